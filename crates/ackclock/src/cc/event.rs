@@ -1,0 +1,153 @@
+//! The events of the contract, one struct each.
+
+use crate::units::{Duration, Instant, Rate};
+
+/// What every event can look at: the sender's own measurements, after the event.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PathView {
+    /// Segments in flight (the pipe of RFC 6675).
+    pub in_flight: u32,
+    /// Bytes of payload in a full segment.
+    pub mss: u32,
+    /// Smoothed round-trip time; zero before the first measurement.
+    pub srtt: Duration,
+    /// The last measured round-trip time; zero before the first.
+    pub latest_rtt: Duration,
+    /// The smallest measured round-trip time; zero before the first.
+    pub min_rtt: Duration,
+}
+
+/// A segment was handed to the network.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// When.
+    pub now: Instant,
+    /// Payload bytes.
+    pub bytes: u32,
+    /// True for data sent before.
+    pub retransmission: bool,
+    /// The path, with this segment in flight.
+    pub path: PathView,
+}
+
+/// An ACK brought news.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// When.
+    pub now: Instant,
+    /// Segments that this ACK may add to the window's growth: one per ACK of new data, or as many as it
+    /// acknowledges where the sender counts bytes (RFC 3465). Zero for a duplicate ACK.
+    pub acked: f64,
+    /// Segments newly known to be delivered, cumulatively or selectively.
+    pub newly_delivered: u32,
+    /// Segments newly marked as lost.
+    pub newly_lost: u32,
+    /// Packets newly reported as marked with CE.
+    pub ce_count: u32,
+    /// True on the first ACK of data sent after the previous round's end.
+    pub round_ended: bool,
+    /// True if the window, and not the application or the receiver, was what held the sender back.
+    pub cwnd_limited: bool,
+    /// True while losses are being repaired.
+    pub in_recovery: bool,
+    /// The delivery rate seen by the newest segment delivered.
+    pub rate: Option<RateSample>,
+    /// The path, after the ACK.
+    pub path: PathView,
+}
+
+/// A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug)]
+pub struct RateSample {
+    /// Payload bytes delivered over `interval`.
+    pub delivered: u64,
+    /// The longer of the send and the ACK interval; never zero.
+    pub interval: Duration,
+    /// Total payload bytes delivered when the newest delivered segment was sent.
+    pub prior_delivered: u64,
+    /// True if the application, not the network, limited the sample.
+    pub app_limited: bool,
+}
+
+impl RateSample {
+    /// The rate of the sample in bits per second, rounded down.
+    pub fn rate(&self) -> Option<Rate> {
+        let bits = u128::from(self.delivered) * 8 * u128::from(crate::units::NANOS_PER_SEC);
+        Rate::from_bps((bits / u128::from(self.interval.as_nanos())) as u64)
+    }
+}
+
+/// Congestion was detected.
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    /// When.
+    pub now: Instant,
+    /// By what sign.
+    pub kind: CongestionKind,
+    /// How the sender goes on.
+    pub restart: Restart,
+    /// Segments sent and not acknowledged (RFC 5681's FlightSize).
+    pub flight_size: u32,
+    /// The path, before any retransmission.
+    pub path: PathView,
+}
+
+/// The sign of congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionKind {
+    /// Duplicate or selective ACKs showed a loss.
+    Loss,
+    /// A router marked a packet.
+    Ecn,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+/// How a sender goes on after a congestion event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// At the reduced window.
+    Reduced,
+    /// At one segment, in slow start (timeouts, and every loss in Tahoe).
+    SlowStart,
+}
+
+/// Loss recovery begins, ends or is undone.
+#[derive(Clone, Copy, Debug)]
+pub struct Recovery {
+    /// When.
+    pub now: Instant,
+    /// The path.
+    pub path: PathView,
+}
+
+/// The sender changed its phase.
+#[derive(Clone, Copy, Debug)]
+pub struct PhaseChange {
+    /// When.
+    pub now: Instant,
+    /// The phase it leaves.
+    pub from: Phase,
+    /// The phase it enters.
+    pub to: Phase,
+}
+
+/// The phase of a sender, as written into samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Phase {
+    /// The window is below ssthresh.
+    #[default]
+    SlowStart,
+    /// The window is at or above ssthresh.
+    CongestionAvoidance,
+    /// Losses found by duplicate or selective ACKs are being repaired.
+    FastRecovery,
+    /// A retransmission timer expired, and what it found lost is being repaired.
+    ExponentialBackoff,
+}
+
+impl Phase {
+    /// Names, in the order of the discriminants.
+    pub const NAMES: [&'static str; 4] = ["slow-start", "congestion-avoidance", "fast-recovery", "exponential-backoff"];
+}

@@ -1,0 +1,88 @@
+//! The congestion-control contract: what a sender tells an algorithm, and what it gets back.
+//!
+//! The sender owns sequence numbers, in-flight, RTT, delivery rate and loss recovery. The algorithm owns
+//! the window (in segments, fractions count) and, if it likes, a pacing rate. It never writes the sender.
+//! Only differences of time matter to it, and the same events give the same outputs.
+
+mod event;
+mod registry;
+mod windowed;
+
+pub use event::{Ack, Congestion, CongestionKind, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent};
+pub use registry::{Cc, CcInfo, CcSpec, algorithms};
+pub use windowed::Windowed;
+
+use crate::units::{Instant, Rate};
+
+/// What an algorithm is told before the first event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CcContext {
+    /// The window to begin with, in segments.
+    pub initial_window: f64,
+    /// What a retransmission timeout does to ssthresh.
+    pub timeout_ssthresh: TimeoutSsthresh,
+}
+
+/// What a retransmission timeout leaves as ssthresh (never below two segments).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeoutSsthresh {
+    /// Half the window, as in the four papers and in ns-2.
+    #[default]
+    HalfCwnd,
+    /// Half of what is in flight (RFC 5681, equation 4).
+    HalfFlight,
+    /// The law's own decrease, as Linux does.
+    Law,
+}
+
+/// A congestion-control algorithm.
+pub trait CongestionControl: Send + std::fmt::Debug {
+    /// The window in segments; always finite and at least one.
+    fn cwnd(&self) -> f64;
+
+    /// The slow-start threshold in segments; infinite before the first congestion event.
+    fn ssthresh(&self) -> f64;
+
+    /// The rate at which to send, for an algorithm that paces.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// True if the algorithm itself sets the window while losses are being repaired.
+    fn owns_recovery(&self) -> bool {
+        false
+    }
+
+    /// True if data packets should be sent as ECN-capable.
+    fn ecn_capable(&self) -> bool {
+        false
+    }
+
+    /// A segment was handed to the network.
+    fn on_sent(&mut self, _sent: &Sent) {}
+
+    /// An ACK brought news: data delivered, data found lost, or marks.
+    fn on_ack(&mut self, ack: &Ack);
+
+    /// Congestion was detected; at most once per window of data, except for timeouts.
+    fn on_congestion(&mut self, congestion: &Congestion);
+
+    /// Loss recovery begins, behind `on_congestion`.
+    fn on_recovery_enter(&mut self, _recovery: &Recovery) {}
+
+    /// Everything sent before recovery began has been acknowledged.
+    fn on_recovery_exit(&mut self, _recovery: &Recovery) {}
+
+    /// The last congestion event was spurious: what it did may be taken back.
+    fn on_undo(&mut self, _recovery: &Recovery) {}
+
+    /// The sender changed its phase.
+    fn on_phase(&mut self, _change: &PhaseChange) {}
+
+    /// The sender goes on after having been idle for longer than its RTO, at time `now`.
+    fn on_resume(&mut self, _now: Instant) {}
+
+    /// Reports named numbers for samples.
+    fn probe(&self, _report: &mut dyn FnMut(&'static str, f64)) {}
+}

@@ -1,0 +1,175 @@
+//! Every algorithm by name: one line of [`register!`] each.
+//!
+//! A line makes the algorithm known to scenarios, the schema, `list`, the contract tests and the docs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Ack, CcContext, Congestion, CongestionControl, PhaseChange, Recovery, Sent, Windowed};
+use crate::rule::{ParameterError, Rule, RuleParameters, fast_convergence, linear, new_aimd};
+use crate::units::{Instant, Rate};
+
+/// An algorithm as `ackclock list cc` shows it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CcInfo {
+    /// The `kind` in a scenario.
+    pub name: &'static str,
+    /// The paper or standard.
+    pub reference: &'static str,
+    /// Parameters with their defaults.
+    pub defaults: CcSpec,
+}
+
+macro_rules! register {
+    ($($name:literal $(or $alias:literal)* => $variant:ident: $parameters:ty;)*) => {
+        /// An algorithm and its parameters, as a scenario gives them.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind")]
+        pub enum CcSpec {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                #[serde(rename = $name $(, alias = $alias)*)]
+                $variant($parameters),
+            )*
+        }
+
+        /// An algorithm with its state, dispatched without indirection.
+        #[derive(Debug)]
+        pub enum Cc {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                $variant(Windowed<<$parameters as RuleParameters>::Rule>),
+            )*
+            /// An algorithm that is not registered.
+            Custom(Box<dyn CongestionControl>),
+        }
+
+        /// Every registered algorithm.
+        pub fn algorithms() -> Vec<CcInfo> {
+            vec![$(CcInfo {
+                name: $name,
+                reference: <$parameters as RuleParameters>::REFERENCE,
+                defaults: CcSpec::$variant(<$parameters>::default()),
+            }),*]
+        }
+
+        impl CcSpec {
+            /// The `kind` of the algorithm.
+            pub fn name(&self) -> &'static str {
+                match self { $(CcSpec::$variant(_) => $name,)* }
+            }
+
+            /// The algorithm called `name` with its default parameters.
+            pub fn by_name(name: &str) -> Option<CcSpec> {
+                $(if name == $name $(|| name == $alias)* {
+                    return Some(CcSpec::$variant(<$parameters>::default()));
+                })*
+                None
+            }
+
+            /// Checks the ranges of the parameters.
+            ///
+            /// # Errors
+            /// The first parameter that is out of its range.
+            pub fn check(&self) -> Result<(), ParameterError> {
+                match self { $(CcSpec::$variant(parameters) => parameters.check(),)* }
+            }
+
+            /// The algorithm at the start of a connection.
+            pub fn build(&self, context: CcContext) -> Cc {
+                match self { $(CcSpec::$variant(parameters) => Cc::$variant(Windowed::new(parameters.rule(), context)),)* }
+            }
+
+            /// The window rule alone, for the synchronous model.
+            pub fn rule(&self) -> Box<dyn Rule> {
+                match self { $(CcSpec::$variant(parameters) => Box::new(parameters.rule()),)* }
+            }
+        }
+
+        macro_rules! dispatch {
+            ($self_:expr, $cc:ident => $call:expr) => {
+                match $self_ {
+                    $(Cc::$variant($cc) => $call,)*
+                    Cc::Custom($cc) => $call,
+                }
+            };
+        }
+    };
+}
+
+register! {
+    "aimd" => Aimd: linear::Aimd;
+    "aiad" => Aiad: linear::Aiad;
+    "mimd" => Mimd: linear::Mimd;
+    "miad" => Miad: linear::Miad;
+    "linear" => Linear: linear::Linear;
+    "aimd-fc" => AimdFc: fast_convergence::AimdFc;
+    "aimd-fc+" or "aimd-fc-plus" => AimdFcPlus: fast_convergence::AimdFcPlus;
+    "new-aimd" => NewAimd: new_aimd::NewAimd;
+}
+
+impl CongestionControl for Cc {
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        dispatch!(self, cc => cc.cwnd())
+    }
+    #[inline]
+    fn ssthresh(&self) -> f64 {
+        dispatch!(self, cc => cc.ssthresh())
+    }
+    #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        dispatch!(self, cc => cc.pacing_rate())
+    }
+    fn owns_recovery(&self) -> bool {
+        dispatch!(self, cc => cc.owns_recovery())
+    }
+    fn ecn_capable(&self) -> bool {
+        dispatch!(self, cc => cc.ecn_capable())
+    }
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        dispatch!(self, cc => cc.on_sent(sent))
+    }
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        dispatch!(self, cc => cc.on_ack(ack))
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        dispatch!(self, cc => cc.on_congestion(congestion))
+    }
+    fn on_recovery_enter(&mut self, recovery: &Recovery) {
+        dispatch!(self, cc => cc.on_recovery_enter(recovery))
+    }
+    fn on_recovery_exit(&mut self, recovery: &Recovery) {
+        dispatch!(self, cc => cc.on_recovery_exit(recovery))
+    }
+    fn on_undo(&mut self, recovery: &Recovery) {
+        dispatch!(self, cc => cc.on_undo(recovery))
+    }
+    fn on_phase(&mut self, change: &PhaseChange) {
+        dispatch!(self, cc => cc.on_phase(change))
+    }
+    fn on_resume(&mut self, now: Instant) {
+        dispatch!(self, cc => cc.on_resume(now))
+    }
+    fn probe(&self, report: &mut dyn FnMut(&'static str, f64)) {
+        dispatch!(self, cc => cc.probe(report))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_is_read_by_kind_and_keeps_its_parameters() {
+        let spec: CcSpec = serde_json::from_str(r#"{"kind": "aimd", "increase": 2.0}"#).unwrap();
+        assert_eq!(spec, CcSpec::Aimd(linear::Aimd { increase: 2.0, remaining: 0.5 }));
+        assert!(serde_json::from_str::<CcSpec>(r#"{"kind": "aimd", "increse": 2.0}"#).is_err());
+        for info in algorithms() {
+            assert_eq!(CcSpec::by_name(info.name), Some(info.defaults.clone()));
+            assert_eq!(info.defaults.check(), Ok(()));
+        }
+    }
+}

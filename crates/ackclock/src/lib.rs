@@ -1,0 +1,16 @@
+//! ackclock: a congestion-control laboratory.
+//!
+//! The core asks the outside for nothing. Time, bytes, randomness and configuration come in as arguments;
+//! results and samples go out. `ARCHITECTURE.md` has the map.
+
+pub mod cc;
+pub mod model;
+pub mod probe;
+pub mod rule;
+pub mod scenario;
+pub mod sim;
+pub mod tcp;
+pub mod units;
+
+/// The version of the product, part of every stored result.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

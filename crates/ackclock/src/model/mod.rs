@@ -1,0 +1,1 @@
+//! The synchronous (Chiu-Jain) model and closed forms.

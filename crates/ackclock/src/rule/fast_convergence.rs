@@ -1,0 +1,161 @@
+//! AIMD-FC and AIMD-FC+: fast convergence by halving only what is older than the last decrease.
+//!
+//! Reference: jasem-efficiency-fairness, after Lahanas & Tsaoussidis. A flow remembers `dw`, its window
+//! just after the last decrease, and cuts to
+//!
+//! * AIMD-FC:  `dw <- dw/2 + (w - dw)`, `w <- dw`
+//! * AIMD-FC+: `dw <- dw/2 + (w - dw)`, `w <- dw + g/2`, `g` = what was gained since the last decrease
+//!
+//! In AIMD-FC+ the gain of the first formula is measured from `dw`, `g` from the window that the last
+//! decrease really left.
+//!
+//! Deviations: growth in slow start counts as old; the paper does not say.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ParameterError, Rule, RuleParameters, require};
+
+const LAHANAS: &str = "Lahanas & Tsaoussidis 2003, Exploiting the efficiency and fairness potential of AIMD-based congestion avoidance and control";
+
+/// AIMD with fast convergence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AimdFc {
+    /// Segments added per round trip, at least 0.
+    pub increase: f64,
+}
+
+impl Default for AimdFc {
+    fn default() -> Self {
+        AimdFc { increase: 1.0 }
+    }
+}
+
+impl RuleParameters for AimdFc {
+    type Rule = AimdFcRule;
+    const REFERENCE: &'static str = LAHANAS;
+
+    fn check(&self) -> Result<(), ParameterError> {
+        require("increase", self.increase, self.increase >= 0.0, "at least 0")
+    }
+
+    fn rule(&self) -> AimdFcRule {
+        AimdFcRule { increase: self.increase, dw: 0.0 }
+    }
+}
+
+/// The state of AIMD-FC.
+#[derive(Clone, Debug)]
+pub struct AimdFcRule {
+    increase: f64,
+    /// The window just after the last decrease.
+    dw: f64,
+}
+
+impl Rule for AimdFcRule {
+    fn restart(&mut self, w: f64) {
+        self.dw = w;
+    }
+
+    #[inline]
+    fn grow(&mut self, w: f64, acked: f64) -> f64 {
+        w + acked * (self.increase / w)
+    }
+
+    fn cut(&mut self, w: f64) -> f64 {
+        self.dw = halve_the_old(self.dw, w);
+        self.dw
+    }
+}
+
+/// AIMD with fast convergence that also keeps half of what the cycle gained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AimdFcPlus {
+    /// Segments added per round trip, at least 0.
+    pub increase: f64,
+}
+
+impl Default for AimdFcPlus {
+    fn default() -> Self {
+        AimdFcPlus { increase: 1.0 }
+    }
+}
+
+impl RuleParameters for AimdFcPlus {
+    type Rule = AimdFcPlusRule;
+    const REFERENCE: &'static str = LAHANAS;
+
+    fn check(&self) -> Result<(), ParameterError> {
+        require("increase", self.increase, self.increase >= 0.0, "at least 0")
+    }
+
+    fn rule(&self) -> AimdFcPlusRule {
+        AimdFcPlusRule { increase: self.increase, dw: 0.0, after_cut: 0.0 }
+    }
+}
+
+/// The state of AIMD-FC+.
+#[derive(Clone, Debug)]
+pub struct AimdFcPlusRule {
+    increase: f64,
+    /// What AIMD-FC would have left of the window at the last decrease.
+    dw: f64,
+    /// The window that the last decrease left.
+    after_cut: f64,
+}
+
+impl Rule for AimdFcPlusRule {
+    fn restart(&mut self, w: f64) {
+        self.dw = w;
+        self.after_cut = w;
+    }
+
+    #[inline]
+    fn grow(&mut self, w: f64, acked: f64) -> f64 {
+        w + acked * (self.increase / w)
+    }
+
+    fn cut(&mut self, w: f64) -> f64 {
+        let gained = w - self.after_cut;
+        self.dw = halve_the_old(self.dw, w);
+        self.after_cut = self.dw + gained / 2.0;
+        self.after_cut
+    }
+}
+
+fn halve_the_old(dw: f64, w: f64) -> f64 {
+    dw / 2.0 + (w - dw)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The window after the cut over the window before it, in a long run of cycles that peak at 100.
+    fn remaining_in_the_long_run(mut rule: impl Rule) -> f64 {
+        rule.restart(10.0);
+        let mut left = 0.0;
+        for _ in 0..100 {
+            left = rule.cut(100.0);
+        }
+        left / 100.0
+    }
+
+    #[test]
+    fn fc_cuts_to_two_thirds_and_fc_plus_to_seven_ninths() {
+        assert!((remaining_in_the_long_run(AimdFc::default().rule()) - 2.0 / 3.0).abs() < 1e-12);
+        assert!((remaining_in_the_long_run(AimdFcPlus::default().rule()) - 7.0 / 9.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_first_cut_after_slow_start_halves() {
+        let (mut fc, mut plus) = (AimdFc::default().rule(), AimdFcPlus::default().rule());
+        fc.restart(40.0);
+        plus.restart(40.0);
+        assert_eq!((fc.cut(40.0), plus.cut(40.0)), (20.0, 20.0));
+        // From 20 up to 30: FC 20/2 + 10 = 20; FC+ 20 + 10/2 = 25.
+        assert_eq!((fc.cut(30.0), plus.cut(30.0)), (20.0, 25.0));
+    }
+}

@@ -1,0 +1,194 @@
+//! The family of linear controls.
+//!
+//! Reference: Chiu & Jain 1989; eq. 1 of jasem-utilization. Per round trip without congestion
+//! `w <- a_I + b_I w`, at a congestion event `w <- a_D + b_D w`.
+//!
+//! | member | increase per round trip | decrease | per ACK of one segment |
+//! |---|---|---|---|
+//! | AIMD(a, b) | `w + a` | `b w` (b REMAINS) | `w + a/w` |
+//! | AIAD(a, b) | `w + a` | `w - b` | `w + a/w` |
+//! | MIMD(a, b) | `(1 + a) w` | `b w` | `w + a` |
+//! | MIAD(a, b) | `(1 + a) w` | `w - b` | `w + a` |
+//!
+//! Deviations: none. The floor of one segment is the caller's.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ParameterError, Rule, RuleParameters, require};
+
+const CHIU_JAIN: &str = "Chiu & Jain 1989, Analysis of the increase and decrease algorithms for congestion avoidance";
+
+/// Any linear control: `w <- increase_add + increase_mul w`, cut to `decrease_add + decrease_mul w`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Linear {
+    /// Segments added per round trip (a_I), at least 0.
+    pub increase_add: f64,
+    /// Factor of the window per round trip (b_I), at least 1.
+    pub increase_mul: f64,
+    /// Segments added at a congestion event (a_D), at most 0.
+    pub decrease_add: f64,
+    /// Part of the window that remains at a congestion event (b_D), above 0 and at most 1.
+    pub decrease_mul: f64,
+}
+
+impl Default for Linear {
+    fn default() -> Self {
+        Linear { increase_add: 1.0, increase_mul: 1.0, decrease_add: 0.0, decrease_mul: 0.5 }
+    }
+}
+
+impl Rule for Linear {
+    #[inline]
+    fn grow(&mut self, w: f64, acked: f64) -> f64 {
+        w + acked * (self.increase_add / w + (self.increase_mul - 1.0))
+    }
+
+    #[inline]
+    fn cut(&mut self, w: f64) -> f64 {
+        self.decrease_add + self.decrease_mul * w
+    }
+}
+
+impl RuleParameters for Linear {
+    type Rule = Linear;
+    const REFERENCE: &'static str = CHIU_JAIN;
+
+    fn check(&self) -> Result<(), ParameterError> {
+        require("increase_add", self.increase_add, self.increase_add >= 0.0, "at least 0")?;
+        require("increase_mul", self.increase_mul, self.increase_mul >= 1.0, "at least 1")?;
+        require("decrease_add", self.decrease_add, self.decrease_add <= 0.0, "at most 0")?;
+        require(
+            "decrease_mul",
+            self.decrease_mul,
+            self.decrease_mul > 0.0 && self.decrease_mul <= 1.0,
+            "above 0 and at most 1",
+        )
+    }
+
+    fn rule(&self) -> Linear {
+        self.clone()
+    }
+}
+
+/// Declares a two-parameter member of the family as a view onto [`Linear`].
+macro_rules! member {
+    (
+        $(#[$doc:meta])* $name:ident {
+            $(#[$increase_doc:meta])* $increase:ident = $increase_default:literal, $increase_ok:expr, $increase_range:literal;
+            $(#[$decrease_doc:meta])* $decrease:ident = $decrease_default:literal, $decrease_ok:expr, $decrease_range:literal;
+        } => $linear:expr
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $(#[$increase_doc])*
+            pub $increase: f64,
+            $(#[$decrease_doc])*
+            pub $decrease: f64,
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $increase: $increase_default, $decrease: $decrease_default }
+            }
+        }
+
+        impl RuleParameters for $name {
+            type Rule = Linear;
+            const REFERENCE: &'static str = CHIU_JAIN;
+
+            fn check(&self) -> Result<(), ParameterError> {
+                let in_range: fn(f64) -> bool = $increase_ok;
+                require(stringify!($increase), self.$increase, in_range(self.$increase), $increase_range)?;
+                let in_range: fn(f64) -> bool = $decrease_ok;
+                require(stringify!($decrease), self.$decrease, in_range(self.$decrease), $decrease_range)
+            }
+
+            fn rule(&self) -> Linear {
+                let view: fn(&$name) -> Linear = $linear;
+                view(self)
+            }
+        }
+    };
+}
+
+member! {
+    /// Additive increase, multiplicative decrease; AIMD(1, 0.5) is standard TCP.
+    Aimd {
+        /// Segments added per round trip, at least 0.
+        increase = 1.0, |a| a >= 0.0, "at least 0";
+        /// Part of the window that remains at a congestion event, above 0 and at most 1.
+        remaining = 0.5, |b| b > 0.0 && b <= 1.0, "above 0 and at most 1";
+    } => |p| Linear { increase_add: p.increase, decrease_mul: p.remaining, ..Linear::default() }
+}
+
+member! {
+    /// Additive increase, additive decrease.
+    Aiad {
+        /// Segments added per round trip, at least 0.
+        increase = 1.0, |a| a >= 0.0, "at least 0";
+        /// Segments removed at a congestion event, at least 0.
+        removed = 3.0, |b| b >= 0.0, "at least 0";
+    } => |p| Linear { increase_add: p.increase, decrease_add: -p.removed, decrease_mul: 1.0, ..Linear::default() }
+}
+
+member! {
+    /// Multiplicative increase, multiplicative decrease.
+    Mimd {
+        /// Part of the window added per round trip, at least 0.
+        increase = 0.1, |a| a >= 0.0, "at least 0";
+        /// Part of the window that remains at a congestion event, above 0 and at most 1.
+        remaining = 0.5, |b| b > 0.0 && b <= 1.0, "above 0 and at most 1";
+    } => |p| Linear { increase_add: 0.0, increase_mul: 1.0 + p.increase, decrease_mul: p.remaining, ..Linear::default() }
+}
+
+member! {
+    /// Multiplicative increase, additive decrease.
+    Miad {
+        /// Part of the window added per round trip, at least 0.
+        increase = 0.1, |a| a >= 0.0, "at least 0";
+        /// Segments removed at a congestion event, at least 0.
+        removed = 3.0, |b| b >= 0.0, "at least 0";
+    } => |p| Linear {
+        increase_add: 0.0, increase_mul: 1.0 + p.increase, decrease_add: -p.removed, decrease_mul: 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_of_acks_gives_the_rule_per_round_trip() {
+        // AIMD(1, .5) at 10: 11 after a round trip, 5 after a loss.
+        let mut aimd = Aimd::default().rule();
+        assert_eq!((aimd.grow(10.0, 10.0), aimd.cut(10.0)), (11.0, 5.0));
+        // AIAD(2, 3) at 10: 12 and 7.
+        let mut aiad = Aiad { increase: 2.0, removed: 3.0 }.rule();
+        assert_eq!((aiad.grow(10.0, 10.0), aiad.cut(10.0)), (12.0, 7.0));
+        // MIMD(.25, .75) at 16: 20 and 12.
+        let mut mimd = Mimd { increase: 0.25, remaining: 0.75 }.rule();
+        assert_eq!((mimd.grow(16.0, 16.0), mimd.cut(16.0)), (20.0, 12.0));
+        // MIAD(.25, 4) at 16: 20 and 12.
+        let mut miad = Miad { increase: 0.25, removed: 4.0 }.rule();
+        assert_eq!((miad.grow(16.0, 16.0), miad.cut(16.0)), (20.0, 12.0));
+    }
+
+    #[test]
+    fn one_ack_adds_a_over_w_or_a() {
+        // 10 + 1/10, and 16 + .25.
+        assert!((Aimd::default().rule().grow(10.0, 1.0) - 10.1).abs() < 1e-12);
+        assert_eq!(Mimd { increase: 0.25, remaining: 0.5 }.rule().grow(16.0, 1.0), 16.25);
+    }
+
+    #[test]
+    fn a_parameter_out_of_range_is_named() {
+        let error = Aimd { increase: 1.0, remaining: 1.5 }.check().unwrap_err();
+        assert_eq!(error.to_string(), "`remaining` is 1.5, but must be above 0 and at most 1");
+        assert!(Aimd { increase: f64::NAN, remaining: 0.5 }.check().is_err());
+        assert!(Linear { decrease_add: 1.0, ..Linear::default() }.check().is_err());
+    }
+}

@@ -1,0 +1,67 @@
+//! Pure window rules: how a window grows without congestion and what a congestion event leaves of it.
+//!
+//! A rule knows no packets and no clock. The synchronous model and TCP use the same object, so that
+//! they cannot disagree about an algorithm.
+
+pub mod fast_convergence;
+pub mod linear;
+pub mod new_aimd;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The window part of a congestion-control algorithm. Windows are in segments, fractions count.
+pub trait Rule: Send {
+    /// Congestion avoidance begins, or begins again, at window `w`: whatever was gained before counts as old.
+    fn restart(&mut self, _w: f64) {}
+
+    /// The window after `acked` segments were acknowledged at window `w` without congestion.
+    ///
+    /// A whole window of them (`acked == w`) gives the rule per round trip.
+    fn grow(&mut self, w: f64, acked: f64) -> f64;
+
+    /// The window that a congestion event at window `w` leaves. The caller applies the floor.
+    fn cut(&mut self, w: f64) -> f64;
+}
+
+/// Parameters of a rule: what a scenario file says of it.
+pub trait RuleParameters:
+    Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + schemars::JsonSchema
+{
+    /// The rule with its state.
+    type Rule: Rule + Clone + std::fmt::Debug;
+
+    /// Where the rule was published.
+    const REFERENCE: &'static str;
+
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// The first parameter that is out of its range.
+    fn check(&self) -> Result<(), ParameterError>;
+
+    /// A fresh rule.
+    fn rule(&self) -> Self::Rule;
+}
+
+/// A parameter out of its range.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("`{key}` is {value}, but must be {expected}")]
+pub struct ParameterError {
+    /// The parameter's key.
+    pub key: &'static str,
+    /// What it was.
+    pub value: f64,
+    /// What it may be, in words: "above 0".
+    pub expected: &'static str,
+}
+
+/// Checks one parameter: `holds` says whether `value` is in range.
+pub(crate) fn require(
+    key: &'static str,
+    value: f64,
+    holds: bool,
+    expected: &'static str,
+) -> Result<(), ParameterError> {
+    if value.is_finite() && holds { Ok(()) } else { Err(ParameterError { key, value, expected }) }
+}

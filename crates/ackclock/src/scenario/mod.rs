@@ -1,0 +1,1 @@
+//! Scenario files: schema, validation, canonical hash, and the compilation to a `Plan`.

@@ -1,0 +1,140 @@
+//! A run, compiled: dense ids, integers, no units to parse. What `scenario` makes and `Simulation` runs.
+
+use crate::cc::{CcContext, CcSpec};
+use crate::tcp::Transport;
+use crate::units::{Duration, Instant, Rate};
+
+/// Everything that one run needs. The same plan gives the same result, byte by byte.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Root of all random streams of the run (seed and replicate together).
+    pub seed: u64,
+    /// The end of the run.
+    pub duration: Duration,
+    /// What is left out of every metric at the beginning.
+    pub warmup: Duration,
+    /// Links, one direction each.
+    pub links: Vec<LinkPlan>,
+    /// Flows; their paths index `links`.
+    pub flows: Vec<FlowPlan>,
+    /// The link of `links` whose queue and utilisation the summary reports.
+    pub bottleneck: usize,
+    /// What is written down over time.
+    pub sampling: Sampling,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct LinkPlan {
+    /// Its name; the reverse direction of `x` is called `x.reverse`. Names order events and seed luck.
+    pub name: String,
+    /// Bits per second; `None` for a pure delay.
+    pub rate: Option<Rate>,
+    /// Propagation, one way.
+    pub delay: Duration,
+    /// Extra delay of each packet, uniform in 0 .. `jitter`; the order of packets is kept.
+    pub jitter: Duration,
+    /// The queue in front of the transmitter.
+    pub queue: QueuePlan,
+    /// What is lost behind the transmitter.
+    pub loss: LossPlan,
+    /// True for a link that belongs to one flow (access links, pure delays): it appears in the results
+    /// only on request.
+    pub private: bool,
+}
+
+/// A queue discipline with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueuePlan {
+    /// First in, first out; what does not fit is dropped.
+    DropTail {
+        /// The limit.
+        limit: QueueLimit,
+    },
+}
+
+/// How much a queue holds, the packet in transmission not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// Whole packets of any size.
+    Packets(u32),
+    /// Bytes on the wire.
+    Bytes(u64),
+}
+
+/// Losses that are not the queue's.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LossPlan {
+    /// Nothing is lost.
+    None,
+    /// Each packet is lost with this probability.
+    Bernoulli {
+        /// In 0 ..= 1.
+        probability: f64,
+    },
+    /// Every `period`-th packet is lost, the first being number `period - offset`.
+    Periodic {
+        /// At least 1.
+        period: u64,
+        /// Less than `period`.
+        offset: u64,
+    },
+    /// The packets with these numbers are lost, counted from 1, in order.
+    Scripted {
+        /// Ascending.
+        packets: Vec<u64>,
+    },
+}
+
+/// One flow: a sender, a path to its receiver, and a path back for the ACKs.
+#[derive(Clone, Debug)]
+pub struct FlowPlan {
+    /// Unique name, `test.0` for the first of a group `test` with a count. Orders events and seeds luck.
+    pub name: String,
+    /// Name of the group it was declared in.
+    pub group: String,
+    /// Links from the sender to the receiver, as indices.
+    pub forward: Vec<usize>,
+    /// Links from the receiver to the sender, as indices.
+    pub reverse: Vec<usize>,
+    /// The window algorithm.
+    pub cc: CcSpec,
+    /// What it is told at the start.
+    pub cc_context: CcContext,
+    /// Sizes, timers and loss recovery.
+    pub transport: Transport,
+    /// What the application sends.
+    pub traffic: Traffic,
+    /// When the application starts.
+    pub start: Instant,
+    /// When it stops writing, if before the end of the run.
+    pub stop: Option<Instant>,
+    /// Propagation of the path and the way back.
+    pub base_rtt: Duration,
+}
+
+/// What an application writes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Traffic {
+    /// Always more.
+    Bulk,
+    /// This many bytes at the start.
+    Transfer {
+        /// Payload bytes, at least one.
+        bytes: u64,
+    },
+    /// One segment after the other, evenly spaced.
+    RateLimited {
+        /// Payload bits per second.
+        rate: Rate,
+    },
+}
+
+/// What is sampled over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sampling {
+    /// Time between two samples; `None` for no samples.
+    pub interval: Option<Duration>,
+    /// How many flows, in the order of declaration.
+    pub max_flows: usize,
+}

@@ -1,0 +1,107 @@
+//! What a run leaves: counters turned into metrics, and samples.
+
+use serde::Serialize;
+
+use crate::probe::Samples;
+
+/// The result of one run.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// Metrics of the whole run.
+    pub summary: Summary,
+    /// Metrics of each flow, in the order of declaration.
+    pub flows: Vec<FlowResult>,
+    /// Metrics of the shared links, in the order of declaration.
+    pub links: Vec<LinkResult>,
+    /// Data packets that the bottleneck forwarded over the whole run, warm-up included.
+    pub packets_forwarded: u64,
+    /// Events that the engine handled.
+    pub events: u64,
+    /// What was sampled over time.
+    pub samples: Samples,
+}
+
+/// Metrics over `[warmup, end]`; `metric` holds each formula.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Payload received in order, all flows, bits per second.
+    pub goodput_bps: f64,
+    /// What the senders put on the wire, retransmissions, headers and framing included, bits per second.
+    pub throughput_bps: f64,
+    /// Bits that the bottleneck transmitted over what it could have.
+    pub utilization: f64,
+    /// Goodput over the capacity of the bottleneck.
+    pub efficiency: f64,
+    /// Goodput over the payload sent, retransmissions included.
+    pub delivery_ratio: f64,
+    /// Data sent but not acknowledged over data sent, all senders.
+    pub loss_rate: f64,
+    /// Drops over arrivals at the bottleneck queue.
+    pub drop_rate: f64,
+    /// Jain's index of the flows' goodputs.
+    pub jain_index: f64,
+    /// (max - min) / mean of the flows' goodputs.
+    pub spread: f64,
+    /// Mean wait in the bottleneck queue of forwarded packets, transmission excluded, seconds.
+    pub queue_delay_mean_s: f64,
+    /// 95th percentile of that wait, within 1 %, seconds.
+    pub queue_delay_p95_s: f64,
+}
+
+/// Metrics of one flow over `[warmup, end]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowResult {
+    /// Position in the scenario.
+    pub id: usize,
+    /// Its name.
+    pub name: String,
+    /// Name of the group it belongs to.
+    pub group: String,
+    /// Name of the algorithm.
+    pub cc: &'static str,
+    /// Name of the loss recovery.
+    pub recovery: &'static str,
+    /// Payload received in order, bits per second.
+    pub goodput_bps: f64,
+    /// What the sender put on the wire, bits per second.
+    pub throughput_bps: f64,
+    /// Data sent but not acknowledged over data sent.
+    pub loss_rate: f64,
+    /// Segments sent, retransmissions included.
+    pub sent: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Mean of the RTT measurements; none where nothing was measured.
+    pub rtt_mean_s: Option<f64>,
+    /// Mean of cwnd over the time the flow was active, recovery included.
+    pub cwnd_mean_segments: f64,
+    /// Propagation of the path and the way back.
+    pub base_rtt_s: f64,
+    /// Time from start to the last byte acknowledged, for a transfer that ended.
+    pub completion_time_s: Option<f64>,
+}
+
+/// Metrics of one link direction over `[warmup, end]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkResult {
+    /// Its name.
+    pub name: String,
+    /// Bits transmitted over what could have been; none for a pure delay.
+    pub utilization: Option<f64>,
+    /// Packets that came to the queue.
+    pub arrivals: u64,
+    /// Packets that left the transmitter.
+    pub forwarded: u64,
+    /// Packets that the queue dropped.
+    pub drops: u64,
+    /// Packets that the queue marked.
+    pub marks: u64,
+    /// Packets lost behind the transmitter.
+    pub losses: u64,
+    /// Mean wait in the queue of forwarded packets, transmission excluded.
+    pub queue_delay_mean_s: f64,
+    /// 95th percentile of that wait, within 1 %.
+    pub queue_delay_p95_s: f64,
+}

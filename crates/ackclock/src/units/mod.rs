@@ -1,0 +1,15 @@
+//! Quantities with units: integer nanoseconds, bits per second, bytes.
+//!
+//! Parsing and printing live here, so that a scenario, an error message and a report
+//! spell a quantity in the same way. Rounding is always named.
+
+mod quantity;
+mod rate;
+mod time;
+
+pub use quantity::{ParseQuantityError, parse_bytes, parse_duration, parse_rate};
+pub use rate::Rate;
+pub use time::{Duration, Instant};
+
+/// Nanoseconds in a second.
+pub const NANOS_PER_SEC: u64 = 1_000_000_000;

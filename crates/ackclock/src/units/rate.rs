@@ -1,0 +1,75 @@
+//! Link and flow rates in whole bits per second.
+
+use std::fmt;
+
+use super::{Duration, NANOS_PER_SEC};
+
+/// A rate in bits per second; never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// A rate of `bits_per_sec`, or `None` for zero.
+    pub const fn from_bps(bits_per_sec: u64) -> Option<Self> {
+        if bits_per_sec == 0 { None } else { Some(Rate(bits_per_sec)) }
+    }
+
+    /// Bits per second.
+    pub const fn as_bps(self) -> u64 {
+        self.0
+    }
+
+    /// Time to send `bytes`, rounded down, and what is left over in units of 1/rate nanoseconds.
+    ///
+    /// A transmitter adds up the left-overs, so that no capacity is gained or lost in the long run.
+    pub fn transmission(self, bytes: u64) -> (Duration, u64) {
+        let scaled = u128::from(bytes) * 8 * u128::from(NANOS_PER_SEC);
+        let rate = u128::from(self.0);
+        (Duration::from_nanos((scaled / rate) as u64), (scaled % rate) as u64)
+    }
+
+    /// Bytes sent in `length`, rounded down.
+    pub fn bytes_in_floor(self, length: Duration) -> u64 {
+        (u128::from(self.0) * u128::from(length.as_nanos()) / (8 * u128::from(NANOS_PER_SEC))) as u64
+    }
+}
+
+impl fmt::Display for Rate {
+    /// The shortest exact spelling: `5 Mbit/s`, `1.5 Gbit/s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, name) = match self.0 {
+            n if n >= 1_000_000_000 => (1_000_000_000, "Gbit/s"),
+            n if n >= 1_000_000 => (1_000_000, "Mbit/s"),
+            n if n >= 1_000 => (1_000, "kbit/s"),
+            _ => (1, "bit/s"),
+        };
+        let (whole, rest) = (self.0 / unit, self.0 % unit);
+        if rest == 0 {
+            return write!(f, "{whole} {name}");
+        }
+        let digits = u64::ilog10(unit) as usize;
+        let fraction = format!("{rest:0digits$}");
+        write!(f, "{whole}.{} {name}", fraction.trim_end_matches('0'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_packets_at_a_third_of_a_nanosecond_lose_nothing() {
+        // 1 byte at 24 bit/s takes 1/3 s: 333_333_333 ns and 8/24 ns left over.
+        let rate = Rate::from_bps(24).unwrap();
+        let (length, rest) = rate.transmission(1);
+        assert_eq!((length.as_nanos(), rest), (333_333_333, 8));
+        assert_eq!(3 * rest, rate.as_bps());
+    }
+
+    #[test]
+    fn a_second_of_five_megabit_holds_625_kilobytes() {
+        let rate = Rate::from_bps(5_000_000).unwrap();
+        assert_eq!(rate.bytes_in_floor(Duration::from_secs(1)), 625_000);
+        assert_eq!(rate.to_string(), "5 Mbit/s");
+    }
+}
