@@ -1,0 +1,5 @@
+//! The engine: total order of events, the clock, named random streams.
+
+mod luck;
+
+pub use luck::{Luck, Stream};
