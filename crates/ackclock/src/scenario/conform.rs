@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::error::{Hint, Problem};
 use super::json_schema::{alternatives, document_schema, kind};
-use super::quantity;
+use super::quantity::{self, Spelling};
 use super::tree::{Node, Value};
 
 /// A problem and the path of the key that has it, lists by index.
@@ -157,7 +157,7 @@ impl Walk {
         let quantity = fitting.iter().find_map(|schema| quantity_of(schema));
         match quantity {
             _ if names.contains(&text) => Ok(()),
-            Some((_, _, check)) => check(text).map_err(|problem| self.misfit(problem)),
+            Some(Spelling { check, .. }) => check(text).map_err(|problem| self.misfit(problem)),
             None if names.is_empty() => Ok(()),
             None => {
                 let hint = Hint::for_name(text, names);
@@ -221,14 +221,14 @@ fn names(schema: &Json) -> impl Iterator<Item = &str> {
     schema.get("const").and_then(Json::as_str).into_iter().chain(listed)
 }
 
-fn quantity_of(schema: &Json) -> Option<(&'static str, &'static str, fn(&str) -> Result<(), Problem>)> {
+fn quantity_of(schema: &Json) -> Option<Spelling> {
     quantity::by_name(schema.get(quantity::SCHEMA_KEY)?.as_str()?)
 }
 
 fn wrong_type(node: &Node, alternatives: &[&Json]) -> Problem {
     if matches!(node.value, Value::Integer(_) | Value::Float(_)) {
-        if let Some((quantity, example, _)) = alternatives.iter().find_map(|schema| quantity_of(schema)) {
-            return Problem::BareNumber { quantity, example };
+        if let Some(Spelling { name, example, .. }) = alternatives.iter().find_map(|schema| quantity_of(schema)) {
+            return Problem::BareNumber { quantity: name, example };
         }
     }
     Problem::WrongType { expected: in_words(alternatives), found: node.in_words() }
@@ -240,7 +240,7 @@ fn in_words(alternatives: &[&Json]) -> String {
     for schema in alternatives.iter().filter(|schema| types(schema).next() != Some("null")) {
         let word = match types(schema).next() {
             Some("string") => match (quantity_of(schema), names(schema).next()) {
-                (Some((name, example, _)), _) => format!("a {name} such as \"{example}\""),
+                (Some(Spelling { name, example, .. }), _) => format!("a {name} such as \"{example}\""),
                 (None, Some(name)) => format!("a name such as \"{name}\""),
                 (None, None) => "a string in quotes".to_owned(),
             },
@@ -264,7 +264,7 @@ fn in_words(alternatives: &[&Json]) -> String {
 fn example(key: &str, schema: &Json) -> String {
     let alternatives = alternatives(schema);
     let value = alternatives.iter().find_map(|schema| {
-        let quantity = quantity_of(schema).map(|(_, example, _)| example);
+        let quantity = quantity_of(schema).map(|spelling| spelling.example);
         quantity.or_else(|| names(schema).next())
     });
     match value {

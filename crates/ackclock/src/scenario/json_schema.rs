@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-use schemars::JsonSchema;
 use serde_json::Value as Json;
 
 use super::schema::{Document, TransportKeys};
@@ -31,12 +30,6 @@ fn inherit_transport(schema: &mut Json) {
             }
         }
     }
-}
-
-/// The description of a type: the comment above it.
-pub fn description_of<T: JsonSchema>() -> String {
-    let schema = schemars::schema_for!(T);
-    schema.get("description").and_then(Json::as_str).unwrap_or_default().to_owned()
 }
 
 /// The schema behind a reference.

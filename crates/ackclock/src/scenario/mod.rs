@@ -4,12 +4,14 @@
 //! `--set` (`sets`), checked against the schema (`conform`), read into types (`resolve`), checked as a whole
 //! (`validate`), and compiled for each replicate (`compile`).
 
+mod catalog;
 mod compile;
 mod conform;
 mod describe;
 mod error;
 mod hash;
 mod json_schema;
+mod keys;
 mod network;
 mod parse;
 mod quantity;
@@ -21,9 +23,11 @@ mod topology;
 mod tree;
 mod validate;
 
+pub use catalog::{CATALOGS, Entry, Parameter, catalog};
 pub use describe::{Description, FlowDescription, LinkDescription};
 pub use error::{Hint, Problem, ScenarioError};
 pub use json_schema::document_schema;
+pub use keys::{KeyInfo, keys};
 pub use schema::Document;
 
 use crate::engine::Luck;

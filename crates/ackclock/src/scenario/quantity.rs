@@ -226,8 +226,15 @@ impl Exact for Limit {}
 impl Exact for SendJitter {}
 impl Exact for Interval {}
 
-/// Reads a `Q`, for the check of a document against its schema.
-type Check = fn(&str) -> Result<(), Problem>;
+/// A quantity as the check of a document against its schema needs it.
+pub struct Spelling {
+    /// What it is called.
+    pub name: &'static str,
+    /// A correct spelling.
+    pub example: &'static str,
+    /// Reads it, for the problem alone.
+    pub check: fn(&str) -> Result<(), Problem>,
+}
 
 macro_rules! quantities {
     ($($quantity:ty),*) => {
@@ -260,12 +267,15 @@ macro_rules! quantities {
             }
         )*
 
-        /// The quantity of this name: its name, a correct spelling, and how it is read.
-        pub fn by_name(name: &str) -> Option<(&'static str, &'static str, Check)> {
+        /// The quantity of this name.
+        pub fn by_name(name: &str) -> Option<Spelling> {
             $(
                 if name == <$quantity>::NAME {
-                    let check: Check = |text| <$quantity as Quantity>::parse(text).map(|_| ());
-                    return Some((<$quantity>::NAME, <$quantity>::EXAMPLE, check));
+                    return Some(Spelling {
+                        name: <$quantity>::NAME,
+                        example: <$quantity>::EXAMPLE,
+                        check: |text| <$quantity as Quantity>::parse(text).map(|_| ()),
+                    });
                 }
             )*
             None
