@@ -5,8 +5,11 @@
 
 pub mod cc;
 pub mod engine;
+pub mod link;
+pub mod metric;
 pub mod model;
 pub mod probe;
+pub mod qdisc;
 pub mod rule;
 pub mod scenario;
 pub mod sim;

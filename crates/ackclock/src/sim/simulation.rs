@@ -1,0 +1,471 @@
+//! The run: components, events, and how a packet gets from hop to hop.
+//!
+//! Components are numbered by class and, within a class, by the hash of their name. Classes, in the order
+//! in which they act at one time: links (deliveries), senders (timers), applications, receivers (delayed
+//! ACKs), the end of the warm-up, sampling.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::Interrupted;
+use super::measure::Measurement;
+use super::packet::{Bodies, Body, Packet};
+use super::plan::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan};
+use super::result::RunResult;
+use super::sampler::Sampler;
+use super::source::Source;
+use crate::cc::{Cc, CongestionControl};
+use crate::engine::{ComponentId, EventQueue, Luck};
+use crate::link::{Arrival, Link, LinkConfig, Loss};
+use crate::qdisc::{DropTail, Ecn, Queue, Verdict};
+use crate::tcp::{AckSegment, Receiver, Sender};
+use crate::units::Instant;
+
+/// Events between two looks at the stop flag.
+const EVENTS_PER_CHECK: u64 = 1 << 16;
+/// The TCP option that carries timestamps, padded (RFC 7323 appendix A).
+const TIMESTAMPS_LEN: u32 = 12;
+/// The SACK option: two bytes of kind and length, two of padding, eight a block (RFC 2018 §3).
+const SACK_OPTION_LEN: u32 = 4;
+const SACK_BLOCK_LEN: u32 = 8;
+
+/// A link as a simulation uses it.
+pub(super) type Packets = Link<Packet>;
+
+/// A run in progress.
+#[derive(Debug)]
+pub struct Simulation<'plan> {
+    plan: &'plan Plan,
+    events: EventQueue,
+    components: Components,
+    /// In the order of their component numbers, as the flows.
+    pub(super) links: Vec<Packets>,
+    pub(super) flows: Vec<Flow>,
+    /// Where each link of the plan stands in `links`, and each flow in `flows`.
+    pub(super) link_rank: Vec<usize>,
+    pub(super) flow_rank: Vec<usize>,
+    /// All routes, one behind the other.
+    hops: Vec<Hop>,
+    /// For each of `links`: whether what it delivers enters links that nothing else feeds. Such deliveries
+    /// are handed over ahead of time, without an event.
+    hands_over: Vec<bool>,
+    bodies: Bodies,
+    sampler: Sampler,
+    measurement: Measurement,
+    events_handled: u64,
+}
+
+/// A sender, its application, and its receiver.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    source: Source,
+    forward: Route,
+    reverse: Route,
+    /// Bytes on the wire beyond the payload.
+    data_overhead: u32,
+    ack_len: u32,
+    ecn: Ecn,
+    /// When everything was acknowledged, and the integral of cwnd up to then.
+    pub(super) finished: Option<(Instant, f64)>,
+}
+
+/// A step of a route.
+#[derive(Clone, Copy, Debug)]
+enum Hop {
+    /// Over this link.
+    Link(u32),
+    /// The packet has arrived.
+    End,
+}
+
+/// Index of the first hop of a route.
+type Route = u32;
+
+/// The first component number of each class.
+#[derive(Clone, Copy, Debug)]
+struct Components {
+    links: u32,
+    flows: u32,
+}
+
+/// What a component number stands for.
+enum Component {
+    Link(usize),
+    SenderTimer(usize),
+    Application(usize),
+    ReceiverTimer(usize),
+    Warmup,
+    Sampling,
+}
+
+impl Components {
+    fn count(self) -> usize {
+        (self.links + 3 * self.flows + 2) as usize
+    }
+
+    #[inline]
+    fn link(self, link: u32) -> ComponentId {
+        ComponentId(link)
+    }
+
+    #[inline]
+    fn sender(self, flow: usize) -> ComponentId {
+        ComponentId(self.links + flow as u32)
+    }
+
+    fn application(self, flow: usize) -> ComponentId {
+        ComponentId(self.links + self.flows + flow as u32)
+    }
+
+    #[inline]
+    fn receiver(self, flow: usize) -> ComponentId {
+        ComponentId(self.links + 2 * self.flows + flow as u32)
+    }
+
+    fn warmup(self) -> ComponentId {
+        ComponentId(self.links + 3 * self.flows)
+    }
+
+    fn sampling(self) -> ComponentId {
+        ComponentId(self.links + 3 * self.flows + 1)
+    }
+
+    #[inline]
+    fn component(self, id: ComponentId) -> Component {
+        let ComponentId(id) = id;
+        if id < self.links {
+            return Component::Link(id as usize);
+        }
+        let (class, flow) = ((id - self.links) / self.flows, (id - self.links) % self.flows);
+        match class {
+            0 => Component::SenderTimer(flow as usize),
+            1 => Component::Application(flow as usize),
+            2 => Component::ReceiverTimer(flow as usize),
+            _ if self.warmup() == ComponentId(id) => Component::Warmup,
+            _ => Component::Sampling,
+        }
+    }
+}
+
+impl<'plan> Simulation<'plan> {
+    /// A run at its start; `build_cc` makes the algorithm of each flow.
+    pub fn new(plan: &'plan Plan, build_cc: &mut dyn FnMut(&FlowPlan) -> Cc) -> Self {
+        let luck = Luck::from_root(plan.seed);
+        let link_order = order_by_key(&luck, plan.links.iter().map(|link| link.name.as_str()));
+        let flow_order = order_by_key(&luck, plan.flows.iter().map(|flow| flow.name.as_str()));
+        let (link_rank, flow_rank) = (ranks(&link_order), ranks(&flow_order));
+        let components = Components { links: link_order.len() as u32, flows: flow_order.len() as u32 };
+        let mut hops = Vec::new();
+        let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], &luck)).collect();
+        let flows: Vec<Flow> = flow_order
+            .iter()
+            .map(|index| {
+                let flow = &plan.flows[*index];
+                let mut route = |path: &[usize]| {
+                    let first = hops.len() as Route;
+                    hops.extend(path.iter().map(|link| Hop::Link(link_rank[*link] as u32)));
+                    hops.push(Hop::End);
+                    first
+                };
+                let (forward, reverse) = (route(&flow.forward), route(&flow.reverse));
+                Flow::new(flow, build_cc(flow), forward, reverse)
+            })
+            .collect();
+        let hands_over = hand_overs(links.len(), &hops);
+        let mut events = EventQueue::new(components.count());
+        for (index, flow) in flows.iter().enumerate() {
+            events.schedule(
+                components.application(index),
+                flow.source.next_deadline().expect("invariant: a flow starts"),
+            );
+        }
+        events.schedule(components.warmup(), Instant::ZERO + plan.warmup);
+        if plan.sampling.interval.is_some() {
+            events.schedule(components.sampling(), Instant::ZERO);
+        }
+        Simulation {
+            plan,
+            events,
+            components,
+            links,
+            flows,
+            link_rank,
+            flow_rank,
+            hops,
+            hands_over,
+            bodies: Bodies::default(),
+            sampler: Sampler::new(plan),
+            measurement: Measurement::default(),
+            events_handled: 0,
+        }
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Errors
+    /// [`Interrupted`], soon after `stop` became true.
+    pub fn run(mut self, stop: &AtomicBool) -> Result<RunResult, Interrupted> {
+        let end = Instant::ZERO + self.plan.duration;
+        while let Some((now, id)) = self.events.peek().filter(|(now, _)| *now <= end) {
+            self.events_handled += 1;
+            if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
+                return Err(Interrupted);
+            }
+            match self.components.component(id) {
+                Component::Link(link) => self.on_link(now, id, link),
+                Component::SenderTimer(index) => {
+                    self.events.finish(id, None);
+                    self.flows[index].sender.on_deadline(now);
+                    self.send_all(now, index);
+                }
+                Component::Application(index) => {
+                    let flow = &mut self.flows[index];
+                    flow.source.on_deadline(now, &mut flow.sender);
+                    self.events.finish(id, flow.source.next_deadline());
+                    self.send_all(now, index);
+                }
+                Component::ReceiverTimer(index) => {
+                    self.events.finish(id, None);
+                    if let Some(ack) = self.flows[index].receiver.on_deadline(now) {
+                        self.send_ack(now, index, ack);
+                    }
+                    self.schedule_receiver(index);
+                }
+                Component::Warmup => {
+                    self.events.finish(id, None);
+                    self.advance_links(now);
+                    self.measurement = Measurement::begin(&mut self.flows, &mut self.links, now);
+                }
+                Component::Sampling => {
+                    self.advance_links(now);
+                    let next = self.sampler.sample(now, &self.flows, &self.links, &self.flow_rank, &self.link_rank);
+                    self.events.finish(id, Some(next));
+                }
+            }
+        }
+        self.advance_links(end);
+        let samples = std::mem::take(&mut self.sampler).into_samples();
+        let measurement = std::mem::take(&mut self.measurement);
+        Ok(measurement.finish(self.plan, &mut self, samples))
+    }
+
+    /// Events handled so far.
+    pub(super) fn events_handled(&self) -> u64 {
+        self.events_handled
+    }
+
+    /// A link is due.
+    #[inline]
+    fn on_link(&mut self, now: Instant, id: ComponentId, link: usize) {
+        if self.hands_over[link] {
+            self.events.finish(id, None);
+            self.links[link].advance(now);
+            return self.hand_over(link);
+        }
+        let arrived = self.links[link].poll(now);
+        self.events.finish(id, self.links[link].next_deadline());
+        if let Some(arrival) = arrived {
+            self.on_delivery(now, arrival);
+        }
+    }
+
+    /// Everything under way on a link enters the links behind it, which nothing else feeds.
+    fn hand_over(&mut self, link: usize) {
+        while let Some((at, arrival)) = self.links[link].take_ahead() {
+            self.on_delivery(at, arrival);
+        }
+        if let Some(commitment) = self.links[link].next_commitment() {
+            self.events.schedule(self.components.link(link as u32), commitment);
+        }
+    }
+
+    #[inline]
+    fn on_delivery(&mut self, at: Instant, arrival: Arrival<Packet>) {
+        match arrival {
+            Arrival::Delivered(packet) => self.forward(at, packet),
+            Arrival::Lost(packet) => {
+                self.bodies.take(packet.body);
+            }
+        }
+    }
+
+    /// A packet enters the next link of its route, or has reached its end.
+    #[inline]
+    fn forward(&mut self, now: Instant, packet: Packet) {
+        match self.hops[packet.next_hop as usize] {
+            Hop::Link(link) => {
+                let packet = Packet { next_hop: packet.next_hop + 1, ..packet };
+                let link_state = &mut self.links[link as usize];
+                if let Verdict::Dropped(_) = link_state.enqueue(now, packet) {
+                    self.bodies.take(packet.body);
+                }
+                if self.hands_over[link as usize] {
+                    self.hand_over(link as usize);
+                } else if let Some(deadline) = self.links[link as usize].next_deadline() {
+                    self.events.schedule(self.components.link(link), deadline);
+                }
+            }
+            Hop::End => self.on_arrival(now, packet),
+        }
+    }
+
+    /// A packet has reached the end of its route.
+    #[inline]
+    fn on_arrival(&mut self, now: Instant, packet: Packet) {
+        let index = packet.flow as usize;
+        match self.bodies.take(packet.body) {
+            Body::Data(segment) => {
+                let receiver = &mut self.flows[index].receiver;
+                match receiver.on_data(now, &segment, packet.ecn == Ecn::Ce) {
+                    Some(ack) => self.send_ack(now, index, ack),
+                    None => self.schedule_receiver(index),
+                }
+            }
+            Body::Ack(ack) => {
+                let flow = &mut self.flows[index];
+                flow.sender.on_ack(now, &ack);
+                if flow.finished.is_none() && flow.sender.is_done() {
+                    flow.finished = Some((now, flow.sender.window_integral(now)));
+                }
+                self.send_all(now, index);
+            }
+        }
+    }
+
+    /// Sends whatever the sender may send at `now`.
+    #[inline]
+    fn send_all(&mut self, now: Instant, index: usize) {
+        while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
+            let flow = &self.flows[index];
+            let (route, ecn, wire_len) = (flow.forward, flow.ecn, segment.len + flow.data_overhead);
+            self.inject(now, index, route, ecn, wire_len, Body::Data(segment));
+        }
+        if let Some(deadline) = self.flows[index].sender.next_deadline() {
+            self.events.schedule(self.components.sender(index), deadline);
+        }
+    }
+
+    #[inline]
+    fn send_ack(&mut self, now: Instant, index: usize, ack: AckSegment) {
+        let flow = &self.flows[index];
+        let sack_len = match ack.sack.len() as u32 {
+            0 => 0,
+            blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
+        };
+        let (route, wire_len) = (flow.reverse, flow.ack_len + sack_len);
+        self.inject(now, index, route, Ecn::NotEct, wire_len, Body::Ack(ack));
+    }
+
+    /// Puts a new packet on its way.
+    #[inline]
+    fn inject(&mut self, now: Instant, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) {
+        let body = self.bodies.keep(body);
+        let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn };
+        self.forward(now, packet);
+    }
+
+    fn schedule_receiver(&mut self, index: usize) {
+        if let Some(deadline) = self.flows[index].receiver.next_deadline() {
+            self.events.schedule(self.components.receiver(index), deadline);
+        }
+    }
+
+    fn advance_links(&mut self, now: Instant) {
+        for link in &mut self.links {
+            link.advance(now);
+        }
+    }
+}
+
+impl Flow {
+    fn new(plan: &FlowPlan, cc: Cc, forward: Route, reverse: Route) -> Self {
+        let options = if plan.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
+        let overhead = plan.transport.header + plan.transport.framing + options;
+        Flow {
+            ecn: if cc.ecn_capable() { Ecn::Ect } else { Ecn::NotEct },
+            sender: Sender::new(plan.transport.clone(), cc),
+            receiver: Receiver::new(&plan.transport),
+            source: Source::new(plan),
+            forward,
+            reverse,
+            data_overhead: overhead,
+            ack_len: overhead,
+            finished: None,
+        }
+    }
+
+    /// Bytes on the wire of all data sent so far.
+    pub(super) fn wire_bytes_sent(&self) -> u64 {
+        let counters = self.sender.counters();
+        counters.payload_bytes + counters.segments * u64::from(self.data_overhead)
+    }
+}
+
+fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
+    let loss = match &plan.loss {
+        LossPlan::None => Loss::None,
+        LossPlan::Bernoulli { probability } => {
+            Loss::Bernoulli { probability: *probability, stream: luck.stream(&plan.name, "loss") }
+        }
+        LossPlan::Periodic { period, offset } => Loss::Periodic { period: *period, count: *offset },
+        LossPlan::Scripted { packets } => Loss::Scripted { packets: packets.clone(), next: 0, count: 0 },
+    };
+    let jitter = (!plan.jitter.is_zero()).then(|| (plan.jitter, luck.stream(&plan.name, "jitter")));
+    let queue = match plan.queue {
+        QueuePlan::DropTail { limit } => Queue::DropTail(DropTail::new(limit)),
+    };
+    let config = LinkConfig { rate: plan.rate, delay: plan.delay, jitter, loss, histogram: !plan.private };
+    Link::new(config, queue)
+}
+
+/// Which links deliver only into links that nothing else feeds.
+fn hand_overs(links: usize, hops: &[Hop]) -> Vec<bool> {
+    let mut feeders: Vec<Option<Feeder>> = vec![None; links];
+    let mut feeder = Feeder::Sender;
+    for hop in hops {
+        feeder = match *hop {
+            Hop::End => Feeder::Sender,
+            Hop::Link(link) => {
+                let known = &mut feeders[link as usize];
+                *known = Some(if known.is_none_or(|known| known == feeder) { feeder } else { Feeder::Several });
+                Feeder::Link(link)
+            }
+        };
+    }
+    let mut hands_over = vec![true; links];
+    for pair in hops.windows(2) {
+        if let [Hop::Link(link), next] = *pair {
+            let alone = match next {
+                Hop::Link(next) => feeders[next as usize] == Some(Feeder::Link(link)),
+                Hop::End => false,
+            };
+            hands_over[link as usize] &= alone;
+        }
+    }
+    hands_over
+}
+
+/// What puts packets into a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeder {
+    Sender,
+    Link(u32),
+    Several,
+}
+
+/// Indices into the plan, in the order of the keys of their names.
+fn order_by_key<'a>(luck: &Luck, names: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    let mut keyed: Vec<_> = names.enumerate().map(|(index, name)| (luck.key(name), name, index)).collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, _, index)| index).collect()
+}
+
+/// The inverse of an order.
+fn ranks(order: &[usize]) -> Vec<usize> {
+    let mut ranks = vec![0; order.len()];
+    for (rank, index) in order.iter().enumerate() {
+        ranks[*index] = rank;
+    }
+    ranks
+}
