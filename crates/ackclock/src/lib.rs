@@ -4,8 +4,12 @@
 //! results and samples go out. `ARCHITECTURE.md` has the map.
 
 pub mod cc;
+pub mod engine;
+pub mod link;
+pub mod metric;
 pub mod model;
 pub mod probe;
+pub mod qdisc;
 pub mod rule;
 pub mod scenario;
 pub mod sim;

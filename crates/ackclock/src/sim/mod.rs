@@ -1,12 +1,21 @@
 //! Nodes, routes, traffic: the plan of a run, and the run.
 
+mod measure;
+mod packet;
 mod plan;
 mod result;
+mod sampler;
+mod simulation;
+mod source;
 
-pub use plan::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, Sampling, Traffic};
+pub use crate::qdisc::Limit as QueueLimit;
+pub use plan::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, Sampling, Traffic};
 pub use result::{FlowResult, LinkResult, RunResult, Summary};
 
 use std::sync::atomic::AtomicBool;
+
+use crate::cc::Cc;
+use simulation::Simulation;
 
 /// A run was told to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +26,18 @@ pub struct Interrupted;
 ///
 /// # Errors
 /// [`Interrupted`], soon after `stop` became true.
-pub fn run(_plan: &Plan, _stop: &AtomicBool) -> Result<RunResult, Interrupted> {
-    unimplemented!()
+pub fn run(plan: &Plan, stop: &AtomicBool) -> Result<RunResult, Interrupted> {
+    run_with(plan, stop, &mut |flow| flow.cc.build(flow.cc_context))
+}
+
+/// Runs a plan with algorithms of the caller's own.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    plan: &Plan,
+    stop: &AtomicBool,
+    build_cc: &mut dyn FnMut(&FlowPlan) -> Cc,
+) -> Result<RunResult, Interrupted> {
+    Simulation::new(plan, build_cc).run(stop)
 }

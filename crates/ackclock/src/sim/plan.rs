@@ -1,6 +1,7 @@
 //! A run, compiled: dense ids, integers, no units to parse. What `scenario` makes and `Simulation` runs.
 
 use crate::cc::{CcContext, CcSpec};
+use crate::qdisc::Limit;
 use crate::tcp::Transport;
 use crate::units::{Duration, Instant, Rate};
 
@@ -49,17 +50,8 @@ pub enum QueuePlan {
     /// First in, first out; what does not fit is dropped.
     DropTail {
         /// The limit.
-        limit: QueueLimit,
+        limit: Limit,
     },
-}
-
-/// How much a queue holds, the packet in transmission not counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// Whole packets of any size.
-    Packets(u32),
-    /// Bytes on the wire.
-    Bytes(u64),
 }
 
 /// Losses that are not the queue's.

@@ -1,5 +1,16 @@
 //! TCP without I/O: sender, receiver, loss recovery, RTT and RTO.
 
+mod delivery;
+mod ranges;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod segment;
+mod sender;
 mod transport;
 
+pub use receiver::Receiver;
+pub use rtt::Rtt;
+pub use segment::{AckSegment, DataSegment, MAX_SACK_BLOCKS, SackBlocks};
+pub use sender::{Sender, SenderCounters};
 pub use transport::{LossRecovery, Transport};

@@ -1,0 +1,235 @@
+//! A link without I/O: a queue, a transmitter, propagation, and what goes wrong on the way.
+//!
+//! The link is lazy. Transmissions need no wake-ups of their own: whenever the link is touched at `now`,
+//! it first starts every transmission that was due by then, at the very time it was due. The queue
+//! therefore sees the same calls at the same times as it would with an event per transmission, and
+//! whoever drives the link has one wake-up pending: the next delivery.
+//!
+//! At one and the same time, a transmission that becomes due leaves the queue before an arrival enters it.
+
+mod loss;
+
+pub use loss::Loss;
+
+use std::collections::VecDeque;
+
+use hdrhistogram::Histogram;
+
+use crate::engine::Stream;
+use crate::qdisc::{Qdisc, Queue, Queued, Verdict};
+use crate::units::{Duration, Instant, Rate};
+
+/// Longer waits count as this long in a histogram.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+/// Two significant digits bound the error of a percentile by 1 %.
+const WAIT_DIGITS: u8 = 2;
+
+/// What a link is made of.
+#[derive(Clone, Debug)]
+pub struct LinkConfig {
+    /// Bits per second; `None` for a pure delay.
+    pub rate: Option<Rate>,
+    /// Propagation.
+    pub delay: Duration,
+    /// Extra delay, uniform in 0 .. `jitter`, that keeps the order.
+    pub jitter: Option<(Duration, Stream)>,
+    /// What is lost behind the transmitter.
+    pub loss: Loss,
+    /// Whether waiting times are kept as a histogram, too.
+    pub histogram: bool,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Link<T> {
+    transmitter: Transmitter,
+    delay: Duration,
+    jitter: Option<(Duration, Stream)>,
+    loss: Loss,
+    queue: Queue<T>,
+    /// What has been sent and has not arrived, with the time of arrival, in order.
+    pipe: VecDeque<(Instant, T)>,
+    last_arrival: Instant,
+    counters: LinkCounters,
+    waits: Option<Histogram<u64>>,
+}
+
+/// What a link counts, from the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Packets that came to the queue.
+    pub arrivals: u64,
+    /// Packets that the queue dropped.
+    pub drops: u64,
+    /// Packets that the queue marked.
+    pub marks: u64,
+    /// Packets of which transmission began.
+    pub forwarded: u64,
+    /// Their bytes.
+    pub forwarded_bytes: u64,
+    /// Packets lost behind the transmitter.
+    pub losses: u64,
+    /// Sum of the waiting times of forwarded packets, transmission excluded.
+    pub wait_ns: u64,
+}
+
+impl<T: Queued> Link<T> {
+    /// An idle link with an empty queue.
+    pub fn new(config: LinkConfig, queue: Queue<T>) -> Self {
+        let waits = config.histogram.then(|| {
+            Histogram::new_with_bounds(1, LONGEST_WAIT.as_nanos(), WAIT_DIGITS)
+                .expect("invariant: the bounds and the precision are valid")
+        });
+        Link {
+            transmitter: Transmitter::new(config.rate),
+            delay: config.delay,
+            jitter: config.jitter,
+            loss: config.loss,
+            queue,
+            pipe: VecDeque::new(),
+            last_arrival: Instant::ZERO,
+            counters: LinkCounters::default(),
+            waits,
+        }
+    }
+
+    /// A packet comes to the queue at `now`.
+    #[inline]
+    pub fn enqueue(&mut self, now: Instant, item: T) -> Verdict {
+        self.advance(now);
+        self.counters.arrivals += 1;
+        let verdict = self.queue.enqueue(now, item);
+        match verdict {
+            Verdict::Queued => {}
+            Verdict::Marked => self.counters.marks += 1,
+            Verdict::Dropped(_) => self.counters.drops += 1,
+        }
+        if self.transmitter.free_at <= now {
+            self.transmit(now);
+        }
+        verdict
+    }
+
+    /// When to poll next; nothing happens before.
+    #[inline]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        match self.pipe.front() {
+            Some((arrival, _)) => Some(*arrival),
+            // Everything sent so far was lost, and more is waiting.
+            None if self.queue.backlog_packets() > 0 => Some(self.transmitter.free_at),
+            None => None,
+        }
+    }
+
+    /// The next packet that has arrived at the far end by `now`.
+    #[inline]
+    pub fn poll(&mut self, now: Instant) -> Option<T> {
+        self.advance(now);
+        if self.pipe.front()?.0 > now {
+            return None;
+        }
+        self.pipe.pop_front().map(|(_, item)| item)
+    }
+
+    /// Starts every transmission that is due by `now`.
+    #[inline]
+    pub fn advance(&mut self, now: Instant) {
+        while self.transmitter.free_at <= now && self.queue.backlog_packets() > 0 {
+            self.transmit(self.transmitter.free_at);
+        }
+    }
+
+    /// What was counted so far. Call [`Link::advance`] first for exact figures.
+    pub fn counters(&self) -> LinkCounters {
+        self.counters
+    }
+
+    /// The waiting times of forwarded packets, in nanoseconds, since the last [`Link::clear_waits`].
+    pub fn waits(&self) -> Option<&Histogram<u64>> {
+        self.waits.as_ref()
+    }
+
+    /// Forgets the waiting times.
+    pub fn clear_waits(&mut self) {
+        if let Some(waits) = &mut self.waits {
+            waits.reset();
+        }
+    }
+
+    /// Packets and bytes that wait.
+    pub fn backlog(&self) -> (u32, u64) {
+        (self.queue.backlog_packets(), self.queue.backlog_bytes())
+    }
+
+    /// Packets that were sent and have not arrived.
+    pub fn in_transit(&self) -> usize {
+        self.pipe.len()
+    }
+
+    #[inline]
+    fn transmit(&mut self, start: Instant) {
+        let Some((since, item)) = self.queue.dequeue(start) else { return };
+        let wait = start.since(since).as_nanos();
+        self.counters.forwarded += 1;
+        self.counters.forwarded_bytes += u64::from(item.wire_len());
+        self.counters.wait_ns += wait;
+        if let Some(waits) = &mut self.waits {
+            waits.saturating_record(wait);
+        }
+        let end = self.transmitter.send(start, item.wire_len());
+        if self.loss.loses() {
+            self.counters.losses += 1;
+            return;
+        }
+        let mut arrival = end + self.delay;
+        if let Some((jitter, stream)) = &mut self.jitter {
+            arrival = self.last_arrival.max(arrival + jitter.mul_f64_floor(stream.next_f64()));
+            self.last_arrival = arrival;
+        }
+        self.pipe.push_back((arrival, item));
+    }
+}
+
+/// Turns bytes into time, and loses none of it to rounding while it is busy.
+#[derive(Clone, Debug)]
+struct Transmitter {
+    rate: Option<Rate>,
+    free_at: Instant,
+    /// What whole nanoseconds could not express of the busy period so far, in 1/rate ns.
+    remainder: u64,
+    /// The last length asked for, and its time: links mostly carry packets of one size.
+    cached: (u32, Duration, u64),
+}
+
+impl Transmitter {
+    fn new(rate: Option<Rate>) -> Self {
+        Transmitter { rate, free_at: Instant::ZERO, remainder: 0, cached: (0, Duration::ZERO, 0) }
+    }
+
+    /// Sends `bytes` from `start` on; returns when the last bit has left.
+    #[inline]
+    fn send(&mut self, start: Instant, bytes: u32) -> Instant {
+        let Some(rate) = self.rate else {
+            self.free_at = start;
+            return start;
+        };
+        if start > self.free_at {
+            self.remainder = 0;
+        }
+        if self.cached.0 != bytes {
+            let (length, remainder) = rate.transmission(u64::from(bytes));
+            self.cached = (bytes, length, remainder);
+        }
+        let (_, mut length, remainder) = self.cached;
+        self.remainder += remainder;
+        if self.remainder >= rate.as_bps() {
+            self.remainder -= rate.as_bps();
+            length += Duration::from_nanos(1);
+        }
+        self.free_at = start + length;
+        self.free_at
+    }
+}
+
+#[cfg(test)]
+mod tests;

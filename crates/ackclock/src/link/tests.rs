@@ -1,0 +1,121 @@
+use super::*;
+use crate::qdisc::{DropTail, Ecn, Limit};
+
+/// A test item: its number, and as many bytes as it says. No packet of a simulation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Frame {
+    number: u32,
+    bytes: u32,
+}
+
+impl Queued for Frame {
+    fn wire_len(&self) -> u32 {
+        self.bytes
+    }
+    fn flow_hash(&self) -> u64 {
+        0
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+    fn mark(&mut self) {}
+}
+
+fn link(rate_bps: u64, delay: Duration, limit: u32, loss: Loss) -> Link<Frame> {
+    let config = LinkConfig { rate: Rate::from_bps(rate_bps), delay, jitter: None, loss, histogram: true };
+    Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(limit))))
+}
+
+fn ms(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+/// Polls whenever the link asks for it: number and time of every arrival.
+fn arrivals(link: &mut Link<Frame>) -> Vec<(u32, u64)> {
+    let mut arrivals = Vec::new();
+    while let Some(deadline) = link.next_deadline() {
+        while let Some(frame) = link.poll(deadline) {
+            arrivals.push((frame.number, deadline.as_nanos() / 1_000_000));
+        }
+    }
+    arrivals
+}
+
+#[test]
+fn packets_queue_behind_one_another_and_arrive_after_transmission_and_propagation() {
+    // 1000 bytes at 8 Mbit/s take 1 ms; 5 ms of propagation.
+    let mut link = link(8_000_000, Duration::from_millis(5), 10, Loss::None);
+    for number in 0..3 {
+        link.enqueue(ms(0), Frame { number, bytes: 1000 });
+    }
+    link.enqueue(ms(10), Frame { number: 3, bytes: 1000 });
+    assert_eq!(arrivals(&mut link), [(0, 6), (1, 7), (2, 8), (3, 16)]);
+    // They waited 0, 1, 2 and 0 ms.
+    let p95 = link.waits().unwrap().value_at_quantile(0.95) as f64;
+    assert!((p95 / 2e6 - 1.0).abs() < 0.01, "{p95}");
+    assert_eq!(link.counters().wait_ns, 3_000_000);
+    assert_eq!(link.counters().forwarded_bytes, 4000);
+}
+
+#[test]
+fn the_packet_in_transmission_is_not_counted_against_the_limit() {
+    let mut link = link(8_000_000, Duration::ZERO, 2, Loss::None);
+    let kept: Vec<_> =
+        (0..4).map(|number| link.enqueue(ms(0), Frame { number, bytes: 1000 }) == Verdict::Queued).collect();
+    assert_eq!(kept, [true, true, true, false]);
+    // At 1 ms the second packet starts and leaves room, in time for an arrival at that very moment.
+    assert_eq!(link.enqueue(ms(1), Frame { number: 4, bytes: 1000 }), Verdict::Queued);
+    assert_eq!(link.counters().drops, 1);
+}
+
+#[test]
+fn a_link_goes_on_when_everything_in_flight_was_lost() {
+    let mut link = link(8_000_000, Duration::ZERO, 10, Loss::Scripted { packets: vec![1, 2], next: 0, count: 0 });
+    for number in 0..3 {
+        link.enqueue(ms(0), Frame { number, bytes: 1000 });
+    }
+    assert_eq!(arrivals(&mut link), [(2, 3)]);
+    assert_eq!(link.counters().losses, 2);
+}
+
+#[test]
+fn a_busy_transmitter_loses_no_fraction_of_a_nanosecond() {
+    // 1 byte at 24 bit/s takes a third of a second: 3000 of them take 1000 s to the nanosecond.
+    let mut link = link(24, Duration::ZERO, 3000, Loss::None);
+    for number in 0..3000 {
+        link.enqueue(ms(0), Frame { number, bytes: 1 });
+    }
+    assert_eq!(arrivals(&mut link).last(), Some(&(2999, 1_000_000)));
+}
+
+#[test]
+fn a_pure_delay_delays() {
+    let mut link = link(0, Duration::from_millis(7), 10, Loss::None);
+    link.enqueue(ms(1), Frame { number: 0, bytes: 1000 });
+    link.enqueue(ms(1), Frame { number: 1, bytes: 1000 });
+    assert_eq!(arrivals(&mut link), [(0, 8), (1, 8)]);
+}
+
+/// Links and queues need no engine: a loop with a clock of its own drives one, as an emulator does.
+#[test]
+fn a_wall_clock_loop_drives_a_link_by_enqueue_next_deadline_and_poll() {
+    let mut link = link(80_000_000, Duration::from_millis(2), 100, Loss::None);
+    let mut clock = Instant::ZERO;
+    let mut delivered = Vec::new();
+    let mut sent = 0;
+    while delivered.len() < 20 {
+        if sent < 20 {
+            link.enqueue(clock, Frame { number: sent, bytes: 1000 });
+            sent += 1;
+        }
+        // The clock is late by up to 0.3 ms, as real ones are; no capacity may be lost by that.
+        let late = Duration::from_micros(37 * u64::from(sent) % 300);
+        let wake_up = link.next_deadline().expect("packets are under way");
+        clock = clock.max(wake_up.min(clock + Duration::from_micros(50))) + late;
+        while let Some(frame) = link.poll(clock) {
+            delivered.push(frame.number);
+        }
+    }
+    assert_eq!(delivered, (0..20).collect::<Vec<_>>());
+    assert_eq!(link.counters().forwarded, 20);
+}

@@ -1,0 +1,59 @@
+//! Metrics as pure functions: one formula each, used by every backend.
+//!
+//! The window of all of them is `[warmup, end]` of the run.
+
+/// Jain's fairness index of `shares`: `(sum x)^2 / (n sum x^2)`, from 1/n to 1.
+///
+/// One for no shares and for shares that are all zero: nobody is treated worse than anybody.
+/// Source: Jain, Chiu & Hawe 1984.
+pub fn jain_index(shares: &[f64]) -> f64 {
+    // Summed in order of size, so that the order of the flows does not show in the last digit.
+    let mut shares = shares.to_vec();
+    shares.sort_unstable_by(f64::total_cmp);
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    if squares == 0.0 { 1.0 } else { sum * sum / (shares.len() as f64 * squares) }
+}
+
+/// (largest - smallest) / mean of `shares`; zero for no shares and for shares that are all zero.
+pub fn spread(shares: &[f64]) -> f64 {
+    let mut shares = shares.to_vec();
+    shares.sort_unstable_by(f64::total_cmp);
+    let sum: f64 = shares.iter().sum();
+    match (shares.first(), shares.last()) {
+        (Some(smallest), Some(largest)) if sum > 0.0 => (largest - smallest) / (sum / shares.len() as f64),
+        _ => 0.0,
+    }
+}
+
+/// What was sent and not acknowledged over what was sent, in payload bytes of one window of time.
+///
+/// Never negative: data sent before the window and acknowledged in it do not make up for losses in it
+/// beyond that. Zero where nothing was sent. Source: jasem-efficiency-fairness, table 1.
+pub fn loss_rate(sent: u64, acknowledged: u64) -> f64 {
+    if sent == 0 { 0.0 } else { sent.saturating_sub(acknowledged) as f64 / sent as f64 }
+}
+
+/// `part / whole`; zero where there is no whole.
+pub fn ratio(part: f64, whole: f64) -> f64 {
+    if whole == 0.0 { 0.0 } else { part / whole }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_of_known_shares() {
+        assert_eq!(jain_index(&[5.0, 5.0, 5.0]), 1.0);
+        assert_eq!(jain_index(&[1.0, 0.0, 0.0, 0.0]), 0.25);
+        // (1 + 3)^2 / (2 (1 + 9)) = .8; spread (3 - 1) / 2 = 1.
+        assert_eq!((jain_index(&[1.0, 3.0]), spread(&[1.0, 3.0])), (0.8, 1.0));
+        assert_eq!((jain_index(&[]), spread(&[0.0])), (1.0, 0.0));
+    }
+
+    #[test]
+    fn loss_is_what_was_not_acknowledged() {
+        assert_eq!((loss_rate(1000, 990), loss_rate(1000, 1010), loss_rate(0, 0)), (0.01, 0.0, 0.0));
+    }
+}

@@ -1,0 +1,100 @@
+//! Queue disciplines over anything that is [`Queued`].
+//!
+//! A new discipline is one file beside `drop_tail.rs` and one line of [`Queue`] and its dispatch.
+
+mod drop_tail;
+
+pub use drop_tail::{DropTail, Limit};
+
+use crate::units::Instant;
+
+/// What a queue needs to know of an item.
+pub trait Queued {
+    /// Bytes on the wire.
+    fn wire_len(&self) -> u32;
+    /// A number that is the same for all items of a flow.
+    fn flow_hash(&self) -> u64;
+    /// The ECN field of the IP header.
+    fn ecn(&self) -> Ecn;
+    /// Sets the ECN field to congestion experienced.
+    fn mark(&mut self);
+}
+
+/// The ECN field (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct,
+    /// ECN-capable.
+    Ect,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// What became of an item that came to a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It waits.
+    Queued,
+    /// It waits, with a mark.
+    Marked,
+    /// It was dropped.
+    Dropped(DropReason),
+}
+
+/// Why a queue dropped an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// The limit was reached.
+    Full,
+}
+
+/// The contract of a queue discipline. Time never runs backwards between calls.
+pub trait Qdisc<T: Queued> {
+    /// Takes an item, or drops it.
+    fn enqueue(&mut self, now: Instant, item: T) -> Verdict;
+    /// Gives the next item to send and when it came.
+    fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)>;
+    /// Items that wait.
+    fn backlog_packets(&self) -> u32;
+    /// Bytes that wait.
+    fn backlog_bytes(&self) -> u64;
+}
+
+/// Every discipline, dispatched without indirection.
+#[derive(Clone, Debug)]
+pub enum Queue<T> {
+    /// First in, first out.
+    DropTail(DropTail<T>),
+}
+
+impl<T: Queued> Qdisc<T> for Queue<T> {
+    #[inline]
+    fn enqueue(&mut self, now: Instant, item: T) -> Verdict {
+        match self {
+            Queue::DropTail(queue) => queue.enqueue(now, item),
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)> {
+        match self {
+            Queue::DropTail(queue) => queue.dequeue(now),
+        }
+    }
+
+    #[inline]
+    fn backlog_packets(&self) -> u32 {
+        match self {
+            Queue::DropTail(queue) => queue.backlog_packets(),
+        }
+    }
+
+    #[inline]
+    fn backlog_bytes(&self) -> u64 {
+        match self {
+            Queue::DropTail(queue) => queue.backlog_bytes(),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! From counters to metrics: what was counted at the end less what was counted at the end of the warm-up.
+
+use super::plan::Plan;
+use super::result::{FlowResult, LinkResult, RunResult, Summary};
+use super::simulation::{Flow, Packets, Simulation};
+use crate::link::LinkCounters;
+use crate::metric::{jain_index, loss_rate, ratio, spread};
+use crate::probe::Samples;
+use crate::tcp::SenderCounters;
+use crate::units::{Instant, NANOS_PER_SEC};
+
+/// Counters at the beginning of the window of measurement.
+#[derive(Debug, Default)]
+pub(super) struct Measurement {
+    since: Instant,
+    flows: Vec<FlowCounters>,
+    links: Vec<LinkCounters>,
+}
+
+/// What is counted of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct FlowCounters {
+    sender: SenderCounters,
+    wire_bytes: u64,
+    acknowledged: u64,
+    delivered: u64,
+    rtt_ns: u64,
+    rtt_count: u64,
+    window_integral: f64,
+}
+
+impl FlowCounters {
+    fn read(flow: &mut Flow, now: Instant) -> Self {
+        let (rtt_ns, rtt_count) = flow.sender.rtt().totals();
+        FlowCounters {
+            sender: flow.sender.counters(),
+            wire_bytes: flow.wire_bytes_sent(),
+            acknowledged: flow.sender.acknowledged(),
+            delivered: flow.receiver.delivered(),
+            rtt_ns,
+            rtt_count,
+            window_integral: match flow.finished {
+                Some((_, integral)) => integral,
+                None => flow.sender.window_integral(now),
+            },
+        }
+    }
+}
+
+impl Measurement {
+    /// The warm-up ends at `now`.
+    pub(super) fn begin(flows: &mut [Flow], links: &mut [Packets], now: Instant) -> Self {
+        links.iter_mut().for_each(Packets::clear_waits);
+        Measurement {
+            since: now,
+            flows: flows.iter_mut().map(|flow| FlowCounters::read(flow, now)).collect(),
+            links: links.iter().map(Packets::counters).collect(),
+        }
+    }
+
+    /// The run has ended.
+    pub(super) fn finish(self, plan: &Plan, simulation: &mut Simulation, samples: Samples) -> RunResult {
+        let end = Instant::ZERO + plan.duration;
+        let flows: Vec<_> = (0..plan.flows.len()).map(|index| self.flow(plan, simulation, index, end)).collect();
+        let shared = (0..plan.links.len()).filter(|index| !plan.links[*index].private || *index == plan.bottleneck);
+        let links = shared.map(|index| self.link(plan, simulation, index, end)).collect();
+        let bottleneck = simulation.link_rank[plan.bottleneck];
+        RunResult {
+            summary: self.summary(plan, simulation, &flows, end),
+            flows,
+            links,
+            packets_forwarded: simulation.links[bottleneck].counters().forwarded,
+            events: simulation.events_handled(),
+            samples,
+        }
+    }
+
+    fn flow(&self, plan: &Plan, simulation: &mut Simulation, index: usize, end: Instant) -> FlowResult {
+        let flow_plan = &plan.flows[index];
+        let rank = simulation.flow_rank[index];
+        let before = &self.flows[rank];
+        let flow = &mut simulation.flows[rank];
+        let after = FlowCounters::read(flow, end);
+        let secs = end.since(self.since).as_secs_f64();
+        let finished_at = flow.finished.map(|(at, _)| at);
+        let active_since = self.since.max(flow_plan.start);
+        let active_until = finished_at.unwrap_or(end);
+        let active_ns = active_until.as_nanos().saturating_sub(active_since.as_nanos()) as f64;
+        let measurements = after.rtt_count - before.rtt_count;
+        FlowResult {
+            id: index,
+            name: flow_plan.name.clone(),
+            group: flow_plan.group.clone(),
+            cc: flow_plan.cc.name(),
+            recovery: flow_plan.transport.recovery.name(),
+            goodput_bps: 8.0 * (after.delivered - before.delivered) as f64 / secs,
+            throughput_bps: 8.0 * (after.wire_bytes - before.wire_bytes) as f64 / secs,
+            loss_rate: loss_rate(
+                after.sender.payload_bytes - before.sender.payload_bytes,
+                after.acknowledged - before.acknowledged,
+            ),
+            sent: after.sender.segments - before.sender.segments,
+            retransmits: after.sender.retransmits - before.sender.retransmits,
+            timeouts: after.sender.timeouts - before.sender.timeouts,
+            rtt_mean_s: (measurements > 0)
+                .then(|| (after.rtt_ns - before.rtt_ns) as f64 / measurements as f64 / NANOS_PER_SEC as f64),
+            cwnd_mean_segments: ratio(after.window_integral - before.window_integral, active_ns),
+            base_rtt_s: flow_plan.base_rtt.as_secs_f64(),
+            completion_time_s: finished_at.map(|at| at.since(flow_plan.start).as_secs_f64()),
+        }
+    }
+
+    fn link(&self, plan: &Plan, simulation: &Simulation, index: usize, end: Instant) -> LinkResult {
+        let rank = simulation.link_rank[index];
+        let link = &simulation.links[rank];
+        let (before, after) = (&self.links[rank], link.counters());
+        let forwarded = after.forwarded - before.forwarded;
+        let bits = 8.0 * (after.forwarded_bytes - before.forwarded_bytes) as f64;
+        let secs = end.since(self.since).as_secs_f64();
+        LinkResult {
+            name: plan.links[index].name.clone(),
+            utilization: plan.links[index].rate.map(|rate| bits / (rate.as_bps() as f64 * secs)),
+            arrivals: after.arrivals - before.arrivals,
+            forwarded,
+            drops: after.drops - before.drops,
+            marks: after.marks - before.marks,
+            losses: after.losses - before.losses,
+            queue_delay_mean_s: ratio((after.wait_ns - before.wait_ns) as f64 / NANOS_PER_SEC as f64, forwarded as f64),
+            queue_delay_p95_s: link
+                .waits()
+                .map_or(0.0, |waits| waits.value_at_quantile(0.95) as f64 / NANOS_PER_SEC as f64),
+        }
+    }
+
+    fn summary(&self, plan: &Plan, simulation: &Simulation, flows: &[FlowResult], end: Instant) -> Summary {
+        let bottleneck = self.link(plan, simulation, plan.bottleneck, end);
+        let goodputs: Vec<_> = flows.iter().map(|flow| flow.goodput_bps).collect();
+        let (mut sent, mut acknowledged, mut delivered, mut wire_bytes) = (0, 0, 0, 0);
+        for (flow, before) in simulation.flows.iter().zip(&self.flows) {
+            sent += flow.sender.counters().payload_bytes - before.sender.payload_bytes;
+            acknowledged += flow.sender.acknowledged() - before.acknowledged;
+            delivered += flow.receiver.delivered() - before.delivered;
+            wire_bytes += flow.wire_bytes_sent() - before.wire_bytes;
+        }
+        let secs = end.since(self.since).as_secs_f64();
+        let goodput_bps = 8.0 * delivered as f64 / secs;
+        let capacity_bps = plan.links[plan.bottleneck].rate.map_or(0.0, |rate| rate.as_bps() as f64);
+        Summary {
+            goodput_bps,
+            throughput_bps: 8.0 * wire_bytes as f64 / secs,
+            utilization: bottleneck.utilization.unwrap_or(0.0),
+            efficiency: ratio(goodput_bps, capacity_bps),
+            delivery_ratio: ratio(delivered as f64, sent as f64),
+            loss_rate: loss_rate(sent, acknowledged),
+            drop_rate: ratio(bottleneck.drops as f64, bottleneck.arrivals as f64),
+            jain_index: jain_index(&goodputs),
+            spread: spread(&goodputs),
+            queue_delay_mean_s: bottleneck.queue_delay_mean_s,
+            queue_delay_p95_s: bottleneck.queue_delay_p95_s,
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! The run: components, events, and how a packet gets from hop to hop.
+//!
+//! Components are numbered by class and, within a class, by the hash of their name. Classes, in the order
+//! in which they act at one time: links (deliveries), senders (timers), applications, receivers (delayed
+//! ACKs), the end of the warm-up, sampling.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::Interrupted;
+use super::measure::Measurement;
+use super::packet::{Body, Packet};
+use super::plan::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan};
+use super::result::RunResult;
+use super::sampler::Sampler;
+use super::source::Source;
+use crate::cc::{Cc, CongestionControl};
+use crate::engine::{ComponentId, EventQueue, Luck};
+use crate::link::{Link, LinkConfig, Loss};
+use crate::qdisc::{DropTail, Ecn, Queue};
+use crate::tcp::{AckSegment, Receiver, Sender};
+use crate::units::Instant;
+
+/// Events between two looks at the stop flag.
+const EVENTS_PER_CHECK: u64 = 1 << 16;
+/// The TCP option that carries timestamps, padded (RFC 7323 appendix A).
+const TIMESTAMPS_LEN: u32 = 12;
+/// The SACK option: two bytes of kind and length, two of padding, eight a block (RFC 2018 §3).
+const SACK_OPTION_LEN: u32 = 4;
+const SACK_BLOCK_LEN: u32 = 8;
+
+/// A link as a simulation uses it.
+pub(super) type Packets = Link<Packet>;
+
+/// A run in progress.
+#[derive(Debug)]
+pub struct Simulation<'plan> {
+    plan: &'plan Plan,
+    events: EventQueue,
+    components: Components,
+    /// In the order of their component numbers, as the flows.
+    pub(super) links: Vec<Packets>,
+    pub(super) flows: Vec<Flow>,
+    /// Where each link of the plan stands in `links`, and each flow in `flows`.
+    pub(super) link_rank: Vec<usize>,
+    pub(super) flow_rank: Vec<usize>,
+    /// The links of all routes, one route behind the other.
+    hops: Vec<u32>,
+    sampler: Sampler,
+    measurement: Measurement,
+    events_handled: u64,
+}
+
+/// A sender, its application, and its receiver.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    source: Source,
+    forward: Route,
+    reverse: Route,
+    /// Bytes on the wire beyond the payload.
+    data_overhead: u32,
+    ack_len: u32,
+    ecn: Ecn,
+    /// When everything was acknowledged, and the integral of cwnd up to then.
+    pub(super) finished: Option<(Instant, f64)>,
+}
+
+/// A part of the table of hops.
+#[derive(Clone, Copy, Debug)]
+struct Route {
+    first: u32,
+    len: u16,
+}
+
+/// The first component number of each class.
+#[derive(Clone, Copy, Debug)]
+struct Components {
+    links: u32,
+    flows: u32,
+}
+
+/// What a component number stands for.
+enum Component {
+    Link(usize),
+    SenderTimer(usize),
+    Application(usize),
+    ReceiverTimer(usize),
+    Warmup,
+    Sampling,
+}
+
+impl Components {
+    fn count(self) -> usize {
+        (self.links + 3 * self.flows + 2) as usize
+    }
+
+    #[inline]
+    fn link(self, link: usize) -> ComponentId {
+        ComponentId(link as u32)
+    }
+
+    #[inline]
+    fn sender(self, flow: usize) -> ComponentId {
+        ComponentId(self.links + flow as u32)
+    }
+
+    fn application(self, flow: usize) -> ComponentId {
+        ComponentId(self.links + self.flows + flow as u32)
+    }
+
+    #[inline]
+    fn receiver(self, flow: usize) -> ComponentId {
+        ComponentId(self.links + 2 * self.flows + flow as u32)
+    }
+
+    fn warmup(self) -> ComponentId {
+        ComponentId(self.links + 3 * self.flows)
+    }
+
+    fn sampling(self) -> ComponentId {
+        ComponentId(self.links + 3 * self.flows + 1)
+    }
+
+    #[inline]
+    fn component(self, id: ComponentId) -> Component {
+        let ComponentId(id) = id;
+        if id < self.links {
+            return Component::Link(id as usize);
+        }
+        let (class, flow) = ((id - self.links) / self.flows, (id - self.links) % self.flows);
+        match class {
+            0 => Component::SenderTimer(flow as usize),
+            1 => Component::Application(flow as usize),
+            2 => Component::ReceiverTimer(flow as usize),
+            _ if self.warmup() == ComponentId(id) => Component::Warmup,
+            _ => Component::Sampling,
+        }
+    }
+}
+
+impl<'plan> Simulation<'plan> {
+    /// A run at its start; `build_cc` makes the algorithm of each flow.
+    pub fn new(plan: &'plan Plan, build_cc: &mut dyn FnMut(&FlowPlan) -> Cc) -> Self {
+        let luck = Luck::from_root(plan.seed);
+        let link_order = order_by_key(&luck, plan.links.iter().map(|link| link.name.as_str()));
+        let flow_order = order_by_key(&luck, plan.flows.iter().map(|flow| flow.name.as_str()));
+        let (link_rank, flow_rank) = (ranks(&link_order), ranks(&flow_order));
+        let components = Components { links: link_order.len() as u32, flows: flow_order.len() as u32 };
+        let mut hops = Vec::new();
+        let links = link_order.iter().map(|index| build_link(&plan.links[*index], &luck)).collect();
+        let flows: Vec<Flow> = flow_order
+            .iter()
+            .map(|index| {
+                let flow = &plan.flows[*index];
+                let mut route = |path: &[usize]| {
+                    let first = hops.len() as u32;
+                    hops.extend(path.iter().map(|link| link_rank[*link] as u32));
+                    Route { first, len: path.len() as u16 }
+                };
+                let (forward, reverse) = (route(&flow.forward), route(&flow.reverse));
+                Flow::new(flow, build_cc(flow), forward, reverse)
+            })
+            .collect();
+        let mut events = EventQueue::new(components.count());
+        for (index, flow) in flows.iter().enumerate() {
+            events.schedule(
+                components.application(index),
+                flow.source.next_deadline().expect("invariant: a flow starts"),
+            );
+        }
+        events.schedule(components.warmup(), Instant::ZERO + plan.warmup);
+        if plan.sampling.interval.is_some() {
+            events.schedule(components.sampling(), Instant::ZERO);
+        }
+        Simulation {
+            plan,
+            events,
+            components,
+            links,
+            flows,
+            link_rank,
+            flow_rank,
+            hops,
+            sampler: Sampler::new(plan),
+            measurement: Measurement::default(),
+            events_handled: 0,
+        }
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Errors
+    /// [`Interrupted`], soon after `stop` became true.
+    pub fn run(mut self, stop: &AtomicBool) -> Result<RunResult, Interrupted> {
+        let end = Instant::ZERO + self.plan.duration;
+        while let Some((now, id)) = self.events.next().filter(|(now, _)| *now <= end) {
+            self.events_handled += 1;
+            if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
+                return Err(Interrupted);
+            }
+            match self.components.component(id) {
+                Component::Link(link) => {
+                    let arrived = self.links[link].poll(now);
+                    self.events.finish(id, self.links[link].next_deadline());
+                    if let Some(packet) = arrived {
+                        self.on_arrival(now, packet);
+                    }
+                }
+                Component::SenderTimer(index) => {
+                    self.events.finish(id, None);
+                    self.flows[index].sender.on_deadline(now);
+                    self.send_all(now, index);
+                }
+                Component::Application(index) => {
+                    let flow = &mut self.flows[index];
+                    flow.source.on_deadline(now, &mut flow.sender);
+                    self.events.finish(id, flow.source.next_deadline());
+                    self.send_all(now, index);
+                }
+                Component::ReceiverTimer(index) => {
+                    self.events.finish(id, None);
+                    if let Some(ack) = self.flows[index].receiver.on_deadline(now) {
+                        self.send_ack(now, index, ack);
+                    }
+                    self.schedule_receiver(index);
+                }
+                Component::Warmup => {
+                    self.events.finish(id, None);
+                    self.advance_links(now);
+                    self.measurement = Measurement::begin(&mut self.flows, &mut self.links, now);
+                }
+                Component::Sampling => {
+                    self.advance_links(now);
+                    let next = self.sampler.sample(now, &self.flows, &self.links, &self.flow_rank, &self.link_rank);
+                    self.events.finish(id, Some(next));
+                }
+            }
+        }
+        self.advance_links(end);
+        let samples = std::mem::take(&mut self.sampler).into_samples();
+        let measurement = std::mem::take(&mut self.measurement);
+        Ok(measurement.finish(self.plan, &mut self, samples))
+    }
+
+    /// Events handled so far.
+    pub(super) fn events_handled(&self) -> u64 {
+        self.events_handled
+    }
+
+    /// A packet has crossed a link: on to the next one, or to its end.
+    #[inline]
+    fn on_arrival(&mut self, now: Instant, packet: Packet) {
+        if packet.hops_left > 0 {
+            self.forward(now, packet);
+            return;
+        }
+        let index = packet.flow as usize;
+        match packet.body {
+            Body::Data(segment) => {
+                let receiver = &mut self.flows[index].receiver;
+                match receiver.on_data(now, &segment, packet.ecn == Ecn::Ce) {
+                    Some(ack) => self.send_ack(now, index, ack),
+                    None => self.schedule_receiver(index),
+                }
+            }
+            Body::Ack(ack) => {
+                let flow = &mut self.flows[index];
+                flow.sender.on_ack(now, &ack);
+                if flow.finished.is_none() && flow.sender.is_done() {
+                    flow.finished = Some((now, flow.sender.window_integral(now)));
+                }
+                self.send_all(now, index);
+            }
+        }
+    }
+
+    /// Sends whatever the sender may send at `now`.
+    #[inline]
+    fn send_all(&mut self, now: Instant, index: usize) {
+        while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
+            let flow = &self.flows[index];
+            let packet =
+                flow.packet(index, flow.forward, flow.ecn, segment.len + flow.data_overhead, Body::Data(segment));
+            self.forward(now, packet);
+        }
+        if let Some(deadline) = self.flows[index].sender.next_deadline() {
+            self.events.schedule(self.components.sender(index), deadline);
+        }
+    }
+
+    #[inline]
+    fn send_ack(&mut self, now: Instant, index: usize, ack: AckSegment) {
+        let flow = &self.flows[index];
+        let sack_len = match ack.sack.len() as u32 {
+            0 => 0,
+            blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
+        };
+        let packet = flow.packet(index, flow.reverse, Ecn::NotEct, flow.ack_len + sack_len, Body::Ack(ack));
+        self.forward(now, packet);
+    }
+
+    /// Puts a packet into the queue of its next hop.
+    #[inline]
+    fn forward(&mut self, now: Instant, mut packet: Packet) {
+        let link = self.hops[packet.next_hop as usize] as usize;
+        packet.next_hop += 1;
+        packet.hops_left -= 1;
+        self.links[link].enqueue(now, packet);
+        if let Some(deadline) = self.links[link].next_deadline() {
+            self.events.schedule(self.components.link(link), deadline);
+        }
+    }
+
+    fn schedule_receiver(&mut self, index: usize) {
+        if let Some(deadline) = self.flows[index].receiver.next_deadline() {
+            self.events.schedule(self.components.receiver(index), deadline);
+        }
+    }
+
+    fn advance_links(&mut self, now: Instant) {
+        for link in &mut self.links {
+            link.advance(now);
+        }
+    }
+}
+
+impl Flow {
+    fn new(plan: &FlowPlan, cc: Cc, forward: Route, reverse: Route) -> Self {
+        let options = if plan.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
+        let overhead = plan.transport.header + plan.transport.framing + options;
+        Flow {
+            ecn: if cc.ecn_capable() { Ecn::Ect } else { Ecn::NotEct },
+            sender: Sender::new(plan.transport.clone(), cc),
+            receiver: Receiver::new(&plan.transport),
+            source: Source::new(plan),
+            forward,
+            reverse,
+            data_overhead: overhead,
+            ack_len: overhead,
+            finished: None,
+        }
+    }
+
+    /// Bytes on the wire of all data sent so far.
+    pub(super) fn wire_bytes_sent(&self) -> u64 {
+        let counters = self.sender.counters();
+        counters.payload_bytes + counters.segments * u64::from(self.data_overhead)
+    }
+
+    #[inline]
+    fn packet(&self, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) -> Packet {
+        Packet { flow: index as u32, next_hop: route.first, hops_left: route.len, ecn, wire_len, body }
+    }
+}
+
+fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
+    let loss = match &plan.loss {
+        LossPlan::None => Loss::None,
+        LossPlan::Bernoulli { probability } => {
+            Loss::Bernoulli { probability: *probability, stream: luck.stream(&plan.name, "loss") }
+        }
+        LossPlan::Periodic { period, offset } => Loss::Periodic { period: *period, count: *offset },
+        LossPlan::Scripted { packets } => Loss::Scripted { packets: packets.clone(), next: 0, count: 0 },
+    };
+    let jitter = (!plan.jitter.is_zero()).then(|| (plan.jitter, luck.stream(&plan.name, "jitter")));
+    let queue = match plan.queue {
+        QueuePlan::DropTail { limit } => Queue::DropTail(DropTail::new(limit)),
+    };
+    let config = LinkConfig { rate: plan.rate, delay: plan.delay, jitter, loss, histogram: !plan.private };
+    Link::new(config, queue)
+}
+
+/// Indices into the plan, in the order of the keys of their names.
+fn order_by_key<'a>(luck: &Luck, names: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    let mut keyed: Vec<_> = names.enumerate().map(|(index, name)| (luck.key(name), name, index)).collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, _, index)| index).collect()
+}
+
+/// The inverse of an order.
+fn ranks(order: &[usize]) -> Vec<usize> {
+    let mut ranks = vec![0; order.len()];
+    for (rank, index) in order.iter().enumerate() {
+        ranks[*index] = rank;
+    }
+    ranks
+}

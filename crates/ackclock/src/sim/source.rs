@@ -1,0 +1,69 @@
+//! Applications: when they write how much.
+
+use super::plan::{FlowPlan, Traffic};
+use crate::tcp::Sender;
+use crate::units::{Duration, Instant, NANOS_PER_SEC};
+
+/// The application of a flow.
+#[derive(Clone, Debug)]
+pub struct Source {
+    traffic: Traffic,
+    start: Instant,
+    stop: Option<Instant>,
+    mss: u32,
+    /// Writes so far.
+    writes: u64,
+    next: Option<Instant>,
+}
+
+impl Source {
+    /// An application that has not started.
+    pub fn new(flow: &FlowPlan) -> Self {
+        Source {
+            traffic: flow.traffic.clone(),
+            start: flow.start,
+            stop: flow.stop,
+            mss: flow.transport.mss,
+            writes: 0,
+            next: Some(flow.start),
+        }
+    }
+
+    /// When it does something next.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// Does what is due at `now`.
+    pub fn on_deadline(&mut self, now: Instant, sender: &mut Sender) {
+        if self.stop.is_some_and(|stop| stop <= now) {
+            sender.stop_writing();
+            self.next = None;
+            return;
+        }
+        if self.writes == 0 {
+            sender.open(now);
+        }
+        self.writes += 1;
+        let next_write = match self.traffic {
+            Traffic::Bulk => {
+                sender.write_forever();
+                None
+            }
+            Traffic::Transfer { bytes } => {
+                sender.write(now, bytes);
+                None
+            }
+            Traffic::RateLimited { rate } => {
+                sender.write(now, u64::from(self.mss));
+                let bits = u128::from(self.writes) * u128::from(self.mss) * 8;
+                let nanos = bits * u128::from(NANOS_PER_SEC) / u128::from(rate.as_bps());
+                Some(self.start + Duration::from_nanos(nanos as u64))
+            }
+        };
+        self.next = match (next_write, self.stop) {
+            (Some(write), Some(stop)) => Some(write.min(stop)),
+            (write, stop) => write.or(stop),
+        };
+    }
+}

@@ -1,0 +1,111 @@
+//! A set of byte ranges, merged and in order: what a receiver holds out of order, what a sender knows
+//! to be delivered selectively.
+
+use std::collections::VecDeque;
+
+/// Half-open ranges `start .. end`, none empty, none touching another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RangeSet {
+    ranges: VecDeque<(u64, u64)>,
+}
+
+impl RangeSet {
+    /// True for the empty set.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Adds `start .. end` and reports each part of it that was not in the set, in order.
+    pub fn insert(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) {
+        if start >= end {
+            return;
+        }
+        // The ranges that overlap or touch are `first .. last`.
+        let first = self.ranges.partition_point(|range| range.1 < start);
+        let mut last = first;
+        let (mut merged_start, mut merged_end) = (start, end);
+        let mut covered = start;
+        while let Some(&(range_start, range_end)) = self.ranges.get(last) {
+            if range_start > end {
+                break;
+            }
+            if covered < range_start {
+                on_new(covered, range_start);
+            }
+            covered = covered.max(range_end);
+            merged_start = merged_start.min(range_start);
+            merged_end = merged_end.max(range_end);
+            last += 1;
+        }
+        if covered < end {
+            on_new(covered, end);
+        }
+        if first == last {
+            self.ranges.insert(first, (start, end));
+        } else {
+            self.ranges[first] = (merged_start, merged_end);
+            self.ranges.drain(first + 1..last);
+        }
+    }
+
+    /// Removes everything below `bound`.
+    pub fn remove_below(&mut self, bound: u64) {
+        while let Some(front) = self.ranges.front_mut() {
+            if front.1 > bound {
+                front.0 = front.0.max(bound);
+                return;
+            }
+            self.ranges.pop_front();
+        }
+    }
+
+    /// The range that holds `position`.
+    pub fn containing(&self, position: u64) -> Option<(u64, u64)> {
+        let index = self.ranges.partition_point(|range| range.1 <= position);
+        self.ranges.get(index).copied().filter(|range| range.0 <= position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn insertion_reports_what_is_new_and_merges_what_touches() {
+        let mut set = RangeSet::default();
+        let mut new = Vec::new();
+        for (start, end) in [(10, 20), (30, 40), (15, 35), (40, 45), (0, 50)] {
+            set.insert(start, end, |from, to| new.push((from, to)));
+        }
+        assert_eq!(new, [(10, 20), (30, 40), (20, 30), (40, 45), (0, 10), (45, 50)]);
+        assert_eq!(set.ranges, [(0, 50)]);
+    }
+
+    proptest! {
+        /// Against a plain array of flags.
+        #[test]
+        fn a_set_of_ranges_is_a_set(operations in prop::collection::vec((0u64..64, 0u64..16, any::<bool>()), 1..60)) {
+            let (mut set, mut flags) = (RangeSet::default(), [false; 80]);
+            for (start, len, remove) in operations {
+                if remove {
+                    set.remove_below(start);
+                    flags[..start as usize].fill(false);
+                } else {
+                    let mut new = Vec::new();
+                    set.insert(start, start + len, |from, to| new.extend(from..to));
+                    let expected: Vec<_> = (start..start + len).filter(|i| !flags[*i as usize]).collect();
+                    prop_assert_eq!(new, expected);
+                    flags[start as usize..(start + len) as usize].fill(true);
+                }
+                for (position, flag) in flags.iter().enumerate() {
+                    prop_assert_eq!(set.containing(position as u64).is_some(), *flag);
+                }
+                let ranges: Vec<_> = set.ranges.iter().collect();
+                prop_assert!(ranges.iter().all(|range| range.0 < range.1));
+                prop_assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
+            }
+        }
+    }
+}

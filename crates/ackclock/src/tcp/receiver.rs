@@ -1,0 +1,211 @@
+//! The receiver: reassembly, delayed ACKs (RFC 5681 §4.2), SACK blocks (RFC 2018), echoes.
+
+use super::ranges::RangeSet;
+use super::segment::{AckSegment, DataSegment, MAX_SACK_BLOCKS, SackBlocks};
+use super::transport::Transport;
+use crate::units::{Duration, Instant};
+
+/// One end of a connection that only receives.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    delayed_ack: Option<Duration>,
+    sack: bool,
+    /// The next byte expected.
+    next: u64,
+    /// What came above it.
+    out_of_order: RangeSet,
+    /// A position in each of the ranges that grew last, the most recent first.
+    recent: [u64; MAX_SACK_BLOCKS],
+    recent_count: usize,
+    /// Segments received and not acknowledged.
+    unacknowledged: u32,
+    ack_deadline: Option<Instant>,
+    last_ack_sent: u64,
+    ts_recent: Instant,
+    ce_count: u32,
+}
+
+impl Receiver {
+    /// A receiver that expects byte 0.
+    pub fn new(transport: &Transport) -> Self {
+        Receiver {
+            delayed_ack: transport.delayed_ack,
+            sack: transport.peer_sack,
+            next: 0,
+            out_of_order: RangeSet::default(),
+            recent: [0; MAX_SACK_BLOCKS],
+            recent_count: 0,
+            unacknowledged: 0,
+            ack_deadline: None,
+            last_ack_sent: 0,
+            ts_recent: Instant::ZERO,
+            ce_count: 0,
+        }
+    }
+
+    /// Bytes received in order so far.
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        self.next
+    }
+
+    /// A segment arrives; the ACK to send at once, if one is due.
+    #[inline]
+    pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
+        let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
+        self.ce_count += u32::from(ce);
+        // RFC 7323 §4.3: the echo comes from the segment that advances the left edge.
+        if start <= self.last_ack_sent {
+            self.ts_recent = segment.sent_at;
+        }
+        let in_order = start <= self.next && end > self.next && self.out_of_order.is_empty();
+        if in_order {
+            self.next = end;
+            self.unacknowledged += 1;
+            if let Some(delay) = self.delayed_ack
+                && self.unacknowledged < 2
+                && !ce
+            {
+                self.ack_deadline = Some(now + delay);
+                return None;
+            }
+        } else {
+            // RFC 5681 §4.2: out-of-order segments, and those that fill a gap, are acknowledged at once.
+            self.reassemble(start, end);
+        }
+        Some(self.acknowledge())
+    }
+
+    /// When a delayed ACK is due.
+    #[inline]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.ack_deadline
+    }
+
+    /// The delayed ACK, if it is due by `now`.
+    pub fn on_deadline(&mut self, now: Instant) -> Option<AckSegment> {
+        if self.ack_deadline.is_none_or(|deadline| deadline > now) {
+            return None;
+        }
+        Some(self.acknowledge())
+    }
+
+    fn reassemble(&mut self, start: u64, end: u64) {
+        if end <= self.next {
+            return;
+        }
+        if start > self.next {
+            self.out_of_order.insert(start, end, |_, _| {});
+            self.note_recent(start);
+            return;
+        }
+        self.next = end;
+        if let Some((_, filled)) = self.out_of_order.containing(end) {
+            self.next = filled;
+        }
+        self.out_of_order.remove_below(self.next);
+    }
+
+    /// RFC 2018 §4: "The first SACK block MUST specify the contiguous block of data containing the segment
+    /// which triggered this ACK"; the others repeat the blocks reported most recently.
+    fn note_recent(&mut self, position: u64) {
+        let range = self.out_of_order.containing(position);
+        let mut kept = [position; MAX_SACK_BLOCKS];
+        let mut count = 1;
+        for &other in &self.recent[..self.recent_count] {
+            let others = self.out_of_order.containing(other);
+            if count < MAX_SACK_BLOCKS && others.is_some() && others != range {
+                kept[count] = other;
+                count += 1;
+            }
+        }
+        self.recent = kept;
+        self.recent_count = count;
+    }
+
+    fn acknowledge(&mut self) -> AckSegment {
+        self.unacknowledged = 0;
+        self.ack_deadline = None;
+        self.last_ack_sent = self.next;
+        let mut sack = SackBlocks::default();
+        if self.sack && !self.out_of_order.is_empty() {
+            for index in 0..self.recent_count {
+                if let Some((start, end)) = self.out_of_order.containing(self.recent[index]) {
+                    sack.push(self.next, start, end);
+                }
+            }
+        }
+        AckSegment { ack: self.next, sack, echo: self.ts_recent, ce_count: self.ce_count }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receiver(change: impl FnOnce(&mut Transport)) -> Receiver {
+        let mut transport = Transport::default();
+        change(&mut transport);
+        Receiver::new(&transport)
+    }
+
+    fn data(number: u64) -> DataSegment {
+        DataSegment { seq: number * 100, len: 100, sent_at: Instant::from_nanos(number) }
+    }
+
+    /// Acknowledgement and SACK blocks in segments of 100 bytes.
+    fn answer(receiver: &mut Receiver, number: u64) -> (u64, Vec<(u64, u64)>) {
+        let ack = receiver.on_data(Instant::ZERO, &data(number), false).expect("an ACK at once");
+        (ack.ack / 100, ack.sack.iter(ack.ack).map(|(start, end)| (start / 100, end / 100)).collect())
+    }
+
+    #[test]
+    fn blocks_are_reported_most_recent_first_as_in_rfc_2018() {
+        // RFC 2018 §4, case 3: every other segment is lost.
+        let mut receiver = receiver(|_| {});
+        assert_eq!(answer(&mut receiver, 0), (1, vec![]));
+        assert_eq!(answer(&mut receiver, 2), (1, vec![(2, 3)]));
+        assert_eq!(answer(&mut receiver, 4), (1, vec![(4, 5), (2, 3)]));
+        assert_eq!(answer(&mut receiver, 6), (1, vec![(6, 7), (4, 5), (2, 3)]));
+        assert_eq!(answer(&mut receiver, 8), (1, vec![(8, 9), (6, 7), (4, 5)]));
+        // Segment 3 joins two blocks; segment 1 brings the left edge up to 5.
+        assert_eq!(answer(&mut receiver, 3), (1, vec![(2, 5), (8, 9), (6, 7)]));
+        assert_eq!(answer(&mut receiver, 1), (5, vec![(8, 9), (6, 7)]));
+        // Old data changes nothing.
+        assert_eq!(answer(&mut receiver, 0), (5, vec![(8, 9), (6, 7)]));
+    }
+
+    #[test]
+    fn a_receiver_without_sack_says_nothing_of_what_came_out_of_order() {
+        let mut receiver = receiver(|transport| transport.peer_sack = false);
+        assert_eq!(answer(&mut receiver, 2), (0, vec![]));
+    }
+
+    #[test]
+    fn a_delayed_ack_covers_two_segments_or_comes_when_its_time_is_up() {
+        let mut receiver = receiver(|transport| transport.delayed_ack = Some(Duration::from_millis(100)));
+        let start = Instant::ZERO;
+        assert_eq!(receiver.on_data(start, &data(0), false), None);
+        assert_eq!(answer(&mut receiver, 1), (2, vec![]));
+        assert_eq!(receiver.next_deadline(), None);
+        assert_eq!(receiver.on_data(start, &data(2), false), None);
+        let due = receiver.next_deadline().unwrap();
+        assert_eq!(due, start + Duration::from_millis(100));
+        assert_eq!(receiver.on_deadline(start), None);
+        assert_eq!(receiver.on_deadline(due).unwrap().ack, 300);
+        // A gap, and the segment that fills it, are answered at once.
+        assert_eq!(answer(&mut receiver, 4), (3, vec![(4, 5)]));
+        assert_eq!(answer(&mut receiver, 3), (5, vec![]));
+    }
+
+    #[test]
+    fn the_echo_is_of_the_segment_that_moved_the_left_edge() {
+        let mut receiver = receiver(|_| {});
+        receiver.on_data(Instant::ZERO, &data(0), false);
+        // Segment 1 is missing: the echo stays that of segment 0.
+        let ack = receiver.on_data(Instant::ZERO, &data(2), false).unwrap();
+        assert_eq!(ack.echo, Instant::from_nanos(0));
+        let ack = receiver.on_data(Instant::ZERO, &data(1), false).unwrap();
+        assert_eq!(ack.echo, Instant::from_nanos(1));
+    }
+}

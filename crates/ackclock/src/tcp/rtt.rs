@@ -1,0 +1,173 @@
+//! Round-trip time and retransmission timeout (RFC 6298).
+
+use crate::units::{Duration, Instant};
+
+/// RFC 6298 §2.1: "Until a round-trip time (RTT) measurement has been made for a segment sent between the
+/// sender and receiver, the sender SHOULD set RTO <- 1 second".
+const INITIAL_RTO: Duration = Duration::from_secs(1);
+/// RFC 6298 §2.5: "A maximum value MAY be placed on RTO provided it is at least 60 seconds."
+const MAX_RTO: Duration = Duration::from_secs(60);
+/// The clock granularity G of RFC 6298 §2.3. The simulated clock is finer; Linux ticks at this.
+const GRANULARITY: Duration = Duration::from_millis(1);
+
+/// The estimator and its back-off.
+#[derive(Clone, Debug)]
+pub struct Rtt {
+    min_rto: Duration,
+    estimate: Option<Estimate>,
+    backoff: u32,
+    latest: Duration,
+    min: Option<Duration>,
+    sum_ns: u64,
+    count: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    srtt: Duration,
+    rttvar: Duration,
+}
+
+impl Rtt {
+    /// No measurement yet.
+    pub fn new(min_rto: Duration) -> Self {
+        Rtt { min_rto, estimate: None, backoff: 0, latest: Duration::ZERO, min: None, sum_ns: 0, count: 0 }
+    }
+
+    /// Notes a round-trip time that is not to move the estimate.
+    #[inline]
+    pub fn observe(&mut self, rtt: Duration) {
+        self.latest = rtt;
+        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        self.sum_ns += rtt.as_nanos();
+        self.count += 1;
+    }
+
+    /// Moves the estimate by a measurement and ends the back-off.
+    pub fn update(&mut self, rtt: Duration) {
+        self.backoff = 0;
+        self.estimate = Some(match self.estimate {
+            // RFC 6298 §2.2: "SRTT <- R, RTTVAR <- R/2".
+            None => Estimate { srtt: rtt, rttvar: rtt / 2 },
+            Some(Estimate { srtt, rttvar }) => {
+                let deviation = if srtt > rtt { srtt - rtt } else { rtt - srtt };
+                // RFC 6298 §2.3: "RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|" with beta = 1/4,
+                // then "SRTT <- (1 - alpha) * SRTT + alpha * R'" with alpha = 1/8.
+                Estimate { srtt: (srtt * 7 + rtt) / 8, rttvar: (rttvar * 3 + deviation) / 4 }
+            }
+        });
+    }
+
+    /// The timer expired. RFC 6298 §5.5: "The host MUST set RTO <- RTO * 2 ("back off the timer")."
+    pub fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    /// The retransmission timeout, back-off included.
+    pub fn rto(&self) -> Duration {
+        let base = match self.estimate {
+            None => INITIAL_RTO,
+            Some(Estimate { srtt, rttvar }) => srtt + GRANULARITY.max(rttvar * 4),
+        };
+        let base = base.max(self.min_rto).min(MAX_RTO);
+        // Beyond six doublings every base of at least a nanosecond per second has met the maximum or will not.
+        let factor = 1u64 << self.backoff.min(32);
+        Duration::from_nanos(base.as_nanos().saturating_mul(factor)).min(MAX_RTO)
+    }
+
+    /// Smoothed RTT; zero before the first measurement.
+    #[inline]
+    pub fn srtt(&self) -> Duration {
+        self.estimate.map_or(Duration::ZERO, |estimate| estimate.srtt)
+    }
+
+    /// The last round-trip time seen; zero before the first.
+    #[inline]
+    pub fn latest(&self) -> Duration {
+        self.latest
+    }
+
+    /// The smallest round-trip time seen; zero before the first.
+    #[inline]
+    pub fn min(&self) -> Duration {
+        self.min.unwrap_or(Duration::ZERO)
+    }
+
+    /// Sum in nanoseconds and number of the round-trip times seen.
+    pub fn totals(&self) -> (u64, u64) {
+        (self.sum_ns, self.count)
+    }
+}
+
+/// When the retransmission timer goes off, if it runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RtoTimer {
+    deadline: Option<Instant>,
+}
+
+impl RtoTimer {
+    /// RFC 6298 §5.1: starts the timer where it is not running.
+    #[inline]
+    pub fn start(&mut self, now: Instant, rtt: &Rtt) {
+        if self.deadline.is_none() {
+            self.restart(now, rtt);
+        }
+    }
+
+    /// RFC 6298 §5.3: "restart the retransmission timer so that it will expire after RTO seconds".
+    #[inline]
+    pub fn restart(&mut self, now: Instant, rtt: &Rtt) {
+        self.deadline = Some(now + rtt.rto());
+    }
+
+    /// RFC 6298 §5.2: "When all outstanding data has been acknowledged, turn off the retransmission timer."
+    #[inline]
+    pub fn stop(&mut self) {
+        self.deadline = None;
+    }
+
+    /// When it goes off.
+    #[inline]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn the_estimate_follows_rfc_6298() {
+        let mut rtt = Rtt::new(ms(200));
+        assert_eq!(rtt.rto(), ms(1000));
+        // First: srtt 100, rttvar 50, RTO 100 + 4 x 50 = 300.
+        rtt.update(ms(100));
+        assert_eq!((rtt.srtt(), rtt.rto()), (ms(100), ms(300)));
+        // Then 180: rttvar 3/4 x 50 + 80/4 = 57.5, srtt 7/8 x 100 + 180/8 = 110, RTO 110 + 230 = 340.
+        rtt.update(ms(180));
+        assert_eq!((rtt.srtt(), rtt.rto()), (ms(110), ms(340)));
+    }
+
+    #[test]
+    fn the_timeout_has_a_floor_a_ceiling_and_doubles_until_a_measurement() {
+        let mut rtt = Rtt::new(ms(200));
+        for _ in 0..40 {
+            rtt.update(ms(10));
+        }
+        assert_eq!(rtt.rto(), ms(200));
+        rtt.back_off();
+        rtt.back_off();
+        assert_eq!(rtt.rto(), ms(800));
+        for _ in 0..100 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.rto(), Duration::from_secs(60));
+        rtt.update(ms(10));
+        assert_eq!(rtt.rto(), ms(200));
+    }
+}

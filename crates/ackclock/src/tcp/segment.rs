@@ -1,0 +1,88 @@
+//! What travels: data one way, acknowledgements the other.
+
+use crate::units::Instant;
+
+/// SACK blocks in one ACK; timestamps leave room for three (RFC 2018 §3).
+pub const MAX_SACK_BLOCKS: usize = 3;
+
+/// A segment of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataSegment {
+    /// First byte.
+    pub seq: u64,
+    /// Payload bytes.
+    pub len: u32,
+    /// The sender's clock, which the receiver echoes (RFC 7323).
+    pub sent_at: Instant,
+}
+
+/// An acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckSegment {
+    /// The next byte expected.
+    pub ack: u64,
+    /// What was received above it.
+    pub sack: SackBlocks,
+    /// The echoed clock of the sender.
+    pub echo: Instant,
+    /// Data packets that came with a CE mark so far.
+    pub ce_count: u32,
+}
+
+/// Up to three blocks above the cumulative acknowledgement, the most recent first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    count: u8,
+    /// Distance of the start from the acknowledgement, and length.
+    blocks: [(u32, u32); MAX_SACK_BLOCKS],
+}
+
+impl SackBlocks {
+    /// Adds a block, given as it stands in a header; `ack` is the acknowledgement it goes with.
+    ///
+    /// A block beyond the third, or one more than 4 GiB above `ack`, is left out.
+    pub fn push(&mut self, ack: u64, start: u64, end: u64) {
+        let distance = start.checked_sub(ack).and_then(|distance| u32::try_from(distance).ok());
+        let len = end.checked_sub(start).and_then(|len| u32::try_from(len).ok());
+        if let (Some(distance), Some(len), Some(block)) = (distance, len, self.blocks.get_mut(usize::from(self.count)))
+        {
+            *block = (distance, len);
+            self.count += 1;
+        }
+    }
+
+    /// Number of blocks.
+    #[inline]
+    pub fn len(&self) -> usize {
+        usize::from(self.count)
+    }
+
+    /// True without blocks.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The blocks as `start .. end`.
+    pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.blocks[..self.len()].iter().map(move |(distance, len)| {
+            let start = ack + u64::from(*distance);
+            (start, start + u64::from(*len))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_come_back_as_they_were_given() {
+        let mut sack = SackBlocks::default();
+        sack.push(100, 300, 400);
+        sack.push(100, 150, 200);
+        assert_eq!(sack.iter(100).collect::<Vec<_>>(), [(300, 400), (150, 200)]);
+        sack.push(100, 50, 60);
+        assert_eq!(sack.len(), 2, "a block below the acknowledgement is left out");
+    }
+}
