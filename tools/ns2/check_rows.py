@@ -44,7 +44,7 @@ def arguments(row: dict[str, str], seed: int) -> dict[str, object]:
         "max_window": row["win"],
         "increase": row["a"],
         "remaining": row["b"],
-        "seed": seed,
+        "seed": ns2.seed(seed),
     }
 
 
