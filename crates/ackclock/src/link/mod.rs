@@ -48,10 +48,19 @@ pub struct Link<T> {
     loss: Loss,
     queue: Queue<T>,
     /// What has been sent and has not arrived, with the time of arrival, in order.
-    pipe: VecDeque<(Instant, T)>,
+    pipe: VecDeque<(Instant, Arrival<T>)>,
     last_arrival: Instant,
     counters: LinkCounters,
     waits: Option<Histogram<u64>>,
+}
+
+/// What comes out at the far end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival<T> {
+    /// A packet as it was sent.
+    Delivered(T),
+    /// A packet that was lost on the way. It comes out so that its owner can forget it.
+    Lost(T),
 }
 
 /// What a link counts, from the start of the run.
@@ -98,44 +107,61 @@ impl<T: Queued> Link<T> {
     pub fn enqueue(&mut self, now: Instant, item: T) -> Verdict {
         self.advance(now);
         self.counters.arrivals += 1;
-        let verdict = self.queue.enqueue(now, item);
+        let verdict = if self.transmitter.free_at > now {
+            self.queue.enqueue(now, item)
+        } else {
+            match self.queue.pass(now, item) {
+                Ok((item, verdict)) => {
+                    self.transmit(now, Duration::ZERO, item);
+                    verdict
+                }
+                Err(verdict) => verdict,
+            }
+        };
         match verdict {
             Verdict::Queued => {}
             Verdict::Marked => self.counters.marks += 1,
             Verdict::Dropped(_) => self.counters.drops += 1,
         }
-        if self.transmitter.free_at <= now {
-            self.transmit(now);
-        }
         verdict
     }
 
-    /// When to poll next; nothing happens before.
+    /// When to poll next; nothing comes out before.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        match self.pipe.front() {
-            Some((arrival, _)) => Some(*arrival),
-            // Everything sent so far was lost, and more is waiting.
-            None if self.queue.backlog_packets() > 0 => Some(self.transmitter.free_at),
-            None => None,
-        }
+        self.pipe.front().map(|(arrival, _)| *arrival)
     }
 
-    /// The next packet that has arrived at the far end by `now`.
+    /// The next packet that has come to the far end by `now`.
     #[inline]
-    pub fn poll(&mut self, now: Instant) -> Option<T> {
+    pub fn poll(&mut self, now: Instant) -> Option<Arrival<T>> {
         self.advance(now);
         if self.pipe.front()?.0 > now {
             return None;
         }
-        self.pipe.pop_front().map(|(_, item)| item)
+        self.pipe.pop_front().map(|(_, arrival)| arrival)
+    }
+
+    /// The next packet under way and when it comes to the far end, ahead of that time.
+    ///
+    /// For an owner that can deal with arrivals before they happen; it then wakes the link by
+    /// [`Link::next_commitment`] and not by [`Link::next_deadline`].
+    #[inline]
+    pub fn take_ahead(&mut self) -> Option<(Instant, Arrival<T>)> {
+        self.pipe.pop_front()
+    }
+
+    /// A time before which nothing comes out that is not under way already.
+    #[inline]
+    pub fn next_commitment(&self) -> Option<Instant> {
+        (self.queue.backlog_packets() > 0).then(|| self.transmitter.free_at + self.delay)
     }
 
     /// Starts every transmission that is due by `now`.
     #[inline]
     pub fn advance(&mut self, now: Instant) {
         while self.transmitter.free_at <= now && self.queue.backlog_packets() > 0 {
-            self.transmit(self.transmitter.free_at);
+            self.transmit_next(self.transmitter.free_at);
         }
     }
 
@@ -167,26 +193,29 @@ impl<T: Queued> Link<T> {
     }
 
     #[inline]
-    fn transmit(&mut self, start: Instant) {
-        let Some((since, item)) = self.queue.dequeue(start) else { return };
-        let wait = start.since(since).as_nanos();
+    fn transmit_next(&mut self, start: Instant) {
+        if let Some((since, item)) = self.queue.dequeue(start) {
+            self.transmit(start, start.since(since), item);
+        }
+    }
+
+    #[inline(always)]
+    fn transmit(&mut self, start: Instant, wait: Duration, item: T) {
+        let bytes = item.wire_len();
         self.counters.forwarded += 1;
-        self.counters.forwarded_bytes += u64::from(item.wire_len());
-        self.counters.wait_ns += wait;
+        self.counters.forwarded_bytes += u64::from(bytes);
+        self.counters.wait_ns += wait.as_nanos();
         if let Some(waits) = &mut self.waits {
-            waits.saturating_record(wait);
+            waits.saturating_record(wait.as_nanos());
         }
-        let end = self.transmitter.send(start, item.wire_len());
-        if self.loss.loses() {
-            self.counters.losses += 1;
-            return;
-        }
-        let mut arrival = end + self.delay;
+        let mut at = self.transmitter.send(start, bytes) + self.delay;
         if let Some((jitter, stream)) = &mut self.jitter {
-            arrival = self.last_arrival.max(arrival + jitter.mul_f64_floor(stream.next_f64()));
-            self.last_arrival = arrival;
+            at = self.last_arrival.max(at + jitter.mul_f64_floor(stream.next_f64()));
+            self.last_arrival = at;
         }
-        self.pipe.push_back((arrival, item));
+        let lost = self.loss.loses();
+        self.counters.losses += u64::from(lost);
+        self.pipe.push_back((at, if lost { Arrival::Lost(item) } else { Arrival::Delivered(item) }));
     }
 }
 

@@ -34,8 +34,10 @@ fn ms(millis: u64) -> Instant {
 fn arrivals(link: &mut Link<Frame>) -> Vec<(u32, u64)> {
     let mut arrivals = Vec::new();
     while let Some(deadline) = link.next_deadline() {
-        while let Some(frame) = link.poll(deadline) {
-            arrivals.push((frame.number, deadline.as_nanos() / 1_000_000));
+        while let Some(arrival) = link.poll(deadline) {
+            if let Arrival::Delivered(frame) = arrival {
+                arrivals.push((frame.number, deadline.as_nanos() / 1_000_000));
+            }
         }
     }
     arrivals
@@ -112,7 +114,7 @@ fn a_wall_clock_loop_drives_a_link_by_enqueue_next_deadline_and_poll() {
         let late = Duration::from_micros(37 * u64::from(sent) % 300);
         let wake_up = link.next_deadline().expect("packets are under way");
         clock = clock.max(wake_up.min(clock + Duration::from_micros(50))) + late;
-        while let Some(frame) = link.poll(clock) {
+        while let Some(Arrival::Delivered(frame)) = link.poll(clock) {
             delivered.push(frame.number);
         }
     }

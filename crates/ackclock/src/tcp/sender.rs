@@ -634,3 +634,6 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
