@@ -83,6 +83,8 @@ for {set i 0} {$i < $p(flows)} {incr i} {
     $tcp($i) set timestamps_ $p(timestamps)
     $tcp($i) set slow_start_restart_ $p(idle_restart)
     $tcp($i) set overhead_ $p(jitter)
+    # RFC 5681 takes a second loss in a window for a second event; with bugFix_ it would wait for the timer.
+    if {$p(tcp) eq "Reno"} { $tcp($i) set bugFix_ 0 }
     $ns attach-agent $source $tcp($i)
     set receiver [sink]
     $ns attach-agent $destination $receiver
