@@ -14,6 +14,8 @@ use crate::units::{Instant, Rate};
 pub struct CcInfo {
     /// The `kind` in a scenario.
     pub name: &'static str,
+    /// What it is, in a sentence.
+    pub summary: String,
     /// The paper or standard.
     pub reference: &'static str,
     /// Parameters with their defaults.
@@ -48,6 +50,7 @@ macro_rules! register {
         pub fn algorithms() -> Vec<CcInfo> {
             vec![$(CcInfo {
                 name: $name,
+                summary: summary_of::<$parameters>(),
                 reference: <$parameters as RuleParameters>::REFERENCE,
                 defaults: CcSpec::$variant(<$parameters>::default()),
             }),*]
@@ -106,6 +109,12 @@ register! {
     "aimd-fc" => AimdFc: fast_convergence::AimdFc;
     "aimd-fc+" or "aimd-fc-plus" => AimdFcPlus: fast_convergence::AimdFcPlus;
     "new-aimd" => NewAimd: new_aimd::NewAimd;
+}
+
+/// The comment above the parameters of an algorithm.
+fn summary_of<P: JsonSchema>() -> String {
+    let schema = schemars::schema_for!(P);
+    schema.get("description").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
 }
 
 impl CongestionControl for Cc {

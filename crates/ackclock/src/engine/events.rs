@@ -61,7 +61,7 @@ impl EventQueue {
 
     /// The next event, which stays pending until [`EventQueue::finish`].
     #[inline]
-    pub fn next(&mut self) -> Option<(Instant, ComponentId)> {
+    pub fn peek(&mut self) -> Option<(Instant, ComponentId)> {
         loop {
             let key = self.heap.peek()?.0;
             if self.scheduled[key.component().0 as usize] == Some(key.at()) {
@@ -98,7 +98,7 @@ mod tests {
 
     fn drain(queue: &mut EventQueue) -> Vec<(u64, u32)> {
         let mut order = Vec::new();
-        while let Some((time, component)) = queue.next() {
+        while let Some((time, component)) = queue.peek() {
             queue.finish(component, None);
             order.push((time.as_nanos(), component.0));
         }
@@ -132,7 +132,7 @@ mod tests {
         let mut queue = EventQueue::new(2);
         queue.schedule(ComponentId(0), at(1));
         queue.schedule(ComponentId(1), at(2));
-        assert_eq!(queue.next(), Some((at(1), ComponentId(0))));
+        assert_eq!(queue.peek(), Some((at(1), ComponentId(0))));
         queue.finish(ComponentId(0), Some(at(3)));
         assert_eq!(drain(&mut queue), [(2, 1), (3, 0)]);
     }

@@ -49,6 +49,8 @@ pub struct Link<T> {
     queue: Queue<T>,
     /// What has been sent and has not arrived, with the time of arrival, in order.
     pipe: VecDeque<(Instant, T)>,
+    /// What was lost behind the transmitter and has not been taken back.
+    lost: Vec<T>,
     last_arrival: Instant,
     counters: LinkCounters,
     waits: Option<Histogram<u64>>,
@@ -87,6 +89,7 @@ impl<T: Queued> Link<T> {
             loss: config.loss,
             queue,
             pipe: VecDeque::new(),
+            lost: Vec::new(),
             last_arrival: Instant::ZERO,
             counters: LinkCounters::default(),
             waits,
@@ -95,33 +98,37 @@ impl<T: Queued> Link<T> {
 
     /// A packet comes to the queue at `now`.
     #[inline]
-    pub fn enqueue(&mut self, now: Instant, item: T) -> Verdict {
+    pub fn enqueue(&mut self, now: Instant, mut item: T) -> Verdict {
         self.advance(now);
         self.counters.arrivals += 1;
-        let verdict = self.queue.enqueue(now, item);
+        let verdict = if self.transmitter.free_at > now {
+            self.queue.enqueue(now, item)
+        } else {
+            let verdict = self.queue.pass(now, &mut item);
+            if !matches!(verdict, Verdict::Dropped(_)) {
+                self.transmit(now, Duration::ZERO, item);
+            }
+            verdict
+        };
         match verdict {
             Verdict::Queued => {}
             Verdict::Marked => self.counters.marks += 1,
             Verdict::Dropped(_) => self.counters.drops += 1,
         }
-        if self.transmitter.free_at <= now {
-            self.transmit(now);
-        }
         verdict
     }
 
-    /// When to poll next; nothing happens before.
+    /// When to poll next; nothing comes out before.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         match self.pipe.front() {
             Some((arrival, _)) => Some(*arrival),
             // Everything sent so far was lost, and more is waiting.
-            None if self.queue.backlog_packets() > 0 => Some(self.transmitter.free_at),
-            None => None,
+            None => (self.queue.backlog_packets() > 0).then_some(self.transmitter.free_at),
         }
     }
 
-    /// The next packet that has arrived at the far end by `now`.
+    /// The next packet that has come to the far end by `now`.
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<T> {
         self.advance(now);
@@ -131,11 +138,41 @@ impl<T: Queued> Link<T> {
         self.pipe.pop_front().map(|(_, item)| item)
     }
 
-    /// Starts every transmission that is due by `now`.
+    /// A packet that was lost on the way, so that its owner can forget it.
     #[inline]
+    pub fn take_lost(&mut self) -> Option<T> {
+        self.lost.pop()
+    }
+
+    /// The next packet under way and when it comes to the far end, ahead of that time.
+    ///
+    /// For an owner that can deal with arrivals before they happen; it then wakes the link by
+    /// [`Link::next_commitment`] and not by [`Link::next_deadline`].
+    #[inline]
+    pub fn take_ahead(&mut self) -> Option<(Instant, T)> {
+        self.pipe.pop_front()
+    }
+
+    /// A time before which nothing comes out that is not under way already.
+    #[inline]
+    pub fn next_commitment(&self) -> Option<Instant> {
+        (self.queue.backlog_packets() > 0).then(|| self.transmitter.free_at + self.delay)
+    }
+
+    /// Starts every transmission that is due by `now`.
+    #[inline(always)]
     pub fn advance(&mut self, now: Instant) {
-        while self.transmitter.free_at <= now && self.queue.backlog_packets() > 0 {
-            self.transmit(self.transmitter.free_at);
+        if self.transmitter.free_at <= now && self.queue.backlog_packets() > 0 {
+            self.catch_up(now);
+        }
+    }
+
+    #[inline(never)]
+    fn catch_up(&mut self, now: Instant) {
+        while self.transmitter.free_at <= now {
+            let start = self.transmitter.free_at;
+            let Some((since, item)) = self.queue.dequeue(start) else { return };
+            self.transmit(start, start.since(since), item);
         }
     }
 
@@ -166,27 +203,26 @@ impl<T: Queued> Link<T> {
         self.pipe.len()
     }
 
-    #[inline]
-    fn transmit(&mut self, start: Instant) {
-        let Some((since, item)) = self.queue.dequeue(start) else { return };
-        let wait = start.since(since).as_nanos();
+    #[inline(always)]
+    fn transmit(&mut self, start: Instant, wait: Duration, item: T) {
+        let bytes = item.wire_len();
         self.counters.forwarded += 1;
-        self.counters.forwarded_bytes += u64::from(item.wire_len());
-        self.counters.wait_ns += wait;
+        self.counters.forwarded_bytes += u64::from(bytes);
+        self.counters.wait_ns += wait.as_nanos();
         if let Some(waits) = &mut self.waits {
-            waits.saturating_record(wait);
+            waits.saturating_record(wait.as_nanos());
         }
-        let end = self.transmitter.send(start, item.wire_len());
+        let mut at = self.transmitter.send(start, bytes) + self.delay;
+        if let Some((jitter, stream)) = &mut self.jitter {
+            at = self.last_arrival.max(at + jitter.mul_f64_floor(stream.next_f64()));
+            self.last_arrival = at;
+        }
         if self.loss.loses() {
             self.counters.losses += 1;
-            return;
+            self.lost.push(item);
+        } else {
+            self.pipe.push_back((at, item));
         }
-        let mut arrival = end + self.delay;
-        if let Some((jitter, stream)) = &mut self.jitter {
-            arrival = self.last_arrival.max(arrival + jitter.mul_f64_floor(stream.next_f64()));
-            self.last_arrival = arrival;
-        }
-        self.pipe.push_back((arrival, item));
     }
 }
 

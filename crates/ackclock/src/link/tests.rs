@@ -76,6 +76,7 @@ fn a_link_goes_on_when_everything_in_flight_was_lost() {
     }
     assert_eq!(arrivals(&mut link), [(2, 3)]);
     assert_eq!(link.counters().losses, 2);
+    assert_eq!(std::iter::from_fn(|| link.take_lost()).count(), 2);
 }
 
 #[test]

@@ -22,27 +22,35 @@ pub struct DropTail<T> {
     limit: Limit,
 }
 
-impl<T> DropTail<T> {
+impl<T: Queued> DropTail<T> {
     /// An empty queue.
     pub fn new(limit: Limit) -> Self {
         DropTail { items: VecDeque::new(), bytes: 0, limit }
+    }
+
+    #[inline]
+    fn fits(&self, item: &T) -> bool {
+        match self.limit {
+            Limit::Packets(limit) => self.items.len() < limit as usize,
+            Limit::Bytes(limit) => self.bytes + u64::from(item.wire_len()) <= limit,
+        }
     }
 }
 
 impl<T: Queued> Qdisc<T> for DropTail<T> {
     #[inline]
     fn enqueue(&mut self, now: Instant, item: T) -> Verdict {
-        let len = u64::from(item.wire_len());
-        let fits = match self.limit {
-            Limit::Packets(limit) => self.items.len() < limit as usize,
-            Limit::Bytes(limit) => self.bytes + len <= limit,
-        };
-        if !fits {
+        if !self.fits(&item) {
             return Verdict::Dropped(DropReason::Full);
         }
-        self.bytes += len;
+        self.bytes += u64::from(item.wire_len());
         self.items.push_back((now, item));
         Verdict::Queued
+    }
+
+    #[inline]
+    fn pass(&mut self, _now: Instant, item: &mut T) -> Verdict {
+        if self.fits(item) { Verdict::Queued } else { Verdict::Dropped(DropReason::Full) }
     }
 
     #[inline]

@@ -22,6 +22,7 @@ pub trait Queued {
 
 /// The ECN field (RFC 3168 §5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Ecn {
     /// Not ECN-capable.
     #[default]
@@ -54,6 +55,9 @@ pub enum DropReason {
 pub trait Qdisc<T: Queued> {
     /// Takes an item, or drops it.
     fn enqueue(&mut self, now: Instant, item: T) -> Verdict;
+    /// An item comes while the queue is empty and the transmitter idle, and may leave at once: the verdict of
+    /// `enqueue`, with the item, marked where it was, still in the caller's hands.
+    fn pass(&mut self, now: Instant, item: &mut T) -> Verdict;
     /// Gives the next item to send and when it came.
     fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)>;
     /// Items that wait.
@@ -74,6 +78,13 @@ impl<T: Queued> Qdisc<T> for Queue<T> {
     fn enqueue(&mut self, now: Instant, item: T) -> Verdict {
         match self {
             Queue::DropTail(queue) => queue.enqueue(now, item),
+        }
+    }
+
+    #[inline]
+    fn pass(&mut self, now: Instant, item: &mut T) -> Verdict {
+        match self {
+            Queue::DropTail(queue) => queue.pass(now, item),
         }
     }
 

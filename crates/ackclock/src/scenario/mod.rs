@@ -1,1 +1,152 @@
 //! Scenario files: schema, validation, canonical hash, and the compilation to a `Plan`.
+//!
+//! A text becomes a tree that knows its lines (`parse`), the tree its full form (`shorthand`), changed by
+//! `--set` (`sets`), checked against the schema (`conform`), read into types (`resolve`), checked as a whole
+//! (`validate`), and compiled for each replicate (`compile`).
+
+mod catalog;
+mod compile;
+mod conform;
+mod describe;
+mod error;
+mod hash;
+mod json_schema;
+mod keys;
+mod network;
+mod parse;
+mod quantity;
+mod resolve;
+mod schema;
+mod sets;
+mod shorthand;
+mod topology;
+mod tree;
+mod validate;
+
+pub use catalog::{CATALOGS, Entry, Parameter, catalog};
+pub use describe::{Description, FlowDescription, LinkDescription};
+pub use error::{Hint, Problem, ScenarioError};
+pub use json_schema::document_schema;
+pub use keys::{KeyInfo, keys};
+pub use schema::Document;
+
+use crate::engine::Luck;
+use crate::sim::Plan;
+use topology::Network;
+use tree::Node;
+
+/// A checked scenario.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    source: String,
+    tree: Node,
+    document: Document,
+    network: Network,
+}
+
+impl Scenario {
+    /// Reads TOML. `source` is the file's name in messages; `sets` are applied as by `--set`, in order.
+    ///
+    /// # Errors
+    /// The first mistake, with its place.
+    pub fn from_toml<S: AsRef<str>>(text: &str, source: &str, sets: &[S]) -> Result<Self, ScenarioError> {
+        Self::from_tree(parse::toml(text, source)?, source, sets)
+    }
+
+    /// Reads the same tree from JSON.
+    ///
+    /// # Errors
+    /// The first mistake, with its place.
+    pub fn from_json<S: AsRef<str>>(text: &str, source: &str, sets: &[S]) -> Result<Self, ScenarioError> {
+        Self::from_tree(parse::json(text, source)?, source, sets)
+    }
+
+    /// This scenario with some keys changed.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn with_sets<S: AsRef<str>>(&self, sets: &[S]) -> Result<Self, ScenarioError> {
+        Self::from_tree(self.tree.clone(), &self.source, sets)
+    }
+
+    fn from_tree<S: AsRef<str>>(mut tree: Node, source: &str, sets: &[S]) -> Result<Self, ScenarioError> {
+        let empty = matches!(&tree.value, tree::Value::Table(entries) if entries.is_empty());
+        if empty && sets.is_empty() {
+            return Err(ScenarioError::new(source, tree::Origin::File, String::new(), Problem::Empty));
+        }
+        shorthand::expand(&mut tree);
+        for set in sets {
+            sets::apply(&mut tree, set.as_ref())?;
+        }
+        let place = |(path, problem): (Vec<String>, Problem)| {
+            let path = written(&tree, path);
+            ScenarioError::new(source, tree.origin_of(&path), shown(&tree, &path), problem)
+        };
+        conform::conform(&tree).map_err(place)?;
+        let document = resolve::resolve(&tree).map_err(|message| place((Vec::new(), Problem::Internal { message })))?;
+        let network = validate::validate(&document).map_err(place)?;
+        Ok(Scenario { source: source.to_owned(), tree, document, network })
+    }
+
+    /// The resolved document.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.document.name
+    }
+
+    /// The seed of the document.
+    pub fn seed(&self) -> u64 {
+        self.document.seed
+    }
+
+    /// Equal for scenarios that give equal results; name and seed do not count.
+    pub fn hash(&self) -> String {
+        hash::canonical_hash(&self.document)
+    }
+
+    /// True if replicates differ.
+    pub fn is_random(&self) -> bool {
+        !describe::random_inputs(&self.document).is_empty()
+    }
+
+    /// The resolved document as JSON, which reads back as the same scenario.
+    pub fn resolved_json(&self) -> String {
+        self.document.to_json()
+    }
+
+    /// The plan of one replicate, under `seed` or else the seed of the document.
+    pub fn plan(&self, seed: Option<u64>, replicate: u64) -> Plan {
+        let luck = Luck::new(seed.unwrap_or(self.document.seed), replicate);
+        compile::compile(&self.document, &self.network, luck)
+    }
+}
+
+/// The path of the key that was written: a flow may have a value from `[transport]`.
+fn written(tree: &Node, path: Vec<String>) -> Vec<String> {
+    if let [flows, index, key] = path.as_slice() {
+        let flow = index.parse().ok().and_then(|index: usize| tree.get(flows)?.items().get(index));
+        let is_inherited = flow.is_some_and(|flow| flow.get(key).is_none());
+        if is_inherited && tree.get("transport").is_some_and(|transport| transport.get(key).is_some()) {
+            return vec!["transport".to_owned(), key.clone()];
+        }
+    }
+    path
+}
+
+/// A path as one would write it in a `--set`: flows by their names.
+fn shown(tree: &Node, path: &[String]) -> String {
+    let mut segments = path.to_vec();
+    if let [flows, index, ..] = path {
+        let flow = index.parse().ok().and_then(|index: usize| tree.get(flows)?.items().get(index));
+        let name = flow.and_then(|flow| flow.get("name")).and_then(Node::as_text);
+        let is_name = path.get(2).is_some_and(|key| key == "name");
+        if let Some(name) = name.filter(|name| !is_name && !name.is_empty()) {
+            segments[1] = name.to_owned();
+        }
+    }
+    segments.join(".")
+}

@@ -1,32 +1,21 @@
-//! A packet: a segment on its way through the links of a route.
+//! Packets: a small one that links move about, and what it carries, which stays where it is.
 
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
 
-/// What travels through links.
+/// What travels through links: everything a hop needs to know, in whole words, which copy fastest.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
+    /// Where its body is kept.
+    pub body: BodyId,
     /// The flow it belongs to, as the simulation numbers them.
     pub flow: u32,
     /// Index of the next hop in the table of routes.
     pub next_hop: u32,
-    /// Hops that are left.
-    pub hops_left: u16,
-    /// The ECN field.
-    pub ecn: Ecn,
     /// Bytes on the wire.
     pub wire_len: u32,
-    /// What it carries.
-    pub body: Body,
-}
-
-/// What a packet carries.
-#[derive(Clone, Copy, Debug)]
-pub enum Body {
-    /// Data, to the receiver.
-    Data(DataSegment),
-    /// An acknowledgement, to the sender.
-    Ack(AckSegment),
+    /// The ECN field.
+    pub ecn: Ecn,
 }
 
 impl Queued for Packet {
@@ -45,5 +34,69 @@ impl Queued for Packet {
 
     fn mark(&mut self) {
         self.ecn = Ecn::Ce;
+    }
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// Data, to the receiver.
+    Data(DataSegment),
+    /// An acknowledgement, to the sender.
+    Ack(AckSegment),
+}
+
+/// A place in [`Bodies`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyId(u32);
+
+/// The bodies of all packets under way. A place that was given back is used again.
+#[derive(Clone, Debug, Default)]
+pub struct Bodies {
+    places: Vec<Body>,
+    free: Vec<BodyId>,
+}
+
+impl Bodies {
+    /// Keeps a body until it is taken.
+    #[inline]
+    pub fn keep(&mut self, body: Body) -> BodyId {
+        if let Some(id) = self.free.pop() {
+            self.places[id.0 as usize] = body;
+            return id;
+        }
+        let id = BodyId(self.places.len() as u32);
+        self.places.push(body);
+        id
+    }
+
+    /// Gives a body back, and its place free.
+    #[inline]
+    pub fn take(&mut self, id: BodyId) -> Body {
+        self.free.push(id);
+        self.places[id.0 as usize]
+    }
+
+    /// Bodies that are kept.
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Instant;
+
+    #[test]
+    fn places_are_used_again() {
+        let body = |seq| Body::Data(DataSegment { seq, len: 1, sent_at: Instant::ZERO });
+        let mut bodies = Bodies::default();
+        let (first, second) = (bodies.keep(body(1)), bodies.keep(body(2)));
+        assert!(matches!(bodies.take(first), Body::Data(DataSegment { seq: 1, .. })));
+        assert_eq!(bodies.keep(body(3)), first);
+        assert!(matches!(bodies.take(second), Body::Data(DataSegment { seq: 2, .. })));
+        assert_eq!(bodies.len(), 1);
     }
 }

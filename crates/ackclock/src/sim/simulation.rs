@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Interrupted;
 use super::measure::Measurement;
-use super::packet::{Body, Packet};
+use super::packet::{Bodies, Body, Packet};
 use super::plan::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan};
 use super::result::RunResult;
 use super::sampler::Sampler;
@@ -16,7 +16,7 @@ use super::source::Source;
 use crate::cc::{Cc, CongestionControl};
 use crate::engine::{ComponentId, EventQueue, Luck};
 use crate::link::{Link, LinkConfig, Loss};
-use crate::qdisc::{DropTail, Ecn, Queue};
+use crate::qdisc::{DropTail, Ecn, Queue, Verdict};
 use crate::tcp::{AckSegment, Receiver, Sender};
 use crate::units::Instant;
 
@@ -43,8 +43,12 @@ pub struct Simulation<'plan> {
     /// Where each link of the plan stands in `links`, and each flow in `flows`.
     pub(super) link_rank: Vec<usize>,
     pub(super) flow_rank: Vec<usize>,
-    /// The links of all routes, one route behind the other.
-    hops: Vec<u32>,
+    /// All routes, one behind the other.
+    hops: Vec<Hop>,
+    /// For each of `links`: whether what it delivers enters links that nothing else feeds. Such deliveries
+    /// are handed over ahead of time, without an event.
+    hands_over: Vec<bool>,
+    bodies: Bodies,
     sampler: Sampler,
     measurement: Measurement,
     events_handled: u64,
@@ -66,12 +70,17 @@ pub(super) struct Flow {
     pub(super) finished: Option<(Instant, f64)>,
 }
 
-/// A part of the table of hops.
+/// A step of a route.
 #[derive(Clone, Copy, Debug)]
-struct Route {
-    first: u32,
-    len: u16,
+enum Hop {
+    /// Over this link.
+    Link(u32),
+    /// The packet has arrived.
+    End,
 }
+
+/// Index of the first hop of a route.
+type Route = u32;
 
 /// The first component number of each class.
 #[derive(Clone, Copy, Debug)]
@@ -96,8 +105,8 @@ impl Components {
     }
 
     #[inline]
-    fn link(self, link: usize) -> ComponentId {
-        ComponentId(link as u32)
+    fn link(self, link: u32) -> ComponentId {
+        ComponentId(link)
     }
 
     #[inline]
@@ -148,20 +157,22 @@ impl<'plan> Simulation<'plan> {
         let (link_rank, flow_rank) = (ranks(&link_order), ranks(&flow_order));
         let components = Components { links: link_order.len() as u32, flows: flow_order.len() as u32 };
         let mut hops = Vec::new();
-        let links = link_order.iter().map(|index| build_link(&plan.links[*index], &luck)).collect();
+        let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], &luck)).collect();
         let flows: Vec<Flow> = flow_order
             .iter()
             .map(|index| {
                 let flow = &plan.flows[*index];
                 let mut route = |path: &[usize]| {
-                    let first = hops.len() as u32;
-                    hops.extend(path.iter().map(|link| link_rank[*link] as u32));
-                    Route { first, len: path.len() as u16 }
+                    let first = hops.len() as Route;
+                    hops.extend(path.iter().map(|link| Hop::Link(link_rank[*link] as u32)));
+                    hops.push(Hop::End);
+                    first
                 };
                 let (forward, reverse) = (route(&flow.forward), route(&flow.reverse));
                 Flow::new(flow, build_cc(flow), forward, reverse)
             })
             .collect();
+        let hands_over = hand_overs(links.len(), &hops);
         let mut events = EventQueue::new(components.count());
         for (index, flow) in flows.iter().enumerate() {
             events.schedule(
@@ -182,6 +193,8 @@ impl<'plan> Simulation<'plan> {
             link_rank,
             flow_rank,
             hops,
+            hands_over,
+            bodies: Bodies::default(),
             sampler: Sampler::new(plan),
             measurement: Measurement::default(),
             events_handled: 0,
@@ -194,19 +207,13 @@ impl<'plan> Simulation<'plan> {
     /// [`Interrupted`], soon after `stop` became true.
     pub fn run(mut self, stop: &AtomicBool) -> Result<RunResult, Interrupted> {
         let end = Instant::ZERO + self.plan.duration;
-        while let Some((now, id)) = self.events.next().filter(|(now, _)| *now <= end) {
+        while let Some((now, id)) = self.events.peek().filter(|(now, _)| *now <= end) {
             self.events_handled += 1;
             if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
                 return Err(Interrupted);
             }
             match self.components.component(id) {
-                Component::Link(link) => {
-                    let arrived = self.links[link].poll(now);
-                    self.events.finish(id, self.links[link].next_deadline());
-                    if let Some(packet) = arrived {
-                        self.on_arrival(now, packet);
-                    }
-                }
+                Component::Link(link) => self.on_link(now, id, link),
                 Component::SenderTimer(index) => {
                     self.events.finish(id, None);
                     self.flows[index].sender.on_deadline(now);
@@ -248,15 +255,66 @@ impl<'plan> Simulation<'plan> {
         self.events_handled
     }
 
-    /// A packet has crossed a link: on to the next one, or to its end.
+    /// A link is due.
+    #[inline]
+    fn on_link(&mut self, now: Instant, id: ComponentId, link: usize) {
+        if self.hands_over[link] {
+            self.events.finish(id, None);
+            self.links[link].advance(now);
+            return self.hand_over(link);
+        }
+        let state = &mut self.links[link];
+        let arrived = state.poll(now);
+        self.events.finish(id, state.next_deadline());
+        if let Some(packet) = arrived {
+            self.forward(now, packet);
+        }
+        self.forget_lost(link);
+    }
+
+    /// Everything under way on a link enters the links behind it, which nothing else feeds.
+    fn hand_over(&mut self, link: usize) {
+        while let Some((at, packet)) = self.links[link].take_ahead() {
+            self.forward(at, packet);
+        }
+        if let Some(commitment) = self.links[link].next_commitment() {
+            self.events.schedule(self.components.link(link as u32), commitment);
+        }
+        self.forget_lost(link);
+    }
+
+    #[inline]
+    fn forget_lost(&mut self, link: usize) {
+        while let Some(packet) = self.links[link].take_lost() {
+            self.bodies.take(packet.body);
+        }
+    }
+
+    /// A packet enters the next link of its route, or has reached its end.
+    #[inline]
+    fn forward(&mut self, now: Instant, packet: Packet) {
+        match self.hops[packet.next_hop as usize] {
+            Hop::Link(link) => {
+                let packet = Packet { next_hop: packet.next_hop + 1, ..packet };
+                let link_state = &mut self.links[link as usize];
+                if let Verdict::Dropped(_) = link_state.enqueue(now, packet) {
+                    self.bodies.take(packet.body);
+                }
+                if self.hands_over[link as usize] {
+                    self.hand_over(link as usize);
+                } else if let Some(deadline) = self.links[link as usize].next_deadline() {
+                    self.events.schedule(self.components.link(link), deadline);
+                }
+            }
+            Hop::End => self.on_arrival(now, packet),
+        }
+    }
+
+    /// A packet has reached the end of its route.
     #[inline]
     fn on_arrival(&mut self, now: Instant, packet: Packet) {
-        if packet.hops_left > 0 {
-            self.forward(now, packet);
-            return;
-        }
         let index = packet.flow as usize;
-        match packet.body {
+        match self.bodies.take(packet.body) {
             Body::Data(segment) => {
                 let receiver = &mut self.flows[index].receiver;
                 match receiver.on_data(now, &segment, packet.ecn == Ecn::Ce) {
@@ -280,9 +338,8 @@ impl<'plan> Simulation<'plan> {
     fn send_all(&mut self, now: Instant, index: usize) {
         while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
             let flow = &self.flows[index];
-            let packet =
-                flow.packet(index, flow.forward, flow.ecn, segment.len + flow.data_overhead, Body::Data(segment));
-            self.forward(now, packet);
+            let (route, ecn, wire_len) = (flow.forward, flow.ecn, segment.len + flow.data_overhead);
+            self.inject(now, index, route, ecn, wire_len, Body::Data(segment));
         }
         if let Some(deadline) = self.flows[index].sender.next_deadline() {
             self.events.schedule(self.components.sender(index), deadline);
@@ -296,20 +353,16 @@ impl<'plan> Simulation<'plan> {
             0 => 0,
             blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
         };
-        let packet = flow.packet(index, flow.reverse, Ecn::NotEct, flow.ack_len + sack_len, Body::Ack(ack));
-        self.forward(now, packet);
+        let (route, wire_len) = (flow.reverse, flow.ack_len + sack_len);
+        self.inject(now, index, route, Ecn::NotEct, wire_len, Body::Ack(ack));
     }
 
-    /// Puts a packet into the queue of its next hop.
+    /// Puts a new packet on its way.
     #[inline]
-    fn forward(&mut self, now: Instant, mut packet: Packet) {
-        let link = self.hops[packet.next_hop as usize] as usize;
-        packet.next_hop += 1;
-        packet.hops_left -= 1;
-        self.links[link].enqueue(now, packet);
-        if let Some(deadline) = self.links[link].next_deadline() {
-            self.events.schedule(self.components.link(link), deadline);
-        }
+    fn inject(&mut self, now: Instant, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) {
+        let body = self.bodies.keep(body);
+        let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn };
+        self.forward(now, packet);
     }
 
     fn schedule_receiver(&mut self, index: usize) {
@@ -347,11 +400,6 @@ impl Flow {
         let counters = self.sender.counters();
         counters.payload_bytes + counters.segments * u64::from(self.data_overhead)
     }
-
-    #[inline]
-    fn packet(&self, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) -> Packet {
-        Packet { flow: index as u32, next_hop: route.first, hops_left: route.len, ecn, wire_len, body }
-    }
 }
 
 fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
@@ -369,6 +417,41 @@ fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
     };
     let config = LinkConfig { rate: plan.rate, delay: plan.delay, jitter, loss, histogram: !plan.private };
     Link::new(config, queue)
+}
+
+/// Which links deliver only into links that nothing else feeds.
+fn hand_overs(links: usize, hops: &[Hop]) -> Vec<bool> {
+    let mut feeders: Vec<Option<Feeder>> = vec![None; links];
+    let mut feeder = Feeder::Sender;
+    for hop in hops {
+        feeder = match *hop {
+            Hop::End => Feeder::Sender,
+            Hop::Link(link) => {
+                let known = &mut feeders[link as usize];
+                *known = Some(if known.is_none_or(|known| known == feeder) { feeder } else { Feeder::Several });
+                Feeder::Link(link)
+            }
+        };
+    }
+    let mut hands_over = vec![true; links];
+    for pair in hops.windows(2) {
+        if let [Hop::Link(link), next] = *pair {
+            let alone = match next {
+                Hop::Link(next) => feeders[next as usize] == Some(Feeder::Link(link)),
+                Hop::End => false,
+            };
+            hands_over[link as usize] &= alone;
+        }
+    }
+    hands_over
+}
+
+/// What puts packets into a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeder {
+    Sender,
+    Link(u32),
+    Several,
 }
 
 /// Indices into the plan, in the order of the keys of their names.

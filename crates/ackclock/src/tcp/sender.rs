@@ -555,6 +555,10 @@ impl Sender {
         lost += self.board.lose_front();
         self.board.begin_recovery();
         self.retransmit_now = true;
+        // RFC 6675 §6: "a more careful variant that re-arms the RTO timer on each retransmission that is sent
+        // during recovery MAY be used." Without it the timer, which runs since the last new ACK, mostly expires
+        // before the ACK of the first retransmission: at a steady RTT the RTO is hardly more than one.
+        self.timer.restart(now, &self.rtt);
         let first_end = self.board.front().map_or(self.snd_una, |front| front.seq + u64::from(front.len));
         self.state = State::FastRecovery { point: self.snd_nxt, partial_ack: false, rescue_after: Some(first_end) };
         if self.transport.recovery != LossRecovery::Sack {
@@ -634,3 +638,6 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

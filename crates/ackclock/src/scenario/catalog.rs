@@ -1,0 +1,127 @@
+//! What may stand in a scenario, by name: algorithms, queues, losses and so on, with their parameters.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::json_schema::kinds;
+use super::network::{Loss, Queue, Topology};
+use super::schema::TrafficKeys;
+use crate::cc::{CcSpec, algorithms};
+use crate::tcp::LossRecovery;
+
+/// Something that a scenario can name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Entry {
+    /// The name.
+    pub name: String,
+    /// What it is.
+    pub summary: String,
+    /// Where it was published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A parameter of an [`Entry`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parameter {
+    /// The key.
+    pub name: String,
+    /// What it is if not given; none for a parameter that must be, or that depends on others.
+    pub default: Option<Json>,
+    /// What it does.
+    pub help: String,
+}
+
+/// The lists that there are.
+pub const CATALOGS: [&str; 6] = ["cc", "recovery", "queue", "loss", "traffic", "topology"];
+
+/// Everything of one of the [`CATALOGS`].
+pub fn catalog(name: &str) -> Option<Vec<Entry>> {
+    match name {
+        "cc" => Some(algorithm_entries()),
+        "recovery" => Some(entries_of_names::<LossRecovery>()),
+        "queue" => Some(entries_of_kinds::<Queue>()),
+        "loss" => Some(entries_of_kinds::<Loss>()),
+        "traffic" => Some(entries_of_kinds::<TrafficKeys>()),
+        "topology" => Some(entries_of_kinds::<Topology>()),
+        _ => None,
+    }
+}
+
+fn algorithm_entries() -> Vec<Entry> {
+    let mut entries = entries_of_kinds::<CcSpec>();
+    for (entry, algorithm) in entries.iter_mut().zip(algorithms()) {
+        debug_assert_eq!(entry.name, algorithm.name, "invariant: the schema lists the algorithms in their order");
+        entry.summary = algorithm.summary;
+        entry.reference = Some(algorithm.reference.to_owned());
+    }
+    entries
+}
+
+fn entries_of_kinds<T: JsonSchema>() -> Vec<Entry> {
+    let schema = schemars::schema_for!(T).to_value();
+    let kinds = kinds(&schema);
+    let entry = |name: &str, schema: &Json| Entry {
+        name: name.to_owned(),
+        summary: description(schema),
+        reference: None,
+        parameters: parameters(schema),
+    };
+    kinds.iter().map(|kind| entry(kind.name, kind.schema)).collect()
+}
+
+fn entries_of_names<T: JsonSchema>() -> Vec<Entry> {
+    let schema = schemars::schema_for!(T).to_value();
+    let names = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten();
+    let entry = |schema: &Json| {
+        let name = schema.get("const")?.as_str()?.to_owned();
+        Some(Entry { name, summary: description(schema), reference: None, parameters: Vec::new() })
+    };
+    names.filter_map(entry).collect()
+}
+
+fn parameters(schema: &Json) -> Vec<Parameter> {
+    let properties = schema.get("properties").and_then(Json::as_object).into_iter().flatten();
+    let parameters = properties.filter(|(name, _)| *name != "kind");
+    parameters
+        .map(|(name, schema)| Parameter {
+            name: name.clone(),
+            default: schema.get("default").cloned(),
+            help: description(schema),
+        })
+        .collect()
+}
+
+fn description(schema: &Json) -> String {
+    schema.get("description").and_then(Json::as_str).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_of_every_catalog_is_explained() {
+        for name in CATALOGS {
+            let entries = catalog(name).unwrap();
+            assert!(!entries.is_empty(), "{name}");
+            for entry in entries {
+                assert!(!entry.summary.is_empty(), "{name} {}", entry.name);
+                assert!(entry.parameters.iter().all(|parameter| !parameter.help.is_empty()), "{name} {}", entry.name);
+                assert_eq!(entry.reference.is_some(), name == "cc");
+            }
+        }
+        assert_eq!(catalog("flavour"), None);
+    }
+
+    #[test]
+    fn parameters_have_their_defaults() {
+        let aimd = &catalog("cc").unwrap()[0];
+        let parameters: Vec<_> = aimd.parameters.iter().map(|p| (p.name.as_str(), p.default.clone())).collect();
+        assert_eq!(parameters, [("increase", Some(1.0.into())), ("remaining", Some(0.5.into()))]);
+        assert_eq!(catalog("queue").unwrap()[0].name, "drop-tail");
+    }
+}

@@ -1,0 +1,204 @@
+//! What a scenario amounts to: the named links behind the shorthand, each flow's way and base RTT, and
+//! everything that is left to luck.
+
+use serde::Serialize;
+
+use super::Scenario;
+use super::network::{Loss, Topology};
+use super::schema::{Document, Draw};
+use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, Traffic};
+use crate::units::Duration;
+
+/// A scenario, spelled out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Description {
+    /// Its name.
+    pub name: String,
+    /// Its canonical hash.
+    pub hash: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Length of the run.
+    pub duration_s: f64,
+    /// What metrics leave out.
+    pub warmup_s: f64,
+    /// Name of the link that the summary is about.
+    pub bottleneck: String,
+    /// Every directed link.
+    pub links: Vec<LinkDescription>,
+    /// Every single flow; drawn values are those of the first replicate.
+    pub flows: Vec<FlowDescription>,
+    /// Everything that differs from replicate to replicate.
+    pub random_inputs: Vec<String>,
+    /// True if there is any of it.
+    pub is_random: bool,
+    /// What one should know before looking at the results.
+    pub notes: Vec<String>,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkDescription {
+    /// Its name.
+    pub name: String,
+    /// Bits per second; none for a pure delay.
+    pub rate_bps: Option<u64>,
+    /// Propagation.
+    pub delay_s: f64,
+    /// Upper bound of the extra delay of each packet.
+    pub jitter_s: f64,
+    /// Queue discipline with its limit.
+    pub queue: String,
+    /// Losses behind the queue.
+    pub loss: String,
+    /// True if only one flow crosses it.
+    pub private: bool,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowDescription {
+    /// Its name.
+    pub name: String,
+    /// Name of the group that it was declared in.
+    pub group: String,
+    /// Name of the algorithm.
+    pub cc: &'static str,
+    /// Name of the loss recovery.
+    pub recovery: &'static str,
+    /// What the application writes.
+    pub traffic: String,
+    /// Links that data crosses.
+    pub path: Vec<String>,
+    /// Links that ACKs cross.
+    pub reverse_path: Vec<String>,
+    /// Propagation there and back.
+    pub base_rtt_s: f64,
+    /// When the application starts.
+    pub start_s: f64,
+    /// When it stops writing, if before the end.
+    pub stop_s: Option<f64>,
+}
+
+impl Scenario {
+    /// What the scenario amounts to.
+    pub fn describe(&self) -> Description {
+        let plan = self.plan(None, 0);
+        let document = self.document();
+        let random_inputs = random_inputs(document);
+        Description {
+            name: document.name.clone(),
+            hash: self.hash(),
+            seed: document.seed,
+            duration_s: document.duration.as_secs_f64(),
+            warmup_s: document.warmup.as_secs_f64(),
+            bottleneck: plan.links[plan.bottleneck].name.clone(),
+            links: plan.links.iter().map(describe_link).collect(),
+            flows: plan.flows.iter().map(|flow| describe_flow(flow, &plan)).collect(),
+            is_random: !random_inputs.is_empty(),
+            random_inputs,
+            notes: notes(document, &plan),
+        }
+    }
+}
+
+fn describe_link(link: &LinkPlan) -> LinkDescription {
+    let QueuePlan::DropTail { limit } = &link.queue;
+    let queue = match (link.rate, limit) {
+        (None, _) => "none".to_owned(),
+        (_, QueueLimit::Packets(1)) => "drop-tail, 1 packet".to_owned(),
+        (_, QueueLimit::Packets(packets)) => format!("drop-tail, {packets} packets"),
+        (_, QueueLimit::Bytes(bytes)) => format!("drop-tail, {bytes} B"),
+    };
+    let loss = match &link.loss {
+        LossPlan::None => "none".to_owned(),
+        LossPlan::Bernoulli { probability } => format!("bernoulli, probability {probability}"),
+        LossPlan::Periodic { period, offset: 0 } => format!("periodic, every {period} packets"),
+        LossPlan::Periodic { period, offset } => format!("periodic, every {period} packets, {offset} earlier"),
+        LossPlan::Scripted { packets } => format!("scripted, {} packets", packets.len()),
+    };
+    LinkDescription {
+        name: link.name.clone(),
+        rate_bps: link.rate.map(|rate| rate.as_bps()),
+        delay_s: link.delay.as_secs_f64(),
+        jitter_s: link.jitter.as_secs_f64(),
+        queue,
+        loss,
+        private: link.private,
+    }
+}
+
+fn describe_flow(flow: &FlowPlan, plan: &Plan) -> FlowDescription {
+    let names = |way: &[usize]| way.iter().map(|link| plan.links[*link].name.clone()).collect();
+    FlowDescription {
+        name: flow.name.clone(),
+        group: flow.group.clone(),
+        cc: flow.cc.name(),
+        recovery: flow.transport.recovery.name(),
+        traffic: match flow.traffic {
+            Traffic::Bulk => "bulk".to_owned(),
+            Traffic::Transfer { bytes } => format!("transfer of {bytes} B"),
+            Traffic::RateLimited { rate } => format!("rate-limited, {rate}"),
+        },
+        path: names(&flow.forward),
+        reverse_path: names(&flow.reverse),
+        base_rtt_s: flow.base_rtt.as_secs_f64(),
+        start_s: flow.start.as_secs_f64(),
+        stop_s: flow.stop.map(|stop| stop.as_secs_f64()),
+    }
+}
+
+/// Everything in a document that differs from replicate to replicate, in words.
+pub fn random_inputs(document: &Document) -> Vec<String> {
+    let mut inputs = Vec::new();
+    let mut link = |name: &str, jitter: Duration, loss: &Loss| {
+        if !jitter.is_zero() {
+            inputs.push(format!("delay of {name}: uniform, 0 to {jitter} more"));
+        }
+        match loss {
+            Loss::Bernoulli { probability } if *probability > 0.0 && *probability < 1.0 => {
+                inputs.push(format!("losses of {name}: probability {probability}"));
+            }
+            _ => {}
+        }
+    };
+    if let Some(Topology::Dumbbell(dumbbell)) = &document.topology {
+        link("bottleneck", dumbbell.jitter, &dumbbell.loss);
+        link("bottleneck.reverse", dumbbell.reverse.jitter, &dumbbell.reverse.loss);
+        if let Some(access) = &dumbbell.access {
+            link("every access link", Duration::ZERO, &access.loss);
+        }
+    }
+    for (name, keys) in &document.links {
+        link(name, keys.jitter, &keys.loss);
+        link(&format!("{name}.reverse"), keys.reverse.jitter, &keys.reverse.loss);
+    }
+    for flow in &document.flows {
+        let drawn = |draw: &Draw| format!("uniform, {} to {}", draw.min(), draw.max());
+        if flow.start.is_random() {
+            inputs.push(format!("start of {}: {}", flow.name, drawn(&flow.start)));
+        }
+        if let Some(rtt) = flow.rtt.filter(Draw::is_random) {
+            inputs.push(format!("base RTT of {}: {}", flow.name, drawn(&rtt)));
+        }
+        let jitter = flow.transport.send_jitter;
+        if !jitter.is_zero() {
+            inputs.push(format!("send jitter of {}: uniform, 0 to {jitter}", flow.name));
+        }
+    }
+    inputs
+}
+
+fn notes(document: &Document, plan: &Plan) -> Vec<String> {
+    let mut notes = Vec::new();
+    if random_inputs(document).is_empty() {
+        notes.push("nothing is random: every replicate gives the same result".to_owned());
+    }
+    for (index, link) in plan.links.iter().enumerate().filter(|(_, link)| !link.private) {
+        let crossed = |flow: &FlowPlan| flow.forward.contains(&index) || flow.reverse.contains(&index);
+        if !plan.flows.iter().any(crossed) {
+            notes.push(format!("no flow crosses {}", link.name));
+        }
+    }
+    notes
+}

@@ -1,0 +1,78 @@
+//! The JSON Schema of a scenario, made from the types, and the few steps to walk it.
+
+use std::sync::OnceLock;
+
+use serde_json::Value as Json;
+
+use super::schema::{Document, TransportKeys};
+
+/// The schema of the document, shorthand included.
+pub fn document_schema() -> &'static Json {
+    static SCHEMA: OnceLock<Json> = OnceLock::new();
+    SCHEMA.get_or_init(|| {
+        let mut schema = schemars::schema_for!(Document).to_value();
+        inherit_transport(&mut schema);
+        schema
+    })
+}
+
+/// A flow's transport keys have no defaults of their own.
+fn inherit_transport(schema: &mut Json) {
+    let transport = schemars::schema_for!(TransportKeys).to_value();
+    let keys = transport["properties"].as_object().into_iter().flat_map(serde_json::Map::keys);
+    for key in keys {
+        if let Some(property) =
+            schema.pointer_mut(&format!("/$defs/Flow/properties/{key}")).and_then(Json::as_object_mut)
+        {
+            property.remove("default");
+            if let Some(Json::String(help)) = property.get_mut("description") {
+                help.push_str(" By default as in [transport].");
+            }
+        }
+    }
+}
+
+/// The schema behind a reference.
+pub fn resolve(schema: &Json) -> &Json {
+    let mut here = schema;
+    while let Some(reference) = here.get("$ref").and_then(Json::as_str) {
+        let target = reference.strip_prefix('#').and_then(|pointer| document_schema().pointer(pointer));
+        here = target.expect("invariant: references stay inside the schema");
+    }
+    here
+}
+
+/// The alternatives of a schema, references resolved; the schema itself where there is one.
+pub fn alternatives(schema: &Json) -> Vec<&Json> {
+    let schema = resolve(schema);
+    match schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Json::as_array) {
+        Some(several) => several.iter().flat_map(alternatives).collect(),
+        None => vec![schema],
+    }
+}
+
+/// One alternative of a schema whose tables have a `kind`.
+pub struct Kind<'a> {
+    /// The value of `kind`.
+    pub name: &'a str,
+    /// The schema of the alternative.
+    pub schema: &'a Json,
+}
+
+impl Kind<'_> {
+    /// True if no key but `kind` must be given.
+    pub fn needs_nothing(&self) -> bool {
+        self.schema.get("required").and_then(Json::as_array).map_or(0, Vec::len) <= 1
+    }
+}
+
+/// The kind that a schema is about, if its tables have one.
+pub fn kind(schema: &Json) -> Option<Kind<'_>> {
+    let name = schema.pointer("/properties/kind/const")?.as_str()?;
+    Some(Kind { name, schema })
+}
+
+/// The kinds among the direct alternatives of a schema.
+pub fn kinds(schema: &Json) -> Vec<Kind<'_>> {
+    schema.get("oneOf").and_then(Json::as_array).into_iter().flatten().filter_map(kind).collect()
+}

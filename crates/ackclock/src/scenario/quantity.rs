@@ -1,0 +1,328 @@
+//! Quantities in a scenario: strings with a unit, and the words that may stand in their place.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::error::Problem;
+use crate::units::{Duration, Rate, parse_bytes, parse_duration, parse_rate};
+
+/// The key of the JSON Schema under which the name of a quantity stands.
+pub const SCHEMA_KEY: &str = "x-quantity";
+
+/// Something that a scenario writes as a string.
+pub trait Quantity: Sized + fmt::Display {
+    /// What it is called in messages, and in the JSON Schema.
+    const NAME: &'static str;
+    /// A correct spelling.
+    const EXAMPLE: &'static str;
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    fn parse(text: &str) -> Result<Self, Problem>;
+}
+
+impl Quantity for Duration {
+    const NAME: &'static str = "duration";
+    const EXAMPLE: &'static str = "30 ms";
+
+    fn parse(text: &str) -> Result<Self, Problem> {
+        Ok(parse_duration(text)?)
+    }
+}
+
+impl Quantity for Rate {
+    const NAME: &'static str = "rate";
+    const EXAMPLE: &'static str = "5 Mbit/s";
+
+    fn parse(text: &str) -> Result<Self, Problem> {
+        Ok(parse_rate(text)?)
+    }
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl Quantity for Size {
+    const NAME: &'static str = "size";
+    const EXAMPLE: &'static str = "1460 B";
+
+    fn parse(text: &str) -> Result<Self, Problem> {
+        Ok(Size(parse_bytes(text)?))
+    }
+}
+
+impl fmt::Display for Size {
+    /// Whole kilobytes and more as such, all else in bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, name) = match self.0 {
+            n if n > 0 && n % 1_000_000_000 == 0 => (1_000_000_000, "GB"),
+            n if n > 0 && n % 1_000_000 == 0 => (1_000_000, "MB"),
+            n if n >= 10_000 && n % 1_000 == 0 => (1_000, "kB"),
+            _ => (1, "B"),
+        };
+        write!(f, "{} {name}", self.0 / unit)
+    }
+}
+
+/// How much a queue holds, the packet in transmission not counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// Whole packets of any size.
+    Packets(u32),
+    /// Bytes on the wire.
+    Bytes(u64),
+    /// Times the rate of the link and the mean base RTT of the flows that cross it, in whole packets of
+    /// the largest size among them, rounded to the nearest, at least one.
+    Bdp(f64),
+}
+
+impl Quantity for Limit {
+    const NAME: &'static str = "queue limit";
+    const EXAMPLE: &'static str = "100 packets";
+
+    fn parse(text: &str) -> Result<Self, Problem> {
+        const MOST_BDP: f64 = 1e6;
+        let bad = || Problem::BadText {
+            text: text.to_owned(),
+            what: Self::NAME,
+            expected: "\"100 packets\", \"64 kB\" or \"0.5 BDP\"",
+        };
+        if let Some(number) = before_unit(text, &["packets", "packet"]) {
+            let packets: u32 = number.parse().map_err(|_| bad())?;
+            return Ok(Limit::Packets(packets));
+        }
+        if let Some(number) = before_unit(text, &["BDP"]) {
+            let factor: f64 = number.parse().map_err(|_| bad())?;
+            // Also refuses NaN.
+            return if (0.0..=MOST_BDP).contains(&factor) { Ok(Limit::Bdp(factor)) } else { Err(bad()) };
+        }
+        parse_bytes(text).map(Limit::Bytes).map_err(|_| bad())
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Packets(1) => f.write_str("1 packet"),
+            Limit::Packets(packets) => write!(f, "{packets} packets"),
+            Limit::Bytes(bytes) => Size(*bytes).fmt(f),
+            Limit::Bdp(factor) => write!(f, "{factor} BDP"),
+        }
+    }
+}
+
+/// How much a sender may be late with each packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SendJitter {
+    /// A length of time.
+    Time(Duration),
+    /// Times the transmission of one full packet of the flow at the rate of the bottleneck.
+    Packets(f64),
+}
+
+impl SendJitter {
+    /// True if no packet is ever late.
+    pub fn is_zero(self) -> bool {
+        matches!(self, SendJitter::Time(Duration::ZERO)) || self == SendJitter::Packets(0.0)
+    }
+}
+
+impl Quantity for SendJitter {
+    const NAME: &'static str = "send jitter";
+    const EXAMPLE: &'static str = "1 packet";
+
+    fn parse(text: &str) -> Result<Self, Problem> {
+        const MOST_PACKETS: f64 = 1e6;
+        let bad = || Problem::BadText { text: text.to_owned(), what: Self::NAME, expected: "\"1 packet\" or \"1 ms\"" };
+        if let Some(number) = before_unit(text, &["packets", "packet"]) {
+            let packets: f64 = number.parse().map_err(|_| bad())?;
+            return if (0.0..=MOST_PACKETS).contains(&packets) { Ok(SendJitter::Packets(packets)) } else { Err(bad()) };
+        }
+        parse_duration(text).map(SendJitter::Time).map_err(|_| bad())
+    }
+}
+
+impl fmt::Display for SendJitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendJitter::Time(length) => length.fmt(f),
+            SendJitter::Packets(1.0) => f.write_str("1 packet"),
+            SendJitter::Packets(packets) => write!(f, "{packets} packets"),
+        }
+    }
+}
+
+/// Time between two samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interval {
+    /// A thousandth of the run.
+    Auto,
+    /// No samples.
+    None,
+    /// This long.
+    Every(Duration),
+}
+
+impl Quantity for Interval {
+    const NAME: &'static str = "sampling interval";
+    const EXAMPLE: &'static str = "10 ms";
+
+    fn parse(text: &str) -> Result<Self, Problem> {
+        let bad = || Problem::BadText {
+            text: text.to_owned(),
+            what: Self::NAME,
+            expected: "\"auto\", \"none\" or \"10 ms\"",
+        };
+        match text.trim() {
+            "auto" => Ok(Interval::Auto),
+            "none" => Ok(Interval::None),
+            length => match parse_duration(length) {
+                Ok(length) if !length.is_zero() => Ok(Interval::Every(length)),
+                _ => Err(bad()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Interval::Auto => f.write_str("auto"),
+            Interval::None => f.write_str("none"),
+            Interval::Every(length) => length.fmt(f),
+        }
+    }
+}
+
+/// The number in front of one of `units`, if one of them ends the text.
+fn before_unit<'a>(text: &'a str, units: &[&str]) -> Option<&'a str> {
+    units.iter().find_map(|unit| text.trim().strip_suffix(unit)).map(str::trim_end)
+}
+
+/// The spelling from which the same value is read again.
+trait Exact: Quantity + PartialEq {
+    fn exact(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Exact for Duration {
+    /// Far above a month, the decimals of a second are finer than the reading of them.
+    fn exact(&self) -> String {
+        let text = self.to_string();
+        if parse_duration(&text) == Ok(*self) { text } else { format!("{} ns", self.as_nanos()) }
+    }
+}
+
+impl Exact for Rate {}
+impl Exact for Size {}
+impl Exact for Limit {}
+impl Exact for SendJitter {}
+impl Exact for Interval {}
+
+/// A quantity as the check of a document against its schema needs it.
+pub struct Spelling {
+    /// What it is called.
+    pub name: &'static str,
+    /// A correct spelling.
+    pub example: &'static str,
+    /// Reads it, for the problem alone.
+    pub check: fn(&str) -> Result<(), Problem>,
+}
+
+macro_rules! quantities {
+    ($($quantity:ty),*) => {
+        $(
+            impl Serialize for $quantity {
+                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    serializer.serialize_str(&self.exact())
+                }
+            }
+
+            impl<'de> Deserialize<'de> for $quantity {
+                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    let text = String::deserialize(deserializer)?;
+                    <$quantity as Quantity>::parse(&text).map_err(de::Error::custom)
+                }
+            }
+
+            impl JsonSchema for $quantity {
+                fn inline_schema() -> bool {
+                    true
+                }
+
+                fn schema_name() -> Cow<'static, str> {
+                    Self::NAME.into()
+                }
+
+                fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+                    json_schema!({ "type": "string", (SCHEMA_KEY): Self::NAME, "examples": [Self::EXAMPLE] })
+                }
+            }
+        )*
+
+        /// The quantity of this name.
+        pub fn by_name(name: &str) -> Option<Spelling> {
+            $(
+                if name == <$quantity>::NAME {
+                    return Some(Spelling {
+                        name: <$quantity>::NAME,
+                        example: <$quantity>::EXAMPLE,
+                        check: |text| <$quantity as Quantity>::parse(text).map(|_| ()),
+                    });
+                }
+            )*
+            None
+        }
+    };
+}
+
+quantities!(Duration, Rate, Size, Limit, SendJitter, Interval);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_packets_bytes_or_products() {
+        assert_eq!(Limit::parse("100 packets"), Ok(Limit::Packets(100)));
+        assert_eq!(Limit::parse("1 packet"), Ok(Limit::Packets(1)));
+        assert_eq!(Limit::parse("64 kB"), Ok(Limit::Bytes(64_000)));
+        assert_eq!(Limit::parse("0.5 BDP"), Ok(Limit::Bdp(0.5)));
+        assert_eq!(Limit::parse(".02BDP"), Ok(Limit::Bdp(0.02)));
+        for wrong in ["100", "-1 packets", "1.5 packets", "nan BDP", "-1 BDP", "64 kbit", ""] {
+            let message = Limit::parse(wrong).unwrap_err().to_string();
+            let expected = "is not a queue limit; write \"100 packets\", \"64 kB\" or \"0.5 BDP\"";
+            assert_eq!(message, format!("\"{wrong}\" {expected}"));
+        }
+    }
+
+    #[test]
+    fn jitter_and_interval_take_words() {
+        assert_eq!(SendJitter::parse("1 packet"), Ok(SendJitter::Packets(1.0)));
+        assert_eq!(SendJitter::parse("1 ms"), Ok(SendJitter::Time(Duration::from_millis(1))));
+        assert_eq!(Interval::parse("auto"), Ok(Interval::Auto));
+        assert_eq!(Interval::parse("10 ms"), Ok(Interval::Every(Duration::from_millis(10))));
+        assert!(Interval::parse("0 s").is_err());
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        fn check<Q: Exact + fmt::Debug>(text: &str) {
+            let value = Q::parse(text).unwrap();
+            assert_eq!(Q::parse(&value.exact()), Ok(value));
+        }
+        check::<Limit>("0.1 BDP");
+        check::<Limit>("12345 B");
+        check::<SendJitter>("0.3 packets");
+        check::<Size>("50 kB");
+        check::<Rate>("1.234567 Gbit/s");
+        check::<Duration>("8639999999999999 ns");
+    }
+}

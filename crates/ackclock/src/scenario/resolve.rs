@@ -1,0 +1,51 @@
+//! From a checked tree to the typed document: what one key says about another is written out.
+
+use serde_json::Value as Json;
+
+use super::schema::{Document, TransportKeys};
+use super::tree::{Node, Origin, Value};
+
+/// The document of a tree that conforms to the schema.
+///
+/// # Errors
+/// In words, where the types refuse what the schema allows.
+pub fn resolve(root: &Node) -> Result<Document, String> {
+    let mut root = root.clone();
+    spread_transport(&mut root);
+    plain_delays_have_no_bdp(&mut root);
+    let json: Json = root.to_json();
+    let document: Document = serde_path_to_error::deserialize(json).map_err(|error| error.to_string())?;
+    // Said once, by the flows.
+    Ok(Document { transport: TransportKeys::default(), ..document })
+}
+
+/// Flows take from `[transport]` what they do not say themselves.
+fn spread_transport(root: &mut Node) {
+    let Some(Node { value: Value::Table(shared), .. }) = root.get("transport").cloned() else { return };
+    let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") else { return };
+    for flow in flows {
+        if let Value::Table(own) = &mut flow.value {
+            for (key, value) in &shared {
+                if !own.iter().any(|(name, _)| name == key) {
+                    own.push((key.clone(), value.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// The default limit of a queue is a multiple of a rate; a link without one takes the limit that needs none.
+fn plain_delays_have_no_bdp(root: &mut Node) {
+    let Some(Node { value: Value::Table(links), .. }) = root.get_mut("links") else { return };
+    for (_, link) in links.iter_mut().filter(|(_, link)| link.get("rate").is_none()) {
+        let Some(Node { value: Value::Table(queue), .. }) = link.get_mut("queue") else { continue };
+        queue.retain(|(key, node)| key != "limit" || node.origin != Origin::Default);
+    }
+}
+
+impl Document {
+    /// As JSON that reads back as the same document.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("invariant: a document has only strings as keys")
+    }
+}

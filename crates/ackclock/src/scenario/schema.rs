@@ -1,0 +1,318 @@
+//! The document: every key of a scenario with its type, default and help.
+//!
+//! These types are the only place where a key is declared. The JSON Schema, the check for unknown keys,
+//! the tables of the documentation and the reading all come from them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::network::{Link, Topology};
+use super::quantity::{Interval, SendJitter, Size};
+use super::shorthand::Shorthand;
+use crate::cc::{CcSpec, TimeoutSsthresh};
+use crate::engine::Stream;
+use crate::tcp::{LossRecovery, Transport};
+use crate::units::{Duration, Rate};
+
+/// A scenario: a network, the flows on it, and how long they run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields, title = "ackclock scenario")]
+pub struct Document {
+    /// Version of the schema: 1.
+    #[schemars(range(min = 1, max = 1))]
+    pub schema: u32,
+    /// Name of the scenario; results do not depend on it.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// Length of the run.
+    pub duration: Duration,
+    /// What is left out of every metric at the beginning.
+    #[serde(default)]
+    pub warmup: Duration,
+    /// Root of all random streams.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// A network by its shape; or write `links`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topology: Option<Topology>,
+    /// A network link by link, by name; or write a `topology`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: BTreeMap<String, Link>,
+    /// Transport of all flows; each flow may override every key.
+    #[serde(default, skip_serializing)]
+    pub transport: TransportKeys,
+    /// What is written down over time.
+    #[serde(default)]
+    pub sampling: SamplingKeys,
+    /// Groups of equal flows.
+    #[schemars(length(min = 1))]
+    pub flows: Vec<Flow>,
+}
+
+fn default_name() -> String {
+    "scenario".to_owned()
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+/// A group of equal flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Flow {
+    /// Name of the group, `flow0`, `flow1`, ... by default. Single flows of a group with a count are called `test.0`, `test.1`, ...
+    #[serde(default)]
+    pub name: String,
+    /// How many flows.
+    #[serde(default = "default_count")]
+    #[schemars(range(min = 1))]
+    pub count: u32,
+    /// Congestion control: the name of an algorithm, or a table with its `kind` and parameters.
+    #[schemars(with = "Shorthand<CcSpec>")]
+    pub cc: CcSpec,
+    /// How losses are found and repaired.
+    #[serde(default)]
+    pub recovery: LossRecovery,
+    /// What the application writes.
+    #[serde(default)]
+    #[schemars(with = "Shorthand<TrafficKeys>")]
+    pub traffic: TrafficKeys,
+    /// When the application starts.
+    #[serde(default)]
+    pub start: Draw,
+    /// When the application stops writing; by default at the end of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
+    /// Base RTT of each flow; what the shared path leaves is added to the two directions of the source's side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<Draw>,
+    /// Names of the links that data crosses, in order; ACKs cross their reverse. Not needed where there is one link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Vec<String>>,
+    /// Transport of this group.
+    #[serde(flatten)]
+    pub transport: TransportKeys,
+}
+
+fn default_count() -> u32 {
+    1
+}
+
+/// What an application writes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TrafficKeys {
+    /// Always more than the window allows.
+    #[default]
+    Bulk,
+    /// A number of bytes, all of them at the start.
+    Transfer {
+        /// Payload.
+        size: Size,
+    },
+    /// One segment after the other, evenly spaced.
+    RateLimited {
+        /// Payload per time.
+        rate: Rate,
+    },
+}
+
+/// A length of time, the same for all flows of a group or drawn for each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Draw {
+    /// The same for all.
+    Fixed(Duration),
+    /// Drawn for each flow.
+    Uniform(Uniform),
+}
+
+/// Uniform between two bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Uniform {
+    /// Lower and upper bound.
+    pub uniform: [Duration; 2],
+}
+
+impl Default for Draw {
+    fn default() -> Self {
+        Draw::Fixed(Duration::ZERO)
+    }
+}
+
+impl Draw {
+    /// The smallest possible value.
+    pub fn min(&self) -> Duration {
+        match self {
+            Draw::Fixed(length) => *length,
+            Draw::Uniform(Uniform { uniform: [min, _] }) => *min,
+        }
+    }
+
+    /// The largest possible value.
+    pub fn max(&self) -> Duration {
+        match self {
+            Draw::Fixed(length) => *length,
+            Draw::Uniform(Uniform { uniform: [_, max] }) => *max,
+        }
+    }
+
+    /// The expected value.
+    pub fn mean(&self) -> Duration {
+        (self.min() + self.max()) / 2
+    }
+
+    /// True if it depends on luck.
+    pub fn is_random(&self) -> bool {
+        self.min() != self.max()
+    }
+
+    /// A value, rounded down to whole nanoseconds.
+    pub fn draw(&self, stream: &mut Stream) -> Duration {
+        self.min() + (self.max() - self.min()).mul_f64_floor(stream.next_f64())
+    }
+}
+
+/// Sizes and timers of a connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct TransportKeys {
+    /// Payload of a full segment.
+    pub mss: Size,
+    /// TCP and IP header of every packet.
+    pub header: Size,
+    /// What the link layer adds to every packet (Ethernet: 38 B).
+    pub framing: Size,
+    /// Window at the start, in segments.
+    #[schemars(range(min = 1))]
+    pub initial_window: u32,
+    /// Segments that the receiver's window allows, or "none".
+    pub max_window: MaxWindow,
+    /// Lower bound of the retransmission timeout.
+    pub min_rto: Duration,
+    /// Whether ACKs wait for a second segment, and for how long at most (true: 100 ms).
+    pub delayed_ack: DelayedAck,
+    /// RFC 3042: new data on the first two duplicate ACKs.
+    pub limited_transmit: bool,
+    /// RFC 7323: an RTT measurement with every ACK.
+    pub timestamps: bool,
+    /// RFC 3465: growth counts acknowledged segments, at most two an ACK, and not ACKs.
+    pub byte_counting: bool,
+    /// RFC 5681: the window falls back to the initial one after an idle RTO.
+    pub idle_restart: bool,
+    /// What a retransmission timeout leaves as ssthresh.
+    pub timeout_ssthresh: TimeoutSsthresh,
+    /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
+    pub peer_sack: bool,
+    /// Extra delay of each packet at its sender, uniform between 0 and this; "1 packet" is one transmission at the bottleneck.
+    pub send_jitter: SendJitter,
+}
+
+/// RFC 2581 and the papers: two segments.
+const INITIAL_WINDOW: u32 = 2;
+/// As long as an ACK waits where the scenario only says that it does; the default of ns-2.
+const DELAYED_ACK: Duration = Duration::from_millis(100);
+
+impl Default for TransportKeys {
+    fn default() -> Self {
+        let transport = Transport::default();
+        TransportKeys {
+            mss: Size(u64::from(transport.mss)),
+            header: Size(u64::from(transport.header)),
+            framing: Size(u64::from(transport.framing)),
+            initial_window: INITIAL_WINDOW,
+            max_window: transport.max_window.map_or(MaxWindow::Word(NoneWord::None), MaxWindow::Segments),
+            min_rto: transport.min_rto,
+            delayed_ack: transport.delayed_ack.map_or(DelayedAck::Switch(false), DelayedAck::Longest),
+            limited_transmit: transport.limited_transmit,
+            timestamps: transport.timestamps,
+            byte_counting: transport.byte_counting,
+            idle_restart: transport.idle_restart,
+            timeout_ssthresh: TimeoutSsthresh::default(),
+            peer_sack: transport.peer_sack,
+            send_jitter: SendJitter::Time(Duration::ZERO),
+        }
+    }
+}
+
+/// A bound of the window, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum MaxWindow {
+    /// So many segments.
+    Segments(#[schemars(range(min = 1))] u32),
+    /// No bound.
+    Word(NoneWord),
+}
+
+impl MaxWindow {
+    /// The bound.
+    pub fn segments(self) -> Option<u32> {
+        match self {
+            MaxWindow::Segments(segments) => Some(segments),
+            MaxWindow::Word(NoneWord::None) => None,
+        }
+    }
+}
+
+/// The word "none".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoneWord {
+    /// None.
+    None,
+}
+
+/// Whether ACKs are delayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum DelayedAck {
+    /// Not at all, or for 100 ms at most.
+    Switch(bool),
+    /// For so long at most.
+    Longest(Duration),
+}
+
+impl DelayedAck {
+    /// The longest delay.
+    pub fn longest(self) -> Option<Duration> {
+        match self {
+            DelayedAck::Switch(false) => None,
+            DelayedAck::Switch(true) => Some(DELAYED_ACK),
+            DelayedAck::Longest(longest) => Some(longest),
+        }
+    }
+}
+
+impl TransportKeys {
+    /// Bytes of a full data packet on the wire.
+    pub fn data_packet_bytes(&self) -> u64 {
+        self.mss.0 + self.header.0 + self.framing.0
+    }
+
+    /// Bytes of an ACK on the wire.
+    pub fn ack_packet_bytes(&self) -> u64 {
+        self.header.0 + self.framing.0
+    }
+}
+
+/// What is written down over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SamplingKeys {
+    /// Time between two samples, "auto" for a thousandth of the run, or "none".
+    pub interval: Interval,
+    /// How many flows are sampled, in the order of declaration; counters are kept for all.
+    pub flows: u32,
+}
+
+impl Default for SamplingKeys {
+    fn default() -> Self {
+        SamplingKeys { interval: Interval::Auto, flows: 64 }
+    }
+}

@@ -1,0 +1,179 @@
+//! The network: directed links, and the way of each group of flows.
+//!
+//! A dumbbell is the link `bottleneck` with access links. A link `x` of the document is two directed ones,
+//! `x` and `x.reverse`.
+
+use super::error::{Hint, Problem};
+use super::network::{Access, Dumbbell, Link, Loss, Queue, Reverse, Topology};
+use super::schema::{Document, Flow};
+use crate::units::{Duration, Rate};
+
+/// Name of the link of a dumbbell that all flows share, and of the link that summaries are about.
+pub const BOTTLENECK: &str = "bottleneck";
+
+const REVERSE: &str = ".reverse";
+
+/// The links that flows share, and the ways across them.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Directed links; the reverse of a link follows it.
+    pub links: Vec<DirectedLink>,
+    /// What each flow has for itself.
+    pub access: Option<Access>,
+    /// The way of each group of flows, in the order of declaration.
+    pub routes: Vec<Route>,
+    /// The index of the link that summaries are about.
+    pub bottleneck: usize,
+}
+
+/// One direction of a shared link.
+#[derive(Clone, Debug)]
+pub struct DirectedLink {
+    /// `x` or `x.reverse`.
+    pub name: String,
+    /// None for a pure delay.
+    pub rate: Option<Rate>,
+    /// Propagation.
+    pub delay: Duration,
+    /// Upper bound of the extra delay.
+    pub jitter: Duration,
+    /// The queue.
+    pub queue: Queue,
+    /// Losses behind it.
+    pub loss: Loss,
+}
+
+/// The way of a group of flows.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// Shared links that data crosses.
+    pub forward: Vec<usize>,
+    /// Shared links that ACKs cross.
+    pub reverse: Vec<usize>,
+    /// Propagation there and back, access links included.
+    pub path_rtt: Duration,
+    /// The expected base RTT of a flow of the group: the wanted one, or that of the path.
+    pub mean_rtt: Duration,
+}
+
+/// A problem and the path of the key that has it.
+type Misfit = (Vec<String>, Problem);
+
+impl Network {
+    /// The network of a document.
+    ///
+    /// # Errors
+    /// No network or two, paths that lead nowhere, RTTs that cannot be.
+    pub fn build(document: &Document) -> Result<Self, Misfit> {
+        let (links, access) = match (&document.topology, document.links.is_empty()) {
+            (None, true) => return Err((Vec::new(), Problem::NoNetwork)),
+            (Some(_), false) => return Err((path(&["links"]), Problem::TwoNetworks)),
+            (Some(Topology::Dumbbell(dumbbell)), true) => (both_ways_of_dumbbell(dumbbell), dumbbell.access.clone()),
+            (None, false) => (document.links.iter().flat_map(|(name, link)| both_ways(name, link)).collect(), None),
+        };
+        let mut network = Network { links, access, routes: Vec::new(), bottleneck: 0 };
+        for (index, flow) in document.flows.iter().enumerate() {
+            let route = network
+                .route(flow)
+                .map_err(|(key, problem)| (vec!["flows".to_owned(), index.to_string(), key.to_owned()], problem))?;
+            network.routes.push(route);
+        }
+        network.bottleneck = network.find_bottleneck(&document.flows);
+        Ok(network)
+    }
+
+    fn route(&self, flow: &Flow) -> Result<Route, (&'static str, Problem)> {
+        let forward = match &flow.path {
+            Some(names) => self.walk(names).map_err(|problem| ("path", problem))?,
+            None if self.links.len() == 2 => vec![0],
+            None => return Err(("path", Problem::NoPath { example: self.links[0].name.clone() })),
+        };
+        if self.access.as_ref().is_none_or(|access| access.rate.is_none())
+            && forward.iter().all(|link| self.links[*link].rate.is_none())
+        {
+            return Err(("path", Problem::NoRateOnPath));
+        }
+        // A link and its reverse are neighbours.
+        let reverse: Vec<usize> = forward.iter().rev().map(|link| link ^ 1).collect();
+        let shared = forward.iter().chain(&reverse).map(|link| self.links[*link].delay);
+        let private = self.access.iter().flat_map(|access| [access.delay; 4]);
+        let path_rtt = checked_sum(shared.chain(private)).map_err(|problem| ("path", problem))?;
+        let mean_rtt = match &flow.rtt {
+            None => path_rtt,
+            Some(rtt) if rtt.min() < path_rtt => {
+                return Err(("rtt", Problem::RttTooShort { rtt: rtt.min(), path: path_rtt }));
+            }
+            Some(rtt) => checked_sum([rtt.max()]).map(|_| rtt.mean()).map_err(|problem| ("rtt", problem))?,
+        };
+        Ok(Route { forward, reverse, path_rtt, mean_rtt })
+    }
+
+    fn walk(&self, names: &[String]) -> Result<Vec<usize>, Problem> {
+        let mut way = Vec::with_capacity(names.len());
+        for name in names {
+            let Some(index) = self.links.iter().position(|link| link.name == *name) else {
+                let known = self.links.iter().map(|link| link.name.as_str());
+                let known: Vec<&str> = known.filter(|name| !name.ends_with(REVERSE)).collect();
+                let hint = Hint::for_name(name, known);
+                return Err(Problem::UnknownName { what: "link", name: name.clone(), hint });
+            };
+            if way.contains(&index) || way.contains(&(index ^ 1)) {
+                return Err(Problem::PathLoop { link: name.clone() });
+            }
+            way.push(index);
+        }
+        if way.is_empty() {
+            return Err(Problem::WrongLength { expected: "at least 1".to_owned(), found: 0 });
+        }
+        Ok(way)
+    }
+
+    /// The link called `bottleneck`, else the slowest among those that most flows cross with data.
+    fn find_bottleneck(&self, flows: &[Flow]) -> usize {
+        if let Some(named) = self.links.iter().position(|link| link.name == BOTTLENECK) {
+            return named;
+        }
+        let mut crossing = vec![0u64; self.links.len()];
+        for (flow, route) in flows.iter().zip(&self.routes) {
+            for link in &route.forward {
+                crossing[*link] += u64::from(flow.count);
+            }
+        }
+        let slowness = |link: usize| std::cmp::Reverse(self.links[link].rate.map_or(u64::MAX, Rate::as_bps));
+        let most_used = |link: &usize| (crossing[*link], slowness(*link), std::cmp::Reverse(*link));
+        (0..self.links.len()).max_by_key(most_used).unwrap_or(0)
+    }
+}
+
+fn both_ways_of_dumbbell(dumbbell: &Dumbbell) -> Vec<DirectedLink> {
+    let Dumbbell { rate, delay, jitter, queue, loss, reverse, access: _ } = dumbbell.clone();
+    both_ways(BOTTLENECK, &Link { rate: Some(rate), delay, jitter, queue, loss, reverse }).into()
+}
+
+fn both_ways(name: &str, link: &Link) -> [DirectedLink; 2] {
+    let Link { rate, delay, jitter, queue, loss, reverse } = link.clone();
+    let Reverse { rate: reverse_rate, delay: reverse_delay, jitter: reverse_jitter, .. } = reverse;
+    let back = DirectedLink {
+        name: format!("{name}{REVERSE}"),
+        rate: reverse_rate.or(rate),
+        delay: reverse_delay.unwrap_or(delay),
+        jitter: reverse_jitter,
+        queue: reverse.queue,
+        loss: reverse.loss,
+    };
+    [DirectedLink { name: name.to_owned(), rate, delay, jitter, queue, loss }, back]
+}
+
+/// A sum of delays, refused where it is longer than anything that makes sense.
+fn checked_sum(delays: impl IntoIterator<Item = Duration>) -> Result<Duration, Problem> {
+    const LONGEST: Duration = Duration::from_secs(86_400);
+    let nanos: u128 = delays.into_iter().map(|delay| u128::from(delay.as_nanos())).sum();
+    if nanos > u128::from(LONGEST.as_nanos()) {
+        return Err(Problem::RttTooLong { seconds: nanos as f64 / 1e9, limit: LONGEST });
+    }
+    Ok(Duration::from_nanos(nanos as u64))
+}
+
+fn path(segments: &[&str]) -> Vec<String> {
+    segments.iter().map(|segment| (*segment).to_owned()).collect()
+}

@@ -1,0 +1,236 @@
+//! What no schema can say: how the keys of a document have to fit together.
+
+use std::collections::BTreeMap;
+
+use super::error::Problem;
+use super::network::{Loss, Queue, Topology};
+use super::quantity::{Interval, Limit, SendJitter, Size};
+use super::schema::{Document, Draw, Flow, TrafficKeys};
+use super::topology::{BOTTLENECK, Network};
+use crate::units::{Duration, Rate};
+
+/// More flows than a run can hold in memory.
+const MOST_FLOWS: u64 = 1_000_000;
+/// More (flow, link) pairs than a plan can hold in memory.
+const MOST_HOPS: u64 = 20_000_000;
+/// More rows than a store should hold.
+const MOST_ROWS: u64 = 10_000_000;
+
+/// A problem and the path of the key that has it.
+type Misfit = (Vec<String>, Problem);
+
+/// Checks the keys against each other.
+///
+/// # Errors
+/// The first thing that does not fit.
+pub fn validate(document: &Document) -> Result<Network, Misfit> {
+    at("duration", positive(document.duration))?;
+    if document.warmup >= document.duration {
+        let (warmup, duration) = (document.warmup, document.duration);
+        return fail(&["warmup"], Problem::WarmupTooLong { warmup, duration });
+    }
+    names(document)?;
+    let count: u64 = document.flows.iter().map(|flow| u64::from(flow.count)).sum();
+    if count > MOST_FLOWS {
+        return fail(&["flows"], Problem::TooManyFlows { count, limit: MOST_FLOWS });
+    }
+    for (index, flow) in document.flows.iter().enumerate() {
+        flow_alone(flow, document.duration).map_err(|(key, problem)| flow_misfit(index, &key, problem))?;
+    }
+    losses(document)?;
+    let network = Network::build(document)?;
+    hops(document, &network)?;
+    limits(document, &network)?;
+    jitters(document, &network)?;
+    samples(document, &network)?;
+    Ok(network)
+}
+
+fn fail<T>(path: &[&str], problem: Problem) -> Result<T, Misfit> {
+    Err((path.iter().map(|segment| (*segment).to_owned()).collect(), problem))
+}
+
+fn at<T>(path: &str, result: Result<T, Problem>) -> Result<T, Misfit> {
+    result.map_err(|problem| (path.split('.').map(str::to_owned).collect(), problem))
+}
+
+fn flow_misfit(index: usize, key: &str, problem: Problem) -> Misfit {
+    let start = ["flows".to_owned(), index.to_string()];
+    (start.into_iter().chain(key.split('.').map(str::to_owned)).collect(), problem)
+}
+
+fn positive(length: Duration) -> Result<(), Problem> {
+    if length.is_zero() { out_of_range(length, "above zero") } else { Ok(()) }
+}
+
+fn out_of_range(value: impl ToString, expected: &str) -> Result<(), Problem> {
+    Err(Problem::OutOfRange { value: value.to_string(), expected: expected.to_owned() })
+}
+
+/// Names of links and flows make names of streams, columns and files.
+fn names(document: &Document) -> Result<(), Misfit> {
+    let mut taken: BTreeMap<&str, String> = BTreeMap::new();
+    if document.topology.is_some() {
+        taken.insert(BOTTLENECK, "the link of the dumbbell".to_owned());
+    }
+    for name in document.links.keys() {
+        if !is_name(name) {
+            return fail(&["links", name], Problem::BadName { name: name.clone() });
+        }
+        taken.insert(name, format!("the link \"{name}\""));
+    }
+    for (index, flow) in document.flows.iter().enumerate() {
+        let name = flow.name.as_str();
+        let problem = match taken.insert(name, "another flow".to_owned()) {
+            _ if !is_name(name) => Problem::BadName { name: name.to_owned() },
+            Some(other) => Problem::DuplicateName { name: name.to_owned(), other },
+            None => continue,
+        };
+        return Err(flow_misfit(index, "name", problem));
+    }
+    Ok(())
+}
+
+fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'+');
+    (1..=64).contains(&name.len()) && name.bytes().all(allowed) && !name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What can be said of a flow without knowing the network.
+fn flow_alone(flow: &Flow, duration: Duration) -> Result<(), (String, Problem)> {
+    let at = |key: &str, result: Result<(), Problem>| result.map_err(|problem| (key.to_owned(), problem));
+    flow.cc.check().map_err(|error| (format!("cc.{}", error.key), Problem::Parameter(error)))?;
+    at("start", in_order(&flow.start))?;
+    let start = flow.start.max();
+    if start >= duration {
+        return at("start", Err(Problem::StartAfterEnd { start, duration }));
+    }
+    if let Some(stop) = flow.stop.filter(|stop| *stop <= start) {
+        return at("stop", Err(Problem::StopBeforeStart { stop, start }));
+    }
+    if let Some(rtt) = &flow.rtt {
+        at("rtt", in_order(rtt).and_then(|()| positive(rtt.min())))?;
+    }
+    if let TrafficKeys::Transfer { size } = flow.traffic {
+        at("traffic.size", at_least(size, 1))?;
+    }
+    let transport = &flow.transport;
+    at("mss", at_least(transport.mss, 1).and_then(|()| at_most(transport.mss)))?;
+    at("header", at_least(transport.header, 1).and_then(|()| at_most(transport.header)))?;
+    at("framing", at_most(transport.framing))?;
+    at("min_rto", positive(transport.min_rto))?;
+    at("delayed_ack", transport.delayed_ack.longest().map_or(Ok(()), positive))
+}
+
+fn in_order(draw: &Draw) -> Result<(), Problem> {
+    let (min, max) = (draw.min(), draw.max());
+    if min > max { Err(Problem::EmptyRange { min, max }) } else { Ok(()) }
+}
+
+fn at_least(size: Size, bytes: u64) -> Result<(), Problem> {
+    if size.0 < bytes { out_of_range(size, &format!("at least {bytes} B")) } else { Ok(()) }
+}
+
+/// The largest packet of IP.
+fn at_most(size: Size) -> Result<(), Problem> {
+    const LARGEST: u64 = 65_535;
+    if size.0 > LARGEST { out_of_range(size, &format!("at most {LARGEST} B")) } else { Ok(()) }
+}
+
+fn losses(document: &Document) -> Result<(), Misfit> {
+    if let Some(Topology::Dumbbell(dumbbell)) = &document.topology {
+        at("topology.loss", loss(&dumbbell.loss))?;
+        at("topology.reverse.loss", loss(&dumbbell.reverse.loss))?;
+        at("topology.access.loss", dumbbell.access.as_ref().map_or(Ok(()), |access| loss(&access.loss)))?;
+    }
+    for (name, link) in &document.links {
+        at(&format!("links.{name}.loss"), loss(&link.loss))?;
+        at(&format!("links.{name}.reverse.loss"), loss(&link.reverse.loss))?;
+    }
+    Ok(())
+}
+
+fn loss(loss: &Loss) -> Result<(), Problem> {
+    match loss {
+        Loss::None | Loss::Bernoulli { .. } => Ok(()),
+        Loss::Periodic { period, offset } if offset < period => Ok(()),
+        Loss::Periodic { period, offset } => {
+            out_of_range(format!("an offset of {offset}"), &format!("below the period, {period}"))
+        }
+        Loss::Scripted { packets } if packets.first() == Some(&0) => out_of_range("packet 0", "at least 1"),
+        Loss::Scripted { packets } => match packets.windows(2).find(|pair| pair[0] >= pair[1]) {
+            Some(pair) => out_of_range(format!("packet {}", pair[1]), &format!("above {}: ascending", pair[0])),
+            None => Ok(()),
+        },
+    }
+}
+
+fn hops(document: &Document, network: &Network) -> Result<(), Misfit> {
+    // The private links of a flow carry a copy of the script of their losses.
+    let private = match network.access.as_ref().map(|access| &access.loss) {
+        Some(Loss::Scripted { packets }) => 4 + 4 * packets.len() as u64,
+        _ => 4,
+    };
+    let flows = document.flows.iter().zip(&network.routes);
+    let count = flows.map(|(flow, route)| u64::from(flow.count) * (private + 2 * route.forward.len() as u64)).sum();
+    if count > MOST_HOPS {
+        return fail(&["flows"], Problem::TooManyHops { count, limit: MOST_HOPS });
+    }
+    Ok(())
+}
+
+/// Queue limits that are relative to a rate need one.
+fn limits(document: &Document, network: &Network) -> Result<(), Misfit> {
+    let check = |place: &str, link: &str, queue: &Queue, rate: Option<Rate>| {
+        let Queue::DropTail { limit } = queue;
+        match (limit, rate) {
+            (Limit::Bdp(_), None) => {
+                at(&format!("{place}.queue.limit"), Err(Problem::BdpWithoutRate { link: link.to_owned() }))
+            }
+            _ => Ok(()),
+        }
+    };
+    if let Some(access) = &network.access {
+        check("topology.access", "access", &access.queue, access.rate)?;
+    }
+    for (name, link) in &document.links {
+        check(&format!("links.{name}"), name, &link.queue, link.rate)?;
+        let rate = link.reverse.rate.or(link.rate);
+        check(&format!("links.{name}.reverse"), &format!("{name}.reverse"), &link.reverse.queue, rate)?;
+    }
+    Ok(())
+}
+
+/// A jitter in packets needs the rate of the bottleneck.
+fn jitters(document: &Document, network: &Network) -> Result<(), Misfit> {
+    let bottleneck = &network.links[network.bottleneck];
+    for (index, flow) in document.flows.iter().enumerate() {
+        if matches!(flow.transport.send_jitter, SendJitter::Packets(_)) && bottleneck.rate.is_none() {
+            let problem = Problem::PacketsWithoutRate { link: bottleneck.name.clone() };
+            return Err(flow_misfit(index, "send_jitter", problem));
+        }
+    }
+    Ok(())
+}
+
+fn samples(document: &Document, network: &Network) -> Result<(), Misfit> {
+    let Some(interval) = sampling_interval(document) else { return Ok(()) };
+    let flows: u64 = document.flows.iter().map(|flow| u64::from(flow.count)).sum();
+    let series = flows.min(u64::from(document.sampling.flows)) + network.links.len() as u64;
+    let rows = (document.duration.as_nanos() / interval.as_nanos()).saturating_mul(series);
+    if rows > MOST_ROWS {
+        return fail(&["sampling", "interval"], Problem::TooManySamples { rows, limit: MOST_ROWS });
+    }
+    Ok(())
+}
+
+/// Time between two samples, if there are any.
+pub fn sampling_interval(document: &Document) -> Option<Duration> {
+    /// Samples of a run whose interval is "auto".
+    const AUTO: u64 = 1_000;
+    match document.sampling.interval {
+        Interval::Auto => Some((document.duration / AUTO).max(Duration::from_nanos(1))),
+        Interval::None => None,
+        Interval::Every(interval) => Some(interval),
+    }
+}

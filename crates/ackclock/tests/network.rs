@@ -1,0 +1,258 @@
+//! Small networks: what must hold for every run, whatever the algorithm.
+
+mod common;
+
+use ackclock::cc::{CcSpec, algorithms};
+use ackclock::sim::{LossPlan, RunResult, Traffic};
+use ackclock::tcp::LossRecovery;
+use ackclock::units::{Duration, Rate};
+use common::{Dumbbell, FlowSetup, run};
+
+const RECOVERIES: [LossRecovery; 4] =
+    [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack];
+
+/// 5 Mbit/s, 60 ms, a buffer of 25 packets: one bandwidth-delay product.
+fn small(flows: usize) -> Dumbbell {
+    let mut dumbbell = Dumbbell::new(5_000_000, Duration::from_millis(60), 25, flows);
+    dumbbell.duration = Duration::from_secs(30);
+    dumbbell.warmup = Duration::from_secs(5);
+    for (index, (_, setup)) in dumbbell.flows.iter_mut().enumerate() {
+        setup.start = Duration::from_millis(137 * index as u64);
+    }
+    dumbbell
+}
+
+fn with_recovery(mut dumbbell: Dumbbell, recovery: LossRecovery) -> Dumbbell {
+    for (_, setup) in &mut dumbbell.flows {
+        setup.transport.recovery = recovery;
+    }
+    dumbbell
+}
+
+fn bottleneck(result: &RunResult) -> &ackclock::sim::LinkResult {
+    result.links.iter().find(|link| link.name == "bottleneck").unwrap()
+}
+
+#[test]
+fn every_algorithm_under_every_recovery_keeps_within_the_bounds() {
+    for info in algorithms() {
+        for recovery in RECOVERIES {
+            let mut dumbbell = with_recovery(small(2), recovery);
+            for (_, setup) in &mut dumbbell.flows {
+                setup.cc = info.defaults.clone();
+            }
+            let result = dumbbell.run();
+            let name = format!("{} under {}", info.name, recovery.name());
+            let summary = &result.summary;
+            // With a buffer of a bandwidth-delay product a halved window still fills the link.
+            let fills = matches!(recovery, LossRecovery::NewReno | LossRecovery::Sack) && info.name == "aimd";
+            let least = if fills { 0.97 } else { 0.5 };
+            assert!(summary.utilization > least && summary.utilization <= 1.0001, "{name}: {}", summary.utilization);
+            // 1460 bytes of payload in packets of 1500; and a hole filled just after the warm-up delivers at once
+            // what arrived before, two windows of 50 segments at the most.
+            let most = 5e6 * 1460.0 / 1500.0 + 100.0 * 1460.0 * 8.0 / 25.0;
+            assert!(summary.goodput_bps <= most, "{name}: {}", summary.goodput_bps);
+            for flow in &result.flows {
+                // Nothing is measured where every ACK of new data ends a recovery: Karn rules all of them out.
+                assert!(flow.rtt_mean_s.is_none_or(|rtt| rtt >= flow.base_rtt_s), "{name}: RTT below the base");
+                assert!(flow.cwnd_mean_segments >= 1.0 && flow.cwnd_mean_segments.is_finite(), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn better_recovery_gives_more_goodput_under_heavy_loss() {
+    let goodput = |recovery| {
+        let mut dumbbell = with_recovery(small(1), recovery);
+        dumbbell.loss = LossPlan::Bernoulli { probability: 0.03 };
+        dumbbell.duration = Duration::from_secs(400);
+        dumbbell.run().summary.goodput_bps
+    };
+    let [tahoe, reno, newreno, sack] = RECOVERIES.map(goodput);
+    assert!(sack > newreno && newreno > reno && newreno > tahoe, "{tahoe} {reno} {newreno} {sack}");
+}
+
+#[test]
+fn a_transfer_of_any_size_arrives_whole_under_every_recovery_and_loss() {
+    for recovery in RECOVERIES {
+        for (bytes, probability) in
+            [(1, 0.0), (1459, 0.1), (1461, 0.1), (100_000, 0.0), (100_000, 0.05), (300_001, 0.2)]
+        {
+            let mut dumbbell = with_recovery(small(1), recovery);
+            dumbbell.warmup = Duration::ZERO;
+            dumbbell.duration = Duration::from_secs(3600);
+            dumbbell.loss = LossPlan::Bernoulli { probability };
+            dumbbell.flows[0].1.traffic = Traffic::Transfer { bytes };
+            let result = dumbbell.run();
+            let flow = &result.flows[0];
+            let delivered = (flow.goodput_bps * 3600.0 / 8.0).round() as u64;
+            assert_eq!(delivered, bytes, "{} bytes, loss {probability}, {}", bytes, recovery.name());
+            assert!(flow.completion_time_s.unwrap() >= flow.base_rtt_s);
+            assert_eq!(flow.loss_rate == 0.0, flow.retransmits == 0);
+        }
+    }
+}
+
+#[test]
+fn a_link_that_loses_everything_ends_in_exponential_back_off() {
+    let mut dumbbell = small(1);
+    dumbbell.loss = LossPlan::Bernoulli { probability: 1.0 };
+    dumbbell.warmup = Duration::ZERO;
+    dumbbell.duration = Duration::from_secs(200);
+    let result = dumbbell.run();
+    // The initial RTO is 1 s and doubles up to 60 s: 1, 3, 7, 15, 31, 63, 123, 183.
+    assert_eq!(result.flows[0].timeouts, 8);
+    assert_eq!(result.summary.goodput_bps, 0.0);
+    assert_eq!(result.summary.loss_rate, 1.0);
+}
+
+#[test]
+fn packets_are_conserved_at_the_bottleneck() {
+    let mut dumbbell = small(3);
+    dumbbell.warmup = Duration::ZERO;
+    let result = dumbbell.run();
+    let link = bottleneck(&result);
+    let sent: u64 = result.flows.iter().map(|flow| flow.sent).sum();
+    assert!(link.drops > 0);
+    // What has not arrived yet is on the access links: less than their bandwidth-delay product.
+    assert!(sent >= link.arrivals && sent - link.arrivals < 50, "{sent} sent, {} arrived", link.arrivals);
+    let waiting = link.arrivals - link.drops - link.forwarded;
+    assert!(waiting <= 25, "{waiting} wait in a queue of 25");
+}
+
+#[test]
+fn a_rate_limited_application_gets_its_rate_and_does_not_grow_its_window() {
+    let mut dumbbell = small(1);
+    dumbbell.flows[0].1.traffic = Traffic::RateLimited { rate: Rate::from_bps(1_000_000).unwrap() };
+    let result = dumbbell.run();
+    assert!((result.summary.goodput_bps / 1e6 - 1.0).abs() < 0.01, "{}", result.summary.goodput_bps);
+    // 1 Mbit/s in 60 ms are 5 segments.
+    assert!(result.flows[0].cwnd_mean_segments < 12.0, "{}", result.flows[0].cwnd_mean_segments);
+}
+
+#[test]
+fn the_receivers_window_bounds_what_is_in_flight() {
+    let mut dumbbell = small(1);
+    dumbbell.flows[0].1.transport.max_window = Some(10);
+    let result = dumbbell.run();
+    // Ten segments in a round trip of 60 ms and a packet's time on each link.
+    let ideal = 10.0 * 1460.0 * 8.0 / 0.063;
+    assert!((result.summary.goodput_bps / ideal - 1.0).abs() < 0.02, "{} {ideal}", result.summary.goodput_bps);
+    assert_eq!(result.flows[0].retransmits, 0);
+    assert!(result.samples.flows.in_flight_segments.iter().all(|in_flight| *in_flight <= 10));
+    assert!(result.flows[0].cwnd_mean_segments < 12.0, "a window that is not used does not grow");
+}
+
+#[test]
+fn delayed_acks_halve_the_acks_and_slow_the_growth() {
+    let acks = |delayed_ack| {
+        let mut dumbbell = small(1);
+        dumbbell.flows[0].1.transport.delayed_ack = delayed_ack;
+        let result = dumbbell.run();
+        let reverse = result.links.iter().find(|link| link.name == "bottleneck.reverse").unwrap();
+        assert!(result.summary.utilization > 0.95);
+        reverse.arrivals as f64 / bottleneck(&result).forwarded as f64
+    };
+    assert!((acks(None) - 1.0).abs() < 0.01);
+    assert!((acks(Some(Duration::from_millis(100))) - 0.5).abs() < 0.02);
+}
+
+#[test]
+fn a_flow_that_stops_leaves_its_share_to_the_others() {
+    let mut dumbbell = small(2);
+    dumbbell.duration = Duration::from_secs(60);
+    dumbbell.warmup = Duration::from_secs(40);
+    dumbbell.flows[1].1.stop = Some(Duration::from_secs(30));
+    let result = dumbbell.run();
+    assert!(result.flows[0].goodput_bps > 0.93 * 5e6);
+    assert_eq!(result.flows[1].goodput_bps, 0.0);
+}
+
+#[test]
+fn a_peer_without_sack_makes_a_sack_sender_behave_as_reno() {
+    let mut plain = with_recovery(small(2), LossRecovery::Reno);
+    let mut refused = with_recovery(small(2), LossRecovery::Sack);
+    for dumbbell in [&mut plain, &mut refused] {
+        for (_, setup) in &mut dumbbell.flows {
+            setup.transport.peer_sack = false;
+        }
+    }
+    let (plain, refused) = (plain.run(), refused.run());
+    assert_eq!(plain.summary, refused.summary);
+}
+
+#[test]
+fn the_same_plan_gives_the_same_result() {
+    let mut dumbbell = small(4);
+    dumbbell.loss = LossPlan::Bernoulli { probability: 0.001 };
+    let (one, two) = (dumbbell.run(), dumbbell.run());
+    assert_eq!(format!("{one:?}"), format!("{two:?}"));
+    dumbbell.seed += 1;
+    assert_ne!(one.summary, dumbbell.run().summary);
+}
+
+#[test]
+fn permuted_flows_give_permuted_results() {
+    let build = |order: [usize; 4]| {
+        let mut dumbbell = small(4);
+        dumbbell.loss = LossPlan::Bernoulli { probability: 0.001 };
+        dumbbell.flows[2].1.cc = CcSpec::by_name("new-aimd").unwrap();
+        let flows = dumbbell.flows.clone();
+        dumbbell.flows = order.iter().map(|index| flows[*index].clone()).collect();
+        dumbbell.run()
+    };
+    let (straight, permuted) = (build([0, 1, 2, 3]), build([2, 0, 3, 1]));
+    assert_eq!(straight.summary, permuted.summary);
+    for flow in &straight.flows {
+        let other = permuted.flows.iter().find(|other| other.name == flow.name).unwrap();
+        assert_eq!(ackclock::sim::FlowResult { id: flow.id, ..other.clone() }, *flow);
+    }
+}
+
+#[test]
+fn an_idle_flow_changes_nothing() {
+    let mut dumbbell = small(2);
+    dumbbell.loss = LossPlan::Bernoulli { probability: 0.001 };
+    let alone = dumbbell.run();
+    dumbbell.flows.push(("idle".to_owned(), FlowSetup { start: Duration::from_secs(29), ..FlowSetup::default() }));
+    dumbbell.duration = Duration::from_secs(29) - Duration::from_millis(1);
+    let with_idle = dumbbell.run();
+    dumbbell.flows.pop();
+    let without = dumbbell.run();
+    assert_eq!(with_idle.flows[..2], without.flows[..]);
+    assert_ne!(alone.summary, without.summary);
+}
+
+/// Handing packets over ahead of time is an optimisation: a link that cannot do it gives the same run.
+#[test]
+fn deliveries_ahead_of_time_change_no_result() {
+    let mut dumbbell = small(3);
+    dumbbell.loss = LossPlan::Bernoulli { probability: 0.002 };
+    let ahead = dumbbell.run();
+    let mut plan = dumbbell.plan();
+    // A flow that never starts and crosses everything in one path: no link has a single feeder any more.
+    let mut witness = plan.flows[0].clone();
+    witness.name = "witness".to_owned();
+    witness.start = ackclock::units::Instant::ZERO + plan.duration * 2;
+    witness.forward = (0..plan.links.len()).rev().collect();
+    witness.reverse = (0..plan.links.len()).collect();
+    plan.flows.push(witness);
+    let event_by_event = run(&plan);
+    assert!(event_by_event.events > ahead.events);
+    assert_eq!(event_by_event.flows[..3], ahead.flows[..]);
+    assert_eq!(event_by_event.links[0], ahead.links[0]);
+}
+
+#[test]
+fn samples_cover_the_run_and_agree_with_the_counters() {
+    let dumbbell = small(2);
+    let result = dumbbell.run();
+    let samples = &result.samples;
+    assert_eq!(samples.flows.time_ns.len(), 2 * 1001);
+    assert_eq!(samples.links.time_ns.len(), 2 * 1001);
+    let last = samples.links.forwarded_bytes[2 * 1000];
+    assert!(last > 0 && samples.links.backlog_packets.iter().all(|backlog| *backlog <= 25));
+    let total = result.packets_forwarded * 1500;
+    assert!(total.abs_diff(last) <= 1500, "{total} {last}");
+}
