@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use hdrhistogram::Histogram;
 
-use crate::engine::Stream;
+use crate::luck::Stream;
 use crate::qdisc::{Qdisc, Queue, Queued, Verdict};
 use crate::units::{Duration, Instant, Rate};
 
@@ -48,19 +48,12 @@ pub struct Link<T> {
     loss: Loss,
     queue: Queue<T>,
     /// What has been sent and has not arrived, with the time of arrival, in order.
-    pipe: VecDeque<(Instant, Arrival<T>)>,
+    pipe: VecDeque<(Instant, T)>,
+    /// What was lost behind the transmitter and has not been taken back.
+    lost: Vec<T>,
     last_arrival: Instant,
     counters: LinkCounters,
     waits: Option<Histogram<u64>>,
-}
-
-/// What comes out at the far end of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival<T> {
-    /// A packet as it was sent.
-    Delivered(T),
-    /// A packet that was lost on the way. It comes out so that its owner can forget it.
-    Lost(T),
 }
 
 /// What a link counts, from the start of the run.
@@ -96,6 +89,7 @@ impl<T: Queued> Link<T> {
             loss: config.loss,
             queue,
             pipe: VecDeque::new(),
+            lost: Vec::new(),
             last_arrival: Instant::ZERO,
             counters: LinkCounters::default(),
             waits,
@@ -104,19 +98,17 @@ impl<T: Queued> Link<T> {
 
     /// A packet comes to the queue at `now`.
     #[inline]
-    pub fn enqueue(&mut self, now: Instant, item: T) -> Verdict {
+    pub fn enqueue(&mut self, now: Instant, mut item: T) -> Verdict {
         self.advance(now);
         self.counters.arrivals += 1;
         let verdict = if self.transmitter.free_at > now {
             self.queue.enqueue(now, item)
         } else {
-            match self.queue.pass(now, item) {
-                Ok((item, verdict)) => {
-                    self.transmit(now, Duration::ZERO, item);
-                    verdict
-                }
-                Err(verdict) => verdict,
+            let verdict = self.queue.pass(now, &mut item);
+            if !matches!(verdict, Verdict::Dropped(_)) {
+                self.transmit(now, Duration::ZERO, item);
             }
+            verdict
         };
         match verdict {
             Verdict::Queued => {}
@@ -129,17 +121,27 @@ impl<T: Queued> Link<T> {
     /// When to poll next; nothing comes out before.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.pipe.front().map(|(arrival, _)| *arrival)
+        match self.pipe.front() {
+            Some((arrival, _)) => Some(*arrival),
+            // Everything sent so far was lost, and more is waiting.
+            None => (self.queue.backlog_packets() > 0).then_some(self.transmitter.free_at),
+        }
     }
 
     /// The next packet that has come to the far end by `now`.
     #[inline]
-    pub fn poll(&mut self, now: Instant) -> Option<Arrival<T>> {
+    pub fn poll(&mut self, now: Instant) -> Option<T> {
         self.advance(now);
         if self.pipe.front()?.0 > now {
             return None;
         }
-        self.pipe.pop_front().map(|(_, arrival)| arrival)
+        self.pipe.pop_front().map(|(_, item)| item)
+    }
+
+    /// A packet that was lost on the way, so that its owner can forget it.
+    #[inline]
+    pub fn take_lost(&mut self) -> Option<T> {
+        self.lost.pop()
     }
 
     /// The next packet under way and when it comes to the far end, ahead of that time.
@@ -147,7 +149,7 @@ impl<T: Queued> Link<T> {
     /// For an owner that can deal with arrivals before they happen; it then wakes the link by
     /// [`Link::next_commitment`] and not by [`Link::next_deadline`].
     #[inline]
-    pub fn take_ahead(&mut self) -> Option<(Instant, Arrival<T>)> {
+    pub fn take_ahead(&mut self) -> Option<(Instant, T)> {
         self.pipe.pop_front()
     }
 
@@ -158,10 +160,19 @@ impl<T: Queued> Link<T> {
     }
 
     /// Starts every transmission that is due by `now`.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, now: Instant) {
-        while self.transmitter.free_at <= now && self.queue.backlog_packets() > 0 {
-            self.transmit_next(self.transmitter.free_at);
+        if self.transmitter.free_at <= now && self.queue.backlog_packets() > 0 {
+            self.catch_up(now);
+        }
+    }
+
+    #[inline(never)]
+    fn catch_up(&mut self, now: Instant) {
+        while self.transmitter.free_at <= now {
+            let start = self.transmitter.free_at;
+            let Some((since, item)) = self.queue.dequeue(start) else { return };
+            self.transmit(start, start.since(since), item);
         }
     }
 
@@ -192,13 +203,6 @@ impl<T: Queued> Link<T> {
         self.pipe.len()
     }
 
-    #[inline]
-    fn transmit_next(&mut self, start: Instant) {
-        if let Some((since, item)) = self.queue.dequeue(start) {
-            self.transmit(start, start.since(since), item);
-        }
-    }
-
     #[inline(always)]
     fn transmit(&mut self, start: Instant, wait: Duration, item: T) {
         let bytes = item.wire_len();
@@ -213,9 +217,12 @@ impl<T: Queued> Link<T> {
             at = self.last_arrival.max(at + jitter.mul_f64_floor(stream.next_f64()));
             self.last_arrival = at;
         }
-        let lost = self.loss.loses();
-        self.counters.losses += u64::from(lost);
-        self.pipe.push_back((at, if lost { Arrival::Lost(item) } else { Arrival::Delivered(item) }));
+        if self.loss.loses() {
+            self.counters.losses += 1;
+            self.lost.push(item);
+        } else {
+            self.pipe.push_back((at, item));
+        }
     }
 }
 

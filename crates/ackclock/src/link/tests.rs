@@ -34,10 +34,8 @@ fn ms(millis: u64) -> Instant {
 fn arrivals(link: &mut Link<Frame>) -> Vec<(u32, u64)> {
     let mut arrivals = Vec::new();
     while let Some(deadline) = link.next_deadline() {
-        while let Some(arrival) = link.poll(deadline) {
-            if let Arrival::Delivered(frame) = arrival {
-                arrivals.push((frame.number, deadline.as_nanos() / 1_000_000));
-            }
+        while let Some(frame) = link.poll(deadline) {
+            arrivals.push((frame.number, deadline.as_nanos() / 1_000_000));
         }
     }
     arrivals
@@ -78,6 +76,7 @@ fn a_link_goes_on_when_everything_in_flight_was_lost() {
     }
     assert_eq!(arrivals(&mut link), [(2, 3)]);
     assert_eq!(link.counters().losses, 2);
+    assert_eq!(std::iter::from_fn(|| link.take_lost()).count(), 2);
 }
 
 #[test]
@@ -114,7 +113,7 @@ fn a_wall_clock_loop_drives_a_link_by_enqueue_next_deadline_and_poll() {
         let late = Duration::from_micros(37 * u64::from(sent) % 300);
         let wake_up = link.next_deadline().expect("packets are under way");
         clock = clock.max(wake_up.min(clock + Duration::from_micros(50))) + late;
-        while let Some(Arrival::Delivered(frame)) = link.poll(clock) {
+        while let Some(frame) = link.poll(clock) {
             delivered.push(frame.number);
         }
     }

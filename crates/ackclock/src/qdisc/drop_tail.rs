@@ -49,8 +49,8 @@ impl<T: Queued> Qdisc<T> for DropTail<T> {
     }
 
     #[inline]
-    fn pass(&mut self, _now: Instant, item: T) -> Result<(T, Verdict), Verdict> {
-        if self.fits(&item) { Ok((item, Verdict::Queued)) } else { Err(Verdict::Dropped(DropReason::Full)) }
+    fn pass(&mut self, _now: Instant, item: &mut T) -> Verdict {
+        if self.fits(item) { Verdict::Queued } else { Verdict::Dropped(DropReason::Full) }
     }
 
     #[inline]

@@ -55,19 +55,9 @@ pub enum DropReason {
 pub trait Qdisc<T: Queued> {
     /// Takes an item, or drops it.
     fn enqueue(&mut self, now: Instant, item: T) -> Verdict;
-    /// An item comes while the queue is empty and the transmitter is idle: enqueue and dequeue in one.
-    ///
-    /// # Errors
-    /// The verdict, where the item was dropped.
-    fn pass(&mut self, now: Instant, item: T) -> Result<(T, Verdict), Verdict> {
-        match self.enqueue(now, item) {
-            dropped @ Verdict::Dropped(_) => Err(dropped),
-            kept => match self.dequeue(now) {
-                Some((_, item)) => Ok((item, kept)),
-                None => panic!("invariant: what was just enqueued can be dequeued"),
-            },
-        }
-    }
+    /// An item comes while the queue is empty and the transmitter idle, and may leave at once: the verdict of
+    /// `enqueue`, with the item, marked where it was, still in the caller's hands.
+    fn pass(&mut self, now: Instant, item: &mut T) -> Verdict;
     /// Gives the next item to send and when it came.
     fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)>;
     /// Items that wait.
@@ -92,7 +82,7 @@ impl<T: Queued> Qdisc<T> for Queue<T> {
     }
 
     #[inline]
-    fn pass(&mut self, now: Instant, item: T) -> Result<(T, Verdict), Verdict> {
+    fn pass(&mut self, now: Instant, item: &mut T) -> Verdict {
         match self {
             Queue::DropTail(queue) => queue.pass(now, item),
         }

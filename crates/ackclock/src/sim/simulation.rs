@@ -14,8 +14,9 @@ use super::result::RunResult;
 use super::sampler::Sampler;
 use super::source::Source;
 use crate::cc::{Cc, CongestionControl};
-use crate::engine::{ComponentId, EventQueue, Luck};
-use crate::link::{Arrival, Link, LinkConfig, Loss};
+use crate::engine::{ComponentId, EventQueue};
+use crate::link::{Link, LinkConfig, Loss};
+use crate::luck::Luck;
 use crate::qdisc::{DropTail, Ecn, Queue, Verdict};
 use crate::tcp::{AckSegment, Receiver, Sender};
 use crate::units::Instant;
@@ -263,30 +264,30 @@ impl<'plan> Simulation<'plan> {
             self.links[link].advance(now);
             return self.hand_over(link);
         }
-        let arrived = self.links[link].poll(now);
-        self.events.finish(id, self.links[link].next_deadline());
-        if let Some(arrival) = arrived {
-            self.on_delivery(now, arrival);
+        let state = &mut self.links[link];
+        let arrived = state.poll(now);
+        self.events.finish(id, state.next_deadline());
+        if let Some(packet) = arrived {
+            self.forward(now, packet);
         }
+        self.forget_lost(link);
     }
 
     /// Everything under way on a link enters the links behind it, which nothing else feeds.
     fn hand_over(&mut self, link: usize) {
-        while let Some((at, arrival)) = self.links[link].take_ahead() {
-            self.on_delivery(at, arrival);
+        while let Some((at, packet)) = self.links[link].take_ahead() {
+            self.forward(at, packet);
         }
         if let Some(commitment) = self.links[link].next_commitment() {
             self.events.schedule(self.components.link(link as u32), commitment);
         }
+        self.forget_lost(link);
     }
 
     #[inline]
-    fn on_delivery(&mut self, at: Instant, arrival: Arrival<Packet>) {
-        match arrival {
-            Arrival::Delivered(packet) => self.forward(at, packet),
-            Arrival::Lost(packet) => {
-                self.bodies.take(packet.body);
-            }
+    fn forget_lost(&mut self, link: usize) {
+        while let Some(packet) = self.links[link].take_lost() {
+            self.bodies.take(packet.body);
         }
     }
 

@@ -261,6 +261,19 @@ fn the_timer_restarts_on_new_acks_and_stops_when_all_is_acknowledged() {
 }
 
 #[test]
+fn fast_retransmit_gives_the_retransmission_a_whole_timeout() {
+    for recovery in [LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack] {
+        let mut tcp = Driven::new(recovery, 8.0);
+        tcp.sent();
+        for sacked_end in 2..=4 {
+            tcp.ack(0, &[(1, sacked_end)]);
+        }
+        // The timer has run since the first segment, which went out 3 ms ago.
+        assert_eq!(tcp.sender.timer.deadline(), Some(tcp.now + tcp.sender.rtt.rto()));
+    }
+}
+
+#[test]
 fn retransmitted_segments_give_no_measurement() {
     let mut tcp = Driven::new(LossRecovery::Reno, 2.0);
     tcp.sent();

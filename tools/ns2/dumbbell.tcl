@@ -1,0 +1,146 @@
+# A dumbbell of long TCP flows in ns-2, measured the way ackclock measures.
+#
+#   ns dumbbell.tcl KEY VALUE ...
+#
+# Prints one line of KEY=VALUE. Keys and defaults are in `p` below, each value a plain number in bits per
+# second, seconds, bytes or packets. `limit` and `access_limit` are ns-2's own: a queue of limit L holds
+# L - 1 waiting packets beside the one in transmission. `jitter` is the agents' overhead_: what an ACK
+# allows to send leaves after a random time in 0 .. jitter.
+
+array set p {
+    flows 2        duration 100   warmup 0        seed 1
+    rate 5e6       delay 0.030    limit 100       reverse_limit 10000
+    access_rate 5e6  access_delay 0.030  access_limit 100
+    start_min 0    start_max 1    jitter 0
+    tcp Sack1      payload 1000   header 40       initial_window 2   max_window 10000
+    increase 1     remaining 0.5  limited_transmit 1  min_rto 0.2    tick 0.01
+    delayed_ack 0  timestamps 0   idle_restart 1
+}
+foreach {key value} $argv {
+    if {![info exists p($key)]} {
+        puts stderr "dumbbell.tcl: unknown key $key; known: [lsort [array names p]]"
+        exit 2
+    }
+    set p($key) $value
+}
+
+remove-all-packet-headers
+add-packet-header Flags IP TCP
+
+# The default generator draws the jitter; the start times have a stream of their own.
+$defaultRNG seed $p(seed)
+set starts [new RandomVariable/Uniform]
+$starts use-rng [new RNG]
+$starts set min_ $p(start_min)
+$starts set max_ $p(start_max)
+
+set ns [new Simulator]
+
+proc link {from to rate delay limit reverse_limit} {
+    global ns
+    $ns duplex-link $from $to $rate $delay DropTail
+    $ns queue-limit $from $to $limit
+    $ns queue-limit $to $from $reverse_limit
+}
+
+set left [$ns node]
+set right [$ns node]
+link $left $right $p(rate) $p(delay) $p(limit) $p(reverse_limit)
+set bottleneck [$ns monitor-queue $left $right ""]
+
+set classes(Tahoe) Agent/TCP
+set classes(Reno) Agent/TCP/Reno
+set classes(Newreno) Agent/TCP/Newreno
+set classes(Sack1) Agent/TCP/Sack1
+
+proc sink {} {
+    global p
+    set class Agent/TCPSink
+    if {$p(tcp) eq "Sack1"} { append class /Sack1 }
+    if {$p(delayed_ack) > 0} { append class /DelAck }
+    set sink [new $class]
+    if {$p(delayed_ack) > 0} { $sink set interval_ $p(delayed_ack) }
+    return $sink
+}
+
+for {set i 0} {$i < $p(flows)} {incr i} {
+    set source [$ns node]
+    set destination [$ns node]
+    link $source $left $p(access_rate) $p(access_delay) $p(access_limit) $p(access_limit)
+    link $right $destination $p(access_rate) $p(access_delay) $p(access_limit) $p(access_limit)
+    set access($i) [$ns monitor-queue $source $left ""]
+
+    set tcp($i) [new $classes($p(tcp))]
+    $tcp($i) set packetSize_ $p(payload)
+    $tcp($i) set tcpip_base_hdr_size_ $p(header)
+    $tcp($i) set windowInit_ $p(initial_window)
+    $tcp($i) set window_ $p(max_window)
+    $tcp($i) set increase_num_ $p(increase)
+    $tcp($i) set decrease_num_ $p(remaining)
+    $tcp($i) set singledup_ $p(limited_transmit)
+    $tcp($i) set minrto_ $p(min_rto)
+    $tcp($i) set tcpTick_ $p(tick)
+    $tcp($i) set timestamps_ $p(timestamps)
+    $tcp($i) set slow_start_restart_ $p(idle_restart)
+    $tcp($i) set overhead_ $p(jitter)
+    # RFC 5681 takes a second loss in a window for a second event; with bugFix_ it would wait for the timer.
+    if {$p(tcp) eq "Reno"} { $tcp($i) set bugFix_ 0 }
+    $ns attach-agent $source $tcp($i)
+    set receiver [sink]
+    $ns attach-agent $destination $receiver
+    $ns connect $tcp($i) $receiver
+    set ftp [new Application/FTP]
+    $ftp attach-agent $tcp($i)
+    $ns at [$starts value] "$ftp start"
+}
+
+# Counters since the start of the run, in the array named by the argument.
+proc counters {into} {
+    global ns p tcp access bottleneck
+    upvar #0 $into c
+    array set c {access_drops 0 retransmits 0 timeouts 0}
+    for {set i 0} {$i < $p(flows)} {incr i} {
+        set c(acked,$i) [expr {[$tcp($i) set ack_] * $p(payload)}]
+        incr c(retransmits) [$tcp($i) set nrexmitpack_]
+        incr c(timeouts) [$tcp($i) set nrexmit_]
+        incr c(access_drops) [$access($i) set pdrops_]
+    }
+    set c(arrivals) [$bottleneck set parrivals_]
+    set c(drops) [$bottleneck set pdrops_]
+    set c(departures) [$bottleneck set pdepartures_]
+    # bdepartures_ has 32 bits; every data packet is of one size.
+    set c(bytes) [expr {$c(departures) * ($p(payload) + $p(header))}]
+    # Packets times seconds spent waiting; by Little's law the mean delay is this over the departures.
+    set integrator [$bottleneck get-pkts-integrator]
+    $integrator newpoint [$ns now] [$integrator set lasty_]
+    set c(waited) [$integrator set sum_]
+}
+
+proc finish {} {
+    global p before after
+    counters after
+    foreach name [array names before] { set d($name) [expr {$after($name) - $before($name)}] }
+    set time [expr {double($p(duration) - $p(warmup))}]
+    set sum 0.0
+    set squares 0.0
+    for {set i 0} {$i < $p(flows)} {incr i} {
+        set goodput [expr {$d(acked,$i) / $time}]
+        set sum [expr {$sum + $goodput}]
+        set squares [expr {$squares + $goodput * $goodput}]
+        lappend goodputs [format %.8g $goodput]
+    }
+    set jain [expr {$squares > 0 ? $sum * $sum / ($p(flows) * $squares) : 0}]
+    set delay [expr {$d(departures) > 0 ? double($d(waited)) / $d(departures) : 0}]
+    puts [join [list \
+        goodput_Bps=[format %.8g $sum] flows_Bps=[join $goodputs ,] \
+        arrivals=$d(arrivals) drops=$d(drops) access_drops=$d(access_drops) \
+        retransmits=$d(retransmits) timeouts=$d(timeouts) \
+        queue_delay_s=[format %.8g $delay] \
+        utilization=[format %.8g [expr {$d(bytes) * 8 / ($p(rate) * $time)}]] \
+        jain=[format %.8g $jain]] " "]
+    exit 0
+}
+
+$ns at $p(warmup) "counters before"
+$ns at $p(duration) finish
+$ns run

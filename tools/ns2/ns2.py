@@ -1,0 +1,44 @@
+"""Runs `dumbbell.tcl` in ns-2 and reads the line it prints."""
+
+import random
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+SCRIPT = Path(__file__).with_name("dumbbell.tcl")
+
+
+class Ns2Error(Exception):
+    """ns-2 is missing, or ended with an error."""
+
+
+def require() -> str:
+    """The path of ns-2's command.
+
+    Raises:
+        Ns2Error: if it is not installed; the message says what to install.
+    """
+    command = shutil.which("ns")
+    if command is None:
+        raise Ns2Error("ns-2 is not installed; on Debian and Ubuntu: apt-get install ns2")
+    return command
+
+
+def seed(replicate: int) -> int:
+    """ns-2's seed of a replicate, spread over its range.
+
+    ns-2's generator is linear in its seed: with seeds 1, 2, 3 the first draws are u, 2u, 3u modulo 1.
+    """
+    return random.Random(replicate).randrange(1, 2**31 - 1)
+
+
+def run(arguments: Mapping[str, object]) -> dict[str, float]:
+    """Runs one simulation; `arguments` are keys of `dumbbell.tcl`. Returns its measures, without those per flow."""
+    words = [str(word) for pair in arguments.items() for word in pair]
+    done = subprocess.run([require(), str(SCRIPT), *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0 or "goodput_Bps=" not in done.stdout:
+        raise Ns2Error(f"ns {SCRIPT.name} {' '.join(words)}: exit code {done.returncode}\n{done.stderr}{done.stdout}")
+    measures = dict(pair.split("=") for pair in done.stdout.split())
+    measures.pop("flows_Bps")
+    return {key: float(value) for key, value in measures.items()}
