@@ -6,6 +6,7 @@
 pub mod cc;
 pub mod engine;
 pub mod link;
+pub mod luck;
 pub mod metric;
 pub mod model;
 pub mod probe;

@@ -1,7 +1,5 @@
-//! The engine: total order of events, the clock, named random streams.
+//! The engine: the total order of events.
 
 mod events;
-mod luck;
 
 pub use events::{ComponentId, EventQueue};
-pub use luck::{Luck, Stream};

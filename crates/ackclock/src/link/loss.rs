@@ -1,6 +1,6 @@
 //! Losses that are not the queue's.
 
-use crate::engine::Stream;
+use crate::luck::Stream;
 
 /// Decides, packet by packet, what is lost behind the transmitter.
 #[derive(Clone, Debug)]

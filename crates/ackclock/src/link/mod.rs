@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use hdrhistogram::Histogram;
 
-use crate::engine::Stream;
+use crate::luck::Stream;
 use crate::qdisc::{Qdisc, Queue, Queued, Verdict};
 use crate::units::{Duration, Instant, Rate};
 

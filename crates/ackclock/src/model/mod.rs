@@ -1,1 +1,24 @@
-//! The synchronous (Chiu-Jain) model and closed forms.
+//! The synchronous (Chiu-Jain) model and closed forms: windows without packets.
+//!
+//! Users share one resource of capacity `X_goal` and hear the same feedback at the same time, once per
+//! step. The very `rule` objects that drive TCP drive the users. Windows and loads are in segments, times in
+//! round trips; `docs/model.md` explains the conventions behind each figure.
+
+pub mod closed_form;
+mod cycles;
+mod load_curve;
+mod long_run;
+mod request;
+mod synchronous;
+mod table;
+#[cfg(test)]
+mod tests;
+mod trajectory;
+
+pub use cycles::{Cycle, cycles};
+pub use load_curve::{LoadCurve, LoadCurveRequest, LoadPoint};
+pub use long_run::{Averages, Horizon, long_run};
+pub use request::{RequestError, json};
+pub use synchronous::{Advance, Peak, Setup, SetupError, Synchronous, User};
+pub use table::{ClosedForm, Convention, EfficiencyRow, Fair, FairnessRow, IntegerStep, Table, table};
+pub use trajectory::{Trajectory, TrajectoryRequest, UserRequest, simulate};

@@ -6,7 +6,7 @@ use super::schema::{Document, Flow, TrafficKeys};
 use super::topology::{Network, Route};
 use super::validate::sampling_interval;
 use crate::cc::CcContext;
-use crate::engine::Luck;
+use crate::luck::Luck;
 use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, Sampling, Traffic};
 use crate::tcp::Transport;
 use crate::units::{Duration, Instant, Rate};

@@ -30,7 +30,7 @@ pub use json_schema::document_schema;
 pub use keys::{KeyInfo, keys};
 pub use schema::Document;
 
-use crate::engine::Luck;
+use crate::luck::Luck;
 use crate::sim::Plan;
 use topology::Network;
 use tree::Node;

@@ -12,7 +12,7 @@ use super::network::{Link, Topology};
 use super::quantity::{Interval, SendJitter, Size};
 use super::shorthand::Shorthand;
 use crate::cc::{CcSpec, TimeoutSsthresh};
-use crate::engine::Stream;
+use crate::luck::Stream;
 use crate::tcp::{LossRecovery, Transport};
 use crate::units::{Duration, Rate};
 

@@ -1,0 +1,169 @@
+//! Closed forms: what the models and the simulator must show, to the accuracy that each formula states.
+//!
+//! `remaining` is the part of the window that a congestion event leaves; `p` is a loss probability per
+//! packet; windows are in segments.
+
+use serde::Serialize;
+
+use crate::cc::CcSpec;
+
+/// The window after the cut over the window before it, in the long run of synchronised users.
+///
+/// None for a rule whose ratio depends on the set-up. For New-AIMD it is a limit that is approached, never met.
+pub fn remaining(cc: &CcSpec) -> Option<f64> {
+    match cc {
+        CcSpec::Aimd(aimd) => Some(aimd.remaining),
+        CcSpec::AimdFc(_) => Some(2.0 / 3.0),
+        CcSpec::AimdFcPlus(_) => Some(7.0 / 9.0),
+        CcSpec::NewAimd(_) => Some(1.0),
+        _ => None,
+    }
+}
+
+/// Mean load over `X_goal` of a sawtooth that climbs straight from `remaining` to 1: `(1 + remaining) / 2`.
+pub fn efficiency(remaining: f64) -> f64 {
+    (1.0 + remaining) / 2.0
+}
+
+/// What becomes of two unequal windows from one congestion event to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Convergence {
+    /// Their difference is multiplied by `factor` per cycle.
+    Difference {
+        /// 1 is unfair for ever.
+        factor: f64,
+    },
+    /// Their ratio never changes, until a window meets its floor.
+    RatioKept,
+    /// Their ratio grows until the smaller user starves.
+    RatioDiverges,
+}
+
+/// How a rule treats two unequal windows (Chiu & Jain 1989, section 3). None where no simple law holds.
+pub fn convergence(cc: &CcSpec) -> Option<Convergence> {
+    match cc {
+        CcSpec::Aimd(aimd) => Some(Convergence::Difference { factor: aimd.remaining }),
+        CcSpec::AimdFc(_) | CcSpec::AimdFcPlus(_) | CcSpec::NewAimd(_) => Some(Convergence::Difference { factor: 0.5 }),
+        CcSpec::Aiad(_) => Some(Convergence::Difference { factor: 1.0 }),
+        CcSpec::Mimd(_) => Some(Convergence::RatioKept),
+        CcSpec::Miad(_) => Some(Convergence::RatioDiverges),
+        CcSpec::Linear(_) => None,
+    }
+}
+
+/// Time-mean window of AIMD(`increase`, `remaining`) when every 1/`p`-th packet is lost:
+/// `sqrt(a (1 + b) / (2 (1 - b) p))`, which for AIMD(1, 0.5) is `sqrt(3/(2p)) = 1.22/sqrt(p)`.
+///
+/// Source: Mathis, Semke, Mahdavi & Ott 1997. One long flow, periodic loss, every packet acknowledged, no timeouts.
+pub fn periodic_loss_window(increase: f64, remaining: f64, p: f64) -> f64 {
+    (increase * (1.0 + remaining) / (2.0 * (1.0 - remaining) * p)).sqrt()
+}
+
+/// Utilisation of a drop-tail link by one long AIMD flow, with a buffer of `buffer_bdp` bandwidth-delay products.
+///
+/// With `y = remaining (1 + beta) < 1` the pipe runs dry after a cut, and
+/// `U = ((1 + beta)^2 - y^2) / (2 (1 - y) + (1 + beta)^2 - 1)`; otherwise the link is never idle. The increase does
+/// not matter. Without a buffer U is `(1 + remaining) / 2`.
+pub fn drop_tail_utilization(remaining: f64, buffer_bdp: f64) -> f64 {
+    let peak = 1.0 + buffer_bdp;
+    let y = remaining * peak;
+    if y >= 1.0 {
+        return 1.0;
+    }
+    // Windows from y to 1 take a base RTT per segment gained, windows w from 1 to the peak take w base RTTs.
+    (peak * peak - y * y) / (2.0 * (1.0 - y) + peak * peak - 1.0)
+}
+
+/// Which law makes AIMD(a, b) share fairly with AIMD(1, 0.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FriendlyLaw {
+    /// `a = 3 (1 - b) / (1 + b)`: equal sawtooth means; the Reno-friendly part of CUBIC uses it (RFC 9438).
+    Sawtooth,
+    /// `a = 4 (1 - b^2) / 3`: equal rates when timeouts count, too (Yang & Lam 2000).
+    YangLam,
+}
+
+/// The increase that makes AIMD(increase, `remaining`) fair to AIMD(1, 0.5).
+pub fn friendly_increase(remaining: f64, law: FriendlyLaw) -> f64 {
+    match law {
+        FriendlyLaw::Sawtooth => 3.0 * (1.0 - remaining) / (1.0 + remaining),
+        FriendlyLaw::YangLam => 4.0 * (1.0 - remaining * remaining) / 3.0,
+    }
+}
+
+/// One cycle of the New-AIMD algebra.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct NewAimdCycle {
+    /// Number of the cycle, from 1.
+    pub cycle: u32,
+    /// Its length in round trips (k_m).
+    pub steps: f64,
+    /// Packets sent in it by both flows: `(1 + k_m) (W - k_m)`.
+    pub packets: f64,
+}
+
+/// Cycle `m` of two New-AIMD flows that start at `x1` and `x2` with `x1 + x2 <= capacity`.
+///
+/// `k_1 = (W - x1 - x2) / 2`, `k_2 = (W - 2 k_1) / 4`, `k_m = k_2 / 2^(m-2)`.
+/// Source: jasem-efficiency-fairness, equations 1-4 (its feedback is 0 when congested; here 1 is).
+pub fn new_aimd_cycle(x1: f64, x2: f64, capacity: f64, m: u32) -> NewAimdCycle {
+    assert!(m >= 1, "invariant: cycles are numbered from 1");
+    let first = (capacity - x1 - x2) / 2.0;
+    let steps = if m == 1 { first } else { libm::ldexp((capacity - 2.0 * first) / 4.0, 2 - m as i32) };
+    NewAimdCycle { cycle: m, steps, packets: (1.0 + steps) * (capacity - steps) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(left: f64, right: f64) -> bool {
+        (left - right).abs() < 1e-12
+    }
+
+    #[test]
+    fn efficiencies_of_the_table() {
+        let of = |name: &str| efficiency(remaining(&CcSpec::by_name(name).unwrap()).unwrap());
+        assert!(close(of("aimd"), 3.0 / 4.0));
+        assert!(close(of("aimd-fc"), 5.0 / 6.0));
+        assert!(close(of("aimd-fc+"), 8.0 / 9.0));
+        assert!(close(of("new-aimd"), 1.0));
+    }
+
+    #[test]
+    fn periodic_loss_is_1_22_over_root_p() {
+        // sqrt(3 / 2e-4) = sqrt(15000) = 122.474...
+        assert!((periodic_loss_window(1.0, 0.5, 1e-4) - 122.474_487_139).abs() < 1e-8);
+        // sqrt(1.8 / (.4 * 1e-2)) = sqrt(450) = 21.213...
+        assert!((periodic_loss_window(1.0, 0.8, 1e-2) - 21.213_203_436).abs() < 1e-8);
+    }
+
+    #[test]
+    fn utilisation_goes_from_three_quarters_to_one_with_the_buffer() {
+        assert!(close(drop_tail_utilization(0.5, 0.0), 0.75));
+        assert!(close(drop_tail_utilization(0.5, 1.0), 1.0));
+        // beta = .25: y = .625; (1.5625 - .390625) / (.75 + .5625) = 1.171875 / 1.3125 = .892857...
+        assert!(close(drop_tail_utilization(0.5, 0.25), 1.171_875 / 1.3125));
+        // b = .8, beta = .25: y = 1.
+        assert!(close(drop_tail_utilization(0.8, 0.25), 1.0));
+    }
+
+    #[test]
+    fn friendly_laws_agree_at_standard_tcp_only() {
+        assert!(close(friendly_increase(0.5, FriendlyLaw::Sawtooth), 1.0));
+        assert!(close(friendly_increase(0.5, FriendlyLaw::YangLam), 1.0));
+        // b = .875: 3 * .125 / 1.875 = .2; 4 (1 - .765625) / 3 = .3125.
+        assert!(close(friendly_increase(0.875, FriendlyLaw::Sawtooth), 0.2));
+        assert!(close(friendly_increase(0.875, FriendlyLaw::YangLam), 0.3125));
+    }
+
+    #[test]
+    fn new_aimd_cycles_halve() {
+        // From (10, 50) with W = 100: k = 20, 15, 7.5, 3.75; packets 21 * 80, 16 * 85, 8.5 * 92.5.
+        let cycles: Vec<_> = (1..=4).map(|m| new_aimd_cycle(10.0, 50.0, 100.0, m)).collect();
+        assert_eq!(cycles.iter().map(|cycle| cycle.steps).collect::<Vec<_>>(), [20.0, 15.0, 7.5, 3.75]);
+        assert_eq!(cycles[..3].iter().map(|cycle| cycle.packets).collect::<Vec<_>>(), [1680.0, 1360.0, 786.25]);
+    }
+}

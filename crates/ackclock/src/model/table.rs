@@ -1,0 +1,227 @@
+//! The figures that any correct implementation must show, computed: `ackclock model`.
+//!
+//! Each number stands beside the name of the convention it was computed with; [`Table::conventions`] explains
+//! them. Closed forms are the limit of fine steps, so that integer steps deviate by about a segment per user.
+
+use serde::Serialize;
+
+use super::closed_form::{self, Convergence};
+use super::cycles::{Cycle, cycles};
+use super::long_run::{Averages, Horizon, long_run};
+use super::synchronous::{Peak, Setup, Synchronous};
+use crate::cc::CcSpec;
+use crate::metric::jain_index;
+use crate::rule::{fast_convergence, linear, new_aimd};
+
+/// Capacities at which integer steps are shown, in segments.
+const X_GOALS: [f64; 3] = [100.0, 1_000.0, 10_000.0];
+/// The capacity of everything else.
+const X_GOAL: f64 = 100.0;
+/// Starts of the two users, as parts of `X_goal`.
+const STARTS: [f64; 2] = [0.1, 0.5];
+const FINE_STEP: f64 = 0.01;
+const FAIR: f64 = 0.99;
+/// Long enough for every rule to settle, short enough for the differences not to drown in rounding.
+const EXACT_CYCLES: u64 = 64;
+const SHOWN_CYCLES: usize = 6;
+/// A bound for searches that may not end.
+const MAX_STEPS: usize = 1_000_000;
+
+/// All figures of the synchronous model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// What the names in the rows mean.
+    pub conventions: Vec<Convention>,
+    /// Efficiency and the window after the cut.
+    pub efficiency: Vec<EfficiencyRow>,
+    /// How two unequal users come together, or do not.
+    pub fairness: Vec<FairnessRow>,
+}
+
+/// How a figure was computed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Convention {
+    /// The key of a row that uses it.
+    pub name: &'static str,
+    /// In words.
+    pub meaning: &'static str,
+}
+
+/// Two users of one rule in the long run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EfficiencyRow {
+    /// As papers write it: `AIMD(1, 0.5)`.
+    pub rule: &'static str,
+    /// The algorithm with its parameters.
+    pub cc: CcSpec,
+    /// The formula; none for a rule that has none.
+    pub closed_form: Option<ClosedForm>,
+    /// Peaks that hit `X_goal`.
+    pub exact_peak: Averages,
+    /// Steps of a hundredth of a round trip.
+    pub fine_step: Averages,
+    /// Steps of one round trip.
+    pub integer_step: Vec<IntegerStep>,
+}
+
+/// What a rule tends to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ClosedForm {
+    /// Window after the cut over the peak.
+    pub remaining: f64,
+    /// Mean load over `X_goal`.
+    pub efficiency: f64,
+}
+
+/// Integer steps at one capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct IntegerStep {
+    /// The capacity in segments.
+    pub x_goal: f64,
+    /// Steps of the run, of which the second half counts.
+    pub steps: u64,
+    /// The figures.
+    #[serde(flatten)]
+    pub averages: Averages,
+}
+
+/// Two users of one rule that start at 10 and 50, `X_goal` 100.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FairnessRow {
+    /// As papers write it: `AIMD(1, 0.5)`.
+    pub rule: &'static str,
+    /// The algorithm with its parameters.
+    pub cc: CcSpec,
+    /// The law of the windows; none where no simple one holds.
+    pub law: Option<Convergence>,
+    /// Difference of the windows at the first exact peaks.
+    pub differences: Vec<f64>,
+    /// Ratio of the windows at the first exact peaks.
+    pub ratios: Vec<f64>,
+    /// When Jain's index has passed 0.99; none for a rule that never gets there.
+    pub fair: Option<Fair>,
+}
+
+/// When two users have become equal.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Fair {
+    /// Cycles until then, the current one included.
+    pub cycles: usize,
+    /// Steps to the end of that cycle, with exact peaks; cuts count for nothing.
+    pub exact_peak_steps: f64,
+    /// Integer steps until Jain's index is above 0.99; a cut is a step.
+    pub integer_steps: u64,
+}
+
+/// Computes the table. Takes a few hundredths of a second.
+pub fn table() -> Table {
+    Table {
+        conventions: CONVENTIONS.to_vec(),
+        efficiency: efficiency_rules().into_iter().map(|(rule, cc)| efficiency_row(rule, cc)).collect(),
+        fairness: fairness_rules().into_iter().map(|(rule, cc)| fairness_row(rule, cc)).collect(),
+    }
+}
+
+const CONVENTIONS: [Convention; 7] = [
+    Convention {
+        name: "efficiency",
+        meaning: "mean load over X_goal, over the steps at or below X_goal; two users, feedback y = 1 above X_goal, strictly",
+    },
+    Convention { name: "closed_form", meaning: "the limit of fine steps: (1 + remaining) / 2" },
+    Convention {
+        name: "exact_peak",
+        meaning: "the step that would cross X_goal is shortened to hit it, the cut takes no time; X_goal 100, starts 10 and 50, 64 cycles, the second half of them, load averaged over time",
+    },
+    Convention {
+        name: "fine_step",
+        meaning: "steps of 0.01 round trips, else as integer steps; X_goal 100, starts 10 and 50, 200 000 steps, the second half of them",
+    },
+    Convention {
+        name: "integer_step",
+        meaning: "steps of one round trip, a cut is a step, peaks overshoot; starts X_goal/10 and X_goal/2, 20 000 steps (20 X_goal if that is more), the second half of them",
+    },
+    Convention {
+        name: "congested_share",
+        meaning: "share of the steps above X_goal, in the second half of the run, and from its start",
+    },
+    Convention {
+        name: "fair",
+        meaning: "starts 10 and 50, X_goal 100: growing steps with exact peaks to the end of the cycle in which Jain's index passes 0.99; integer steps to the first step above 0.99",
+    },
+];
+
+fn efficiency_rules() -> Vec<(&'static str, CcSpec)> {
+    let aimd = |remaining| CcSpec::Aimd(linear::Aimd { increase: 1.0, remaining });
+    vec![
+        ("AIMD(1, 0.5)", aimd(0.5)),
+        ("AIMD(1, 0.65)", aimd(0.65)),
+        ("AIMD(1, 0.8)", aimd(0.8)),
+        ("AIMD(1, 0.875)", aimd(0.875)),
+        ("AIMD-FC", CcSpec::AimdFc(fast_convergence::AimdFc::default())),
+        ("AIMD-FC+", CcSpec::AimdFcPlus(fast_convergence::AimdFcPlus::default())),
+        ("New-AIMD", CcSpec::NewAimd(new_aimd::NewAimd::default())),
+    ]
+}
+
+fn fairness_rules() -> Vec<(&'static str, CcSpec)> {
+    let mut rules = efficiency_rules();
+    rules.extend([
+        ("AIAD(1, 3)", CcSpec::Aiad(linear::Aiad { increase: 1.0, removed: 3.0 })),
+        ("MIMD(0.1, 0.5)", CcSpec::Mimd(linear::Mimd { increase: 0.1, remaining: 0.5 })),
+        ("MIAD(0.1, 3)", CcSpec::Miad(linear::Miad { increase: 0.1, removed: 3.0 })),
+    ]);
+    rules
+}
+
+fn setup(cc: &CcSpec, x_goal: f64) -> Setup {
+    Setup::alike(cc, &STARTS.map(|part| part * x_goal), x_goal)
+}
+
+fn efficiency_row(rule: &'static str, cc: CcSpec) -> EfficiencyRow {
+    let run = |setup: Setup, horizon| long_run(setup, horizon).expect("invariant: the set-ups of the table are valid");
+    let exact = Setup { peak: Peak::Exact, ..setup(&cc, X_GOAL) };
+    let fine = Setup { step: FINE_STEP, ..setup(&cc, X_GOAL) };
+    let integer_step = X_GOALS.map(|x_goal| {
+        let steps = (20.0 * x_goal).max(20_000.0) as u64;
+        IntegerStep { x_goal, steps, averages: run(setup(&cc, x_goal), Horizon::Steps(steps)) }
+    });
+    EfficiencyRow {
+        rule,
+        closed_form: closed_form::remaining(&cc)
+            .map(|remaining| ClosedForm { remaining, efficiency: closed_form::efficiency(remaining) }),
+        exact_peak: run(exact, Horizon::Cycles(EXACT_CYCLES)),
+        fine_step: run(fine, Horizon::Steps(200_000)),
+        integer_step: integer_step.to_vec(),
+        cc,
+    }
+}
+
+fn fairness_row(rule: &'static str, cc: CcSpec) -> FairnessRow {
+    let exact = Setup { peak: Peak::Exact, ..setup(&cc, X_GOAL) };
+    let first = cycles(exact, SHOWN_CYCLES, MAX_STEPS).expect("invariant: the set-ups of the table are valid");
+    FairnessRow {
+        rule,
+        law: closed_form::convergence(&cc),
+        differences: first.iter().map(|cycle| cycle.difference).collect(),
+        ratios: first.iter().map(|cycle| cycle.ratio).collect(),
+        fair: fair(&cc),
+        cc,
+    }
+}
+
+/// When the users have become equal; the search ends with the cycles or steps of a long run.
+fn fair(cc: &CcSpec) -> Option<Fair> {
+    let exact = Setup { peak: Peak::Exact, ..setup(cc, X_GOAL) };
+    let ends: Vec<Cycle> = cycles(exact, EXACT_CYCLES as usize, MAX_STEPS).ok()?;
+    let last = ends.iter().position(|cycle| cycle.jain_index > FAIR)?;
+    let mut model = Synchronous::new(setup(cc, X_GOAL)).ok()?;
+    let mut integer_steps = 0;
+    while jain_index(&model.active_windows()) <= FAIR {
+        if integer_steps == 20_000 {
+            return None;
+        }
+        model.advance();
+        integer_steps += 1;
+    }
+    Some(Fair { cycles: last + 1, exact_peak_steps: ends[last].growing_time, integer_steps })
+}

@@ -1,0 +1,359 @@
+//! The sender: sequence numbers, the send decision, loss recovery, timers.
+//!
+//! Reference: RFC 5681 (Reno), RFC 6582 (NewReno), RFC 6675 (SACK), RFC 3042 (limited transmit),
+//! RFC 6298 (timer); Tahoe is RFC 5681 without fast recovery. The window is the algorithm's.
+//!
+//! ```text
+//!            3 duplicate ACKs                     all acknowledged
+//!   open ─────────────────────▶ fast recovery ───────────────────▶ open
+//!     │                              │
+//!     │ timer                        │ timer        all acknowledged
+//!     └──────────────▶ restarted ◀───┘           ┌─────────────▶ open
+//!                        │ ▲ └───────────────────┘
+//!                        └─┘ timer (backed off)
+//! ```
+//!
+//! `transmit` holds the send decision, `recovery` what ACKs and the timer make of losses.
+//!
+//! Deviations: windows and flights count segments and not bytes, as Linux does; the round-trip time enters
+//! the estimate once per round unless timestamps are on.
+
+mod recovery;
+mod transmit;
+
+use super::delivery::DeliverySampler;
+use super::rtt::{RtoTimer, Rtt};
+use super::scoreboard::{Delivered, Scoreboard, SentSegment};
+use super::segment::AckSegment;
+use super::transport::{LossRecovery, Transport};
+use crate::cc::{Ack, Cc, CongestionControl, PathView, Phase, PhaseChange};
+use crate::units::Instant;
+
+/// A sender and its algorithm.
+#[derive(Debug)]
+pub struct Sender {
+    transport: Transport,
+    cc: Cc,
+    snd_una: u64,
+    snd_nxt: u64,
+    /// Where the application's data end so far; `None` while there is always more.
+    written: Option<u64>,
+    board: Scoreboard,
+    rtt: Rtt,
+    timer: RtoTimer,
+    state: State,
+    /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
+    recover: Option<u64>,
+    dup_acks: u32,
+    /// Segments by which duplicate ACKs widen the window (Reno and NewReno), and partial ACKs narrow it.
+    inflation: i64,
+    /// A retransmission that goes out whatever the window says.
+    retransmit_now: bool,
+    /// The round ends when this byte is acknowledged.
+    round_end: u64,
+    /// A measurement is due for the RTT estimate.
+    sample_due: bool,
+    delivery: DeliverySampler,
+    ce_seen: u32,
+    next_send_at: Instant,
+    last_sent_at: Instant,
+    phase: Phase,
+    counters: SenderCounters,
+    window_mean: WindowMean,
+}
+
+/// How losses are being repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    FastRecovery {
+        /// What was sent when the loss was found: RFC 6675's RecoveryPoint.
+        point: u64,
+        /// A partial ACK has come (RFC 6582 restarts the timer on the first one only).
+        partial_ack: bool,
+        /// RFC 6675's RescueRxt: the rescue retransmission waits for an ACK above.
+        rescue_after: Option<u64>,
+    },
+    /// Everything in flight was given up, and is sent again in slow start.
+    Restarted {
+        /// What was sent by then.
+        point: u64,
+        /// What was acknowledged when the timer last expired; none for Tahoe's fast retransmit.
+        expired_at: Option<u64>,
+    },
+}
+
+/// What a sender counts, from the start of the connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounters {
+    /// Segments sent, retransmissions included.
+    pub segments: u64,
+    /// Their payload.
+    pub payload_bytes: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Congestion events signalled to the algorithm.
+    pub congestion_events: u64,
+}
+
+/// The integral of cwnd over time.
+#[derive(Clone, Copy, Debug, Default)]
+struct WindowMean {
+    since: Instant,
+    cwnd: f64,
+    /// Segments times nanoseconds.
+    integral: f64,
+}
+
+impl WindowMean {
+    #[inline]
+    fn step(&mut self, now: Instant, cwnd: f64) {
+        self.integral += self.cwnd * now.since(self.since).as_nanos() as f64;
+        self.since = now;
+        self.cwnd = cwnd;
+    }
+}
+
+impl Sender {
+    /// A connection that is open and has nothing to send yet.
+    pub fn new(transport: Transport, cc: Cc) -> Self {
+        let rtt = Rtt::new(transport.min_rto);
+        let mut sender = Sender {
+            transport,
+            cc,
+            snd_una: 0,
+            snd_nxt: 0,
+            written: Some(0),
+            board: Scoreboard::default(),
+            rtt,
+            timer: RtoTimer::default(),
+            state: State::Open,
+            recover: None,
+            dup_acks: 0,
+            inflation: 0,
+            retransmit_now: false,
+            round_end: 0,
+            sample_due: true,
+            delivery: DeliverySampler::default(),
+            ce_seen: 0,
+            next_send_at: Instant::ZERO,
+            last_sent_at: Instant::ZERO,
+            phase: Phase::SlowStart,
+            counters: SenderCounters::default(),
+            window_mean: WindowMean::default(),
+        };
+        // Without blocks from the peer a SACK sender behaves as Reno.
+        if sender.transport.recovery == LossRecovery::Sack && !sender.transport.peer_sack {
+            sender.transport.recovery = LossRecovery::Reno;
+        }
+        sender
+    }
+
+    // ---- the application ----
+
+    /// The application starts: from now on the window counts.
+    pub fn open(&mut self, now: Instant) {
+        self.window_mean = WindowMean { since: now, cwnd: self.cc.cwnd(), integral: 0.0 };
+    }
+
+    /// The application has `bytes` more to send.
+    pub fn write(&mut self, now: Instant, bytes: u64) {
+        self.resume_if_idle(now);
+        if let Some(written) = &mut self.written {
+            *written += bytes;
+        }
+    }
+
+    /// The application always has more to send.
+    pub fn write_forever(&mut self) {
+        self.written = None;
+    }
+
+    /// The application stops: what was never sent will not be.
+    pub fn stop_writing(&mut self) {
+        self.written = Some(self.snd_nxt);
+    }
+
+    /// True if everything written was acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.written == Some(self.snd_una)
+    }
+
+    // ---- the network ----
+
+    /// An ACK arrives.
+    pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) {
+        if ack.ack < self.snd_una || ack.ack > self.snd_nxt {
+            return;
+        }
+        let in_flight_before = self.in_flight_for_window();
+        let cwnd_limited = i64::from(in_flight_before) >= self.window();
+        let mut delivered = Delivered::default();
+        let acked_bytes = ack.ack - self.snd_una;
+        let acked_from = self.board.outstanding();
+        self.board.acknowledge(ack.ack, &mut delivered);
+        let acked_segments = acked_from - self.board.outstanding();
+        self.snd_una = ack.ack;
+        let mut newly_lost = 0;
+        let mut news = false;
+        if self.transport.recovery == LossRecovery::Sack && !ack.sack.is_empty() {
+            let before = delivered.segments;
+            self.board.acknowledge_selectively(ack.ack, &ack.sack, &mut delivered);
+            news = delivered.segments > before;
+            newly_lost += self.board.find_losses();
+        }
+        let rate = delivered.newest.and_then(|newest| {
+            self.measure_rtt(now, ack, &newest);
+            self.delivery.on_delivered(now, delivered.bytes, &newest)
+        });
+        let was_in_recovery = matches!(self.state, State::FastRecovery { .. });
+        if acked_bytes > 0 {
+            newly_lost += self.on_new_ack(now, acked_segments);
+        } else if self.is_duplicate(news) {
+            newly_lost += self.on_duplicate_ack(now);
+        }
+        let round_ended = acked_bytes > 0 && ack.ack > self.round_end;
+        if round_ended {
+            self.round_end = self.snd_nxt;
+            self.sample_due = true;
+        }
+        let ce_count = ack.ce_count.wrapping_sub(self.ce_seen);
+        self.ce_seen = ack.ce_count;
+        let event = Ack {
+            now,
+            acked: self.growth(acked_bytes, acked_segments),
+            newly_delivered: delivered.segments,
+            newly_lost,
+            ce_count,
+            round_ended,
+            cwnd_limited,
+            // The ACK that ends fast recovery does not also grow the window.
+            in_recovery: was_in_recovery || matches!(self.state, State::FastRecovery { .. }),
+            rate,
+            path: self.path(),
+        };
+        self.cc.on_ack(&event);
+        self.after_event(now);
+    }
+
+    /// When the sender wants to be woken.
+    #[inline]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let paced = self.cc.pacing_rate().is_some() && self.wants_to_send();
+        match (self.timer.deadline(), paced.then_some(self.next_send_at)) {
+            (Some(timer), Some(send)) => Some(timer.min(send)),
+            (timer, send) => timer.or(send),
+        }
+    }
+
+    /// The time is `now`; timers that are due go off.
+    pub fn on_deadline(&mut self, now: Instant) {
+        if self.timer.deadline().is_some_and(|deadline| deadline <= now) {
+            self.on_timeout(now);
+            self.after_event(now);
+        }
+    }
+
+    // ---- what others may know ----
+
+    /// The algorithm.
+    pub fn cc(&self) -> &Cc {
+        &self.cc
+    }
+
+    /// What was counted so far.
+    pub fn counters(&self) -> SenderCounters {
+        self.counters
+    }
+
+    /// Round-trip times.
+    pub fn rtt(&self) -> &Rtt {
+        &self.rtt
+    }
+
+    /// Bytes acknowledged so far.
+    pub fn acknowledged(&self) -> u64 {
+        self.snd_una
+    }
+
+    /// Segments in flight, as the sender estimates them.
+    pub fn in_flight(&self) -> u32 {
+        self.board.pipe()
+    }
+
+    /// The phase.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The integral of cwnd over time since the application started, in segments times nanoseconds.
+    pub fn window_integral(&mut self, now: Instant) -> f64 {
+        self.window_mean.step(now, self.cc.cwnd());
+        self.window_mean.integral
+    }
+
+    // ---- acknowledgements ----
+
+    #[inline]
+    fn measure_rtt(&mut self, now: Instant, ack: &AckSegment, newest: &SentSegment) {
+        let rtt = match (self.transport.timestamps, newest.ambiguous) {
+            (true, _) => now.since(ack.echo),
+            (false, false) => now.since(newest.sent_at),
+            (false, true) => return,
+        };
+        self.rtt.observe(rtt);
+        if self.sample_due || self.transport.timestamps {
+            self.sample_due = false;
+            self.rtt.update(rtt);
+        }
+    }
+
+    /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK.
+    #[inline]
+    fn growth(&self, acked_bytes: u64, acked_segments: u32) -> f64 {
+        const BYTE_COUNTING_LIMIT: u32 = 2;
+        if acked_bytes == 0 {
+            0.0
+        } else if self.transport.byte_counting {
+            f64::from(acked_segments.clamp(1, BYTE_COUNTING_LIMIT))
+        } else {
+            1.0
+        }
+    }
+
+    // ---- bookkeeping ----
+
+    #[inline]
+    fn path(&self) -> PathView {
+        PathView {
+            in_flight: self.board.pipe(),
+            mss: self.transport.mss,
+            srtt: self.rtt.srtt(),
+            latest_rtt: self.rtt.latest(),
+            min_rtt: self.rtt.min(),
+        }
+    }
+
+    #[inline]
+    fn after_event(&mut self, now: Instant) {
+        let cwnd = self.cc.cwnd();
+        debug_assert!(cwnd.is_finite() && cwnd >= 1.0, "invariant: cwnd is finite and at least one segment");
+        self.window_mean.step(now, cwnd);
+        let phase = match self.state {
+            State::FastRecovery { .. } => Phase::FastRecovery,
+            _ if self.is_backed_off() => Phase::ExponentialBackoff,
+            _ if cwnd < self.cc.ssthresh() => Phase::SlowStart,
+            _ => Phase::CongestionAvoidance,
+        };
+        if phase != self.phase {
+            let change = PhaseChange { now, from: self.phase, to: phase };
+            self.phase = phase;
+            self.cc.on_phase(&change);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! Loss recovery: what ACKs, duplicates and the timer make of the state.
+
+use super::{Sender, State};
+use crate::cc::{Congestion, CongestionControl, CongestionKind, Recovery, Restart};
+use crate::tcp::scoreboard::DUP_THRESH;
+use crate::tcp::transport::LossRecovery;
+use crate::units::Instant;
+
+impl Sender {
+    /// An ACK of new data moves recovery on; returns how many segments it finds lost.
+    #[inline]
+    pub(super) fn on_new_ack(&mut self, now: Instant, acked_segments: u32) -> u32 {
+        self.dup_acks = 0;
+        if self.board.outstanding() == 0 {
+            self.timer.stop();
+        } else if !matches!(self.state, State::FastRecovery { partial_ack: true, .. })
+            || self.transport.recovery == LossRecovery::Sack
+        {
+            self.timer.restart(now, &self.rtt);
+        }
+        match self.state {
+            State::Open => 0,
+            State::FastRecovery { point, .. } if self.snd_una >= point => {
+                self.leave_recovery(now);
+                0
+            }
+            State::FastRecovery { ref mut partial_ack, .. } => match self.transport.recovery {
+                LossRecovery::Sack => 0,
+                LossRecovery::NewReno => {
+                    *partial_ack = true;
+                    // RFC 6582 §3.2: "retransmit the first unacknowledged segment. Deflate the congestion window
+                    // by the amount of new data acknowledged ... then add back one SMSS".
+                    self.inflation -= i64::from(acked_segments) - 1;
+                    self.retransmit_now = true;
+                    self.board.lose_front()
+                }
+                LossRecovery::Tahoe | LossRecovery::Reno => {
+                    self.leave_recovery(now);
+                    0
+                }
+            },
+            State::Restarted { point, .. } => {
+                if self.snd_una >= point {
+                    self.state = State::Open;
+                }
+                0
+            }
+        }
+    }
+
+    /// RFC 5681 §2; with SACK only an ACK that reports something new counts (RFC 6675 §2).
+    pub(super) fn is_duplicate(&self, sack_news: bool) -> bool {
+        self.board.outstanding() > 0 && (self.transport.recovery != LossRecovery::Sack || sack_news)
+    }
+
+    /// A duplicate ACK; returns how many segments it finds lost.
+    pub(super) fn on_duplicate_ack(&mut self, now: Instant) -> u32 {
+        self.dup_acks += 1;
+        match self.state {
+            State::Open => {
+                let sack = self.transport.recovery == LossRecovery::Sack;
+                if self.dup_acks < DUP_THRESH && !(sack && self.board.front_is_lost()) {
+                    return 0;
+                }
+                self.enter_recovery(now)
+            }
+            State::FastRecovery { .. } => {
+                if matches!(self.transport.recovery, LossRecovery::Reno | LossRecovery::NewReno) {
+                    // RFC 5681 §3.2: "For each additional duplicate ACK received ... cwnd MUST be incremented
+                    // by SMSS."
+                    self.inflation += 1;
+                }
+                0
+            }
+            State::Restarted { .. } => 0,
+        }
+    }
+
+    /// Fast retransmit; returns how many segments it finds lost.
+    fn enter_recovery(&mut self, now: Instant) -> u32 {
+        let covered = match (self.recover, self.transport.recovery) {
+            (None, _) => true,
+            // RFC 6675 §5.1: a new recovery "MUST NOT be initiated until HighACK is greater than or equal to the
+            // new value of RecoveryPoint".
+            (Some(recover), LossRecovery::Sack) => self.snd_una >= recover,
+            // RFC 6582 §3.2: "check to see if the Cumulative Acknowledgment field covers more than recover".
+            (Some(recover), _) => self.snd_una > recover,
+        };
+        if !covered || self.dup_acks > DUP_THRESH && self.transport.recovery != LossRecovery::Sack {
+            return 0;
+        }
+        let tahoe = self.transport.recovery == LossRecovery::Tahoe;
+        let restart = if tahoe { Restart::SlowStart } else { Restart::Reduced };
+        self.signal(now, CongestionKind::Loss, restart);
+        // Reno forgets the window it just cut for: a second loss in it is a second event (Fall & Floyd 1996).
+        self.recover = (self.transport.recovery != LossRecovery::Reno).then_some(self.snd_nxt);
+        let mut lost = 0;
+        if tahoe {
+            lost += self.board.lose_all();
+            self.dup_acks = 0;
+            self.state = State::Restarted { point: self.snd_nxt, expired_at: None };
+            self.timer.restart(now, &self.rtt);
+            return lost;
+        }
+        lost += self.board.lose_front();
+        self.board.begin_recovery();
+        self.retransmit_now = true;
+        // RFC 6675 §6: "a more careful variant that re-arms the RTO timer on each retransmission that is sent
+        // during recovery MAY be used." Without it the timer, which runs since the last new ACK, mostly expires
+        // before the ACK of the first retransmission: at a steady RTT the RTO is hardly more than one.
+        self.timer.restart(now, &self.rtt);
+        let first_end = self.board.front().map_or(self.snd_una, |front| front.seq + u64::from(front.len));
+        self.state = State::FastRecovery { point: self.snd_nxt, partial_ack: false, rescue_after: Some(first_end) };
+        if self.transport.recovery != LossRecovery::Sack {
+            // RFC 5681 §3.2: "cwnd MUST be set to ssthresh plus 3*SMSS".
+            self.inflation = i64::from(DUP_THRESH);
+        }
+        let recovery = Recovery { now, path: self.path() };
+        self.cc.on_recovery_enter(&recovery);
+        lost
+    }
+
+    fn leave_recovery(&mut self, now: Instant) {
+        self.state = State::Open;
+        self.inflation = 0;
+        self.retransmit_now = false;
+        let recovery = Recovery { now, path: self.path() };
+        self.cc.on_recovery_exit(&recovery);
+    }
+
+    pub(super) fn on_timeout(&mut self, now: Instant) {
+        self.counters.timeouts += 1;
+        // RFC 5681 §3.1: for a segment that "has already been retransmitted by way of the retransmission timer at
+        // least once, the value of ssthresh is held constant".
+        let again = self.is_backed_off();
+        if !again {
+            self.signal(now, CongestionKind::Timeout, Restart::SlowStart);
+        }
+        self.rtt.back_off();
+        self.board.lose_all();
+        self.dup_acks = 0;
+        self.inflation = 0;
+        self.retransmit_now = false;
+        self.recover = Some(self.snd_nxt);
+        self.state = State::Restarted { point: self.snd_nxt, expired_at: Some(self.snd_una) };
+        self.timer.restart(now, &self.rtt);
+    }
+
+    /// True from an expiry of the timer to the next ACK of new data.
+    pub(super) fn is_backed_off(&self) -> bool {
+        matches!(self.state, State::Restarted { expired_at: Some(una), .. } if una == self.snd_una)
+    }
+
+    fn signal(&mut self, now: Instant, kind: CongestionKind, restart: Restart) {
+        self.counters.congestion_events += 1;
+        let congestion = Congestion { now, kind, restart, flight_size: self.board.outstanding(), path: self.path() };
+        self.cc.on_congestion(&congestion);
+    }
+}

@@ -1,0 +1,143 @@
+//! The send decision: what goes out next, and whether anything may.
+
+use super::{Sender, State};
+use crate::cc::{CongestionControl, Sent};
+use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
+use crate::tcp::segment::DataSegment;
+use crate::tcp::transport::LossRecovery;
+use crate::units::Instant;
+
+impl Sender {
+    /// The next segment to send at `now`, if any may be sent.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<DataSegment> {
+        if self.retransmit_now {
+            self.retransmit_now = false;
+            if let Some(index) = self.board.front_index() {
+                return Some(self.retransmit(now, index, true));
+            }
+        }
+        if i64::from(self.in_flight_for_window()) >= self.window() {
+            return None;
+        }
+        if self.pacing_holds(now) {
+            return None;
+        }
+        let lost = if self.state == State::Open { None } else { self.board.next_lost() };
+        if let Some(index) = lost {
+            return Some(self.retransmit(now, index, true));
+        }
+        if let Some(segment) = self.send_new(now) {
+            return Some(segment);
+        }
+        self.retransmit_on_suspicion(now)
+    }
+
+    /// The one place where a window in fractions becomes whole segments.
+    #[inline]
+    pub(super) fn window(&self) -> i64 {
+        let limited_transmit = match self.state {
+            // RFC 3042 §2: "Upon receiving the first and second duplicate ACKs ... send new data", with the
+            // flight "no more than 2*SMSS" beyond cwnd. The SACK sender's pipe makes that room by itself.
+            State::Open if self.transport.limited_transmit && self.transport.recovery != LossRecovery::Sack => {
+                i64::from(self.dup_acks.min(DUP_THRESH - 1))
+            }
+            _ => 0,
+        };
+        (self.cc.cwnd() as i64 + self.inflation).max(1) + limited_transmit
+    }
+
+    /// What the window is compared with.
+    #[inline]
+    pub(super) fn in_flight_for_window(&self) -> u32 {
+        let hides_sacked = self.transport.recovery == LossRecovery::Sack && !self.transport.limited_transmit;
+        if hides_sacked && self.state == State::Open { self.board.outstanding() } else { self.board.pipe() }
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Instant) -> Option<DataSegment> {
+        let mss = u64::from(self.transport.mss);
+        let unsent = self.written.map_or(mss, |written| written - self.snd_nxt);
+        if unsent == 0 {
+            let in_flight_bytes = self.snd_nxt - self.snd_una;
+            self.delivery.note_app_limited(in_flight_bytes);
+            return None;
+        }
+        let len = unsent.min(mss);
+        if let Some(max_window) = self.transport.max_window
+            && self.snd_nxt + len > self.snd_una + u64::from(max_window) * mss
+        {
+            return None;
+        }
+        let stamp = self.delivery.stamp(now, self.board.outstanding() == 0);
+        self.board.push(self.snd_nxt, len as u32, now, stamp);
+        let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now };
+        self.snd_nxt += len;
+        self.note_sent(now, &segment, false);
+        Some(segment)
+    }
+
+    /// RFC 6675 §4, rules 3 and 4 of NextSeg: what may be lost, when nothing else can be sent.
+    fn retransmit_on_suspicion(&mut self, now: Instant) -> Option<DataSegment> {
+        let State::FastRecovery { point, rescue_after, .. } = &mut self.state else { return None };
+        if self.transport.recovery != LossRecovery::Sack {
+            return None;
+        }
+        if let Some(index) = self.board.next_suspect() {
+            return Some(self.retransmit(now, index, true));
+        }
+        if rescue_after.is_some_and(|bound| self.snd_una <= bound) {
+            return None;
+        }
+        let index = self.board.last_unsacked()?;
+        // RFC 6675 §4, rule 4: "set RescueRxt to RecoveryPoint".
+        *rescue_after = Some(*point);
+        Some(self.retransmit(now, index, false))
+    }
+
+    fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
+        let stamp = self.delivery.stamp(now, false);
+        let SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now, stamp);
+        let segment = DataSegment { seq, len, sent_at: now };
+        self.note_sent(now, &segment, true);
+        segment
+    }
+
+    #[inline]
+    fn note_sent(&mut self, now: Instant, segment: &DataSegment, retransmission: bool) {
+        self.counters.segments += 1;
+        self.counters.payload_bytes += u64::from(segment.len);
+        self.counters.retransmits += u64::from(retransmission);
+        self.last_sent_at = now;
+        // RFC 6298 §5.1: "Every time a packet containing data is sent (including a retransmission), if the
+        // timer is not running, start it".
+        self.timer.start(now, &self.rtt);
+        if let Some(rate) = self.cc.pacing_rate() {
+            let wire = segment.len + self.transport.header + self.transport.framing;
+            let (gap, _) = rate.transmission(u64::from(wire));
+            self.next_send_at = self.next_send_at.max(now) + gap;
+        }
+        let path = self.path();
+        self.cc.on_sent(&Sent { now, bytes: segment.len, retransmission, path });
+    }
+
+    #[inline]
+    fn pacing_holds(&self, now: Instant) -> bool {
+        self.next_send_at > now && self.cc.pacing_rate().is_some()
+    }
+
+    /// True if pacing, and nothing else, may be what holds the next segment back.
+    pub(super) fn wants_to_send(&self) -> bool {
+        let has_data = self.written.is_none_or(|written| written > self.snd_nxt);
+        (has_data || self.state != State::Open) && i64::from(self.in_flight_for_window()) < self.window()
+    }
+
+    pub(super) fn resume_if_idle(&mut self, now: Instant) {
+        let idle = self.board.outstanding() == 0 && self.counters.segments > 0;
+        // RFC 5681 §4.1: "if the TCP has not sent data in an interval exceeding the retransmission timeout".
+        if idle && self.transport.idle_restart && now.since(self.last_sent_at) > self.rtt.rto() {
+            self.cc.on_resume(now);
+            self.after_event(now);
+        }
+    }
+}
