@@ -14,7 +14,7 @@ array set p {
     start_min 0    start_max 1    jitter 0
     tcp Sack1      payload 1000   header 40       initial_window 2   max_window 10000
     increase 1     remaining 0.5  limited_transmit 1  min_rto 0.2    tick 0.01
-    delayed_ack 0  timestamps 0   idle_restart 1
+    delayed_ack 0  timestamps 0   idle_restart 1   handshake 1
 }
 foreach {key value} $argv {
     if {![info exists p($key)]} {
@@ -83,6 +83,8 @@ for {set i 0} {$i < $p(flows)} {incr i} {
     $tcp($i) set timestamps_ $p(timestamps)
     $tcp($i) set slow_start_restart_ $p(idle_restart)
     $tcp($i) set overhead_ $p(jitter)
+    $tcp($i) set syn_ $p(handshake)
+    $tcp($i) set delay_growth_ $p(handshake)
     # RFC 5681 takes a second loss in a window for a second event; with bugFix_ it would wait for the timer.
     if {$p(tcp) eq "Reno"} { $tcp($i) set bugFix_ 0 }
     $ns attach-agent $source $tcp($i)
