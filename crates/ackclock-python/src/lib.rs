@@ -1,10 +1,30 @@
 //! Python binding of the core library; holds no simulation logic.
 
+mod cancel;
+mod catalog;
+mod error;
+mod run;
+mod scenario;
+mod table;
+
 use pyo3::prelude::*;
 
 /// The compiled half of the Python package `ackclock`.
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    const VERSION: &str = ackclock::VERSION;
+
+    #[pymodule_export]
+    use crate::cancel::Cancel;
+    #[pymodule_export]
+    use crate::catalog::{keys_json, list_json, schema_json};
+    #[pymodule_export]
+    use crate::error::{Interrupted, ScenarioError};
+    #[pymodule_export]
+    use crate::run::Run;
+    #[pymodule_export]
+    use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::table::Table;
 }

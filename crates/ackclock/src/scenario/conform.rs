@@ -226,10 +226,10 @@ fn quantity_of(schema: &Json) -> Option<Spelling> {
 }
 
 fn wrong_type(node: &Node, alternatives: &[&Json]) -> Problem {
-    if matches!(node.value, Value::Integer(_) | Value::Float(_)) {
-        if let Some(Spelling { name, example, .. }) = alternatives.iter().find_map(|schema| quantity_of(schema)) {
-            return Problem::BareNumber { quantity: name, example };
-        }
+    if matches!(node.value, Value::Integer(_) | Value::Float(_))
+        && let Some(Spelling { name, example, .. }) = alternatives.iter().find_map(|schema| quantity_of(schema))
+    {
+        return Problem::BareNumber { quantity: name, example };
     }
     Problem::WrongType { expected: in_words(alternatives), found: node.in_words() }
 }

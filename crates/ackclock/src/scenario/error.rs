@@ -337,10 +337,10 @@ impl Hint {
         if name.len() <= 64 {
             let best = known.iter().map(|candidate| (similarity(candidate), candidate));
             let best = best.max_by(|a, b| a.0.total_cmp(&b.0));
-            if let Some((similarity, candidate)) = best {
-                if similarity >= NEAR {
-                    return Hint::Near((*candidate).to_owned());
-                }
+            if let Some((similarity, candidate)) = best
+                && similarity >= NEAR
+            {
+                return Hint::Near((*candidate).to_owned());
             }
         }
         Hint::OneOf(known.into_iter().map(str::to_owned).collect())

@@ -42,11 +42,11 @@ impl<T: JsonSchema> JsonSchema for Shorthand<T> {
 pub fn expand(root: &mut Node) {
     if let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") {
         for (index, flow) in flows.iter_mut().enumerate() {
-            if let Value::Table(entries) = &mut flow.value {
-                if !entries.iter().any(|(key, _)| key == "name") {
-                    let name = Value::Text(format!("flow{index}"));
-                    entries.push(("name".to_owned(), Node::new(name, Origin::Default)));
-                }
+            if let Value::Table(entries) = &mut flow.value
+                && !entries.iter().any(|(key, _)| key == "name")
+            {
+                let name = Value::Text(format!("flow{index}"));
+                entries.push(("name".to_owned(), Node::new(name, Origin::Default)));
             }
         }
     }
@@ -93,10 +93,10 @@ fn expand_table(table: &mut Node, schema: &Json) {
         expand_node(child, schema);
     }
     for (key, schema) in properties {
-        if let Some(default) = schema.get("default").filter(|default| default.is_object()) {
-            if !entries.iter().any(|(name, _)| name == key) {
-                entries.push((key.clone(), Node::from_default(default)));
-            }
+        if let Some(default) = schema.get("default").filter(|default| default.is_object())
+            && !entries.iter().any(|(name, _)| name == key)
+        {
+            entries.push((key.clone(), Node::from_default(default)));
         }
     }
 }
@@ -109,10 +109,10 @@ fn name_to_table(node: &mut Node) {
 }
 
 fn alias_to_name(cc: &mut Node) {
-    if let Some(Node { value: Value::Text(kind), .. }) = cc.get_mut("kind") {
-        if let Some(spec) = CcSpec::by_name(kind) {
-            *kind = spec.name().to_owned();
-        }
+    if let Some(Node { value: Value::Text(kind), .. }) = cc.get_mut("kind")
+        && let Some(spec) = CcSpec::by_name(kind)
+    {
+        *kind = spec.name().to_owned();
     }
 }
 

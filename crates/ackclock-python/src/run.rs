@@ -1,0 +1,143 @@
+//! One run and what it left.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use ackclock::sim::{self, FlowResult, LinkResult, Plan, RunResult, Summary};
+use cpu_time::ThreadTime;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+use crate::catalog::to_json;
+use crate::error::Error;
+use crate::table::{Table, flow_table, link_table};
+
+/// How long Ctrl-C may go unnoticed.
+const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+
+/// The result of one run.
+#[pyclass(frozen, module = "ackclock._core")]
+pub struct Run {
+    pub(crate) scenario: String,
+    pub(crate) scenario_hash: String,
+    pub(crate) seed: u64,
+    pub(crate) replicate: u64,
+    pub(crate) duration_s: f64,
+    pub(crate) outcome: Outcome,
+}
+
+/// What the engine leaves.
+pub struct Outcome {
+    engine_cpu_s: f64,
+    packets_forwarded: u64,
+    events: u64,
+    summary: Summary,
+    flows: Vec<FlowResult>,
+    links: Vec<LinkResult>,
+    flow_samples: Table,
+    link_samples: Table,
+}
+
+/// The order of the keys is that of the output.
+#[derive(Serialize)]
+struct Document<'a> {
+    scenario: &'a str,
+    scenario_hash: &'a str,
+    seed: u64,
+    replicate: u64,
+    duration_s: f64,
+    engine_cpu_s: f64,
+    packets_forwarded: u64,
+    events: u64,
+    summary: &'a Summary,
+    flows: &'a [FlowResult],
+    links: &'a [LinkResult],
+}
+
+#[pymethods]
+impl Run {
+    /// Everything but the samples, as JSON.
+    fn to_json(&self) -> PyResult<String> {
+        to_json(&Document {
+            scenario: &self.scenario,
+            scenario_hash: &self.scenario_hash,
+            seed: self.seed,
+            replicate: self.replicate,
+            duration_s: self.duration_s,
+            engine_cpu_s: self.outcome.engine_cpu_s,
+            packets_forwarded: self.outcome.packets_forwarded,
+            events: self.outcome.events,
+            summary: &self.outcome.summary,
+            flows: &self.outcome.flows,
+            links: &self.outcome.links,
+        })
+    }
+
+    /// Samples of flows over time, a table of Arrow.
+    #[getter]
+    fn flow_samples(&self) -> Table {
+        self.outcome.flow_samples.clone()
+    }
+
+    /// Samples of links over time, a table of Arrow.
+    #[getter]
+    fn link_samples(&self) -> Table {
+        self.outcome.link_samples.clone()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Run(scenario={:?}, seed={}, replicate={})", self.scenario, self.seed, self.replicate)
+    }
+}
+
+impl Run {
+    /// Runs a plan on a thread of its own, while this one looks for signals.
+    pub fn execute(
+        py: Python<'_>,
+        plan: &Plan,
+        stop: &AtomicBool,
+        finish: impl FnOnce(Outcome) -> Run,
+    ) -> PyResult<Run> {
+        let (sender, mut receiver) = mpsc::sync_channel(1);
+        let outcome = std::thread::scope(|scope| {
+            let engine = scope.spawn(move || {
+                // Nobody listens any more after a signal.
+                let _ = sender.send(measured(plan, stop));
+            });
+            loop {
+                let receiver = &mut receiver;
+                match py.detach(move || receiver.recv_timeout(SIGNAL_CHECK)) {
+                    Ok(outcome) => return Ok(outcome.map_err(Error::from)?),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => {
+                        let panic = engine.join().expect_err("invariant: only a panic leaves no outcome");
+                        std::panic::resume_unwind(panic);
+                    }
+                }
+                if let Err(signal) = py.check_signals() {
+                    stop.store(true, Ordering::Relaxed);
+                    return Err(signal);
+                }
+            }
+        })?;
+        Ok(finish(outcome))
+    }
+}
+
+fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::Interrupted> {
+    let clock = ThreadTime::now();
+    let result = sim::run(plan, stop)?;
+    let engine_cpu_s = clock.elapsed().as_secs_f64();
+    let RunResult { summary, flows, links, packets_forwarded, events, samples } = result;
+    Ok(Outcome {
+        engine_cpu_s,
+        packets_forwarded,
+        events,
+        summary,
+        flows,
+        links,
+        flow_samples: flow_table(samples.flows, &samples.flow_names),
+        link_samples: link_table(samples.links, &samples.link_names),
+    })
+}

@@ -1,0 +1,89 @@
+//! Scenarios: read, described, run.
+
+use pyo3::prelude::*;
+
+use crate::cancel::Cancel;
+use crate::catalog::to_json;
+use crate::error::Error;
+use crate::run::Run;
+
+/// A checked scenario.
+#[pyclass(frozen, module = "ackclock._core")]
+pub struct Scenario {
+    inner: ackclock::scenario::Scenario,
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads TOML; `source` is the file's name in messages, `sets` are `KEY=VALUE` texts as of `--set`.
+    #[staticmethod]
+    #[pyo3(signature = (text, source = "<string>", sets = Vec::new()))]
+    fn from_toml(text: &str, source: &str, sets: Vec<String>) -> Result<Self, Error> {
+        Ok(Scenario { inner: ackclock::scenario::Scenario::from_toml(text, source, &sets)? })
+    }
+
+    /// Reads the same tree from JSON.
+    #[staticmethod]
+    #[pyo3(signature = (text, source = "<string>", sets = Vec::new()))]
+    fn from_json(text: &str, source: &str, sets: Vec<String>) -> Result<Self, Error> {
+        Ok(Scenario { inner: ackclock::scenario::Scenario::from_json(text, source, &sets)? })
+    }
+
+    /// This scenario with some keys changed.
+    fn with_sets(&self, sets: Vec<String>) -> Result<Self, Error> {
+        Ok(Scenario { inner: self.inner.with_sets(&sets)? })
+    }
+
+    /// The name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    /// The canonical hash: equal for scenarios that give equal results; name and seed do not count.
+    #[getter]
+    fn hash(&self) -> String {
+        self.inner.hash()
+    }
+
+    /// The seed.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.inner.seed()
+    }
+
+    /// True if replicates differ.
+    #[getter]
+    fn is_random(&self) -> bool {
+        self.inner.is_random()
+    }
+
+    /// The resolved scenario as JSON that reads back as the same scenario.
+    fn resolved_json(&self) -> String {
+        self.inner.resolved_json()
+    }
+
+    /// Links, flows and random inputs behind the shorthand, as JSON.
+    fn describe_json(&self) -> PyResult<String> {
+        to_json(&self.inner.describe())
+    }
+
+    /// Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it.
+    #[pyo3(signature = (seed = None, replicate = 0, cancel = None))]
+    fn run(&self, py: Python<'_>, seed: Option<u64>, replicate: u64, cancel: Option<&Cancel>) -> PyResult<Run> {
+        let flag = cancel.map(Cancel::flag).unwrap_or_default();
+        let plan = py.detach(|| self.inner.plan(seed, replicate));
+        Run::execute(py, &plan, &flag, |outcome| Run {
+            scenario: self.inner.name().to_owned(),
+            scenario_hash: self.inner.hash(),
+            seed: seed.unwrap_or_else(|| self.inner.seed()),
+            replicate,
+            duration_s: plan.duration.as_secs_f64(),
+            outcome,
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Scenario(name={:?}, hash={:?})", self.inner.name(), self.inner.hash())
+    }
+}

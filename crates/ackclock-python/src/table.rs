@@ -1,0 +1,112 @@
+//! Samples as tables of Arrow, handed over without a copy through the Arrow PyCapsule interface.
+//!
+//! Reference: <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
+
+use std::sync::Arc;
+
+use ackclock::cc::Phase;
+use ackclock::probe::{FlowSamples, LinkSamples};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt32Type};
+use arrow_array::{
+    ArrayRef, ArrowPrimitiveType, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, RecordBatchIterator,
+    StringArray, UInt32Array, UInt64Array,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+/// A table that any library of Arrow can read: `polars.DataFrame(table)`.
+#[pyclass(frozen, module = "ackclock._core")]
+#[derive(Clone)]
+pub struct Table {
+    batch: RecordBatch,
+}
+
+#[pymethods]
+impl Table {
+    /// The Arrow C stream of the table.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A producer may ignore the wish for another schema.
+        drop(requested_schema);
+        let schema = self.batch.schema();
+        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], schema);
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// Names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Table({} rows of {})", self.batch.num_rows(), self.columns().join(", "))
+    }
+}
+
+/// The samples of flows, with the names of flows and phases as text.
+pub fn flow_table(samples: FlowSamples, names: &[String]) -> Table {
+    let FlowSamples {
+        time_ns,
+        flow,
+        cwnd_segments,
+        ssthresh_segments,
+        in_flight_segments,
+        srtt_ns,
+        phase,
+        sent_bytes,
+        delivered_bytes,
+        retransmits,
+    } = samples;
+    table(vec![
+        ("time_ns", Arc::new(UInt64Array::from(time_ns))),
+        ("flow", text::<UInt32Type>(flow, names)),
+        ("cwnd_segments", Arc::new(Float64Array::from(cwnd_segments))),
+        ("ssthresh_segments", Arc::new(Float64Array::from(ssthresh_segments))),
+        ("in_flight_segments", Arc::new(UInt32Array::from(in_flight_segments))),
+        ("srtt_ns", Arc::new(UInt64Array::from(srtt_ns))),
+        ("phase", text::<UInt8Type>(phase, &Phase::NAMES)),
+        ("sent_bytes", Arc::new(UInt64Array::from(sent_bytes))),
+        ("delivered_bytes", Arc::new(UInt64Array::from(delivered_bytes))),
+        ("retransmits", Arc::new(UInt64Array::from(retransmits))),
+    ])
+}
+
+/// The samples of links, with their names as text.
+pub fn link_table(samples: LinkSamples, names: &[String]) -> Table {
+    let LinkSamples { time_ns, link, backlog_packets, backlog_bytes, forwarded_bytes, drops } = samples;
+    table(vec![
+        ("time_ns", Arc::new(UInt64Array::from(time_ns))),
+        ("link", text::<UInt32Type>(link, names)),
+        ("backlog_packets", Arc::new(UInt32Array::from(backlog_packets))),
+        ("backlog_bytes", Arc::new(UInt64Array::from(backlog_bytes))),
+        ("forwarded_bytes", Arc::new(UInt64Array::from(forwarded_bytes))),
+        ("drops", Arc::new(UInt64Array::from(drops))),
+    ])
+}
+
+fn table(columns: Vec<(&str, ArrayRef)>) -> Table {
+    let batch = RecordBatch::try_from_iter(columns).expect("invariant: all columns of samples have one length");
+    Table { batch }
+}
+
+/// A column of text: which of the names, row by row.
+fn text<K>(keys: Vec<K::Native>, names: &[impl AsRef<str>]) -> ArrayRef
+where
+    K: ArrowDictionaryKeyType,
+    PrimitiveArray<K>: From<Vec<<K as ArrowPrimitiveType>::Native>>,
+{
+    let names = StringArray::from_iter_values(names);
+    let column = DictionaryArray::<K>::try_new(PrimitiveArray::from(keys), Arc::new(names));
+    Arc::new(column.expect("invariant: samples point at names that there are"))
+}
