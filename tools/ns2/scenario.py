@@ -48,6 +48,10 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
     bottleneck, access = links["bottleneck"], links[f"{first}.source"]
     if any(link["loss"] != "none" for link in links.values()):
         raise NotComparable("loss: not in the ns-2 script")
+    payload, header = (round(quantity(flow[key], BYTES)) for key in ("mss", "header"))
+    jitter = max(links[name]["jitter_s"] for name in description["flows"][0]["path"])
+    if jitter > 1.000001 * 8 * (payload + header) / access["rate_bps"]:
+        raise NotComparable("send_jitter: in ns-2 more than a packet time of the access link would reorder packets")
     return {
         "flows": len(description["flows"]),
         "duration": description["duration_s"],
@@ -60,10 +64,10 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
         "access_delay": access["delay_s"],
         "access_limit": limit(access),
         **start(flow["start"]),
-        "jitter": max(link["jitter_s"] for name, link in links.items() if name.startswith(f"{first}.")),
+        "jitter": jitter,
         "tcp": RECOVERY[flow["recovery"]],
-        "payload": round(quantity(flow["mss"], BYTES)),
-        "header": round(quantity(flow["header"], BYTES)),
+        "payload": payload,
+        "header": header,
         "initial_window": flow["initial_window"],
         "max_window": NO_MAXIMUM if flow.get("max_window") in (None, "none") else flow["max_window"],
         "increase": flow["cc"]["increase"],
