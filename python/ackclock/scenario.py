@@ -1,0 +1,96 @@
+"""Scenarios: one configuration each, read from a file, a dict or keywords; parsed once, in Rust."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ackclock import _core
+from ackclock.errors import ScenarioError, as_scenario_error
+
+
+class Scenario:
+    """A checked scenario.
+
+    Make one with `Scenario.from_file`, `Scenario.from_dict` or `Scenario(**keys)`, the keys being those of a
+    scenario file.
+    """
+
+    def __init__(self, **keys: Any) -> None:
+        self._core = _read(json.dumps({"schema": 1, **keys}), "<keywords>", (), is_json=True)
+
+    @classmethod
+    def from_file(cls, path: str | Path, sets: Iterable[str] = ()) -> Scenario:
+        """Read a TOML file, or JSON where the name ends so; `sets` are `KEY=VALUE` texts as of `--set`.
+
+        Raises `ScenarioError` with file, line and key.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise ScenarioError(f"{path}: is not UTF-8 text; a scenario is a TOML file") from None
+        return cls._wrap(_read(text, str(path), sets, is_json=path.suffix == ".json"))
+
+    @classmethod
+    def from_dict(cls, tree: Mapping[str, Any], sets: Iterable[str] = ()) -> Scenario:
+        """Take the tree of a scenario file as a dict."""
+        return cls._wrap(_read(json.dumps(tree), "<dict>", sets, is_json=True))
+
+    @classmethod
+    def _wrap(cls, core: _core.Scenario) -> Scenario:
+        scenario = cls.__new__(cls)
+        scenario._core = core
+        return scenario
+
+    def with_sets(self, sets: Iterable[str]) -> Scenario:
+        """Return this scenario with some keys changed, as by `--set`."""
+        try:
+            return self._wrap(self._core.with_sets(list(sets)))
+        except _core.ScenarioError as error:
+            raise as_scenario_error(error) from None
+
+    @property
+    def name(self) -> str:
+        """The name, for people."""
+        return self._core.name
+
+    @property
+    def hash(self) -> str:
+        """The canonical hash: equal for scenarios that give equal results."""
+        return self._core.hash
+
+    @property
+    def seed(self) -> int:
+        """The seed that the file gives."""
+        return self._core.seed
+
+    @property
+    def is_random(self) -> bool:
+        """True if replicates differ."""
+        return self._core.is_random
+
+    @property
+    def resolved_json(self) -> str:
+        """The resolved scenario, every default filled in, as canonical JSON."""
+        return self._core.resolved_json()
+
+    def describe(self) -> dict[str, Any]:
+        """Links, flows and random inputs that the shorthand stands for."""
+        described: dict[str, Any] = json.loads(self._core.describe_json())
+        return described
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r}, hash={self.hash!r})"
+
+
+def _read(text: str, source: str, sets: Iterable[str], *, is_json: bool) -> _core.Scenario:
+    read = _core.Scenario.from_json if is_json else _core.Scenario.from_toml
+    try:
+        return read(text, source, list(sets))
+    except _core.ScenarioError as error:
+        raise as_scenario_error(error) from None
