@@ -7,7 +7,6 @@ import tomllib
 import jsonschema
 import polars
 import pytest
-
 from ackclock import _core
 
 TWO_FLOWS = """
@@ -61,7 +60,8 @@ def test_the_description_has_links_and_base_rtts() -> None:
 def test_a_mistake_is_an_error_with_its_place() -> None:
     with pytest.raises(_core.ScenarioError) as error:
         _core.Scenario.from_toml(TWO_FLOWS.replace("increase", "increse"), "two-flows.toml")
-    assert str(error.value) == 'two-flows.toml:17: flows.test.cc.increse: unknown key; did you mean "increase"?'
+    place = "two-flows.toml:17: flows.test.cc.increse"
+    assert str(error.value) == f'{place}: unknown key; did you mean "increase"?'
     with pytest.raises(ValueError, match="did you mean"):
         _core.list_json("ccs")
     with pytest.raises(ValueError, match="expected"):
