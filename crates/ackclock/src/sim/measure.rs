@@ -23,6 +23,8 @@ struct FlowCounters {
     sender: SenderCounters,
     wire_bytes: u64,
     acknowledged: u64,
+    /// Bytes ever sent, retransmissions not counted.
+    sent_once: u64,
     delivered: u64,
     rtt_ns: u64,
     rtt_count: u64,
@@ -36,6 +38,7 @@ impl FlowCounters {
             sender: flow.sender.counters(),
             wire_bytes: flow.wire_bytes_sent(),
             acknowledged: flow.sender.acknowledged(),
+            sent_once: flow.sender.sent_once(),
             delivered: flow.receiver.delivered(),
             rtt_ns,
             rtt_count,
@@ -97,7 +100,7 @@ impl Measurement {
             throughput_bps: 8.0 * (after.wire_bytes - before.wire_bytes) as f64 / secs,
             loss_rate: loss_rate(
                 after.sender.payload_bytes - before.sender.payload_bytes,
-                after.acknowledged - before.acknowledged,
+                after.acknowledged.saturating_sub(before.sent_once),
             ),
             sent: after.sender.segments - before.sender.segments,
             retransmits: after.sender.retransmits - before.sender.retransmits,
@@ -148,7 +151,7 @@ impl Measurement {
         let (mut sent, mut acknowledged, mut delivered, mut wire_bytes) = (0, 0, 0, 0);
         for (flow, before) in simulation.flows.iter().zip(&self.flows) {
             sent += flow.sender.counters().payload_bytes - before.sender.payload_bytes;
-            acknowledged += flow.sender.acknowledged() - before.acknowledged;
+            acknowledged += flow.sender.acknowledged().saturating_sub(before.sent_once);
             delivered += flow.receiver.delivered() - before.delivered;
             wire_bytes += flow.wire_bytes_sent() - before.wire_bytes;
         }
