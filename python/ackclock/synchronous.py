@@ -75,8 +75,8 @@ def _loads(axes: Any, data: dict[str, Any], x_goal: float) -> None:
         axes.plot(data["time"], values, linewidth=0.9, label=f"user {index + 1}")
     axes.plot(data["time"], data["load"], linewidth=0.9, color="black", label="load X")
     axes.axhline(x_goal, color="tab:red", linewidth=1, label="X_goal")
-    axes.set(title="loads over time", xlabel="time, round trips", ylabel="segments", ylim=(0, None))
-    axes.legend(loc="lower right", fontsize="small")
+    axes.set(title="loads over time", xlabel="time, round trips", ylabel="segments", ylim=(0, 1.4 * x_goal))
+    axes.legend(loc="upper center", ncols=3, fontsize="small")
 
 
 def _load_curve(throughput: Any, response: Any) -> None:
