@@ -105,12 +105,22 @@ impl Measurement {
             sent: after.sender.segments - before.sender.segments,
             retransmits: after.sender.retransmits - before.sender.retransmits,
             timeouts: after.sender.timeouts - before.sender.timeouts,
+            access_drops: self.access_drops(plan, simulation, index),
             rtt_mean_s: (measurements > 0)
                 .then(|| (after.rtt_ns - before.rtt_ns) as f64 / measurements as f64 / NANOS_PER_SEC as f64),
             cwnd_mean_segments: ratio(after.window_integral - before.window_integral, active_ns),
             base_rtt_s: flow_plan.base_rtt.as_secs_f64(),
             completion_time_s: finished_at.map(|at| at.since(flow_plan.start).as_secs_f64()),
         }
+    }
+
+    fn access_drops(&self, plan: &Plan, simulation: &Simulation, flow: usize) -> u64 {
+        let is_access = |link: &&usize| plan.links[**link].private && **link != plan.bottleneck;
+        let drops = |link: &usize| {
+            let rank = simulation.link_rank[*link];
+            simulation.links[rank].counters().drops - self.links[rank].drops
+        };
+        plan.flows[flow].forward.iter().take_while(is_access).map(drops).sum()
     }
 
     fn link(&self, plan: &Plan, simulation: &Simulation, index: usize, end: Instant) -> LinkResult {
