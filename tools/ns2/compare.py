@@ -64,6 +64,7 @@ def measures(run: dict[str, Any]) -> dict[str, float]:
     return {
         "goodput_Bps": run["summary"]["goodput_bps"] / 8,
         "arrivals": bottleneck["arrivals"],
+        "departures": bottleneck["forwarded"],
         "drops": bottleneck["drops"],
         "access_drops": total("access_drops"),
         "retransmits": total("retransmits"),
