@@ -111,7 +111,7 @@ class Store:
             raise StoreError("a store in memory holds no files")
         path = self.folder / name
         try:
-            _write_whole(path, content.encode() if isinstance(content, str) else content)
+            write_whole(path, content.encode() if isinstance(content, str) else content)
         except OSError as error:
             raise self._error(f"{name} cannot be written", error) from None
         return path
@@ -122,7 +122,7 @@ class Store:
             return
         for kind, content in zip(_SAMPLES, (outcome.flow_samples, outcome.link_samples), strict=True):
             if content is not None:
-                _write_whole(self.samples_path(outcome.key, kind), content)
+                write_whole(self.samples_path(outcome.key, kind), content)
 
     def _error(self, what: str, error: Exception) -> StoreError:
         place = "<memory>" if self.folder is None else str(self.folder)
@@ -132,7 +132,8 @@ class Store:
         )
 
 
-def _write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all. Raises `OSError`."""
     partial = path.with_name(path.name + ".partial")
     try:
         with partial.open("wb") as file:

@@ -4,8 +4,8 @@
 #
 # Prints one line of KEY=VALUE. Keys and defaults are in `p` below, each value a plain number in bits per
 # second, seconds, bytes or packets. `limit` and `access_limit` are ns-2's own: a queue of limit L holds
-# L - 1 waiting packets beside the one in transmission. `jitter` is the agents' overhead_: what an ACK
-# allows to send leaves after a random time in 0 .. jitter.
+# L - 1 waiting packets beside the one in transmission. `jitter` is the upper bound of a uniform extra delay of
+# each data packet behind its access link; beyond a packet time of that link it would reorder packets.
 
 array set p {
     flows 2        duration 100   warmup 0        seed 1
@@ -14,7 +14,7 @@ array set p {
     start_min 0    start_max 1    jitter 0
     tcp Sack1      payload 1000   header 40       initial_window 2   max_window 10000
     increase 1     remaining 0.5  limited_transmit 1  min_rto 0.2    tick 0.01
-    delayed_ack 0  timestamps 0   idle_restart 1
+    delayed_ack 0  timestamps 0   idle_restart 1   handshake 1
 }
 foreach {key value} $argv {
     if {![info exists p($key)]} {
@@ -24,15 +24,24 @@ foreach {key value} $argv {
     set p($key) $value
 }
 
+DelayModel set debug_ false
+
 remove-all-packet-headers
 add-packet-header Flags IP TCP
 
-# The default generator draws the jitter; the start times have a stream of their own.
 $defaultRNG seed $p(seed)
-set starts [new RandomVariable/Uniform]
-$starts use-rng [new RNG]
-$starts set min_ $p(start_min)
-$starts set max_ $p(start_max)
+
+# Uniform in min .. max, from a stream of its own.
+proc uniform {min max} {
+    set variable [new RandomVariable/Uniform]
+    $variable use-rng [new RNG]
+    $variable set min_ $min
+    $variable set max_ $max
+    return $variable
+}
+
+set starts [uniform $p(start_min) $p(start_max)]
+set jitter [uniform 0 $p(jitter)]
 
 set ns [new Simulator]
 
@@ -41,6 +50,13 @@ proc link {from to rate delay limit reverse_limit} {
     $ns duplex-link $from $to $rate $delay DropTail
     $ns queue-limit $from $to $limit
     $ns queue-limit $to $from $reverse_limit
+}
+
+proc delay_randomly {link variable} {
+    set model [new DelayModel]
+    $model ranvar $variable
+    $model target [[$link link] target]
+    [$link link] target $model
 }
 
 set left [$ns node]
@@ -69,6 +85,7 @@ for {set i 0} {$i < $p(flows)} {incr i} {
     link $source $left $p(access_rate) $p(access_delay) $p(access_limit) $p(access_limit)
     link $right $destination $p(access_rate) $p(access_delay) $p(access_limit) $p(access_limit)
     set access($i) [$ns monitor-queue $source $left ""]
+    if {$p(jitter) > 0} { delay_randomly [$ns link $source $left] $jitter }
 
     set tcp($i) [new $classes($p(tcp))]
     $tcp($i) set packetSize_ $p(payload)
@@ -82,7 +99,8 @@ for {set i 0} {$i < $p(flows)} {incr i} {
     $tcp($i) set tcpTick_ $p(tick)
     $tcp($i) set timestamps_ $p(timestamps)
     $tcp($i) set slow_start_restart_ $p(idle_restart)
-    $tcp($i) set overhead_ $p(jitter)
+    $tcp($i) set syn_ $p(handshake)
+    $tcp($i) set delay_growth_ $p(handshake)
     # RFC 5681 takes a second loss in a window for a second event; with bugFix_ it would wait for the timer.
     if {$p(tcp) eq "Reno"} { $tcp($i) set bugFix_ 0 }
     $ns attach-agent $source $tcp($i)

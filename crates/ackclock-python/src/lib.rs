@@ -3,6 +3,7 @@
 mod cancel;
 mod catalog;
 mod error;
+mod model;
 mod run;
 mod scenario;
 mod table;
@@ -21,6 +22,8 @@ mod _core {
     use crate::catalog::{keys_json, list_json, schema_json};
     #[pymodule_export]
     use crate::error::{Interrupted, ScenarioError};
+    #[pymodule_export]
+    use crate::model::model_json;
     #[pymodule_export]
     use crate::run::Run;
     #[pymodule_export]

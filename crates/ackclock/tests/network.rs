@@ -3,7 +3,7 @@
 mod common;
 
 use ackclock::cc::{CcSpec, algorithms};
-use ackclock::sim::{LossPlan, RunResult, Traffic};
+use ackclock::sim::{LossPlan, QueueLimit, QueuePlan, RunResult, Traffic};
 use ackclock::tcp::LossRecovery;
 use ackclock::units::{Duration, Rate};
 use common::{Dumbbell, FlowSetup, run};
@@ -255,4 +255,20 @@ fn samples_cover_the_run_and_agree_with_the_counters() {
     assert!(last > 0 && samples.links.backlog_packets.iter().all(|backlog| *backlog <= 25));
     let total = result.packets_forwarded * 1500;
     assert!(total.abs_diff(last) <= 1500, "{total} {last}");
+}
+
+#[test]
+fn drops_of_an_access_queue_are_counted_for_its_flow() {
+    let dumbbell = small(2);
+    let mut plan = dumbbell.plan();
+    let narrow = plan.links.iter_mut().find(|link| link.name == "flow0.source").unwrap();
+    narrow.rate = Rate::from_bps(1_000_000);
+    narrow.queue = QueuePlan::DropTail { limit: QueueLimit::Packets(5) };
+    let result = run(&plan);
+    assert!(result.flows[0].access_drops > 0);
+    assert_eq!(result.flows[1].access_drops, 0);
+    // What was sent came to the bottleneck or was dropped before it; few packets are on the way at either end.
+    let sent: u64 = result.flows.iter().map(|flow| flow.sent).sum();
+    let seen = bottleneck(&result).arrivals + result.flows[0].access_drops;
+    assert!(sent.abs_diff(seen) < 50, "{sent} sent, {seen} seen");
 }

@@ -529,6 +529,7 @@ fn what_is_not_random_says_so() {
     let scenario = two_flows(&["flows.test.start=0 s"]);
     assert!(!scenario.is_random());
     assert_eq!(scenario.describe().notes, ["nothing is random: every replicate gives the same result"]);
+    assert_eq!(scenario.plan(Some(1), 0).seed, scenario.plan(Some(2), 3).seed);
     assert!(two_flows(&["flows.test.start=0 s", "flows.test.send_jitter=1 packet"]).is_random());
     assert!(
         two_flows(&["flows.test.start=0 s", "topology.loss={ kind = 'bernoulli', probability = 0.1 }"]).is_random()

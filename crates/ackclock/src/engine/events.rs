@@ -71,7 +71,7 @@ impl EventQueue {
         }
     }
 
-    /// Ends the event that [`EventQueue::next`] just returned; its component is woken again at `next`.
+    /// Ends the event that [`EventQueue::peek`] just returned; its component is woken again at `next`.
     ///
     /// To be called before anything else is scheduled.
     #[inline]

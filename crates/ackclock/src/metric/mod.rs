@@ -26,10 +26,11 @@ pub fn spread(shares: &[f64]) -> f64 {
     }
 }
 
-/// What was sent and not acknowledged over what was sent, in payload bytes of one window of time.
+/// What was sent in a window of time and not acknowledged by its end, over what was sent, in payload bytes.
 ///
-/// Never negative: data sent before the window and acknowledged in it do not make up for losses in it
-/// beyond that. Zero where nothing was sent. Source: jasem-efficiency-fairness, table 1.
+/// `sent` counts every transmission, `acknowledged` only data first sent in the window. So a retransmission
+/// counts as one loss, and what is in flight at the end counts as lost. Zero where nothing was sent.
+/// Source: jasem-efficiency-fairness, table 1.
 pub fn loss_rate(sent: u64, acknowledged: u64) -> f64 {
     if sent == 0 { 0.0 } else { sent.saturating_sub(acknowledged) as f64 / sent as f64 }
 }

@@ -216,3 +216,30 @@ fn traffic(keys: &TrafficKeys) -> Traffic {
         TrafficKeys::RateLimited { rate } => Traffic::RateLimited { rate: *rate },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(limit: Limit, bdp_packets: f64) -> QueueLimit {
+        let QueuePlan::DropTail { limit } = queue_plan(&Queue::DropTail { limit }, || bdp_packets);
+        limit
+    }
+
+    #[test]
+    fn products_are_whole_packets_and_at_least_one() {
+        assert_eq!(limit(Limit::Bdp(1.0), 14.5), QueueLimit::Packets(15));
+        assert_eq!(limit(Limit::Bdp(0.5), 28.9), QueueLimit::Packets(14));
+        assert_eq!(limit(Limit::Bdp(0.02), 10.0), QueueLimit::Packets(1));
+        assert_eq!(limit(Limit::Bdp(1e6), 1e12), QueueLimit::Packets(u32::MAX));
+        assert_eq!(limit(Limit::Bytes(64_000), 1.0), QueueLimit::Bytes(64_000));
+    }
+
+    #[test]
+    fn a_product_takes_rate_rtt_and_packet_size() {
+        // 5 Mbit/s x 64 ms = 40,000 B.
+        let crossing = Crossing { mean_rtt_secs: 0.064, packet_bytes: 1_000 };
+        assert!((crossing.bdp_packets(Rate::from_bps(5_000_000)) - 40.0).abs() < 1e-9);
+        assert_eq!(crossing.bdp_packets(None), 0.0);
+    }
+}

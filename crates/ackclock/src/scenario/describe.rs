@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::Scenario;
 use super::network::{Loss, Topology};
 use super::schema::{Document, Draw};
+use super::topology::Network;
 use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, Traffic};
 use crate::units::Duration;
 
@@ -97,7 +98,7 @@ impl Scenario {
             flows: plan.flows.iter().map(|flow| describe_flow(flow, &plan)).collect(),
             is_random: !random_inputs.is_empty(),
             random_inputs,
-            notes: notes(document, &plan),
+            notes: notes(document, &self.network),
         }
     }
 }
@@ -189,16 +190,16 @@ pub fn random_inputs(document: &Document) -> Vec<String> {
     inputs
 }
 
-fn notes(document: &Document, plan: &Plan) -> Vec<String> {
+fn notes(document: &Document, network: &Network) -> Vec<String> {
     let mut notes = Vec::new();
     if random_inputs(document).is_empty() {
         notes.push("nothing is random: every replicate gives the same result".to_owned());
     }
-    for (index, link) in plan.links.iter().enumerate().filter(|(_, link)| !link.private) {
-        let crossed = |flow: &FlowPlan| flow.forward.contains(&index) || flow.reverse.contains(&index);
-        if !plan.flows.iter().any(crossed) {
-            notes.push(format!("no flow crosses {}", link.name));
-        }
+    let mut crossed = vec![false; network.links.len()];
+    for link in network.routes.iter().flat_map(|route| route.forward.iter().chain(&route.reverse)) {
+        crossed[*link] = true;
     }
+    let idle = network.links.iter().zip(crossed).filter(|(_, crossed)| !crossed);
+    notes.extend(idle.map(|(link, _)| format!("no flow crosses {}", link.name)));
     notes
 }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use schemars::Schema;
 use serde_json::Value as Json;
 
 use super::schema::{Document, TransportKeys};
@@ -30,6 +31,11 @@ fn inherit_transport(schema: &mut Json) {
             }
         }
     }
+}
+
+/// For a key whose default depends on its place.
+pub fn without_default(schema: &mut Schema) {
+    schema.remove("default");
 }
 
 /// The schema behind a reference.
@@ -75,4 +81,38 @@ pub fn kind(schema: &Json) -> Option<Kind<'_>> {
 /// The kinds among the direct alternatives of a schema.
 pub fn kinds(schema: &Json) -> Vec<Kind<'_>> {
     schema.get("oneOf").and_then(Json::as_array).into_iter().flatten().filter_map(kind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn references(schema: &Json, found: &mut Vec<String>) {
+        match schema {
+            Json::Object(table) => {
+                found.extend(table.get("$ref").and_then(Json::as_str).map(str::to_owned));
+                table.values().for_each(|value| references(value, found));
+            }
+            Json::Array(items) => items.iter().for_each(|item| references(item, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let mut found = Vec::new();
+        references(document_schema(), &mut found);
+        assert!(!found.is_empty());
+        for reference in found {
+            let schema = serde_json::json!({ "$ref": reference });
+            assert!(resolve(&schema).is_object());
+        }
+    }
+
+    #[test]
+    fn flows_inherit_the_defaults_of_their_transport() {
+        let mss = |place: &str| document_schema().pointer(&format!("/$defs/{place}/properties/mss")).cloned().unwrap();
+        assert_eq!(mss("TransportKeys")["default"], "1460 B");
+        assert_eq!(mss("Flow").get("default"), None);
+    }
 }

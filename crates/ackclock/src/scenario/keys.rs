@@ -26,11 +26,12 @@ pub struct KeyInfo {
 /// Every key. Algorithms and their parameters stand in the catalog `cc`.
 pub fn keys() -> Vec<KeyInfo> {
     let mut list = Vec::new();
-    collect("", None, document_schema(), &mut list);
+    collect("", None, document_schema(), None, &mut list);
     list
 }
 
-fn collect(path: &str, of_kind: Option<&str>, table: &Json, list: &mut Vec<KeyInfo>) {
+/// Adds the keys of a table; `place` is the table's own default at this place, if it has one.
+fn collect(path: &str, of_kind: Option<&str>, table: &Json, place: Option<&Json>, list: &mut Vec<KeyInfo>) {
     let required = |key: &str| {
         table.get("required").and_then(Json::as_array).is_some_and(|keys| keys.iter().any(|name| name == key))
     };
@@ -43,7 +44,7 @@ fn collect(path: &str, of_kind: Option<&str>, table: &Json, list: &mut Vec<KeyIn
             path: path.clone(),
             of_kind: of_kind.map(str::to_owned),
             kind: in_words(schema),
-            default: schema.get("default").and_then(default_in_words),
+            default: place.and_then(|place| place.get(key)).or(schema.get("default")).and_then(default_in_words),
             required: required(key),
             help: schema.get("description").and_then(Json::as_str).unwrap_or_default().to_owned(),
         });
@@ -54,8 +55,11 @@ fn collect(path: &str, of_kind: Option<&str>, table: &Json, list: &mut Vec<KeyIn
 }
 
 fn below(path: &str, schema: &Json, list: &mut Vec<KeyInfo>) {
+    let place = schema.get("default");
     for alternative in alternatives(schema) {
-        collect(path, kind(alternative).map(|kind| kind.name), alternative, list);
+        let name = kind(alternative).map(|kind| kind.name);
+        let same_kind = |place: &&Json| place.get("kind").and_then(Json::as_str) == name;
+        collect(path, name, alternative, place.filter(same_kind), list);
         if let Some(items) = alternative.get("items") {
             below(path, items, list);
         }
@@ -148,6 +152,10 @@ mod tests {
         assert_eq!(described("flows.cc"), ("a name or a table with a kind".to_owned(), None, true));
         assert_eq!(described("flows.start"), ("duration or table".to_owned(), text("0 s"), false));
         assert_eq!(described("links.NAME.reverse.rate"), ("rate".to_owned(), None, false));
+        assert_eq!(described("topology.queue.limit").1, text("1 BDP"));
+        assert_eq!(described("links.NAME.queue.limit").1, text("1 BDP"));
+        assert_eq!(described("links.NAME.reverse.queue.limit").1, text("10000 packets"));
+        assert_eq!(described("flows.name").1, None);
         assert_eq!(key("topology.loss.probability").of_kind.as_deref(), Some("bernoulli"));
     }
 }

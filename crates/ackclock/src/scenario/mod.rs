@@ -9,6 +9,7 @@ mod compile;
 mod conform;
 mod describe;
 mod error;
+mod fuzz;
 mod hash;
 mod json_schema;
 mod keys;
@@ -26,6 +27,7 @@ mod validate;
 pub use catalog::{CATALOGS, Entry, Parameter, catalog};
 pub use describe::{Description, FlowDescription, LinkDescription};
 pub use error::{Hint, Problem, ScenarioError};
+pub use fuzz::fuzz;
 pub use json_schema::document_schema;
 pub use keys::{KeyInfo, keys};
 pub use schema::Document;
@@ -119,8 +121,13 @@ impl Scenario {
     }
 
     /// The plan of one replicate, under `seed` or else the seed of the document.
+    ///
+    /// Where nothing is random it is the same for all of them: not even the order of simultaneous events differs.
     pub fn plan(&self, seed: Option<u64>, replicate: u64) -> Plan {
-        let luck = Luck::new(seed.unwrap_or(self.document.seed), replicate);
+        let luck = match self.is_random() {
+            true => Luck::new(seed.unwrap_or(self.document.seed), replicate),
+            false => Luck::new(0, 0),
+        };
         compile::compile(&self.document, &self.network, luck)
     }
 }

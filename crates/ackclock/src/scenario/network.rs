@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::json_schema::without_default;
 use super::quantity::Limit;
 use super::shorthand::Shorthand;
 use crate::units::{Duration, Rate};
@@ -117,8 +118,10 @@ pub struct Access {
 pub enum Queue {
     /// First in, first out; what does not fit is dropped.
     DropTail {
-        /// How much waits at most: packets, bytes or a multiple of the bandwidth-delay product.
+        /// How much waits at most: packets, bytes or a multiple of the bandwidth-delay product. By default "1 BDP"
+        /// at a link that flows share, "10000 packets" at access links, on the way of the ACKs and without a rate.
         #[serde(default = "default_limit")]
+        #[schemars(transform = without_default)]
         limit: Limit,
     },
 }

@@ -49,3 +49,33 @@ impl Document {
         serde_json::to_string(self).expect("invariant: a document has only strings as keys")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::quantity::{Limit, Size};
+    use super::super::{network::Queue, parse, shorthand};
+    use super::*;
+
+    fn resolved(text: &str) -> Document {
+        let head = "schema = 1\nduration = '1 s'\n";
+        let mut root = parse::toml(&format!("{head}{text}"), "x").unwrap();
+        shorthand::expand(&mut root);
+        resolve(&root).unwrap()
+    }
+
+    #[test]
+    fn a_flow_says_more_than_the_transport_of_all() {
+        let document =
+            resolved("transport.mss = '1000 B'\n[[flows]]\ncc = 'aimd'\n[[flows]]\ncc = 'aimd'\nmss = '500 B'\n");
+        let mss: Vec<Size> = document.flows.iter().map(|flow| flow.transport.mss).collect();
+        assert_eq!(mss, [Size(1000), Size(500)]);
+        assert_eq!(document.transport, TransportKeys::default());
+    }
+
+    #[test]
+    fn a_link_without_a_rate_has_no_limit_that_needs_one() {
+        let document = resolved("[links]\na.rate = '1 Mbit/s'\nb.delay = '1 ms'\n[[flows]]\ncc = 'aimd'\n");
+        assert_eq!(document.links["a"].queue, Queue::DropTail { limit: Limit::Bdp(1.0) });
+        assert_eq!(document.links["b"].queue, Queue::DropTail { limit: Limit::Packets(10_000) });
+    }
+}

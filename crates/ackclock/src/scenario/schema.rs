@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::json_schema::without_default;
 use super::network::{Link, Topology};
 use super::quantity::{Interval, SendJitter, Size};
 use super::shorthand::Shorthand;
@@ -65,6 +66,7 @@ fn default_seed() -> u64 {
 pub struct Flow {
     /// Name of the group, `flow0`, `flow1`, ... by default. Single flows of a group with a count are called `test.0`, `test.1`, ...
     #[serde(default)]
+    #[schemars(transform = without_default)]
     pub name: String,
     /// How many flows.
     #[serde(default = "default_count")]

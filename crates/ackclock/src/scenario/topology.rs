@@ -177,3 +177,29 @@ fn checked_sum(delays: impl IntoIterator<Item = Duration>) -> Result<Duration, P
 fn path(segments: &[&str]) -> Vec<String> {
     segments.iter().map(|segment| (*segment).to_owned()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scenario;
+
+    fn bottleneck(links: &str, paths: &[&str]) -> String {
+        let flows: String = paths.iter().map(|path| format!("[[flows]]\ncc = 'aimd'\npath = {path}\n")).collect();
+        let text = format!("schema = 1\nduration = '1 s'\n[links]\n{links}\n{flows}");
+        let scenario = Scenario::from_toml::<&str>(&text, "x", &[]).unwrap();
+        scenario.describe().bottleneck
+    }
+
+    #[test]
+    fn the_bottleneck_is_the_slowest_link_that_most_flows_cross() {
+        let links = "a.rate = '3 Mbit/s'\nb.rate = '2 Mbit/s'\nc.rate = '1 Mbit/s'\nd.delay = '1 ms'";
+        assert_eq!(bottleneck(links, &["['a', 'b', 'd']", "['a', 'b', 'c', 'd']"]), "b");
+        assert_eq!(bottleneck(links, &["['a', 'd']", "['c']"]), "c");
+        assert_eq!(bottleneck(links, &["['a.reverse']"]), "a.reverse");
+    }
+
+    #[test]
+    fn a_link_called_bottleneck_is_it() {
+        let links = "a.rate = '1 Mbit/s'\nbottleneck.rate = '2 Mbit/s'";
+        assert_eq!(bottleneck(links, &["['a', 'bottleneck']", "['a']"]), "bottleneck");
+    }
+}

@@ -234,3 +234,27 @@ pub fn sampling_interval(document: &Document) -> Option<Duration> {
         Interval::Every(interval) => Some(interval),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fit_columns_and_files() {
+        for name in ["test", "aimd-fc+", "a_1", "1a", &"x".repeat(64)] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "7", "a.b", "a b", "../x", "ä", &"x".repeat(65)] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn scripted_losses_ascend_from_one() {
+        let scripted = |packets: &[u64]| loss(&Loss::Scripted { packets: packets.to_vec() });
+        assert_eq!(scripted(&[]), Ok(()));
+        assert_eq!(scripted(&[1, 2, 9]), Ok(()));
+        assert!(scripted(&[0, 2]).is_err());
+        assert!(scripted(&[2, 2]).is_err());
+    }
+}

@@ -23,6 +23,8 @@ struct FlowCounters {
     sender: SenderCounters,
     wire_bytes: u64,
     acknowledged: u64,
+    /// Bytes ever sent, retransmissions not counted.
+    sent_once: u64,
     delivered: u64,
     rtt_ns: u64,
     rtt_count: u64,
@@ -36,6 +38,7 @@ impl FlowCounters {
             sender: flow.sender.counters(),
             wire_bytes: flow.wire_bytes_sent(),
             acknowledged: flow.sender.acknowledged(),
+            sent_once: flow.sender.sent_once(),
             delivered: flow.receiver.delivered(),
             rtt_ns,
             rtt_count,
@@ -97,17 +100,27 @@ impl Measurement {
             throughput_bps: 8.0 * (after.wire_bytes - before.wire_bytes) as f64 / secs,
             loss_rate: loss_rate(
                 after.sender.payload_bytes - before.sender.payload_bytes,
-                after.acknowledged - before.acknowledged,
+                after.acknowledged.saturating_sub(before.sent_once),
             ),
             sent: after.sender.segments - before.sender.segments,
             retransmits: after.sender.retransmits - before.sender.retransmits,
             timeouts: after.sender.timeouts - before.sender.timeouts,
+            access_drops: self.access_drops(plan, simulation, index),
             rtt_mean_s: (measurements > 0)
                 .then(|| (after.rtt_ns - before.rtt_ns) as f64 / measurements as f64 / NANOS_PER_SEC as f64),
             cwnd_mean_segments: ratio(after.window_integral - before.window_integral, active_ns),
             base_rtt_s: flow_plan.base_rtt.as_secs_f64(),
             completion_time_s: finished_at.map(|at| at.since(flow_plan.start).as_secs_f64()),
         }
+    }
+
+    fn access_drops(&self, plan: &Plan, simulation: &Simulation, flow: usize) -> u64 {
+        let is_access = |link: &&usize| plan.links[**link].private && **link != plan.bottleneck;
+        let drops = |link: &usize| {
+            let rank = simulation.link_rank[*link];
+            simulation.links[rank].counters().drops - self.links[rank].drops
+        };
+        plan.flows[flow].forward.iter().take_while(is_access).map(drops).sum()
     }
 
     fn link(&self, plan: &Plan, simulation: &Simulation, index: usize, end: Instant) -> LinkResult {
@@ -138,7 +151,7 @@ impl Measurement {
         let (mut sent, mut acknowledged, mut delivered, mut wire_bytes) = (0, 0, 0, 0);
         for (flow, before) in simulation.flows.iter().zip(&self.flows) {
             sent += flow.sender.counters().payload_bytes - before.sender.payload_bytes;
-            acknowledged += flow.sender.acknowledged() - before.acknowledged;
+            acknowledged += flow.sender.acknowledged().saturating_sub(before.sent_once);
             delivered += flow.receiver.delivered() - before.delivered;
             wire_bytes += flow.wire_bytes_sent() - before.wire_bytes;
         }

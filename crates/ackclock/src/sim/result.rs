@@ -73,6 +73,8 @@ pub struct FlowResult {
     pub retransmits: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
+    /// Packets dropped on the way to the first shared link: by the queue of the access link.
+    pub access_drops: u64,
     /// Mean of the RTT measurements; none where nothing was measured.
     pub rtt_mean_s: Option<f64>,
     /// Mean of cwnd over the time the flow was active, recovery included.

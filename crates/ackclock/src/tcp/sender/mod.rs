@@ -278,6 +278,11 @@ impl Sender {
         self.snd_una
     }
 
+    /// Bytes sent so far, each counted once.
+    pub fn sent_once(&self) -> u64 {
+        self.snd_nxt
+    }
+
     /// Segments in flight, as the sender estimates them.
     pub fn in_flight(&self) -> u32 {
         self.board.pipe()

@@ -1,0 +1,4 @@
+//! Feeds the reader of scenarios: `cargo fuzz run scenario`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ackclock::scenario::fuzz(data));

@@ -1,0 +1,104 @@
+"""The compiled half of ackclock: scenarios, runs, the synchronous model."""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+VERSION: str
+"""The version of the product, part of every stored result."""
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be used; the message has the place."""
+
+class Interrupted(Exception):
+    """A run was told to stop."""
+
+@final
+class Cancel:
+    """A switch that stops runs: pass it to `Scenario.run`, call `set()` from any thread."""
+
+    def __new__(cls) -> Cancel: ...
+    def set(self) -> None:
+        """Stops every run that was given this object, now or later."""
+
+    def is_set(self) -> bool:
+        """True after `set()`."""
+
+@final
+class Scenario:
+    """A checked scenario."""
+
+    @staticmethod
+    def from_toml(text: str, source: str = "<string>", sets: Sequence[str] = ...) -> Scenario:
+        """Reads TOML; `source` is the file's name in messages, `sets` are `KEY=VALUE` texts as of `--set`."""
+
+    @staticmethod
+    def from_json(text: str, source: str = "<string>", sets: Sequence[str] = ...) -> Scenario:
+        """Reads the same tree from JSON."""
+
+    def with_sets(self, sets: Sequence[str]) -> Scenario:
+        """This scenario with some keys changed."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+    @property
+    def hash(self) -> str:
+        """The canonical hash: equal for scenarios that give equal results; name and seed do not count."""
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+
+    @property
+    def is_random(self) -> bool:
+        """True if replicates differ."""
+
+    def resolved_json(self) -> str:
+        """The resolved scenario as JSON that reads back as the same scenario."""
+
+    def describe_json(self) -> str:
+        """Links, flows and random inputs behind the shorthand, as JSON."""
+
+    def run(self, seed: int | None = None, replicate: int = 0, cancel: Cancel | None = None) -> Run:
+        """Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it."""
+
+@final
+class Run:
+    """The result of one run."""
+
+    def to_json(self) -> str:
+        """Everything but the samples, as JSON."""
+
+    @property
+    def flow_samples(self) -> Table:
+        """Samples of flows over time, a table of Arrow."""
+
+    @property
+    def link_samples(self) -> Table:
+        """Samples of links over time, a table of Arrow."""
+
+@final
+class Table:
+    """A table that any library of Arrow can read: `polars.DataFrame(table)`."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """The Arrow C stream of the table."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+
+    def __len__(self) -> int: ...
+
+def list_json(kind: str) -> str:
+    """The entries of the list `kind` (cc, recovery, queue, loss, traffic, topology) as JSON."""
+
+def schema_json() -> str:
+    """The JSON Schema of a scenario."""
+
+def keys_json() -> str:
+    """Every key of a scenario with type, default and help, as JSON."""
+
+def model_json(request: str) -> str:
+    """Answers a request to the synchronous model; request and answer are JSON."""

@@ -1,0 +1,83 @@
+"""The command `ackclock`. stdout is data, stderr is talk; exit codes: 0, 2 for mistakes, 130 for Ctrl-C."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from ackclock import __version__
+
+#: Each command's module and one line of help; a module is imported when its command runs.
+_COMMANDS = {
+    "run": "Run one scenario and print its metrics.",
+    "check": "Check a scenario: the links it expands to, every flow's base RTT, what is random.",
+    "evaluate": "Compare an algorithm with a panel over a suite of environments.",
+    "model": "The synchronous model: closed forms beside computed figures.",
+    "list": "List algorithms, recoveries, queues, losses, traffic, topologies or suites.",
+    "schema": "Print the JSON Schema of scenario files.",
+}
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"ackclock.cli.{cmd_name}_command").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            raise click.UsageError(f"no command is called {args[0]!r}{suggestion(args[0], _COMMANDS)}", ctx) from None
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ackclock")
+def cli() -> None:
+    """A congestion-control laboratory: how good and how robust is this window algorithm?"""
+
+
+def main() -> NoReturn:
+    """Run the command line; user mistakes become one message, never a traceback."""
+    from ackclock.errors import AckclockError, Interrupted
+
+    try:
+        sys.exit(cli(standalone_mode=False) or 0)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except AckclockError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort, Interrupted):
+        click.echo("interrupted; finished runs are kept", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read stdout has gone, as `head` does.
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def suggestion(name: str, known: object) -> str:
+    """Return `; did you mean ...?` for a name close to a known one, or the list of names."""
+    from collections.abc import Iterable
+    from difflib import get_close_matches
+
+    names = list(known) if isinstance(known, Iterable) else []
+    close = get_close_matches(name, names, 1)
+    return f"; did you mean {close[0]!r}?" if close else f"; there are: {', '.join(names)}"

@@ -1,0 +1,71 @@
+"""`ackclock check`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from ackclock.cli.options import file_argument, json_option, set_option
+from ackclock.scenario import Scenario
+
+#: Flows and private links shown; `--json` has all.
+_MAX_ROWS = 24
+
+
+@click.command("check")
+@file_argument
+@set_option
+@json_option
+def command(file: str, sets: tuple[str, ...], as_json: bool) -> None:
+    """Check the scenario FILE and print what it stands for, without running it."""
+    scenario = Scenario.from_file(file, sets)
+    described = {"name": scenario.name, "hash": scenario.hash, **scenario.describe()}
+    if as_json:
+        click.echo(json.dumps(described, indent=2))
+        return
+    _show(described, scenario.is_random)
+
+
+def _show(described: dict[str, Any], is_random: bool) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from ackclock.cli.console import show
+
+    links = Table(box=box.SIMPLE_HEAD, title=f"{described['name']}: links", title_justify="left")
+    for heading in ("link", "rate Mbit/s", "delay ms", "jitter ms", "queue", "loss"):
+        links.add_column(heading, justify="right" if heading[-1] == "s" and " " in heading else "left")
+    for link in described["links"][:_MAX_ROWS]:
+        rate_bps = link["rate_bps"]
+        links.add_row(
+            link["name"],
+            "none" if rate_bps is None else f"{1e-6 * rate_bps:g}",
+            f"{1e3 * link['delay_s']:g}",
+            f"{1e3 * link['jitter_s']:g}",
+            link["queue"],
+            link["loss"],
+        )
+    show(links)
+    _more(described["links"], "links")
+    flows = Table(box=box.SIMPLE_HEAD, title="flows", title_justify="left")
+    flows.add_column("flow")
+    flows.add_column("base RTT ms", justify="right")
+    flows.add_column("path")
+    for flow in described["flows"][:_MAX_ROWS]:
+        flows.add_row(flow["name"], f"{1e3 * flow['base_rtt_s']:g}", " -> ".join(flow["path"]))
+    show(flows)
+    _more(described["flows"], "flows")
+    click.echo(f"bottleneck: {described['bottleneck']}")
+    if is_random:
+        click.echo("random: " + "; ".join(described["random_inputs"]))
+    else:
+        click.echo("nothing is random: it runs once, and gets no interval")
+    for note in described.get("notes", ()):
+        click.echo(f"note: {note}")
+
+
+def _more(rows: list[Any], what: str) -> None:
+    if len(rows) > _MAX_ROWS:
+        click.echo(f"  and {len(rows) - _MAX_ROWS} more {what} (--json has all)\n")

@@ -1,0 +1,75 @@
+"""`ackclock evaluate`."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from ackclock.cli.console import progress, show
+from ackclock.cli.options import json_option, set_option
+from ackclock.evaluation import evaluate
+from ackclock.evaluation.report import write_report
+from ackclock.evaluation.scoreboard import scoreboard_json, scoreboard_table, watch_table
+from ackclock.evaluation.verdict import verdict
+
+
+@click.command("evaluate")
+@click.argument("cc")
+@click.option("--against", multiple=True, metavar="CC", help="The panel, the first being the reference; may be repeated.")
+@click.option("--suite", default="core", show_default=True, help="A suite by name, or a folder with a suite.toml.")
+@click.option("--replicates", type=click.IntRange(1), help="Paired seeds per environment; the suite says how many.")
+@click.option("--quick", is_flag=True, help="Three replicates: a first impression.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
+@set_option
+@click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
+@click.option("--out", type=click.Path(file_okay=False), help="The folder of runs and report.")
+@json_option
+def command(
+    cc: str,
+    against: tuple[str, ...],
+    suite: str,
+    replicates: int | None,
+    quick: bool,
+    seed: int,
+    sets: tuple[str, ...],
+    workers: int | None,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Compare the algorithm CC with a panel: scoreboard, verdict, report.html.
+
+    CC is a name (`ackclock list cc`) or an inline table such as '{ kind = "aimd", increase = 2 }'. Runs that the
+    folder holds already are not run again.
+    """
+    folder = Path(out or f"ackclock-out/evaluate-{_slug(cc)}")
+    with progress("running") as tell:
+        evaluation = evaluate(
+            cc,
+            against=against or None,
+            suite=suite,
+            replicates=replicates,
+            quick=quick,
+            seed=seed,
+            sets=sets,
+            out=folder,
+            workers=workers,
+            progress=tell,
+        )
+    report = write_report(evaluation, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
+    board = evaluation.board
+    if as_json:
+        click.echo(json.dumps(scoreboard_json(board), indent=2))
+    else:
+        show(scoreboard_table(board))
+        show(watch_table(board))
+        click.echo(verdict(board))
+    click.echo(f"report: {report}", err=True)
+
+
+def _slug(cc: str) -> str:
+    return re.sub(r"[^a-z0-9+]+", "-", cc.lower()).strip("-")

@@ -1,0 +1,142 @@
+"""`ackclock model`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from ackclock.cli.options import json_option
+from ackclock.errors import InputError
+from ackclock.synchronous import model, plot, trajectory
+
+#: What is drawn where no algorithm is named.
+_PLOTTED = ("aimd", "aimd-fc", "aimd-fc+", "new-aimd")
+_USER_KEYS = ("window", "start", "stop")
+
+
+@click.command("model")
+@click.argument("cc", nargs=-1)
+@click.option("--x-goal", type=float, default=100.0, show_default=True, help="Capacity, segments.")
+@click.option("--duration", type=float, default=200.0, show_default=True, help="Length, round trips.")
+@click.option(
+    "--user",
+    "users",
+    multiple=True,
+    metavar="window=W[,start=T][,stop=T]",
+    help="A user's first window (segments), arrival and departure (round trips); two users of 10 and 50 by default.",
+)
+@click.option("--plot", "picture", type=click.Path(dir_okay=False), help="Draw phase plot, loads over time and load curve.")
+@json_option
+def command(
+    cc: tuple[str, ...], x_goal: float, duration: float, users: tuple[str, ...], picture: str | None, as_json: bool
+) -> None:
+    """The synchronous model: closed forms beside computed figures, knee and cliff of the load.
+
+    With algorithms named CC their trajectories are computed too: --json prints them, --plot draws them.
+    """
+    parsed = [_user(text) for text in users] or [{"window": 10.0}, {"window": 50.0}]
+    drawn = cc or (_PLOTTED if picture else ())
+    trajectories = {
+        name: trajectory([{"cc": name, **user} for user in parsed], x_goal=x_goal, duration=duration) for name in drawn
+    }
+    table, curve = model("table"), model("load-curve")
+    if picture is not None:
+        plot(trajectories, x_goal, picture)
+        click.echo(f"plot: {picture}", err=True)
+    if as_json:
+        click.echo(json.dumps({**table, "load_curve": curve, "trajectories": trajectories}, indent=2))
+    else:
+        _show(table, curve, trajectories)
+
+
+def _user(text: str) -> dict[str, float]:
+    user: dict[str, float] = {}
+    for part in text.split(","):
+        key, _, value = part.partition("=")
+        if key.strip() not in _USER_KEYS:
+            raise InputError(f"--user {text}: {key.strip()!r} is none of {', '.join(_USER_KEYS)}; write window=10,start=50")
+        try:
+            user[key.strip()] = float(value)
+        except ValueError:
+            raise InputError(f"--user {text}: {key.strip()} must be a number, not {value!r}") from None
+    if "window" not in user:
+        raise InputError(f"--user {text}: a user needs a window; write window=10,start=50")
+    return user
+
+
+def _show(table: dict[str, Any], curve: dict[str, Any], trajectories: dict[str, Any]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from ackclock.cli.console import show
+
+    goals = [step["x_goal"] for step in table["efficiency"][0]["integer_step"]]
+    efficiency = Table(
+        box=box.SIMPLE_HEAD,
+        title="efficiency: mean load / X_goal",
+        title_justify="left",
+        caption=(
+            "closed form; peaks that hit X_goal exactly; fine steps; steps of one RTT at X_goal = "
+            f"{', '.join(f'{goal:g}' for goal in goals)}, and the share of them above X_goal"
+        ),
+        caption_justify="left",
+        pad_edge=False,
+    )
+    efficiency.add_column("rule", no_wrap=True)
+    for heading in ("cut leaves", "closed", "exact", "fine", *(f"{goal:g}" for goal in goals)):
+        efficiency.add_column(heading, justify="right", no_wrap=True)
+    efficiency.add_column(f"over {goals[0]:g}, %", justify="right", no_wrap=True)
+    for row in table["efficiency"]:
+        closed = row["closed_form"] or {}
+        efficiency.add_row(
+            row["rule"],
+            _number(closed.get("remaining")),
+            _number(closed.get("efficiency")),
+            _number(row["exact_peak"]["efficiency"]),
+            _number(row["fine_step"]["efficiency"]),
+            *(_number(step["efficiency"]) for step in row["integer_step"]),
+            f"{100 * row['integer_step'][0]['congested_share_from_start']:.1f}",
+        )
+    show(efficiency)
+    fairness = Table(
+        box=box.SIMPLE_HEAD,
+        title="fairness: two users from 10 and 50, X_goal 100",
+        title_justify="left",
+        caption="steps until Jain's index passes .99",
+        caption_justify="left",
+        pad_edge=False,
+    )
+    fairness.add_column("rule", no_wrap=True)
+    fairness.add_column("from one congestion event to the next")
+    for heading in ("cycles", "exact-peak steps", "integer steps"):
+        fairness.add_column(heading, justify="right")
+    for row in table["fairness"]:
+        fair = row["fair"] or {}
+        fairness.add_row(
+            row["rule"],
+            _law(row),
+            *(f"{fair[key]:g}" if key in fair else "never" for key in ("cycles", "exact_peak_steps", "integer_steps")),
+        )
+    show(fairness)
+    knee, cliff = curve["knee"], curve["cliff"]
+    click.echo(
+        f"load curve: knee at {knee['load']:.2f} of the capacity (throughput {knee['throughput']:.2f}), "
+        f"cliff at {cliff['load']:.2f} (throughput {cliff['throughput']:.2f})"
+    )
+    for name, data in trajectories.items():
+        last = ", ".join("-" if window is None else f"{window:.2f}" for window in data["windows"][-1])
+        click.echo(f"{name}: windows at the end {last} segments; Jain {data['jain_index'][-1]:.4f}")
+    click.echo("\nconventions: docs/model.md, or --json")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _law(row: dict[str, Any]) -> str:
+    law = row["law"]
+    if law is None:
+        return f"differences {', '.join(f'{value:.3g}' for value in row['differences'][:4])}"
+    return f"{law['kind']} x {law['factor']:g}" if "factor" in law else str(law["kind"]).replace("-", " ")

@@ -1,0 +1,114 @@
+"""`ackclock run`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from ackclock.cli.options import file_argument, json_option, seed_option, set_option
+from ackclock.scenario import Scenario
+from ackclock.store import Store
+from ackclock.study import Study, run_study
+
+
+@click.command("run")
+@file_argument
+@seed_option
+@set_option
+@json_option
+@click.option("--out", type=click.Path(file_okay=False), help="Keep the result and its samples in this folder.")
+def command(file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, out: str | None) -> None:
+    """Run the scenario FILE once and print its metrics.
+
+    With --out the folder gets the result (`summary.json`), the resolved scenario (`scenario.json`) and
+    Parquet files of samples over time (`samples/`).
+    """
+    scenario = Scenario.from_file(file, sets)
+    study = Study.of(scenario, seed=seed, samples=out is not None)
+    with Store(out) as store:
+        (outcome,) = run_study(study, store, workers=1)
+        document = json.loads(outcome.result_json)
+        if out is not None:
+            store.write_file("summary.json", json.dumps(document, indent=2) + "\n")
+            store.write_file("scenario.json", json.dumps(json.loads(scenario.resolved_json), indent=2) + "\n")
+    if as_json:
+        click.echo(json.dumps(document, indent=2))
+    else:
+        _show(document, scenario.is_random)
+    if out is not None:
+        click.echo(f"kept in {out}", err=True)
+
+
+#: Rows of the summary: key, label, factor, unit.
+_SUMMARY = (
+    ("goodput_bps", "goodput", 1e-6, "Mbit/s"),
+    ("throughput_bps", "throughput", 1e-6, "Mbit/s"),
+    ("utilization", "utilization", 100, "%"),
+    ("efficiency", "efficiency", 100, "%"),
+    ("delivery_ratio", "delivery ratio", 100, "%"),
+    ("loss_rate", "loss rate (senders)", 100, "%"),
+    ("drop_rate", "drop rate (bottleneck)", 100, "%"),
+    ("jain_index", "Jain index", 1, ""),
+    ("spread", "spread", 1, ""),
+    ("queue_delay_mean_s", "queue delay, mean", 1e3, "ms"),
+    ("queue_delay_p95_s", "queue delay, 95 %", 1e3, "ms"),
+)
+#: Flows shown; `--json` has all.
+_MAX_FLOWS = 20
+
+
+def _show(document: dict[str, Any], is_random: bool) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from ackclock.cli.console import show
+
+    summary = Table(box=box.SIMPLE_HEAD, title=document["scenario"], title_justify="left")
+    summary.add_column("metric")
+    summary.add_column("value", justify="right")
+    summary.add_column("unit")
+    for key, label, factor, unit in _SUMMARY:
+        summary.add_row(label, f"{factor * document['summary'][key]:.4f}", unit)
+    show(summary)
+    flows = Table(box=box.SIMPLE_HEAD)
+    flows.add_column("flow")
+    flows.add_column("cc")
+    flows.add_column("recovery")
+    for heading in ("goodput Mbit/s", "loss %", "rtx", "timeouts", "RTT ms", "cwnd segments"):
+        flows.add_column(heading, justify="right")
+    for flow in document["flows"][:_MAX_FLOWS]:
+        rtt_s = flow["rtt_mean_s"]
+        flows.add_row(
+            flow["name"],
+            flow["cc"],
+            flow["recovery"],
+            f"{1e-6 * flow['goodput_bps']:.4f}",
+            f"{100 * flow['loss_rate']:.3f}",
+            str(flow["retransmits"]),
+            str(flow["timeouts"]),
+            "-" if rtt_s is None else f"{1e3 * rtt_s:.2f}",
+            f"{flow['cwnd_mean_segments']:.2f}",
+        )
+    show(flows)
+    if len(document["flows"]) > _MAX_FLOWS:
+        click.echo(f"  and {len(document['flows']) - _MAX_FLOWS} more flows (--json has all)")
+    links = Table(box=box.SIMPLE_HEAD)
+    links.add_column("link")
+    for heading in ("utilization %", "arrivals", "drops", "marks", "queue delay ms"):
+        links.add_column(heading, justify="right")
+    for link in document["links"]:
+        utilization = link["utilization"]
+        links.add_row(
+            link["name"],
+            "-" if utilization is None else f"{100 * utilization:.3f}",
+            str(link["arrivals"]),
+            str(link["drops"]),
+            str(link["marks"]),
+            f"{1e3 * link['queue_delay_mean_s']:.3f}",
+        )
+    show(links)
+    luck = f"seed {document['seed']}" if is_random else "nothing is random: every run is the same"
+    speed = document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
+    click.echo(f"{luck}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second", err=True)

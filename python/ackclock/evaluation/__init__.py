@@ -1,0 +1,76 @@
+"""Evaluation: an algorithm against a panel, over a suite of environments, on the same luck."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from ackclock.evaluation.score import Scoreboard, score
+from ackclock.evaluation.suite import Contender, Suite
+from ackclock.job import Job, Outcome
+from ackclock.store import Store
+from ackclock.study import Study, run_study
+
+#: What `quick` makes of a suite: fewer replicates, for a first impression.
+_QUICK_REPLICATES = 3
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A scoreboard and the runs behind it."""
+
+    board: Scoreboard
+    #: Jobs and outcomes of `[environment][contender]`, the first replicate each.
+    first: tuple[tuple[tuple[Job, Outcome], ...], ...]
+
+
+def evaluate(
+    cc: str,
+    *,
+    against: Iterable[str] | None = None,
+    suite: str = "core",
+    replicates: int | None = None,
+    quick: bool = False,
+    seed: int = 1,
+    sets: Iterable[str] = (),
+    out: str | Path | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Evaluation:
+    """Compare an algorithm with a panel over a suite; every contender meets the same luck.
+
+    `cc`: a name, or an inline table such as `{ kind = "aimd", increase = 2 }`. `against`: the panel of the suite
+    by default; its first is the reference. `sets`: changes to every scenario. `out`: a folder to keep the runs in,
+    which a second evaluation takes up. Raises `AckclockError`.
+    """
+    loaded = Suite.load(suite)
+    panel = [Contender.parse(text) for text in (loaded.panel if against is None else against)]
+    contender = Contender.parse(cc)
+    contenders = (contender, *(other for other in panel if other.resolved != contender.resolved))
+    reference = next(
+        (index for index, other in enumerate(contenders) if panel and other.resolved == panel[0].resolved), 0
+    )
+    count = replicates or (_QUICK_REPLICATES if quick else loaded.replicates)
+    sets = tuple(sets)
+    studies = [
+        [
+            Study.of(environment.scenario(other.text, loaded.test_groups, sets), seed=seed, replicates=count)
+            for other in contenders
+        ]
+        for environment in loaded.environments
+    ]
+    everything = Study(tuple(job for row in studies for study in row for job in study.jobs))
+    with Store(out) as store:
+        outcomes = iter(run_study(everything, store, executor=executor, workers=workers, progress=progress))
+    results, first = [], []
+    for environment, row in zip(loaded.environments, studies, strict=True):
+        answers = [[next(outcomes) for _ in study.jobs] for study in row]
+        runs = [[json.loads(outcome.result_json) for outcome in replicate] for replicate in answers]
+        results.append(score(environment, runs, reference))
+        first.append(tuple((study.jobs[0], answer[0]) for study, answer in zip(row, answers, strict=True)))
+    board = Scoreboard(loaded, seed, contenders, reference, tuple(results))
+    return Evaluation(board, tuple(first))

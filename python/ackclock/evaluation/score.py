@@ -1,0 +1,133 @@
+"""From stored runs to scores: every metric of every environment and contender, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
+from ackclock.stats import Estimate, estimate, paired_difference
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number per run, and which way is better."""
+
+    name: str
+    #: A heading of a few characters, unit included.
+    heading: str
+    better: str
+    digits: int
+    of: Callable[[Document], float]
+
+    def harm(self, value: float) -> float:
+        """Return how bad a value is; differences of it compare contenders."""
+        if self.better == "near-one":
+            return abs(value - 1.0)
+        return -value if self.better == "higher" else value
+
+
+#: The metrics of every environment, in the order of the scoreboard.
+COMMON = (
+    Metric("efficiency", "efficiency %", "higher", 2, lambda run: 100 * run["summary"]["efficiency"]),
+    Metric("loss_rate", "loss %", "lower", 2, lambda run: 100 * run["summary"]["loss_rate"]),
+    Metric("queue_delay", "queue ms", "lower", 1, lambda run: 1e3 * run["summary"]["queue_delay_mean_s"]),
+    Metric("jain_index", "Jain", "higher", 3, lambda run: run["summary"]["jain_index"]),
+)
+
+
+@dataclass(frozen=True)
+class Score:
+    """One metric of one contender in one environment."""
+
+    metric: Metric
+    values: tuple[float, ...]
+    value: Estimate
+    #: Paired difference to the reference, in terms of harm: above zero is worse. None for the reference.
+    harm: Estimate | None
+
+    @property
+    def judgement(self) -> str:
+        """`better`, `worse` or nothing, where the interval of the difference leaves it open."""
+        if self.harm is None or not self.harm.excludes_zero:
+            return ""
+        return "worse" if self.harm.mean > 0 else "better"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an environment showed: scores by contender, in the order of the contenders."""
+
+    environment: Environment
+    metrics: tuple[Metric, ...]
+    scores: tuple[tuple[Score, ...], ...]
+    #: The first replicate of each contender.
+    first_runs: tuple[Document, ...]
+
+
+@dataclass(frozen=True)
+class Scoreboard:
+    """All results of an evaluation; the reference is the first of the panel, the contender comes first."""
+
+    suite: Suite
+    seed: int
+    contenders: tuple[Contender, ...]
+    reference: int
+    results: tuple[Result, ...]
+
+
+def metrics_of(environment: Environment) -> tuple[Metric, ...]:
+    """Return the metrics that make sense in an environment."""
+    common = tuple(metric for metric in COMMON if environment.fairness or metric.name != "jain_index")
+    if environment.watch is None:
+        return common
+    watch = environment.watch
+    heading = f"{watch.label} {watch.unit}".strip()
+    return (*common, Metric("watch", heading, watch.better, 3, lambda run: _watched(watch, run)))
+
+
+def score(
+    environment: Environment, runs: Sequence[Sequence[Document]], reference: int
+) -> Result:
+    """Score `runs[contender][replicate]` against the contender at index `reference`."""
+    metrics = metrics_of(environment)
+    base = [[metric.harm(metric.of(run)) for run in runs[reference]] for metric in metrics]
+    scores = []
+    for contender, replicates in enumerate(runs):
+        row = []
+        for metric, reference_harm in zip(metrics, base, strict=True):
+            values = tuple(metric.of(run) for run in replicates)
+            harm = None
+            if contender != reference:
+                harm = paired_difference([metric.harm(value) for value in values], reference_harm)
+            row.append(Score(metric, values, estimate(values), harm))
+        scores.append(tuple(row))
+    return Result(environment, metrics, tuple(scores), tuple(replicates[0] for replicates in runs))
+
+
+def _watched(watch: Watch, run: Document) -> float:
+    flows = [flow for flow in run["flows"] if flow["group"] == watch.group]
+    goodput_bps = math.fsum(flow["goodput_bps"] for flow in flows)
+    match watch.metric:
+        case "share":
+            fair = run["summary"]["goodput_bps"] / len(run["flows"])
+            value = goodput_bps / len(flows) / fair if fair else 0.0
+        case "group-efficiency":
+            capacity_bps = run["summary"]["goodput_bps"] / run["summary"]["efficiency"]
+            value = goodput_bps / capacity_bps
+        case "group-goodput":
+            value = goodput_bps
+        case "completion-time":
+            # A transfer that did not end counts with the time it had: a lower bound, never a gift.
+            times = [
+                flow["completion_time_s"] if flow["completion_time_s"] is not None else run["duration_s"]
+                for flow in flows
+            ]
+            value = math.fsum(times) / len(times)
+        case other:
+            raise ValueError(f"unknown metric {other!r} in a suite")
+    return value * watch.scale

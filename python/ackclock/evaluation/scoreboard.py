@@ -1,0 +1,115 @@
+"""The scoreboard as a table of 100 columns, and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from ackclock import __version__
+from ackclock.evaluation.score import COMMON, Result, Score, Scoreboard
+from ackclock.evaluation.verdict import verdict
+from ackclock.stats import CONFIDENCE, Estimate
+
+#: How a judgement stands behind a figure.
+_MARKS = {"better": "+", "worse": "-", "": " "}
+
+
+def scoreboard_table(board: Scoreboard) -> Table:
+    """Return one block per environment, one row per contender: mean and half of the interval."""
+    replicates = max(len(score.values) for result in board.results for row in result.scores for score in row)
+    reference = board.contenders[board.reference].label
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title=f"suite {board.suite.name}, version {board.suite.version}: {replicates} replicates, seed {board.seed}",
+        title_justify="left",
+        caption=(
+            f"mean ± half of the {CONFIDENCE:.0%} interval; + better, - worse than {reference}: the interval of the "
+            "paired difference leaves out zero"
+        ),
+        caption_justify="left",
+        pad_edge=False,
+    )
+    table.add_column("environment", no_wrap=True, max_width=23)
+    table.add_column("cc", no_wrap=True, overflow="ellipsis", max_width=12)
+    for metric in COMMON:
+        table.add_column(metric.heading, justify="right", no_wrap=True)
+    for result in board.results:
+        _add_block(table, board, result)
+    return table
+
+
+def _add_block(table: Table, board: Scoreboard, result: Result) -> None:
+    for index, (contender, row) in enumerate(zip(board.contenders, result.scores, strict=True)):
+        cells = []
+        for metric in COMMON:
+            found = next((score for score in row if score.metric is metric), None)
+            cells.append("" if found is None else f"{figure(found)}{_MARKS[found.judgement]}")
+        table.add_row(result.environment.title if index == 0 else "", contender.label, *cells)
+    table.add_section()
+
+
+def watch_table(board: Scoreboard) -> Table:
+    """Return what single environments are about, one row each, one column per contender."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("what an environment is about")
+    for contender in board.contenders:
+        table.add_column(contender.label, justify="right", no_wrap=True)
+    for result in board.results:
+        if (watch := result.environment.watch) is not None:
+            unit = f" ({watch.unit})" if watch.unit else ""
+            cells = [f"{figure(row[-1])}{_MARKS[row[-1].judgement]}" for row in result.scores]
+            table.add_row(f"{result.environment.title}: {watch.label}{unit}", *cells)
+    return table
+
+
+def figure(score: Score) -> str:
+    """Return mean and half-width with the digits of the metric."""
+    return estimate_text(score.value, score.metric.digits)
+
+
+def estimate_text(value: Estimate, digits: int) -> str:
+    """Return `mean ±half`, or the mean alone where there is no interval."""
+    if value.half_width is None:
+        return f"{value.mean:.{digits}f}"
+    return f"{value.mean:.{digits}f} ±{value.half_width:.{digits}f}"
+
+
+def scoreboard_json(board: Scoreboard) -> dict[str, Any]:
+    """Return everything on the scoreboard, replicate by replicate."""
+    return {
+        "version": __version__,
+        "suite": {"name": board.suite.name, "version": board.suite.version},
+        "seed": board.seed,
+        "confidence": CONFIDENCE,
+        "contenders": [{"label": other.label, "cc": other.resolved} for other in board.contenders],
+        "reference": board.contenders[board.reference].label,
+        "verdict": verdict(board),
+        "environments": [
+            {
+                "id": result.environment.id,
+                "title": result.environment.title,
+                "question": result.environment.question,
+                "scores": [
+                    {
+                        "contender": contender.label,
+                        "metrics": {score.metric.name: _score_json(score) for score in row},
+                    }
+                    for contender, row in zip(board.contenders, result.scores, strict=True)
+                ],
+            }
+            for result in board.results
+        ],
+    }
+
+
+def _score_json(score: Score) -> dict[str, Any]:
+    return {
+        "heading": score.metric.heading,
+        "mean": score.value.mean,
+        "low": score.value.low,
+        "high": score.value.high,
+        "values": list(score.values),
+        "judgement": score.judgement,
+    }

@@ -1,0 +1,140 @@
+"""Suites: named environments, the algorithm left open."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ackclock import _core
+from ackclock.errors import InputError
+from ackclock.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A metric that an environment is about, beyond those of every environment."""
+
+    metric: str
+    group: str
+    label: str
+    #: "higher", "lower" or "near-one".
+    better: str
+    unit: str = ""
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A scenario and what it asks."""
+
+    id: str
+    title: str
+    question: str
+    path: Path
+    sets: tuple[str, ...]
+    #: Whether the flows are meant to get the same.
+    fairness: bool
+    watch: Watch | None
+
+    def scenario(self, cc: str, test_groups: Iterable[str], sets: Iterable[str] = ()) -> Scenario:
+        """Return the scenario with an algorithm in the flows under test."""
+        base = Scenario.from_file(self.path, self.sets)
+        groups = [flow["name"] for flow in json.loads(base.resolved_json)["flows"]]
+        chosen = [f"flows.{group}.cc={cc}" for group in groups if group in set(test_groups)]
+        return base.with_sets([*chosen, *sets])
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Environments with a version: scores of different versions are not compared."""
+
+    name: str
+    version: int
+    title: str
+    replicates: int
+    test_groups: tuple[str, ...]
+    panel: tuple[str, ...]
+    environments: tuple[Environment, ...]
+
+    @classmethod
+    def load(cls, name: str) -> Suite:
+        """Load a suite by name, or from a folder with a `suite.toml`.
+
+        Raises `InputError` with the names of the suites there are.
+        """
+        builtin = Path(str(resources.files("ackclock.suites")))
+        folder = next((path for path in (builtin / name, Path(name)) if (path / "suite.toml").is_file()), None)
+        if folder is None:
+            known = ", ".join(sorted(path.parent.name for path in builtin.glob("*/suite.toml")))
+            raise InputError(f"no suite is called {name!r}, and no folder of that name holds a suite.toml; there are: {known}")
+        try:
+            return cls._read(folder, tomllib.loads((folder / "suite.toml").read_text(encoding="utf-8")))
+        except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+            raise InputError(f"{folder / 'suite.toml'}: cannot be read: {error}") from None
+
+    @classmethod
+    def _read(cls, folder: Path, tree: dict[str, Any]) -> Suite:
+        environments = tuple(
+            Environment(
+                id=entry["id"],
+                title=entry["title"],
+                question=entry["question"],
+                path=folder / entry["scenario"],
+                sets=tuple(entry.get("set", ())),
+                fairness=entry.get("fairness", True),
+                watch=Watch(**entry["watch"]) if "watch" in entry else None,
+            )
+            for entry in tree["environments"]
+        )
+        return cls(
+            name=tree["name"],
+            version=tree["version"],
+            title=tree["title"],
+            replicates=tree["replicates"],
+            test_groups=tuple(tree["test"]),
+            panel=tuple(tree["panel"]),
+            environments=environments,
+        )
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An algorithm with its parameters, as a command line names it."""
+
+    #: A name such as `new-aimd`, or an inline table such as `{ kind = "aimd", increase = 2 }`.
+    text: str
+
+    @classmethod
+    def parse(cls, text: str) -> Contender:
+        """Check the name or the table. Raises `ScenarioError` with a suggestion."""
+        contender = cls(text.strip())
+        _ = contender.resolved
+        return contender
+
+    @cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The algorithm with every parameter."""
+        probe = {"schema": 1, "duration": "1 s", "topology": {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"}}
+        scenario = Scenario.from_dict({**probe, "flows": [{"name": "test", "cc": "aimd"}]}, [f"flows.test.cc={self.text}"])
+        cc: dict[str, Any] = json.loads(scenario.resolved_json)["flows"][0]["cc"]
+        return cc
+
+    @cached_property
+    def label(self) -> str:
+        """A short name: the kind, and the parameters that are not the defaults."""
+        cc = dict(self.resolved)
+        kind = cc.pop("kind")
+        defaults = {
+            parameter["name"]: parameter["default"]
+            for entry in json.loads(_core.list_json("cc"))
+            if entry["name"] == kind
+            for parameter in entry["parameters"]
+        }
+        changed = [f"{key}={value:g}" for key, value in cc.items() if value != defaults.get(key)]
+        return f"{kind}({', '.join(changed)})" if changed else str(kind)

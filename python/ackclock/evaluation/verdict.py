@@ -1,0 +1,76 @@
+"""One sentence in plain words, from the scores alone."""
+
+from __future__ import annotations
+
+import math
+
+from ackclock.evaluation.score import Result, Score, Scoreboard
+
+
+def verdict(board: Scoreboard) -> str:
+    """Say how the first contender compares with the reference, and where it does worst."""
+    name = board.contenders[0].label
+    reference = board.contenders[board.reference].label
+    if board.reference == 0:
+        return f"{name} is the reference itself: its scores stand for themselves."
+    total = len(board.results)
+    gains = _count(board, "efficiency", "better")
+    losses = _count(board, "efficiency", "worse")
+    parts = [
+        f"Against {reference}, {name} uses the link better in {gains} of {total} environments "
+        f"and worse in {losses}"
+    ]
+    if (ratio := _loss_ratio(board)) is not None:
+        parts.append(f"loses {ratio:.3g} times as much of what it sends (geometric mean)")
+    fairer, less_fair = _count(board, "jain_index", "better"), _count(board, "jain_index", "worse")
+    parts.append(f"is fairer in {fairer} and less fair in {less_fair}")
+    sentence = ", ".join(parts[:-1]) + ", and " + parts[-1]
+    worst = worst_result(board)
+    if worst is None:
+        return f"{sentence}; in no environment is it clearly worse."
+    result, score = worst
+    theirs = result.scores[board.reference][result.metrics.index(score.metric)]
+    return (
+        f"{sentence}; its worst is “{result.environment.title}”: {score.metric.heading} "
+        f"{score.value.mean:.3g} where {reference} has {theirs.value.mean:.3g}."
+    )
+
+
+def worst_result(board: Scoreboard) -> tuple[Result, Score] | None:
+    """Return the environment and metric in which the first contender is most clearly worse than the reference.
+
+    Worseness is a share: of the capacity, of a fair share, of Jain's index; loss and delay have no natural
+    whole and do not compete here.
+    """
+    whole = {"efficiency": 100.0, "jain_index": 1.0}
+    candidates = []
+    for result in board.results:
+        for score in result.scores[0]:
+            size = whole.get(score.metric.name, 1.0 if score.metric.better == "near-one" else None)
+            if size is not None and score.judgement == "worse" and score.harm is not None:
+                candidates.append((score.harm.mean / size, result, score))
+    if not candidates:
+        return None
+    _, result, score = max(candidates, key=lambda candidate: candidate[0])
+    return result, score
+
+
+def _count(board: Scoreboard, metric: str, judgement: str) -> int:
+    return sum(
+        score.judgement == judgement
+        for result in board.results
+        for score in result.scores[0]
+        if score.metric.name == metric
+    )
+
+
+def _loss_ratio(board: Scoreboard) -> float | None:
+    logs = []
+    for result in board.results:
+        ours, theirs = (
+            next(score.value.mean for score in result.scores[who] if score.metric.name == "loss_rate")
+            for who in (0, board.reference)
+        )
+        if ours > 0 and theirs > 0:
+            logs.append(math.log(ours / theirs))
+    return math.exp(math.fsum(logs) / len(logs)) if logs else None

@@ -1,0 +1,115 @@
+"""The binding: scenarios in, runs and tables out."""
+
+import json
+import threading
+import tomllib
+
+import jsonschema
+import polars
+import pytest
+from ackclock import _core
+
+TWO_FLOWS = """
+schema = 1
+name = "two-flows"
+duration = "100 s"
+warmup = "5 s"
+
+[topology]
+kind = "dumbbell"
+rate = "5 Mbit/s"
+delay = "30 ms"
+queue = { kind = "drop-tail", limit = "100 packets" }
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+
+[[flows]]
+name = "test"
+count = 2
+cc = { kind = "aimd", increase = 1, remaining = 0.5 }
+recovery = "sack"
+traffic = "bulk"
+start = { uniform = ["0 s", "1 s"] }
+"""
+
+
+def two_flows(*sets: str) -> _core.Scenario:
+    return _core.Scenario.from_toml(TWO_FLOWS, "two-flows.toml", sets)
+
+
+def without_cpu_time(run: _core.Run) -> dict:
+    result = json.loads(run.to_json())
+    assert result.pop("engine_cpu_s") > 0
+    return result
+
+
+def test_toml_and_json_are_the_same_scenario() -> None:
+    scenario = two_flows()
+    again = _core.Scenario.from_json(json.dumps(tomllib.loads(TWO_FLOWS)))
+    resolved = _core.Scenario.from_json(scenario.resolved_json())
+    assert scenario.hash == again.hash == resolved.hash
+    assert (scenario.name, scenario.seed, scenario.is_random) == ("two-flows", 1, True)
+    assert two_flows("duration=10 s").hash == scenario.with_sets(["duration=10 s"]).hash != scenario.hash
+
+
+def test_the_description_has_links_and_base_rtts() -> None:
+    description = json.loads(two_flows().describe_json())
+    assert description["links"][0]["name"] == "bottleneck"
+    assert [flow["base_rtt_s"] for flow in description["flows"]] == [0.064, 0.064]
+
+
+def test_a_mistake_is_an_error_with_its_place() -> None:
+    with pytest.raises(_core.ScenarioError) as error:
+        _core.Scenario.from_toml(TWO_FLOWS.replace("increase", "increse"), "two-flows.toml")
+    place = "two-flows.toml:17: flows.test.cc.increse"
+    assert str(error.value) == f'{place}: unknown key; did you mean "increase"?'
+    with pytest.raises(ValueError, match="did you mean"):
+        _core.list_json("ccs")
+    with pytest.raises(ValueError, match="expected"):
+        _core.model_json('{"what": "weather"}')
+
+
+def test_the_same_seed_gives_the_same_run() -> None:
+    scenario = two_flows("duration=10 s")
+    first = without_cpu_time(scenario.run())
+    assert without_cpu_time(scenario.run(seed=1, replicate=0)) == first
+    assert without_cpu_time(scenario.run(replicate=1))["flows"] != first["flows"]
+    assert [flow["name"] for flow in first["flows"]] == ["test.0", "test.1"]
+    assert list(first)[:4] == ["scenario", "scenario_hash", "seed", "replicate"]
+
+
+def test_samples_are_tables() -> None:
+    run = two_flows("duration=10 s").run()
+    flows, links = polars.DataFrame(run.flow_samples), polars.DataFrame(run.link_samples)
+    assert flows.columns == run.flow_samples.columns
+    assert len(flows) == len(run.flow_samples) > 1000
+    assert set(flows["flow"].unique()) == {"test.0", "test.1"}
+    assert "slow-start" in set(flows["phase"].cast(polars.String))
+    assert "bottleneck" in set(links["link"].unique())
+    # The capsule can be taken more than once.
+    assert polars.DataFrame(run.flow_samples).equals(flows)
+
+
+def test_a_run_can_be_cancelled() -> None:
+    cancel = _core.Cancel()
+    threading.Timer(0.1, cancel.set).start()
+    with pytest.raises(_core.Interrupted):
+        two_flows("duration=200 h", "sampling.interval=none").run(cancel=cancel)
+    assert cancel.is_set()
+
+
+def test_the_schema_accepts_shorthand_and_refuses_unknown_keys() -> None:
+    schema = json.loads(_core.schema_json())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    document = tomllib.loads(TWO_FLOWS)
+    jsonschema.validate(document, schema)
+    jsonschema.validate(document | {"flows": [{"cc": "new-aimd", "rtt": "100 ms"}]}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document | {"flows": [{"cc": "new-amd"}]}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document | {"durration": "1 s"}, schema)
+
+
+def test_lists_and_keys_are_explained() -> None:
+    for kind in ("cc", "recovery", "queue", "loss", "traffic", "topology"):
+        assert all(entry["summary"] for entry in json.loads(_core.list_json(kind)))
+    assert {"duration", "transport.mss", "flows.cc"} <= {key["path"] for key in json.loads(_core.keys_json())}

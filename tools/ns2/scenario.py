@@ -1,0 +1,109 @@
+"""From a resolved ackclock scenario to the arguments of `dumbbell.tcl`.
+
+The scenario file is the one source of a comparison: whatever the Tcl script can be told comes from it, and a
+scenario that asks for more is refused.
+"""
+
+import json
+import re
+from typing import Any
+
+from ackclock import _core
+
+RECOVERY = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+BYTES = {"B": 1.0, "kB": 1e3, "MB": 1e6}
+# ns-2's clock tick; its round-trip times are multiples of it.
+TICK = 0.01
+# "No maximum": more than any window of the comparison.
+NO_MAXIMUM = 10_000
+# Transport keys that dumbbell.tcl does not know, and the value without which there is no ns-2 counterpart.
+FIXED = {"framing": "0 B", "byte_counting": False, "timeout_ssthresh": "half-cwnd", "peer_sack": True}
+
+
+class NotComparable(Exception):
+    """The scenario holds something that the ns-2 script cannot do."""
+
+
+def arguments(scenario: _core.Scenario) -> dict[str, object]:
+    """The arguments of `dumbbell.tcl`, the seed left out.
+
+    Raises:
+        NotComparable: naming the key.
+    """
+    resolved: dict[str, Any] = json.loads(scenario.resolved_json())
+    description: dict[str, Any] = json.loads(scenario.describe_json())
+    if resolved.get("topology", {}).get("kind") != "dumbbell" or "access" not in resolved["topology"]:
+        raise NotComparable("topology: a dumbbell with access links is needed")
+    if len(resolved["flows"]) != 1:
+        raise NotComparable("flows: one group of flows is needed")
+    flow = resolved["flows"][0]
+    for key, value in FIXED.items():
+        if flow[key] != value:
+            raise NotComparable(f"flows.{flow['name']}.{key}: ns-2 has only {json.dumps(value)}")
+    if flow["cc"]["kind"] != "aimd" or flow["traffic"] != {"kind": "bulk"}:
+        raise NotComparable(f"flows.{flow['name']}: only bulk flows under aimd are compared")
+    links = {link["name"]: link for link in description["links"]}
+    first = description["flows"][0]["name"]
+    bottleneck, access = links["bottleneck"], links[f"{first}.source"]
+    if any(link["loss"] != "none" for link in links.values()):
+        raise NotComparable("loss: not in the ns-2 script")
+    payload, header = (round(quantity(flow[key], BYTES)) for key in ("mss", "header"))
+    jitter = max(links[name]["jitter_s"] for name in description["flows"][0]["path"])
+    if jitter > 1.000001 * 8 * (payload + header) / access["rate_bps"]:
+        raise NotComparable("send_jitter: in ns-2 more than a packet time of the access link would reorder packets")
+    return {
+        "flows": len(description["flows"]),
+        "duration": description["duration_s"],
+        "warmup": description["warmup_s"],
+        "rate": bottleneck["rate_bps"],
+        "delay": bottleneck["delay_s"],
+        "limit": limit(bottleneck),
+        "reverse_limit": limit(links["bottleneck.reverse"]),
+        "access_rate": access["rate_bps"],
+        "access_delay": access["delay_s"],
+        "access_limit": limit(access),
+        **start(flow["start"]),
+        "jitter": jitter,
+        "tcp": RECOVERY[flow["recovery"]],
+        "payload": payload,
+        "header": header,
+        "initial_window": flow["initial_window"],
+        "max_window": NO_MAXIMUM if flow.get("max_window") in (None, "none") else flow["max_window"],
+        "increase": flow["cc"]["increase"],
+        "remaining": flow["cc"]["remaining"],
+        "limited_transmit": int(flow["limited_transmit"]),
+        "min_rto": quantity(flow["min_rto"], SECONDS),
+        "tick": TICK,
+        "delayed_ack": delayed_ack(flow["delayed_ack"]),
+        "timestamps": int(flow["timestamps"]),
+        "idle_restart": int(flow["idle_restart"]),
+        "handshake": 0,
+    }
+
+
+def quantity(text: str, units: dict[str, float]) -> float:
+    """`"200 ms"` in seconds, `"1000 B"` in bytes."""
+    number, unit = text.split()
+    return float(number) * units[unit]
+
+
+def limit(link: dict[str, Any]) -> int:
+    """ns-2's limit of a queue. It counts the packet that arrives: L leaves room for L - 1 that wait."""
+    found = re.fullmatch(r"drop-tail, (\d+) packets?", link["queue"])
+    if found is None:
+        raise NotComparable(f"{link['name']}: only drop-tail queues with a limit in packets are compared")
+    return int(found[1]) + 1
+
+
+def start(value: Any) -> dict[str, float]:
+    """Bounds of the start times."""
+    low, high = value["uniform"] if isinstance(value, dict) else (value, value)
+    return {"start_min": quantity(low, SECONDS), "start_max": quantity(high, SECONDS)}
+
+
+def delayed_ack(value: bool | str) -> float:
+    """Longest delay in seconds; 0 for none."""
+    if isinstance(value, bool):
+        return 0.1 if value else 0.0
+    return quantity(value, SECONDS)
