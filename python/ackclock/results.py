@@ -63,7 +63,9 @@ class RunResult:
         return int(self.document["seed"])
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{name}</td><td>{value:.6g}</td></tr>" for name, value in self.summary.items())
+        rows = "".join(
+            f"<tr><td>{name}</td><td>{value:.6g}</td></tr>" for name, value in self.summary.items()
+        )
         return f"<table><caption>{self.scenario.name}</caption>{rows}</table>"
 
 

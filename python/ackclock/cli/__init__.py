@@ -41,7 +41,9 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            raise click.UsageError(f"no command is called {args[0]!r}{suggestion(args[0], _COMMANDS)}", ctx) from None
+            raise click.UsageError(
+                f"no command is called {args[0]!r}{suggestion(args[0], _COMMANDS)}", ctx
+            ) from None
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
