@@ -66,7 +66,7 @@ class Store:
             ).fetchone()
         except sqlite3.Error as error:
             raise self._error("cannot be read", error) from None
-        if row is None or job.samples and not row[1]:
+        if row is None or (job.samples and not row[1]):
             return None
         if not job.samples:
             return Outcome(job.key, row[0])

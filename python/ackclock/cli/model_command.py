@@ -25,7 +25,10 @@ _USER_KEYS = ("window", "start", "stop")
     "users",
     multiple=True,
     metavar="window=W[,start=T][,stop=T]",
-    help="A user's first window (segments), arrival and departure (round trips); two users of 10 and 50 by default.",
+    help=(
+        "A user's first window (segments), arrival and departure (round trips); "
+        "two users of 10 and 50 by default."
+    ),
 )
 @click.option(
     "--plot",

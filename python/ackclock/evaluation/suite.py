@@ -75,7 +75,8 @@ class Suite:
         if folder is None:
             known = ", ".join(sorted(path.parent.name for path in builtin.glob("*/suite.toml")))
             raise InputError(
-                f"no suite is called {name!r}, and no folder of that name holds a suite.toml; there are: {known}"
+                f"no suite is called {name!r}, and no folder of that name holds a suite.toml; "
+                f"there are: {known}"
             )
         try:
             return cls._read(folder, tomllib.loads((folder / "suite.toml").read_text(encoding="utf-8")))
