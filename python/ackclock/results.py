@@ -6,6 +6,7 @@ import io
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.job import Outcome
@@ -70,19 +71,19 @@ class RunResult:
 
 
 def run(
-    scenario: Scenario | str | dict[str, Any],
+    scenario: Scenario | str | Path | dict[str, Any],
     *,
     seed: int | None = None,
     replicate: int = 0,
     sets: tuple[str, ...] = (),
-    out: str | None = None,
+    out: str | Path | None = None,
 ) -> RunResult:
     """Run one replicate of a scenario: a `Scenario`, a file, or the dict of one.
 
     `seed`: the file's own by default. `sets`: `KEY=VALUE` texts as of `--set`. `out`: a folder to keep the
     result in. Raises `ScenarioError` or `StoreError`.
     """
-    if isinstance(scenario, str):
+    if isinstance(scenario, str | Path):
         scenario = Scenario.from_file(scenario)
     elif isinstance(scenario, dict):
         scenario = Scenario.from_dict(scenario)
