@@ -73,7 +73,9 @@ def svg(lines: Sequence[Line], unit: str) -> str:
         points = " ".join(
             f"{_LEFT + across * x:.1f},{base - up * y:.1f}" for x, y in zip(line.x, line.y, strict=True)
         )
-        parts.append(f'<polyline class="line c{index}" points="{points}"><title>{line.label}</title></polyline>')
+        parts.append(
+            f'<polyline class="line c{index}" points="{points}"><title>{line.label}</title></polyline>'
+        )
     parts.append("</svg>")
     if len(lines) > 1:
         keys = "".join(f'<span class="key c{index}">{line.label}</span>' for index, line in enumerate(lines))

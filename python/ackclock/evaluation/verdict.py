@@ -37,7 +37,7 @@ def verdict(board: Scoreboard) -> str:
 
 
 def worst_result(board: Scoreboard) -> tuple[Result, Score] | None:
-    """Return the environment and metric in which the first contender is most clearly worse than the reference.
+    """Return the environment and metric in which the first contender is most clearly worse, or nothing.
 
     Worseness is a share: of the capacity, of a fair share, of Jain's index; loss and delay have no natural
     whole and do not compete here.
