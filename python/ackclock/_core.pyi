@@ -78,6 +78,10 @@ class Run:
     def link_samples(self) -> Table:
         """Samples of links over time, a table of Arrow."""
 
+    @property
+    def packets(self) -> Table:
+        """Every packet at every link, a table of Arrow; empty unless `sampling.packets` is on."""
+
 @final
 class Table:
     """A table that any library of Arrow can read: `polars.DataFrame(table)`."""

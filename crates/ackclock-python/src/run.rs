@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::catalog::to_json;
 use crate::error::Error;
-use crate::table::{Table, flow_table, link_table};
+use crate::table::{Table, flow_table, link_table, packet_table};
 
 /// How long Ctrl-C may go unnoticed.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
@@ -37,6 +37,7 @@ pub struct Outcome {
     links: Vec<LinkResult>,
     flow_samples: Table,
     link_samples: Table,
+    packets: Table,
 }
 
 /// The order of the keys is that of the output.
@@ -84,6 +85,12 @@ impl Run {
     #[getter]
     fn link_samples(&self) -> Table {
         self.outcome.link_samples.clone()
+    }
+
+    /// Every packet at every link, a table of Arrow; empty unless `sampling.packets` is on.
+    #[getter]
+    fn packets(&self) -> Table {
+        self.outcome.packets.clone()
     }
 
     fn __repr__(&self) -> String {
@@ -139,5 +146,6 @@ fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::Interrupted>
         links,
         flow_samples: flow_table(samples.flows, &samples.flow_names),
         link_samples: link_table(samples.links, &samples.link_names),
+        packets: packet_table(samples.trace),
     })
 }

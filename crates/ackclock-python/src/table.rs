@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use ackclock::cc::Phase;
-use ackclock::probe::{FlowSamples, LinkSamples};
+use ackclock::probe::{FlowSamples, LinkSamples, PacketEvent, PacketTrace};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt32Type};
 use arrow_array::{
-    ArrayRef, ArrowPrimitiveType, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, RecordBatchIterator,
-    StringArray, UInt32Array, UInt64Array,
+    ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch,
+    RecordBatchIterator, StringArray, UInt32Array, UInt64Array,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -92,6 +92,22 @@ pub fn link_table(samples: LinkSamples, names: &[String]) -> Table {
         ("backlog_bytes", Arc::new(UInt64Array::from(backlog_bytes))),
         ("forwarded_bytes", Arc::new(UInt64Array::from(forwarded_bytes))),
         ("drops", Arc::new(UInt64Array::from(drops))),
+    ])
+}
+
+/// The trace of every packet, with names and events as text.
+pub fn packet_table(trace: PacketTrace) -> Table {
+    let PacketTrace { flow_names, link_names, time_ns, link, flow, event, seq, len, retransmission, cwnd_segments } =
+        trace;
+    table(vec![
+        ("time_ns", Arc::new(UInt64Array::from(time_ns))),
+        ("link", text::<UInt32Type>(link, &link_names)),
+        ("flow", text::<UInt32Type>(flow, &flow_names)),
+        ("event", text::<UInt8Type>(event, &PacketEvent::NAMES)),
+        ("seq", Arc::new(UInt64Array::from(seq))),
+        ("len", Arc::new(UInt32Array::from(len))),
+        ("retransmission", Arc::new(BooleanArray::from(retransmission))),
+        ("cwnd_segments", Arc::new(Float64Array::from(cwnd_segments))),
     ])
 }
 

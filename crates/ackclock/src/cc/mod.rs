@@ -21,6 +21,49 @@ pub struct CcContext {
     pub initial_window: f64,
     /// What a retransmission timeout does to ssthresh.
     pub timeout_ssthresh: TimeoutSsthresh,
+    /// The slow-start threshold to begin with; infinite for none.
+    pub initial_ssthresh: f64,
+    /// What the first cut, and one in slow start, leaves of the window.
+    pub first_cut: FirstCut,
+    /// Which window is cut.
+    pub cut_window: CutWindow,
+}
+
+impl CcContext {
+    /// The context that leaves all rules to the RFCs and the algorithm.
+    pub fn new(initial_window: f64) -> Self {
+        CcContext {
+            initial_window,
+            timeout_ssthresh: TimeoutSsthresh::default(),
+            initial_ssthresh: f64::INFINITY,
+            first_cut: FirstCut::default(),
+            cut_window: CutWindow::default(),
+        }
+    }
+}
+
+/// What the first cut, and one in slow start, leaves of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstCut {
+    /// What the law leaves.
+    #[default]
+    Law,
+    /// Half of it, whatever the law.
+    Half,
+}
+
+/// Which window is cut, in segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum CutWindow {
+    /// cwnd with its fraction.
+    #[default]
+    Exact,
+    /// Whole segments of what the receiver's window leaves of cwnd; what remains is whole, too.
+    Whole {
+        /// The receiver's window; infinite for no bound.
+        max_window: f64,
+    },
 }
 
 /// What a retransmission timeout leaves as ssthresh (never below two segments).

@@ -2,7 +2,9 @@
 //!
 //! Reference: RFC 5681 with the rule in the place of its increase and decrease.
 
-use super::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, Restart, TimeoutSsthresh};
+use super::{
+    Ack, CcContext, Congestion, CongestionControl, CongestionKind, CutWindow, FirstCut, Restart, TimeoutSsthresh,
+};
 use crate::rule::Rule;
 use crate::units::Instant;
 
@@ -18,24 +20,25 @@ pub struct Windowed<R> {
     context: CcContext,
     cwnd: f64,
     ssthresh: f64,
+    was_cut: bool,
 }
 
 impl<R: Rule> Windowed<R> {
     /// A controller at the initial window, in slow start.
     pub fn new(rule: R, context: CcContext) -> Self {
-        Windowed { rule, context, cwnd: context.initial_window, ssthresh: f64::INFINITY }
+        Windowed { rule, context, cwnd: context.initial_window, ssthresh: context.initial_ssthresh, was_cut: false }
     }
 
     fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// What the rule leaves of the window. What slow start gained counts as old.
-    fn law(&mut self) -> f64 {
+    /// What the rule leaves of `window`. What slow start gained counts as old.
+    fn law(&mut self, window: f64) -> f64 {
         if self.in_slow_start() {
-            self.rule.restart(self.cwnd);
+            self.rule.restart(window);
         }
-        self.rule.cut(self.cwnd)
+        self.rule.cut(window)
     }
 }
 
@@ -66,14 +69,26 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
+        let window = match self.context.cut_window {
+            CutWindow::Exact => self.cwnd,
+            CutWindow::Whole { max_window } => self.cwnd.min(max_window).floor(),
+        };
+        let halves = self.context.first_cut == FirstCut::Half && (!self.was_cut || self.in_slow_start());
+        self.was_cut = true;
         let remaining = match (congestion.kind, self.context.timeout_ssthresh) {
-            (CongestionKind::Timeout, TimeoutSsthresh::HalfCwnd) => self.cwnd / 2.0,
+            (CongestionKind::Timeout, TimeoutSsthresh::HalfCwnd) => window / 2.0,
             (CongestionKind::Timeout, TimeoutSsthresh::HalfFlight) => f64::from(congestion.flight_size) / 2.0,
-            _ => self.law(),
+            _ if halves => window / 2.0,
+            _ => self.law(window),
+        };
+        let (remaining, floor) = match self.context.cut_window {
+            CutWindow::Exact => (remaining, MIN_SSTHRESH),
+            // ssthresh has its floor, the window has not: three segments leave one.
+            CutWindow::Whole { .. } => (remaining.floor(), LOSS_WINDOW),
         };
         self.ssthresh = remaining.max(MIN_SSTHRESH);
         self.cwnd = match congestion.restart {
-            Restart::Reduced => self.ssthresh,
+            Restart::Reduced => remaining.max(floor),
             Restart::SlowStart => LOSS_WINDOW,
         };
     }

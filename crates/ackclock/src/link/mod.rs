@@ -49,8 +49,8 @@ pub struct Link<T> {
     queue: Queue<T>,
     /// What has been sent and has not arrived, with the time of arrival, in order.
     pipe: VecDeque<(Instant, T)>,
-    /// What was lost behind the transmitter and has not been taken back.
-    lost: Vec<T>,
+    /// What was lost behind the transmitter and has not been taken back, with the time at which it would have arrived.
+    lost: Vec<(Instant, T)>,
     last_arrival: Instant,
     counters: LinkCounters,
     waits: Option<Histogram<u64>>,
@@ -138,9 +138,9 @@ impl<T: Queued> Link<T> {
         self.pipe.pop_front().map(|(_, item)| item)
     }
 
-    /// A packet that was lost on the way, so that its owner can forget it.
+    /// A packet that was lost on the way and when it would have come to the far end, so that its owner can forget it.
     #[inline]
-    pub fn take_lost(&mut self) -> Option<T> {
+    pub fn take_lost(&mut self) -> Option<(Instant, T)> {
         self.lost.pop()
     }
 
@@ -219,7 +219,7 @@ impl<T: Queued> Link<T> {
         }
         if self.loss.loses() {
             self.counters.losses += 1;
-            self.lost.push(item);
+            self.lost.push((at, item));
         } else {
             self.pipe.push_back((at, item));
         }

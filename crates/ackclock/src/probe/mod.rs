@@ -13,6 +13,8 @@ pub struct Samples {
     pub flows: FlowSamples,
     /// Samples of links.
     pub links: LinkSamples,
+    /// Every packet; empty unless asked for.
+    pub trace: PacketTrace,
 }
 
 /// Samples of flows; all columns are of one length. Counters count from the start of the run.
@@ -55,4 +57,50 @@ pub struct LinkSamples {
     pub forwarded_bytes: Vec<u64>,
     /// Packets dropped so far.
     pub drops: Vec<u64>,
+}
+
+/// What happened to every packet, link by link, and to the windows; all columns are of one length, times ascend.
+#[derive(Clone, Debug, Default)]
+pub struct PacketTrace {
+    /// Flow names, to which `flow` points.
+    pub flow_names: Vec<String>,
+    /// Link names, to which `link` points.
+    pub link_names: Vec<String>,
+    /// When.
+    pub time_ns: Vec<u64>,
+    /// Index into `link_names`; of no meaning where a window changes.
+    pub link: Vec<u32>,
+    /// Index into `flow_names`.
+    pub flow: Vec<u32>,
+    /// [`PacketEvent`] as a number.
+    pub event: Vec<u8>,
+    /// First byte of data, or the next byte that an ACK expects.
+    pub seq: Vec<u64>,
+    /// Payload; 0 for an ACK.
+    pub len: Vec<u32>,
+    /// True for data that was sent before.
+    pub retransmission: Vec<bool>,
+    /// The flow's window at that time.
+    pub cwnd_segments: Vec<f64>,
+}
+
+/// What happens to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum PacketEvent {
+    /// It comes to the queue of a link.
+    Enter,
+    /// It comes out of the link.
+    Leave,
+    /// The queue drops it.
+    Drop,
+    /// It is lost behind the transmitter, at the time at which it would have come out.
+    Lose,
+    /// No packet: the sender's window has changed.
+    Window,
+}
+
+impl PacketEvent {
+    /// Names, in the order of the discriminants.
+    pub const NAMES: [&'static str; 5] = ["enter", "leave", "drop", "lose", "window"];
 }

@@ -2,13 +2,13 @@
 
 use super::network::{Access, Loss, Queue};
 use super::quantity::{Limit, SendJitter};
-use super::schema::{Document, Flow, TrafficKeys};
+use super::schema::{CutWindowName, Document, Flow, InitialSsthresh, TrafficKeys, TransportKeys};
 use super::topology::{Network, Route};
 use super::validate::sampling_interval;
-use crate::cc::CcContext;
+use crate::cc::{CcContext, CutWindow};
 use crate::luck::Luck;
 use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, Sampling, Traffic};
-use crate::tcp::Transport;
+use crate::tcp::{Transport, Variations};
 use crate::units::{Duration, Instant, Rate};
 
 /// The plan of one replicate.
@@ -23,6 +23,7 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
         sampling: Sampling {
             interval: sampling_interval(document),
             max_flows: usize::try_from(document.sampling.flows).unwrap_or(usize::MAX),
+            packets: document.sampling.packets,
         },
     };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
@@ -143,10 +144,7 @@ impl SingleFlow<'_> {
             forward,
             reverse,
             cc: self.flow.cc.clone(),
-            cc_context: CcContext {
-                initial_window: f64::from(keys.initial_window),
-                timeout_ssthresh: keys.timeout_ssthresh,
-            },
+            cc_context: cc_context(keys),
             transport: transport(self.flow),
             traffic: traffic(&self.flow.traffic),
             start: Instant::ZERO + start,
@@ -189,6 +187,23 @@ impl SingleFlow<'_> {
     }
 }
 
+fn cc_context(keys: &TransportKeys) -> CcContext {
+    let max_window = keys.max_window.segments().map_or(f64::INFINITY, f64::from);
+    CcContext {
+        initial_window: f64::from(keys.initial_window),
+        timeout_ssthresh: keys.timeout_ssthresh,
+        initial_ssthresh: match keys.initial_ssthresh {
+            InitialSsthresh::Unbounded => f64::INFINITY,
+            InitialSsthresh::MaxWindow => max_window,
+        },
+        first_cut: keys.first_cut,
+        cut_window: match keys.cut_window {
+            CutWindowName::Exact => CutWindow::Exact,
+            CutWindowName::Whole => CutWindow::Whole { max_window },
+        },
+    }
+}
+
 fn transport(flow: &Flow) -> Transport {
     let keys = &flow.transport;
     // Validation bounds each size by the largest packet.
@@ -199,6 +214,8 @@ fn transport(flow: &Flow) -> Transport {
         framing: bytes(keys.framing),
         max_window: keys.max_window.segments(),
         min_rto: keys.min_rto,
+        initial_rto: keys.initial_rto,
+        clock_tick: keys.clock_tick,
         delayed_ack: keys.delayed_ack.longest(),
         limited_transmit: keys.limited_transmit,
         timestamps: keys.timestamps,
@@ -206,6 +223,15 @@ fn transport(flow: &Flow) -> Transport {
         idle_restart: keys.idle_restart,
         recovery: flow.recovery,
         peer_sack: keys.peer_sack,
+        variations: Variations {
+            window_growth: keys.window_growth,
+            exit_growth: keys.exit_growth,
+            second_loss: keys.second_loss,
+            partial_ack: keys.partial_ack,
+            sack_sender: keys.sack_sender,
+            repeated_timeout: keys.repeated_timeout,
+            limited_transmit_sends: keys.limited_transmit_sends,
+        },
     }
 }
 

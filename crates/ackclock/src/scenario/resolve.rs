@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::schema::{Document, TransportKeys};
+use super::schema::{Document, Profile, TransportKeys};
 use super::tree::{Node, Origin, Value};
 
 /// The document of a tree that conforms to the schema.
@@ -12,6 +12,7 @@ use super::tree::{Node, Origin, Value};
 pub fn resolve(root: &Node) -> Result<Document, String> {
     let mut root = root.clone();
     spread_transport(&mut root);
+    fill_profiles(&mut root);
     plain_delays_have_no_bdp(&mut root);
     let json: Json = root.to_json();
     let document: Document = serde_path_to_error::deserialize(json).map_err(|error| error.to_string())?;
@@ -28,6 +29,22 @@ fn spread_transport(root: &mut Node) {
             for (key, value) in &shared {
                 if !own.iter().any(|(name, _)| name == key) {
                     own.push((key.clone(), value.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// What a profile says of a flow, and nobody said before.
+fn fill_profiles(root: &mut Node) {
+    let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") else { return };
+    for flow in flows {
+        let named = flow.get("profile").map(Node::to_json);
+        let profile: Profile = named.and_then(|name| serde_json::from_value(name).ok()).unwrap_or_default();
+        if let Value::Table(own) = &mut flow.value {
+            for (key, value) in profile.settings() {
+                if !own.iter().any(|(name, _)| name == key) {
+                    own.push(((*key).to_owned(), Node::from_default(&Json::from(*value))));
                 }
             }
         }

@@ -12,9 +12,12 @@ use super::json_schema::without_default;
 use super::network::{Link, Topology};
 use super::quantity::{Interval, SendJitter, Size};
 use super::shorthand::Shorthand;
-use crate::cc::{CcSpec, TimeoutSsthresh};
+use crate::cc::{CcSpec, FirstCut, TimeoutSsthresh};
 use crate::luck::Stream;
-use crate::tcp::{LossRecovery, Transport};
+use crate::tcp::{
+    ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck, RepeatedTimeout, SackSender, SecondLoss, Transport,
+    WindowGrowth,
+};
 use crate::units::{Duration, Rate};
 
 /// A scenario: a network, the flows on it, and how long they run.
@@ -184,6 +187,8 @@ impl Draw {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct TransportKeys {
+    /// Whose rules hold where a key is not written: those of the RFCs, or those of ns-2.
+    pub profile: Profile,
     /// Payload of a full segment.
     pub mss: Size,
     /// TCP and IP header of every packet.
@@ -197,6 +202,10 @@ pub struct TransportKeys {
     pub max_window: MaxWindow,
     /// Lower bound of the retransmission timeout.
     pub min_rto: Duration,
+    /// The retransmission timeout before the first measurement (RFC 6298 §2.1).
+    pub initial_rto: Duration,
+    /// What the sender's clock counts round-trip times and timeouts in; "0 s" for exact times.
+    pub clock_tick: Duration,
     /// Whether ACKs wait for a second segment, and for how long at most (true: 100 ms).
     pub delayed_ack: DelayedAck,
     /// RFC 3042: new data on the first two duplicate ACKs.
@@ -209,6 +218,26 @@ pub struct TransportKeys {
     pub idle_restart: bool,
     /// What a retransmission timeout leaves as ssthresh.
     pub timeout_ssthresh: TimeoutSsthresh,
+    /// The slow-start threshold to begin with: none, or the receiver's window.
+    pub initial_ssthresh: InitialSsthresh,
+    /// What the first cut, and one in slow start, leaves of the window: what the law says, or half.
+    pub first_cut: FirstCut,
+    /// Which window is cut: cwnd with its fraction, or the whole segments of it that `max_window` allows, and whole segments remain.
+    pub cut_window: CutWindowName,
+    /// Which ACKs let the window grow: those of a window that was used (RFC 7661), or always all.
+    pub window_growth: WindowGrowth,
+    /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow (RFC 5681 §3.2: none).
+    pub exit_growth: ExitGrowth,
+    /// What Reno makes of a second loss in a window it has cut for: an event (RFC 5681), or ignored until the timer expires.
+    pub second_loss: SecondLoss,
+    /// What a partial ACK does to NewReno's window: deflate it (RFC 6582 §3.2), or reset it to cwnd and always restart the timer (§4).
+    pub partial_ack: PartialAck,
+    /// How the SACK sender counts what is in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996).
+    pub sack_sender: SackSender,
+    /// What a second timeout of a segment does to ssthresh: hold it (RFC 5681 §3.1), or cut it again.
+    pub repeated_timeout: RepeatedTimeout,
+    /// What limited transmit sends: new data (RFC 3042), or what comes next, even while a timeout is repaired.
+    pub limited_transmit_sends: LimitedTransmitSends,
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     pub peer_sack: bool,
     /// Extra delay of each packet at its sender, uniform between 0 and this; "1 packet" is one transmission at the bottleneck.
@@ -224,22 +253,91 @@ impl Default for TransportKeys {
     fn default() -> Self {
         let transport = Transport::default();
         TransportKeys {
+            profile: Profile::default(),
             mss: Size(u64::from(transport.mss)),
             header: Size(u64::from(transport.header)),
             framing: Size(u64::from(transport.framing)),
             initial_window: INITIAL_WINDOW,
             max_window: transport.max_window.map_or(MaxWindow::Word(NoneWord::None), MaxWindow::Segments),
             min_rto: transport.min_rto,
+            initial_rto: transport.initial_rto,
+            clock_tick: transport.clock_tick,
             delayed_ack: transport.delayed_ack.map_or(DelayedAck::Switch(false), DelayedAck::Longest),
             limited_transmit: transport.limited_transmit,
             timestamps: transport.timestamps,
             byte_counting: transport.byte_counting,
             idle_restart: transport.idle_restart,
             timeout_ssthresh: TimeoutSsthresh::default(),
+            initial_ssthresh: InitialSsthresh::default(),
+            first_cut: FirstCut::default(),
+            cut_window: CutWindowName::default(),
+            window_growth: transport.variations.window_growth,
+            exit_growth: transport.variations.exit_growth,
+            second_loss: transport.variations.second_loss,
+            partial_ack: transport.variations.partial_ack,
+            sack_sender: transport.variations.sack_sender,
+            repeated_timeout: transport.variations.repeated_timeout,
+            limited_transmit_sends: transport.variations.limited_transmit_sends,
             peer_sack: transport.peer_sack,
             send_jitter: SendJitter::Time(Duration::ZERO),
         }
     }
+}
+
+/// A set of defaults for the transport.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Profile {
+    /// Those of the RFCs.
+    #[default]
+    #[serde(rename = "rfc")]
+    Rfc,
+    /// Those of ns-2, as its validation suites set them.
+    #[serde(rename = "ns-2")]
+    Ns2,
+}
+
+impl Profile {
+    /// The keys it sets, with their values as text.
+    pub fn settings(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Profile::Rfc => &[],
+            Profile::Ns2 => &[
+                ("initial_rto", "3 s"),
+                ("clock_tick", "10 ms"),
+                ("initial_ssthresh", "max-window"),
+                ("first_cut", "half"),
+                ("cut_window", "whole"),
+                ("window_growth", "always"),
+                ("exit_growth", "one-ack"),
+                ("second_loss", "ignored"),
+                ("sack_sender", "duplicate-acks"),
+                ("repeated_timeout", "cut"),
+                ("limited_transmit_sends", "next"),
+            ],
+        }
+    }
+}
+
+/// The slow-start threshold to begin with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InitialSsthresh {
+    /// None.
+    #[default]
+    Unbounded,
+    /// The receiver's window.
+    MaxWindow,
+}
+
+/// Which window is cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutWindowName {
+    /// cwnd with its fraction.
+    #[default]
+    Exact,
+    /// Whole segments of what the receiver's window leaves of it.
+    Whole,
 }
 
 /// A bound of the window, or none.
@@ -311,10 +409,12 @@ pub struct SamplingKeys {
     pub interval: Interval,
     /// How many flows are sampled, in the order of declaration; counters are kept for all.
     pub flows: u32,
+    /// Whether every packet is written down at every link, and every change of a window.
+    pub packets: bool,
 }
 
 impl Default for SamplingKeys {
     fn default() -> Self {
-        SamplingKeys { interval: Interval::Auto, flows: 64 }
+        SamplingKeys { interval: Interval::Auto, flows: 64, packets: false }
     }
 }

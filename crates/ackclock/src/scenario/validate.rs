@@ -119,6 +119,7 @@ fn flow_alone(flow: &Flow, duration: Duration) -> Result<(), (String, Problem)> 
     at("header", at_least(transport.header, 1).and_then(|()| at_most(transport.header)))?;
     at("framing", at_most(transport.framing))?;
     at("min_rto", positive(transport.min_rto))?;
+    at("initial_rto", positive(transport.initial_rto))?;
     at("delayed_ack", transport.delayed_ack.longest().map_or(Ok(()), positive))
 }
 

@@ -7,6 +7,7 @@ mod result;
 mod sampler;
 mod simulation;
 mod source;
+mod trace;
 
 pub use crate::qdisc::Limit as QueueLimit;
 pub use plan::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, Sampling, Traffic};

@@ -50,6 +50,13 @@ pub enum Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyId(u32);
 
+impl BodyId {
+    /// Its place among all bodies; the next packet may have it once this one is gone.
+    pub fn place(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The bodies of all packets under way. A place that was given back is used again.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
@@ -68,6 +75,12 @@ impl Bodies {
         let id = BodyId(self.places.len() as u32);
         self.places.push(body);
         id
+    }
+
+    /// A body that is kept.
+    #[inline]
+    pub fn get(&self, id: BodyId) -> &Body {
+        &self.places[id.0 as usize]
     }
 
     /// Gives a body back, and its place free.

@@ -129,4 +129,6 @@ pub struct Sampling {
     pub interval: Option<Duration>,
     /// How many flows, in the order of declaration.
     pub max_flows: usize,
+    /// Whether every packet is written down at every link, and every change of a window.
+    pub packets: bool,
 }

@@ -13,10 +13,12 @@ use super::plan::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan};
 use super::result::RunResult;
 use super::sampler::Sampler;
 use super::source::Source;
+use super::trace::Tracer;
 use crate::cc::{Cc, CongestionControl};
 use crate::engine::{ComponentId, EventQueue};
 use crate::link::{Link, LinkConfig, Loss};
 use crate::luck::Luck;
+use crate::probe::PacketEvent;
 use crate::qdisc::{DropTail, Ecn, Queue, Verdict};
 use crate::tcp::{AckSegment, Receiver, Sender};
 use crate::units::Instant;
@@ -51,6 +53,7 @@ pub struct Simulation<'plan> {
     hands_over: Vec<bool>,
     bodies: Bodies,
     sampler: Sampler,
+    tracer: Option<Box<Tracer>>,
     measurement: Measurement,
     events_handled: u64,
 }
@@ -197,6 +200,7 @@ impl<'plan> Simulation<'plan> {
             hands_over,
             bodies: Bodies::default(),
             sampler: Sampler::new(plan),
+            tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(plan.flows.len()))),
             measurement: Measurement::default(),
             events_handled: 0,
         }
@@ -218,6 +222,7 @@ impl<'plan> Simulation<'plan> {
                 Component::SenderTimer(index) => {
                     self.events.finish(id, None);
                     self.flows[index].sender.on_deadline(now);
+                    self.trace_window(now, index);
                     self.send_all(now, index);
                 }
                 Component::Application(index) => {
@@ -246,7 +251,10 @@ impl<'plan> Simulation<'plan> {
             }
         }
         self.advance_links(end);
-        let samples = std::mem::take(&mut self.sampler).into_samples();
+        let mut samples = std::mem::take(&mut self.sampler).into_samples();
+        if let Some(tracer) = self.tracer.take() {
+            samples.trace = tracer.into_table(self.plan, &self.flow_rank, &self.link_rank);
+        }
         let measurement = std::mem::take(&mut self.measurement);
         Ok(measurement.finish(self.plan, &mut self, samples))
     }
@@ -268,6 +276,7 @@ impl<'plan> Simulation<'plan> {
         let arrived = state.poll(now);
         self.events.finish(id, state.next_deadline());
         if let Some(packet) = arrived {
+            self.trace(now, link as u32, &packet, PacketEvent::Leave);
             self.forward(now, packet);
         }
         self.forget_lost(link);
@@ -276,6 +285,7 @@ impl<'plan> Simulation<'plan> {
     /// Everything under way on a link enters the links behind it, which nothing else feeds.
     fn hand_over(&mut self, link: usize) {
         while let Some((at, packet)) = self.links[link].take_ahead() {
+            self.trace(at, link as u32, &packet, PacketEvent::Leave);
             self.forward(at, packet);
         }
         if let Some(commitment) = self.links[link].next_commitment() {
@@ -286,7 +296,8 @@ impl<'plan> Simulation<'plan> {
 
     #[inline]
     fn forget_lost(&mut self, link: usize) {
-        while let Some(packet) = self.links[link].take_lost() {
+        while let Some((at, packet)) = self.links[link].take_lost() {
+            self.trace(at, link as u32, &packet, PacketEvent::Lose);
             self.bodies.take(packet.body);
         }
     }
@@ -297,8 +308,10 @@ impl<'plan> Simulation<'plan> {
         match self.hops[packet.next_hop as usize] {
             Hop::Link(link) => {
                 let packet = Packet { next_hop: packet.next_hop + 1, ..packet };
+                self.trace(now, link, &packet, PacketEvent::Enter);
                 let link_state = &mut self.links[link as usize];
                 if let Verdict::Dropped(_) = link_state.enqueue(now, packet) {
+                    self.trace(now, link, &packet, PacketEvent::Drop);
                     self.bodies.take(packet.body);
                 }
                 if self.hands_over[link as usize] {
@@ -329,6 +342,7 @@ impl<'plan> Simulation<'plan> {
                 if flow.finished.is_none() && flow.sender.is_done() {
                     flow.finished = Some((now, flow.sender.window_integral(now)));
                 }
+                self.trace_window(now, index);
                 self.send_all(now, index);
             }
         }
@@ -363,7 +377,24 @@ impl<'plan> Simulation<'plan> {
     fn inject(&mut self, now: Instant, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) {
         let body = self.bodies.keep(body);
         let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn };
+        if let Some(tracer) = &mut self.tracer {
+            tracer.sent(&packet, &self.bodies);
+        }
         self.forward(now, packet);
+    }
+
+    #[inline]
+    fn trace(&mut self, now: Instant, link: u32, packet: &Packet, event: PacketEvent) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.packet(now, link, packet, event, &self.bodies);
+        }
+    }
+
+    #[inline]
+    fn trace_window(&mut self, now: Instant, index: usize) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.window(now, index, self.flows[index].sender.cc().cwnd());
+        }
     }
 
     fn schedule_receiver(&mut self, index: usize) {

@@ -13,4 +13,7 @@ pub use receiver::Receiver;
 pub use rtt::Rtt;
 pub use segment::{AckSegment, DataSegment, MAX_SACK_BLOCKS, SackBlocks};
 pub use sender::{Sender, SenderCounters};
-pub use transport::{LossRecovery, Transport};
+pub use transport::{
+    ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck, RepeatedTimeout, SackSender, SecondLoss, Transport,
+    Variations, WindowGrowth,
+};

@@ -1,10 +1,8 @@
 //! Round-trip time and retransmission timeout (RFC 6298).
 
+use super::transport::Transport;
 use crate::units::{Duration, Instant};
 
-/// RFC 6298 §2.1: "Until a round-trip time (RTT) measurement has been made for a segment sent between the
-/// sender and receiver, the sender SHOULD set RTO <- 1 second".
-const INITIAL_RTO: Duration = Duration::from_secs(1);
 /// RFC 6298 §2.5: "A maximum value MAY be placed on RTO provided it is at least 60 seconds."
 const MAX_RTO: Duration = Duration::from_secs(60);
 /// The clock granularity G of RFC 6298 §2.3. The simulated clock is finer; Linux ticks at this.
@@ -14,7 +12,9 @@ const GRANULARITY: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub struct Rtt {
     min_rto: Duration,
+    initial_rto: Duration,
     estimate: Option<Estimate>,
+    ticks: Option<TickEstimate>,
     backoff: u32,
     latest: Duration,
     min: Option<Duration>,
@@ -28,10 +28,54 @@ struct Estimate {
     rttvar: Duration,
 }
 
+/// The estimator of a clock with coarse ticks, in whole numbers: RFC 6298 §2.3 as 4.3BSD-Reno wrote it
+/// (Jacobson 1988, appendix A).
+#[derive(Clone, Copy, Debug)]
+struct TickEstimate {
+    tick: Duration,
+    /// Eighths of a tick; 0 before the first measurement.
+    srtt: i64,
+    /// Quarters of a tick.
+    rttvar: i64,
+}
+
+impl TickEstimate {
+    fn update(&mut self, now: Instant, rtt: Duration) {
+        let ticks_at = |nanos: u64| (nanos / self.tick.as_nanos()) as i64;
+        let sent = now.as_nanos().saturating_sub(rtt.as_nanos());
+        let measured = (ticks_at(now.as_nanos()) - ticks_at(sent)).max(1);
+        if self.srtt == 0 {
+            self.srtt = measured << 3;
+            self.rttvar = measured << 1;
+            return;
+        }
+        let error = measured - (self.srtt >> 3);
+        self.srtt = (self.srtt + error).max(1);
+        self.rttvar = (self.rttvar + error.abs() - (self.rttvar >> 2)).max(1);
+    }
+
+    fn rto(&self) -> Duration {
+        let ticks = ((self.rttvar << 3) + self.srtt) >> 3;
+        // A timer of one tick may expire at once.
+        self.tick * ticks.max(2) as u64
+    }
+}
+
 impl Rtt {
     /// No measurement yet.
-    pub fn new(min_rto: Duration) -> Self {
-        Rtt { min_rto, estimate: None, backoff: 0, latest: Duration::ZERO, min: None, sum_ns: 0, count: 0 }
+    pub fn new(transport: &Transport) -> Self {
+        let tick = transport.clock_tick;
+        Rtt {
+            min_rto: transport.min_rto,
+            initial_rto: transport.initial_rto,
+            estimate: None,
+            ticks: (!tick.is_zero()).then_some(TickEstimate { tick, srtt: 0, rttvar: 0 }),
+            backoff: 0,
+            latest: Duration::ZERO,
+            min: None,
+            sum_ns: 0,
+            count: 0,
+        }
     }
 
     /// Notes a round-trip time that is not to move the estimate.
@@ -43,9 +87,12 @@ impl Rtt {
         self.count += 1;
     }
 
-    /// Moves the estimate by a measurement and ends the back-off.
-    pub fn update(&mut self, rtt: Duration) {
+    /// Moves the estimate by a measurement at `now` and ends the back-off.
+    pub fn update(&mut self, now: Instant, rtt: Duration) {
         self.backoff = 0;
+        if let Some(ticks) = &mut self.ticks {
+            ticks.update(now, rtt);
+        }
         self.estimate = Some(match self.estimate {
             // RFC 6298 §2.2: "SRTT <- R, RTTVAR <- R/2".
             None => Estimate { srtt: rtt, rttvar: rtt / 2 },
@@ -63,11 +110,17 @@ impl Rtt {
         self.backoff += 1;
     }
 
+    /// Data got through: the next timeout is not backed off.
+    pub fn end_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
     /// The retransmission timeout, back-off included.
     pub fn rto(&self) -> Duration {
-        let base = match self.estimate {
-            None => INITIAL_RTO,
-            Some(Estimate { srtt, rttvar }) => srtt + GRANULARITY.max(rttvar * 4),
+        let base = match (self.estimate, self.ticks) {
+            (None, _) => self.initial_rto,
+            (Some(_), Some(ticks)) => ticks.rto(),
+            (Some(Estimate { srtt, rttvar }), None) => srtt + GRANULARITY.max(rttvar * 4),
         };
         let base = base.max(self.min_rto).min(MAX_RTO);
         // Beyond six doublings every base of at least a nanosecond per second has met the maximum or will not.
@@ -137,27 +190,31 @@ impl RtoTimer {
 mod tests {
     use super::*;
 
+    fn rtt_of(min_rto: Duration) -> Rtt {
+        Rtt::new(&Transport { min_rto, ..Transport::default() })
+    }
+
     fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)
     }
 
     #[test]
     fn the_estimate_follows_rfc_6298() {
-        let mut rtt = Rtt::new(ms(200));
+        let mut rtt = rtt_of(ms(200));
         assert_eq!(rtt.rto(), ms(1000));
         // First: srtt 100, rttvar 50, RTO 100 + 4 x 50 = 300.
-        rtt.update(ms(100));
+        rtt.update(Instant::ZERO, ms(100));
         assert_eq!((rtt.srtt(), rtt.rto()), (ms(100), ms(300)));
         // Then 180: rttvar 3/4 x 50 + 80/4 = 57.5, srtt 7/8 x 100 + 180/8 = 110, RTO 110 + 230 = 340.
-        rtt.update(ms(180));
+        rtt.update(Instant::ZERO, ms(180));
         assert_eq!((rtt.srtt(), rtt.rto()), (ms(110), ms(340)));
     }
 
     #[test]
     fn the_timeout_has_a_floor_a_ceiling_and_doubles_until_a_measurement() {
-        let mut rtt = Rtt::new(ms(200));
+        let mut rtt = rtt_of(ms(200));
         for _ in 0..40 {
-            rtt.update(ms(10));
+            rtt.update(Instant::ZERO, ms(10));
         }
         assert_eq!(rtt.rto(), ms(200));
         rtt.back_off();
@@ -167,7 +224,19 @@ mod tests {
             rtt.back_off();
         }
         assert_eq!(rtt.rto(), Duration::from_secs(60));
-        rtt.update(ms(10));
+        rtt.update(Instant::ZERO, ms(10));
         assert_eq!(rtt.rto(), ms(200));
+    }
+
+    #[test]
+    fn a_coarse_clock_counts_whole_ticks() {
+        let transport = Transport { min_rto: ms(0), clock_tick: ms(100), ..Transport::default() };
+        let mut rtt = Rtt::new(&transport);
+        // 40 ms across no edge of the clock count as one tick: srtt 1, rttvar 1/2, RTO 3 ticks.
+        rtt.update(Instant::ZERO + ms(150), ms(40));
+        assert_eq!(rtt.rto(), ms(300));
+        // From 190 ms to 410 ms the clock moves three ticks. srtt 1 + 2/8; rttvar 2/4 + 2/4; RTO 5 ticks.
+        rtt.update(Instant::ZERO + ms(410), ms(220));
+        assert_eq!(rtt.rto(), ms(500));
     }
 }

@@ -217,6 +217,20 @@ impl Scoreboard {
         found
     }
 
+    /// Forgets what was selectively acknowledged and not cumulatively.
+    pub fn forget_sacks(&mut self) {
+        if self.sacked_ranges.is_empty() {
+            return;
+        }
+        for segment in self.segments.iter_mut().filter(|segment| segment.sacked) {
+            segment.sacked = false;
+            self.pipe += segment.in_flight();
+        }
+        self.sacked_ranges = RangeSet::default();
+        self.sacked_above_edge = 0;
+        self.sacked_end = self.first;
+    }
+
     /// Recovery begins: nothing counts as retransmitted in it yet.
     pub fn begin_recovery(&mut self) {
         self.retransmit_next = self.first;
@@ -239,6 +253,12 @@ impl Scoreboard {
     pub fn next_suspect(&self) -> Option<u64> {
         (self.retransmit_next.max(self.lost_edge)..self.sacked_end)
             .find(|index| !self.segments[(index - self.first) as usize].sacked)
+    }
+
+    /// The next segment below the highest selectively acknowledged one that is missing and was not retransmitted,
+    /// however few lie above it.
+    pub fn next_hole(&self) -> Option<u64> {
+        (self.retransmit_next..self.sacked_end).find(|index| !self.segments[(index - self.first) as usize].sacked)
     }
 
     /// NextSeg rule 4: the highest segment that was not selectively acknowledged.

@@ -5,6 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Duration;
 
+/// RFC 6298 §2.1: "Until a round-trip time (RTT) measurement has been made for a segment sent between the
+/// sender and receiver, the sender SHOULD set RTO <- 1 second".
+const INITIAL_RTO: Duration = Duration::from_secs(1);
+
 /// The transport of one flow, resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transport {
@@ -18,6 +22,10 @@ pub struct Transport {
     pub max_window: Option<u32>,
     /// Lower bound of the retransmission timeout.
     pub min_rto: Duration,
+    /// The retransmission timeout before the first measurement.
+    pub initial_rto: Duration,
+    /// What the clock of round-trip times and timeouts counts in; zero for the simulated clock itself.
+    pub clock_tick: Duration,
     /// Longest delay of an ACK; `None` for an ACK per packet.
     pub delayed_ack: Option<Duration>,
     /// RFC 3042: new data on the first two duplicate ACKs.
@@ -32,6 +40,8 @@ pub struct Transport {
     pub recovery: LossRecovery,
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     pub peer_sack: bool,
+    /// Where the sender leaves the rules of the RFCs.
+    pub variations: Variations,
 }
 
 impl Default for Transport {
@@ -42,6 +52,8 @@ impl Default for Transport {
             framing: 0,
             max_window: None,
             min_rto: Duration::from_millis(200),
+            initial_rto: INITIAL_RTO,
+            clock_tick: Duration::ZERO,
             delayed_ack: None,
             limited_transmit: true,
             timestamps: false,
@@ -49,6 +61,7 @@ impl Default for Transport {
             idle_restart: true,
             recovery: LossRecovery::Sack,
             peer_sack: true,
+            variations: Variations::default(),
         }
     }
 }
@@ -77,5 +90,110 @@ impl LossRecovery {
             LossRecovery::NewReno => "newreno",
             LossRecovery::Sack => "sack",
         }
+    }
+}
+
+/// Rules of the sender that older simulators have differently; the defaults are those of the RFCs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Variations {
+    /// Which ACKs let the window grow.
+    pub window_growth: WindowGrowth,
+    /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow.
+    pub exit_growth: ExitGrowth,
+    /// What Reno makes of a second loss in a window it has cut for.
+    pub second_loss: SecondLoss,
+    /// What a partial ACK does to NewReno's window and timer.
+    pub partial_ack: PartialAck,
+    /// How the SACK sender counts what is in flight, and what it remembers.
+    pub sack_sender: SackSender,
+    /// What a timeout of a segment does that has timed out before.
+    pub repeated_timeout: RepeatedTimeout,
+    /// What limited transmit sends.
+    pub limited_transmit_sends: LimitedTransmitSends,
+}
+
+macro_rules! variation {
+    ($(#[$doc:meta])* $name:ident { $(#[$default_doc:meta])* $default:ident, $(#[$other_doc:meta])* $other:ident }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name {
+            $(#[$default_doc])*
+            #[default]
+            $default,
+            $(#[$other_doc])*
+            $other,
+        }
+    };
+}
+
+variation! {
+    /// Which ACKs let the window grow.
+    WindowGrowth {
+        /// Those of a window that was used (RFC 7661).
+        WhenUsed,
+        /// All of them.
+        Always
+    }
+}
+
+variation! {
+    /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow.
+    ExitGrowth {
+        /// It does not: RFC 5681 §3.2 sets the window to ssthresh.
+        None,
+        /// It does, as any other ACK.
+        OneAck
+    }
+}
+
+variation! {
+    /// What Reno makes of three duplicate ACKs in a window it has cut for.
+    SecondLoss {
+        /// A second event (RFC 5681).
+        Event,
+        /// Nothing, so that the timer expires (RFC 6582 §3.2, step 1, without partial ACKs).
+        Ignored
+    }
+}
+
+variation! {
+    /// What a partial ACK does to NewReno's window and timer.
+    PartialAck {
+        /// The window loses what was acknowledged, less one; the first one restarts the timer (RFC 6582 §3.2).
+        Deflate,
+        /// The window falls back to cwnd; each one restarts the timer (RFC 6582 §4, "Slow-but-Steady").
+        Reset
+    }
+}
+
+variation! {
+    /// How the SACK sender counts what is in flight, and what it remembers.
+    SackSender {
+        /// By the scoreboard, which lasts (RFC 6675).
+        Scoreboard,
+        /// By duplicate ACKs, one each and two a partial ACK; every hole is sent again once, and outside of
+        /// recovery blocks are forgotten (Fall and Floyd 1996).
+        DuplicateAcks
+    }
+}
+
+variation! {
+    /// What a timeout of a segment does that has timed out before.
+    RepeatedTimeout {
+        /// ssthresh stays (RFC 5681 §3.1).
+        Hold,
+        /// ssthresh is cut once more.
+        Cut
+    }
+}
+
+variation! {
+    /// What limited transmit sends.
+    LimitedTransmitSends {
+        /// New data, and none while a timeout is being repaired (RFC 3042).
+        NewData,
+        /// What comes next, even if that was sent before.
+        Next
     }
 }

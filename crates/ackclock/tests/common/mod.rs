@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ackclock::cc::{CcContext, CcSpec, TimeoutSsthresh};
+use ackclock::cc::{CcContext, CcSpec};
 use ackclock::sim::{self, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling, Traffic};
 use ackclock::tcp::Transport;
 use ackclock::units::{Duration, Instant, Rate};
@@ -95,7 +95,7 @@ impl Dumbbell {
                 forward: vec![first, 0, first + 2],
                 reverse: vec![first + 3, 1, first + 1],
                 cc: setup.cc.clone(),
-                cc_context: CcContext { initial_window: 2.0, timeout_ssthresh: TimeoutSsthresh::HalfCwnd },
+                cc_context: CcContext::new(2.0),
                 transport: setup.transport.clone(),
                 traffic: setup.traffic.clone(),
                 start: Instant::ZERO + setup.start,
@@ -110,7 +110,7 @@ impl Dumbbell {
             links,
             flows,
             bottleneck: 0,
-            sampling: Sampling { interval: Some(self.duration / 1000), max_flows: 64 },
+            sampling: Sampling { interval: Some(self.duration / 1000), max_flows: 64, packets: false },
         }
     }
 

@@ -25,7 +25,7 @@ use super::delivery::DeliverySampler;
 use super::rtt::{RtoTimer, Rtt};
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
-use super::transport::{LossRecovery, Transport};
+use super::transport::{ExitGrowth, LossRecovery, SackSender, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, CongestionControl, PathView, Phase, PhaseChange};
 use crate::units::Instant;
 
@@ -73,6 +73,8 @@ enum State {
         partial_ack: bool,
         /// RFC 6675's RescueRxt: the rescue retransmission waits for an ACK above.
         rescue_after: Option<u64>,
+        /// Where duplicate ACKs tell what is in flight.
+        counted: CountedPipe,
     },
     /// Everything in flight was given up, and is sent again in slow start.
     Restarted {
@@ -81,6 +83,14 @@ enum State {
         /// What was acknowledged when the timer last expired; none for Tahoe's fast retransmit.
         expired_at: Option<u64>,
     },
+}
+
+/// What is in flight, told by duplicate ACKs (Fall and Floyd 1996).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CountedPipe {
+    segments: i64,
+    /// The duplicate ACK that begins recovery sends the one retransmission and nothing else.
+    holds: bool,
 }
 
 /// What a sender counts, from the start of the connection.
@@ -119,7 +129,7 @@ impl WindowMean {
 impl Sender {
     /// A connection that is open and has nothing to send yet.
     pub fn new(transport: Transport, cc: Cc) -> Self {
-        let rtt = Rtt::new(transport.min_rto);
+        let rtt = Rtt::new(&transport);
         let mut sender = Sender {
             transport,
             cc,
@@ -189,7 +199,8 @@ impl Sender {
             return;
         }
         let in_flight_before = self.in_flight_for_window();
-        let cwnd_limited = i64::from(in_flight_before) >= self.window();
+        let cwnd_limited =
+            self.transport.variations.window_growth == WindowGrowth::Always || in_flight_before >= self.window();
         let mut delivered = Delivered::default();
         let acked_bytes = ack.ack - self.snd_una;
         let acked_from = self.board.outstanding();
@@ -199,11 +210,16 @@ impl Sender {
         let mut newly_lost = 0;
         let mut news = false;
         if self.transport.recovery == LossRecovery::Sack && !ack.sack.is_empty() {
-            let before = delivered.segments;
-            self.board.acknowledge_selectively(ack.ack, &ack.sack, &mut delivered);
-            news = delivered.segments > before;
-            newly_lost += self.board.find_losses();
+            if self.counts_duplicates() {
+                news = self.note_blocks(acked_bytes > 0, ack, &mut delivered);
+            } else {
+                let before = delivered.segments;
+                self.board.acknowledge_selectively(ack.ack, &ack.sack, &mut delivered);
+                news = delivered.segments > before;
+                newly_lost += self.board.find_losses();
+            }
         }
+        self.count_ack(acked_bytes > 0);
         let rate = delivered.newest.and_then(|newest| {
             self.measure_rtt(now, ack, &newest);
             self.delivery.on_delivered(now, delivered.bytes, &newest)
@@ -230,7 +246,7 @@ impl Sender {
             round_ended,
             cwnd_limited,
             // The ACK that ends fast recovery does not also grow the window.
-            in_recovery: was_in_recovery || matches!(self.state, State::FastRecovery { .. }),
+            in_recovery: was_in_recovery && !self.grows_at_exit() || matches!(self.state, State::FastRecovery { .. }),
             rate,
             path: self.path(),
         };
@@ -311,7 +327,7 @@ impl Sender {
         self.rtt.observe(rtt);
         if self.sample_due || self.transport.timestamps {
             self.sample_due = false;
-            self.rtt.update(rtt);
+            self.rtt.update(now, rtt);
         }
     }
 
@@ -326,6 +342,18 @@ impl Sender {
         } else {
             1.0
         }
+    }
+
+    fn grows_at_exit(&self) -> bool {
+        self.transport.variations.exit_growth == ExitGrowth::OneAck
+            && matches!(self.transport.recovery, LossRecovery::Reno | LossRecovery::NewReno)
+    }
+
+    /// True for the SACK sender of Fall and Floyd.
+    #[inline]
+    fn counts_duplicates(&self) -> bool {
+        self.transport.recovery == LossRecovery::Sack
+            && self.transport.variations.sack_sender == SackSender::DuplicateAcks
     }
 
     // ---- bookkeeping ----

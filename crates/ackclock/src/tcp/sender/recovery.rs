@@ -1,9 +1,10 @@
 //! Loss recovery: what ACKs, duplicates and the timer make of the state.
 
-use super::{Sender, State};
+use super::{CountedPipe, Sender, State};
 use crate::cc::{Congestion, CongestionControl, CongestionKind, Recovery, Restart};
-use crate::tcp::scoreboard::DUP_THRESH;
-use crate::tcp::transport::LossRecovery;
+use crate::tcp::scoreboard::{DUP_THRESH, Delivered};
+use crate::tcp::segment::AckSegment;
+use crate::tcp::transport::{LimitedTransmitSends, LossRecovery, PartialAck, RepeatedTimeout, SecondLoss};
 use crate::units::Instant;
 
 impl Sender {
@@ -15,6 +16,7 @@ impl Sender {
             self.timer.stop();
         } else if !matches!(self.state, State::FastRecovery { partial_ack: true, .. })
             || self.transport.recovery == LossRecovery::Sack
+            || self.transport.variations.partial_ack == PartialAck::Reset
         {
             self.timer.restart(now, &self.rtt);
         }
@@ -30,7 +32,10 @@ impl Sender {
                     *partial_ack = true;
                     // RFC 6582 §3.2: "retransmit the first unacknowledged segment. Deflate the congestion window
                     // by the amount of new data acknowledged ... then add back one SMSS".
-                    self.inflation -= i64::from(acked_segments) - 1;
+                    self.inflation = match self.transport.variations.partial_ack {
+                        PartialAck::Deflate => self.inflation - (i64::from(acked_segments) - 1),
+                        PartialAck::Reset => 0,
+                    };
                     self.retransmit_now = true;
                     self.board.lose_front()
                 }
@@ -51,6 +56,42 @@ impl Sender {
     /// RFC 5681 §2; with SACK only an ACK that reports something new counts (RFC 6675 §2).
     pub(super) fn is_duplicate(&self, sack_news: bool) -> bool {
         self.board.outstanding() > 0 && (self.transport.recovery != LossRecovery::Sack || sack_news)
+    }
+
+    /// Fall and Floyd's sender listens to blocks in recovery and on the duplicate ACKs before it; true for news.
+    pub(super) fn note_blocks(&mut self, is_new_ack: bool, ack: &AckSegment, delivered: &mut Delivered) -> bool {
+        match self.state {
+            State::Open if is_new_ack => false,
+            State::Restarted { .. } => !is_new_ack && !self.is_backed_off(),
+            State::Open | State::FastRecovery { .. } => {
+                let before = delivered.segments;
+                self.board.acknowledge_selectively(ack.ack, &ack.sack, delivered);
+                delivered.segments > before
+            }
+        }
+    }
+
+    /// Fall and Floyd's count of what is in flight: each ACK tells of one segment that left, a partial ACK of two.
+    #[inline]
+    pub(super) fn count_ack(&mut self, is_new_ack: bool) {
+        if !self.counts_duplicates() {
+            return;
+        }
+        match &mut self.state {
+            State::FastRecovery { counted, point, .. } => {
+                counted.holds = false;
+                counted.segments -= 1;
+                if is_new_ack {
+                    counted.segments -= 1;
+                    self.rtt.end_backoff();
+                    if self.snd_una >= *point {
+                        self.board.forget_sacks();
+                    }
+                }
+            }
+            State::Open | State::Restarted { .. } if is_new_ack => self.board.forget_sacks(),
+            State::Open | State::Restarted { .. } => {}
+        }
     }
 
     /// A duplicate ACK; returns how many segments it finds lost.
@@ -82,7 +123,7 @@ impl Sender {
             (None, _) => true,
             // RFC 6675 §5.1: a new recovery "MUST NOT be initiated until HighACK is greater than or equal to the
             // new value of RecoveryPoint".
-            (Some(recover), LossRecovery::Sack) => self.snd_una >= recover,
+            (Some(recover), LossRecovery::Sack) if !self.counts_duplicates() => self.snd_una >= recover,
             // RFC 6582 §3.2: "check to see if the Cumulative Acknowledgment field covers more than recover".
             (Some(recover), _) => self.snd_una > recover,
         };
@@ -93,11 +134,15 @@ impl Sender {
         let restart = if tahoe { Restart::SlowStart } else { Restart::Reduced };
         self.signal(now, CongestionKind::Loss, restart);
         // Reno forgets the window it just cut for: a second loss in it is a second event (Fall & Floyd 1996).
-        self.recover = (self.transport.recovery != LossRecovery::Reno).then_some(self.snd_nxt);
+        let forgets =
+            self.transport.recovery == LossRecovery::Reno && self.transport.variations.second_loss == SecondLoss::Event;
+        self.recover = (!forgets).then_some(self.snd_nxt);
         let mut lost = 0;
         if tahoe {
             lost += self.board.lose_all();
-            self.dup_acks = 0;
+            if self.transport.variations.limited_transmit_sends == LimitedTransmitSends::NewData {
+                self.dup_acks = 0;
+            }
             self.state = State::Restarted { point: self.snd_nxt, expired_at: None };
             self.timer.restart(now, &self.rtt);
             return lost;
@@ -110,7 +155,12 @@ impl Sender {
         // before the ACK of the first retransmission: at a steady RTT the RTO is hardly more than one.
         self.timer.restart(now, &self.rtt);
         let first_end = self.board.front().map_or(self.snd_una, |front| front.seq + u64::from(front.len));
-        self.state = State::FastRecovery { point: self.snd_nxt, partial_ack: false, rescue_after: Some(first_end) };
+        self.state = State::FastRecovery {
+            point: self.snd_nxt,
+            partial_ack: false,
+            rescue_after: Some(first_end),
+            counted: CountedPipe { segments: i64::from(self.board.outstanding()) - i64::from(DUP_THRESH), holds: true },
+        };
         if self.transport.recovery != LossRecovery::Sack {
             // RFC 5681 §3.2: "cwnd MUST be set to ssthresh plus 3*SMSS".
             self.inflation = i64::from(DUP_THRESH);
@@ -124,6 +174,9 @@ impl Sender {
         self.state = State::Open;
         self.inflation = 0;
         self.retransmit_now = false;
+        if self.counts_duplicates() {
+            self.recover = None;
+        }
         let recovery = Recovery { now, path: self.path() };
         self.cc.on_recovery_exit(&recovery);
     }
@@ -133,10 +186,13 @@ impl Sender {
         // RFC 5681 §3.1: for a segment that "has already been retransmitted by way of the retransmission timer at
         // least once, the value of ssthresh is held constant".
         let again = self.is_backed_off();
-        if !again {
+        if !again || self.transport.variations.repeated_timeout == RepeatedTimeout::Cut {
             self.signal(now, CongestionKind::Timeout, Restart::SlowStart);
         }
         self.rtt.back_off();
+        if self.counts_duplicates() {
+            self.board.forget_sacks();
+        }
         self.board.lose_all();
         self.dup_acks = 0;
         self.inflation = 0;

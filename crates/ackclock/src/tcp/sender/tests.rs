@@ -1,7 +1,7 @@
 //! A driven sender: ACKs in, segments out, numbers worked out by hand. Segments are counted from 0.
 
 use super::*;
-use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
+use crate::cc::{CcContext, CcSpec};
 use crate::tcp::segment::SackBlocks;
 use crate::units::Duration;
 
@@ -22,7 +22,7 @@ impl Driven {
     fn with(recovery: LossRecovery, window: f64, change: impl FnOnce(&mut Transport)) -> Self {
         let mut transport = Transport { mss: MSS as u32, recovery, ..Transport::default() };
         change(&mut transport);
-        let context = CcContext { initial_window: window, timeout_ssthresh: TimeoutSsthresh::HalfCwnd };
+        let context = CcContext::new(window);
         let mut sender = Sender::new(transport, CcSpec::by_name("aimd").unwrap().build(context));
         sender.open(Instant::ZERO);
         sender.write_forever();

@@ -1,10 +1,10 @@
 //! The send decision: what goes out next, and whether anything may.
 
-use super::{Sender, State};
+use super::{CountedPipe, Sender, State};
 use crate::cc::{CongestionControl, Sent};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::DataSegment;
-use crate::tcp::transport::LossRecovery;
+use crate::tcp::transport::{LimitedTransmitSends, LossRecovery};
 use crate::units::Instant;
 
 impl Sender {
@@ -17,11 +17,16 @@ impl Sender {
                 return Some(self.retransmit(now, index, true));
             }
         }
-        if i64::from(self.in_flight_for_window()) >= self.window() {
+        if self.in_flight_for_window() >= self.window() {
             return None;
         }
         if self.pacing_holds(now) {
             return None;
+        }
+        if let State::FastRecovery { counted, .. } = self.state
+            && self.counts_duplicates()
+        {
+            return self.send_counted(now, counted);
         }
         let lost = if self.state == State::Open { None } else { self.board.next_lost() };
         if let Some(index) = lost {
@@ -39,8 +44,18 @@ impl Sender {
         let limited_transmit = match self.state {
             // RFC 3042 §2: "Upon receiving the first and second duplicate ACKs ... send new data", with the
             // flight "no more than 2*SMSS" beyond cwnd. The SACK sender's pipe makes that room by itself.
-            State::Open if self.transport.limited_transmit && self.transport.recovery != LossRecovery::Sack => {
+            State::Open
+                if self.transport.limited_transmit
+                    && (self.transport.recovery != LossRecovery::Sack || self.counts_duplicates()) =>
+            {
                 i64::from(self.dup_acks.min(DUP_THRESH - 1))
+            }
+            State::Restarted { .. }
+                if self.transport.limited_transmit
+                    && self.transport.variations.limited_transmit_sends == LimitedTransmitSends::Next
+                    && self.dup_acks < DUP_THRESH =>
+            {
+                i64::from(self.dup_acks)
             }
             _ => 0,
         };
@@ -49,9 +64,29 @@ impl Sender {
 
     /// What the window is compared with.
     #[inline]
-    pub(super) fn in_flight_for_window(&self) -> u32 {
-        let hides_sacked = self.transport.recovery == LossRecovery::Sack && !self.transport.limited_transmit;
-        if hides_sacked && self.state == State::Open { self.board.outstanding() } else { self.board.pipe() }
+    pub(super) fn in_flight_for_window(&self) -> i64 {
+        let hides_sacked = self.transport.recovery == LossRecovery::Sack
+            && (!self.transport.limited_transmit || self.counts_duplicates());
+        i64::from(match self.state {
+            State::Open if hides_sacked => self.board.outstanding(),
+            State::FastRecovery { counted, .. } if self.counts_duplicates() => return counted.segments,
+            _ => self.board.pipe(),
+        })
+    }
+
+    /// Fall and Floyd's order: every hole once, then new data.
+    fn send_counted(&mut self, now: Instant, counted: CountedPipe) -> Option<DataSegment> {
+        if counted.holds {
+            return None;
+        }
+        let segment = match self.board.next_hole() {
+            Some(index) => self.retransmit(now, index, true),
+            None => self.send_new(now)?,
+        };
+        if let State::FastRecovery { counted, .. } = &mut self.state {
+            counted.segments += 1;
+        }
+        Some(segment)
     }
 
     #[inline]
@@ -129,7 +164,7 @@ impl Sender {
     /// True if pacing, and nothing else, may be what holds the next segment back.
     pub(super) fn wants_to_send(&self) -> bool {
         let has_data = self.written.is_none_or(|written| written > self.snd_nxt);
-        (has_data || self.state != State::Open) && i64::from(self.in_flight_for_window()) < self.window()
+        (has_data || self.state != State::Open) && self.in_flight_for_window() < self.window()
     }
 
     pub(super) fn resume_if_idle(&mut self, now: Instant) {

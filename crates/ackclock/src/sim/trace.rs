@@ -1,0 +1,101 @@
+//! Writes down every packet at every link, and every change of a window, for runs that are looked at closely.
+
+use super::packet::{Bodies, Body, Packet};
+use super::plan::Plan;
+use crate::probe::{PacketEvent, PacketTrace};
+use crate::units::Instant;
+
+/// The trace of a run in progress.
+#[derive(Debug)]
+pub(super) struct Tracer {
+    rows: Vec<Row>,
+    /// For each flow, the end of what was sent so far and its window as last seen.
+    sent_to: Vec<u64>,
+    cwnd: Vec<f64>,
+    /// For each body, whether it was sent before.
+    resent: Vec<bool>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    time: Instant,
+    link: u32,
+    flow: u32,
+    event: PacketEvent,
+    seq: u64,
+    len: u32,
+    retransmission: bool,
+    cwnd: f64,
+}
+
+impl Tracer {
+    pub(super) fn new(flows: usize) -> Self {
+        Tracer { rows: Vec::new(), sent_to: vec![0; flows], cwnd: vec![0.0; flows], resent: Vec::new() }
+    }
+
+    /// A packet sets out.
+    pub(super) fn sent(&mut self, packet: &Packet, bodies: &Bodies) {
+        let place = packet.body.place();
+        if self.resent.len() <= place {
+            self.resent.resize(place + 1, false);
+        }
+        self.resent[place] = false;
+        if let Body::Data(segment) = bodies.get(packet.body) {
+            let sent_to = &mut self.sent_to[packet.flow as usize];
+            self.resent[place] = segment.seq < *sent_to;
+            *sent_to = (*sent_to).max(segment.seq + u64::from(segment.len));
+        }
+    }
+
+    /// Something happens to a packet at a link.
+    pub(super) fn packet(&mut self, time: Instant, link: u32, packet: &Packet, event: PacketEvent, bodies: &Bodies) {
+        let (seq, len) = match bodies.get(packet.body) {
+            Body::Data(segment) => (segment.seq, segment.len),
+            Body::Ack(ack) => (ack.ack, 0),
+        };
+        let flow = packet.flow;
+        let (retransmission, cwnd) = (self.resent[packet.body.place()], self.cwnd[flow as usize]);
+        self.rows.push(Row { time, link, flow, event, seq, len, retransmission, cwnd });
+    }
+
+    /// The window of a flow, after it was told of something.
+    pub(super) fn window(&mut self, time: Instant, flow: usize, cwnd: f64) {
+        if self.cwnd[flow] != cwnd {
+            self.cwnd[flow] = cwnd;
+            let (flow, event) = (flow as u32, PacketEvent::Window);
+            self.rows.push(Row { time, link: 0, flow, event, seq: 0, len: 0, retransmission: false, cwnd });
+        }
+    }
+
+    /// The table, with flows and links numbered as in the plan.
+    pub(super) fn into_table(mut self, plan: &Plan, flow_rank: &[usize], link_rank: &[usize]) -> PacketTrace {
+        // Links hand over ahead of time.
+        self.rows.sort_by_key(|row| row.time);
+        let (flow_of, link_of) = (inverse(flow_rank), inverse(link_rank));
+        let mut table = PacketTrace {
+            flow_names: plan.flows.iter().map(|flow| flow.name.clone()).collect(),
+            link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
+            ..PacketTrace::default()
+        };
+        for row in &self.rows {
+            table.time_ns.push(row.time.as_nanos());
+            table.link.push(link_of[row.link as usize]);
+            table.flow.push(flow_of[row.flow as usize]);
+            table.event.push(row.event as u8);
+            table.seq.push(row.seq);
+            table.len.push(row.len);
+            table.retransmission.push(row.retransmission);
+            table.cwnd_segments.push(row.cwnd);
+        }
+        table
+    }
+}
+
+/// Where the plan has what stands at each rank.
+fn inverse(ranks: &[usize]) -> Vec<u32> {
+    let mut inverse = vec![0; ranks.len()];
+    for (index, rank) in ranks.iter().enumerate() {
+        inverse[*rank] = index as u32;
+    }
+    inverse
+}
