@@ -59,6 +59,11 @@ pub enum CutWindow {
     /// cwnd with its fraction.
     #[default]
     Exact,
+    /// What the receiver's window leaves of cwnd, with its fraction; ssthresh is whole.
+    Capped {
+        /// The receiver's window; infinite for no bound.
+        max_window: f64,
+    },
     /// Whole segments of what the receiver's window leaves of cwnd; what remains is whole, too.
     Whole {
         /// The receiver's window; infinite for no bound.

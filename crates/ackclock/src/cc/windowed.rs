@@ -71,6 +71,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
     fn on_congestion(&mut self, congestion: &Congestion) {
         let window = match self.context.cut_window {
             CutWindow::Exact => self.cwnd,
+            CutWindow::Capped { max_window } => self.cwnd.min(max_window),
             CutWindow::Whole { max_window } => self.cwnd.min(max_window).floor(),
         };
         let halves = self.context.first_cut == FirstCut::Half && (!self.was_cut || self.in_slow_start());
@@ -84,9 +85,11 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         let (remaining, floor) = match self.context.cut_window {
             CutWindow::Exact => (remaining, MIN_SSTHRESH),
             // ssthresh has its floor, the window has not: three segments leave one.
+            CutWindow::Capped { .. } => (remaining, LOSS_WINDOW),
             CutWindow::Whole { .. } => (remaining.floor(), LOSS_WINDOW),
         };
-        self.ssthresh = remaining.max(MIN_SSTHRESH);
+        let threshold = if self.context.cut_window == CutWindow::Exact { remaining } else { remaining.floor() };
+        self.ssthresh = threshold.max(MIN_SSTHRESH);
         self.cwnd = match congestion.restart {
             Restart::Reduced => remaining.max(floor),
             Restart::SlowStart => LOSS_WINDOW,
@@ -96,5 +99,38 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
     fn on_resume(&mut self, _now: Instant) {
         // RFC 5681 §4.1: "a TCP SHOULD set cwnd to no more than RW before beginning transmission".
         self.cwnd = self.cwnd.min(self.context.initial_window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::PathView;
+    use crate::rule::{RuleParameters, linear};
+
+    fn after_a_cut(context: CcContext, window: f64) -> (f64, f64) {
+        let rule = linear::Aimd { increase: 1.0, remaining: 0.75 }.rule();
+        let mut cc = Windowed::new(rule, CcContext { initial_window: window, ..context });
+        let (now, path) = (Instant::ZERO, PathView::default());
+        let loss = Congestion { now, kind: CongestionKind::Loss, restart: Restart::Reduced, flight_size: 0, path };
+        cc.on_congestion(&loss);
+        (cc.cwnd(), cc.ssthresh())
+    }
+
+    #[test]
+    fn what_is_cut_may_be_capped_and_whole() {
+        // In congestion avoidance, three quarters of 10.5 or of what a window of 9 leaves of it.
+        let context = CcContext { initial_ssthresh: 2.0, ..CcContext::new(1.0) };
+        let with = |cut_window| CcContext { cut_window, ..context };
+        assert_eq!(after_a_cut(context, 10.5), (7.875, 7.875));
+        assert_eq!(after_a_cut(with(CutWindow::Capped { max_window: 9.0 }), 10.5), (6.75, 6.0));
+        assert_eq!(after_a_cut(with(CutWindow::Whole { max_window: 9.0 }), 10.5), (6.0, 6.0));
+        assert_eq!(after_a_cut(with(CutWindow::Whole { max_window: 9.0 }), 2.5), (1.0, 2.0));
+    }
+
+    #[test]
+    fn the_first_cut_may_halve_whatever_the_law() {
+        let context = CcContext { initial_ssthresh: 2.0, first_cut: FirstCut::Half, ..CcContext::new(1.0) };
+        assert_eq!(after_a_cut(context, 10.0), (5.0, 5.0));
     }
 }

@@ -199,6 +199,7 @@ fn cc_context(keys: &TransportKeys) -> CcContext {
         first_cut: keys.first_cut,
         cut_window: match keys.cut_window {
             CutWindowName::Exact => CutWindow::Exact,
+            CutWindowName::Capped => CutWindow::Capped { max_window },
             CutWindowName::Whole => CutWindow::Whole { max_window },
         },
     }

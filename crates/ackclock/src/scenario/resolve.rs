@@ -72,6 +72,8 @@ mod tests {
     use super::super::quantity::{Limit, Size};
     use super::super::{network::Queue, parse, shorthand};
     use super::*;
+    use crate::tcp::{SackSender, WindowGrowth};
+    use crate::units::Duration;
 
     fn resolved(text: &str) -> Document {
         let head = "schema = 1\nduration = '1 s'\n";
@@ -87,6 +89,18 @@ mod tests {
         let mss: Vec<Size> = document.flows.iter().map(|flow| flow.transport.mss).collect();
         assert_eq!(mss, [Size(1000), Size(500)]);
         assert_eq!(document.transport, TransportKeys::default());
+    }
+
+    #[test]
+    fn a_profile_says_what_nobody_else_does() {
+        let document = resolved(
+            "[transport]\nprofile = 'ns-2'\ninitial_rto = '2 s'\n[[flows]]\ncc = 'aimd'\nsack_sender = 'scoreboard'\n",
+        );
+        let transport = &document.flows[0].transport;
+        assert_eq!(transport.initial_rto, Duration::from_secs(2));
+        assert_eq!(transport.sack_sender, SackSender::Scoreboard);
+        assert_eq!(transport.window_growth, WindowGrowth::Always);
+        assert_eq!(resolved("[[flows]]\ncc = 'aimd'\n").flows[0].transport, TransportKeys::default());
     }
 
     #[test]

@@ -222,7 +222,7 @@ pub struct TransportKeys {
     pub initial_ssthresh: InitialSsthresh,
     /// What the first cut, and one in slow start, leaves of the window: what the law says, or half.
     pub first_cut: FirstCut,
-    /// Which window is cut: cwnd with its fraction, or the whole segments of it that `max_window` allows, and whole segments remain.
+    /// Which window is cut: cwnd with its fraction, what `max_window` leaves of it, or the whole segments of that, and whole ones remain.
     pub cut_window: CutWindowName,
     /// Which ACKs let the window grow: those of a window that was used (RFC 7661), or always all.
     pub window_growth: WindowGrowth,
@@ -336,6 +336,8 @@ pub enum CutWindowName {
     /// cwnd with its fraction.
     #[default]
     Exact,
+    /// What the receiver's window leaves of it.
+    Capped,
     /// Whole segments of what the receiver's window leaves of it.
     Whole,
 }
