@@ -15,7 +15,7 @@ WHEEL := target/wheels/.built
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 ns2 docs clean
+.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 verify-ns2 ns2 ns2-examples docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -50,10 +50,18 @@ bench: build ## Speed on the reference workload, with ns-2 beside it
 compare-ns2: build ns2 ## Compare with ns-2, side by side
 	$(BIN)/python tools/ns2/compare.py
 
+verify-ns2: build ns2 ns2-examples ## Compare packet by packet with ns-2's validation suites
+	$(BIN)/python tools/ns2/verify.py
+
 ns2:
 	@command -v ns >/dev/null || { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
 		&& apt-get update -q && apt-get install -q -y --no-install-recommends ns2; } \
 		|| { echo "ns-2 is missing; install as root: apt-get install ns2" >&2; exit 1; }
+
+ns2-examples:
+	@test -d /usr/share/doc/ns2/examples/tcl/test || { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
+		&& apt-get update -q && apt-get install -q -y --no-install-recommends ns2-examples; } \
+		|| { echo "ns2-examples is missing; install as root: apt-get install ns2-examples" >&2; exit 1; }
 
 docs: build ## Write the generated tables of the documentation
 	$(BIN)/python tools/docs/generate.py
