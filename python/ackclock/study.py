@@ -15,6 +15,8 @@ from ackclock.store import Store
 
 #: Jobs handed to an executor ahead of its workers, per worker: enough to keep them busy.
 _AHEAD = 4
+#: How long Ctrl-C may go unnoticed. Polars handles SIGINT in a way that does not wake a thread that waits.
+_SIGNAL_CHECK_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def _run(
                 running[executor.submit(execute, job)] = job
             if not running:
                 return
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            done, _ = wait(running, timeout=_SIGNAL_CHECK_S, return_when=FIRST_COMPLETED)
             for future in sorted(done, key=lambda future: running[future].key):
                 job = running.pop(future)
                 outcome = future.result()
