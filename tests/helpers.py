@@ -1,4 +1,4 @@
-"""What several tests use: the installed command, a scenario that runs in no time, documents without CPU time."""
+"""What several tests use: the command, a scenario that runs in no time, documents without CPU time."""
 
 from __future__ import annotations
 

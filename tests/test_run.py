@@ -96,7 +96,7 @@ def test_the_document_has_the_promised_keys(two_flows: dict[str, Any]) -> None:
 
 def test_the_values_are_what_the_network_allows(two_flows: dict[str, Any]) -> None:
     summary, flows, link = two_flows["summary"], two_flows["flows"], two_flows["links"][0]
-    # 5 Mbit/s hold 416.7 packets of 1500 B a second, 41 667 in 100 s; the flows start within the first second.
+    # 5 Mbit/s hold 416.7 packets of 1500 B a second, 41 667 in 100 s; the flows start within a second.
     assert 0.98 * 41_667 < two_flows["packets_forwarded"] <= 41_667
     # The pipe holds 5 Mbit/s x 64 ms = 26.7 packets, the queue 100. Half of 126.7 still fills the pipe: the
     # link never idles, and the queue never falls below about 36.7 packets, 88 ms.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ackclock.errors import AckclockError, Interrupted
+from ackclock.errors import StoreError
 from ackclock.job import Job, Outcome, cancel_all, execute, reset_cancel
 from ackclock.scenario import Scenario
 from ackclock.store import Store
@@ -117,10 +117,19 @@ def _run(
                 store.put(job, outcome)
                 outcomes[job.key] = outcome
                 tell()
-    except (KeyboardInterrupt, AckclockError, Interrupted):
+    except BaseException as error:
         cancel_all()
         for future in running:
             future.cancel()
         wait(running)
         reset_cancel()
+        if not isinstance(error, StoreError):
+            _keep_finished(running, store)
         raise
+
+
+def _keep_finished(futures: Mapping[Future[Outcome], Job], store: Store) -> None:
+    """Store the runs that ended while another failed, or while Ctrl-C was on its way."""
+    for future, job in futures.items():
+        if not future.cancelled() and future.exception() is None:
+            store.put(job, future.result())
