@@ -15,9 +15,9 @@ from ackclock._core import VERSION as __version__
 if TYPE_CHECKING:
     from ackclock.errors import AckclockError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
-    from ackclock.synchronous import model
     from ackclock.results import RunResult, run
     from ackclock.scenario import Scenario
+    from ackclock.synchronous import model
 
 #: Where each public name lives; imported when it is first used, so that a command starts fast.
 _HOME = {

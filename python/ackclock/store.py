@@ -64,7 +64,7 @@ class Store:
             row = self._db.execute("SELECT result_json, samples FROM runs WHERE key = ?", (job.key,)).fetchone()
         except sqlite3.Error as error:
             raise self._error("cannot be read", error) from None
-        if row is None or job.samples and not row[1]:
+        if row is None or (job.samples and not row[1]):
             return None
         if not job.samples:
             return Outcome(job.key, row[0])

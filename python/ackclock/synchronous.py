@@ -44,9 +44,7 @@ def plot(trajectories: Mapping[str, dict[str, Any]], x_goal: float, path: str | 
     from matplotlib import pyplot
 
     count = len(trajectories)
-    figure, axes = pyplot.subplots(
-        2, count + 1, figsize=(4.2 * (count + 1), 7.5), squeeze=False, layout="constrained"
-    )
+    figure, axes = pyplot.subplots(2, count + 1, figsize=(4.2 * (count + 1), 7.5), squeeze=False, layout="constrained")
     for column, (name, data) in enumerate(trajectories.items()):
         _phase(axes[0][column], name, data, x_goal)
         _loads(axes[1][column], data, x_goal)
@@ -93,4 +91,3 @@ def _load_curve(throughput: Any, response: Any) -> None:
         axes.set(title=f"{label.split(' /')[0]} against load", xlabel="offered load / capacity", ylabel=label)
         axes.set(ylim=(0, None))
         axes.legend(fontsize="small")
-

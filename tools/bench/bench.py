@@ -20,9 +20,8 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "ns2"))
 
 import ns2
-from scenario import arguments
-
 from ackclock import _core
+from scenario import arguments
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import ns2
+from ackclock import _core
 from intervals import Difference, welch
 from scenario import NotComparable, arguments
-
-from ackclock import _core
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 # Set-up, and the numbers of flows to run it with.
@@ -30,6 +29,7 @@ SETUPS = {"c": (2, 3, 4, 5), "d": (1, 2, 3, 4, 5)}
 # Relative bounds, and the least mean of both for the bound to apply.
 BOUNDS = {"goodput_Bps": (0.01, 0.0), "drops": (0.25, 100.0), "access_drops": (0.25, 100.0)}
 WORKERS = 2
+HEADER = f"{'':3} flows  {'measure':<14}{'ns-2':>12} {'ackclock':>12}  {'difference in %':>17}  {'bound':>6}  verdict"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,7 +136,7 @@ def main() -> int:
     ns2.require()
     done = []
     if not options.json:
-        print(f"{'':3} flows  {'measure':<14}{'ns-2':>12} {'ackclock':>12}  {'difference in %':>17}  {'bound':>6}  verdict")
+        print(HEADER)
     for cell in cells(options):
         done.append(cell)
         if not options.json:

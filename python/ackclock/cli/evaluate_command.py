@@ -20,7 +20,9 @@ from ackclock.evaluation.verdict import verdict
 
 @click.command("evaluate")
 @click.argument("cc")
-@click.option("--against", multiple=True, metavar="CC", help="The panel, the first being the reference; may be repeated.")
+@click.option(
+    "--against", multiple=True, metavar="CC", help="The panel, the first being the reference; may be repeated."
+)
 @click.option("--suite", default="core", show_default=True, help="A suite by name, or a folder with a suite.toml.")
 @click.option("--replicates", type=click.IntRange(1), help="Paired seeds per environment; the suite says how many.")
 @click.option("--quick", is_flag=True, help="Three replicates: a first impression.")

@@ -27,7 +27,9 @@ _USER_KEYS = ("window", "start", "stop")
     metavar="window=W[,start=T][,stop=T]",
     help="A user's first window (segments), arrival and departure (round trips); two users of 10 and 50 by default.",
 )
-@click.option("--plot", "picture", type=click.Path(dir_okay=False), help="Draw phase plot, loads over time and load curve.")
+@click.option(
+    "--plot", "picture", type=click.Path(dir_okay=False), help="Draw phase plot, loads over time and load curve."
+)
 @json_option
 def command(
     cc: tuple[str, ...], x_goal: float, duration: float, users: tuple[str, ...], picture: str | None, as_json: bool
@@ -56,7 +58,9 @@ def _user(text: str) -> dict[str, float]:
     for part in text.split(","):
         key, _, value = part.partition("=")
         if key.strip() not in _USER_KEYS:
-            raise InputError(f"--user {text}: {key.strip()!r} is none of {', '.join(_USER_KEYS)}; write window=10,start=50")
+            raise InputError(
+                f"--user {text}: {key.strip()!r} is none of {', '.join(_USER_KEYS)}; write window=10,start=50"
+            )
         try:
             user[key.strip()] = float(value)
         except ValueError:

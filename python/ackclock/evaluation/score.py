@@ -90,9 +90,7 @@ def metrics_of(environment: Environment) -> tuple[Metric, ...]:
     return (*common, Metric("watch", heading, watch.better, 3, lambda run: _watched(watch, run)))
 
 
-def score(
-    environment: Environment, runs: Sequence[Sequence[Document]], reference: int
-) -> Result:
+def score(environment: Environment, runs: Sequence[Sequence[Document]], reference: int) -> Result:
     """Score `runs[contender][replicate]` against the contender at index `reference`."""
     metrics = metrics_of(environment)
     base = [[metric.harm(metric.of(run)) for run in runs[reference]] for metric in metrics]

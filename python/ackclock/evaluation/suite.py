@@ -72,7 +72,9 @@ class Suite:
         folder = next((path for path in (builtin / name, Path(name)) if (path / "suite.toml").is_file()), None)
         if folder is None:
             known = ", ".join(sorted(path.parent.name for path in builtin.glob("*/suite.toml")))
-            raise InputError(f"no suite is called {name!r}, and no folder of that name holds a suite.toml; there are: {known}")
+            raise InputError(
+                f"no suite is called {name!r}, and no folder of that name holds a suite.toml; there are: {known}"
+            )
         try:
             return cls._read(folder, tomllib.loads((folder / "suite.toml").read_text(encoding="utf-8")))
         except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
@@ -121,7 +123,9 @@ class Contender:
     def resolved(self) -> dict[str, Any]:
         """The algorithm with every parameter."""
         probe = {"schema": 1, "duration": "1 s", "topology": {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"}}
-        scenario = Scenario.from_dict({**probe, "flows": [{"name": "test", "cc": "aimd"}]}, [f"flows.test.cc={self.text}"])
+        scenario = Scenario.from_dict(
+            {**probe, "flows": [{"name": "test", "cc": "aimd"}]}, [f"flows.test.cc={self.text}"]
+        )
         cc: dict[str, Any] = json.loads(scenario.resolved_json)["flows"][0]["cc"]
         return cc
 

@@ -17,8 +17,7 @@ def verdict(board: Scoreboard) -> str:
     gains = _count(board, "efficiency", "better")
     losses = _count(board, "efficiency", "worse")
     parts = [
-        f"Against {reference}, {name} uses the link better in {gains} of {total} environments "
-        f"and worse in {losses}"
+        f"Against {reference}, {name} uses the link better in {gains} of {total} environments and worse in {losses}"
     ]
     if (ratio := _loss_ratio(board)) is not None:
         parts.append(f"loses {ratio:.3g} times as much of what it sends (geometric mean)")
