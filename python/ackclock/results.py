@@ -6,6 +6,7 @@ import io
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.job import Outcome
@@ -63,24 +64,26 @@ class RunResult:
         return int(self.document["seed"])
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{name}</td><td>{value:.6g}</td></tr>" for name, value in self.summary.items())
+        rows = "".join(
+            f"<tr><td>{name}</td><td>{value:.6g}</td></tr>" for name, value in self.summary.items()
+        )
         return f"<table><caption>{self.scenario.name}</caption>{rows}</table>"
 
 
 def run(
-    scenario: Scenario | str | dict[str, Any],
+    scenario: Scenario | str | Path | dict[str, Any],
     *,
     seed: int | None = None,
     replicate: int = 0,
     sets: tuple[str, ...] = (),
-    out: str | None = None,
+    out: str | Path | None = None,
 ) -> RunResult:
     """Run one replicate of a scenario: a `Scenario`, a file, or the dict of one.
 
     `seed`: the file's own by default. `sets`: `KEY=VALUE` texts as of `--set`. `out`: a folder to keep the
     result in. Raises `ScenarioError` or `StoreError`.
     """
-    if isinstance(scenario, str):
+    if isinstance(scenario, str | Path):
         scenario = Scenario.from_file(scenario)
     elif isinstance(scenario, dict):
         scenario = Scenario.from_dict(scenario)

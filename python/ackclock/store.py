@@ -61,7 +61,9 @@ class Store:
     def get(self, job: Job) -> Outcome | None:
         """Return the stored outcome of a job, with samples if the job wants them, or nothing."""
         try:
-            row = self._db.execute("SELECT result_json, samples FROM runs WHERE key = ?", (job.key,)).fetchone()
+            row = self._db.execute(
+                "SELECT result_json, samples FROM runs WHERE key = ?", (job.key,)
+            ).fetchone()
         except sqlite3.Error as error:
             raise self._error("cannot be read", error) from None
         if row is None or (job.samples and not row[1]):
@@ -141,7 +143,7 @@ def write_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
-    except OSError:
+    except BaseException:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         raise

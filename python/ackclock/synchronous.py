@@ -26,7 +26,9 @@ def model(what: str = "table", **fields: Any) -> dict[str, Any]:
     return answer
 
 
-def trajectory(users: Sequence[Mapping[str, Any]], *, x_goal: float, duration: float, **fields: Any) -> dict[str, Any]:
+def trajectory(
+    users: Sequence[Mapping[str, Any]], *, x_goal: float, duration: float, **fields: Any
+) -> dict[str, Any]:
     """Return windows and load over time for users that are dicts of `cc`, `window`, `start`, `stop`."""
     return model("trajectory", users=list(users), x_goal=x_goal, duration=duration, **fields)
 
@@ -44,7 +46,9 @@ def plot(trajectories: Mapping[str, dict[str, Any]], x_goal: float, path: str | 
     from matplotlib import pyplot
 
     count = len(trajectories)
-    figure, axes = pyplot.subplots(2, count + 1, figsize=(4.2 * (count + 1), 7.5), squeeze=False, layout="constrained")
+    figure, axes = pyplot.subplots(
+        2, count + 1, figsize=(4.2 * (count + 1), 7.5), squeeze=False, layout="constrained"
+    )
     for column, (name, data) in enumerate(trajectories.items()):
         _phase(axes[0][column], name, data, x_goal)
         _loads(axes[1][column], data, x_goal)
@@ -62,7 +66,9 @@ def _phase(axes: Any, name: str, data: dict[str, Any], x_goal: float) -> None:
     axes.plot([pair[0] for pair in pairs], [pair[1] for pair in pairs], linewidth=0.8)
     axes.plot([0, x_goal], [x_goal, 0], color="tab:red", linewidth=1, label="X = X_goal")
     axes.plot([0, x_goal], [0, x_goal], color="tab:green", linewidth=1, linestyle="--", label="equal shares")
-    axes.set(title=f"{name}: phase plot", xlabel="window of user 1, segments", ylabel="window of user 2, segments")
+    axes.set(
+        title=f"{name}: phase plot", xlabel="window of user 1, segments", ylabel="window of user 2, segments"
+    )
     axes.set(xlim=(0, x_goal), ylim=(0, x_goal), aspect="equal")
     axes.legend(loc="upper right", fontsize="small")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -41,7 +42,9 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            raise click.UsageError(f"no command is called {args[0]!r}{suggestion(args[0], _COMMANDS)}", ctx) from None
+            raise click.UsageError(
+                f"no command is called {args[0]!r}{suggestion(args[0], _COMMANDS)}", ctx
+            ) from None
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,22 +58,34 @@ def main() -> NoReturn:
     from ackclock.errors import AckclockError, Interrupted
 
     try:
-        sys.exit(cli(standalone_mode=False) or 0)
+        code = cli(standalone_mode=False) or 0
+        sys.stdout.flush()
     except click.exceptions.Exit as error:
-        sys.exit(error.exit_code)
+        code = error.exit_code
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
+        code = 2
     except AckclockError as error:
         click.echo(f"error: {error}", err=True)
-        sys.exit(error.exit_code)
+        code = error.exit_code
     except (KeyboardInterrupt, click.Abort, Interrupted):
         click.echo("interrupted; finished runs are kept", err=True)
-        sys.exit(130)
+        code = 130
     except BrokenPipeError:
-        # Whoever read stdout has gone, as `head` does.
-        sys.stderr.close()
-        sys.exit(0)
+        # Whoever read stdout has gone, as `head` does; click leaves with the same code.
+        _discard_stdout()
+        code = 1
+    except OSError as error:
+        # Commands turn errors of files into errors with a path: this is stdout, redirected to a full disk.
+        click.echo(f"error: output cannot be written: {error.strerror}", err=True)
+        _discard_stdout()
+        code = 2
+    sys.exit(code)
+
+
+def _discard_stdout() -> None:
+    """Give up what is left in the buffer: the interpreter would try to write it once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def suggestion(name: str, known: object) -> str:

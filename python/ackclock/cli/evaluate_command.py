@@ -21,10 +21,17 @@ from ackclock.evaluation.verdict import verdict
 @click.command("evaluate")
 @click.argument("cc")
 @click.option(
-    "--against", multiple=True, metavar="CC", help="The panel, the first being the reference; may be repeated."
+    "--against",
+    multiple=True,
+    metavar="CC",
+    help="The panel, the first being the reference; may be repeated.",
 )
-@click.option("--suite", default="core", show_default=True, help="A suite by name, or a folder with a suite.toml.")
-@click.option("--replicates", type=click.IntRange(1), help="Paired seeds per environment; the suite says how many.")
+@click.option(
+    "--suite", default="core", show_default=True, help="A suite by name, or a folder with a suite.toml."
+)
+@click.option(
+    "--replicates", type=click.IntRange(1), help="Paired seeds per environment; the suite says how many."
+)
 @click.option("--quick", is_flag=True, help="Three replicates: a first impression.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @set_option
@@ -45,8 +52,8 @@ def command(
 ) -> None:
     """Compare the algorithm CC with a panel: scoreboard, verdict, report.html.
 
-    CC is a name (`ackclock list cc`) or an inline table such as '{ kind = "aimd", increase = 2 }'. Runs that the
-    folder holds already are not run again.
+    CC is a name (`ackclock list cc`) or an inline table such as '{ kind = "aimd", increase = 2 }'. Runs that
+    the folder holds already are not run again.
     """
     folder = Path(out or f"ackclock-out/evaluate-{_slug(cc)}")
     with progress("running") as tell:

@@ -25,14 +25,25 @@ _USER_KEYS = ("window", "start", "stop")
     "users",
     multiple=True,
     metavar="window=W[,start=T][,stop=T]",
-    help="A user's first window (segments), arrival and departure (round trips); two users of 10 and 50 by default.",
+    help=(
+        "A user's first window (segments), arrival and departure (round trips); "
+        "two users of 10 and 50 by default."
+    ),
 )
 @click.option(
-    "--plot", "picture", type=click.Path(dir_okay=False), help="Draw phase plot, loads over time and load curve."
+    "--plot",
+    "picture",
+    type=click.Path(dir_okay=False),
+    help="Draw phase plot, loads over time and load curve.",
 )
 @json_option
 def command(
-    cc: tuple[str, ...], x_goal: float, duration: float, users: tuple[str, ...], picture: str | None, as_json: bool
+    cc: tuple[str, ...],
+    x_goal: float,
+    duration: float,
+    users: tuple[str, ...],
+    picture: str | None,
+    as_json: bool,
 ) -> None:
     """The synchronous model: closed forms beside computed figures, knee and cliff of the load.
 
@@ -41,7 +52,8 @@ def command(
     parsed = [_user(text) for text in users] or [{"window": 10.0}, {"window": 50.0}]
     drawn = cc or (_PLOTTED if picture else ())
     trajectories = {
-        name: trajectory([{"cc": name, **user} for user in parsed], x_goal=x_goal, duration=duration) for name in drawn
+        name: trajectory([{"cc": name, **user} for user in parsed], x_goal=x_goal, duration=duration)
+        for name in drawn
     }
     table, curve = model("table"), model("load-curve")
     if picture is not None:
@@ -121,7 +133,10 @@ def _show(table: dict[str, Any], curve: dict[str, Any], trajectories: dict[str, 
         fairness.add_row(
             row["rule"],
             _law(row),
-            *(f"{fair[key]:g}" if key in fair else "never" for key in ("cycles", "exact_peak_steps", "integer_steps")),
+            *(
+                f"{fair[key]:g}" if key in fair else "never"
+                for key in ("cycles", "exact_peak_steps", "integer_steps")
+            ),
         )
     show(fairness)
     knee, cliff = curve["knee"], curve["cliff"]

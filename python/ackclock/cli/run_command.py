@@ -18,7 +18,9 @@ from ackclock.study import Study, run_study
 @seed_option
 @set_option
 @json_option
-@click.option("--out", type=click.Path(file_okay=False), help="Keep the result and its samples in this folder.")
+@click.option(
+    "--out", type=click.Path(file_okay=False), help="Keep the result and its samples in this folder."
+)
 def command(file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, out: str | None) -> None:
     """Run the scenario FILE once and print its metrics.
 
@@ -110,5 +112,7 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
         )
     show(links)
     luck = f"seed {document['seed']}" if is_random else "nothing is random: every run is the same"
-    speed = document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
+    speed = (
+        document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
+    )
     click.echo(f"{luck}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second", err=True)

@@ -43,9 +43,9 @@ def evaluate(
 ) -> Evaluation:
     """Compare an algorithm with a panel over a suite; every contender meets the same luck.
 
-    `cc`: a name, or an inline table such as `{ kind = "aimd", increase = 2 }`. `against`: the panel of the suite
-    by default; its first is the reference. `sets`: changes to every scenario. `out`: a folder to keep the runs in,
-    which a second evaluation takes up. Raises `AckclockError`.
+    `cc`: a name, or an inline table such as `{ kind = "aimd", increase = 2 }`. `against`: the panel of the
+    suite by default; its first is the reference. `sets`: changes to every scenario. `out`: a folder to keep
+    the runs in, which a second evaluation takes up. Raises `AckclockError`.
     """
     loaded = Suite.load(suite)
     panel = [Contender.parse(text) for text in (loaded.panel if against is None else against)]

@@ -34,7 +34,8 @@ def charts_of(outcome: Outcome) -> list[tuple[str, str]]:
     flows = polars.read_parquet(io.BytesIO(outcome.flow_samples))
     links = polars.read_parquet(io.BytesIO(outcome.link_samples))
     windows = [
-        _line(str(name), frame, "cwnd_segments") for (name,), frame in flows.group_by("flow", maintain_order=True)
+        _line(str(name), frame, "cwnd_segments")
+        for (name,), frame in flows.group_by("flow", maintain_order=True)
     ]
     queue = links.filter(polars.col("link") == links["link"][0])
     more = f" (first {_MAX_LINES} of {len(windows)} flows)" if len(windows) > _MAX_LINES else ""
@@ -69,8 +70,12 @@ def svg(lines: Sequence[Line], unit: str) -> str:
             f"{' s' if step == 4 else ''}</text>"
         )
     for index, line in enumerate(lines):
-        points = " ".join(f"{_LEFT + across * x:.1f},{base - up * y:.1f}" for x, y in zip(line.x, line.y, strict=True))
-        parts.append(f'<polyline class="line c{index}" points="{points}"><title>{line.label}</title></polyline>')
+        points = " ".join(
+            f"{_LEFT + across * x:.1f},{base - up * y:.1f}" for x, y in zip(line.x, line.y, strict=True)
+        )
+        parts.append(
+            f'<polyline class="line c{index}" points="{points}"><title>{line.label}</title></polyline>'
+        )
     parts.append("</svg>")
     if len(lines) > 1:
         keys = "".join(f'<span class="key c{index}">{line.label}</span>' for index, line in enumerate(lines))

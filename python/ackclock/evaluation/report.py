@@ -21,7 +21,10 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
     """Write `report.html` and `scoreboard.json` into a folder, and return the path of the page."""
     board = evaluation.board
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("ackclock.evaluation"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.PackageLoader("ackclock.evaluation"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     cards = [
         {
@@ -49,7 +52,9 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
     )
     path = folder / "report.html"
     try:
-        write_whole(folder / "scoreboard.json", (json.dumps(scoreboard_json(board), indent=2) + "\n").encode())
+        write_whole(
+            folder / "scoreboard.json", (json.dumps(scoreboard_json(board), indent=2) + "\n").encode()
+        )
         write_whole(path, page.encode())
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror}; the runs are kept") from None

@@ -22,11 +22,14 @@ def scoreboard_table(board: Scoreboard) -> Table:
     reference = board.contenders[board.reference].label
     table = Table(
         box=box.SIMPLE_HEAD,
-        title=f"suite {board.suite.name}, version {board.suite.version}: {replicates} replicates, seed {board.seed}",
+        title=(
+            f"suite {board.suite.name}, version {board.suite.version}: "
+            f"{replicates} replicates, seed {board.seed}"
+        ),
         title_justify="left",
         caption=(
-            f"mean ± half of the {CONFIDENCE:.0%} interval; + better, - worse than {reference}: the interval of the "
-            "paired difference leaves out zero"
+            f"mean ± half of the {CONFIDENCE:.0%} interval; + better, - worse than {reference}: the interval "
+            "of the paired difference leaves out zero"
         ),
         caption_justify="left",
         pad_edge=False,

@@ -69,11 +69,14 @@ class Suite:
         Raises `InputError` with the names of the suites there are.
         """
         builtin = Path(str(resources.files("ackclock.suites")))
-        folder = next((path for path in (builtin / name, Path(name)) if (path / "suite.toml").is_file()), None)
+        folder = next(
+            (path for path in (builtin / name, Path(name)) if (path / "suite.toml").is_file()), None
+        )
         if folder is None:
             known = ", ".join(sorted(path.parent.name for path in builtin.glob("*/suite.toml")))
             raise InputError(
-                f"no suite is called {name!r}, and no folder of that name holds a suite.toml; there are: {known}"
+                f"no suite is called {name!r}, and no folder of that name holds a suite.toml; "
+                f"there are: {known}"
             )
         try:
             return cls._read(folder, tomllib.loads((folder / "suite.toml").read_text(encoding="utf-8")))
@@ -122,7 +125,11 @@ class Contender:
     @cached_property
     def resolved(self) -> dict[str, Any]:
         """The algorithm with every parameter."""
-        probe = {"schema": 1, "duration": "1 s", "topology": {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"}}
+        probe = {
+            "schema": 1,
+            "duration": "1 s",
+            "topology": {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"},
+        }
         scenario = Scenario.from_dict(
             {**probe, "flows": [{"name": "test", "cc": "aimd"}]}, [f"flows.test.cc={self.text}"]
         )

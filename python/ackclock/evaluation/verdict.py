@@ -17,7 +17,8 @@ def verdict(board: Scoreboard) -> str:
     gains = _count(board, "efficiency", "better")
     losses = _count(board, "efficiency", "worse")
     parts = [
-        f"Against {reference}, {name} uses the link better in {gains} of {total} environments and worse in {losses}"
+        f"Against {reference}, {name} uses the link better in {gains} of {total} environments "
+        f"and worse in {losses}"
     ]
     if (ratio := _loss_ratio(board)) is not None:
         parts.append(f"loses {ratio:.3g} times as much of what it sends (geometric mean)")
@@ -36,7 +37,7 @@ def verdict(board: Scoreboard) -> str:
 
 
 def worst_result(board: Scoreboard) -> tuple[Result, Score] | None:
-    """Return the environment and metric in which the first contender is most clearly worse than the reference.
+    """Return the environment and metric in which the first contender is most clearly worse, or nothing.
 
     Worseness is a share: of the capacity, of a fair share, of Jain's index; loss and delay have no natural
     whole and do not compete here.

@@ -1,0 +1,51 @@
+"""Fixtures that several files of tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers import TINY
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A file with a scenario that runs in no time."""
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY)
+    return path
+
+
+@pytest.fixture
+def tiny_suite(tmp_path: Path) -> Path:
+    """A folder with a suite of two environments, one of which watches a group."""
+    folder = tmp_path / "tiny-suite"
+    folder.mkdir()
+    company = TINY + '\n[[flows]]\nname = "standard"\ncc = "aimd"\nstart = { uniform = ["0 s", "500 ms"] }\n'
+    (folder / "alone.toml").write_text(TINY)
+    (folder / "company.toml").write_text(company)
+    (folder / "suite.toml").write_text(
+        """\
+name = "tiny"
+version = 3
+title = "Two small environments"
+replicates = 2
+test = ["test"]
+panel = ["aimd", "aimd-fc+"]
+
+[[environments]]
+id = "alone"
+scenario = "alone.toml"
+title = "Among themselves"
+question = "Do two flows share a link?"
+
+[[environments]]
+id = "company"
+scenario = "company.toml"
+set = ["duration=6 s"]
+title = "In company"
+question = "Does a standard flow get its share?"
+watch = { metric = "share", group = "standard", label = "standard's share", better = "near-one" }
+"""
+    )
+    return folder

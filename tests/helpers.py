@@ -1,0 +1,73 @@
+"""What several tests use: the installed command, a scenario that runs in no time, documents without CPU time."""
+
+from __future__ import annotations
+
+import subprocess
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+TWO_FLOWS = ROOT / "examples" / "two-flows.toml"
+
+#: The command of the interpreter that runs the tests.
+ACKCLOCK = str(Path(sysconfig.get_path("scripts")) / "ackclock")
+
+#: A link of 6 packets each way and a queue of 10: full, with losses, within seconds.
+TINY = """\
+schema = 1
+name = "tiny"
+duration = "8 s"
+warmup = "1 s"
+
+[topology]
+kind = "dumbbell"
+rate = "2 Mbit/s"
+delay = "18 ms"
+queue = { kind = "drop-tail", limit = "10 packets" }
+access = { rate = "20 Mbit/s", delay = "1 ms" }
+
+[[flows]]
+name = "test"
+count = 2
+cc = { kind = "aimd", increase = 1, remaining = 0.5 }
+start = { uniform = ["0 s", "500 ms"] }
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command left."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+def cli(
+    *args: str | Path,
+    cwd: Path | None = None,
+    stdout: int = subprocess.PIPE,
+    before: Callable[[], None] | None = None,
+) -> Answer:
+    """Run `ackclock`; `before` runs in the new process, ahead of the command."""
+    done = subprocess.run(
+        [ACKCLOCK, *map(str, args)],
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        preexec_fn=before,
+        timeout=120,
+        check=False,
+    )
+    return Answer(done.returncode, done.stdout or "", done.stderr)
+
+
+def without_cpu_time(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document of a run without the one thing that luck does not decide."""
+    assert document["engine_cpu_s"] >= 0
+    return {key: value for key, value in document.items() if key != "engine_cpu_s"}
