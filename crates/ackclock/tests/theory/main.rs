@@ -51,7 +51,6 @@ fn assert_within(low: f64, value: f64, expected: f64, high: f64, what: &str) {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "a hundred million packets: run with --release")]
 fn utilisation_against_buffer_follows_the_closed_form() {
     let (rate, rtt) = (60_000_000, Duration::from_millis(40));
     let bdp = Dumbbell::bdp_packets(rate, rtt);
@@ -72,7 +71,6 @@ fn utilisation_against_buffer_follows_the_closed_form() {
 /// The form leaves out the round trip in recovery, and the round trip in which the ACKs of the first new window
 /// come bunched. That is 1 % of a cycle of a hundred round trips, and 5 % of one of twenty-five.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "a hundred million packets: run with --release")]
 fn periodic_loss_follows_the_closed_form_where_cycles_are_long() {
     let cases = [
         (aimd(1.0, 0.5), 10_000),
@@ -97,7 +95,6 @@ fn periodic_loss_follows_the_closed_form_where_cycles_are_long() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "a hundred million packets: run with --release")]
 fn periodic_loss_follows_the_ideal_pipe_where_cycles_are_short() {
     const PERIOD: u64 = 1_000;
     for (increase, remaining) in [(1.0, 0.5), (1.0, 0.65), (1.0, 0.8), (1.0, 0.875), (2.0, 0.5), (0.2, 0.875)] {
@@ -113,7 +110,6 @@ fn periodic_loss_follows_the_ideal_pipe_where_cycles_are_short() {
 /// Also against the closed form for periodic loss: Bernoulli loss lies above it by a known factor where timeouts
 /// are rare.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "a hundred million packets: run with --release")]
 fn bernoulli_loss_follows_the_renewal_model() {
     const SEEDS: u64 = 4;
     for (remaining, excess) in [(0.5, 1.069), (0.65, 1.045), (0.8, 1.027), (0.875, 1.015)] {
@@ -158,7 +154,6 @@ fn mean_and_standard_error(values: &[f64]) -> (f64, f64) {
 
 /// The loss of each packet is drawn once and given to both, so that little is left to luck.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "a hundred million packets: run with --release")]
 fn bernoulli_loss_follows_the_ideal_pipe() {
     for p in [1e-3, 3e-3, 1e-2] {
         for remaining in GENTLENESS {
