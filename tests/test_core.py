@@ -7,6 +7,7 @@ import tomllib
 import jsonschema
 import polars
 import pytest
+
 from ackclock import _core
 
 TWO_FLOWS = """

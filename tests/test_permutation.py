@@ -7,9 +7,10 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-import ackclock
 import polars
 from helpers import cli
+
+import ackclock
 
 HEAD = """\
 schema = 1

@@ -11,10 +11,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import ackclock
 import polars
 import pytest
 from helpers import ACKCLOCK, TWO_FLOWS, cli, without_cpu_time
+
+import ackclock
 
 DOCUMENT = [
     "scenario",

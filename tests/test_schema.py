@@ -8,10 +8,11 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import ackclock
 import jsonschema
 import pytest
 from helpers import ROOT, TWO_FLOWS, cli
+
+import ackclock
 
 SUITES = ROOT / "python" / "ackclock" / "suites"
 SCENARIOS = sorted(path for path in SUITES.glob("*/*.toml") if path.name != "suite.toml")

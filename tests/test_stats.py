@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 from ackclock.stats import estimate, paired_difference, student_t_quantile
 
 

@@ -5,6 +5,7 @@ import inspect
 from pathlib import Path
 
 import pytest
+
 from ackclock import _core
 
 STUB = ast.parse((Path(__file__).parents[1] / "python/ackclock/_core.pyi").read_text())

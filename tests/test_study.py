@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from helpers import cli, without_cpu_time
+
 from ackclock import Scenario, StoreError, _core
 from ackclock.job import Job, Outcome, execute
 from ackclock.store import Store
 from ackclock.study import Study, run_study
-from helpers import cli, without_cpu_time
 
 
 class InPlace(Executor):

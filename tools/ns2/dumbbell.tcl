@@ -151,7 +151,7 @@ proc finish {} {
     set delay [expr {$d(departures) > 0 ? double($d(waited)) / $d(departures) : 0}]
     puts [join [list \
         goodput_Bps=[format %.8g $sum] flows_Bps=[join $goodputs ,] \
-        arrivals=$d(arrivals) drops=$d(drops) access_drops=$d(access_drops) \
+        arrivals=$d(arrivals) departures=$d(departures) drops=$d(drops) access_drops=$d(access_drops) \
         retransmits=$d(retransmits) timeouts=$d(timeouts) \
         queue_delay_s=[format %.8g $delay] \
         utilization=[format %.8g [expr {$d(bytes) * 8 / ($p(rate) * $time)}]] \

@@ -1,0 +1,77 @@
+# Chores. On a fresh machine call `./dev TARGET`: it installs what the system lacks, then runs make.
+# Every target builds what it needs first, and only what changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+IN_VENV := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV)
+
+RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+PACKAGE := pyproject.toml $(shell find python -type f -not -name '*.so' -not -name '*.pyc')
+
+REQUIREMENTS := $(VENV)/.requirements
+INSTALLED := $(VENV)/.installed
+WHEEL := target/wheels/.built
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 ns2 docs clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: build ## Compare New-AIMD with the reference algorithms
+	$(BIN)/ackclock evaluate new-aimd
+
+test: test-rust test-wheel test-python ## Everything that continuous integration runs
+
+build: $(INSTALLED) ## Build the command .venv/bin/ackclock
+
+test-rust: ## Format, lints, documentation and tests of the crates
+	@cargo fmt --version >/dev/null && cargo clippy --version >/dev/null || rustup component add rustfmt clippy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --no-deps --locked --quiet
+	cargo test --package ackclock --locked --quiet
+	cargo test --package ackclock --locked --quiet --release --test theory
+
+test-wheel: $(WHEEL) ## Install the wheel where there is no Rust, and run a scenario
+	sh tools/check_wheel.sh $(PYTHON) target/wheels/*.whl
+
+test-python: build ## Format, lints, types and tests of the Python half
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	MYPYPATH=tools/ns2:tools/bench $(BIN)/mypy --strict tools
+	$(BIN)/pytest
+
+bench: build ## Speed on the reference workload, with ns-2 beside it
+	$(BIN)/python tools/bench/bench.py
+
+compare-ns2: build ns2 ## Compare with ns-2, side by side
+	$(BIN)/python tools/ns2/compare.py
+
+ns2:
+	@command -v ns >/dev/null || { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
+		&& apt-get update -q && apt-get install -q -y --no-install-recommends ns2; } \
+		|| { echo "ns-2 is missing; install as root: apt-get install ns2" >&2; exit 1; }
+
+docs: build ## Write the generated tables of the documentation
+	$(BIN)/python tools/docs/generate.py
+
+clean: ## Remove everything that was built
+	rm -rf $(VENV) target dist
+
+$(REQUIREMENTS): requirements/dev.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+$(INSTALLED): $(REQUIREMENTS) pyproject.toml $(RUST)
+	$(IN_VENV) $(BIN)/maturin develop --release --locked --quiet
+	touch $@
+
+$(WHEEL): $(REQUIREMENTS) $(PACKAGE) $(RUST)
+	rm -rf target/wheels
+	$(BIN)/maturin build --release --locked --quiet --out target/wheels
+	touch $@

@@ -1,0 +1,75 @@
+"""The comparison with ns-2, as far as it can be tested without ns-2."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ackclock import _core
+
+TOOLS = Path(__file__).resolve().parents[1] / "tools" / "ns2"
+sys.path.append(str(TOOLS))
+
+from compare import BOUNDS, SETUPS, Cell  # noqa: E402
+from intervals import Difference, welch  # noqa: E402
+from scenario import NotComparable, arguments  # noqa: E402
+
+
+def scenario(name: str, *sets: str) -> _core.Scenario:
+    file = TOOLS / "scenarios" / f"{name}.toml"
+    return _core.Scenario.from_toml(file.read_text(), str(file), list(sets))
+
+
+def test_the_scenario_is_the_source_of_the_arguments() -> None:
+    words = arguments(scenario("c", "flows.0.count=5"))
+    assert words["flows"] == 5
+    assert (words["rate"], words["delay"], words["access_delay"]) == (5_000_000, 0.03, 0.03)
+    # ns-2 counts the packet that arrives.
+    assert (words["limit"], words["access_limit"]) == (101, 101)
+    # 1040 B at 5 Mbit/s.
+    assert words["jitter"] == pytest.approx(1.664e-3)
+    assert (words["tcp"], words["payload"], words["min_rto"], words["start_max"]) == ("Sack1", 1000, 0.2, 1.0)
+
+
+def test_the_script_knows_every_argument() -> None:
+    script = (TOOLS / "dumbbell.tcl").read_text()
+    declared = script.split("array set p {")[1].split("}")[0].split()[::2]
+    assert set(arguments(scenario("d"))) | {"seed"} == set(declared)
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ("topology.loss.kind=periodic", "loss"),
+        ("topology.queue.limit=64 kB", "bottleneck"),
+        ("flows.0.cc=aimd-fc", "flows.test"),
+        ("flows.0.framing=38 B", "framing"),
+        ("flows.0.send_jitter=5 ms", "send_jitter"),
+    ],
+)
+def test_what_ns2_cannot_do_is_refused(change: str, key: str) -> None:
+    sets = [change, "topology.loss.period=9"] if "periodic" in change else [change]
+    with pytest.raises(NotComparable, match=key):
+        arguments(scenario("c", *sets))
+
+
+def test_welch_by_hand() -> None:
+    # Variances 2/2 and 8/2 over two values: standard error sqrt(1 + 4); 25 / (1 + 16) = 1.47 degrees of
+    # freedom, rounded down to 1: t = 12.7062.
+    difference = welch([10.0, 12.0], [20.0, 24.0])
+    assert (difference.value, difference.half_width) == (11.0, pytest.approx(12.7062 * 5**0.5, rel=1e-4))
+
+
+def test_a_verdict_needs_the_whole_interval() -> None:
+    def verdict(shift: float, half_width: float) -> str:
+        return Cell("c", 2, "drops", Difference(100, 100 + shift, half_width), BOUNDS["drops"][0]).verdict
+
+    assert verdict(-10, 14) == "inside"
+    assert verdict(-10, 16) == "undecided"
+    assert verdict(-45, 19) == "outside"
+    assert Cell("c", 2, "jain", Difference(1, 1, 0), None).verdict == "-"
+
+
+def test_every_setup_has_a_scenario() -> None:
+    for name, counts in SETUPS.items():
+        assert scenario(name, f"flows.0.count={max(counts)}").is_random

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Installs a wheel into an empty environment without Rust and runs a scenario with it.
+#
+#   sh tools/check_wheel.sh PYTHON WHEEL
+set -eu
+python=$1
+wheel=$2
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+case $wheel in
+*-cp311-abi3-*) ;;
+*) echo "check_wheel: $wheel is not an abi3 wheel for Python 3.11 and later" >&2; exit 1 ;;
+esac
+
+environment=$(mktemp -d)
+trap 'rm -rf "$environment"' EXIT
+"$python" -m venv "$environment"
+# Only wheels: nothing may be compiled.
+"$environment/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+    --constraint "$root/requirements/dev.txt" "$wheel"
+
+cd "$environment"
+PATH="$environment/bin" ackclock run "$root/examples/two-flows.toml" --json |
+    "$environment/bin/python" -c '
+import json, sys
+goodput = json.load(sys.stdin)["summary"]["goodput_bps"]
+assert 4e6 < goodput < 5e6, goodput
+print(f"wheel installed without Rust: two flows at 5 Mbit/s reach {goodput / 1e6:.2f} Mbit/s")
+'

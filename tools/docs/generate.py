@@ -1,0 +1,91 @@
+"""Writes the generated parts of the documentation, from what the library says of itself.
+
+    python tools/docs/generate.py            write
+    python tools/docs/generate.py --check    exit code 1 if anything is out of date
+
+The generated part of a page stands between the comments `<!-- generated: NAME -->` and `<!-- end -->`.
+"""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+from ackclock import _core
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+# The help of a flow's own copy of a transport key ends with this.
+INHERITED = "By default as in [transport]."
+LOSS_PARAMETER = re.compile(r"^(.+\.loss)\.(\w+)$")
+
+
+def keys_table() -> str:
+    """Every key of a scenario with its default, in one table."""
+    rows = [("key", "takes", "default", "meaning"), ("---",) * 4]
+    loss_seen: set[str] = set()
+    for key in json.loads(_core.keys_json()):
+        path, help_text = key["path"], " ".join(key["help"].split())
+        if help_text.endswith(INHERITED):
+            continue
+        if found := LOSS_PARAMETER.match(path):
+            # The same for every link: said once.
+            if found[2] in loss_seen:
+                continue
+            loss_seen.add(found[2])
+            path = f"*any* `loss.{found[2]}`"
+        else:
+            path = f"`{path}`"
+        if key["of_kind"] is not None:
+            path += f" ({key['of_kind']})"
+        default = "**required**" if key["required"] else code(key["default"])
+        rows.append((path, key["kind"], default, help_text))
+    for algorithm in json.loads(_core.list_json("cc")):
+        for parameter in algorithm["parameters"]:
+            path = f"`flows.cc.{parameter['name']}` ({algorithm['name']})"
+            rows.append(
+                (path, "number", code(f"{parameter['default']:g}"), " ".join(parameter["help"].split()))
+            )
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
+
+
+def code(text: str | None) -> str:
+    """As code; nothing for no default."""
+    return f"`{text}`" if text is not None else ""
+
+
+PARTS = {"keys": keys_table}
+
+
+def generated(text: str) -> str:
+    """The page with its generated parts renewed."""
+
+    def renew(found: re.Match[str]) -> str:
+        return f"<!-- generated: {found[1]} -->\n\n{PARTS[found[1]]()}\n\n<!-- end -->"
+
+    return re.sub(r"<!-- generated: (\w+) -->.*?<!-- end -->", renew, text, flags=re.DOTALL)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if anything is out of date")
+    options = parser.parse_args()
+    stale = False
+    for page in sorted(DOCS.rglob("*.md")):
+        text = page.read_text()
+        renewed = generated(text)
+        if renewed == text:
+            continue
+        stale = True
+        print(
+            f"{page.relative_to(DOCS.parent)}: {'out of date; run make docs' if options.check else 'written'}"
+        )
+        if not options.check:
+            page.write_text(renewed)
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
