@@ -14,9 +14,10 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
-import ackclock
 import pytest
 from helpers import ROOT, cli
+
+import ackclock
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

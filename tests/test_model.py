@@ -8,10 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import ackclock
 import pytest
-from ackclock.errors import InputError
 from helpers import cli
+
+import ackclock
+from ackclock.errors import InputError
 
 
 @pytest.fixture(scope="module")
