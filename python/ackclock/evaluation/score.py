@@ -115,8 +115,8 @@ def _watched(watch: Watch, run: Document) -> float:
             fair = run["summary"]["goodput_bps"] / len(run["flows"])
             value = goodput_bps / len(flows) / fair if fair else 0.0
         case "group-efficiency":
-            capacity_bps = run["summary"]["goodput_bps"] / run["summary"]["efficiency"]
-            value = goodput_bps / capacity_bps
+            total_bps = run["summary"]["goodput_bps"]
+            value = run["summary"]["efficiency"] * goodput_bps / total_bps if total_bps else 0.0
         case "group-goodput":
             value = goodput_bps
         case "completion-time":
