@@ -211,6 +211,21 @@ def test_tables_fit_100_columns(two_flows: dict[str, Any]) -> None:
     assert "seed 1" in answer.stderr
 
 
+def test_a_name_is_not_markup(tiny: Path, tmp_path: Path) -> None:
+    name = "[/x] [red]a :smile: <b>"
+    for command in ("run", "check"):
+        answer = cli(command, tiny, "--set", f'name="{name}"')
+        assert answer.code == 0, answer.stderr
+        assert name in answer.stdout
+    html = ackclock.run(tiny, sets=(f'name="{name}"',))._repr_html_()
+    assert "&lt;b&gt;" in html and "<b>" not in html
+
+
+def test_a_run_in_which_nothing_arrives(tiny: Path) -> None:
+    answer = cli("run", tiny, "--set", 'topology.loss={ kind = "bernoulli", probability = 1 }')
+    assert answer.code == 0, answer.stderr
+
+
 def test_nothing_random_is_said(tiny: Path) -> None:
     answer = cli("run", tiny, "--set", "flows.test.start=0 s")
     assert "nothing is random" in answer.stderr

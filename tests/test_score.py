@@ -52,12 +52,11 @@ def test_the_share_is_in_units_of_a_fair_share() -> None:
     assert watched(SHARE, document({"test": [3e6, 3e6, 1e6], "late": [1e6]})) == (0.5,)
     # Two flows of a group count by their mean.
     assert watched(SHARE, document({"test": [4e6], "late": [1e6, 4e6]})) == pytest.approx((2.5 / 3,))
-    assert watched(SHARE, document({"test": [0.0], "late": [0.0]})) == (0.0,)
 
 
 def test_other_watches_by_hand() -> None:
     run = document({"test": [6e6], "late": [2e6, 1e6]})
-    # The capacity follows from goodput and efficiency: 10 Mbit/s.
+    # The document's efficiency is that of 10 Mbit/s.
     assert watched(Watch("group-efficiency", "late", "x", "higher"), run) == pytest.approx((0.3,))
     assert watched(Watch("group-goodput", "late", "x", "higher", "Mbit/s", 1e-6), run) == pytest.approx(
         (3.0,)
@@ -65,6 +64,11 @@ def test_other_watches_by_hand() -> None:
     run["flows"][1]["completion_time_s"] = 4.0
     # The other transfer did not end within 100 s.
     assert watched(Watch("completion-time", "late", "x", "lower", "s"), run) == (52.0,)
+
+
+@pytest.mark.parametrize("metric", ["share", "group-efficiency", "group-goodput"])
+def test_where_nothing_arrives_nobody_has_anything(metric: str) -> None:
+    assert watched(Watch(metric, "late", "x", "higher"), document({"test": [0.0], "late": [0.0]})) == (0.0,)
 
 
 def test_jain_counts_where_fairness_is_meant() -> None:
