@@ -141,6 +141,15 @@ def test_contenders_meet_the_same_luck(tiny_suite: Path) -> None:
             assert ours.values == pytest.approx(theirs.values, rel=1e-3)
 
 
+def test_an_environment_with_nothing_random_gets_no_interval(tiny_suite: Path) -> None:
+    path = tiny_suite / "alone.toml"
+    path.write_text(path.read_text().replace('{ uniform = ["0 s", "500 ms"] }', '"0 s"'))
+    board = evaluate("new-aimd", suite=str(tiny_suite), replicates=3).board
+    settled, random = ([score.value for row in result.scores for score in row] for result in board.results)
+    assert all(value.count == 1 and value.half_width is None for value in settled)
+    assert all(value.count == 3 and value.half_width is not None for value in random)
+
+
 @pytest.fixture(scope="module")
 def trouble(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
     """Five replicates of the environments in which New-AIMD is known to fail."""
