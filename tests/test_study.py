@@ -139,13 +139,13 @@ def test_samples_that_were_not_wanted_then_are_run_for_now(scenario: Scenario, t
         assert store.get(job) == outcome
 
 
-def test_runs_of_another_version_are_not_mixed_up(
+def test_runs_of_another_build_are_not_mixed_up(
     scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (job,) = Study.of(scenario).jobs
     with Store(tmp_path) as store:
         run_study(Study((job,)), store)
-        monkeypatch.setattr(_core, "VERSION", "99.0.0")
+        monkeypatch.setattr(_core, "BUILD", "99.0.0+0")
         assert store.get(job) is None
         run_study(Study((job,)), store)
     with sqlite3.connect(tmp_path / "runs.sqlite") as index:

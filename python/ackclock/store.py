@@ -99,7 +99,7 @@ class Store:
                         job.scenario_hash,
                         job.seed,
                         job.replicate,
-                        _core.VERSION,
+                        _core.BUILD,
                         job.scenario_json,
                         outcome.result_json,
                         job.samples,
