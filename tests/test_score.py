@@ -98,6 +98,9 @@ def judged(better: str, ours: list[float], theirs: list[float]) -> str:
         ("near-one", [1.3, 1.31, 1.3], [1.5, 1.5, 1.49], "better"),
         ("near-one", [1.3, 1.31, 1.3], [0.5, 0.5, 0.51], "better"),
         ("near-one", [1.5, 1.5, 1.5], [0.5, 0.5, 0.5], ""),
+        ("reach-one", [0.5, 0.51, 0.5], [0.9, 0.9, 0.91], "worse"),
+        ("reach-one", [1.3, 1.31, 1.3], [1.5, 1.5, 1.49], ""),
+        ("reach-one", [1.3, 1.31, 1.3], [0.5, 0.5, 0.51], "better"),
         # The mean is higher, but the interval of the difference holds zero.
         ("higher", [1.0, 5.0, 3.0], [2.0, 1.0, 5.0], ""),
         ("higher", [3.0, 3.0], [3.0, 3.0], ""),

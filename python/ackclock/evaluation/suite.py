@@ -17,7 +17,7 @@ from ackclock.scenario import Scenario
 
 #: What can be watched of a group of flows; `score` has the formulas.
 _WATCHED = ("share", "group-efficiency", "group-goodput", "completion-time")
-_BETTER = ("higher", "lower", "near-one")
+_BETTER = ("higher", "lower", "near-one", "reach-one")
 
 
 @dataclass(frozen=True)
