@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from typing import Any, final
 
 VERSION: str
-"""The version of the product, part of every stored result."""
+"""The version of the product."""
+
+BUILD: str
+"""The version and a fingerprint of the sources, part of every stored result."""
 
 class ScenarioError(ValueError):
     """A scenario that cannot be used; the message has the place."""

@@ -15,6 +15,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     const VERSION: &str = ackclock::VERSION;
+    #[pymodule_export]
+    const BUILD: &str = env!("ACKCLOCK_BUILD");
 
     #[pymodule_export]
     use crate::cancel::Cancel;

@@ -18,5 +18,5 @@ pub mod sim;
 pub mod tcp;
 pub mod units;
 
-/// The version of the product, part of every stored result.
+/// The version of the product.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

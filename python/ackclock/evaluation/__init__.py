@@ -56,21 +56,20 @@ def evaluate(
     )
     count = replicates or (_QUICK_REPLICATES if quick else loaded.replicates)
     sets = tuple(sets)
-    studies = [
-        [
-            Study.of(environment.scenario(other.text, loaded.test_groups, sets), seed=seed, replicates=count)
-            for other in contenders
-        ]
+    scenarios = [
+        [environment.scenario(other.text, loaded.test_groups, sets) for other in contenders]
         for environment in loaded.environments
     ]
+    studies = [[Study.of(scenario, seed=seed, replicates=count) for scenario in row] for row in scenarios]
     everything = Study(tuple(job for row in studies for study in row for job in study.jobs))
     with Store(out) as store:
         outcomes = iter(run_study(everything, store, executor=executor, workers=workers, progress=progress))
     results, first = [], []
-    for environment, row in zip(loaded.environments, studies, strict=True):
+    for environment, contended, row in zip(loaded.environments, scenarios, studies, strict=True):
         answers = [[next(outcomes) for _ in study.jobs] for study in row]
         runs = [[json.loads(outcome.result_json) for outcome in replicate] for replicate in answers]
-        results.append(score(environment, runs, reference))
+        exact = not any(scenario.is_random for scenario in contended)
+        results.append(score(environment, runs, reference, exact=exact))
         first.append(tuple((study.jobs[0], answer[0]) for study, answer in zip(row, answers, strict=True)))
     board = Scoreboard(loaded, seed, contenders, reference, tuple(results))
     return Evaluation(board, tuple(first))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jinja2
 
-from ackclock import __version__
+from ackclock import _core
 from ackclock.errors import StoreError
 from ackclock.evaluation import Evaluation
 from ackclock.evaluation.charts import charts_of
@@ -47,7 +47,7 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
         worst=worst_result(board),
         figure=figure,
         command=command,
-        version=__version__,
+        build=_core.BUILD,
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
     path = folder / "report.html"
