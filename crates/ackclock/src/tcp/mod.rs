@@ -1,6 +1,7 @@
 //! TCP without I/O: sender, receiver, loss recovery, RTT and RTO.
 
 mod delivery;
+pub mod fuzz;
 mod ranges;
 mod receiver;
 mod rtt;
