@@ -43,9 +43,9 @@ def evaluate(
 ) -> Evaluation:
     """Compare an algorithm with a panel over a suite; every contender meets the same luck.
 
-    `cc`: a name, or an inline table such as `{ kind = "aimd", increase = 2 }`. `against`: the panel of the
-    suite by default; its first is the reference. `sets`: changes to every scenario. `out`: a folder to keep
-    the runs in, which a second evaluation takes up. Raises `AckclockError`.
+    `cc`: a name, `aimd(increase=2)`, or an inline table such as `{ kind = "aimd", increase = 2 }`. `against`:
+    the panel of the suite by default; its first is the reference. `sets`: changes to every scenario. `out`: a
+    folder to keep the runs in, which a second evaluation takes up. Raises `AckclockError`.
     """
     loaded = Suite.load(suite)
     panel = [Contender.parse(text) for text in (loaded.panel if against is None else against)]
@@ -56,21 +56,20 @@ def evaluate(
     )
     count = replicates or (_QUICK_REPLICATES if quick else loaded.replicates)
     sets = tuple(sets)
-    studies = [
-        [
-            Study.of(environment.scenario(other.text, loaded.test_groups, sets), seed=seed, replicates=count)
-            for other in contenders
-        ]
+    scenarios = [
+        [environment.scenario(other.text, loaded.test_groups, sets) for other in contenders]
         for environment in loaded.environments
     ]
+    studies = [[Study.of(scenario, seed=seed, replicates=count) for scenario in row] for row in scenarios]
     everything = Study(tuple(job for row in studies for study in row for job in study.jobs))
     with Store(out) as store:
         outcomes = iter(run_study(everything, store, executor=executor, workers=workers, progress=progress))
     results, first = [], []
-    for environment, row in zip(loaded.environments, studies, strict=True):
+    for environment, variants, row in zip(loaded.environments, scenarios, studies, strict=True):
         answers = [[next(outcomes) for _ in study.jobs] for study in row]
         runs = [[json.loads(outcome.result_json) for outcome in replicate] for replicate in answers]
-        results.append(score(environment, runs, reference))
+        is_random = any(scenario.is_random for scenario in variants)
+        results.append(score(environment, runs, reference, is_random=is_random))
         first.append(tuple((study.jobs[0], answer[0]) for study, answer in zip(row, answers, strict=True)))
     board = Scoreboard(loaded, seed, contenders, reference, tuple(results))
     return Evaluation(board, tuple(first))

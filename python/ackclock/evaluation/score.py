@@ -47,7 +47,8 @@ class Score:
     metric: Metric
     values: tuple[float, ...]
     value: Estimate
-    #: Paired difference to the reference, in terms of harm: above zero is worse. None for the reference.
+    #: Paired difference to the reference, in terms of harm: above zero is worse. None for the reference, and
+    #: where a single replicate cannot tell merit from luck.
     harm: Estimate | None
 
     @property
@@ -90,8 +91,17 @@ def metrics_of(environment: Environment) -> tuple[Metric, ...]:
     return (*common, Metric("watch", heading, watch.better, 3, lambda run: _watched(watch, run)))
 
 
-def score(environment: Environment, runs: Sequence[Sequence[Document]], reference: int) -> Result:
-    """Score `runs[contender][replicate]` against the contender at index `reference`."""
+def score(
+    environment: Environment,
+    runs: Sequence[Sequence[Document]],
+    reference: int,
+    *,
+    is_random: bool = True,
+) -> Result:
+    """Score `runs[contender][replicate]` against the contender at index `reference`.
+
+    `is_random`: whether luck has a part in the runs; where it has none, one run settles everything.
+    """
     metrics = metrics_of(environment)
     base = [[metric.harm(metric.of(run)) for run in runs[reference]] for metric in metrics]
     scores = []
@@ -100,7 +110,7 @@ def score(environment: Environment, runs: Sequence[Sequence[Document]], referenc
         for metric, reference_harm in zip(metrics, base, strict=True):
             values = tuple(metric.of(run) for run in replicates)
             harm = None
-            if contender != reference:
+            if contender != reference and (len(values) > 1 or not is_random):
                 harm = paired_difference([metric.harm(value) for value in values], reference_harm)
             row.append(Score(metric, values, estimate(values), harm))
         scores.append(tuple(row))
