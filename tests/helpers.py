@@ -61,7 +61,7 @@ def cli(
         stderr=subprocess.PIPE,
         encoding="utf-8",
         preexec_fn=before,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     return Answer(done.returncode, done.stdout or "", done.stderr)

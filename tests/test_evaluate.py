@@ -230,7 +230,7 @@ def test_a_browser_has_nothing_to_complain_about(core: Evaluated, tmp_path: Path
         ],
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0

@@ -6,6 +6,8 @@ import signal
 import sqlite3
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from helpers import ACKCLOCK, TINY, cli
@@ -36,8 +38,10 @@ question = "Does it stop when told to?"
 """
 
 
-def start(*args: str | Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+@contextmanager
+def started(*args: str | Path) -> Iterator[subprocess.Popen[str]]:
+    """Start `ackclock`; whatever happens, nothing is left running."""
+    process = subprocess.Popen(
         [ACKCLOCK, *map(str, args)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -45,6 +49,11 @@ def start(*args: str | Path) -> subprocess.Popen[str]:
         # A test runner in the background may have Ctrl-C switched off, and children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
     )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def rows(out: Path) -> list[tuple[str, str]]:
@@ -70,12 +79,12 @@ def test_evaluate_keeps_finished_runs_and_takes_them_up(tmp_path: Path) -> None:
     (tmp_path / "endless.toml").write_text(ENDLESS)
     (tmp_path / "suite.toml").write_text(SUITE + ENDLESS_ENVIRONMENT)
     out = tmp_path / "out"
-    process = start("evaluate", "new-aimd", "--suite", tmp_path, "--out", out)
-    # Two contenders, two replicates each.
-    while not (out / "runs.sqlite").exists() or len(rows(out)) < 4:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
-    interrupted(process)
+    with started("evaluate", "new-aimd", "--suite", tmp_path, "--out", out) as process:
+        # Two contenders, two replicates each.
+        while not (out / "runs.sqlite").exists() or len(rows(out)) < 4:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        interrupted(process)
     kept = rows(out)
     assert len(kept) == 4
     (tmp_path / "suite.toml").write_text(SUITE)
@@ -89,12 +98,12 @@ def test_run_stops_at_once(tmp_path: Path) -> None:
     path = tmp_path / "endless.toml"
     path.write_text(ENDLESS)
     out = tmp_path / "out"
-    process = start("run", path, "--json", "--out", out)
-    while not (out / "runs.sqlite").exists():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
-    # The store is there before the engine starts; let it start.
-    time.sleep(0.5)
-    interrupted(process)
+    with started("run", path, "--json", "--out", out) as process:
+        while not (out / "runs.sqlite").exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        # The store is there before the engine starts; let it start.
+        time.sleep(0.5)
+        interrupted(process)
     assert rows(out) == []
     assert list((out / "samples").iterdir()) == []

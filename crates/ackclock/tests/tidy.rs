@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("model", &["units", "rule", "cc", "metric"]),
     ("tcp", &["units", "cc"]),
     ("sim", &["units", "luck", "metric", "probe", "engine", "qdisc", "link", "cc", "tcp"]),
+    ("contract", &["units", "luck", "rule", "cc", "tcp", "qdisc", "link", "sim"]),
     ("scenario", &["units", "luck", "rule", "cc", "tcp", "qdisc", "sim"]),
 ];
 
