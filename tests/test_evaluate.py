@@ -177,7 +177,7 @@ def trouble(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 def test_new_aimd_does_not_make_room(trouble: Evaluation, environment: str, at_most: float) -> None:
     (result,) = (result for result in trouble.board.results if result.environment.id == environment)
     ours, theirs = (row[-1] for row in result.scores)
-    assert ours.metric.better == "near-one"
+    assert ours.metric.better == "reach-one"
     assert ours.value.mean < at_most * theirs.value.mean
     assert ours.judgement == "worse"
 

@@ -98,6 +98,9 @@ def judged(better: str, ours: list[float], theirs: list[float]) -> str:
         ("near-one", [1.3, 1.31, 1.3], [1.5, 1.5, 1.49], "better"),
         ("near-one", [1.3, 1.31, 1.3], [0.5, 0.5, 0.51], "better"),
         ("near-one", [1.5, 1.5, 1.5], [0.5, 0.5, 0.5], ""),
+        ("reach-one", [0.5, 0.51, 0.5], [0.9, 0.9, 0.91], "worse"),
+        ("reach-one", [1.3, 1.31, 1.3], [1.5, 1.5, 1.49], ""),
+        ("reach-one", [1.3, 1.31, 1.3], [0.5, 0.5, 0.51], "better"),
         # The mean is higher, but the interval of the difference holds zero.
         ("higher", [1.0, 5.0, 3.0], [2.0, 1.0, 5.0], ""),
         ("higher", [3.0, 3.0], [3.0, 3.0], ""),
@@ -118,9 +121,9 @@ def test_the_reference_is_not_judged() -> None:
 def test_a_single_replicate_is_judged_where_luck_has_no_part() -> None:
     runs = [[document({"test": [value]})] for value in (5e6, 6e6)]
     assert score(environment(), runs, 1).scores[0][0].judgement == ""
-    assert score(environment(), runs, 1, is_random=False).scores[0][0].judgement == "worse"
+    assert score(environment(), runs, 1, exact=True).scores[0][0].judgement == "worse"
     assert "single replicate" in verdict(board(score(environment(), runs, 1)))
-    assert "worse in 1" in verdict(board(score(environment(), runs, 1, is_random=False)))
+    assert "worse in 1" in verdict(board(score(environment(), runs, 1, exact=True)))
 
 
 def board(*results: Result, reference: int = 1) -> Scoreboard:

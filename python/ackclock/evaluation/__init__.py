@@ -65,11 +65,11 @@ def evaluate(
     with Store(out) as store:
         outcomes = iter(run_study(everything, store, executor=executor, workers=workers, progress=progress))
     results, first = [], []
-    for environment, variants, row in zip(loaded.environments, scenarios, studies, strict=True):
+    for environment, contended, row in zip(loaded.environments, scenarios, studies, strict=True):
         answers = [[next(outcomes) for _ in study.jobs] for study in row]
         runs = [[json.loads(outcome.result_json) for outcome in replicate] for replicate in answers]
-        is_random = any(scenario.is_random for scenario in variants)
-        results.append(score(environment, runs, reference, is_random=is_random))
+        exact = not any(scenario.is_random for scenario in contended)
+        results.append(score(environment, runs, reference, exact=exact))
         first.append(tuple((study.jobs[0], answer[0]) for study, answer in zip(row, answers, strict=True)))
     board = Scoreboard(loaded, seed, contenders, reference, tuple(results))
     return Evaluation(board, tuple(first))

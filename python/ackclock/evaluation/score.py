@@ -28,6 +28,8 @@ class Metric:
         """Return how bad a value is; differences of it compare contenders."""
         if self.better == "near-one":
             return abs(value - 1.0)
+        if self.better == "reach-one":
+            return max(0.0, 1.0 - value)
         return -value if self.better == "higher" else value
 
 
@@ -47,8 +49,8 @@ class Score:
     metric: Metric
     values: tuple[float, ...]
     value: Estimate
-    #: Paired difference to the reference, in terms of harm: above zero is worse. None for the reference, and
-    #: where a single replicate cannot tell merit from luck.
+    #: Paired difference to the reference, in terms of harm: above zero is worse. None for the
+    #: reference, and where nothing can be said.
     harm: Estimate | None
 
     @property
@@ -92,15 +94,11 @@ def metrics_of(environment: Environment) -> tuple[Metric, ...]:
 
 
 def score(
-    environment: Environment,
-    runs: Sequence[Sequence[Document]],
-    reference: int,
-    *,
-    is_random: bool = True,
+    environment: Environment, runs: Sequence[Sequence[Document]], reference: int, *, exact: bool = False
 ) -> Result:
     """Score `runs[contender][replicate]` against the contender at index `reference`.
 
-    `is_random`: whether luck has a part in the runs; where it has none, one run settles everything.
+    A single replicate is judged only where it is `exact`, nothing being random; otherwise it may be luck.
     """
     metrics = metrics_of(environment)
     base = [[metric.harm(metric.of(run)) for run in runs[reference]] for metric in metrics]
@@ -110,7 +108,7 @@ def score(
         for metric, reference_harm in zip(metrics, base, strict=True):
             values = tuple(metric.of(run) for run in replicates)
             harm = None
-            if contender != reference and (len(values) > 1 or not is_random):
+            if contender != reference and (exact or len(values) > 1):
                 harm = paired_difference([metric.harm(value) for value in values], reference_harm)
             row.append(Score(metric, values, estimate(values), harm))
         scores.append(tuple(row))

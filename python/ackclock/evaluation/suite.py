@@ -18,7 +18,7 @@ from ackclock.scenario import Scenario
 
 #: What can be watched of a group of flows; `score` has the formulas.
 _WATCHED = ("share", "group-efficiency", "group-goodput", "completion-time")
-_BETTER = ("higher", "lower", "near-one")
+_BETTER = ("higher", "lower", "near-one", "reach-one")
 #: The form of a label: kind and parameters.
 _LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
 

@@ -48,7 +48,9 @@ def worst_result(board: Scoreboard) -> tuple[Result, Score] | None:
     candidates = []
     for result in board.results:
         for score in result.scores[0]:
-            size = whole.get(score.metric.name, 1.0 if score.metric.better == "near-one" else None)
+            size = whole.get(
+                score.metric.name, 1.0 if score.metric.better in ("near-one", "reach-one") else None
+            )
             if size is not None and score.judgement == "worse" and score.harm is not None:
                 candidates.append((score.harm.mean / size, result, score))
     if not candidates:
