@@ -133,6 +133,13 @@ def test_without_a_folder_it_works_in_its_own(tiny_suite: Path, tmp_path: Path) 
     assert (tmp_path / "ackclock-out" / "evaluate-aimd-fc+" / "report.html").is_file()
 
 
+def test_an_evaluation_shows_itself(tiny_suite: Path) -> None:
+    evaluation = evaluate("new-aimd", suite=str(tiny_suite), replicates=2)
+    assert repr(evaluation) == f"Evaluation({evaluation.verdict!r})"
+    page = evaluation._repr_html_()
+    assert html.escape(evaluation.verdict) in page and "In company" in page and "aimd-fc+" in page
+
+
 def test_contenders_meet_the_same_luck(tiny_suite: Path) -> None:
     """Flows under test that run what the standard flow runs are the reference itself, number by number."""
     board = evaluate('{ kind = "aimd", increase = 1.0000001 }', suite=str(tiny_suite), replicates=3).board

@@ -115,7 +115,6 @@ def test_the_reference_is_not_judged() -> None:
     result = score(environment(), runs, 1)
     assert [row[0].judgement for row in result.scores] == ["worse", ""]
     assert result.scores[1][0].harm is None
-    assert result.first_runs == (runs[0][0], runs[1][0])
 
 
 def test_a_single_replicate_is_judged_where_luck_has_no_part() -> None:
