@@ -126,8 +126,11 @@ def test_a_mistake_in_set(tiny: Path, text: str, expected: str) -> None:
         (["evaluate", "aimd", "--replicates", "0"], "--replicates"),
         (["evaluate", "aimd", "--set", "topolgy.rate=1 Mbit/s"], 'did you mean "topology"?'),
         (["model", "amid"], "aimd"),
-        (["model", "--user", "size=3"], "--user size=3"),
-        (["model", "--user", "window=many"], "many"),
+        (["model", "aimd", "--x-goal", "-3"], "x_goal"),
+        (["model", "aimd", "--x-goal", "nan"], "model"),
+        (["model", "--x-goal", "50"], "name an algorithm"),
+        (["model", "aimd", "--user", "size=3"], "--user size=3"),
+        (["model", "aimd", "--user", "window=many"], "many"),
     ],
 )
 def test_a_mistake_on_the_command_line(tmp_path: Path, args: list[str], expected: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import polars
 import pytest
 
-from ackclock.evaluation.charts import Line, charts_of, svg
+from ackclock.evaluation.charts import Chart, Line, charts_of, svg
 from ackclock.evaluation.score import COMMON, Metric, Result, Score, Scoreboard, score
 from ackclock.evaluation.scoreboard import estimate_text, scoreboard_json
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
@@ -115,7 +115,14 @@ def test_the_reference_is_not_judged() -> None:
     result = score(environment(), runs, 1)
     assert [row[0].judgement for row in result.scores] == ["worse", ""]
     assert result.scores[1][0].harm is None
-    assert result.first_runs == (runs[0][0], runs[1][0])
+
+
+def test_a_single_replicate_is_judged_where_luck_has_no_part() -> None:
+    runs = [[document({"test": [value]})] for value in (5e6, 6e6)]
+    assert score(environment(), runs, 1).scores[0][0].judgement == ""
+    assert score(environment(), runs, 1, exact=True).scores[0][0].judgement == "worse"
+    assert "single replicate" in verdict(board(score(environment(), runs, 1)))
+    assert "worse in 1" in verdict(board(score(environment(), runs, 1, exact=True)))
 
 
 def board(*results: Result, reference: int = 1) -> Scoreboard:
@@ -194,6 +201,9 @@ def test_the_scoreboard_as_json_has_every_replicate() -> None:
         ('{ kind = "aimd", increase = 2 }', "aimd(increase=2)"),
         ('{ kind = "aimd", remaining = 0.875, increase = 0.2 }', "aimd(increase=0.2, remaining=0.875)"),
         ("aimd-fc+", "aimd-fc+"),
+        ("aimd(increase=2)", "aimd(increase=2)"),
+        (" aimd( remaining=0.875, increase = 0.2 )", "aimd(increase=0.2, remaining=0.875)"),
+        ("aimd-fc+()", "aimd-fc+"),
     ],
 )
 def test_labels_name_what_is_not_the_default(text: str, label: str) -> None:
@@ -208,7 +218,7 @@ def test_metrics_have_names_of_their_own() -> None:
 
 def test_lines_stay_within_the_picture() -> None:
     lines = [Line("a", [0.0, 5.0, 10.0], [0.0, 37.0, 12.0]), Line("b", [0.0, 10.0], [1.0, 2.0])]
-    drawn = svg(lines, "segments")
+    drawn = svg(Chart("cwnd", "segments", lines))
     width, height = map(int, re.findall(r'viewBox="0 0 (\d+) (\d+)"', drawn)[0])
     points = [
         tuple(map(float, pair.split(",")))
@@ -224,22 +234,47 @@ def test_lines_stay_within_the_picture() -> None:
 
 
 def test_a_line_of_nothing_is_drawn() -> None:
-    assert "<svg" in svg([], "segments")
-    assert "nan" not in svg([Line("a", [0.0, 0.0], [0.0, 0.0])], "segments")
+    assert "<svg" in svg(Chart("cwnd", "segments", []))
+    assert "nan" not in svg(Chart("cwnd", "segments", [Line("a", [0.0, 0.0], [0.0, 0.0])]))
+
+
+def test_the_warm_up_is_shaded() -> None:
+    line = Line("a", [0.0, 10.0], [1.0, 2.0])
+    assert "warmup" not in svg(Chart("cwnd", "segments", [line]))
+    (half,) = re.findall(r'class="warmup"[^>]* width="([\d.]+)"', svg(Chart("cwnd", "segments", [line], 5.0)))
+    (whole,) = re.findall(
+        r'class="warmup"[^>]* width="([\d.]+)"', svg(Chart("cwnd", "segments", [line], 99.0))
+    )
+    assert float(half) == pytest.approx(float(whole) / 2, abs=0.1)
 
 
 def test_runs_without_samples_have_no_charts() -> None:
-    assert charts_of(Outcome("key", "{}")) == []
+    assert charts_of([Outcome("key", "{}")]) == [[]]
+
+
+def sampled(path: Path, windows: list[float]) -> Outcome:
+    """Return a run of one flow with these windows, a second apart."""
+    times = [1_000_000_000 * index for index in range(len(windows))]
+    flows = polars.DataFrame({"time_ns": times, "flow": ["a"] * len(times), "cwnd_segments": windows})
+    links = polars.DataFrame(
+        {"time_ns": times, "link": ["bottleneck"] * len(times), "backlog_packets": range(len(times))}
+    )
+    contents = []
+    for frame in (flows, links):
+        frame.write_parquet(path / "x")
+        contents.append((path / "x").read_bytes())
+    return Outcome("key", "{}", *contents)
 
 
 def test_charts_draw_the_samples(tmp_path: Path) -> None:
-    times = [0, 1_000_000_000, 2_000_000_000]
-    flows = polars.DataFrame({"time_ns": times, "flow": ["a"] * 3, "cwnd_segments": [1.0, 2.0, 3.0]})
-    links = polars.DataFrame({"time_ns": times, "link": ["bottleneck"] * 3, "backlog_packets": [0, 5, 9]})
-    contents = []
-    for frame in (flows, links):
-        frame.write_parquet(tmp_path / "x")
-        contents.append((tmp_path / "x").read_bytes())
-    charts = charts_of(Outcome("key", "{}", *contents))
+    (charts,) = charts_of([sampled(tmp_path, [1.0, 2.0, 3.0])])
     assert [title for title, _ in charts] == ["cwnd, segments", "queue at the bottleneck, packets"]
     assert all(drawn.count("<polyline") == 1 for _, drawn in charts)
+
+
+def test_charts_of_the_same_thing_share_their_scale(tmp_path: Path) -> None:
+    small, nothing, large = charts_of(
+        [sampled(tmp_path, [1.0, 2.0]), Outcome("key", "{}"), sampled(tmp_path, [1.0, 38.0])]
+    )
+    assert nothing == []
+    assert ">40<" in small[0][1] and ">40<" in large[0][1]

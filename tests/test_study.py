@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import pickle
 import sqlite3
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from helpers import cli, without_cpu_time
 
 from ackclock import Scenario, StoreError, _core
 from ackclock.job import Job, Outcome, execute
-from ackclock.store import Store
+from ackclock.store import Store, write_whole
 from ackclock.study import Study, run_study
 
 
@@ -151,6 +152,20 @@ def test_runs_of_another_build_are_not_mixed_up(
     with sqlite3.connect(tmp_path / "runs.sqlite") as index:
         versions = {version for (version,) in index.execute("SELECT version FROM runs")}
     assert len(versions) == 2
+
+
+def test_two_processes_may_write_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "result"
+
+    def another_process(_: int) -> None:
+        monkeypatch.setattr(os, "fsync", lambda _: None)
+        monkeypatch.setattr(os, "getpid", lambda: -1)
+        write_whole(path, b"theirs")
+
+    monkeypatch.setattr(os, "fsync", another_process)
+    write_whole(path, b"ours")
+    assert path.read_bytes() == b"ours"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])

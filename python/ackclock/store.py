@@ -143,7 +143,8 @@ class Store:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is there whole or not at all. Raises `OSError`."""
-    partial = path.with_name(path.name + ".partial")
+    # Another process may be writing the same result.
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as file:
             file.write(content)

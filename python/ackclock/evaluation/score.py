@@ -68,8 +68,6 @@ class Result:
     environment: Environment
     metrics: tuple[Metric, ...]
     scores: tuple[tuple[Score, ...], ...]
-    #: The first replicate of each contender.
-    first_runs: tuple[Document, ...]
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,7 @@ def score(
                 harm = paired_difference([metric.harm(value) for value in values], reference_harm)
             row.append(Score(metric, values, estimate(values), harm))
         scores.append(tuple(row))
-    return Result(environment, metrics, tuple(scores), tuple(replicates[0] for replicates in runs))
+    return Result(environment, metrics, tuple(scores))
 
 
 def _watched(watch: Watch, run: Document) -> float:

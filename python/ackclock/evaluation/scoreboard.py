@@ -24,7 +24,7 @@ def scoreboard_table(board: Scoreboard) -> Table:
         box=box.SIMPLE_HEAD,
         title=(
             f"suite {board.suite.name}, version {board.suite.version}: "
-            f"{replicates} replicates, seed {board.seed}"
+            f"{replicates} replicate{'s' if replicates > 1 else ''}, seed {board.seed}"
         ),
         title_justify="left",
         caption=(

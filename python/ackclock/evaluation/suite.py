@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from ackclock.scenario import Scenario
 #: What can be watched of a group of flows; `score` has the formulas.
 _WATCHED = ("share", "group-efficiency", "group-goodput", "completion-time")
 _BETTER = ("higher", "lower", "near-one", "reach-one")
+#: The form of a label: kind and parameters.
+_LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
 
 
 @dataclass(frozen=True)
@@ -143,8 +146,15 @@ class Contender:
 
     @classmethod
     def parse(cls, text: str) -> Contender:
-        """Check the name or the table. Raises `ScenarioError` with a suggestion."""
-        contender = cls(text.strip())
+        """Take a name, an inline table, or a label such as `aimd(increase=2)`.
+
+        Raises `ScenarioError` with a suggestion.
+        """
+        text = text.strip()
+        if labelled := _LABEL.fullmatch(text):
+            kind, parameters = labelled.groups()
+            text = f'{{ kind = "{kind}", {parameters} }}' if parameters else kind
+        contender = cls(text)
         _ = contender.resolved
         return contender
 

@@ -13,6 +13,8 @@ def verdict(board: Scoreboard) -> str:
     reference = board.contenders[board.reference].label
     if board.reference == 0:
         return f"{name} is the reference itself: its scores stand for themselves."
+    if all(score.harm is None for result in board.results for score in result.scores[0]):
+        return f"A single replicate cannot tell {name} from {reference} by more than luck; run at least two."
     total = len(board.results)
     gains = _count(board, "efficiency", "better")
     losses = _count(board, "efficiency", "worse")
