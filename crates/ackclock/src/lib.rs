@@ -5,6 +5,7 @@
 
 pub mod cc;
 pub mod engine;
+pub mod exchange;
 pub mod link;
 pub mod luck;
 pub mod metric;
