@@ -200,6 +200,8 @@ impl Endpoint {
 
     /// When the timestamp that a segment echoes was sent.
     fn echo(&mut self, now: Instant, packet: &Packet) -> Option<Instant> {
+        // RFC 7323 §3.2: "The TSecr field is valid if the ACK bit (A) is set in the TCP header."
+        packet.ack?;
         let (_, echo) = packet.options.as_ref()?.timestamps?;
         let offset = *self.timestamp_offset.get_or_insert(echo.wrapping_sub(self.last_ticks));
         let at = sent_at(echo.wrapping_sub(offset));
