@@ -2,6 +2,7 @@
 //!
 //! The sender and the receiver count bytes from 0; in a script data begin at 1, behind the SYN.
 
+use super::MAX_SEGMENTS;
 use super::info::Reading;
 use super::packet::{Flags, IpEcn, Options, Packet};
 use super::settings::Settings;
@@ -294,7 +295,10 @@ impl Connection {
 
     /// Sends what may be sent.
     fn transmit(&mut self, now: Instant, sent: &mut Vec<Sent>) {
-        while let Some(segment) = self.sender.poll_transmit(now) {
+        // A sender that never has enough meets the bound of the run.
+        while (sent.len() as u64) <= MAX_SEGMENTS
+            && let Some(segment) = self.sender.poll_transmit(now)
+        {
             let end = segment.seq + u64::from(segment.len);
             let mut flags = Flags::ACK;
             // The last segment of a write.
