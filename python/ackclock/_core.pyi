@@ -105,3 +105,6 @@ def keys_json() -> str:
 
 def model_json(request: str) -> str:
     """Answers a request to the synchronous model; request and answer are JSON."""
+
+def exchange_json(text: str, name: str) -> str:
+    """Runs the exchange script `text`, called `name` in messages; the report as JSON."""

@@ -3,6 +3,7 @@
 mod cancel;
 mod catalog;
 mod error;
+mod exchange;
 mod model;
 mod run;
 mod scenario;
@@ -24,6 +25,8 @@ mod _core {
     use crate::catalog::{keys_json, list_json, schema_json};
     #[pymodule_export]
     use crate::error::{Interrupted, ScenarioError};
+    #[pymodule_export]
+    use crate::exchange::exchange_json;
     #[pymodule_export]
     use crate::model::model_json;
     #[pymodule_export]

@@ -6,6 +6,7 @@
 pub mod cc;
 pub mod contract;
 pub mod engine;
+pub mod exchange;
 pub mod link;
 pub mod luck;
 pub mod metric;

@@ -13,5 +13,5 @@ mod transport;
 pub use receiver::Receiver;
 pub use rtt::Rtt;
 pub use segment::{AckSegment, DataSegment, MAX_SACK_BLOCKS, SackBlocks};
-pub use sender::{Sender, SenderCounters};
+pub use sender::{RepairState, Sender, SenderCounters, SenderInfo};
 pub use transport::{LossRecovery, Transport};

@@ -52,6 +52,11 @@ impl Receiver {
         self.next
     }
 
+    /// From now on an ACK is delayed by at most `delay`, or not at all.
+    pub fn set_delayed_ack(&mut self, delay: Option<Duration>) {
+        self.delayed_ack = delay;
+    }
+
     /// A segment arrives; the ACK to send at once, if one is due.
     #[inline]
     pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
@@ -127,7 +132,8 @@ impl Receiver {
         self.recent_count = count;
     }
 
-    fn acknowledge(&mut self) -> AckSegment {
+    /// The acknowledgement to send now, also with data of the other direction; nothing is delayed any more.
+    pub fn acknowledge(&mut self) -> AckSegment {
         self.unacknowledged = 0;
         self.ack_deadline = None;
         self.last_ack_sent = self.next;
