@@ -33,6 +33,7 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --no-deps --locked --quiet
 	cargo test --package ackclock --locked --quiet
+	cargo test --package ackclock --locked --quiet --release --test theory
 
 test-wheel: $(WHEEL) ## Install the wheel where there is no Rust, and run a scenario
 	sh tools/check_wheel.sh $(PYTHON) target/wheels/*.whl

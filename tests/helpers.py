@@ -1,4 +1,4 @@
-"""What several tests use: the installed command, a scenario that runs in no time, documents without CPU time."""
+"""What several tests use: the command, a scenario that runs in no time, documents without CPU time."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def cli(
         stderr=subprocess.PIPE,
         encoding="utf-8",
         preexec_fn=before,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     return Answer(done.returncode, done.stdout or "", done.stderr)

@@ -3,10 +3,12 @@
 import json
 import threading
 import tomllib
+from typing import Any
 
 import jsonschema
 import polars
 import pytest
+
 from ackclock import _core
 
 TWO_FLOWS = """
@@ -36,8 +38,8 @@ def two_flows(*sets: str) -> _core.Scenario:
     return _core.Scenario.from_toml(TWO_FLOWS, "two-flows.toml", sets)
 
 
-def without_cpu_time(run: _core.Run) -> dict:
-    result = json.loads(run.to_json())
+def without_cpu_time(run: _core.Run) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(run.to_json())
     assert result.pop("engine_cpu_s") > 0
     return result
 

@@ -54,10 +54,11 @@ def test_what_ns2_cannot_do_is_refused(change: str, key: str) -> None:
 
 
 def test_welch_by_hand() -> None:
-    # Variances 2/2 and 8/2 over two values: standard error sqrt(1 + 4); degrees of freedom 25 / (1 + 16) = 1.47,
-    # rounded down to 1: t = 12.7062.
+    # Variances 2/2 and 8/2 over two values: standard error sqrt(1 + 4); 25 / (1 + 16) = 1.47 degrees of
+    # freedom, rounded down to 1: t = 12.7062.
     difference = welch([10.0, 12.0], [20.0, 24.0])
-    assert (difference.value, difference.half_width) == (11.0, pytest.approx(12.7062 * 5**0.5, rel=1e-4))
+    assert difference.value == 11.0
+    assert difference.half_width == pytest.approx(12.7062 * 5**0.5, rel=1e-4)
 
 
 def test_a_verdict_needs_the_whole_interval() -> None:

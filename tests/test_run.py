@@ -11,10 +11,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import ackclock
 import polars
 import pytest
 from helpers import ACKCLOCK, TWO_FLOWS, cli, without_cpu_time
+
+import ackclock
 
 DOCUMENT = [
     "scenario",
@@ -96,7 +97,7 @@ def test_the_document_has_the_promised_keys(two_flows: dict[str, Any]) -> None:
 
 def test_the_values_are_what_the_network_allows(two_flows: dict[str, Any]) -> None:
     summary, flows, link = two_flows["summary"], two_flows["flows"], two_flows["links"][0]
-    # 5 Mbit/s hold 416.7 packets of 1500 B a second, 41 667 in 100 s; the flows start within the first second.
+    # 5 Mbit/s hold 416.7 packets of 1500 B a second, 41 667 in 100 s; the flows start within a second.
     assert 0.98 * 41_667 < two_flows["packets_forwarded"] <= 41_667
     # The pipe holds 5 Mbit/s x 64 ms = 26.7 packets, the queue 100. Half of 126.7 still fills the pipe: the
     # link never idles, and the queue never falls below about 36.7 packets, 88 ms.
@@ -208,6 +209,21 @@ def test_tables_fit_100_columns(two_flows: dict[str, Any]) -> None:
     assert f"{100 * two_flows['summary']['efficiency']:.4f}" in answer.stdout
     assert "test.1" in answer.stdout and "bottleneck" in answer.stdout
     assert "seed 1" in answer.stderr
+
+
+def test_a_name_is_not_markup(tiny: Path, tmp_path: Path) -> None:
+    name = "[/x] [red]a :smile: <b>"
+    for command in ("run", "check"):
+        answer = cli(command, tiny, "--set", f'name="{name}"')
+        assert answer.code == 0, answer.stderr
+        assert name in answer.stdout
+    html = ackclock.run(tiny, sets=(f'name="{name}"',))._repr_html_()
+    assert "&lt;b&gt;" in html and "<b>" not in html
+
+
+def test_a_run_in_which_nothing_arrives(tiny: Path) -> None:
+    answer = cli("run", tiny, "--set", 'topology.loss={ kind = "bernoulli", probability = 1 }')
+    assert answer.code == 0, answer.stderr
 
 
 def test_nothing_random_is_said(tiny: Path) -> None:

@@ -2,15 +2,18 @@
 
 import ast
 import inspect
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
 from ackclock import _core
 
 STUB = ast.parse((Path(__file__).parents[1] / "python/ackclock/_core.pyi").read_text())
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
 FUNCTIONS = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef)}
-VARIABLES = {node.target.id for node in STUB.body if isinstance(node, ast.AnnAssign)}
+VARIABLES = {ast.unparse(node.target) for node in STUB.body if isinstance(node, ast.AnnAssign)}
 
 OBJECT_NAMES = {"__new__", "__doc__", "__module__", "__repr__", "__weakref__"}
 
@@ -27,7 +30,7 @@ def stub_parameters(node: ast.FunctionDef) -> list[tuple[str, bool]]:
     return [pair for pair in pairs if pair[0] not in ("self", "cls")]
 
 
-def real_parameters(function: object) -> list[tuple[str, bool]]:
+def real_parameters(function: Callable[..., Any]) -> list[tuple[str, bool]]:
     parameters = inspect.signature(function).parameters.values()
     return [(p.name, p.default is not p.empty) for p in parameters if p.name != "self"]
 
@@ -53,7 +56,7 @@ def test_classes_agree(name: str) -> None:
     real, stub = getattr(_core, name), CLASSES[name]
     assert first_line(real.__doc__) == first_line(ast.get_docstring(stub))
     if issubclass(real, Exception):
-        assert [base.id for base in stub.bases] == [real.__base__.__name__]
+        assert [ast.unparse(base) for base in stub.bases] == [real.__base__.__name__]
         return
     assert set(vars(real)) - OBJECT_NAMES == set(methods(stub)) - OBJECT_NAMES
     for method, node in methods(stub).items():

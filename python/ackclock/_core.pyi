@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from typing import Any, final
 
 VERSION: str
-"""The version of the product, part of every stored result."""
+"""The version of the product."""
+
+BUILD: str
+"""The version and a fingerprint of the sources, part of every stored result."""
 
 class ScenarioError(ValueError):
     """A scenario that cannot be used; the message has the place."""
@@ -106,3 +109,6 @@ def keys_json() -> str:
 
 def model_json(request: str) -> str:
     """Answers a request to the synchronous model; request and answer are JSON."""
+
+def exchange_json(text: str, name: str) -> str:
+    """Runs the exchange script `text`, called `name` in messages; the report as JSON."""

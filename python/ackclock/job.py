@@ -29,7 +29,7 @@ class Job:
     @property
     def key(self) -> str:
         """What finds the result in a store: everything that it depends on."""
-        return f"{self.scenario_hash}-s{self.seed}-r{self.replicate}-v{_core.VERSION}"
+        return f"{self.scenario_hash}-s{self.seed}-r{self.replicate}-v{_core.BUILD}"
 
 
 @dataclass(frozen=True)

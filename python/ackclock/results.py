@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 from dataclasses import dataclass, field
@@ -67,7 +68,7 @@ class RunResult:
         rows = "".join(
             f"<tr><td>{name}</td><td>{value:.6g}</td></tr>" for name, value in self.summary.items()
         )
-        return f"<table><caption>{self.scenario.name}</caption>{rows}</table>"
+        return f"<table><caption>{html.escape(self.scenario.name)}</caption>{rows}</table>"
 
 
 def run(

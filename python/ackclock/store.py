@@ -25,6 +25,8 @@ CREATE TABLE IF NOT EXISTS runs (
 ) STRICT
 """
 _SAMPLES = ("flows", "links")
+#: A whole Parquet file begins and ends with this.
+_PARQUET = b"PAR1"
 
 
 class Store:
@@ -59,7 +61,10 @@ class Store:
         self._db.close()
 
     def get(self, job: Job) -> Outcome | None:
-        """Return the stored outcome of a job, with samples if the job wants them, or nothing."""
+        """Return the stored outcome of a job, with samples if the job wants them, or nothing.
+
+        A result whose samples are lost or cut off counts as not there.
+        """
         try:
             row = self._db.execute(
                 "SELECT result_json, samples FROM runs WHERE key = ?", (job.key,)
@@ -75,6 +80,8 @@ class Store:
         try:
             flows, links = (self.samples_path(job.key, kind).read_bytes() for kind in _SAMPLES)
         except OSError:
+            return None
+        if not all(content[:4] == content[-4:] == _PARQUET for content in (flows, links)):
             return None
         return Outcome(job.key, row[0], flows, links)
 
@@ -92,7 +99,7 @@ class Store:
                         job.scenario_hash,
                         job.seed,
                         job.replicate,
-                        _core.VERSION,
+                        _core.BUILD,
                         job.scenario_json,
                         outcome.result_json,
                         job.samples,
@@ -136,7 +143,8 @@ class Store:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is there whole or not at all. Raises `OSError`."""
-    partial = path.with_name(path.name + ".partial")
+    # Another process may be writing the same result.
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as file:
             file.write(content)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ackclock.errors import AckclockError, Interrupted
+from ackclock.errors import StoreError
 from ackclock.job import Job, Outcome, cancel_all, execute, reset_cancel
 from ackclock.scenario import Scenario
 from ackclock.store import Store
 
 #: Jobs handed to an executor ahead of its workers, per worker: enough to keep them busy.
 _AHEAD = 4
+#: How long Ctrl-C may go unnoticed. Polars handles SIGINT in a way that does not wake a thread that waits.
+_SIGNAL_CHECK_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -110,17 +112,26 @@ def _run(
                 running[executor.submit(execute, job)] = job
             if not running:
                 return
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            done, _ = wait(running, timeout=_SIGNAL_CHECK_S, return_when=FIRST_COMPLETED)
             for future in sorted(done, key=lambda future: running[future].key):
                 job = running.pop(future)
                 outcome = future.result()
                 store.put(job, outcome)
                 outcomes[job.key] = outcome
                 tell()
-    except (KeyboardInterrupt, AckclockError, Interrupted):
+    except BaseException as error:
         cancel_all()
         for future in running:
             future.cancel()
         wait(running)
         reset_cancel()
+        if not isinstance(error, StoreError):
+            _keep_finished(running, store)
         raise
+
+
+def _keep_finished(futures: Mapping[Future[Outcome], Job], store: Store) -> None:
+    """Store the runs that ended while another failed, or while Ctrl-C was on its way."""
+    for future, job in futures.items():
+        if not future.cancelled() and future.exception() is None:
+            store.put(job, future.result())

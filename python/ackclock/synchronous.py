@@ -20,7 +20,8 @@ def model(what: str = "table", **fields: Any) -> dict[str, Any]:
     Windows and loads are in segments, times in round trips. Raises `InputError` naming the field.
     """
     try:
-        answer: dict[str, Any] = json.loads(_core.model_json(json.dumps({"what": what, **fields})))
+        request = json.dumps({"what": what, **fields}, allow_nan=False)
+        answer: dict[str, Any] = json.loads(_core.model_json(request))
     except ValueError as error:
         raise InputError(f"model: {error}") from None
     return answer

@@ -2,10 +2,10 @@
 
     python tools/bench/bench.py [SCENARIO] [--runs N] [--json]
 
-A packet counts once, when the bottleneck forwards it; its access links, its ACK and the samples are part of the
-work. ackclock's time is that of the engine's thread (`engine_cpu_s` of `ackclock run --json`), ns-2's the user time
-of the process without tracing; the start of a process (about 0.1 s) is in the latter only. Runs alternate, so that
-both meet the same machine; the figures are medians. ns-2 is left out where it is not installed.
+A packet counts once, when the bottleneck forwards it; its access links, its ACK and the samples are part of
+the work. ackclock's time is that of the engine's thread (`engine_cpu_s` of `ackclock run --json`), ns-2's the
+user time of the process, without tracing and with its start, below 0.1 s. Runs alternate, so that both meet
+the same machine; the figures are medians. ns-2 is left out where it is not installed.
 """
 
 import argparse
@@ -20,9 +20,8 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "ns2"))
 
 import ns2
-from scenario import arguments
-
 from ackclock import _core
+from scenario import arguments
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,7 +43,9 @@ def in_ns2(scenario: Path) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("scenario", type=Path, nargs="?", default=ROOT / "bench" / "w1.toml")
     parser.add_argument("--runs", type=int, default=5, help="runs of each (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -64,9 +65,9 @@ def main() -> None:
         return
     for name, values in speeds.items():
         spread = f"{min(values) / 1e6:.2f} to {max(values) / 1e6:.2f}"
-        print(f"{options.scenario.stem}  {name:<9}{medians[name] / 1e6:7.2f} M packets per CPU second ({spread})")
+        print(f"{name:<9}{medians[name] / 1e6:7.2f} M packets per CPU second ({spread})")
     if "ns-2" in medians:
-        print(f"{options.scenario.stem}  ackclock is {medians['ackclock'] / medians['ns-2']:.1f} times as fast as ns-2")
+        print(f"ackclock is {medians['ackclock'] / medians['ns-2']:.1f} times as fast as ns-2")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,9 @@ def keys_table() -> str:
     for algorithm in json.loads(_core.list_json("cc")):
         for parameter in algorithm["parameters"]:
             path = f"`flows.cc.{parameter['name']}` ({algorithm['name']})"
-            rows.append((path, "number", code(f"{parameter['default']:g}"), " ".join(parameter["help"].split())))
+            rows.append(
+                (path, "number", code(f"{parameter['default']:g}"), " ".join(parameter["help"].split()))
+            )
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
 
 
@@ -65,7 +67,9 @@ def generated(text: str) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="write nothing; fail if anything is out of date")
     options = parser.parse_args()
     stale = False
@@ -75,7 +79,9 @@ def main() -> int:
         if renewed == text:
             continue
         stale = True
-        print(f"{page.relative_to(DOCS.parent)}: {'out of date; run make docs' if options.check else 'written'}")
+        print(
+            f"{page.relative_to(DOCS.parent)}: {'out of date; run make docs' if options.check else 'written'}"
+        )
         if not options.check:
             page.write_text(renewed)
     return 1 if options.check and stale else 0

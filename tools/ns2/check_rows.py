@@ -2,9 +2,9 @@
 
     python tools/ns2/check_rows.py ROWS.csv
 
-The file has a row per set-up with the columns n, dur, warm, bw, delay, accbw, accdelay, qlim, tcp, pkt, win, a,
-b and seeds, and for each measure NAME the columns NAME_mean and NAME_sd. Rows whose `experiment` is c or d are
-run with as many seeds; a measure agrees if the difference of the means is within Welch's 99 % interval.
+The file has a row per set-up with the columns n, dur, warm, bw, delay, accbw, accdelay, qlim, tcp, pkt, win,
+a, b and seeds, and for each measure NAME the columns NAME_mean and NAME_sd. Rows whose `experiment` is c or d
+are run with as many seeds; a measure agrees if the difference of the means is within 3.4 standard errors.
 """
 
 import argparse
@@ -25,6 +25,8 @@ MEASURES = {
     "timeouts": "timeouts",
     "jain": "jain",
 }
+# About 99 % of Student's t at the degrees of freedom of five seeds on either side.
+FAR = 3.4
 
 
 def arguments(row: dict[str, str], seed: int) -> dict[str, object]:
@@ -67,9 +69,9 @@ def main() -> int:
                 mean, deviation = float(row[f"{column}_mean"]), float(row[f"{column}_sd"])
                 error = math.sqrt(deviation**2 / int(row["seeds"]) + statistics.variance(here) / seeds)
                 difference = statistics.fmean(here) - mean
-                # Differences of one packet in a thousand runs' worth of counters are rounding, not rules.
+                # A thousandth, or one packet, is rounding and not a rule.
                 t = 0.0 if abs(difference) <= max(1e-3 * abs(mean), 1) else difference / max(error, 1e-12)
-                far += abs(t) > 3.4
+                far += abs(t) > FAR
                 print(f"{label:<24}{column:<14}{mean:14.6g}{statistics.fmean(here):14.6g}{t:8.2f}")
     print(f"{far} of {len(rows) * len(MEASURES)} measures differ")
     return 1 if far else 0

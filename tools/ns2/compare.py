@@ -3,10 +3,10 @@
     python tools/ns2/compare.py                       set-ups c and d, 20 seeds each
     python tools/ns2/compare.py scenarios/d.toml --flows 3 --seeds 40
 
-For each measure it prints both means, the difference with Welch's 95 % interval, and a verdict: `inside` if the
-interval lies within the bound, `outside` if it lies without, `undecided` if it holds a bound. Bounds: goodput
-1 %, drops 25 % where both have 100 or more; everything else is shown and not judged. The exit code is 1 if
-anything is outside. docs/ns2.md says where the two differ by design.
+For each measure it prints both means, the difference with Welch's 95 % interval, and a verdict: `inside` if
+the interval lies within the bound, `outside` if it lies without, `undecided` if it holds a bound. Bounds:
+goodput 1 %, drops 25 % where both have 100 or more; everything else is shown and not judged. The exit code is
+1 if anything is outside. docs/ns2.md says where the two differ by design.
 """
 
 import argparse
@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import ns2
+from ackclock import _core
 from intervals import Difference, welch
 from scenario import NotComparable, arguments
-
-from ackclock import _core
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 # Set-up, and the numbers of flows to run it with.
@@ -30,6 +29,7 @@ SETUPS = {"c": (2, 3, 4, 5), "d": (1, 2, 3, 4, 5)}
 # Relative bounds, and the least mean of both for the bound to apply.
 BOUNDS = {"goodput_Bps": (0.01, 0.0), "drops": (0.25, 100.0), "access_drops": (0.25, 100.0)}
 WORKERS = 2
+HEADER = f"    flows  {'measure':<14}{'ns-2':>12} {'ackclock':>12}  {'difference in %':>17}   bound  verdict"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,10 +101,16 @@ def row(cell: Cell) -> str:
     """A line of the table."""
     difference = cell.difference
     percent = 100 / abs(difference.first) if difference.first else 0.0
-    shift = f"{difference.value * percent:+8.2f} ± {difference.half_width * percent:6.2f}" if percent else f"{'-':>17}"
+    shift = (
+        f"{difference.value * percent:+8.2f} ± {difference.half_width * percent:6.2f}"
+        if percent
+        else f"{'-':>17}"
+    )
     bound = f"±{cell.bound * 100:g} %" if cell.bound is not None else ""
     means = f"{difference.first:12.6g} {difference.second:12.6g}"
-    return f"{cell.scenario:<3} {cell.flows:>5}  {cell.measure:<14}{means}  {shift}  {bound:>6}  {cell.verdict}"
+    return (
+        f"{cell.scenario:<3} {cell.flows:>5}  {cell.measure:<14}{means}  {shift}  {bound:>6}  {cell.verdict}"
+    )
 
 
 def cells(options: argparse.Namespace) -> Iterator[Cell]:
@@ -125,8 +131,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument("scenarios", nargs="*", type=Path, metavar="SCENARIO", help="default: set-ups c and d")
-    parser.add_argument("--flows", type=int, nargs="+", help="numbers of flows (default: those of the set-up)")
+    parser.add_argument(
+        "scenarios", nargs="*", type=Path, metavar="SCENARIO", help="default: set-ups c and d"
+    )
+    parser.add_argument(
+        "--flows", type=int, nargs="+", help="numbers of flows (default: those of the set-up)"
+    )
     parser.add_argument("--seeds", type=int, default=20, help="runs on either side (default: %(default)s)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the scenario")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -136,7 +146,7 @@ def main() -> int:
     ns2.require()
     done = []
     if not options.json:
-        print(f"{'':3} flows  {'measure':<14}{'ns-2':>12} {'ackclock':>12}  {'difference in %':>17}  {'bound':>6}  verdict")
+        print(HEADER)
     for cell in cells(options):
         done.append(cell)
         if not options.json:
@@ -144,7 +154,9 @@ def main() -> int:
     if options.json:
         print(json.dumps([{**dataclasses.asdict(cell), "verdict": cell.verdict} for cell in done], indent=1))
     verdicts = [cell.verdict for cell in done]
-    count = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in ("inside", "undecided", "outside"))
+    count = ", ".join(
+        f"{verdicts.count(verdict)} {verdict}" for verdict in ("inside", "undecided", "outside")
+    )
     print(f"{options.seeds} seeds each: {count}", file=sys.stderr)
     return 1 if "outside" in verdicts else 0
 

@@ -18,6 +18,7 @@ class Difference:
 
     @property
     def value(self) -> float:
+        """The difference of the means."""
         return self.second - self.first
 
 

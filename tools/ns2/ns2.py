@@ -34,11 +34,16 @@ def seed(replicate: int) -> int:
 
 
 def run(arguments: Mapping[str, object]) -> dict[str, float]:
-    """Runs one simulation; `arguments` are keys of `dumbbell.tcl`. Returns its measures, without those per flow."""
+    """Runs one simulation and returns its measures, without those per flow.
+
+    `arguments` are keys of `dumbbell.tcl`.
+    """
     words = [str(word) for pair in arguments.items() for word in pair]
     done = subprocess.run([require(), str(SCRIPT), *words], capture_output=True, text=True, check=False)
     if done.returncode != 0 or "goodput_Bps=" not in done.stdout:
-        raise Ns2Error(f"ns {SCRIPT.name} {' '.join(words)}: exit code {done.returncode}\n{done.stderr}{done.stdout}")
+        raise Ns2Error(
+            f"ns {SCRIPT.name} {' '.join(words)}: exit code {done.returncode}\n{done.stderr}{done.stdout}"
+        )
     measures = dict(pair.split("=") for pair in done.stdout.split())
     measures.pop("flows_Bps")
     return {key: float(value) for key, value in measures.items()}

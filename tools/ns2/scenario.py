@@ -51,7 +51,9 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
     payload, header = (round(quantity(flow[key], BYTES)) for key in ("mss", "header"))
     jitter = max(links[name]["jitter_s"] for name in description["flows"][0]["path"])
     if jitter > 1.000001 * 8 * (payload + header) / access["rate_bps"]:
-        raise NotComparable("send_jitter: in ns-2 more than a packet time of the access link would reorder packets")
+        raise NotComparable(
+            "send_jitter: in ns-2 more than a packet time of the access link would reorder packets"
+        )
     return {
         "flows": len(description["flows"]),
         "duration": description["duration_s"],

@@ -3,6 +3,7 @@
 mod cancel;
 mod catalog;
 mod error;
+mod exchange;
 mod model;
 mod run;
 mod scenario;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     const VERSION: &str = ackclock::VERSION;
+    #[pymodule_export]
+    const BUILD: &str = env!("ACKCLOCK_BUILD");
 
     #[pymodule_export]
     use crate::cancel::Cancel;
@@ -22,6 +25,8 @@ mod _core {
     use crate::catalog::{keys_json, list_json, schema_json};
     #[pymodule_export]
     use crate::error::{Interrupted, ScenarioError};
+    #[pymodule_export]
+    use crate::exchange::exchange_json;
     #[pymodule_export]
     use crate::model::model_json;
     #[pymodule_export]

@@ -136,7 +136,7 @@ fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::Interrupted>
     let clock = ThreadTime::now();
     let result = sim::run(plan, stop)?;
     let engine_cpu_s = clock.elapsed().as_secs_f64();
-    let RunResult { summary, flows, links, packets_forwarded, events, samples } = result;
+    let RunResult { summary, flows, links, packets_forwarded, events, samples, .. } = result;
     Ok(Outcome {
         engine_cpu_s,
         packets_forwarded,

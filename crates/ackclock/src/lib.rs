@@ -4,7 +4,9 @@
 //! results and samples go out. `ARCHITECTURE.md` has the map.
 
 pub mod cc;
+pub mod contract;
 pub mod engine;
+pub mod exchange;
 pub mod link;
 pub mod luck;
 pub mod metric;
@@ -17,5 +19,5 @@ pub mod sim;
 pub mod tcp;
 pub mod units;
 
-/// The version of the product, part of every stored result.
+/// The version of the product.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -16,7 +16,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cc", &["units", "rule"]),
     ("model", &["units", "rule", "cc", "metric"]),
     ("tcp", &["units", "cc"]),
+    ("exchange", &["units", "cc", "tcp"]),
     ("sim", &["units", "luck", "metric", "probe", "engine", "qdisc", "link", "cc", "tcp"]),
+    ("contract", &["units", "luck", "rule", "cc", "tcp", "qdisc", "link", "sim"]),
     ("scenario", &["units", "luck", "rule", "cc", "tcp", "qdisc", "sim"]),
 ];
 

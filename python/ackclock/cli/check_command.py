@@ -25,43 +25,52 @@ def command(file: str, sets: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(described, indent=2))
         return
-    _show(described, scenario.is_random)
+    _show(described)
 
 
-def _show(described: dict[str, Any], is_random: bool) -> None:
+def _show(described: dict[str, Any]) -> None:
     from rich import box
     from rich.table import Table
 
     from ackclock.cli.console import show
 
-    links = Table(box=box.SIMPLE_HEAD, title=f"{described['name']}: links", title_justify="left")
-    for heading in ("link", "rate Mbit/s", "delay ms", "jitter ms", "queue", "loss"):
-        links.add_column(heading, justify="right" if heading[-1] == "s" and " " in heading else "left")
-    for link in described["links"][:_MAX_ROWS]:
+    links = Table(
+        box=box.SIMPLE_HEAD,
+        title=f"{described['name']}: links",
+        title_justify="left",
+        padding=(0, 1, 0, 0),
+    )
+    shown = described["links"][:_MAX_ROWS]
+    jittered = any(link["jitter_s"] for link in shown)
+    # Names are what one looks for: they are never cut off.
+    links.add_column("link", overflow="fold")
+    for heading in ("rate Mbit/s", "delay ms", *(("jitter ms",) if jittered else ())):
+        links.add_column(heading, justify="right")
+    links.add_column("queue", overflow="fold")
+    links.add_column("loss", overflow="fold")
+    for link in shown:
         rate_bps = link["rate_bps"]
         links.add_row(
             link["name"],
             "none" if rate_bps is None else f"{1e-6 * rate_bps:g}",
             f"{1e3 * link['delay_s']:g}",
-            f"{1e3 * link['jitter_s']:g}",
+            *((f"{1e3 * link['jitter_s']:g}",) if jittered else ()),
             link["queue"],
             link["loss"],
         )
     show(links)
     _more(described["links"], "links")
     flows = Table(box=box.SIMPLE_HEAD, title="flows", title_justify="left")
-    flows.add_column("flow")
+    flows.add_column("flow", overflow="fold")
     flows.add_column("base RTT ms", justify="right")
-    flows.add_column("path")
+    flows.add_column("path", overflow="fold")
     for flow in described["flows"][:_MAX_ROWS]:
         flows.add_row(flow["name"], f"{1e3 * flow['base_rtt_s']:g}", " -> ".join(flow["path"]))
     show(flows)
     _more(described["flows"], "flows")
     click.echo(f"bottleneck: {described['bottleneck']}")
-    if is_random:
-        click.echo("random: " + "; ".join(described["random_inputs"]))
-    else:
-        click.echo("nothing is random: it runs once, and gets no interval")
+    for source in described["random_inputs"]:
+        click.echo(f"random: {source}")
     for note in described.get("notes", ()):
         click.echo(f"note: {note}")
 

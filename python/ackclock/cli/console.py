@@ -17,7 +17,14 @@ WIDTH = 100
 def show(renderable: RenderableType) -> None:
     """Print to stdout, within the terminal or `WIDTH` columns."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
-    console = Console(width=max(width, WIDTH), highlight=False, no_color=bool(os.environ.get("NO_COLOR")))
+    console = Console(
+        width=max(width, WIDTH),
+        no_color=bool(os.environ.get("NO_COLOR")),
+        highlight=False,
+        # Names come from files: brackets and colons in them mean nothing.
+        markup=False,
+        emoji=False,
+    )
     console.print(renderable)
 
 

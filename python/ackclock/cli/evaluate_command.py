@@ -52,8 +52,8 @@ def command(
 ) -> None:
     """Compare the algorithm CC with a panel: scoreboard, verdict, report.html.
 
-    CC is a name (`ackclock list cc`) or an inline table such as '{ kind = "aimd", increase = 2 }'. Runs that
-    the folder holds already are not run again.
+    CC is a name (`ackclock list cc`), a name with parameters such as 'aimd(increase=2)', or an inline table
+    such as '{ kind = "aimd", increase = 2 }'. Runs that the folder holds already are not run again.
     """
     folder = Path(out or f"ackclock-out/evaluate-{_slug(cc)}")
     with progress("running") as tell:

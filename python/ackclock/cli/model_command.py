@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ackclock.cli.options import json_option
 from ackclock.errors import InputError
@@ -49,8 +50,10 @@ def command(
 
     With algorithms named CC their trajectories are computed too: --json prints them, --plot draws them.
     """
-    parsed = [_user(text) for text in users] or [{"window": 10.0}, {"window": 50.0}]
     drawn = cc or (_PLOTTED if picture else ())
+    if not drawn and _given("x_goal", "duration", "users"):
+        raise InputError("--x-goal, --duration and --user shape trajectories: name an algorithm, or --plot")
+    parsed = [_user(text) for text in users] or [{"window": 10.0}, {"window": 50.0}]
     trajectories = {
         name: trajectory([{"cc": name, **user} for user in parsed], x_goal=x_goal, duration=duration)
         for name in drawn
@@ -63,6 +66,12 @@ def command(
         click.echo(json.dumps({**table, "load_curve": curve, "trajectories": trajectories}, indent=2))
     else:
         _show(table, curve, trajectories)
+
+
+def _given(*names: str) -> bool:
+    """Return whether the command line has any of these options."""
+    source = click.get_current_context().get_parameter_source
+    return any(source(name) is ParameterSource.COMMANDLINE for name in names)
 
 
 def _user(text: str) -> dict[str, float]:

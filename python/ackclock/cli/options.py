@@ -22,4 +22,4 @@ json_option: Callable[[Command], Command] = click.option(
 seed_option: Callable[[Command], Command] = click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=None, help="Seed of all random streams."
 )
-file_argument: Callable[[Command], Command] = click.argument("file", type=click.Path(dir_okay=True))
+file_argument: Callable[[Command], Command] = click.argument("file", type=click.Path(readable=False))

@@ -75,7 +75,7 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
         summary.add_row(label, f"{factor * document['summary'][key]:.4f}", unit)
     show(summary)
     flows = Table(box=box.SIMPLE_HEAD)
-    flows.add_column("flow")
+    flows.add_column("flow", overflow="fold")
     flows.add_column("cc")
     flows.add_column("recovery")
     for heading in ("goodput Mbit/s", "loss %", "rtx", "timeouts", "RTT ms", "cwnd segments"):
@@ -97,7 +97,7 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
     if len(document["flows"]) > _MAX_FLOWS:
         click.echo(f"  and {len(document['flows']) - _MAX_FLOWS} more flows (--json has all)")
     links = Table(box=box.SIMPLE_HEAD)
-    links.add_column("link")
+    links.add_column("link", overflow="fold")
     for heading in ("utilization %", "arrivals", "drops", "marks", "queue delay ms"):
         links.add_column(heading, justify="right")
     for link in document["links"]:

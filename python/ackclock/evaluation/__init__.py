@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import io
 import json
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
@@ -10,6 +12,7 @@ from pathlib import Path
 
 from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.suite import Contender, Suite
+from ackclock.evaluation.verdict import verdict
 from ackclock.job import Job, Outcome
 from ackclock.store import Store
 from ackclock.study import Study, run_study
@@ -18,13 +21,31 @@ from ackclock.study import Study, run_study
 _QUICK_REPLICATES = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """A scoreboard and the runs behind it."""
 
     board: Scoreboard
     #: Jobs and outcomes of `[environment][contender]`, the first replicate each.
     first: tuple[tuple[tuple[Job, Outcome], ...], ...]
+
+    @property
+    def verdict(self) -> str:
+        """How the algorithm compares with the reference, in a sentence."""
+        return verdict(self.board)
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.verdict!r})"
+
+    def _repr_html_(self) -> str:
+        from rich.console import Console
+
+        from ackclock.evaluation.scoreboard import scoreboard_table, watch_table
+
+        text = io.StringIO()
+        console = Console(file=text, width=100, markup=False, emoji=False)
+        console.print(scoreboard_table(self.board), watch_table(self.board))
+        return f"<p>{html.escape(self.verdict)}</p><pre>{html.escape(text.getvalue())}</pre>"
 
 
 def evaluate(
@@ -43,9 +64,9 @@ def evaluate(
 ) -> Evaluation:
     """Compare an algorithm with a panel over a suite; every contender meets the same luck.
 
-    `cc`: a name, or an inline table such as `{ kind = "aimd", increase = 2 }`. `against`: the panel of the
-    suite by default; its first is the reference. `sets`: changes to every scenario. `out`: a folder to keep
-    the runs in, which a second evaluation takes up. Raises `AckclockError`.
+    `cc`: a name, `aimd(increase=2)`, or an inline table such as `{ kind = "aimd", increase = 2 }`. `against`:
+    the panel of the suite by default; its first is the reference. `sets`: changes to every scenario. `out`: a
+    folder to keep the runs in, which a second evaluation takes up. Raises `AckclockError`.
     """
     loaded = Suite.load(suite)
     panel = [Contender.parse(text) for text in (loaded.panel if against is None else against)]
@@ -56,21 +77,20 @@ def evaluate(
     )
     count = replicates or (_QUICK_REPLICATES if quick else loaded.replicates)
     sets = tuple(sets)
-    studies = [
-        [
-            Study.of(environment.scenario(other.text, loaded.test_groups, sets), seed=seed, replicates=count)
-            for other in contenders
-        ]
+    scenarios = [
+        [environment.scenario(other.text, loaded.test_groups, sets) for other in contenders]
         for environment in loaded.environments
     ]
+    studies = [[Study.of(scenario, seed=seed, replicates=count) for scenario in row] for row in scenarios]
     everything = Study(tuple(job for row in studies for study in row for job in study.jobs))
     with Store(out) as store:
         outcomes = iter(run_study(everything, store, executor=executor, workers=workers, progress=progress))
     results, first = [], []
-    for environment, row in zip(loaded.environments, studies, strict=True):
+    for environment, contended, row in zip(loaded.environments, scenarios, studies, strict=True):
         answers = [[next(outcomes) for _ in study.jobs] for study in row]
         runs = [[json.loads(outcome.result_json) for outcome in replicate] for replicate in answers]
-        results.append(score(environment, runs, reference))
+        exact = not any(scenario.is_random for scenario in contended)
+        results.append(score(environment, runs, reference, exact=exact))
         first.append(tuple((study.jobs[0], answer[0]) for study, answer in zip(row, answers, strict=True)))
     board = Scoreboard(loaded, seed, contenders, reference, tuple(results))
     return Evaluation(board, tuple(first))

@@ -28,6 +28,8 @@ class Metric:
         """Return how bad a value is; differences of it compare contenders."""
         if self.better == "near-one":
             return abs(value - 1.0)
+        if self.better == "reach-one":
+            return max(0.0, 1.0 - value)
         return -value if self.better == "higher" else value
 
 
@@ -47,7 +49,8 @@ class Score:
     metric: Metric
     values: tuple[float, ...]
     value: Estimate
-    #: Paired difference to the reference, in terms of harm: above zero is worse. None for the reference.
+    #: Paired difference to the reference, in terms of harm: above zero is worse. None for the
+    #: reference, and where nothing can be said.
     harm: Estimate | None
 
     @property
@@ -65,8 +68,6 @@ class Result:
     environment: Environment
     metrics: tuple[Metric, ...]
     scores: tuple[tuple[Score, ...], ...]
-    #: The first replicate of each contender.
-    first_runs: tuple[Document, ...]
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,13 @@ def metrics_of(environment: Environment) -> tuple[Metric, ...]:
     return (*common, Metric("watch", heading, watch.better, 3, lambda run: _watched(watch, run)))
 
 
-def score(environment: Environment, runs: Sequence[Sequence[Document]], reference: int) -> Result:
-    """Score `runs[contender][replicate]` against the contender at index `reference`."""
+def score(
+    environment: Environment, runs: Sequence[Sequence[Document]], reference: int, *, exact: bool = False
+) -> Result:
+    """Score `runs[contender][replicate]` against the contender at index `reference`.
+
+    A single replicate is judged only where it is `exact`, nothing being random; otherwise it may be luck.
+    """
     metrics = metrics_of(environment)
     base = [[metric.harm(metric.of(run)) for run in runs[reference]] for metric in metrics]
     scores = []
@@ -100,11 +106,11 @@ def score(environment: Environment, runs: Sequence[Sequence[Document]], referenc
         for metric, reference_harm in zip(metrics, base, strict=True):
             values = tuple(metric.of(run) for run in replicates)
             harm = None
-            if contender != reference:
+            if contender != reference and (exact or len(values) > 1):
                 harm = paired_difference([metric.harm(value) for value in values], reference_harm)
             row.append(Score(metric, values, estimate(values), harm))
         scores.append(tuple(row))
-    return Result(environment, metrics, tuple(scores), tuple(replicates[0] for replicates in runs))
+    return Result(environment, metrics, tuple(scores))
 
 
 def _watched(watch: Watch, run: Document) -> float:
@@ -115,8 +121,8 @@ def _watched(watch: Watch, run: Document) -> float:
             fair = run["summary"]["goodput_bps"] / len(run["flows"])
             value = goodput_bps / len(flows) / fair if fair else 0.0
         case "group-efficiency":
-            capacity_bps = run["summary"]["goodput_bps"] / run["summary"]["efficiency"]
-            value = goodput_bps / capacity_bps
+            total_bps = run["summary"]["goodput_bps"]
+            value = run["summary"]["efficiency"] * goodput_bps / total_bps if total_bps else 0.0
         case "group-goodput":
             value = goodput_bps
         case "completion-time":

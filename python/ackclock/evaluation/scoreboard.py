@@ -7,7 +7,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from ackclock import __version__
+from ackclock import _core
 from ackclock.evaluation.score import COMMON, Result, Score, Scoreboard
 from ackclock.evaluation.verdict import verdict
 from ackclock.stats import CONFIDENCE, Estimate
@@ -24,7 +24,7 @@ def scoreboard_table(board: Scoreboard) -> Table:
         box=box.SIMPLE_HEAD,
         title=(
             f"suite {board.suite.name}, version {board.suite.version}: "
-            f"{replicates} replicates, seed {board.seed}"
+            f"{replicates} replicate{'s' if replicates > 1 else ''}, seed {board.seed}"
         ),
         title_justify="left",
         caption=(
@@ -82,7 +82,7 @@ def estimate_text(value: Estimate, digits: int) -> str:
 def scoreboard_json(board: Scoreboard) -> dict[str, Any]:
     """Return everything on the scoreboard, replicate by replicate."""
     return {
-        "version": __version__,
+        "build": _core.BUILD,
         "suite": {"name": board.suite.name, "version": board.suite.version},
         "seed": board.seed,
         "confidence": CONFIDENCE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +16,12 @@ from ackclock import _core
 from ackclock.errors import InputError
 from ackclock.scenario import Scenario
 
+#: What can be watched of a group of flows; `score` has the formulas.
+_WATCHED = ("share", "group-efficiency", "group-goodput", "completion-time")
+_BETTER = ("higher", "lower", "near-one", "reach-one")
+#: The form of a label: kind and parameters.
+_LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
+
 
 @dataclass(frozen=True)
 class Watch:
@@ -23,10 +30,15 @@ class Watch:
     metric: str
     group: str
     label: str
-    #: "higher", "lower" or "near-one".
     better: str
     unit: str = ""
     scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.metric not in _WATCHED:
+            raise ValueError(f"watch.metric: {self.metric!r} is none of {', '.join(_WATCHED)}")
+        if self.better not in _BETTER:
+            raise ValueError(f"watch.better: {self.better!r} is none of {', '.join(_BETTER)}")
 
 
 @dataclass(frozen=True)
@@ -43,9 +55,17 @@ class Environment:
     watch: Watch | None
 
     def scenario(self, cc: str, test_groups: Iterable[str], sets: Iterable[str] = ()) -> Scenario:
-        """Return the scenario with an algorithm in the flows under test."""
+        """Return the scenario with an algorithm in the flows under test.
+
+        Raises `ScenarioError`, or `InputError` where the group to watch is not there.
+        """
         base = Scenario.from_file(self.path, self.sets)
         groups = [flow["name"] for flow in json.loads(base.resolved_json)["flows"]]
+        if self.watch is not None and self.watch.group not in groups:
+            raise InputError(
+                f"{self.path}: environment {self.id} watches the flows {self.watch.group!r}; "
+                f"there are: {', '.join(groups)}"
+            )
         chosen = [f"flows.{group}.cc={cc}" for group in groups if group in set(test_groups)]
         return base.with_sets([*chosen, *sets])
 
@@ -78,10 +98,15 @@ class Suite:
                 f"no suite is called {name!r}, and no folder of that name holds a suite.toml; "
                 f"there are: {known}"
             )
+        path = folder / "suite.toml"
         try:
-            return cls._read(folder, tomllib.loads((folder / "suite.toml").read_text(encoding="utf-8")))
-        except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-            raise InputError(f"{folder / 'suite.toml'}: cannot be read: {error}") from None
+            return cls._read(folder, tomllib.loads(path.read_text(encoding="utf-8")))
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: is not UTF-8 text") from None
+        except KeyError as error:
+            raise InputError(f"{path}: the key {error} is missing") from None
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"{path}: cannot be read: {error}") from None
 
     @classmethod
     def _read(cls, folder: Path, tree: dict[str, Any]) -> Suite:
@@ -97,6 +122,10 @@ class Suite:
             )
             for entry in tree["environments"]
         )
+        if not environments:
+            raise ValueError("environments: there are none")
+        if tree["replicates"] < 1:
+            raise ValueError(f"replicates: {tree['replicates']} is out of range; must be at least 1")
         return cls(
             name=tree["name"],
             version=tree["version"],
@@ -117,8 +146,15 @@ class Contender:
 
     @classmethod
     def parse(cls, text: str) -> Contender:
-        """Check the name or the table. Raises `ScenarioError` with a suggestion."""
-        contender = cls(text.strip())
+        """Take a name, an inline table, or a label such as `aimd(increase=2)`.
+
+        Raises `ScenarioError` with a suggestion.
+        """
+        text = text.strip()
+        if labelled := _LABEL.fullmatch(text):
+            kind, parameters = labelled.groups()
+            text = f'{{ kind = "{kind}", {parameters} }}' if parameters else kind
+        contender = cls(text)
         _ = contender.resolved
         return contender
 

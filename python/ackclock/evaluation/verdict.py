@@ -13,6 +13,8 @@ def verdict(board: Scoreboard) -> str:
     reference = board.contenders[board.reference].label
     if board.reference == 0:
         return f"{name} is the reference itself: its scores stand for themselves."
+    if all(score.harm is None for result in board.results for score in result.scores[0]):
+        return f"A single replicate cannot tell {name} from {reference} by more than luck; run at least two."
     total = len(board.results)
     gains = _count(board, "efficiency", "better")
     losses = _count(board, "efficiency", "worse")
@@ -46,7 +48,9 @@ def worst_result(board: Scoreboard) -> tuple[Result, Score] | None:
     candidates = []
     for result in board.results:
         for score in result.scores[0]:
-            size = whole.get(score.metric.name, 1.0 if score.metric.better == "near-one" else None)
+            size = whole.get(
+                score.metric.name, 1.0 if score.metric.better in ("near-one", "reach-one") else None
+            )
             if size is not None and score.judgement == "worse" and score.harm is not None:
                 candidates.append((score.harm.mean / size, result, score))
     if not candidates:

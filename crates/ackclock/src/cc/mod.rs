@@ -9,7 +9,7 @@ mod registry;
 mod windowed;
 
 pub use event::{Ack, Congestion, CongestionKind, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent};
-pub use registry::{Cc, CcInfo, CcSpec, algorithms};
+pub use registry::{Cc, CcInfo, CcSpec, ParametersVisitor, algorithms};
 pub use windowed::Windowed;
 
 use crate::units::{Instant, Rate};
@@ -104,6 +104,11 @@ pub trait CongestionControl: Send + std::fmt::Debug {
 
     /// True if data packets should be sent as ECN-capable.
     fn ecn_capable(&self) -> bool {
+        false
+    }
+
+    /// True for a law by which a congestion event can leave more than there was.
+    fn congestion_may_raise(&self) -> bool {
         false
     }
 

@@ -22,6 +22,15 @@ pub struct CcInfo {
     pub defaults: CcSpec,
 }
 
+/// Does something with the parameters of any algorithm.
+pub trait ParametersVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<P: RuleParameters>(self, parameters: &P) -> Self::Output;
+}
+
 macro_rules! register {
     ($($name:literal $(or $alias:literal)* => $variant:ident: $parameters:ty;)*) => {
         /// An algorithm and its parameters, as a scenario gives them.
@@ -83,6 +92,11 @@ macro_rules! register {
                 match self { $(CcSpec::$variant(parameters) => Cc::$variant(Windowed::new(parameters.rule(), context)),)* }
             }
 
+            /// Shows `visitor` the parameters with their own type.
+            pub fn visit<V: ParametersVisitor>(&self, visitor: V) -> V::Output {
+                match self { $(CcSpec::$variant(parameters) => visitor.visit(parameters),)* }
+            }
+
             /// The window rule alone, for the synchronous model.
             pub fn rule(&self) -> Box<dyn Rule> {
                 match self { $(CcSpec::$variant(parameters) => Box::new(parameters.rule()),)* }
@@ -135,6 +149,9 @@ impl CongestionControl for Cc {
     }
     fn ecn_capable(&self) -> bool {
         dispatch!(self, cc => cc.ecn_capable())
+    }
+    fn congestion_may_raise(&self) -> bool {
+        dispatch!(self, cc => cc.congestion_may_raise())
     }
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {

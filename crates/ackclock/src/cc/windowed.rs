@@ -53,6 +53,10 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         self.ssthresh
     }
 
+    fn congestion_may_raise(&self) -> bool {
+        self.rule.cut_may_raise()
+    }
+
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
         if ack.in_recovery || !ack.cwnd_limited || ack.acked == 0.0 {

@@ -63,6 +63,8 @@ pub struct LinkCounters {
     pub arrivals: u64,
     /// Packets that the queue dropped.
     pub drops: u64,
+    /// Their bytes.
+    pub dropped_bytes: u64,
     /// Packets that the queue marked.
     pub marks: u64,
     /// Packets of which transmission began.
@@ -71,6 +73,8 @@ pub struct LinkCounters {
     pub forwarded_bytes: u64,
     /// Packets lost behind the transmitter.
     pub losses: u64,
+    /// Their bytes.
+    pub lost_bytes: u64,
     /// Sum of the waiting times of forwarded packets, transmission excluded.
     pub wait_ns: u64,
 }
@@ -101,6 +105,7 @@ impl<T: Queued> Link<T> {
     pub fn enqueue(&mut self, now: Instant, mut item: T) -> Verdict {
         self.advance(now);
         self.counters.arrivals += 1;
+        let bytes = u64::from(item.wire_len());
         let verdict = if self.transmitter.free_at > now {
             self.queue.enqueue(now, item)
         } else {
@@ -113,7 +118,10 @@ impl<T: Queued> Link<T> {
         match verdict {
             Verdict::Queued => {}
             Verdict::Marked => self.counters.marks += 1,
-            Verdict::Dropped(_) => self.counters.drops += 1,
+            Verdict::Dropped(_) => {
+                self.counters.drops += 1;
+                self.counters.dropped_bytes += bytes;
+            }
         }
         verdict
     }
@@ -198,9 +206,9 @@ impl<T: Queued> Link<T> {
         (self.queue.backlog_packets(), self.queue.backlog_bytes())
     }
 
-    /// Packets that were sent and have not arrived.
-    pub fn in_transit(&self) -> usize {
-        self.pipe.len()
+    /// Packets that were sent and have not arrived, and their bytes.
+    pub fn in_transit(&self) -> (usize, u64) {
+        (self.pipe.len(), self.pipe.iter().map(|(_, item)| u64::from(item.wire_len())).sum())
     }
 
     #[inline(always)]
@@ -219,6 +227,7 @@ impl<T: Queued> Link<T> {
         }
         if self.loss.loses() {
             self.counters.losses += 1;
+            self.counters.lost_bytes += u64::from(bytes);
             self.lost.push((at, item));
         } else {
             self.pipe.push_back((at, item));

@@ -123,6 +123,11 @@ impl Rule for AimdFcPlusRule {
         self.after_cut = self.dw + gained / 2.0;
         self.after_cut
     }
+
+    /// Where more was gained than was old, half of the gain is more than the old half that goes.
+    fn cut_may_raise(&self) -> bool {
+        true
+    }
 }
 
 fn halve_the_old(dw: f64, w: f64) -> f64 {

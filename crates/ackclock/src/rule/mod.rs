@@ -22,6 +22,11 @@ pub trait Rule: Send {
 
     /// The window that a congestion event at window `w` leaves. The caller applies the floor.
     fn cut(&mut self, w: f64) -> f64;
+
+    /// True for a law whose cut can leave more than there was.
+    fn cut_may_raise(&self) -> bool {
+        false
+    }
 }
 
 /// Parameters of a rule: what a scenario file says of it.

@@ -74,6 +74,7 @@ impl Measurement {
             links,
             packets_forwarded: simulation.links[bottleneck].counters().forwarded,
             events: simulation.events_handled(),
+            totals: simulation.totals(),
             samples,
         }
     }

@@ -1,7 +1,7 @@
 //! A run, compiled: dense ids, integers, no units to parse. What `scenario` makes and `Simulation` runs.
 
 use crate::cc::{CcContext, CcSpec};
-use crate::qdisc::Limit;
+use crate::qdisc::{DropTail, Limit, Queue, Queued};
 use crate::tcp::Transport;
 use crate::units::{Duration, Instant, Rate};
 
@@ -52,6 +52,22 @@ pub enum QueuePlan {
         /// The limit.
         limit: Limit,
     },
+}
+
+impl QueuePlan {
+    /// The queue, empty.
+    pub fn build<T: Queued>(&self) -> Queue<T> {
+        match *self {
+            QueuePlan::DropTail { limit } => Queue::DropTail(DropTail::new(limit)),
+        }
+    }
+
+    /// What it holds at the most.
+    pub fn limit(&self) -> Limit {
+        match *self {
+            QueuePlan::DropTail { limit } => limit,
+        }
+    }
 }
 
 /// Losses that are not the queue's.

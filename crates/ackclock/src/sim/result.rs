@@ -1,5 +1,7 @@
 //! What a run leaves: counters turned into metrics, and samples.
 
+use std::ops::AddAssign;
+
 use serde::Serialize;
 
 use crate::probe::Samples;
@@ -17,8 +19,50 @@ pub struct RunResult {
     pub packets_forwarded: u64,
     /// Events that the engine handled.
     pub events: u64,
+    /// Where everything is that was sent over the whole run.
+    pub totals: Totals,
     /// What was sampled over time.
     pub samples: Samples,
+}
+
+/// Where the packets of a run are at its end, data and acknowledgements, warm-up included:
+/// `sent = delivered + dropped + lost + in_flight`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Entered the network.
+    pub sent: Volume,
+    /// Came to the end of their route.
+    pub delivered: Volume,
+    /// Dropped by queues.
+    pub dropped: Volume,
+    /// Lost behind transmitters.
+    pub lost: Volume,
+    /// Waiting or under way.
+    pub in_flight: Volume,
+}
+
+/// Packets and their bytes on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Volume {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Volume {
+    #[inline]
+    pub(super) fn add(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+}
+
+impl AddAssign for Volume {
+    fn add_assign(&mut self, other: Volume) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
 }
 
 /// Metrics over `[warmup, end]`; `metric` holds each formula.

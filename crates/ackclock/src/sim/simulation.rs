@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Interrupted;
 use super::measure::Measurement;
 use super::packet::{Bodies, Body, Packet};
-use super::plan::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan};
-use super::result::RunResult;
+use super::plan::{FlowPlan, LinkPlan, LossPlan, Plan};
+use super::result::{RunResult, Totals, Volume};
 use super::sampler::Sampler;
 use super::source::Source;
 use super::trace::Tracer;
@@ -19,7 +19,7 @@ use crate::engine::{ComponentId, EventQueue};
 use crate::link::{Link, LinkConfig, Loss};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
-use crate::qdisc::{DropTail, Ecn, Queue, Verdict};
+use crate::qdisc::{Ecn, Verdict};
 use crate::tcp::{AckSegment, Receiver, Sender};
 use crate::units::Instant;
 
@@ -52,6 +52,9 @@ pub struct Simulation<'plan> {
     /// are handed over ahead of time, without an event.
     hands_over: Vec<bool>,
     bodies: Bodies,
+    /// Packets that entered the network, and those that came to the end of their route.
+    entered: Volume,
+    arrived: Volume,
     sampler: Sampler,
     tracer: Option<Box<Tracer>>,
     measurement: Measurement,
@@ -199,6 +202,8 @@ impl<'plan> Simulation<'plan> {
             hops,
             hands_over,
             bodies: Bodies::default(),
+            entered: Volume::default(),
+            arrived: Volume::default(),
             sampler: Sampler::new(plan),
             tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(plan.flows.len()))),
             measurement: Measurement::default(),
@@ -264,6 +269,20 @@ impl<'plan> Simulation<'plan> {
         self.events_handled
     }
 
+    /// Where everything is that was ever sent.
+    pub(super) fn totals(&self) -> Totals {
+        let mut totals = Totals { sent: self.entered, delivered: self.arrived, ..Totals::default() };
+        for link in &self.links {
+            let counters = link.counters();
+            let ((waiting, waiting_bytes), (flying, flying_bytes)) = (link.backlog(), link.in_transit());
+            totals.dropped += Volume { packets: counters.drops, bytes: counters.dropped_bytes };
+            totals.lost += Volume { packets: counters.losses, bytes: counters.lost_bytes };
+            totals.in_flight +=
+                Volume { packets: u64::from(waiting) + flying as u64, bytes: waiting_bytes + flying_bytes };
+        }
+        totals
+    }
+
     /// A link is due.
     #[inline]
     fn on_link(&mut self, now: Instant, id: ComponentId, link: usize) {
@@ -327,6 +346,7 @@ impl<'plan> Simulation<'plan> {
     /// A packet has reached the end of its route.
     #[inline]
     fn on_arrival(&mut self, now: Instant, packet: Packet) {
+        self.arrived.add(packet.wire_len);
         let index = packet.flow as usize;
         match self.bodies.take(packet.body) {
             Body::Data(segment) => {
@@ -375,6 +395,7 @@ impl<'plan> Simulation<'plan> {
     /// Puts a new packet on its way.
     #[inline]
     fn inject(&mut self, now: Instant, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) {
+        self.entered.add(wire_len);
         let body = self.bodies.keep(body);
         let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn };
         if let Some(tracer) = &mut self.tracer {
@@ -444,11 +465,8 @@ fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
         LossPlan::Scripted { packets } => Loss::Scripted { packets: packets.clone(), next: 0, count: 0 },
     };
     let jitter = (!plan.jitter.is_zero()).then(|| (plan.jitter, luck.stream(&plan.name, "jitter")));
-    let queue = match plan.queue {
-        QueuePlan::DropTail { limit } => Queue::DropTail(DropTail::new(limit)),
-    };
     let config = LinkConfig { rate: plan.rate, delay: plan.delay, jitter, loss, histogram: !plan.private };
-    Link::new(config, queue)
+    Link::new(config, plan.queue.build())
 }
 
 /// Which links deliver only into links that nothing else feeds.

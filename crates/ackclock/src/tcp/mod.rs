@@ -1,6 +1,7 @@
 //! TCP without I/O: sender, receiver, loss recovery, RTT and RTO.
 
 mod delivery;
+pub mod fuzz;
 mod ranges;
 mod receiver;
 mod rtt;
@@ -12,7 +13,7 @@ mod transport;
 pub use receiver::Receiver;
 pub use rtt::Rtt;
 pub use segment::{AckSegment, DataSegment, MAX_SACK_BLOCKS, SackBlocks};
-pub use sender::{Sender, SenderCounters};
+pub use sender::{RepairState, Sender, SenderCounters, SenderInfo};
 pub use transport::{
     ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck, RepeatedTimeout, SackSender, SecondLoss, Transport,
     Variations, WindowGrowth,

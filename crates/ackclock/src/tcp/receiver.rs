@@ -1,4 +1,7 @@
 //! The receiver: reassembly, delayed ACKs (RFC 5681 §4.2), SACK blocks (RFC 2018), echoes.
+//!
+//! Deviations: it remembers the three blocks reported last, as Linux remembers four; of more than three, those
+//! forgotten are not reported again once the others have been filled (RFC 2018 §4 says SHOULD).
 
 use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, MAX_SACK_BLOCKS, SackBlocks};
@@ -49,13 +52,19 @@ impl Receiver {
         self.next
     }
 
+    /// From now on an ACK is delayed by at most `delay`, or not at all.
+    pub fn set_delayed_ack(&mut self, delay: Option<Duration>) {
+        self.delayed_ack = delay;
+    }
+
     /// A segment arrives; the ACK to send at once, if one is due.
     #[inline]
     pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
         self.ce_count += u32::from(ce);
-        // RFC 7323 §4.3: the echo comes from the segment that advances the left edge.
-        if start <= self.last_ack_sent {
+        // RFC 7323 §4.3: "If: SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
+        // TS.Recent": the echo comes from the segment that advances the left edge, and never goes back.
+        if start <= self.last_ack_sent && segment.sent_at >= self.ts_recent {
             self.ts_recent = segment.sent_at;
         }
         let in_order = start <= self.next && end > self.next && self.out_of_order.is_empty();
@@ -123,7 +132,8 @@ impl Receiver {
         self.recent_count = count;
     }
 
-    fn acknowledge(&mut self) -> AckSegment {
+    /// The acknowledgement to send now, also with data of the other direction; nothing is delayed any more.
+    pub fn acknowledge(&mut self) -> AckSegment {
         self.unacknowledged = 0;
         self.ack_deadline = None;
         self.last_ack_sent = self.next;
@@ -206,6 +216,9 @@ mod tests {
         let ack = receiver.on_data(Instant::ZERO, &data(2), false).unwrap();
         assert_eq!(ack.echo, Instant::from_nanos(0));
         let ack = receiver.on_data(Instant::ZERO, &data(1), false).unwrap();
+        assert_eq!(ack.echo, Instant::from_nanos(1));
+        // An old copy comes late: the echo does not go back.
+        let ack = receiver.on_data(Instant::ZERO, &data(0), false).unwrap();
         assert_eq!(ack.echo, Instant::from_nanos(1));
     }
 }

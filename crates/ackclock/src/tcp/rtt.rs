@@ -134,6 +134,16 @@ impl Rtt {
         self.estimate.map_or(Duration::ZERO, |estimate| estimate.srtt)
     }
 
+    /// How much the RTT varies; zero before the first measurement.
+    pub fn rttvar(&self) -> Duration {
+        self.estimate.map_or(Duration::ZERO, |estimate| estimate.rttvar)
+    }
+
+    /// Doublings of the timeout since the last measurement.
+    pub fn backoff(&self) -> u32 {
+        self.backoff
+    }
+
     /// The last round-trip time seen; zero before the first.
     #[inline]
     pub fn latest(&self) -> Duration {

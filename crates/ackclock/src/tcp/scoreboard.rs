@@ -96,6 +96,19 @@ impl Scoreboard {
         self.segments.len() as u32
     }
 
+    /// Of the segments not cumulatively acknowledged, how many are `(sacked, lost, retransmitted)`; for reports,
+    /// as it counts them.
+    pub fn counts(&self) -> (u32, u32, u32) {
+        self.segments.iter().fold((0, 0, 0), |(sacked, lost, retransmitted), segment| {
+            let open = !segment.sacked;
+            (
+                sacked + u32::from(segment.sacked),
+                lost + u32::from(open && segment.lost),
+                retransmitted + u32::from(open && segment.retransmitted),
+            )
+        })
+    }
+
     /// Segments in flight: RFC 6675's pipe.
     #[inline]
     pub fn pipe(&self) -> u32 {

@@ -18,8 +18,11 @@
 //! Deviations: windows and flights count segments and not bytes, as Linux does; the round-trip time enters
 //! the estimate once per round unless timestamps are on.
 
+mod info;
 mod recovery;
 mod transmit;
+
+pub use info::{RepairState, SenderInfo};
 
 use super::delivery::DeliverySampler;
 use super::rtt::{RtoTimer, Rtt};
@@ -27,7 +30,7 @@ use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
 use super::transport::{ExitGrowth, LossRecovery, SackSender, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, CongestionControl, PathView, Phase, PhaseChange};
-use crate::units::Instant;
+use crate::units::{Duration, Instant};
 
 /// A sender and its algorithm.
 #[derive(Debug)]
@@ -36,6 +39,8 @@ pub struct Sender {
     cc: Cc,
     snd_una: u64,
     snd_nxt: u64,
+    /// The first byte beyond the peer's window: RFC 9293's SND.UNA + SND.WND.
+    window_edge: u64,
     /// Where the application's data end so far; `None` while there is always more.
     written: Option<u64>,
     board: Scoreboard,
@@ -135,6 +140,7 @@ impl Sender {
             cc,
             snd_una: 0,
             snd_nxt: 0,
+            window_edge: u64::MAX,
             written: Some(0),
             board: Scoreboard::default(),
             rtt,
@@ -192,6 +198,17 @@ impl Sender {
     }
 
     // ---- the network ----
+
+    /// The handshake took `rtt`: the first measurement.
+    pub fn on_handshake(&mut self, now: Instant, rtt: Duration) {
+        self.rtt.observe(rtt);
+        self.rtt.update(now, rtt);
+    }
+
+    /// The peer can take bytes below `edge`. Without this call its window has no bound.
+    pub fn set_window_edge(&mut self, edge: u64) {
+        self.window_edge = edge;
+    }
 
     /// An ACK arrives.
     pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) {

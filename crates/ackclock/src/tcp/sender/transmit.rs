@@ -104,6 +104,9 @@ impl Sender {
         {
             return None;
         }
+        if self.snd_nxt + len > self.window_edge {
+            return None;
+        }
         let stamp = self.delivery.stamp(now, self.board.outstanding() == 0);
         self.board.push(self.snd_nxt, len as u32, now, stamp);
         let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now };

@@ -1,0 +1,39 @@
+//! Takes the fingerprint of the sources, which tells results of a changed engine from those of the last one.
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+};
+
+use xxhash_rust::xxh3::Xxh3;
+
+/// What results depend on, seen from this crate.
+const SOURCES: [&str; 3] = ["../ackclock/Cargo.toml", "../ackclock/src", "src"];
+
+fn main() -> io::Result<()> {
+    let mut files = Vec::new();
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed={source}");
+        collect(Path::new(source), &mut files)?;
+    }
+    // The order of a directory is the file system's own.
+    files.sort();
+    let mut hash = Xxh3::new();
+    for file in &files {
+        hash.update(&fs::read(file)?);
+    }
+    let version = env::var("CARGO_PKG_VERSION").expect("cargo sets it");
+    println!("cargo::rustc-env=ACKCLOCK_BUILD={version}+{:016x}", hash.digest());
+    Ok(())
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            collect(&entry?.path(), files)?;
+        }
+    } else {
+        files.push(path.to_owned());
+    }
+    Ok(())
+}

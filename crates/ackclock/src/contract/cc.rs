@@ -1,0 +1,225 @@
+//! The contract of a [`CongestionControl`].
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::journal::{Event, Journal};
+use super::run::check_result;
+use super::{Draw, Violation, for_each_case, network};
+use crate::cc::{
+    Ack, Cc, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, PathView, Phase, PhaseChange, Recovery,
+    Restart, Sent,
+};
+use crate::rule::linear::Aimd;
+use crate::sim::{self, FlowPlan};
+use crate::tcp::LossRecovery;
+use crate::units::{Duration, Instant, Rate};
+
+/// Connections whose events are made up, and events of each.
+const SCRIPTS: u64 = 200;
+const EVENTS: usize = 400;
+/// Runs of small networks.
+const NETWORKS: u64 = 40;
+/// By how much the second telling of a connection is later.
+const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
+
+/// Checks that an algorithm keeps what [`CongestionControl`] promises, told random events, and as the algorithm
+/// of random small networks:
+///
+/// * the window is finite and at least one segment;
+/// * it grows only by ACKs of new data, while it is used and no losses are being repaired, in slow start by no
+///   more than was acknowledged; an algorithm that paces is free to set it by its rate;
+/// * congestion does not raise it above two segments, unless [`CongestionControl::congestion_may_raise`]; nor
+///   does sending, the end of idleness, or a recovery that the algorithm does not own;
+/// * there is at most one reduction for losses per window of data, except under Reno;
+/// * the same events give the same answers, whatever time it is;
+/// * the run keeps the contract of [`check_run`](super::check_run).
+///
+/// # Errors
+/// The first promise that is broken.
+pub fn check_cc<C: CongestionControl + 'static>(name: &str, new: impl Fn(CcContext) -> C) -> Result<(), Violation> {
+    for_each_case(name, SCRIPTS, |draw| {
+        let context = network::context(draw);
+        let mut cc = new(context);
+        let mut journal = Journal::default();
+        let mut script = Script::default();
+        for _ in 0..EVENTS {
+            let event = script.next(draw, cc.cwnd());
+            journal.tell(&mut cc, event);
+        }
+        check_journal(&journal, &new, context)
+    })?;
+    for_each_case(&format!("{name} in a network"), NETWORKS, |draw| {
+        // The plan names an algorithm, of which nothing is used.
+        let plan = network::plan(draw, &CcSpec::Aimd(Aimd::default()));
+        let mut journals: Vec<(FlowPlan, Shared)> = Vec::new();
+        let result = sim::run_with(&plan, &Default::default(), &mut |flow| {
+            let journal = Shared::default();
+            journals.push((flow.clone(), journal.clone()));
+            Cc::Custom(Box::new(Watched { cc: new(flow.cc_context), journal }))
+        });
+        let result = result.map_err(|stop| stop.to_string())?;
+        for (flow, journal) in &journals {
+            let journal = lock(journal);
+            check_journal(&journal, &new, flow.cc_context)
+                .and_then(|()| check_reductions(&journal, flow))
+                .map_err(|what| format!("{}: {what}", flow.name))?;
+        }
+        check_result(&plan, &result)
+    })
+}
+
+fn check_journal<C: CongestionControl>(
+    journal: &Journal,
+    new: impl Fn(CcContext) -> C,
+    context: CcContext,
+) -> Result<(), String> {
+    journal.verdict()?;
+    journal.replay(&mut new(context), Duration::ZERO)?;
+    journal.replay(&mut new(context), SHIFT)
+}
+
+/// A loss is a second congestion event only when everything sent before the first was delivered.
+fn check_reductions(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
+    let recovery = flow.transport.recovery;
+    // A second loss in a window is a second event under Reno, and a SACK sender without blocks is Reno.
+    let is_reno = recovery == LossRecovery::Reno || recovery == LossRecovery::Sack && !flow.transport.peer_sack;
+    let (mut sent, mut delivered, mut due) = (0, 0, 0);
+    for (number, (event, _)) in journal.entries.iter().enumerate() {
+        match event {
+            Event::Sent(segment) => sent += u64::from(!segment.retransmission),
+            Event::Ack(ack) => delivered += u64::from(ack.newly_delivered),
+            Event::Congestion(congestion) => {
+                let covered = congestion.kind == CongestionKind::Timeout || delivered >= due;
+                ensure!(covered, "event {number}: a second reduction, {delivered} of {due} segments delivered");
+                due = if is_reno && congestion.kind == CongestionKind::Loss { 0 } else { sent };
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+type Shared = Arc<Mutex<Journal>>;
+
+fn lock(journal: &Shared) -> MutexGuard<'_, Journal> {
+    journal.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An algorithm of which a journal is kept.
+#[derive(Debug)]
+struct Watched<C> {
+    cc: C,
+    journal: Shared,
+}
+
+impl<C: CongestionControl> Watched<C> {
+    fn tell(&mut self, event: Event) {
+        lock(&self.journal).tell(&mut self.cc, event);
+    }
+}
+
+impl<C: CongestionControl> CongestionControl for Watched<C> {
+    fn cwnd(&self) -> f64 {
+        self.cc.cwnd()
+    }
+    fn ssthresh(&self) -> f64 {
+        self.cc.ssthresh()
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.cc.pacing_rate()
+    }
+    fn owns_recovery(&self) -> bool {
+        self.cc.owns_recovery()
+    }
+    fn ecn_capable(&self) -> bool {
+        self.cc.ecn_capable()
+    }
+    fn congestion_may_raise(&self) -> bool {
+        self.cc.congestion_may_raise()
+    }
+    fn on_sent(&mut self, sent: &Sent) {
+        self.tell(Event::Sent(*sent));
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.tell(Event::Ack(*ack));
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.tell(Event::Congestion(*congestion));
+    }
+    fn on_recovery_enter(&mut self, recovery: &Recovery) {
+        self.tell(Event::RecoveryEnter(*recovery));
+    }
+    fn on_recovery_exit(&mut self, recovery: &Recovery) {
+        self.tell(Event::RecoveryExit(*recovery));
+    }
+    fn on_undo(&mut self, recovery: &Recovery) {
+        self.tell(Event::Undo(*recovery));
+    }
+    fn on_phase(&mut self, change: &PhaseChange) {
+        self.tell(Event::Phase(*change));
+    }
+    fn on_resume(&mut self, now: Instant) {
+        self.tell(Event::Resume(now));
+    }
+}
+
+/// Events as no network would order them, one by one plausible.
+#[derive(Debug, Default)]
+struct Script {
+    now: Instant,
+    in_recovery: bool,
+}
+
+impl Script {
+    fn next(&mut self, draw: &mut Draw, cwnd: f64) -> Event {
+        self.now += draw.time(Duration::from_millis(20));
+        let now = self.now;
+        let path = path(draw, cwnd);
+        match draw.whole(0, 99) {
+            0..70 => Event::Ack(self.ack(draw, path)),
+            70..85 => Event::Sent(Sent { now, bytes: 1460, retransmission: draw.chance(10), path }),
+            85..89 => {
+                let kind = draw.pick(&[CongestionKind::Loss, CongestionKind::Ecn, CongestionKind::Timeout]);
+                let restarts = kind == CongestionKind::Timeout || kind == CongestionKind::Loss && draw.chance(20);
+                let restart = if restarts { Restart::SlowStart } else { Restart::Reduced };
+                self.in_recovery = !restarts;
+                Event::Congestion(Congestion { now, kind, restart, flight_size: path.in_flight, path })
+            }
+            89..91 => Event::RecoveryEnter(Recovery { now, path }),
+            91..95 => {
+                self.in_recovery = false;
+                Event::RecoveryExit(Recovery { now, path })
+            }
+            95..96 => Event::Undo(Recovery { now, path }),
+            96..98 => Event::Phase(PhaseChange { now, from: Phase::SlowStart, to: Phase::CongestionAvoidance }),
+            _ => Event::Resume(now),
+        }
+    }
+
+    fn ack(&self, draw: &mut Draw, path: PathView) -> Ack {
+        let acked = draw.pick(&[0.0, 1.0, 1.0, 1.0, 2.0]);
+        Ack {
+            now: self.now,
+            acked,
+            newly_delivered: acked as u32,
+            newly_lost: draw.pick(&[0, 0, 0, 1]),
+            ce_count: draw.pick(&[0, 0, 0, 1]),
+            round_ended: draw.chance(10),
+            cwnd_limited: draw.chance(80),
+            in_recovery: self.in_recovery,
+            rate: None,
+            path,
+        }
+    }
+}
+
+fn path(draw: &mut Draw, cwnd: f64) -> PathView {
+    let min_rtt = Duration::from_millis(20);
+    PathView {
+        in_flight: (cwnd.min(1e6) * draw.real(0.0, 1.0)) as u32 + 1,
+        mss: 1460,
+        srtt: min_rtt + draw.time(min_rtt),
+        latest_rtt: min_rtt + draw.time(min_rtt),
+        min_rtt,
+    }
+}

@@ -1,0 +1,41 @@
+//! What the suites put into queues and links: no packet of a simulation.
+
+use super::Draw;
+use crate::qdisc::{Ecn, Queued};
+
+/// An item with a number, by which it is known again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Counts all items of a case.
+    pub number: u64,
+    /// The flow it belongs to.
+    pub flow: u64,
+    /// Bytes on the wire.
+    pub bytes: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+}
+
+impl Queued for Item {
+    fn wire_len(&self) -> u32 {
+        self.bytes
+    }
+    fn flow_hash(&self) -> u64 {
+        self.flow
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+}
+
+impl Item {
+    /// An item of a random flow, mostly of the size of a full packet.
+    pub(super) fn random(draw: &mut Draw, number: u64) -> Self {
+        let bytes = if draw.chance(60) { 1500 } else { draw.whole(1, 1500) as u32 };
+        let ecn = draw.pick(&[Ecn::NotEct, Ecn::Ect, Ecn::Ce]);
+        Item { number, flow: draw.whole(0, 3), bytes, ecn }
+    }
+}

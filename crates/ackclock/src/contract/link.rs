@@ -1,0 +1,181 @@
+//! The contract of a [`Link`].
+
+use super::queue::random_limit;
+use super::{Draw, Item, Violation, for_each_case};
+use crate::link::{Link, LinkConfig, Loss};
+use crate::luck::Luck;
+use crate::qdisc::{Limit, Queue, Verdict};
+use crate::units::{Duration, Instant, Rate};
+
+const CASES: u64 = 200;
+const ARRIVALS: u64 = 300;
+
+/// Checks that links in front of which `queue` stands keep their promises, for random rates, delays, jitter,
+/// losses and arrivals:
+///
+/// * what comes is dropped by the queue, lost behind the transmitter, waits, is under way, or has arrived:
+///   nothing else happens to it, in packets and in bytes;
+/// * nothing overtakes anything of its flow;
+/// * nothing arrives before its transmission and propagation could be over, and no more arrives in any time
+///   than the rate allows;
+/// * who looks at the link, and when, changes nothing.
+///
+/// # Errors
+/// The first promise that is broken.
+pub fn check_link(name: &str, queue: impl Fn(Limit) -> Queue<Item>) -> Result<(), Violation> {
+    for_each_case(name, CASES, |draw| {
+        let rate = if draw.chance(85) { Rate::from_bps(draw.scale(1e4, 1e10) as u64) } else { None };
+        let delay = draw.time(Duration::from_millis(100));
+        let jitter = if draw.chance(30) { draw.time(Duration::from_millis(20)) } else { Duration::ZERO };
+        let config = LinkConfig {
+            rate,
+            delay,
+            jitter: (!jitter.is_zero()).then(|| (jitter, Luck::new(0, 0).stream("link", "jitter"))),
+            loss: random_loss(draw),
+            histogram: draw.chance(50),
+        };
+        let mut link = Link::new(config, queue(random_limit(draw)));
+        let mut course = Course::default();
+        let mean_gap = rate.map_or(Duration::from_millis(1), |rate| rate.transmission(1500).0);
+        let load = draw.scale(0.3, 3.0);
+        let looks = draw.chance(50);
+        let mut now = Instant::ZERO;
+        for number in 0..ARRIVALS {
+            // Bursts and pauses with the load as their mean.
+            if draw.chance(60) {
+                now += draw.time(mean_gap.mul_f64_floor(2.0 / 0.6 / load));
+            }
+            if looks {
+                course.take_until(&mut link, now);
+            }
+            course.enqueue(&mut link, now, Item::random(draw, number));
+            course.check_conservation(&link)?;
+        }
+        course.witness(draw, &link)?;
+        course.drain(&mut link)?;
+        course.check_times(rate, delay, jitter)
+    })
+}
+
+fn random_loss(draw: &mut Draw) -> Loss {
+    match draw.whole(0, 3) {
+        0 => Loss::Bernoulli { probability: draw.real(0.0, 1.0), stream: Luck::new(0, 0).stream("link", "loss") },
+        1 => Loss::Periodic { period: draw.whole(1, 20), count: 0 },
+        _ => Loss::None,
+    }
+}
+
+/// What became of the items of a case.
+#[derive(Clone, Debug, Default)]
+struct Course {
+    enqueued: Vec<(Instant, Item)>,
+    dropped: Vec<Item>,
+    arrived: Vec<(Instant, Item)>,
+    lost: Vec<Item>,
+}
+
+fn transmission(rate: Option<Rate>, item: &Item) -> Duration {
+    rate.map_or(Duration::ZERO, |rate| rate.transmission(u64::from(item.bytes)).0)
+}
+
+fn volume<'a>(items: impl IntoIterator<Item = &'a Item>) -> (u64, u64) {
+    items.into_iter().fold((0, 0), |(packets, bytes), item| (packets + 1, bytes + u64::from(item.bytes)))
+}
+
+impl Course {
+    fn enqueue(&mut self, link: &mut Link<Item>, now: Instant, item: Item) {
+        self.enqueued.push((now, item));
+        if let Verdict::Dropped(_) = link.enqueue(now, item) {
+            self.dropped.push(item);
+        }
+    }
+
+    /// Takes what arrives by `now`, at the times that the link asks for.
+    fn take_until(&mut self, link: &mut Link<Item>, now: Instant) {
+        while let Some(deadline) = link.next_deadline().filter(|deadline| *deadline <= now) {
+            while let Some(item) = link.poll(deadline) {
+                self.arrived.push((deadline, item));
+            }
+        }
+    }
+
+    fn check_conservation(&self, link: &Link<Item>) -> Result<(), String> {
+        let counters = link.counters();
+        let sent = volume(self.enqueued.iter().map(|(_, item)| item));
+        let dropped = volume(&self.dropped);
+        let (arrived, backlog, flying) =
+            (volume(self.arrived.iter().map(|(_, item)| item)), link.backlog(), link.in_transit());
+        let counted = (counters.drops, counters.dropped_bytes);
+        ensure!(counted == dropped, "{dropped:?} were dropped, counted {counted:?}");
+        ensure!(counters.arrivals == sent.0, "{} came, counted {}", sent.0, counters.arrivals);
+        let waiting = (u64::from(backlog.0), backlog.1);
+        let kept = (sent.0 - dropped.0 - waiting.0, sent.1 - dropped.1 - waiting.1);
+        let forwarded = (counters.forwarded, counters.forwarded_bytes);
+        ensure!(forwarded == kept, "{kept:?} have left the queue, counted {forwarded:?}");
+        let lost = (counters.losses, counters.lost_bytes);
+        let through = (arrived.0 + flying.0 as u64 + lost.0, arrived.1 + flying.1 + lost.1);
+        ensure!(through == forwarded, "{forwarded:?} were sent; arrived, under way and lost are {through:?}");
+        Ok(())
+    }
+
+    /// A copy that is looked at late delivers the same items, none of them earlier.
+    fn witness(&self, draw: &mut Draw, link: &Link<Item>) -> Result<(), String> {
+        let (mut straight, mut watched) = (self.clone(), self.clone());
+        straight.drain(&mut link.clone())?;
+        let mut copy = link.clone();
+        let mut now = self.enqueued.last().map_or(Instant::ZERO, |(at, _)| *at);
+        while let Some(deadline) = copy.next_deadline() {
+            now = now.max(deadline) + draw.time(Duration::from_millis(3));
+            copy.advance(now);
+            while let Some(item) = copy.poll(now) {
+                watched.arrived.push((now, item));
+            }
+        }
+        let order = |course: &Course| course.arrived.iter().map(|(_, item)| item.number).collect::<Vec<_>>();
+        ensure!(order(&straight) == order(&watched), "who looks late sees other items");
+        ensure!(
+            straight.arrived.iter().zip(&watched.arrived).all(|(on_time, late)| on_time.0 <= late.0),
+            "who looks late sees items earlier"
+        );
+        Ok(())
+    }
+
+    /// Takes everything to its end.
+    fn drain(&mut self, link: &mut Link<Item>) -> Result<(), String> {
+        while let Some(deadline) = link.next_deadline() {
+            self.take_until(link, deadline);
+            self.check_conservation(link)?;
+        }
+        self.lost.extend(std::iter::from_fn(|| link.take_lost()).map(|(_, item)| item));
+        let mut known: Vec<u64> = self
+            .arrived
+            .iter()
+            .map(|(_, item)| item)
+            .chain(&self.dropped)
+            .chain(&self.lost)
+            .map(|item| item.number)
+            .collect();
+        known.sort_unstable();
+        ensure!(known.iter().copied().eq(0..self.enqueued.len() as u64), "each item arrives, is dropped or lost, once");
+        Ok(())
+    }
+
+    fn check_times(&self, rate: Option<Rate>, delay: Duration, jitter: Duration) -> Result<(), String> {
+        for flow in 0..4 {
+            let numbers = self.arrived.iter().filter(|(_, item)| item.flow == flow).map(|(_, item)| item.number);
+            ensure!(numbers.is_sorted(), "items of flow {flow} overtake one another");
+        }
+        for (at, item) in &self.arrived {
+            let came = self.enqueued[item.number as usize].0;
+            let soonest = came + transmission(rate, item) + delay;
+            ensure!(*at >= soonest, "item {} arrives at {at}, before {soonest}", item.number);
+        }
+        for pair in self.arrived.windows(2) {
+            let [(before, _), (at, item)] = pair else { continue };
+            // Jitter bunches arrivals up, and keeps their order.
+            let apart = if jitter.is_zero() { transmission(rate, item) } else { Duration::ZERO };
+            ensure!(*at >= *before + apart, "item {} arrives at {at}, too close behind {before}", item.number);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! Contract suites: what every rule, algorithm, queue, link and run must keep, whoever wrote it.
+//!
+//! Each suite drives its subject with random operations from named streams, the same ones in every run, and
+//! says which promise was broken in which case. Everything registered is checked by them; a call checks an
+//! algorithm of one's own:
+//!
+//! ```
+//! use ackclock::cc::Windowed;
+//! use ackclock::contract::{Violation, check_cc, check_rule};
+//! use ackclock::rule::Rule;
+//!
+//! #[derive(Clone, Debug)]
+//! struct Gentle;
+//!
+//! impl Rule for Gentle {
+//!     fn grow(&mut self, w: f64, acked: f64) -> f64 {
+//!         w + 0.5 * acked / w
+//!     }
+//!     fn cut(&mut self, w: f64) -> f64 {
+//!         0.8 * w
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Violation> {
+//! check_rule("gentle", || Gentle)?;
+//! check_cc("gentle", |context| Windowed::new(Gentle, context))?;
+//! # Ok(())
+//! # }
+//! ```
+
+/// Fails the case where a promise is broken; what cannot be compared (NaN) breaks it.
+macro_rules! ensure {
+    ($promise:expr, $($message:tt)+) => {
+        let kept: bool = $promise;
+        if !kept {
+            return Err(format!($($message)+));
+        }
+    };
+}
+
+mod cc;
+mod draw;
+mod item;
+mod journal;
+mod link;
+mod network;
+mod queue;
+mod rule;
+mod run;
+
+pub use cc::check_cc;
+pub use item::Item;
+pub use link::check_link;
+pub use network::random_plan;
+pub use queue::check_queue;
+pub use rule::check_rule;
+pub use run::check_run;
+
+use draw::Draw;
+
+/// A promise that was not kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{subject}, case {case}: {broken}")]
+pub struct Violation {
+    /// What was checked.
+    pub subject: String,
+    /// The number of the random case; the same in every run.
+    pub case: u64,
+    /// The promise, and what happened instead.
+    pub broken: String,
+}
+
+/// Checks the cases `0 .. cases`, each with its own luck.
+fn for_each_case(
+    subject: &str,
+    cases: u64,
+    mut check: impl FnMut(&mut Draw) -> Result<(), String>,
+) -> Result<(), Violation> {
+    for case in 0..cases {
+        let mut draw = Draw::new(subject, case);
+        check(&mut draw).map_err(|broken| Violation { subject: subject.to_owned(), case, broken })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! Random small networks.
+
+use super::Draw;
+use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
+use crate::qdisc::Limit;
+use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, Sampling, Traffic};
+use crate::tcp::{LossRecovery, Transport};
+use crate::units::{Duration, Instant, Rate};
+
+/// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
+/// `cc`: the case with this number, the same in every run.
+pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
+    plan(&mut Draw::new("network", case), cc)
+}
+
+pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
+    let rate = Rate::from_bps(draw.scale(2e5, 2e7) as u64);
+    let delay = draw.time(Duration::from_millis(40));
+    let shared = |name: &str, queue, loss| LinkPlan {
+        name: name.to_owned(),
+        rate,
+        delay,
+        jitter: Duration::ZERO,
+        queue: QueuePlan::DropTail { limit: queue },
+        loss,
+        private: false,
+    };
+    let mut links = vec![
+        LinkPlan { jitter: jitter(draw), ..shared("bottleneck", limit(draw), loss(draw)) },
+        shared("bottleneck.reverse", Limit::Packets(1000), if draw.chance(30) { loss(draw) } else { LossPlan::None }),
+    ];
+    let mut flows = Vec::new();
+    for index in 0..draw.whole(1, 4) {
+        let name = format!("flow{index}");
+        let first = links.len();
+        let access = if draw.chance(50) { Rate::from_bps(draw.scale(1e6, 1e9) as u64) } else { None };
+        let side = draw.time(Duration::from_millis(20));
+        for direction in ["source", "source.reverse"] {
+            links.push(LinkPlan {
+                rate: access,
+                delay: side,
+                private: true,
+                ..shared(&format!("{name}.{direction}"), Limit::Packets(draw.whole(2, 1000) as u32), LossPlan::None)
+            });
+        }
+        flows.push(FlowPlan {
+            group: name.clone(),
+            name,
+            forward: vec![first, 0],
+            reverse: vec![1, first + 1],
+            cc: cc.clone(),
+            cc_context: context(draw),
+            transport: transport(draw),
+            traffic: traffic(draw),
+            start: Instant::ZERO + draw.time(Duration::from_secs(2)),
+            stop: draw.chance(15).then(|| Instant::ZERO + Duration::from_secs(2) + draw.time(Duration::from_secs(4))),
+            base_rtt: (delay + side) * 2,
+        });
+    }
+    let duration = Duration::from_secs(draw.whole(4, 10));
+    Plan {
+        seed: draw.whole(0, u64::MAX - 1),
+        duration,
+        warmup: draw.time(duration / 2),
+        links,
+        flows,
+        bottleneck: 0,
+        sampling: Sampling { interval: Some(duration / 500), max_flows: 64, packets: false },
+    }
+}
+
+/// What an algorithm is told at the start.
+pub(super) fn context(draw: &mut Draw) -> CcContext {
+    let timeouts = [TimeoutSsthresh::HalfCwnd, TimeoutSsthresh::HalfFlight, TimeoutSsthresh::Law];
+    CcContext { timeout_ssthresh: draw.pick(&timeouts), ..CcContext::new(draw.whole(1, 20) as f64) }
+}
+
+fn limit(draw: &mut Draw) -> Limit {
+    if draw.chance(70) {
+        Limit::Packets(draw.scale(1.0, 200.0) as u32)
+    } else {
+        Limit::Bytes(draw.scale(1500.0, 200_000.0) as u64)
+    }
+}
+
+fn loss(draw: &mut Draw) -> LossPlan {
+    match draw.whole(0, 5) {
+        0 => LossPlan::Bernoulli { probability: draw.scale(1e-4, 0.3) },
+        1 => {
+            let period = draw.whole(2, 500);
+            LossPlan::Periodic { period, offset: draw.whole(0, period - 1) }
+        }
+        2 => {
+            let first = draw.whole(1, 200);
+            LossPlan::Scripted { packets: (first..first + draw.whole(1, 40)).collect() }
+        }
+        _ => LossPlan::None,
+    }
+}
+
+fn jitter(draw: &mut Draw) -> Duration {
+    if draw.chance(20) { draw.time(Duration::from_millis(10)) } else { Duration::ZERO }
+}
+
+fn transport(draw: &mut Draw) -> Transport {
+    let recoveries = [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack];
+    Transport {
+        mss: draw.pick(&[536, 1000, 1460]),
+        header: 40,
+        framing: draw.pick(&[0, 18]),
+        max_window: draw.chance(25).then(|| draw.whole(2, 60) as u32),
+        min_rto: Duration::from_millis(draw.pick(&[100, 200, 1000])),
+        delayed_ack: draw.chance(30).then(|| Duration::from_millis(draw.pick(&[40, 100]))),
+        limited_transmit: draw.chance(70),
+        timestamps: draw.chance(30),
+        byte_counting: draw.chance(30),
+        idle_restart: draw.chance(70),
+        recovery: draw.pick(&recoveries),
+        peer_sack: draw.chance(85),
+        ..Transport::default()
+    }
+}
+
+fn traffic(draw: &mut Draw) -> Traffic {
+    match draw.whole(0, 5) {
+        0 => Traffic::Transfer { bytes: draw.scale(1.0, 1e6) as u64 },
+        1 => Rate::from_bps(draw.scale(5e3, 5e6) as u64).map_or(Traffic::Bulk, |rate| Traffic::RateLimited { rate }),
+        _ => Traffic::Bulk,
+    }
+}

@@ -1,0 +1,152 @@
+//! The contract of a run.
+
+use super::Violation;
+use crate::cc::Cc;
+use crate::qdisc::Limit;
+use crate::sim::{self, FlowPlan, Plan, RunResult};
+use std::sync::atomic::AtomicBool;
+
+/// Runs a plan with algorithms of the caller's own, and checks that the result keeps what every run must:
+///
+/// * sent = delivered + dropped + lost + in flight, in packets and in bytes, data and acknowledgements;
+/// * no link sends more than its rate allows, no queue holds more than its limit;
+/// * nobody measures an RTT below the propagation of the path;
+/// * windows are finite and at least one segment; no more is in flight than the receiver's window allows;
+/// * no more is delivered than was sent, and nothing is acknowledged before it could be.
+///
+/// # Errors
+/// The first promise that is broken.
+pub fn check_run(name: &str, plan: &Plan, build_cc: &mut dyn FnMut(&FlowPlan) -> Cc) -> Result<RunResult, Violation> {
+    let violation = |broken| Violation { subject: name.to_owned(), case: 0, broken };
+    let result = sim::run_with(plan, &AtomicBool::new(false), build_cc).map_err(|stop| violation(stop.to_string()))?;
+    check_result(plan, &result).map_err(violation)?;
+    Ok(result)
+}
+
+/// Checks the result of a plan.
+pub(super) fn check_result(plan: &Plan, result: &RunResult) -> Result<(), String> {
+    check_totals(result)?;
+    check_links(plan, result)?;
+    check_flows(plan, result)?;
+    check_samples(plan, result)
+}
+
+fn check_totals(result: &RunResult) -> Result<(), String> {
+    let totals = &result.totals;
+    let mut sum = totals.delivered;
+    for part in [totals.dropped, totals.lost, totals.in_flight] {
+        sum += part;
+    }
+    ensure!(sum == totals.sent, "sent is not delivered + dropped + lost + in flight: {totals:?}");
+    Ok(())
+}
+
+fn check_links(plan: &Plan, result: &RunResult) -> Result<(), String> {
+    let secs = (plan.duration - plan.warmup).as_secs_f64();
+    let largest = plan.flows.iter().map(largest_packet).max().unwrap_or_default();
+    for link in &result.links {
+        let known = plan.links.iter().find(|known| known.name == link.name);
+        let Some(known) = known else { return Err(format!("no link of the plan is called {}", link.name)) };
+        // A packet counts when its transmission begins: one of them may reach beyond the end.
+        if let (Some(rate), Some(utilization)) = (known.rate, link.utilization) {
+            let most = 1.0 + 8.0 * f64::from(largest) / (rate.as_bps() as f64 * secs);
+            ensure!(utilization <= most, "{} is used {utilization} times", link.name);
+        }
+        // What waited at the end of the warm-up leaves in the window of measurement.
+        let waiting = match known.queue.limit() {
+            Limit::Packets(most) => u64::from(most),
+            Limit::Bytes(most) => most,
+        };
+        let left = link.forwarded + link.drops;
+        ensure!(left <= link.arrivals + waiting, "{}: {left} left, {} came", link.name, link.arrivals);
+        ensure!(link.arrivals <= left + waiting, "{}: {} came, {left} left", link.name, link.arrivals);
+    }
+    Ok(())
+}
+
+fn check_flows(plan: &Plan, result: &RunResult) -> Result<(), String> {
+    for flow in &result.flows {
+        let name = &flow.name;
+        let rtt = flow.rtt_mean_s;
+        ensure!(rtt.is_none_or(|rtt| rtt >= flow.base_rtt_s), "{name}: mean RTT {rtt:?}, base {}", flow.base_rtt_s);
+        let cwnd = flow.cwnd_mean_segments;
+        let started = plan.flows[flow.id].start.as_nanos() < plan.duration.as_nanos();
+        ensure!(cwnd.is_finite() && (cwnd >= 1.0 - 1e-9 || cwnd == 0.0 || !started), "{name}: mean window {cwnd}");
+        ensure!(flow.retransmits <= flow.sent, "{name}: {} sent, {} of them again", flow.sent, flow.retransmits);
+        let done = flow.completion_time_s;
+        ensure!(
+            done.is_none_or(|done| done >= flow.base_rtt_s),
+            "{name}: done after {done:?}, base {}",
+            flow.base_rtt_s
+        );
+        ensure!((0.0..=1.0).contains(&flow.loss_rate), "{name}: loss rate {}", flow.loss_rate);
+    }
+    let fairness = result.summary.jain_index;
+    ensure!(fairness > 0.0 && fairness <= 1.0 + 1e-12, "Jain's index is {fairness}");
+    Ok(())
+}
+
+fn check_samples(plan: &Plan, result: &RunResult) -> Result<(), String> {
+    let samples = &result.samples.flows;
+    for row in 0..samples.time_ns.len() {
+        let flow = &plan.flows[samples.flow[row] as usize];
+        let at = format!("{} at {} ns", flow.name, samples.time_ns[row]);
+        let (cwnd, ssthresh, srtt) = (samples.cwnd_segments[row], samples.ssthresh_segments[row], samples.srtt_ns[row]);
+        ensure!(cwnd.is_finite() && cwnd >= 1.0, "{at}: cwnd {cwnd}");
+        ensure!(ssthresh >= 1.0, "{at}: ssthresh {ssthresh}");
+        ensure!(srtt == 0 || srtt >= flow.base_rtt.as_nanos(), "{at}: smoothed RTT {srtt} ns below the base");
+        // A segment that may be lost counts twice once it is retransmitted (RFC 6675's pipe).
+        let in_flight = samples.in_flight_segments[row];
+        let most = flow.transport.max_window.map(|window| 2 * window);
+        ensure!(most.is_none_or(|most| in_flight <= most), "{at}: {in_flight} in flight beyond the receiver's window");
+        let (sent, delivered) = (samples.sent_bytes[row], samples.delivered_bytes[row]);
+        ensure!(delivered <= sent, "{at}: {delivered} bytes delivered, {sent} sent");
+    }
+    let samples = &result.samples.links;
+    for row in 0..samples.time_ns.len() {
+        let name = &result.samples.link_names[samples.link[row] as usize];
+        let Some(link) = plan.links.iter().find(|link| link.name == *name) else { continue };
+        let (packets, bytes) = (samples.backlog_packets[row], samples.backlog_bytes[row]);
+        let within = match link.queue.limit() {
+            Limit::Packets(most) => packets <= most,
+            Limit::Bytes(most) => bytes <= most,
+        };
+        ensure!(within, "{name} at {} ns: {packets} packets of {bytes} bytes wait", samples.time_ns[row]);
+    }
+    Ok(())
+}
+
+/// Bytes on the wire of a full packet with all its options.
+fn largest_packet(flow: &FlowPlan) -> u32 {
+    const OPTIONS: u32 = 40;
+    flow.transport.mss + flow.transport.header + flow.transport.framing + OPTIONS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::CcSpec;
+    use crate::contract::random_plan;
+
+    #[test]
+    fn a_result_that_cannot_be_is_found() {
+        let plan = random_plan(&CcSpec::by_name("aimd").unwrap(), 3);
+        let result = check_run("aimd", &plan, &mut |flow| flow.cc.build(flow.cc_context)).unwrap();
+        let spoiled: [fn(&mut RunResult); 9] = [
+            |result| result.totals.delivered.packets += 1,
+            |result| result.totals.in_flight.bytes -= 1,
+            |result| result.links[0].utilization = Some(1.5),
+            |result| result.links[0].arrivals += 1_000_000,
+            |result| result.links[0].forwarded += 1_000_000,
+            |result| result.flows[0].rtt_mean_s = Some(result.flows[0].base_rtt_s - 1e-9),
+            |result| result.samples.flows.cwnd_segments[7] = f64::INFINITY,
+            |result| result.samples.flows.srtt_ns[7] = 1,
+            |result| result.samples.links.backlog_packets[7] = 100_000,
+        ];
+        for (number, spoil) in spoiled.iter().enumerate() {
+            let mut wrong = result.clone();
+            spoil(&mut wrong);
+            assert!(check_result(&plan, &wrong).is_err(), "number {number}");
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! An open connection: a sender and a receiver, with the sequence numbers of a script.
+//!
+//! The sender and the receiver count bytes from 0; in a script data begin at 1, behind the SYN.
+
+use super::MAX_SEGMENTS;
+use super::info::Reading;
+use super::packet::{Flags, IpEcn, Options, Packet};
+use super::settings::Settings;
+use crate::cc::CcContext;
+use crate::tcp::{AckSegment, DataSegment, LossRecovery, Receiver, SackBlocks, Sender, Transport};
+use crate::units::{Duration, Instant};
+
+/// RFC 9293 §3.7.1: "If an MSS Option is not received at connection setup, TCP implementations MUST assume a
+/// default send MSS of 536".
+const DEFAULT_MSS: u32 = 536;
+/// The smallest MSS that is believed.
+const MIN_MSS: u32 = 48;
+/// The timestamps option with its padding (RFC 7323 appendix A).
+const TIMESTAMPS_LEN: u32 = 12;
+/// RFC 7323 §2.3: "the shift count MUST be limited to 14".
+const MAX_WSCALE: u32 = 14;
+/// The resolution of timestamps.
+const TICK: Duration = Duration::from_millis(1);
+
+/// A segment that left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// When.
+    pub at: Instant,
+    /// What. Values of timestamps count from the start of the run.
+    pub packet: Packet,
+}
+
+/// What the two ends agreed on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Agreement {
+    /// The peer's MSS.
+    pub mss: Option<u32>,
+    /// The peer's window scale, if both offered one.
+    pub wscale: Option<u32>,
+    /// Both offered SACK.
+    pub sack: bool,
+    /// Both offered timestamps; the peer's last value.
+    pub timestamps: Option<u32>,
+    /// How long the handshake took, unless a retransmission made that ambiguous.
+    pub rtt: Option<Duration>,
+    /// The SYN or its answer was sent more than once.
+    pub retransmitted: bool,
+}
+
+/// An open connection.
+#[derive(Debug)]
+pub struct Connection {
+    sender: Sender,
+    receiver: Receiver,
+    agreement: Agreement,
+    mss: u32,
+    written: u64,
+    /// Bytes that the application has read.
+    read: u64,
+    last_window: Option<u64>,
+    ece_count: u32,
+    fin: Fin,
+    /// Where the peer's data end.
+    peer_end: Option<u64>,
+    /// The acknowledgement sent last: RFC 7323's Last.ACK.sent.
+    last_ack_sent: u32,
+}
+
+/// The FIN of this side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fin {
+    NotAsked,
+    /// Waits until all data were sent.
+    Pending,
+    Sent {
+        again_at: Instant,
+    },
+    Acknowledged,
+}
+
+impl Connection {
+    /// The connection at the end of its handshake.
+    pub fn open(now: Instant, settings: &Settings, agreement: Agreement) -> Self {
+        let overhead = if agreement.timestamps.is_some() { TIMESTAMPS_LEN } else { 0 };
+        let mss = settings.mss.min(agreement.mss.unwrap_or(DEFAULT_MSS)).max(MIN_MSS) - overhead;
+        let default = if agreement.sack { LossRecovery::Sack } else { LossRecovery::NewReno };
+        let transport = Transport {
+            mss,
+            min_rto: settings.min_rto,
+            delayed_ack: settings.delayed_ack,
+            limited_transmit: settings.limited_transmit,
+            timestamps: agreement.timestamps.is_some(),
+            byte_counting: settings.byte_counting,
+            idle_restart: settings.idle_restart,
+            recovery: settings.recovery.unwrap_or(default),
+            peer_sack: agreement.sack,
+            ..Transport::default()
+        };
+        // RFC 5681 §3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
+        // transmitted SYN MUST be one segment".
+        let initial_window = if agreement.retransmitted { 1.0 } else { settings.initial_window };
+        let context = CcContext { timeout_ssthresh: settings.timeout_ssthresh, ..CcContext::new(initial_window) };
+        let receiver = Receiver::new(&transport);
+        let mut sender = Sender::new(transport, settings.cc.build(context));
+        sender.open(now);
+        if let Some(rtt) = agreement.rtt {
+            sender.on_handshake(now, rtt);
+        }
+        Connection {
+            sender,
+            receiver,
+            agreement,
+            mss,
+            written: 0,
+            read: 0,
+            last_window: None,
+            ece_count: 0,
+            fin: Fin::NotAsked,
+            peer_end: None,
+            last_ack_sent: 1,
+        }
+    }
+
+    /// The same connection under other settings, if it has not been used yet.
+    pub fn reconfigured(&self, now: Instant, settings: &Settings) -> Option<Connection> {
+        let used = self.written > 0 || self.receiver.delivered() > 0;
+        (!used).then(|| {
+            let mut other = Connection::open(now, settings, self.agreement);
+            other.last_window = self.last_window;
+            other.sender.set_window_edge(self.last_window.unwrap_or(u64::MAX));
+            other
+        })
+    }
+
+    /// ACKs are delayed by at most `delay`, or not at all.
+    pub fn set_delayed_ack(&mut self, delay: Option<Duration>) {
+        self.receiver.set_delayed_ack(delay);
+    }
+
+    /// What assertions read.
+    pub fn reading(&self) -> Reading {
+        Reading {
+            sender: self.sender.info(),
+            counters: self.sender.counters(),
+            mss: self.mss,
+            bytes_acked: self.sender.acknowledged(),
+            bytes_received: self.receiver.delivered(),
+        }
+    }
+
+    // ---- the application ----
+
+    /// Writes `bytes`; false after `close`.
+    pub fn write(&mut self, now: Instant, bytes: u64, sent: &mut Vec<Sent>) -> bool {
+        if self.fin != Fin::NotAsked {
+            return false;
+        }
+        self.written += bytes;
+        self.sender.write(now, bytes);
+        self.transmit(now, sent);
+        true
+    }
+
+    /// Reads up to `bytes`; `None` where there is nothing to read yet, 0 behind the peer's FIN.
+    pub fn read(&mut self, bytes: u64) -> Option<u64> {
+        let available = self.receiver.delivered() - self.read;
+        if available == 0 {
+            return self.peer_closed().then_some(0);
+        }
+        let taken = bytes.min(available);
+        self.read += taken;
+        Some(taken)
+    }
+
+    /// No more data will be written.
+    pub fn close(&mut self, now: Instant, sent: &mut Vec<Sent>) {
+        if self.fin == Fin::NotAsked {
+            self.fin = Fin::Pending;
+            self.transmit(now, sent);
+        }
+    }
+
+    // ---- the network ----
+
+    /// A segment arrives; `echo` is when the timestamp that it echoes was sent.
+    pub fn on_packet(&mut self, now: Instant, packet: &Packet, echo: Option<Instant>, sent: &mut Vec<Sent>) {
+        let options = packet.options.clone().unwrap_or_default();
+        if let Some(recent) = &mut self.agreement.timestamps {
+            // RFC 7323 §3.2: "If a non-<RST> segment is received without a TSopt, a TCP SHOULD silently drop the
+            // segment."
+            let Some((value, _)) = options.timestamps else { return };
+            // RFC 7323 §4.3: "If SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
+            // TS.Recent".
+            if value >= *recent && packet.seq <= self.last_ack_sent {
+                *recent = value;
+            }
+        }
+        if packet.flags.has(Flags::ACK) {
+            self.on_ack(now, packet, &options, echo);
+        }
+        let ack_due = self.on_data(now, packet);
+        let before = sent.len();
+        self.transmit(now, sent);
+        // Data carry the acknowledgement.
+        if let Some(ack) = ack_due.filter(|_| sent.len() == before) {
+            self.send(now, Flags::ACK, self.next_seq(), 0, &ack, sent);
+        }
+    }
+
+    /// Sends an acknowledgement.
+    pub fn acknowledge(&mut self, now: Instant, sent: &mut Vec<Sent>) {
+        let ack = self.receiver.acknowledge();
+        self.send(now, Flags::ACK, self.next_seq(), 0, &ack, sent);
+    }
+
+    fn on_ack(&mut self, now: Instant, packet: &Packet, options: &Options, echo: Option<Instant>) {
+        let Some(ack) = packet.ack.and_then(|ack| ack.checked_sub(1)) else { return };
+        let mut ack = u64::from(ack);
+        if matches!(self.fin, Fin::Sent { .. }) && ack == self.written + 1 {
+            self.fin = Fin::Acknowledged;
+        }
+        if matches!(self.fin, Fin::Acknowledged) {
+            ack = ack.min(self.written);
+        }
+        let una = self.sender.acknowledged();
+        if ack < una || ack > self.sender.sent_once() {
+            return;
+        }
+        let window = packet.window.map(|window| {
+            let shift = if packet.flags.has(Flags::SYN) { 0 } else { self.agreement.wscale.unwrap_or(0) };
+            u64::from(window) << shift.min(MAX_WSCALE)
+        });
+        let same_window = window.is_none() || window == self.last_window;
+        if let Some(window) = window {
+            self.last_window = Some(window);
+            self.sender.set_window_edge(ack + window);
+        }
+        // RFC 5681 §2: a duplicate acknowledgement "carries no data", has "the SYN and FIN bits both off" and "the
+        // advertised window in the incoming acknowledgment equals the advertised window in the last".
+        let plain = packet.len == 0 && same_window && !packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::FIN);
+        if ack == una && !plain && options.sack.is_empty() {
+            return;
+        }
+        let mut sack = SackBlocks::default();
+        for (start, end) in &options.sack {
+            sack.push(ack, u64::from(*start).saturating_sub(1), u64::from(*end).saturating_sub(1));
+        }
+        self.ece_count += u32::from(packet.flags.has(Flags::ECE));
+        let echo = echo.unwrap_or(now);
+        self.sender.on_ack(now, &AckSegment { ack, sack, echo, ce_count: self.ece_count });
+    }
+
+    /// The payload and the FIN; the ACK to send at once.
+    fn on_data(&mut self, now: Instant, packet: &Packet) -> Option<AckSegment> {
+        let start = u64::from(packet.seq.checked_sub(1)?);
+        let end = start + u64::from(packet.len);
+        let fin = packet.flags.has(Flags::FIN);
+        if fin {
+            self.peer_end.get_or_insert(end);
+        }
+        let mut ack = None;
+        if packet.len > 0 {
+            let ce = packet.ecn == Some(IpEcn::Ce);
+            ack = self.receiver.on_data(now, &DataSegment { seq: start, len: packet.len, sent_at: now }, ce);
+        }
+        // RFC 9293 §3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment should be sent in reply".
+        let old = packet.len == 0 && start < self.receiver.delivered();
+        if fin || old { Some(self.receiver.acknowledge()) } else { ack }
+    }
+
+    /// When a timer goes off next.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let fin = match self.fin {
+            Fin::Sent { again_at } => Some(again_at),
+            _ => None,
+        };
+        [self.sender.next_deadline(), fin, self.receiver.next_deadline()].into_iter().flatten().min()
+    }
+
+    /// The timers that are due at `now` go off.
+    pub fn on_deadline(&mut self, now: Instant, sent: &mut Vec<Sent>) {
+        self.sender.on_deadline(now);
+        if let Fin::Sent { again_at } = self.fin
+            && again_at <= now
+        {
+            self.fin =
+                if self.sender.is_done() { Fin::Pending } else { Fin::Sent { again_at: now + self.sender.info().rto } };
+        }
+        self.transmit(now, sent);
+        if let Some(ack) = self.receiver.on_deadline(now) {
+            self.send(now, Flags::ACK, self.next_seq(), 0, &ack, sent);
+        }
+    }
+
+    /// Sends what may be sent.
+    fn transmit(&mut self, now: Instant, sent: &mut Vec<Sent>) {
+        // A sender that never has enough meets the bound of the run.
+        while (sent.len() as u64) <= MAX_SEGMENTS
+            && let Some(segment) = self.sender.poll_transmit(now)
+        {
+            let end = segment.seq + u64::from(segment.len);
+            let mut flags = Flags::ACK;
+            // The last segment of a write.
+            if end == self.written {
+                flags = flags.with(Flags::PSH);
+                if self.fin == Fin::Pending {
+                    flags = flags.with(Flags::FIN);
+                    self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
+                }
+            }
+            let ack = self.receiver.acknowledge();
+            self.send(now, flags, script_seq(segment.seq), segment.len, &ack, sent);
+        }
+        if self.fin == Fin::Pending && self.sender.sent_once() == self.written {
+            let ack = self.receiver.acknowledge();
+            self.send(now, Flags::ACK.with(Flags::FIN), script_seq(self.written), 0, &ack, sent);
+            self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
+        }
+    }
+
+    fn send(&mut self, now: Instant, flags: Flags, seq: u32, len: u32, ack: &AckSegment, sent: &mut Vec<Sent>) {
+        let sack = ack.sack.iter(ack.ack).map(|(start, end)| (script_seq(start), script_seq(end))).collect();
+        let timestamps = self.agreement.timestamps.map(|recent| (ticks(now), recent));
+        let options = Options { sack, timestamps, ..Options::default() };
+        self.last_ack_sent = script_seq(ack.ack + u64::from(self.peer_closed()));
+        let ack = Some(self.last_ack_sent);
+        let packet = Packet { ecn: None, flags, seq, len, ack, window: None, options: Some(options) };
+        sent.push(Sent { at: now, packet });
+    }
+
+    /// SND.NXT as a script counts.
+    fn next_seq(&self) -> u32 {
+        let fin = matches!(self.fin, Fin::Sent { .. } | Fin::Acknowledged);
+        script_seq(self.sender.sent_once() + u64::from(fin))
+    }
+
+    fn peer_closed(&self) -> bool {
+        self.peer_end.is_some_and(|end| self.receiver.delivered() >= end)
+    }
+}
+
+/// A byte as a script counts it, modulo 2^32.
+fn script_seq(byte: u64) -> u32 {
+    (byte + 1) as u32
+}
+
+/// The value of a timestamp, counted from the start of the run.
+pub fn ticks(at: Instant) -> u32 {
+    (at.as_nanos() / TICK.as_nanos()) as u32
+}
+
+/// When a timestamp was sent, at the earliest.
+pub fn sent_at(ticks: u32) -> Instant {
+    Instant::ZERO + TICK * u64::from(ticks)
+}

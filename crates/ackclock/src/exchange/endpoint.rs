@@ -1,0 +1,273 @@
+//! One end of a connection as a socket sees it: the handshake, and the open connection behind it.
+
+use super::connection::{Agreement, Connection, Sent, sent_at, ticks};
+use super::packet::{Flags, Options, Packet};
+use super::settings::Settings;
+use crate::units::{Duration, Instant};
+
+/// RFC 6298 §2.1: the retransmission timeout before any measurement.
+const HANDSHAKE_RTO: Duration = Duration::from_secs(1);
+/// Doublings of it.
+const MAX_DOUBLINGS: u32 = 6;
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct Endpoint {
+    /// What the script configures.
+    pub settings: Settings,
+    state: State,
+    /// What was sent and no line of the script has taken yet.
+    sent: Vec<Sent>,
+    /// What the script's timestamps have more than ours.
+    timestamp_offset: Option<u32>,
+    last_ticks: u32,
+    segments: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    Closed,
+    Listening,
+    Handshake(Handshake),
+    Open(Box<Connection>),
+    Reset,
+}
+
+/// A SYN, or the answer to one, was sent and waits for its acknowledgement.
+#[derive(Clone, Debug)]
+struct Handshake {
+    syn: Packet,
+    /// What the peer's SYN offered, if it has come.
+    agreement: Option<Agreement>,
+    sent_at: Instant,
+    retransmissions: u32,
+}
+
+impl Handshake {
+    fn deadline(&self) -> Instant {
+        self.sent_at + HANDSHAKE_RTO * (1 << self.retransmissions.min(MAX_DOUBLINGS))
+    }
+
+    fn agreed(&self, now: Instant, agreement: Agreement) -> Agreement {
+        let retransmitted = self.retransmissions > 0;
+        Agreement { rtt: (!retransmitted).then(|| now.since(self.sent_at)), retransmitted, ..agreement }
+    }
+}
+
+impl Endpoint {
+    /// A socket that is neither connected nor listening.
+    pub fn new(settings: Settings) -> Self {
+        Endpoint {
+            settings,
+            state: State::Closed,
+            sent: Vec::new(),
+            timestamp_offset: None,
+            last_ticks: 0,
+            segments: 0,
+        }
+    }
+
+    /// Waits for a SYN.
+    pub fn listen(&mut self) {
+        self.state = State::Listening;
+    }
+
+    /// Sends a SYN.
+    pub fn connect(&mut self, now: Instant) {
+        let options = Options {
+            mss: Some(self.settings.mss),
+            sack_ok: self.settings.sack,
+            wscale: Some(self.settings.wscale),
+            timestamps: self.settings.timestamps.then_some((0, 0)),
+            sack: Vec::new(),
+        };
+        let syn = Packet { flags: Flags::SYN, options: Some(options), ..Packet::default() };
+        self.begin_handshake(now, syn, None);
+    }
+
+    /// The connection, once it is open.
+    pub fn connection(&mut self) -> Option<&mut Connection> {
+        match &mut self.state {
+            State::Open(connection) => Some(connection),
+            _ => None,
+        }
+    }
+
+    /// The connection and where it puts what it sends.
+    pub fn connection_and_queue(&mut self) -> Option<(&mut Connection, &mut Vec<Sent>)> {
+        match &mut self.state {
+            State::Open(connection) => Some((connection, &mut self.sent)),
+            _ => None,
+        }
+    }
+
+    /// True if nothing has been configured into a connection yet.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed)
+    }
+
+    /// True if the peer has reset the connection.
+    pub fn is_reset(&self) -> bool {
+        matches!(self.state, State::Reset)
+    }
+
+    /// The settings have changed; false if the connection is too far on to follow.
+    pub fn apply_settings(&mut self, now: Instant) -> bool {
+        let State::Open(connection) = &mut self.state else { return true };
+        match connection.reconfigured(now, &self.settings) {
+            Some(other) => {
+                **connection = other;
+                true
+            }
+            None => {
+                connection.set_delayed_ack(self.settings.delayed_ack);
+                false
+            }
+        }
+    }
+
+    /// A segment arrives.
+    pub fn on_packet(&mut self, now: Instant, packet: &Packet) {
+        if packet.flags.has(Flags::RST) {
+            if !matches!(self.state, State::Listening | State::Closed) {
+                self.state = State::Reset;
+            }
+            return;
+        }
+        let echo = self.echo(now, packet);
+        match &mut self.state {
+            State::Open(connection) => connection.on_packet(now, packet, echo, &mut self.sent),
+            State::Listening if packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK) => {
+                self.answer_syn(now, packet);
+            }
+            State::Handshake(handshake) => {
+                let handshake = handshake.clone();
+                self.on_handshake_packet(now, packet, echo, handshake);
+            }
+            State::Closed | State::Listening | State::Reset => {}
+        }
+    }
+
+    /// When a timer goes off next.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        match &self.state {
+            State::Open(connection) => connection.next_deadline(),
+            State::Handshake(handshake) => Some(handshake.deadline()),
+            State::Closed | State::Listening | State::Reset => None,
+        }
+    }
+
+    /// The timers that are due at `now` go off.
+    pub fn on_deadline(&mut self, now: Instant) {
+        match &mut self.state {
+            State::Open(connection) => connection.on_deadline(now, &mut self.sent),
+            State::Handshake(handshake) => {
+                handshake.retransmissions += 1;
+                handshake.sent_at = now;
+                let syn = handshake.syn.clone();
+                self.send_syn(now, syn);
+            }
+            State::Closed | State::Listening | State::Reset => {}
+        }
+    }
+
+    /// Moves what was sent since the last call behind `queue`.
+    pub fn take_sent(&mut self, queue: &mut impl Extend<Sent>) {
+        self.segments += self.sent.len() as u64;
+        if let Some((value, _)) = self.sent.last().and_then(|sent| sent.packet.options.as_ref()?.timestamps) {
+            self.last_ticks = value;
+        }
+        queue.extend(self.sent.drain(..));
+    }
+
+    /// Segments sent so far.
+    pub fn segments(&self) -> u64 {
+        self.segments
+    }
+
+    /// The segment with its timestamp as the script counts; the first one that a script gives a value for says how.
+    pub fn in_script_time(&mut self, sent: &Sent, expected: &Packet) -> Packet {
+        let mut packet = sent.packet.clone();
+        if let Some((value, _)) = packet.options.as_mut().and_then(|options| options.timestamps.as_mut()) {
+            let given = expected.options.as_ref().and_then(|options| options.timestamps);
+            if let (None, Some((given, _))) = (self.timestamp_offset, given) {
+                self.timestamp_offset = Some(given.wrapping_sub(*value));
+            }
+            *value = value.wrapping_add(self.timestamp_offset.unwrap_or(0));
+        }
+        packet
+    }
+
+    /// When the timestamp that a segment echoes was sent.
+    fn echo(&mut self, now: Instant, packet: &Packet) -> Option<Instant> {
+        // RFC 7323 §3.2: "The TSecr field is valid if the ACK bit (A) is set in the TCP header."
+        packet.ack?;
+        let (_, echo) = packet.options.as_ref()?.timestamps?;
+        let offset = *self.timestamp_offset.get_or_insert(echo.wrapping_sub(self.last_ticks));
+        let at = sent_at(echo.wrapping_sub(offset));
+        (at <= now).then_some(at)
+    }
+
+    fn answer_syn(&mut self, now: Instant, packet: &Packet) {
+        let agreement = agree(&self.settings, packet);
+        let options = Options {
+            mss: Some(self.settings.mss),
+            sack_ok: agreement.sack,
+            wscale: agreement.wscale.map(|_| self.settings.wscale),
+            timestamps: agreement.timestamps.map(|recent| (0, recent)),
+            sack: Vec::new(),
+        };
+        let flags = Flags::SYN.with(Flags::ACK);
+        let syn = Packet { flags, ack: Some(1), options: Some(options), ..Packet::default() };
+        self.begin_handshake(now, syn, Some(agreement));
+    }
+
+    fn begin_handshake(&mut self, now: Instant, syn: Packet, agreement: Option<Agreement>) {
+        self.state = State::Handshake(Handshake { syn: syn.clone(), agreement, sent_at: now, retransmissions: 0 });
+        self.send_syn(now, syn);
+    }
+
+    fn send_syn(&mut self, now: Instant, mut syn: Packet) {
+        if let Some((value, _)) = syn.options.as_mut().and_then(|options| options.timestamps.as_mut()) {
+            *value = ticks(now);
+        }
+        self.sent.push(Sent { at: now, packet: syn });
+    }
+
+    fn on_handshake_packet(&mut self, now: Instant, packet: &Packet, echo: Option<Instant>, handshake: Handshake) {
+        let is_syn = packet.flags.has(Flags::SYN);
+        let acknowledges = packet.ack == Some(1);
+        match handshake.agreement {
+            // The peer's answer to our SYN.
+            None if is_syn && acknowledges => {
+                let agreement = handshake.agreed(now, agree(&self.settings, packet));
+                let mut connection = Connection::open(now, &self.settings, agreement);
+                // Sequence number 0, the peer's SYN, lies below what is expected: it is acknowledged.
+                connection.on_packet(now, packet, echo, &mut self.sent);
+                connection.acknowledge(now, &mut self.sent);
+                self.state = State::Open(Box::new(connection));
+            }
+            // The peer's SYN again: our answer was lost.
+            Some(_) if is_syn => self.send_syn(now, handshake.syn),
+            Some(agreement) if acknowledges => {
+                let mut connection = Connection::open(now, &self.settings, handshake.agreed(now, agreement));
+                connection.on_packet(now, packet, echo, &mut self.sent);
+                self.state = State::Open(Box::new(connection));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What is agreed on with a peer that sends this SYN.
+fn agree(settings: &Settings, packet: &Packet) -> Agreement {
+    let offer = packet.options.clone().unwrap_or_default();
+    Agreement {
+        mss: offer.mss,
+        wscale: offer.wscale,
+        sack: offer.sack_ok && settings.sack,
+        timestamps: offer.timestamps.filter(|_| settings.timestamps).map(|(value, _)| value),
+        rtt: None,
+        retransmitted: false,
+    }
+}

@@ -1,0 +1,58 @@
+//! Exchange scripts: segments in and out as a dated text, in the syntax of packetdrill, run against the
+//! sender and the receiver of [`crate::tcp`] in virtual time.
+//!
+//! Reference: Cardwell et al., "packetdrill: Scriptable Network Stack Testing, from Sockets to Packets",
+//! USENIX ATC 2013. `docs/exchange.md` says what is supported.
+//!
+//! ```text
+//! text ──▶ Script ──▶ Run ◀──▶ Endpoint (handshake) ◀──▶ Connection (tcp::Sender, tcp::Receiver)
+//!                      └──▶ Report
+//! ```
+
+mod calls;
+mod connection;
+mod endpoint;
+mod expression;
+mod fuzz;
+mod info;
+mod packet;
+mod report;
+mod run;
+mod scanner;
+mod script;
+mod settings;
+
+pub use fuzz::fuzz;
+pub use report::{Mismatch, Note, Outcome, Report};
+
+use script::Script;
+
+/// A script that cannot be read, or asks for what does not exist here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{line}: {message}")]
+pub struct ScriptError {
+    /// The line, from 1.
+    pub line: u32,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// Segments that a script may make this TCP send; one that needs more is refused.
+const MAX_SEGMENTS: u64 = 200_000;
+
+/// Runs a script.
+pub fn run(text: &str) -> Report {
+    run_bounded(text, MAX_SEGMENTS)
+}
+
+/// Runs a script called `name`; the report as JSON.
+pub fn json(text: &str, name: &str) -> String {
+    run(text).to_json(name)
+}
+
+fn run_bounded(text: &str, max_segments: u64) -> Report {
+    match Script::parse(text) {
+        Ok(script) => run::Run::new(&script, max_segments).finish(),
+        Err(error) => Report { outcome: Outcome::Unreadable(error), notes: Vec::new(), segments: 0 },
+    }
+}

@@ -1,0 +1,254 @@
+//! A TCP segment as a script writes it: `S. 0:0(0) ack 1 win 257 <mss 1000,sackOK>`.
+
+use std::fmt;
+
+use super::ScriptError;
+use super::scanner::Scanner;
+
+/// A segment; sequence numbers are relative to the initial ones, so that data begin at 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// The ECN field of IP.
+    pub ecn: Option<IpEcn>,
+    /// The flags.
+    pub flags: Flags,
+    /// First byte.
+    pub seq: u32,
+    /// Payload bytes.
+    pub len: u32,
+    /// The acknowledgement.
+    pub ack: Option<u32>,
+    /// The window field, unscaled.
+    pub window: Option<u32>,
+    /// The options; `None` stands for any (`<...>`).
+    pub options: Option<Options>,
+}
+
+/// The ECN field of IP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IpEcn {
+    /// Not ECN-capable.
+    NotEct,
+    /// ECN-capable.
+    Ect,
+    /// Congestion was experienced.
+    Ce,
+}
+
+/// The flags of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+/// The options of a segment, padding left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Maximum segment size.
+    pub mss: Option<u32>,
+    /// SACK permitted.
+    pub sack_ok: bool,
+    /// Window scale.
+    pub wscale: Option<u32>,
+    /// Timestamps: value and echo.
+    pub timestamps: Option<(u32, u32)>,
+    /// SACK blocks.
+    pub sack: Vec<(u32, u32)>,
+}
+
+impl Flags {
+    /// FIN.
+    pub const FIN: Flags = Flags(1);
+    /// SYN.
+    pub const SYN: Flags = Flags(2);
+    /// RST.
+    pub const RST: Flags = Flags(4);
+    /// PSH.
+    pub const PSH: Flags = Flags(8);
+    /// ACK.
+    pub const ACK: Flags = Flags(16);
+    /// ECE.
+    pub const ECE: Flags = Flags(64);
+    /// CWR.
+    pub const CWR: Flags = Flags(128);
+
+    const LETTERS: [(char, Flags); 7] = [
+        ('F', Flags::FIN),
+        ('S', Flags::SYN),
+        ('R', Flags::RST),
+        ('P', Flags::PSH),
+        ('E', Flags::ECE),
+        ('W', Flags::CWR),
+        ('.', Flags::ACK),
+    ];
+
+    /// These flags and `others`.
+    pub const fn with(self, others: Flags) -> Flags {
+        Flags(self.0 | others.0)
+    }
+
+    /// These flags without `others`.
+    pub const fn without(self, others: Flags) -> Flags {
+        Flags(self.0 & !others.0)
+    }
+
+    /// True if all of `others` are set.
+    pub const fn has(self, others: Flags) -> bool {
+        self.0 & others.0 == others.0
+    }
+}
+
+impl Packet {
+    /// Reads a segment, what stands behind `<` or `>`.
+    pub fn parse(scanner: &mut Scanner) -> Result<Packet, ScriptError> {
+        let ecn = parse_ecn(scanner)?;
+        let mut flags = Flags::default();
+        let letters = scanner.take_while(|c| c == '.' || c.is_ascii_alphabetic());
+        for letter in letters.chars() {
+            let known = Flags::LETTERS.iter().find(|(known, _)| *known == letter);
+            let Some((_, flag)) = known else {
+                return Err(scanner.error(format!(
+                    "`{letters}` are no flags of a TCP segment (F, S, R, P, E, W and `.`); other protocols are not supported"
+                )));
+            };
+            flags = flags.with(*flag);
+        }
+        if letters.is_empty() {
+            return Err(scanner.expected("the flags of a TCP segment"));
+        }
+        let seq = scanner.number()?;
+        scanner.expect(":")?;
+        let end = scanner.number()?;
+        scanner.expect("(")?;
+        let len = scanner.number()?;
+        scanner.expect(")")?;
+        if seq.checked_add(len) != Some(end) {
+            return Err(scanner.error(format!("{seq}:{end}({len}): the length is not the difference")));
+        }
+        let ack = if scanner.eat_word("ack") { Some(scanner.number()?) } else { None };
+        if ack.is_some() != flags.has(Flags::ACK) {
+            return Err(scanner.error("an acknowledgement goes with the flag `.`, and only with it"));
+        }
+        let window = if scanner.eat_word("win") { Some(scanner.number()?) } else { None };
+        let options = if scanner.eat("<") { parse_options(scanner)? } else { Some(Options::default()) };
+        Ok(Packet { ecn, flags, seq, len, ack, window, options })
+    }
+}
+
+fn parse_ecn(scanner: &mut Scanner) -> Result<Option<IpEcn>, ScriptError> {
+    if !scanner.eat("[") {
+        return Ok(None);
+    }
+    let ecn = match scanner.word()? {
+        "noecn" => IpEcn::NotEct,
+        "ect0" | "ect1" | "ect01" => IpEcn::Ect,
+        "ce" => IpEcn::Ce,
+        other => return Err(scanner.error(format!("[{other}]: expected noecn, ect0, ect1, ect01 or ce"))),
+    };
+    scanner.expect("]")?;
+    Ok(Some(ecn))
+}
+
+/// Options behind `<`; `None` for `...`.
+fn parse_options(scanner: &mut Scanner) -> Result<Option<Options>, ScriptError> {
+    if scanner.eat("...") {
+        scanner.expect(">")?;
+        return Ok(None);
+    }
+    let mut options = Options::default();
+    while !scanner.eat(">") {
+        match scanner.word()? {
+            "nop" | "eol" => {}
+            "mss" => options.mss = Some(scanner.number()?),
+            "sackOK" => options.sack_ok = true,
+            "wscale" => options.wscale = Some(scanner.number()?),
+            "TS" => {
+                scanner.expect("val")?;
+                let value = scanner.number()?;
+                scanner.expect("ecr")?;
+                options.timestamps = Some((value, scanner.number()?));
+            }
+            "sack" => {
+                while scanner.peek().is_some_and(|c| c.is_ascii_digit()) {
+                    let start = scanner.number()?;
+                    scanner.expect(":")?;
+                    options.sack.push((start, scanner.number()?));
+                }
+            }
+            other => return Err(scanner.error(format!("the TCP option `{other}` is not supported"))),
+        }
+        if !scanner.sees(">") {
+            scanner.expect(",")?;
+        }
+    }
+    Ok(Some(options))
+}
+
+impl fmt::Display for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letters = Flags::LETTERS.iter().filter(|(_, flag)| self.has(*flag));
+        f.write_str(&letters.map(|(letter, _)| letter).collect::<String>())
+    }
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.mss.map(|mss| format!("mss {mss}")));
+        parts.extend(self.sack_ok.then(|| "sackOK".to_owned()));
+        parts.extend(self.timestamps.map(|(value, echo)| format!("TS val {value} ecr {echo}")));
+        parts.extend(self.wscale.map(|wscale| format!("wscale {wscale}")));
+        if !self.sack.is_empty() {
+            let blocks: Vec<_> = self.sack.iter().map(|(start, end)| format!("{start}:{end}")).collect();
+            parts.push(format!("sack {}", blocks.join(" ")));
+        }
+        write!(f, "<{}>", parts.join(","))
+    }
+}
+
+impl fmt::Display for Packet {
+    /// As in a script.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ecn {
+            Some(IpEcn::Ect) => f.write_str("[ect0] ")?,
+            Some(IpEcn::Ce) => f.write_str("[ce] ")?,
+            _ => {}
+        }
+        let end = u64::from(self.seq) + u64::from(self.len);
+        write!(f, "{} {}:{end}({})", self.flags, self.seq, self.len)?;
+        if let Some(ack) = self.ack {
+            write!(f, " ack {ack}")?;
+        }
+        if let Some(window) = self.window {
+            write!(f, " win {window}")?;
+        }
+        match &self.options {
+            None => f.write_str(" <...>"),
+            Some(options) if *options != Options::default() => write!(f, " {options}"),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_print_as_they_are_read() {
+        for text in [
+            "S 0:0(0) win 32792 <mss 1000,sackOK,TS val 3 ecr 0,wscale 7>",
+            "S. 0:0(0) ack 1 <...>",
+            "FP. 1:1001(1000) ack 1",
+            "[ce] . 1:1(0) ack 1001 win 257 <sack 2001:3001 4001:5001>",
+            "SEW 0:0(0) win 9",
+        ] {
+            assert_eq!(Packet::parse(&mut Scanner::new(text)).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        for text in ["S 0:1(0)", ". 1:1(0)", "S 0:0(0) ack 1", "icmp 1:1(0)", "S 0:0(0) <FO 1>", "S 4294967296:0(0)"] {
+            assert!(Packet::parse(&mut Scanner::new(text)).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The run of a script: its events in their order, and timers between them.
+//!
+//! At one time what arrives comes first, then timers go off, then the application acts, as in a simulation.
+
+use std::collections::VecDeque;
+
+use super::ScriptError;
+use super::calls::Sockets;
+use super::connection::Sent;
+use super::endpoint::Endpoint;
+use super::expression::Expression;
+use super::packet::{Flags, Packet};
+use super::report::{Mismatch, Note, Outcome, Report};
+use super::script::{Action, Call, Event, Script, When};
+use crate::units::{Duration, Instant};
+
+/// How long a segment without a time (`*`) is waited for.
+const PATIENCE: Duration = Duration::from_secs(1_000);
+
+/// A script as it runs.
+#[derive(Debug)]
+pub struct Run<'script> {
+    script: &'script Script,
+    endpoint: Endpoint,
+    sockets: Sockets,
+    /// What was sent and not taken by a line yet.
+    sent: VecDeque<Sent>,
+    now: Instant,
+    /// When the last event happened by the script: `+` counts from here.
+    base: Instant,
+    notes: Vec<Note>,
+    timers: u64,
+    max_segments: u64,
+}
+
+/// Why a run ends early.
+enum Stop {
+    Mismatch { expected: String, seen: String },
+    Error(String),
+}
+
+impl From<String> for Stop {
+    fn from(message: String) -> Self {
+        Stop::Error(message)
+    }
+}
+
+/// When an event may happen.
+#[derive(Clone, Copy)]
+struct Span {
+    earliest: Instant,
+    latest: Instant,
+}
+
+impl<'script> Run<'script> {
+    /// A run at its start. One that sends more than `max_segments` is given up.
+    pub fn new(script: &'script Script, max_segments: u64) -> Self {
+        Run {
+            script,
+            endpoint: Endpoint::new(script.settings.clone()),
+            sockets: Sockets::default(),
+            sent: VecDeque::new(),
+            now: Instant::ZERO,
+            base: Instant::ZERO,
+            notes: Vec::new(),
+            timers: 0,
+            max_segments,
+        }
+    }
+
+    /// Runs to the end or to the first difference.
+    pub fn finish(mut self) -> Report {
+        let mut outcome = Outcome::Passed;
+        for event in &self.script.events {
+            let line = event.line;
+            match self.step(event) {
+                Ok(()) => continue,
+                Err(Stop::Mismatch { expected, seen }) => outcome = Outcome::Failed(Mismatch { line, expected, seen }),
+                Err(Stop::Error(message)) => outcome = Outcome::Unreadable(ScriptError { line, message }),
+            }
+            break;
+        }
+        if outcome == Outcome::Passed
+            && let Some(first) = self.sent.front()
+        {
+            let line = self.script.events.last().map_or(1, |event| event.line);
+            let message = format!("{} more segments were sent, the first: {}", self.sent.len(), show(first));
+            self.notes.push(Note { line, message });
+        }
+        Report { outcome, notes: self.notes, segments: self.endpoint.segments() }
+    }
+
+    fn step(&mut self, event: &Event) -> Result<(), Stop> {
+        let span = self.span(event.when)?;
+        let at = span.earliest.max(self.now);
+        if let Action::Leaves(expected) = &event.action {
+            let taken_at = self.expect(expected, span)?;
+            self.now = self.now.max(taken_at);
+            // The script's own time goes on exactly where it gives one.
+            self.base = if span.earliest == span.latest { span.earliest } else { taken_at.max(self.base) };
+            return Ok(());
+        }
+        self.base = at;
+        match &event.action {
+            Action::Arrives(packet) => {
+                self.run_timers(|deadline| deadline < at)?;
+                self.now = at;
+                self.endpoint.on_packet(at, packet);
+                self.collect()
+            }
+            Action::Call(call) => {
+                self.run_to(at)?;
+                self.call(event.line, call)
+            }
+            Action::Assert(assertions) => {
+                self.run_to(at)?;
+                assertions.iter().try_for_each(|assertion| self.assert(assertion))
+            }
+            Action::Shell(command) => {
+                self.run_to(at)?;
+                let before = self.endpoint.settings.clone();
+                let notes = self.endpoint.settings.shell(command)?;
+                self.notes.extend(notes.into_iter().map(|message| Note { line: event.line, message }));
+                if self.endpoint.settings != before && !self.endpoint.apply_settings(at) {
+                    let message = "the command comes too late: the connection is in use".to_owned();
+                    self.notes.push(Note { line: event.line, message });
+                }
+                Ok(())
+            }
+            Action::Leaves(_) => unreachable!("invariant: handled above"),
+        }
+    }
+
+    fn span(&self, when: When) -> Result<Span, Stop> {
+        match when {
+            When::Any => Ok(Span { earliest: Instant::ZERO, latest: self.now + PATIENCE }),
+            When::Between { relative, earliest, latest } => {
+                let start = if relative { self.base } else { Instant::ZERO };
+                let span = Span { earliest: start + earliest, latest: start + latest };
+                if span.earliest < self.base {
+                    return Err(Stop::Error(format!("time runs backwards: the event before was at {}", self.base)));
+                }
+                Ok(span)
+            }
+        }
+    }
+
+    // ---- time ----
+
+    /// Everything that is due by `at` happens, and it is `at`.
+    fn run_to(&mut self, at: Instant) -> Result<(), Stop> {
+        self.run_timers(|deadline| deadline <= at)?;
+        self.now = at;
+        Ok(())
+    }
+
+    /// Timers go off in order as long as `due` says so.
+    fn run_timers(&mut self, due: impl Fn(Instant) -> bool) -> Result<(), Stop> {
+        while let Some(deadline) = self.endpoint.next_deadline().filter(|deadline| due(*deadline)) {
+            self.run_timer(deadline)?;
+        }
+        Ok(())
+    }
+
+    fn run_timer(&mut self, deadline: Instant) -> Result<(), Stop> {
+        self.now = self.now.max(deadline);
+        self.endpoint.on_deadline(self.now);
+        self.timers += 1;
+        self.collect()
+    }
+
+    fn collect(&mut self) -> Result<(), Stop> {
+        self.endpoint.take_sent(&mut self.sent);
+        if self.endpoint.segments() + self.timers > self.max_segments {
+            return Err(Stop::Error(format!("more than {} segments are sent", self.max_segments)));
+        }
+        Ok(())
+    }
+
+    // ---- what a line checks ----
+
+    /// A segment, or a burst that makes up a larger one, leaves within `span`; when.
+    fn expect(&mut self, expected: &Packet, span: Span) -> Result<Instant, Stop> {
+        let tolerance = self.script.settings.tolerance;
+        let until = span.latest + tolerance;
+        while self.sent.is_empty()
+            && let Some(deadline) = self.endpoint.next_deadline().filter(|deadline| *deadline <= until)
+        {
+            self.run_timer(deadline)?;
+        }
+        let wanted = format!("> {expected} at {}", show_span(span));
+        let Some(first) = self.sent.pop_front() else {
+            let next = match self.endpoint.next_deadline() {
+                Some(deadline) => format!("the next timer goes off at {deadline}"),
+                None => "no timer runs".to_owned(),
+            };
+            return Err(Stop::Mismatch { expected: wanted, seen: format!("no segment ({next})") });
+        };
+        let burst = self.take_burst(first, expected.len);
+        let seen = self.endpoint.in_script_time(&burst, expected);
+        let on_time = burst.at + tolerance >= span.earliest && burst.at <= until;
+        if on_time && agrees(expected, &seen) {
+            return Ok(burst.at);
+        }
+        Err(Stop::Mismatch { expected: wanted, seen: format!("> {seen} at {}", burst.at) })
+    }
+
+    /// Joins segments that follow each other at once until they have `len` bytes.
+    fn take_burst(&mut self, first: Sent, len: u32) -> Sent {
+        let mut burst = first;
+        while burst.packet.len > 0
+            && burst.packet.len < len
+            && !burst.packet.flags.has(Flags::FIN)
+            && let Some(next) = self.sent.front()
+            && next.at == burst.at
+            && next.packet.seq == burst.packet.seq + burst.packet.len
+            && next.packet.len > 0
+            && next.packet.len <= len - burst.packet.len
+        {
+            burst.packet.len += next.packet.len;
+            burst.packet.flags = burst.packet.flags.with(next.packet.flags);
+            self.sent.pop_front();
+        }
+        burst
+    }
+
+    fn call(&mut self, line: u32, call: &Call) -> Result<(), Stop> {
+        let returned = self.sockets.call(self.now, call, &mut self.endpoint)?;
+        self.collect()?;
+        self.notes.extend(returned.note.map(|message| Note { line, message }));
+        let errno_agrees = call.errno.is_none() || call.errno.as_deref() == returned.errno;
+        if call.result.is_none_or(|value| value == returned.value) && errno_agrees {
+            return Ok(());
+        }
+        let show =
+            |value: i64, errno: Option<&str>| format!("{value} {}", errno.unwrap_or_default()).trim_end().to_owned();
+        Err(Stop::Mismatch {
+            expected: format!("{} = {}", call.name, show(call.result.unwrap_or(-1), call.errno.as_deref())),
+            seen: show(returned.value, returned.errno),
+        })
+    }
+
+    fn assert(&mut self, assertion: &Expression) -> Result<(), Stop> {
+        let expected = format!("{} (line {})", assertion.text, assertion.line);
+        let Some(connection) = self.endpoint.connection() else {
+            return Err(Stop::Mismatch { expected, seen: "no connection".to_owned() });
+        };
+        let reading = connection.reading();
+        if assertion.holds(&reading) {
+            return Ok(());
+        }
+        Err(Stop::Mismatch { expected, seen: assertion.values(&reading) })
+    }
+}
+
+/// PSH is not compared, as stacks differ in where they set it, and neither is the window that is advertised, as the
+/// receiver takes everything.
+fn agrees(expected: &Packet, seen: &Packet) -> bool {
+    expected.flags.without(Flags::PSH) == seen.flags.without(Flags::PSH)
+        && (expected.seq, expected.len, expected.ack) == (seen.seq, seen.len, seen.ack)
+        && (expected.options.is_none() || expected.options == seen.options)
+        && (expected.ecn.is_none() || expected.ecn == Some(super::packet::IpEcn::NotEct))
+}
+
+fn show(sent: &Sent) -> String {
+    format!("> {} at {}", sent.packet, sent.at)
+}
+
+fn show_span(span: Span) -> String {
+    if span.earliest == span.latest {
+        span.earliest.to_string()
+    } else {
+        format!("{} to {}", span.earliest, span.latest)
+    }
+}

@@ -1,0 +1,276 @@
+//! What a script configures, and how: `--name=value` at its head, `setsockopt`, and those commands of the shell
+//! that set something this TCP has. Nothing is ever run.
+
+use crate::cc::{CcSpec, TimeoutSsthresh, algorithms};
+use crate::tcp::LossRecovery;
+use crate::units::Duration;
+
+/// Linux's TCP_DELACK_MIN: how long an ACK waits once TCP_QUICKACK is switched off.
+const DELAYED_ACK: Duration = Duration::from_millis(40);
+/// RFC 6691 with an MTU of 1500: 1500 less 40 bytes of headers.
+const MSS: u32 = 1460;
+/// RFC 6928.
+const INITIAL_WINDOW: f64 = 10.0;
+/// Calls and commands that change nothing that is simulated.
+const WITHOUT_EFFECT: &[&str] = &["SO_REUSEADDR", "SO_REUSEPORT", "SO_LINGER", "TCP_DEFER_ACCEPT", "SO_ERROR"];
+
+/// The configuration of a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// How far the time of a segment may be from what the script says.
+    pub tolerance: Duration,
+    /// The algorithm.
+    pub cc: CcSpec,
+    /// The loss recovery; `None` for SACK if the peer offers it, else NewReno.
+    pub recovery: Option<LossRecovery>,
+    /// Window to begin with, in segments.
+    pub initial_window: f64,
+    /// The MSS that is announced.
+    pub mss: u32,
+    /// The window scale that is announced.
+    pub wscale: u32,
+    /// Whether SACK is offered and accepted.
+    pub sack: bool,
+    /// Whether timestamps are offered and accepted.
+    pub timestamps: bool,
+    /// The window shrinks after an idle time.
+    pub idle_restart: bool,
+    /// Lower bound of the RTO.
+    pub min_rto: Duration,
+    /// Longest delay of an ACK.
+    pub delayed_ack: Option<Duration>,
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    /// RFC 3465.
+    pub byte_counting: bool,
+    /// What a timeout does to ssthresh.
+    pub timeout_ssthresh: TimeoutSsthresh,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            tolerance: Duration::from_micros(1),
+            cc: CcSpec::by_name("aimd").expect("invariant: aimd is registered"),
+            recovery: None,
+            initial_window: INITIAL_WINDOW,
+            mss: MSS,
+            wscale: 7,
+            sack: true,
+            timestamps: true,
+            idle_restart: true,
+            min_rto: Duration::from_millis(200),
+            delayed_ack: None,
+            limited_transmit: true,
+            byte_counting: false,
+            timeout_ssthresh: TimeoutSsthresh::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// A line `--name=value`.
+    ///
+    /// # Errors
+    /// An option that does not exist or a value that it cannot have.
+    pub fn option(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let wrong = |expected: &str| format!("--{name}={value}: expected {expected}");
+        match name {
+            "tolerance_usecs" => self.tolerance = micros(value).ok_or_else(|| wrong("microseconds"))?,
+            "cc" => self.algorithm(value)?,
+            "recovery" => {
+                self.recovery = Some(match value {
+                    "tahoe" => LossRecovery::Tahoe,
+                    "reno" => LossRecovery::Reno,
+                    "newreno" => LossRecovery::NewReno,
+                    "sack" => LossRecovery::Sack,
+                    _ => return Err(wrong("tahoe, reno, newreno or sack")),
+                });
+            }
+            "delayed_ack_usecs" => {
+                self.delayed_ack = Some(micros(value).ok_or_else(|| wrong("microseconds"))?).filter(|d| !d.is_zero());
+            }
+            "min_rto_usecs" => self.min_rto = micros(value).ok_or_else(|| wrong("microseconds"))?,
+            "limited_transmit" => self.limited_transmit = switch(value).ok_or_else(|| wrong("0 or 1"))?,
+            "byte_counting" => self.byte_counting = switch(value).ok_or_else(|| wrong("0 or 1"))?,
+            "timeout_ssthresh" => {
+                self.timeout_ssthresh = match value {
+                    "half-cwnd" => TimeoutSsthresh::HalfCwnd,
+                    "half-flight" => TimeoutSsthresh::HalfFlight,
+                    "law" => TimeoutSsthresh::Law,
+                    _ => return Err(wrong("half-cwnd, half-flight or law")),
+                };
+            }
+            "ip_version" if value == "ipv4" => {}
+            _ => return Err(format!("the option --{name} is not supported")),
+        }
+        Ok(())
+    }
+
+    /// Sets the algorithm by its own name or by Linux's.
+    ///
+    /// # Errors
+    /// A name that is not known.
+    pub fn algorithm(&mut self, name: &str) -> Result<(), String> {
+        let known = if name == "reno" { "aimd" } else { name };
+        self.cc = CcSpec::by_name(known).ok_or_else(|| {
+            let names: Vec<_> = algorithms().iter().map(|info| info.name).collect();
+            format!("there is no algorithm `{name}`; there are reno (the same as aimd), {}", names.join(", "))
+        })?;
+        Ok(())
+    }
+
+    /// `setsockopt(fd, level, name, value, length)`; a note where the option has no counterpart.
+    ///
+    /// # Errors
+    /// A value that the option cannot have.
+    pub fn socket_option(&mut self, name: &str, value: &str) -> Result<Option<String>, String> {
+        let value = value.trim_matches(|c| matches!(c, '[' | ']' | '"' | ' '));
+        let number = value.parse::<u32>().ok();
+        match (name, number) {
+            ("TCP_CONGESTION", _) => self.algorithm(value)?,
+            ("TCP_MAXSEG", Some(mss)) => self.mss = mss,
+            ("TCP_QUICKACK", Some(quick)) => self.delayed_ack = (quick == 0).then_some(DELAYED_ACK),
+            ("TCP_NODELAY", Some(1..)) => {}
+            ("TCP_NODELAY", Some(0)) => return Ok(Some("Nagle's algorithm is not simulated".to_owned())),
+            _ if WITHOUT_EFFECT.contains(&name) => {}
+            _ => return Ok(Some(format!("the socket option {name} is not supported"))),
+        }
+        Ok(None)
+    }
+
+    /// A command of the shell; a note for every part of it that is not supported.
+    ///
+    /// # Errors
+    /// A value that a setting cannot have.
+    pub fn shell(&mut self, command: &str) -> Result<Vec<String>, String> {
+        let mut notes = Vec::new();
+        let parts = command.split(['\n', ';']).flat_map(|line| line.split("&&"));
+        for part in parts.map(str::trim).filter(|part| !part.is_empty() && !part.starts_with('#')) {
+            let words: Vec<&str> = part.split_whitespace().collect();
+            match *words.as_slice() {
+                ["sysctl", ..] => {
+                    let settings = words[1..].join(" ").replace(" = ", "=");
+                    for word in settings.split_whitespace().filter(|word| !word.starts_with('-')) {
+                        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+                        self.sysctl(name, value, &mut notes)?;
+                    }
+                }
+                ["echo", value, ">", path] => match path.strip_prefix("/proc/sys/") {
+                    Some(name) => self.sysctl(&name.replace('/', "."), value, &mut notes)?,
+                    None => notes.push(never_run(part)),
+                },
+                ["ip", "route" | "ro" | "r", ..] => self.route(&words[2..], &mut notes)?,
+                _ => notes.push(never_run(part)),
+            }
+        }
+        Ok(notes)
+    }
+
+    fn sysctl(&mut self, name: &str, value: &str, notes: &mut Vec<String>) -> Result<(), String> {
+        let wrong = || format!("{name}={value}: the value is not understood");
+        let on = || value.parse::<u32>().map(|value| value > 0).map_err(|_| wrong());
+        match name {
+            "net.ipv4.tcp_congestion_control" => self.algorithm(value)?,
+            "net.ipv4.tcp_sack" => self.sack = on()?,
+            "net.ipv4.tcp_timestamps" => self.timestamps = on()?,
+            "net.ipv4.tcp_slow_start_after_idle" => self.idle_restart = on()?,
+            "net.ipv4.tcp_rto_min_us" => self.min_rto = micros(value).ok_or_else(wrong)?,
+            "net.ipv4.tcp_window_scaling" if value == "1" => {}
+            // What this sender has not got is off.
+            "net.ipv4.tcp_recovery"
+            | "net.ipv4.tcp_early_retrans"
+            | "net.ipv4.tcp_frto"
+            | "net.ipv4.tcp_ecn"
+            | "net.ipv4.tcp_dsack"
+            | "net.ipv4.tcp_fack"
+            | "net.ipv4.tcp_fastopen"
+            | "net.ipv4.tcp_autocorking"
+                if value == "0" => {}
+            _ => notes.push(format!("the setting {name}={value} is not supported")),
+        }
+        Ok(())
+    }
+
+    /// `ip route change ... initcwnd 3 rto_min 1s`.
+    fn route(&mut self, words: &[&str], notes: &mut Vec<String>) -> Result<(), String> {
+        for pair in words.windows(2) {
+            let (name, value) = (pair[0], pair[1]);
+            let wrong = || format!("{name} {value}: the value is not understood");
+            match name {
+                "initcwnd" => {
+                    let window: u32 = value.parse().map_err(|_| wrong())?;
+                    self.initial_window = f64::from(window.max(1));
+                }
+                "advmss" => self.mss = value.parse().map_err(|_| wrong())?,
+                "congctl" => self.algorithm(value)?,
+                "quickack" => self.delayed_ack = (value == "0").then_some(DELAYED_ACK),
+                "rto_min" => {
+                    let millis = match value.strip_suffix("ms") {
+                        Some(millis) => millis.parse().ok(),
+                        None => value.strip_suffix('s').and_then(|s| s.parse::<u64>().ok()?.checked_mul(1000)),
+                    };
+                    let micros = millis.filter(|millis: &u64| *millis <= 1_000_000).ok_or_else(wrong)?;
+                    self.min_rto = Duration::from_millis(micros);
+                }
+                "initrwnd" | "mtu" | "features" => notes.push(format!("the route's {name} is not supported")),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn never_run(command: &str) -> String {
+    format!("`{command}` is not supported and never run")
+}
+
+/// At most a thousand seconds.
+fn micros(text: &str) -> Option<Duration> {
+    text.parse().ok().filter(|micros| *micros <= 1_000_000_000).map(Duration::from_micros)
+}
+
+fn switch(text: &str) -> Option<bool> {
+    match text {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_of_the_shell_are_mapped_or_noted() {
+        let mut settings = Settings::default();
+        let notes = settings
+            .shell(
+                "sysctl -q -w net.ipv4.tcp_sack=0 net.ipv4.tcp_ecn=0\n echo 0 > /proc/sys/net/ipv4/tcp_timestamps; \
+                 sysctl net.ipv4.tcp_congestion_control=reno && ip route change 192.0.2.0/24 dev tun0 initcwnd 3 rto_min 1s",
+            )
+            .unwrap();
+        assert_eq!(notes, Vec::<String>::new());
+        assert_eq!((settings.sack, settings.timestamps, settings.initial_window), (false, false, 3.0));
+        assert_eq!(settings.min_rto, Duration::from_secs(1));
+        let notes = settings.shell("rm -rf /; sysctl net.ipv4.tcp_ecn=1").unwrap();
+        assert_eq!(
+            notes,
+            ["`rm -rf /` is not supported and never run", "the setting net.ipv4.tcp_ecn=1 is not supported"]
+        );
+        assert!(settings.shell("sysctl net.ipv4.tcp_congestion_control=cubik").is_err());
+        assert!(settings.shell("ip route change initcwnd many").is_err());
+    }
+
+    #[test]
+    fn socket_options_set_the_algorithm_and_the_delay_of_acks() {
+        let mut settings = Settings::default();
+        assert_eq!(settings.socket_option("TCP_CONGESTION", "\"aimd-fc\""), Ok(None));
+        assert_eq!(settings.cc.name(), "aimd-fc");
+        assert_eq!(settings.socket_option("TCP_QUICKACK", "[0]"), Ok(None));
+        assert_eq!(settings.delayed_ack, Some(Duration::from_millis(40)));
+        assert!(settings.socket_option("TCP_NODELAY", "[0]").unwrap().is_some());
+        assert!(settings.socket_option("TCP_CORK", "[1]").unwrap().is_some());
+    }
+}

@@ -1,0 +1,73 @@
+//! What a sender tells of itself, as Linux does in `struct tcp_info`.
+
+use super::{Sender, State};
+use crate::cc::CongestionControl;
+use crate::units::Duration;
+
+/// A look at a sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SenderInfo {
+    /// The window in segments, fractions included.
+    pub cwnd: f64,
+    /// The slow-start threshold in segments; infinite before the first congestion event.
+    pub ssthresh: f64,
+    /// Segments sent and not cumulatively acknowledged.
+    pub unacked: u32,
+    /// Of them, selectively acknowledged.
+    pub sacked: u32,
+    /// Of them, taken for lost.
+    pub lost: u32,
+    /// Of them, sent again and not taken for lost again.
+    pub retransmitted: u32,
+    /// How far loss repair is.
+    pub state: RepairState,
+    /// Doublings of the retransmission timeout.
+    pub backoff: u32,
+    /// The retransmission timeout, back-off included.
+    pub rto: Duration,
+    /// Smoothed RTT; zero before the first measurement.
+    pub srtt: Duration,
+    /// How much the RTT varies.
+    pub rttvar: Duration,
+    /// The smallest RTT seen.
+    pub min_rtt: Duration,
+}
+
+/// Linux's `tcpi_ca_state`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepairState {
+    /// Nothing unusual.
+    Open,
+    /// Duplicate ACKs, fewer than show a loss.
+    Disorder,
+    /// Fast recovery.
+    Recovery,
+    /// Everything in flight was given up.
+    Loss,
+}
+
+impl Sender {
+    /// A look at the sender.
+    pub fn info(&self) -> SenderInfo {
+        let (sacked, lost, retransmitted) = self.board.counts();
+        SenderInfo {
+            cwnd: self.cc.cwnd(),
+            ssthresh: self.cc.ssthresh(),
+            unacked: self.board.outstanding(),
+            sacked,
+            lost,
+            retransmitted,
+            state: match self.state {
+                State::Open if self.dup_acks > 0 || sacked > 0 => RepairState::Disorder,
+                State::Open => RepairState::Open,
+                State::FastRecovery { .. } => RepairState::Recovery,
+                State::Restarted { .. } => RepairState::Loss,
+            },
+            backoff: self.rtt.backoff(),
+            rto: self.rtt.rto(),
+            srtt: self.rtt.srtt(),
+            rttvar: self.rtt.rttvar(),
+            min_rtt: self.rtt.min(),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Everything registered keeps its contract: a new algorithm or queue is checked without a line here.
+
+use ackclock::cc::{CcSpec, ParametersVisitor, algorithms};
+use ackclock::contract::{Violation, check_cc, check_link, check_queue, check_rule, check_run, random_plan};
+use ackclock::qdisc::{DropTail, Queue};
+use ackclock::rule::RuleParameters;
+use ackclock::scenario::{Scenario, catalog};
+use ackclock::sim::QueuePlan;
+
+/// The parameters of an algorithm as they are, and with each of them smaller and larger.
+fn variants(spec: &CcSpec) -> Vec<CcSpec> {
+    let mut variants = vec![spec.clone()];
+    let json = serde_json::to_value(spec).unwrap();
+    for (key, value) in json.as_object().unwrap() {
+        let Some(value) = value.as_f64() else { continue };
+        for other in [0.0, value / 10.0, value * 0.9, value * 1.5, value * 20.0] {
+            let mut changed = json.clone();
+            changed[key] = other.into();
+            variants.extend(serde_json::from_value::<CcSpec>(changed).ok().filter(|spec| spec.check().is_ok()));
+        }
+    }
+    variants
+}
+
+struct CheckRule<'a>(&'a str);
+
+impl ParametersVisitor for CheckRule<'_> {
+    type Output = Result<(), Violation>;
+
+    fn visit<P: RuleParameters>(self, parameters: &P) -> Self::Output {
+        check_rule(self.0, || parameters.rule())
+    }
+}
+
+fn title(spec: &CcSpec) -> String {
+    serde_json::to_string(spec).unwrap()
+}
+
+#[test]
+fn every_rule_keeps_its_contract() -> Result<(), Violation> {
+    for info in algorithms() {
+        let variants = variants(&info.defaults);
+        assert!(variants.len() > 3, "{}", info.name);
+        for spec in variants {
+            spec.visit(CheckRule(&title(&spec)))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_algorithm_keeps_its_contract() -> Result<(), Violation> {
+    for info in algorithms() {
+        check_cc(info.name, |context| info.defaults.build(context))?;
+    }
+    Ok(())
+}
+
+/// Every queue that a scenario can name, with every limit of these.
+fn queues() -> Vec<(String, QueuePlan)> {
+    let mut queues = Vec::new();
+    for kind in catalog("queue").unwrap() {
+        for limit in ["1 packets", "2 packets", "17 packets", "1500 B", "9999 B"] {
+            let text = format!(
+                "schema = 1\nname = \"queue\"\nduration = \"1 s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"1 Mbit/s\"\n\
+                 delay = \"10 ms\"\nqueue = {{ kind = \"{}\", limit = \"{limit}\" }}\n[[flows]]\ncc = \"aimd\"\n",
+                kind.name
+            );
+            let scenario = Scenario::from_toml::<&str>(&text, "queue", &[]).unwrap();
+            let plan = scenario.plan(None, 0);
+            queues.push((format!("{} of {limit}", kind.name), plan.links[plan.bottleneck].queue.clone()));
+        }
+    }
+    queues
+}
+
+#[test]
+fn every_queue_keeps_its_contract() -> Result<(), Violation> {
+    for (name, queue) in queues() {
+        check_queue(&name, queue.limit(), || queue.build())?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_link_keeps_its_contract_behind_every_queue() -> Result<(), Violation> {
+    check_link("drop-tail", |limit| Queue::DropTail(DropTail::new(limit)))?;
+    for (name, queue) in queues() {
+        check_link(&name, |_| queue.build())?;
+    }
+    Ok(())
+}
+
+#[test]
+fn every_run_keeps_its_contract() -> Result<(), Violation> {
+    for info in algorithms() {
+        for case in 0..60 {
+            let plan = random_plan(&info.defaults, case);
+            check_run(&format!("{} in network {case}", info.name), &plan, &mut |flow| flow.cc.build(flow.cc_context))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! The contract suites find what they are there to find: each subject here breaks one promise.
+
+use std::collections::VecDeque;
+
+use ackclock::cc::{Ack, Congestion, CongestionControl, Windowed};
+use ackclock::contract::{Item, Violation, check_cc, check_queue, check_rule};
+use ackclock::qdisc::{DropReason, Limit, Qdisc, Verdict};
+use ackclock::rule::Rule;
+use ackclock::units::Instant;
+
+fn broken(checked: Result<(), Violation>, promise: &str) {
+    let message = checked.expect_err(promise).to_string();
+    assert!(message.contains(promise), "{message}");
+}
+
+/// A rule made of two functions.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    grow: fn(f64, f64) -> f64,
+    cut: fn(f64) -> f64,
+}
+
+const SOUND: Law = Law { grow: |w, acked| w + acked / w, cut: |w| w / 2.0 };
+
+impl Rule for Law {
+    fn grow(&mut self, w: f64, acked: f64) -> f64 {
+        (self.grow)(w, acked)
+    }
+    fn cut(&mut self, w: f64) -> f64 {
+        (self.cut)(w)
+    }
+}
+
+#[test]
+fn a_rule_that_breaks_a_promise_is_found() {
+    check_rule("sound", || SOUND).unwrap();
+    for (law, promise) in [
+        (Law { cut: |w| w + 1.0, ..SOUND }, "a cut raises the window"),
+        (Law { cut: |_| f64::NAN, ..SOUND }, "the window becomes NaN"),
+        (Law { grow: |w, acked| w - acked / w, ..SOUND }, "growth shrinks the window"),
+        (Law { grow: |w, acked| if acked < 1.0 { w + 1.0 } else { w }, ..SOUND }, "less acknowledged gives more"),
+        (Law { grow: |w, acked| w + acked * acked, ..SOUND }, "by its parts"),
+    ] {
+        broken(check_rule("law", || law), promise);
+    }
+}
+
+/// Remembers cuts in something that its copies share.
+#[derive(Clone, Debug, Default)]
+struct Shared(std::sync::Arc<std::sync::atomic::AtomicU64>);
+
+impl Rule for Shared {
+    fn grow(&mut self, w: f64, acked: f64) -> f64 {
+        w + acked / w
+    }
+    fn cut(&mut self, w: f64) -> f64 {
+        let cuts = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if cuts.is_multiple_of(2) { w / 2.0 } else { w / 3.0 }
+    }
+}
+
+#[test]
+fn a_rule_whose_copies_are_not_copies_is_found() {
+    broken(check_rule("shared", Shared::default), "on a copy");
+}
+
+/// An algorithm that is sound but for one reaction.
+#[derive(Debug)]
+struct Almost {
+    sound: Windowed<Law>,
+    extra: f64,
+    wrong: Wrong,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wrong {
+    GrowsUnused,
+    GrowsInRecovery,
+    GrowsWithoutNews,
+    GrowsTooFast,
+    RisesAtCongestion,
+    Vanishes,
+    ReadsTheClock,
+    Resumes,
+}
+
+impl CongestionControl for Almost {
+    fn cwnd(&self) -> f64 {
+        if self.wrong == Wrong::Vanishes { self.sound.cwnd() - 1.0 } else { self.sound.cwnd() + self.extra }
+    }
+    fn ssthresh(&self) -> f64 {
+        self.sound.ssthresh()
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.sound.on_ack(ack);
+        let wrong = match self.wrong {
+            Wrong::GrowsUnused => !ack.cwnd_limited,
+            Wrong::GrowsInRecovery => ack.in_recovery && ack.cwnd_limited && ack.acked > 0.0,
+            Wrong::GrowsWithoutNews => ack.acked == 0.0 && ack.cwnd_limited && !ack.in_recovery,
+            Wrong::GrowsTooFast => ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery,
+            Wrong::ReadsTheClock => {
+                ack.cwnd_limited && !ack.in_recovery && ack.acked > 0.0 && ack.now.as_nanos() > 3_600_000_000_000
+            }
+            _ => false,
+        };
+        self.extra += f64::from(u8::from(wrong));
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.sound.on_congestion(congestion);
+        self.extra = if self.wrong == Wrong::RisesAtCongestion { 100.0 } else { 0.0 };
+    }
+    fn on_resume(&mut self, now: Instant) {
+        self.sound.on_resume(now);
+        self.extra = if self.wrong == Wrong::Resumes { 100.0 } else { 0.0 };
+    }
+}
+
+#[test]
+fn an_algorithm_that_breaks_a_promise_is_found() {
+    check_cc("sound", |context| Windowed::new(SOUND, context)).unwrap();
+    for (wrong, promise) in [
+        (Wrong::GrowsUnused, "a window that is not used grows"),
+        (Wrong::GrowsInRecovery, "grows while losses are being repaired"),
+        (Wrong::GrowsWithoutNews, "without an ACK of new data"),
+        (Wrong::GrowsTooFast, "slow start adds more"),
+        (Wrong::RisesAtCongestion, "congestion raises the window"),
+        (Wrong::Vanishes, "below one segment"),
+        (Wrong::ReadsTheClock, "later"),
+        (Wrong::Resumes, "idleness raises the window"),
+    ] {
+        let new = |context| Almost { sound: Windowed::new(SOUND, context), extra: 0.0, wrong };
+        broken(check_cc("almost", new), promise);
+    }
+}
+
+/// A queue of items that is sound but for one thing.
+#[derive(Clone, Debug)]
+struct Heap {
+    items: VecDeque<(Instant, Item)>,
+    most: usize,
+    last_first: bool,
+    forgets: bool,
+    idles: bool,
+    passes_all: bool,
+}
+
+const FIFO: Heap =
+    Heap { items: VecDeque::new(), most: 5, last_first: false, forgets: false, idles: false, passes_all: false };
+
+impl Qdisc<Item> for Heap {
+    fn enqueue(&mut self, now: Instant, item: Item) -> Verdict {
+        if self.items.len() >= self.most {
+            return Verdict::Dropped(DropReason::Full);
+        }
+        if !(self.forgets && item.number.is_multiple_of(50)) {
+            self.items.push_back((now, item));
+        }
+        Verdict::Queued
+    }
+    fn pass(&mut self, _now: Instant, item: &mut Item) -> Verdict {
+        if self.passes_all && item.bytes < 1500 { Verdict::Dropped(DropReason::Full) } else { Verdict::Queued }
+    }
+    fn dequeue(&mut self, now: Instant) -> Option<(Instant, Item)> {
+        if self.idles && now.as_nanos() % 1000 < 100 {
+            return None;
+        }
+        if self.last_first { self.items.pop_back() } else { self.items.pop_front() }
+    }
+    fn backlog_packets(&self) -> u32 {
+        self.items.len() as u32
+    }
+    fn backlog_bytes(&self) -> u64 {
+        self.items.iter().map(|(_, item)| u64::from(item.bytes)).sum()
+    }
+}
+
+#[test]
+fn a_queue_that_breaks_a_promise_is_found() {
+    let limit = Limit::Packets(5);
+    check_queue("sound", limit, || FIFO).unwrap();
+    for (queue, promise) in [
+        (Heap { last_first: true, ..FIFO }, "leaves, due is"),
+        (Heap { most: 6, ..FIFO }, "beyond the limit"),
+        (Heap { forgets: true, ..FIFO }, "the backlog is"),
+        (Heap { idles: true, ..FIFO }, "nothing leaves"),
+        (Heap { passes_all: true, ..FIFO }, "an item that passes is"),
+    ] {
+        broken(check_queue("heap", limit, || queue.clone()), promise);
+    }
+}

@@ -1,0 +1,51 @@
+//! The scripts of `tests/exchange`, one per rule of an RFC.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ackclock::exchange::{Outcome, run};
+
+fn scripts() -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/exchange");
+    let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|e| e == "pkt")).collect();
+    files.sort();
+    assert!(!files.is_empty(), "{} has scripts", folder.display());
+    files.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn every_script_passes_and_leaves_nothing_over() {
+    let mut wrong = Vec::new();
+    for (path, text) in scripts() {
+        let report = run(&text);
+        if !report.passed() || !report.notes.is_empty() {
+            wrong.push(format!("{}: {:#?}", path.display(), report));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_script_quotes_its_rule() {
+    for (path, text) in scripts() {
+        assert!(text.starts_with("// RFC ") && text.contains('"'), "{}: the sentence of the RFC", path.display());
+    }
+}
+
+/// A segment that a script expects is one that it checks.
+#[test]
+fn every_script_fails_if_what_it_expects_is_changed() {
+    for (path, text) in scripts() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (number, line) in
+            lines.iter().enumerate().filter(|(_, line)| line.contains(" > ") && line.contains(" ack "))
+        {
+            let changed = line.replacen(" ack ", " ack 9", 1);
+            let mut lines = lines.clone();
+            lines[number] = &changed;
+            let outcome = run(&lines.join("\n")).outcome;
+            assert!(matches!(outcome, Outcome::Failed(_)), "{}: {changed}: {outcome:?}", path.display());
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Metamorphic tests: runs that differ in what must not matter give the same results.
+
+mod common;
+
+use ackclock::cc::{Ack, Cc, CcSpec, Congestion, CongestionControl, algorithms};
+use ackclock::contract::random_plan;
+use ackclock::sim::{self, FlowPlan, FlowResult, LossPlan, Plan, RunResult, Sampling, Summary, Traffic};
+use ackclock::tcp::LossRecovery;
+use ackclock::units::{Duration, Rate};
+use common::{Dumbbell, FlowSetup, run};
+
+/// Random networks of each test.
+const CASES: u64 = 40;
+
+fn plans() -> impl Iterator<Item = Plan> {
+    (0..CASES).map(|case| {
+        let specs = algorithms();
+        random_plan(&specs[case as usize % specs.len()].defaults, case)
+    })
+}
+
+fn flow<'a>(result: &'a RunResult, name: &str) -> &'a FlowResult {
+    result.flows.iter().find(|flow| flow.name == name).unwrap()
+}
+
+#[test]
+fn permuted_flows_give_permuted_results() {
+    for mut plan in plans() {
+        let straight = run(&plan);
+        plan.flows.rotate_left(1);
+        plan.flows.reverse();
+        let permuted = run(&plan);
+        assert_eq!(straight.summary, permuted.summary);
+        for one in &straight.flows {
+            assert_eq!(FlowResult { id: one.id, ..flow(&permuted, &one.name).clone() }, *one);
+        }
+    }
+}
+
+#[test]
+fn an_idle_flow_changes_nothing() {
+    for mut plan in plans() {
+        let without = run(&plan);
+        let mut idle = plan.flows[0].clone();
+        idle.name = "idle".to_owned();
+        idle.start = ackclock::units::Instant::ZERO + plan.duration * 2;
+        idle.stop = None;
+        plan.flows.push(idle);
+        let with_idle = run(&plan);
+        assert_eq!(with_idle.flows[..without.flows.len()], without.flows[..]);
+        assert_eq!(with_idle.links, without.links);
+    }
+}
+
+/// What a later start must leave as it was: whole numbers, and the course of every window.
+fn course(result: &RunResult) -> Vec<(u64, u64, u64, Vec<u64>)> {
+    let samples = &result.samples.flows;
+    let of_flow = |index: usize| {
+        let rows = (0..samples.flow.len()).filter(|row| samples.flow[*row] as usize == index);
+        rows.flat_map(|row| [samples.cwnd_segments[row].to_bits(), samples.srtt_ns[row], samples.delivered_bytes[row]])
+            .collect()
+    };
+    let flows = result.flows.iter().enumerate();
+    flows.map(|(index, flow)| (flow.sent, flow.retransmits, flow.timeouts, of_flow(index))).collect()
+}
+
+#[test]
+fn everything_later_is_the_same_later() {
+    let shift = Duration::from_nanos(86_400_123_456_789);
+    for mut plan in plans() {
+        // The samples of the shifted run are those of the straight one, behind the pause.
+        plan.warmup = Duration::ZERO;
+        plan.sampling = Sampling { interval: Some(plan.duration), max_flows: 64, packets: false };
+        let straight = run(&plan);
+        let end = plan.duration;
+        plan.warmup = shift;
+        plan.duration += shift;
+        plan.sampling.interval = Some(plan.duration);
+        for flow in &mut plan.flows {
+            flow.start += shift;
+            flow.stop = flow.stop.map(|stop| stop + shift);
+        }
+        let later = run(&plan);
+        assert_eq!(course(&straight), course(&later), "{end}");
+        assert_eq!(straight.totals, later.totals);
+    }
+}
+
+/// The plan with every time `factor` times as long, and every rate as much slower.
+fn slower(plan: &Plan, factor: u64) -> Plan {
+    let mut plan = plan.clone();
+    let rate = |rate: Rate| Rate::from_bps(rate.as_bps() / factor).unwrap();
+    plan.duration = plan.duration * factor;
+    plan.warmup = plan.warmup * factor;
+    plan.sampling.interval = plan.sampling.interval.map(|interval| interval * factor);
+    for link in &mut plan.links {
+        link.rate = link.rate.map(rate);
+        link.delay = link.delay * factor;
+        link.jitter = link.jitter * factor;
+    }
+    for flow in &mut plan.flows {
+        flow.start = ackclock::units::Instant::from_nanos(flow.start.as_nanos() * factor);
+        flow.stop = flow.stop.map(|stop| ackclock::units::Instant::from_nanos(stop.as_nanos() * factor));
+        flow.base_rtt = flow.base_rtt * factor;
+        flow.transport.min_rto = flow.transport.min_rto * factor;
+        flow.transport.delayed_ack = flow.transport.delayed_ack.map(|delay| delay * factor);
+        if let Traffic::RateLimited { rate: writes } = &mut flow.traffic {
+            *writes = rate(*writes);
+        }
+    }
+    plan
+}
+
+#[test]
+fn twice_as_slow_is_the_same_in_twice_the_time() {
+    // Rates that divide a second into even nanoseconds per byte: nothing is rounded, here or there. The
+    // constants of the RTO do not scale (1 s before the first measurement, 1 ms of granularity, 60 s at the most); a
+    // floor above them leaves them without effect.
+    let mut dumbbell = Dumbbell::new(8_000_000, Duration::from_millis(64), 30, 3);
+    dumbbell.duration = Duration::from_secs(20);
+    for (index, (_, setup)) in dumbbell.flows.iter_mut().enumerate() {
+        setup.transport.recovery = LossRecovery::Sack;
+        setup.transport.min_rto = Duration::from_secs(3);
+        setup.start = Duration::from_millis(320 * index as u64);
+    }
+    for info in algorithms() {
+        dumbbell.flows[0].1.cc = info.defaults.clone();
+        let (fast, slow) = (dumbbell.plan(), slower(&dumbbell.plan(), 2));
+        let (fast, slow) = (run(&fast), run(&slow));
+        let (fast_flows, slow_flows) = (&fast.samples.flows, &slow.samples.flows);
+        assert!(fast_flows.time_ns.iter().zip(&slow_flows.time_ns).all(|(fast, slow)| 2 * fast == *slow));
+        assert_eq!(fast_flows.cwnd_segments, slow_flows.cwnd_segments, "{}", info.name);
+        assert_eq!(fast_flows.delivered_bytes, slow_flows.delivered_bytes, "{}", info.name);
+        assert_eq!(fast_flows.retransmits, slow_flows.retransmits, "{}", info.name);
+        assert_eq!(fast.samples.links.backlog_packets, slow.samples.links.backlog_packets, "{}", info.name);
+        assert_eq!(fast.totals, slow.totals);
+    }
+}
+
+/// Two flows on paths that share nothing: whatever is said of one does not reach the other.
+#[test]
+fn the_configuration_of_a_flow_does_not_reach_a_flow_on_another_path() {
+    let changes: [fn(&mut FlowPlan); 12] = [
+        |flow| flow.cc = CcSpec::by_name("mimd").unwrap(),
+        |flow| flow.cc_context.initial_window = 17.0,
+        |flow| flow.transport.mss = 536,
+        |flow| flow.transport.recovery = LossRecovery::Tahoe,
+        |flow| flow.transport.max_window = Some(3),
+        |flow| flow.transport.delayed_ack = Some(Duration::from_millis(40)),
+        |flow| flow.transport.timestamps = true,
+        |flow| flow.transport.byte_counting = true,
+        |flow| flow.transport.min_rto = Duration::from_secs(1),
+        |flow| flow.transport.peer_sack = false,
+        |flow| flow.traffic = Traffic::Transfer { bytes: 12_345 },
+        |flow| flow.start += Duration::from_millis(777),
+    ];
+    for case in 0..10 {
+        let cc = CcSpec::by_name("aimd").unwrap();
+        let mut plan = random_plan(&cc, case);
+        plan.flows.truncate(1);
+        // A second network beside the first.
+        let mut other = random_plan(&cc, case + 100);
+        let links = plan.links.len();
+        for link in &mut other.links {
+            link.name = format!("other.{}", link.name);
+        }
+        for flow in &mut other.flows {
+            flow.name = format!("other.{}", flow.name);
+            for link in flow.forward.iter_mut().chain(&mut flow.reverse) {
+                *link += links;
+            }
+        }
+        plan.links.append(&mut other.links);
+        plan.flows.append(&mut other.flows);
+        let before = run(&plan);
+        for (number, change) in changes.iter().enumerate() {
+            let mut changed = plan.clone();
+            change(&mut changed.flows[0]);
+            let after = run(&changed);
+            assert_eq!(before.flows[1..], after.flows[1..], "change {number}");
+            let others = |result: &RunResult| -> Vec<_> {
+                result.links.iter().filter(|link| link.name.starts_with("other.")).cloned().collect()
+            };
+            assert_eq!(others(&before), others(&after), "change {number}");
+        }
+    }
+}
+
+/// A window that never moves.
+#[derive(Debug)]
+struct Frozen(f64);
+
+impl CongestionControl for Frozen {
+    fn cwnd(&self) -> f64 {
+        self.0
+    }
+    fn ssthresh(&self) -> f64 {
+        self.0
+    }
+    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_congestion(&mut self, _congestion: &Congestion) {}
+}
+
+/// Goodput over delay and losses, as a sum of logarithms: a factor in any of them counts the same everywhere.
+fn score(summary: &Summary, base_rtt: Duration) -> f64 {
+    let delay = 1.0 + summary.queue_delay_mean_s / base_rtt.as_secs_f64();
+    (summary.efficiency.max(1e-6) / delay * (1.0 - summary.loss_rate).powi(10)).log2()
+}
+
+/// Some window fits each link; none fits the links of a whole suite, which adaptive windows find by themselves.
+#[test]
+fn no_frozen_window_beats_every_adaptive_one_over_a_suite() {
+    let environments: Vec<Dumbbell> =
+        [(5_000_000, 120, 1), (5_000_000, 120, 5), (100_000_000, 4, 2), (20_000_000, 42, 8), (50_000_000, 80, 1)]
+            .into_iter()
+            .map(|(rate, rtt, flows)| {
+                let rtt = Duration::from_millis(rtt);
+                let buffer = Dumbbell::bdp_packets(rate, rtt).max(30.0) as u32;
+                let mut dumbbell = Dumbbell::new(rate, rtt, buffer, flows);
+                dumbbell.loss = LossPlan::None;
+                dumbbell.duration = Duration::from_secs(40);
+                dumbbell.flows = dumbbell
+                    .flows
+                    .iter()
+                    .enumerate()
+                    .map(|(index, (name, setup))| {
+                        let start = Duration::from_millis(190 * index as u64);
+                        (name.clone(), FlowSetup { start, ..setup.clone() })
+                    })
+                    .collect();
+                dumbbell
+            })
+            .collect();
+    let total = |build: &dyn Fn(&FlowPlan) -> Cc| -> f64 {
+        let scores = environments.iter().map(|dumbbell| {
+            let result = sim::run_with(&dumbbell.plan(), &Default::default(), &mut |flow| build(flow)).unwrap();
+            score(&result.summary, dumbbell.base_rtt)
+        });
+        scores.sum()
+    };
+    let adaptive = algorithms().into_iter().map(|info| total(&|flow| info.defaults.build(flow.cc_context)));
+    let best = adaptive.fold(f64::NEG_INFINITY, f64::max);
+    for window in [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0] {
+        let frozen = total(&|_| Cc::Custom(Box::new(Frozen(window))));
+        assert!(frozen < best, "a window of {window} scores {frozen}, the best adaptive one {best}");
+    }
+}

@@ -1,0 +1,51 @@
+"""`ackclock exchange`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ackclock._core import exchange_json
+from ackclock.cli.options import json_option
+from ackclock.errors import InputError
+
+
+@click.command("exchange")
+@click.argument("files", metavar="FILE.pkt...", nargs=-1, required=True, type=click.Path())
+@json_option
+def command(files: tuple[str, ...], as_json: bool) -> int:
+    """Run scripts in the syntax of packetdrill against the simulated sender and receiver.
+
+    Exit code 1: a script saw something else than it expects; 2: a script cannot be read.
+    """
+    reports = [_run(file, quiet=as_json) for file in files]
+    count = {status: sum(report["status"] == status for report in reports) for status in _STATUSES}
+    if as_json:
+        click.echo(json.dumps({**count, "reports": reports}, indent=2))
+    else:
+        unreadable = f", {count['unreadable']} unreadable" if count["unreadable"] else ""
+        click.echo(f"{count['passed']} passed, {count['failed']} failed{unreadable}")
+    return 2 if count["unreadable"] else int(count["failed"] > 0)
+
+
+_STATUSES = ("passed", "failed", "unreadable")
+
+
+def _run(file: str, *, quiet: bool) -> dict[str, Any]:
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file}: not a text in UTF-8") from None
+    report: dict[str, Any] = json.loads(exchange_json(text, file))
+    if not quiet:
+        click.echo(f"{report['status']:<10} {file}")
+        if report["message"]:
+            click.echo(report["message"])
+        for note in report["notes"]:
+            click.echo(f"note: {note['message']}", err=True)
+    return report

@@ -1,0 +1,123 @@
+"""What the documents show works: commands, scenarios, Python, links.
+
+Blocks marked ```console no-test or ```python no-test are not run.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from helpers import ROOT, cli
+
+import ackclock
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a document."""
+
+    place: str
+    language: str
+    text: str
+
+
+def blocks(*languages: str) -> list[Block]:
+    found = []
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8")
+        for match in BLOCK.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            if match[1] in languages and "no-test" not in match[2].split():
+                found.append(Block(f"{path.relative_to(ROOT)}:{line}", match[1], match[3]))
+    return found
+
+
+def commands() -> list[tuple[str, str]]:
+    """Return place and text of every command, each text once, in the order of the documents."""
+    first: dict[str, str] = {}
+    for block in blocks("console"):
+        for line in block.text.replace("\\\n", " ").splitlines():
+            if line.startswith("$ ackclock "):
+                first.setdefault(line.removeprefix("$ "), block.place)
+    return [(place, command) for command, place in first.items()]
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that a reader's could be; what one command leaves the next one finds."""
+    folder = tmp_path_factory.mktemp("docs")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return folder
+
+
+def shell_environment() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize(("place", "command"), commands())
+def test_commands_run(scratch: Path, place: str, command: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=scratch,
+        env=shell_environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, f"{place}: {command}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("block", blocks("toml"), ids=lambda block: block.place)
+def test_scenarios_are_valid(tmp_path: Path, block: Block) -> None:
+    if "schema = 1" not in block.text:
+        pytest.skip("a part of a scenario")
+    path = tmp_path / "shown.toml"
+    path.write_text(block.text)
+    answer = cli("check", path)
+    assert answer.code == 0, f"{block.place}: {answer.stderr}"
+
+
+@pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.place)
+def test_python_runs(scratch: Path, block: Block) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", block.text],
+        cwd=scratch,
+        env=shell_environment(),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, f"{block.place}: {done.stderr}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    text = BLOCK.sub("", path.read_text(encoding="utf-8"))
+    targets = [target.split("#")[0] for target in LINK.findall(text) if not re.match(r"[a-z]+:", target)]
+    missing = [target for target in targets if target and not (path.parent / target).exists()]
+    assert missing == []
+
+
+def test_the_example_of_the_package_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    result = doctest.testmod(ackclock)
+    assert result.attempted > 0 and result.failed == 0
+
+
+def test_there_is_something_to_read() -> None:
+    assert len(DOCUMENTS) > 5

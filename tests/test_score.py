@@ -1,0 +1,280 @@
+"""Scores, judgements, verdict and charts from numbers made by hand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+from ackclock.evaluation.charts import Chart, Line, charts_of, svg
+from ackclock.evaluation.score import COMMON, Metric, Result, Score, Scoreboard, score
+from ackclock.evaluation.scoreboard import estimate_text, scoreboard_json
+from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
+from ackclock.evaluation.verdict import verdict, worst_result
+from ackclock.job import Outcome
+from ackclock.stats import Estimate, estimate, paired_difference
+
+SHARE = Watch(metric="share", group="late", label="late share", better="near-one")
+
+
+def environment(name: str = "one", watch: Watch | None = None, fairness: bool = True) -> Environment:
+    return Environment(name, f"Title {name}", "Why?", Path("none.toml"), (), fairness, watch)
+
+
+def document(goodputs: dict[str, list[float]], **changes: float) -> dict[str, Any]:
+    """Return a run in which the flows of each group got these goodputs, bits per second."""
+    total = sum(sum(values) for values in goodputs.values())
+    summary = {
+        "goodput_bps": total,
+        "efficiency": total / 1e7,
+        "loss_rate": 0.01,
+        "queue_delay_mean_s": 0.02,
+        "jain_index": 0.9,
+    }
+    flows = [
+        {"group": group, "goodput_bps": value, "completion_time_s": None}
+        for group, values in goodputs.items()
+        for value in values
+    ]
+    return {"duration_s": 100.0, "summary": {**summary, **changes}, "flows": flows}
+
+
+def watched(watch: Watch, *runs: dict[str, Any]) -> tuple[float, ...]:
+    result = score(environment(watch=watch), [runs], 0)
+    return result.scores[0][-1].values
+
+
+def test_the_share_is_in_units_of_a_fair_share() -> None:
+    # 8 Mbit/s among four: fair is 2; the late flow has 1.
+    assert watched(SHARE, document({"test": [3e6, 3e6, 1e6], "late": [1e6]})) == (0.5,)
+    # Two flows of a group count by their mean.
+    assert watched(SHARE, document({"test": [4e6], "late": [1e6, 4e6]})) == pytest.approx((2.5 / 3,))
+
+
+def test_other_watches_by_hand() -> None:
+    run = document({"test": [6e6], "late": [2e6, 1e6]})
+    # The document's efficiency is that of 10 Mbit/s.
+    assert watched(Watch("group-efficiency", "late", "x", "higher"), run) == pytest.approx((0.3,))
+    assert watched(Watch("group-goodput", "late", "x", "higher", "Mbit/s", 1e-6), run) == pytest.approx(
+        (3.0,)
+    )
+    run["flows"][1]["completion_time_s"] = 4.0
+    # The other transfer did not end within 100 s.
+    assert watched(Watch("completion-time", "late", "x", "lower", "s"), run) == (52.0,)
+
+
+@pytest.mark.parametrize("metric", ["share", "group-efficiency", "group-goodput"])
+def test_where_nothing_arrives_nobody_has_anything(metric: str) -> None:
+    assert watched(Watch(metric, "late", "x", "higher"), document({"test": [0.0], "late": [0.0]})) == (0.0,)
+
+
+def test_jain_counts_where_fairness_is_meant() -> None:
+    names = {
+        fairness: score(environment(fairness=fairness), [[document({"test": [1e6]})]], 0).metrics
+        for fairness in (True, False)
+    }
+    assert [metric.name for metric in names[True]] == ["efficiency", "loss_rate", "queue_delay", "jain_index"]
+    assert [metric.name for metric in names[False]] == ["efficiency", "loss_rate", "queue_delay"]
+
+
+def judged(better: str, ours: list[float], theirs: list[float]) -> str:
+    metric = Metric("m", "m", better, 2, lambda run: 0.0)
+    harm = paired_difference([metric.harm(x) for x in ours], [metric.harm(x) for x in theirs])
+    return Score(metric, tuple(ours), estimate(ours), harm).judgement
+
+
+@pytest.mark.parametrize(
+    ("better", "ours", "theirs", "expected"),
+    [
+        ("higher", [96.0, 97.1, 98.0], [95.0, 96.0, 97.0], "better"),
+        ("higher", [95.0, 96.0, 97.0], [96.0, 97.1, 98.0], "worse"),
+        ("lower", [95.0, 96.0, 97.0], [96.0, 97.1, 98.0], "better"),
+        ("lower", [96.0, 97.1, 98.0], [95.0, 96.0, 97.0], "worse"),
+        # Below and above one are equally bad: .5 and 1.5 are, 1.3 is better than either.
+        ("near-one", [0.5, 0.51, 0.5], [0.9, 0.9, 0.91], "worse"),
+        ("near-one", [1.3, 1.31, 1.3], [1.5, 1.5, 1.49], "better"),
+        ("near-one", [1.3, 1.31, 1.3], [0.5, 0.5, 0.51], "better"),
+        ("near-one", [1.5, 1.5, 1.5], [0.5, 0.5, 0.5], ""),
+        ("reach-one", [0.5, 0.51, 0.5], [0.9, 0.9, 0.91], "worse"),
+        ("reach-one", [1.3, 1.31, 1.3], [1.5, 1.5, 1.49], ""),
+        ("reach-one", [1.3, 1.31, 1.3], [0.5, 0.5, 0.51], "better"),
+        # The mean is higher, but the interval of the difference holds zero.
+        ("higher", [1.0, 5.0, 3.0], [2.0, 1.0, 5.0], ""),
+        ("higher", [3.0, 3.0], [3.0, 3.0], ""),
+    ],
+)
+def test_judgements(better: str, ours: list[float], theirs: list[float], expected: str) -> None:
+    assert judged(better, ours, theirs) == expected
+
+
+def test_the_reference_is_not_judged() -> None:
+    runs = [[document({"test": [value]})] * 2 for value in (5e6, 6e6)]
+    result = score(environment(), runs, 1)
+    assert [row[0].judgement for row in result.scores] == ["worse", ""]
+    assert result.scores[1][0].harm is None
+
+
+def test_a_single_replicate_is_judged_where_luck_has_no_part() -> None:
+    runs = [[document({"test": [value]})] for value in (5e6, 6e6)]
+    assert score(environment(), runs, 1).scores[0][0].judgement == ""
+    assert score(environment(), runs, 1, exact=True).scores[0][0].judgement == "worse"
+    assert "single replicate" in verdict(board(score(environment(), runs, 1)))
+    assert "worse in 1" in verdict(board(score(environment(), runs, 1, exact=True)))
+
+
+def board(*results: Result, reference: int = 1) -> Scoreboard:
+    suite = Suite(
+        "made", 1, "Made by hand", 3, ("test",), ("aimd",), tuple(result.environment for result in results)
+    )
+    return Scoreboard(suite, 1, (Contender("new-aimd"), Contender("aimd")), reference, results)
+
+
+def result(name: str, ours: dict[str, float], theirs: dict[str, float], late: tuple[float, float]) -> Result:
+    """Return an environment with three replicates that differ a little."""
+    runs = [
+        [document({"test": [4e6], "late": [share * 1e6 * luck]}, **changes) for luck in (0.99, 1.0, 1.01)]
+        for changes, share in ((ours, late[0]), (theirs, late[1]))
+    ]
+    return score(environment(name, SHARE), runs, 1)
+
+
+def test_the_verdict_counts_and_names_the_worst() -> None:
+    good = result(
+        "good", {"efficiency": 0.97, "loss_rate": 0.02}, {"efficiency": 0.96, "loss_rate": 0.01}, (4, 4)
+    )
+    bad = result(
+        "bad", {"efficiency": 0.90, "loss_rate": 0.08}, {"efficiency": 0.96, "loss_rate": 0.01}, (1, 4)
+    )
+    text = verdict(board(good, bad))
+    assert text.startswith(
+        "Against aimd, new-aimd uses the link better in 1 of 2 environments and worse in 1"
+    )
+    # sqrt(2 x 8) = 4.
+    assert "loses 4 times as much" in text
+    assert "fairer in 0 and less fair in 0" in text
+    # 1 of (4 + 1) / 2: a share of .4, which weighs more than 6 % of the capacity.
+    assert "its worst is “Title bad”: late share 0.4 where aimd has 1." in text
+
+
+def test_the_verdict_changes_with_the_data() -> None:
+    worse = result("one", {"efficiency": 0.5}, {"efficiency": 0.9}, (4, 4))
+    better = result("one", {"efficiency": 0.9}, {"efficiency": 0.5}, (4, 4))
+    assert "better in 0 of 1 environments and worse in 1" in verdict(board(worse))
+    assert "its worst is “Title one”: efficiency % 50 where aimd has 90." in verdict(board(worse))
+    assert "better in 1 of 1 environments and worse in 0" in verdict(board(better))
+    assert verdict(board(better)).endswith("in no environment is it clearly worse.")
+    assert worst_result(board(better)) is None
+
+
+def test_the_reference_has_no_verdict_on_itself() -> None:
+    assert "aimd is the reference itself" in verdict(board(result("one", {}, {}, (4, 4)), reference=0))
+
+
+def test_figures_have_the_digits_of_their_metric() -> None:
+    assert estimate_text(Estimate(97.3256, 0.1, 5), 2) == "97.33 ±0.10"
+    assert estimate_text(Estimate(0.5, None, 1), 3) == "0.500"
+
+
+def test_the_scoreboard_as_json_has_every_replicate() -> None:
+    made = scoreboard_json(board(result("one", {"efficiency": 0.5}, {"efficiency": 0.9}, (4, 4))))
+    (row,) = made["environments"]
+    efficiency = row["scores"][0]["metrics"]["efficiency"]
+    assert efficiency["values"] == [50.0, 50.0, 50.0]
+    assert (efficiency["mean"], efficiency["low"], efficiency["high"]) == (50.0, 50.0, 50.0)
+    assert efficiency["judgement"] == "worse"
+    assert (
+        [score["contender"] for score in row["scores"]]
+        == ["new-aimd", "aimd"]
+        == [contender["label"] for contender in made["contenders"]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("aimd", "aimd"),
+        ('{ kind = "aimd" }', "aimd"),
+        ('{ kind = "aimd", increase = 1, remaining = 0.5 }', "aimd"),
+        ('{ kind = "aimd", increase = 2 }', "aimd(increase=2)"),
+        ('{ kind = "aimd", remaining = 0.875, increase = 0.2 }', "aimd(increase=0.2, remaining=0.875)"),
+        ("aimd-fc+", "aimd-fc+"),
+        ("aimd(increase=2)", "aimd(increase=2)"),
+        (" aimd( remaining=0.875, increase = 0.2 )", "aimd(increase=0.2, remaining=0.875)"),
+        ("aimd-fc+()", "aimd-fc+"),
+    ],
+)
+def test_labels_name_what_is_not_the_default(text: str, label: str) -> None:
+    assert Contender.parse(text).label == label
+
+
+def test_metrics_have_names_of_their_own() -> None:
+    assert (
+        len({metric.name for metric in COMMON}) == len({metric.heading for metric in COMMON}) == len(COMMON)
+    )
+
+
+def test_lines_stay_within_the_picture() -> None:
+    lines = [Line("a", [0.0, 5.0, 10.0], [0.0, 37.0, 12.0]), Line("b", [0.0, 10.0], [1.0, 2.0])]
+    drawn = svg(Chart("cwnd", "segments", lines))
+    width, height = map(int, re.findall(r'viewBox="0 0 (\d+) (\d+)"', drawn)[0])
+    points = [
+        tuple(map(float, pair.split(",")))
+        for text in re.findall(r'points="([^"]+)"', drawn)
+        for pair in text.split()
+    ]
+    assert len(points) == 5
+    assert all(0 <= x <= width and 0 <= y <= height for x, y in points)
+    # The largest value lies highest: y grows downwards.
+    assert min(points, key=lambda point: point[1]) == points[1]
+    assert drawn.count('class="key ') == 2
+    assert ">40<" in drawn and "10 s" in drawn
+
+
+def test_a_line_of_nothing_is_drawn() -> None:
+    assert "<svg" in svg(Chart("cwnd", "segments", []))
+    assert "nan" not in svg(Chart("cwnd", "segments", [Line("a", [0.0, 0.0], [0.0, 0.0])]))
+
+
+def test_the_warm_up_is_shaded() -> None:
+    line = Line("a", [0.0, 10.0], [1.0, 2.0])
+    assert "warmup" not in svg(Chart("cwnd", "segments", [line]))
+    (half,) = re.findall(r'class="warmup"[^>]* width="([\d.]+)"', svg(Chart("cwnd", "segments", [line], 5.0)))
+    (whole,) = re.findall(
+        r'class="warmup"[^>]* width="([\d.]+)"', svg(Chart("cwnd", "segments", [line], 99.0))
+    )
+    assert float(half) == pytest.approx(float(whole) / 2, abs=0.1)
+
+
+def test_runs_without_samples_have_no_charts() -> None:
+    assert charts_of([Outcome("key", "{}")]) == [[]]
+
+
+def sampled(path: Path, windows: list[float]) -> Outcome:
+    """Return a run of one flow with these windows, a second apart."""
+    times = [1_000_000_000 * index for index in range(len(windows))]
+    flows = polars.DataFrame({"time_ns": times, "flow": ["a"] * len(times), "cwnd_segments": windows})
+    links = polars.DataFrame(
+        {"time_ns": times, "link": ["bottleneck"] * len(times), "backlog_packets": range(len(times))}
+    )
+    contents = []
+    for frame in (flows, links):
+        frame.write_parquet(path / "x")
+        contents.append((path / "x").read_bytes())
+    return Outcome("key", "{}", *contents)
+
+
+def test_charts_draw_the_samples(tmp_path: Path) -> None:
+    (charts,) = charts_of([sampled(tmp_path, [1.0, 2.0, 3.0])])
+    assert [title for title, _ in charts] == ["cwnd, segments", "queue at the bottleneck, packets"]
+    assert all(drawn.count("<polyline") == 1 for _, drawn in charts)
+
+
+def test_charts_of_the_same_thing_share_their_scale(tmp_path: Path) -> None:
+    small, nothing, large = charts_of(
+        [sampled(tmp_path, [1.0, 2.0]), Outcome("key", "{}"), sampled(tmp_path, [1.0, 38.0])]
+    )
+    assert nothing == []
+    assert ">40<" in small[0][1] and ">40<" in large[0][1]
