@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import polars
+
 import reference
 from ackclock import _core
 from reference import Packets, Point, Transfer
