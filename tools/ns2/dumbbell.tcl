@@ -6,6 +6,7 @@
 # second, seconds, bytes or packets. `limit` and `access_limit` are ns-2's own: a queue of limit L holds
 # L - 1 waiting packets beside the one in transmission. `jitter` is the upper bound of a uniform extra delay of
 # each data packet behind its access link; beyond a packet time of that link it would reorder packets.
+# `access_rate` 0 leaves the access links out: the agents sit on the two routers.
 
 array set p {
     flows 2        duration 100   warmup 0        seed 1
@@ -80,12 +81,16 @@ proc sink {} {
 }
 
 for {set i 0} {$i < $p(flows)} {incr i} {
-    set source [$ns node]
-    set destination [$ns node]
-    link $source $left $p(access_rate) $p(access_delay) $p(access_limit) $p(access_limit)
-    link $right $destination $p(access_rate) $p(access_delay) $p(access_limit) $p(access_limit)
-    set access($i) [$ns monitor-queue $source $left ""]
-    if {$p(jitter) > 0} { delay_randomly [$ns link $source $left] $jitter }
+    set source $left
+    set destination $right
+    if {$p(access_rate) > 0} {
+        set source [$ns node]
+        set destination [$ns node]
+        link $source $left $p(access_rate) $p(access_delay) $p(access_limit) $p(access_limit)
+        link $right $destination $p(access_rate) $p(access_delay) $p(access_limit) $p(access_limit)
+        set access($i) [$ns monitor-queue $source $left ""]
+        if {$p(jitter) > 0} { delay_randomly [$ns link $source $left] $jitter }
+    }
 
     set tcp($i) [new $classes($p(tcp))]
     $tcp($i) set packetSize_ $p(payload)
@@ -121,7 +126,7 @@ proc counters {into} {
         set c(acked,$i) [expr {[$tcp($i) set ack_] * $p(payload)}]
         incr c(retransmits) [$tcp($i) set nrexmitpack_]
         incr c(timeouts) [$tcp($i) set nrexmit_]
-        incr c(access_drops) [$access($i) set pdrops_]
+        if {$p(access_rate) > 0} { incr c(access_drops) [$access($i) set pdrops_] }
     }
     set c(arrivals) [$bottleneck set parrivals_]
     set c(drops) [$bottleneck set pdrops_]

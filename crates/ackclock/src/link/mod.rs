@@ -8,8 +8,10 @@
 //! At one and the same time, a transmission that becomes due leaves the queue before an arrival enters it.
 
 mod loss;
+mod waits;
 
 pub use loss::Loss;
+use waits::Waits;
 
 use std::collections::VecDeque;
 
@@ -18,11 +20,6 @@ use hdrhistogram::Histogram;
 use crate::luck::Stream;
 use crate::qdisc::{Qdisc, Queue, Queued, Verdict};
 use crate::units::{Duration, Instant, Rate};
-
-/// Longer waits count as this long in a histogram.
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
-/// Two significant digits bound the error of a percentile by 1 %.
-const WAIT_DIGITS: u8 = 2;
 
 /// What a link is made of.
 #[derive(Clone, Debug)]
@@ -53,7 +50,7 @@ pub struct Link<T> {
     lost: Vec<(Instant, T)>,
     last_arrival: Instant,
     counters: LinkCounters,
-    waits: Option<Histogram<u64>>,
+    waits: Option<Box<Waits>>,
 }
 
 /// What a link counts, from the start of the run.
@@ -82,10 +79,6 @@ pub struct LinkCounters {
 impl<T: Queued> Link<T> {
     /// An idle link with an empty queue.
     pub fn new(config: LinkConfig, queue: Queue<T>) -> Self {
-        let waits = config.histogram.then(|| {
-            Histogram::new_with_bounds(1, LONGEST_WAIT.as_nanos(), WAIT_DIGITS)
-                .expect("invariant: the bounds and the precision are valid")
-        });
         Link {
             transmitter: Transmitter::new(config.rate),
             delay: config.delay,
@@ -96,7 +89,7 @@ impl<T: Queued> Link<T> {
             lost: Vec::new(),
             last_arrival: Instant::ZERO,
             counters: LinkCounters::default(),
-            waits,
+            waits: config.histogram.then(Box::default),
         }
     }
 
@@ -190,14 +183,14 @@ impl<T: Queued> Link<T> {
     }
 
     /// The waiting times of forwarded packets, in nanoseconds, since the last [`Link::clear_waits`].
-    pub fn waits(&self) -> Option<&Histogram<u64>> {
-        self.waits.as_ref()
+    pub fn waits(&self) -> Option<Histogram<u64>> {
+        self.waits.as_ref().map(|waits| waits.histogram())
     }
 
     /// Forgets the waiting times.
     pub fn clear_waits(&mut self) {
         if let Some(waits) = &mut self.waits {
-            waits.reset();
+            waits.clear();
         }
     }
 
@@ -218,7 +211,7 @@ impl<T: Queued> Link<T> {
         self.counters.forwarded_bytes += u64::from(bytes);
         self.counters.wait_ns += wait.as_nanos();
         if let Some(waits) = &mut self.waits {
-            waits.saturating_record(wait.as_nanos());
+            waits.record(wait);
         }
         let mut at = self.transmitter.send(start, bytes) + self.delay;
         if let Some((jitter, stream)) = &mut self.jitter {

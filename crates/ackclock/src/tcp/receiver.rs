@@ -133,19 +133,24 @@ impl Receiver {
     }
 
     /// The acknowledgement to send now, also with data of the other direction; nothing is delayed any more.
+    #[inline]
     pub fn acknowledge(&mut self) -> AckSegment {
         self.unacknowledged = 0;
         self.ack_deadline = None;
         self.last_ack_sent = self.next;
+        let sack = if self.sack && !self.out_of_order.is_empty() { self.sack_blocks() } else { SackBlocks::default() };
+        AckSegment { ack: self.next, sack, echo: self.ts_recent, ce_count: self.ce_count }
+    }
+
+    #[cold]
+    fn sack_blocks(&self) -> SackBlocks {
         let mut sack = SackBlocks::default();
-        if self.sack && !self.out_of_order.is_empty() {
-            for index in 0..self.recent_count {
-                if let Some((start, end)) = self.out_of_order.containing(self.recent[index]) {
-                    sack.push(self.next, start, end);
-                }
+        for &position in &self.recent[..self.recent_count] {
+            if let Some((start, end)) = self.out_of_order.containing(position) {
+                sack.push(self.next, start, end);
             }
         }
-        AckSegment { ack: self.next, sack, echo: self.ts_recent, ce_count: self.ce_count }
+        sack
     }
 }
 

@@ -32,7 +32,8 @@ pub struct AckSegment {
 /// Up to three blocks above the cumulative acknowledgement, the most recent first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
-    count: u8,
+    /// A whole word, as all of it, so that processors copy it without waiting for what was just written.
+    count: usize,
     /// Distance of the start from the acknowledgement, and length.
     blocks: [(u32, u32); MAX_SACK_BLOCKS],
 }
@@ -44,8 +45,7 @@ impl SackBlocks {
     pub fn push(&mut self, ack: u64, start: u64, end: u64) {
         let distance = start.checked_sub(ack).and_then(|distance| u32::try_from(distance).ok());
         let len = end.checked_sub(start).and_then(|len| u32::try_from(len).ok());
-        if let (Some(distance), Some(len), Some(block)) = (distance, len, self.blocks.get_mut(usize::from(self.count)))
-        {
+        if let (Some(distance), Some(len), Some(block)) = (distance, len, self.blocks.get_mut(self.count)) {
             *block = (distance, len);
             self.count += 1;
         }
@@ -54,7 +54,7 @@ impl SackBlocks {
     /// Number of blocks.
     #[inline]
     pub fn len(&self) -> usize {
-        usize::from(self.count)
+        self.count
     }
 
     /// True without blocks.
