@@ -186,6 +186,23 @@ fn a_loss_leaves_seven_tenths_with_and_without_fast_convergence() {
 }
 
 #[test]
+fn reno_is_followed_more_slowly_up_to_the_window_before_the_cut_and_not_to_a_lowered_plateau() {
+    let mut driven = Driven::at(100.0, &Cubic::default());
+    driven.lose();
+    // At 70: W_max = 0.85 * 70 = 59.5, cwnd_prior = 70.
+    driven.lose();
+    let gap = Duration::from_micros(1);
+    let mut cwnd = driven.ack(gap);
+    near(driven.stage().curve.w_max, 59.5);
+    while cwnd < 70.0 {
+        let next = driven.ack(gap);
+        near(next, cwnd + 9.0 / 17.0 / cwnd);
+        cwnd = next;
+    }
+    near(driven.ack(gap), cwnd + 1.0 / cwnd);
+}
+
+#[test]
 fn losses_leave_two_segments_and_marks_one() {
     let mut driven = Driven::at(2.0, &Cubic::default());
     assert_eq!(driven.lose(), 2.0);
