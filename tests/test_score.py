@@ -174,8 +174,8 @@ def test_the_reference_has_no_verdict_on_itself() -> None:
 
 
 def test_figures_have_the_digits_of_their_metric() -> None:
-    assert estimate_text(Estimate(97.3256, 0.1, 5), 2) == "97.33 ±0.10"
-    assert estimate_text(Estimate(0.5, None, 1), 3) == "0.500"
+    assert estimate_text(Estimate(97.3256, 97.2256, 97.4256, 5), 2) == "97.33 ±0.10"
+    assert estimate_text(Estimate(0.5, None, None, 1), 3) == "0.500"
 
 
 def test_the_scoreboard_as_json_has_every_replicate() -> None:

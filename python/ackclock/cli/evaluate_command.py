@@ -14,7 +14,7 @@ from ackclock.cli.console import progress, show
 from ackclock.cli.options import json_option, set_option
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.report import write_report
-from ackclock.evaluation.scoreboard import scoreboard_json, scoreboard_table, watch_table
+from ackclock.evaluation.scoreboard import scoreboard_json, scoreboard_table, standings_table, watch_table
 from ackclock.evaluation.verdict import verdict
 
 
@@ -35,6 +35,11 @@ from ackclock.evaluation.verdict import verdict
 @click.option("--quick", is_flag=True, help="Three replicates: a first impression.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @set_option
+@click.option(
+    "--within-table",
+    is_flag=True,
+    help="Measure C and D against the best of this table, not against the stored scores of the panel.",
+)
 @click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
 @click.option("--out", type=click.Path(file_okay=False), help="The folder of runs and report.")
 @json_option
@@ -46,6 +51,7 @@ def command(
     quick: bool,
     seed: int,
     sets: tuple[str, ...],
+    within_table: bool,
     workers: int | None,
     out: str | None,
     as_json: bool,
@@ -65,6 +71,7 @@ def command(
             quick=quick,
             seed=seed,
             sets=sets,
+            within_table=within_table,
             out=folder,
             workers=workers,
             progress=tell,
@@ -76,6 +83,7 @@ def command(
     else:
         show(scoreboard_table(board))
         show(watch_table(board))
+        show(standings_table(board))
         click.echo(verdict(board))
     click.echo(f"report: {report}", err=True)
 
