@@ -76,8 +76,9 @@ def test_jain_counts_where_fairness_is_meant() -> None:
         fairness: score(environment(fairness=fairness), [[document({"test": [1e6]})]], 0).metrics
         for fairness in (True, False)
     }
-    assert [metric.name for metric in names[True]] == ["efficiency", "loss_rate", "queue_delay", "jain_index"]
-    assert [metric.name for metric in names[False]] == ["efficiency", "loss_rate", "queue_delay"]
+    common = ["efficiency", "loss_rate", "queue_delay"]
+    assert [metric.name for metric in names[True]] == [*common, "jain_index", "goodput"]
+    assert [metric.name for metric in names[False]] == [*common, "goodput"]
 
 
 def judged(better: str, ours: list[float], theirs: list[float]) -> str:

@@ -13,7 +13,6 @@ from ackclock.stats import CONFIDENCE, Estimate, student_t_quantile
 #: How often replicates are drawn anew.
 RESAMPLES = 2000
 _SEED = 20260101
-_NORMAL = NormalDist()
 
 
 @cache
@@ -38,29 +37,39 @@ def resampled_means(values: Sequence[float], draws: int | None = None) -> tuple[
 
 
 def bootstrap_estimate(values: Sequence[float]) -> Estimate:
-    """Return mean and bootstrap interval of independent values; it stays within their range."""
+    """Return mean and percentile interval of independent values; it stays within their range."""
     count = len(values)
     if count == 0:
         raise ValueError("no values")
-    return interval_of(math.fsum(values) / count, resampled_means(values), count)
+    mean = math.fsum(values) / count
+    if count == 1:
+        return Estimate(mean, None, None, 1)
+    return Estimate(mean, *_ends(resampled_means(values), count), count)
 
 
-def interval_of(point: float, resampled: Sequence[float], count: int) -> Estimate:
-    """Return a figure with the interval that its resampled values give; none from one replicate.
+def reflected_estimate(point: float, resampled: Sequence[float], count: int) -> Estimate:
+    """Return a figure with the basic interval of its resamples: the percentile one, reflected at the figure.
 
-    The bias-corrected percentile interval (Efron 1987, with no acceleration). Its levels are widened so that
-    for normal values it agrees with Student's t (Hesterberg 2015, section 5.3): the plain one is too short
-    for few replicates.
+    For a maximum of means, which luck raises: resampling raises it once more, and the reflection takes that
+    off (Davison & Hinkley 1997, section 5.2). Where it takes off so much that the figure itself is left out,
+    the interval ends at the figure.
     """
     if count == 1:
         return Estimate(point, None, None, 1)
-    ordered = sorted(resampled)
-    below = sum(value < point for value in ordered) + 0.5 * sum(value == point for value in ordered)
-    edge = 0.5 / len(ordered)
-    shift = 2 * _NORMAL.inv_cdf(min(1 - edge, max(edge, below / len(ordered))))
+    low, high = _ends(resampled, count)
+    return Estimate(point, min(point, 2 * point - high), max(point, 2 * point - low), count)
+
+
+def _ends(resampled: Sequence[float], count: int) -> tuple[float, float]:
+    """Return the ends of the percentile interval of a figure from `count` replicates.
+
+    Its levels are widened so that for normal values it agrees with Student's t (Hesterberg 2015, section
+    5.3): the plain one is too short for few replicates.
+    """
     reach = math.sqrt(count / (count - 1)) * student_t_quantile(count - 1, CONFIDENCE)
-    low, high = (quantile(ordered, _NORMAL.cdf(shift + side * reach)) for side in (-1, 1))
-    return Estimate(point, low, high, count)
+    level = NormalDist().cdf(-reach)
+    ordered = sorted(resampled)
+    return quantile(ordered, level), quantile(ordered, 1 - level)
 
 
 def quantile(ordered: Sequence[float], level: float) -> float:

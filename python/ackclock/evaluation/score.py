@@ -85,6 +85,8 @@ class Result:
     environment: Environment
     metrics: tuple[Metric, ...]
     scores: tuple[tuple[Score, ...], ...]
+    #: Whether nothing is random in it, so that a single replicate says all.
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def score(
             value = (bootstrap_estimate if metric.bounded else estimate)(values)
             row.append(Score(metric, values, value, harm))
         scores.append(tuple(row))
-    return Result(environment, metrics, tuple(scores))
+    return Result(environment, metrics, tuple(scores), exact)
 
 
 def _scales(results: Sequence[Result]) -> list[Scale]:

@@ -118,9 +118,11 @@ def standings_caption(board: Scoreboard) -> str:
 
 def interval_text(value: Estimate, digits: int) -> str:
     """Return `mean [low, high]`, or the mean alone where there is no interval."""
-    if value.low is None or value.high is None:
-        return f"{value.mean:.{digits}f}"
-    return f"{value.mean:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+    mean, *ends = (
+        "" if number is None else f"{round(number, digits) + 0.0:.{digits}f}"
+        for number in (value.mean, value.low, value.high)
+    )
+    return f"{mean} [{', '.join(ends)}]" if all(ends) else mean
 
 
 def figure(score: Score) -> str:

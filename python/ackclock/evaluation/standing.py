@@ -11,7 +11,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ackclock.bootstrap import RESAMPLES, interval_of, quantile, resampled_means
+from ackclock.bootstrap import RESAMPLES, quantile, reflected_estimate, resampled_means
 from ackclock.stats import Estimate
 
 #: Tables of equal algorithms that the null is made of.
@@ -91,8 +91,8 @@ class Standing:
 def standings(harms: Harms, scale: Scale, yardstick: Yardstick) -> tuple[Standing, ...]:
     """Return the standing of each contender in one metric, in the order of the contenders.
 
-    Intervals resample the replicates jointly over environments. Stored best scores are constants; the best of
-    the table is found anew in each resample.
+    Intervals resample the replicates jointly over environments; `reflected_estimate` says how. Stored best
+    scores are constants; the best of the table is found anew in each resample.
     """
     means = {name: [math.fsum(values) / len(values) for values in row] for name, row in harms.items()}
     stored = yardstick.best.get(scale.name, {}) if yardstick.stored else {}
@@ -115,8 +115,8 @@ def standings(harms: Harms, scale: Scale, yardstick: Yardstick) -> tuple[Standin
         found.append(
             Standing(
                 scale,
-                interval_of(max(distances.values()), list(map(max, zip(*drawn, strict=True))), count),
-                interval_of(
+                reflected_estimate(max(distances.values()), list(map(max, zip(*drawn, strict=True))), count),
+                reflected_estimate(
                     math.fsum(distances.values()), list(map(math.fsum, zip(*drawn, strict=True))), count
                 ),
                 max(distances, key=lambda name: distances[name]),
