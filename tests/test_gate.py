@@ -80,10 +80,8 @@ class Gate:
 
     def run(self, cc: str, *conditions: str, more: tuple[str, ...] = ("--replicates", "3")) -> Answer:
         options = [word for condition in conditions for word in ("--fail-if", condition)]
-        return cli(
-            *("evaluate", cc, "--suite", self.suite, "--out", self.folder / "out"),
-            *("--baseline", self.base, *options, *more),
-        )
+        where = ("--suite", self.suite, "--out", self.folder / "out", "--baseline", self.base)
+        return cli("evaluate", cc, *where, *options, *more)
 
     def change_baseline(self, **changes: Any) -> None:
         path = self.base / "scoreboard.json"

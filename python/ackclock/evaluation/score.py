@@ -110,7 +110,7 @@ class Scoreboard:
         if self.yardstick is None:
             return tuple(() for _ in self.contenders)
         by_metric = [
-            standings(harms, scale, self.yardstick)
+            standings(harms, scale, self.yardstick, self.reference)
             for scale in _scales(self.results)
             if (harms := _harms(self.results, scale.name))
         ]

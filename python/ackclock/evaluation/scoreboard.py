@@ -81,8 +81,10 @@ def standings_table(board: Scoreboard) -> Table:
     )
     table.add_column("metric", no_wrap=True, max_width=12)
     table.add_column("cc", no_wrap=True, overflow="ellipsis", max_width=12)
-    for heading in ("C", "worst in", "D", "luck"):
-        table.add_column(heading, justify="left" if heading == "worst in" else "right", no_wrap=True)
+    table.add_column("C", justify="right", no_wrap=True)
+    table.add_column("worst in", no_wrap=True, overflow="ellipsis", max_width=15)
+    for heading in ("D", "luck"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in zip(*board.standings, strict=True):
         for index, (contender, standing) in enumerate(zip(board.contenders, row, strict=True)):
             scale, null = standing.scale, standing.null

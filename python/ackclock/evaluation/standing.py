@@ -88,11 +88,12 @@ class Standing:
         return self.d_sum.mean / len(self.distances)
 
 
-def standings(harms: Harms, scale: Scale, yardstick: Yardstick) -> tuple[Standing, ...]:
+def standings(harms: Harms, scale: Scale, yardstick: Yardstick, reference: int = 0) -> tuple[Standing, ...]:
     """Return the standing of each contender in one metric, in the order of the contenders.
 
     Intervals resample the replicates jointly over environments; `reflected_estimate` says how. Stored best
-    scores are constants; the best of the table is found anew in each resample.
+    scores are constants; the best of the table is found anew in each resample. The null is made of what is
+    stored for it, or else of the contender at index `reference`.
     """
     means = {name: [math.fsum(values) / len(values) for values in row] for name, row in harms.items()}
     stored = yardstick.best.get(scale.name, {}) if yardstick.stored else {}
@@ -104,7 +105,7 @@ def standings(harms: Harms, scale: Scale, yardstick: Yardstick) -> tuple[Standin
         for name, row in resampled.items()
     }
     count = max(len(values) for row in harms.values() for values in row)
-    null = _null(harms, scale, yardstick, unit) if count > 1 else None
+    null = _null(harms, scale, yardstick, reference, unit) if count > 1 else None
     found = []
     for contender in range(len(next(iter(harms.values())))):
         distances = {name: (row[contender] - best[name]) / unit[name] for name, row in means.items()}
@@ -127,12 +128,14 @@ def standings(harms: Harms, scale: Scale, yardstick: Yardstick) -> tuple[Standin
     return tuple(found)
 
 
-def _null(harms: Harms, scale: Scale, yardstick: Yardstick, unit: Mapping[str, float]) -> Null:
+def _null(
+    harms: Harms, scale: Scale, yardstick: Yardstick, reference: int, unit: Mapping[str, float]
+) -> Null:
     """Return what the last of a table of equal algorithms shows against the best.
 
     With stored scores the best is that of the stored algorithms, and the judged one comes on top of them.
     """
-    luck = yardstick.luck.get(scale.name) or {name: row[-1] for name, row in harms.items()}
+    luck = yardstick.luck.get(scale.name) or {name: row[reference] for name, row in harms.items()}
     judged = {name: len(row[0]) for name, row in harms.items()}
     rivals = len(yardstick.algorithms) if yardstick.stored else len(yardstick.algorithms) - 1
     return null_of(luck, rivals, unit=unit, draws=judged, ahead=yardstick.stored)
