@@ -78,11 +78,13 @@ def standings_table(board: Scoreboard) -> Table:
         caption=standings_caption(board),
         caption_justify="left",
         pad_edge=False,
+        # Two figures with intervals need the room.
+        padding=(0, 1, 0, 0),
     )
     table.add_column("metric", no_wrap=True, max_width=12)
-    table.add_column("cc", no_wrap=True, overflow="ellipsis", max_width=12)
+    table.add_column("cc", no_wrap=True, overflow="ellipsis", max_width=11)
     table.add_column("C", justify="right", no_wrap=True)
-    table.add_column("worst in", no_wrap=True, overflow="ellipsis", max_width=15)
+    table.add_column("worst in", no_wrap=True, overflow="ellipsis", max_width=14)
     for heading in ("D", "luck"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in zip(*board.standings, strict=True):
@@ -106,7 +108,7 @@ def standings_caption(board: Scoreboard) -> str:
     yardstick = board.yardstick
     nulls = [standing.null for standing in board.standings[0] if standing.null is not None]
     parts = [
-        "C: distance behind the best score where it is greatest; D: its sum; below zero is ahead of the best",
+        "C: how far behind the best score, at its worst; D: the sum of that; below 0: ahead",
         f"best: {yardstick.title} ({', '.join(yardstick.algorithms)})",
     ]
     if nulls:
