@@ -16,6 +16,9 @@ from helpers import ROOT, Answer, cli
 
 from ackclock.evaluation import Evaluation, evaluate
 
+#: The contender, then the panel.
+PANEL = ["new-aimd", "aimd", "cubic", "aimd-fc+"]
+SCORE_KEYS = {"heading", "mean", "low", "high", "harm_difference", "values", "judgement"}
 CORE = ROOT / "python" / "ackclock" / "suites" / "core"
 SVG = "http://www.w3.org/2000/svg"
 
@@ -69,18 +72,18 @@ def test_the_core_suite_asks_what_it_should(core: Evaluated) -> None:
     ids = {environment["id"] for environment in board["environments"]}
     assert {"slow-1", "slow-5", "fast-1", "fast-5", "late-comer", "departures"} <= ids
     assert {"unequal-rtt", "with-standard", "random-loss", "app-limited", "short-flows"} <= ids
-    assert [contender["label"] for contender in board["contenders"]] == ["new-aimd", "aimd", "aimd-fc+"]
+    assert [contender["label"] for contender in board["contenders"]] == PANEL
     assert board["reference"] == "aimd"
     assert board["suite"]["name"] == "core"
 
 
 def test_scores_have_their_shape(core: Evaluated) -> None:
     for environment in core.scoreboard["environments"]:
-        assert [row["contender"] for row in environment["scores"]] == ["new-aimd", "aimd", "aimd-fc+"]
+        assert [row["contender"] for row in environment["scores"]] == PANEL
         for row in environment["scores"]:
             assert {"efficiency", "loss_rate", "queue_delay"} <= set(row["metrics"])
             for metric in row["metrics"].values():
-                assert set(metric) == {"heading", "mean", "low", "high", "values", "judgement"}
+                assert set(metric) == SCORE_KEYS
                 assert metric["values"] == [metric["mean"]]
                 assert metric["low"] is metric["high"] is None
                 assert metric["judgement"] == ""

@@ -28,7 +28,7 @@ def test_the_algorithms_of_the_papers_are_there() -> None:
 
 def test_every_command_has_help() -> None:
     overview = cli("--help").stdout
-    for command in ("run", "check", "evaluate", "model", "list", "schema"):
+    for command in ("run", "check", "evaluate", "panel", "model", "list", "schema"):
         assert command in overview
         answer = cli(command, "--help")
         assert answer.code == 0 and answer.stdout.startswith(f"Usage: ackclock {command}")

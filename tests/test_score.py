@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
+from rich.console import Console
 
 from ackclock.evaluation.charts import Chart, Line, charts_of, svg
 from ackclock.evaluation.score import COMMON, Metric, Result, Score, Scoreboard, score
-from ackclock.evaluation.scoreboard import estimate_text, scoreboard_json
+from ackclock.evaluation.scoreboard import estimate_text, interval_text, scoreboard_json, standings_table
+from ackclock.evaluation.standing import Yardstick
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
 from ackclock.evaluation.verdict import verdict, worst_result
 from ackclock.job import Outcome
@@ -76,8 +80,9 @@ def test_jain_counts_where_fairness_is_meant() -> None:
         fairness: score(environment(fairness=fairness), [[document({"test": [1e6]})]], 0).metrics
         for fairness in (True, False)
     }
-    assert [metric.name for metric in names[True]] == ["efficiency", "loss_rate", "queue_delay", "jain_index"]
-    assert [metric.name for metric in names[False]] == ["efficiency", "loss_rate", "queue_delay"]
+    common = ["efficiency", "loss_rate", "queue_delay"]
+    assert [metric.name for metric in names[True]] == [*common, "jain_index", "goodput"]
+    assert [metric.name for metric in names[False]] == [*common, "goodput"]
 
 
 def judged(better: str, ours: list[float], theirs: list[float]) -> str:
@@ -174,8 +179,8 @@ def test_the_reference_has_no_verdict_on_itself() -> None:
 
 
 def test_figures_have_the_digits_of_their_metric() -> None:
-    assert estimate_text(Estimate(97.3256, 0.1, 5), 2) == "97.33 ±0.10"
-    assert estimate_text(Estimate(0.5, None, 1), 3) == "0.500"
+    assert estimate_text(Estimate(97.3256, 97.2256, 97.4256, 5), 2) == "97.33 ±0.10"
+    assert estimate_text(Estimate(0.5, None, None, 1), 3) == "0.500"
 
 
 def test_the_scoreboard_as_json_has_every_replicate() -> None:
@@ -190,6 +195,27 @@ def test_the_scoreboard_as_json_has_every_replicate() -> None:
         == ["new-aimd", "aimd"]
         == [contender["label"] for contender in made["contenders"]]
     )
+
+
+def test_c_and_d_fit_100_columns() -> None:
+    rows = [
+        result(
+            f"environment-with-a-long-name-{index}", {"queue_delay_mean_s": 0.26}, {"efficiency": 0.2}, (1, 4)
+        )
+        for index in range(2)
+    ]
+    yardstick = Yardstick("the best within this table", False, ("new-aimd", "aimd"))
+    made = replace(board(*rows), yardstick=yardstick)
+    cc = Contender('{ kind = "linear", increase_add = 0.25, decrease_mul = 0.875 }')
+    shown = io.StringIO()
+    Console(file=shown, width=100).print(standings_table(replace(made, contenders=(cc, made.contenders[1]))))
+    assert max(map(len, shown.getvalue().splitlines())) <= 100
+    for standing in (standing for row in made.standings for standing in row):
+        for figure in (standing.c, standing.d_sum):
+            assert interval_text(figure, standing.scale.digits) in shown.getvalue()
+    # The best has .5, 4 + 1 of 10 Mbit/s: .2 is 30 points behind, in two environments.
+    assert "30.00 [29.90, 30.10]" in shown.getvalue()
+    assert "60.00 [59.80, 60.20]" in shown.getvalue()
 
 
 @pytest.mark.parametrize(

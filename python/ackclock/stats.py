@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 #: The confidence of every interval.
 CONFIDENCE = 0.95
@@ -12,42 +13,41 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and half the width of its interval; no interval from a single value."""
+    """A figure with its interval; no interval from a single replicate."""
 
     mean: float
-    half_width: float | None
+    low: float | None
+    high: float | None
     count: int
 
     @property
-    def low(self) -> float | None:
-        """The lower end of the interval."""
-        return None if self.half_width is None else self.mean - self.half_width
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval."""
-        return None if self.half_width is None else self.mean + self.half_width
+    def half_width(self) -> float | None:
+        """Half the length of the interval, which need not lie evenly around the mean."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
     @property
     def excludes_zero(self) -> bool:
         """True if the interval says which side of zero the truth is on; without one, if the mean does."""
-        return abs(self.mean) > (self.half_width or 0.0)
+        if self.low is None or self.high is None:
+            return self.mean != 0
+        return self.low > 0 or self.high < 0
 
 
 def estimate(values: Sequence[float]) -> Estimate:
     """Return mean and Student's t interval of independent values.
 
-    The interval assumes that means are about normal, which bounded metrics near their bound are not; it may
-    then reach beyond the bound, and says so by doing it.
+    The interval assumes that means are about normal, which those of bounded values near their bound are not:
+    `bootstrap_estimate` is for them.
     """
     count = len(values)
     if count == 0:
         raise ValueError("no values")
     mean = math.fsum(values) / count
     if count == 1:
-        return Estimate(mean, None, 1)
+        return Estimate(mean, None, None, 1)
     variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
-    return Estimate(mean, student_t_quantile(count - 1) * math.sqrt(variance / count), count)
+    half_width = student_t_quantile(count - 1) * math.sqrt(variance / count)
+    return Estimate(mean, mean - half_width, mean + half_width, count)
 
 
 def paired_difference(values: Sequence[float], reference: Sequence[float]) -> Estimate:
@@ -55,6 +55,7 @@ def paired_difference(values: Sequence[float], reference: Sequence[float]) -> Es
     return estimate([ours - theirs for ours, theirs in zip(values, reference, strict=True)])
 
 
+@cache
 def student_t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
     """Return t such that Student's distribution has `confidence` of its weight within -t .. t.
 

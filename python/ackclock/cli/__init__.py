@@ -1,4 +1,6 @@
-"""The command `ackclock`. stdout is data, stderr is talk; exit codes: 0, 2 for mistakes, 130 for Ctrl-C."""
+"""The command `ackclock`. stdout is data, stderr is talk; exit codes: 0, 1 for a gate that fails,
+2 for mistakes, 130 for Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ _COMMANDS = {
     "run": "Run one scenario and print its metrics.",
     "check": "Check a scenario: the links it expands to, every flow's base RTT, what is random.",
     "evaluate": "Compare an algorithm with a panel over a suite of environments.",
+    "panel": "Store the best scores of a suite's panel, which C and D are measured against.",
     "exchange": "Run exchange scripts: segments in and out against the simulated TCP.",
     "model": "The synchronous model: closed forms beside computed figures.",
     "list": "List algorithms, recoveries, queues, losses, traffic, topologies or suites.",

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -13,8 +14,10 @@ import click
 from ackclock.cli.console import progress, show
 from ackclock.cli.options import json_option, set_option
 from ackclock.evaluation import evaluate
+from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
 from ackclock.evaluation.report import write_report
-from ackclock.evaluation.scoreboard import scoreboard_json, scoreboard_table, watch_table
+from ackclock.evaluation.scoreboard import scoreboard_json, scoreboard_table, standings_table, watch_table
+from ackclock.evaluation.suite import Suite
 from ackclock.evaluation.verdict import verdict
 
 
@@ -35,8 +38,26 @@ from ackclock.evaluation.verdict import verdict
 @click.option("--quick", is_flag=True, help="Three replicates: a first impression.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @set_option
+@click.option(
+    "--within-table",
+    is_flag=True,
+    help="Measure C and D against the best of this table, not against the stored scores of the panel.",
+)
 @click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
 @click.option("--out", type=click.Path(file_okay=False), help="The folder of runs and report.")
+@click.option(
+    "--baseline",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="The folder of an earlier evaluation, for --fail-if.",
+)
+@click.option(
+    "--fail-if",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit with 1 if a metric changed like this, such as 'goodput < -2 %'; may be repeated. "
+    f"Metrics: {', '.join(METRICS)}.",
+)
 @json_option
 def command(
     cc: str,
@@ -46,15 +67,25 @@ def command(
     quick: bool,
     seed: int,
     sets: tuple[str, ...],
+    within_table: bool,
     workers: int | None,
     out: str | None,
+    baseline: str | None,
+    fail_if: tuple[str, ...],
     as_json: bool,
-) -> None:
+) -> int:
     """Compare the algorithm CC with a panel: scoreboard, verdict, report.html.
 
     CC is a name (`ackclock list cc`), a name with parameters such as 'aimd(increase=2)', or an inline table
     such as '{ kind = "aimd", increase = 2 }'. Runs that the folder holds already are not run again.
     """
+    if bool(baseline) != bool(fail_if):
+        raise click.UsageError("--baseline and --fail-if go together")
+    loaded = Suite.load(suite)
+    conditions = [Condition.parse(text, loaded) for text in fail_if]
+    before = None if baseline is None else Baseline.load(baseline)
+    if before is not None:
+        before.require(loaded, seed, sets)
     folder = Path(out or f"ackclock-out/evaluate-{_slug(cc)}")
     with progress("running") as tell:
         evaluation = evaluate(
@@ -65,19 +96,34 @@ def command(
             quick=quick,
             seed=seed,
             sets=sets,
+            within_table=within_table,
             out=folder,
             workers=workers,
             progress=tell,
         )
-    report = write_report(evaluation, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
     board = evaluation.board
+    checks = () if before is None else before.check(board, conditions)
+    report = write_report(evaluation, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
     if as_json:
-        click.echo(json.dumps(scoreboard_json(board), indent=2))
+        gate = {} if before is None else {"gate": gate_json(before, checks)}
+        click.echo(json.dumps(scoreboard_json(board) | gate, indent=2))
     else:
         show(scoreboard_table(board))
         show(watch_table(board))
+        show(standings_table(board))
         click.echo(verdict(board))
     click.echo(f"report: {report}", err=True)
+    return _tell(checks)
+
+
+def _tell(checks: Sequence[Check]) -> int:
+    """Say what the gate found on stderr, and return the exit code."""
+    failed = [check for check in checks if check.failed]
+    for check in failed:
+        click.echo(f"gate: {check}; fails {check.condition.text!r}", err=True)
+    if checks and not failed:
+        click.echo(f"gate: passed, {len(checks)} checks", err=True)
+    return 1 if failed else 0
 
 
 def _slug(cc: str) -> str:

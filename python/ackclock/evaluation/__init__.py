@@ -10,7 +10,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
+from ackclock.evaluation.panel import choose_yardstick
 from ackclock.evaluation.score import Scoreboard, score
+from ackclock.evaluation.standing import Standing, Yardstick
 from ackclock.evaluation.suite import Contender, Suite
 from ackclock.evaluation.verdict import verdict
 from ackclock.job import Job, Outcome
@@ -23,7 +25,20 @@ _QUICK_REPLICATES = 3
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """A scoreboard and the runs behind it."""
+    """A scoreboard and the runs behind it.
+
+    What a page or a notebook finds in it:
+
+    - `board.results`: one `Result` per environment; `scores[contender]` has a `Score` per metric, with
+      `values` per replicate, `value` (an `Estimate`: `mean`, `low`, `high`, `half_width`) and `harm`, the
+      paired difference to the reference. Intervals of bounded metrics are not even around the mean.
+    - `standings`: by contender, one `Standing` per metric: `c`, `d_sum` (each an `Estimate`), `d_mean`,
+      `worst` (the id of the worst environment), `distances` by environment, `scale` (`name`, `heading`,
+      `digits`) and `null`, what luck alone would show (`c_mean`, `c_high`, `d_mean`, `d_high`,
+      `algorithms`), or None.
+    - `yardstick`: what C and D are measured against: `title`, `stored`, `algorithms`, `reason`.
+    - `first`: the runs of the first replicate, with samples.
+    """
 
     board: Scoreboard
     #: Jobs and outcomes of `[environment][contender]`, the first replicate each.
@@ -34,17 +49,28 @@ class Evaluation:
         """How the algorithm compares with the reference, in a sentence."""
         return verdict(self.board)
 
+    @property
+    def standings(self) -> tuple[tuple[Standing, ...], ...]:
+        """C and D by contender, one per metric."""
+        return self.board.standings
+
+    @property
+    def yardstick(self) -> Yardstick:
+        """What C and D are measured against."""
+        assert self.board.yardstick is not None, "an evaluation has a yardstick"
+        return self.board.yardstick
+
     def __repr__(self) -> str:
         return f"Evaluation({self.verdict!r})"
 
     def _repr_html_(self) -> str:
         from rich.console import Console
 
-        from ackclock.evaluation.scoreboard import scoreboard_table, watch_table
+        from ackclock.evaluation.scoreboard import scoreboard_table, standings_table, watch_table
 
         text = io.StringIO()
         console = Console(file=text, width=100, markup=False, emoji=False)
-        console.print(scoreboard_table(self.board), watch_table(self.board))
+        console.print(scoreboard_table(self.board), watch_table(self.board), standings_table(self.board))
         return f"<p>{html.escape(self.verdict)}</p><pre>{html.escape(text.getvalue())}</pre>"
 
 
@@ -57,6 +83,7 @@ def evaluate(
     quick: bool = False,
     seed: int = 1,
     sets: Iterable[str] = (),
+    within_table: bool = False,
     out: str | Path | None = None,
     executor: Executor | None = None,
     workers: int | None = None,
@@ -65,8 +92,9 @@ def evaluate(
     """Compare an algorithm with a panel over a suite; every contender meets the same luck.
 
     `cc`: a name, `aimd(increase=2)`, or an inline table such as `{ kind = "aimd", increase = 2 }`. `against`:
-    the panel of the suite by default; its first is the reference. `sets`: changes to every scenario. `out`: a
-    folder to keep the runs in, which a second evaluation takes up. Raises `AckclockError`.
+    the panel of the suite by default; its first is the reference. `sets`: changes to every scenario.
+    `within_table`: measure C and D against the best of this table, not against the stored scores of the
+    panel. `out`: a folder to keep the runs in, which a second evaluation takes up. Raises `AckclockError`.
     """
     loaded = Suite.load(suite)
     panel = [Contender.parse(text) for text in (loaded.panel if against is None else against)]
@@ -77,6 +105,8 @@ def evaluate(
     )
     count = replicates or (_QUICK_REPLICATES if quick else loaded.replicates)
     sets = tuple(sets)
+    labels = [other.label for other in contenders]
+    yardstick = choose_yardstick(loaded, labels, sets, within_table=within_table)
     scenarios = [
         [environment.scenario(other.text, loaded.test_groups, sets) for other in contenders]
         for environment in loaded.environments
@@ -92,5 +122,5 @@ def evaluate(
         exact = not any(scenario.is_random for scenario in contended)
         results.append(score(environment, runs, reference, exact=exact))
         first.append(tuple((study.jobs[0], answer[0]) for study, answer in zip(row, answers, strict=True)))
-    board = Scoreboard(loaded, seed, contenders, reference, tuple(results))
+    board = Scoreboard(loaded, seed, contenders, reference, tuple(results), sets, yardstick)
     return Evaluation(board, tuple(first))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from ackclock.bootstrap import bootstrap_estimate
+from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
 from ackclock.stats import Estimate, estimate, paired_difference
 
@@ -23,6 +26,8 @@ class Metric:
     better: str
     digits: int
     of: Callable[[Document], float]
+    #: Whether values have a bound near which they lie, so that their means are not normal.
+    bounded: bool = False
 
     def harm(self, value: float) -> float:
         """Return how bad a value is; differences of it compare contenders."""
@@ -33,12 +38,19 @@ class Metric:
         return -value if self.better == "higher" else value
 
 
-#: The metrics of every environment, in the order of the scoreboard.
+#: The metrics of every environment that the scoreboard shows, in its order.
 COMMON = (
-    Metric("efficiency", "efficiency %", "higher", 2, lambda run: 100 * run["summary"]["efficiency"]),
-    Metric("loss_rate", "loss %", "lower", 2, lambda run: 100 * run["summary"]["loss_rate"]),
+    Metric("efficiency", "efficiency %", "higher", 2, lambda run: 100 * run["summary"]["efficiency"], True),
+    Metric("loss_rate", "loss %", "lower", 2, lambda run: 100 * run["summary"]["loss_rate"], True),
     Metric("queue_delay", "queue ms", "lower", 1, lambda run: 1e3 * run["summary"]["queue_delay_mean_s"]),
-    Metric("jain_index", "Jain", "higher", 3, lambda run: run["summary"]["jain_index"]),
+    Metric("jain_index", "Jain", "higher", 3, lambda run: run["summary"]["jain_index"], True),
+)
+
+#: The name of the metric that an environment has of its own.
+WATCH = "watch"
+#: Efficiency times the rate of the bottleneck: stored and compared with a baseline, not shown twice.
+GOODPUT = Metric(
+    "goodput", "goodput Mbit/s", "higher", 3, lambda run: 1e-6 * run["summary"]["goodput_bps"], True
 )
 
 
@@ -52,6 +64,11 @@ class Score:
     #: Paired difference to the reference, in terms of harm: above zero is worse. None for the
     #: reference, and where nothing can be said.
     harm: Estimate | None
+
+    @property
+    def harms(self) -> tuple[float, ...]:
+        """How bad each replicate is."""
+        return tuple(self.metric.harm(value) for value in self.values)
 
     @property
     def judgement(self) -> str:
@@ -68,27 +85,47 @@ class Result:
     environment: Environment
     metrics: tuple[Metric, ...]
     scores: tuple[tuple[Score, ...], ...]
+    #: Whether nothing is random in it, so that a single replicate says all.
+    exact: bool = False
 
 
 @dataclass(frozen=True)
 class Scoreboard:
-    """All results of an evaluation; the reference is the first of the panel, the contender comes first."""
+    """All results of an evaluation; the reference is the first of the panel, the contender comes first.
+
+    `Evaluation` says what is in it.
+    """
 
     suite: Suite
     seed: int
     contenders: tuple[Contender, ...]
     reference: int
     results: tuple[Result, ...]
+    sets: tuple[str, ...] = ()
+    yardstick: Yardstick | None = None
+
+    @cached_property
+    def standings(self) -> tuple[tuple[Standing, ...], ...]:
+        """C and D by contender, one per metric; none without a yardstick."""
+        if self.yardstick is None:
+            return tuple(() for _ in self.contenders)
+        by_metric = [
+            standings(harms, scale, self.yardstick, self.reference)
+            for scale in _scales(self.results)
+            if (harms := _harms(self.results, scale.name))
+        ]
+        return tuple(zip(*by_metric, strict=True))
 
 
 def metrics_of(environment: Environment) -> tuple[Metric, ...]:
     """Return the metrics that make sense in an environment."""
-    common = tuple(metric for metric in COMMON if environment.fairness or metric.name != "jain_index")
+    shown = (metric for metric in COMMON if environment.fairness or metric.name != "jain_index")
+    common = (*shown, GOODPUT)
     if environment.watch is None:
         return common
     watch = environment.watch
     heading = f"{watch.label} {watch.unit}".strip()
-    return (*common, Metric("watch", heading, watch.better, 3, lambda run: _watched(watch, run)))
+    return (*common, Metric(WATCH, heading, watch.better, 3, lambda run: _watched(watch, run), True))
 
 
 def score(
@@ -108,9 +145,33 @@ def score(
             harm = None
             if contender != reference and (exact or len(values) > 1):
                 harm = paired_difference([metric.harm(value) for value in values], reference_harm)
-            row.append(Score(metric, values, estimate(values), harm))
+            value = (bootstrap_estimate if metric.bounded else estimate)(values)
+            row.append(Score(metric, values, value, harm))
         scores.append(tuple(row))
-    return Result(environment, metrics, tuple(scores))
+    return Result(environment, metrics, tuple(scores), exact)
+
+
+def _scales(results: Sequence[Result]) -> list[Scale]:
+    """Return what is scored: the metrics that are shown, and what environments are about, as shares."""
+    relative = frozenset(
+        result.environment.id
+        for result in results
+        if (watch := result.environment.watch) is not None and watch.better in ("higher", "lower")
+    )
+    return [
+        *(Scale(metric.name, metric.heading, metric.digits) for metric in COMMON),
+        Scale(WATCH, "own, share", 3, relative),
+    ]
+
+
+def _harms(results: Sequence[Result], name: str) -> dict[str, list[tuple[float, ...]]]:
+    """Return the harms per replicate of a metric, by environment and contender."""
+    return {
+        result.environment.id: [scores[index].harms for scores in result.scores]
+        for result in results
+        for index, metric in enumerate(result.metrics)
+        if metric.name == name
+    }
 
 
 def _watched(watch: Watch, run: Document) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from rich import box
@@ -9,6 +10,7 @@ from rich.table import Table
 
 from ackclock import _core
 from ackclock.evaluation.score import COMMON, Result, Score, Scoreboard
+from ackclock.evaluation.standing import Standing
 from ackclock.evaluation.verdict import verdict
 from ackclock.stats import CONFIDENCE, Estimate
 
@@ -67,6 +69,66 @@ def watch_table(board: Scoreboard) -> Table:
     return table
 
 
+def standings_table(board: Scoreboard) -> Table:
+    """Return C and D: one block per metric, one row per contender."""
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title="behind the best, at the worst (C) and in sum (D)",
+        title_justify="left",
+        caption=standings_caption(board),
+        caption_justify="left",
+        pad_edge=False,
+        # Two figures with intervals need the room.
+        padding=(0, 1, 0, 0),
+    )
+    table.add_column("metric", no_wrap=True, max_width=12)
+    table.add_column("cc", no_wrap=True, overflow="ellipsis", max_width=11)
+    table.add_column("C", justify="right", no_wrap=True)
+    table.add_column("worst in", no_wrap=True, overflow="ellipsis", max_width=14)
+    for heading in ("D", "luck"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in zip(*board.standings, strict=True):
+        for index, (contender, standing) in enumerate(zip(board.contenders, row, strict=True)):
+            scale, null = standing.scale, standing.null
+            table.add_row(
+                scale.heading if index == 0 else "",
+                contender.label,
+                interval_text(standing.c, scale.digits),
+                standing.worst,
+                interval_text(standing.d_sum, scale.digits),
+                f"{null.c_high:.{scale.digits}f}" if null is not None and index == 0 else "",
+            )
+        table.add_section()
+    return table
+
+
+def standings_caption(board: Scoreboard) -> str:
+    """Return how to read C and D, in plain words."""
+    assert board.yardstick is not None, "a board with standings has a yardstick"
+    yardstick = board.yardstick
+    nulls = [standing.null for standing in board.standings[0] if standing.null is not None]
+    parts = [
+        "C: how far behind the best score, at its worst; D: the sum of that; below 0: ahead",
+        f"best: {yardstick.title} ({', '.join(yardstick.algorithms)})",
+    ]
+    if nulls:
+        parts.append(
+            f"luck: what C stays below in 95 % of cases if {nulls[0].algorithms} algorithms are equal"
+        )
+    if yardstick.reason and yardstick.reason != "asked for":
+        parts.append(f"no stored scores: {yardstick.reason}")
+    return "\n".join(parts)
+
+
+def interval_text(value: Estimate, digits: int) -> str:
+    """Return `mean [low, high]`, or the mean alone where there is no interval."""
+    mean, *ends = (
+        "" if number is None else f"{round(number, digits) + 0.0:.{digits}f}"
+        for number in (value.mean, value.low, value.high)
+    )
+    return f"{mean} [{', '.join(ends)}]" if all(ends) else mean
+
+
 def figure(score: Score) -> str:
     """Return mean and half-width with the digits of the metric."""
     return estimate_text(score.value, score.metric.digits)
@@ -85,10 +147,19 @@ def scoreboard_json(board: Scoreboard) -> dict[str, Any]:
         "build": _core.BUILD,
         "suite": {"name": board.suite.name, "version": board.suite.version},
         "seed": board.seed,
+        "sets": list(board.sets),
         "confidence": CONFIDENCE,
         "contenders": [{"label": other.label, "cc": other.resolved} for other in board.contenders],
         "reference": board.contenders[board.reference].label,
         "verdict": verdict(board),
+        "yardstick": _yardstick_json(board),
+        "standings": [
+            {
+                "contender": contender.label,
+                "metrics": {standing.scale.name: _standing_json(standing) for standing in row},
+            }
+            for contender, row in zip(board.contenders, board.standings, strict=True)
+        ],
         "environments": [
             {
                 "id": result.environment.id,
@@ -107,12 +178,38 @@ def scoreboard_json(board: Scoreboard) -> dict[str, Any]:
     }
 
 
+def _yardstick_json(board: Scoreboard) -> dict[str, Any] | None:
+    if (yardstick := board.yardstick) is None:
+        return None
+    return {
+        "title": yardstick.title,
+        "stored": yardstick.stored,
+        "algorithms": list(yardstick.algorithms),
+        "reason": yardstick.reason,
+    }
+
+
+def _standing_json(standing: Standing) -> dict[str, Any]:
+    return {
+        "heading": standing.scale.heading,
+        "c": _estimate_json(standing.c),
+        "d_sum": _estimate_json(standing.d_sum),
+        "d_mean": standing.d_mean,
+        "worst": standing.worst,
+        "distances": dict(standing.distances),
+        "null": None if standing.null is None else asdict(standing.null),
+    }
+
+
+def _estimate_json(value: Estimate) -> dict[str, float | None]:
+    return {"mean": value.mean, "low": value.low, "high": value.high}
+
+
 def _score_json(score: Score) -> dict[str, Any]:
     return {
         "heading": score.metric.heading,
-        "mean": score.value.mean,
-        "low": score.value.low,
-        "high": score.value.high,
+        **_estimate_json(score.value),
+        "harm_difference": None if score.harm is None else _estimate_json(score.harm),
         "values": list(score.values),
         "judgement": score.judgement,
     }

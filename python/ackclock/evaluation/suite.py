@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -81,6 +82,10 @@ class Suite:
     test_groups: tuple[str, ...]
     panel: tuple[str, ...]
     environments: tuple[Environment, ...]
+    #: Goes up whenever the algorithms of the panel or their stored scores change.
+    panel_version: int = 1
+    #: Where `suite.toml` is.
+    folder: Path | None = None
 
     @classmethod
     def load(cls, name: str) -> Suite:
@@ -134,7 +139,16 @@ class Suite:
             test_groups=tuple(tree["test"]),
             panel=tuple(tree["panel"]),
             environments=environments,
+            panel_version=tree.get("panel_version", 1),
+            folder=folder,
         )
+
+    def fingerprint(self, environment: Environment) -> str:
+        """Return a short hash of what an environment is; comments and layout of its file do not count."""
+        tree = tomllib.loads(environment.path.read_text(encoding="utf-8"))
+        parts = [tree, environment.sets, self.test_groups, environment.fairness]
+        parts.append(asdict(environment.watch) if environment.watch else None)
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)

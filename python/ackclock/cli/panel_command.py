@@ -1,0 +1,45 @@
+"""`ackclock panel`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ackclock.cli.console import progress
+from ackclock.errors import StoreError
+from ackclock.evaluation import evaluate
+from ackclock.evaluation.panel import panel_document, panel_path, panel_text
+from ackclock.evaluation.suite import Suite
+from ackclock.store import write_whole
+
+
+@click.command("panel")
+@click.option(
+    "--suite", default="core", show_default=True, help="A suite by name, or a folder with a suite.toml."
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
+@click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
+@click.option("--out", type=click.Path(dir_okay=False), help="The file; panel.json of the suite by default.")
+def command(suite: str, seed: int, workers: int | None, out: str | None) -> None:
+    """Run the panel of a suite and store its scores beside it, as panel.json.
+
+    C and D of `evaluate` are measured against the best of them.
+    """
+    loaded = Suite.load(suite)
+    path = panel_path(loaded) if out is None else Path(out)
+    with progress("running") as tell:
+        evaluation = evaluate(
+            loaded.panel[0],
+            against=loaded.panel,
+            suite=suite,
+            seed=seed,
+            within_table=True,
+            workers=workers,
+            progress=tell,
+        )
+    try:
+        write_whole(path, panel_text(panel_document(evaluation.board)).encode())
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from None
+    click.echo(path)

@@ -1,0 +1,222 @@
+"""A gate for continuous integration: conditions on what changed since a baseline."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from ackclock.errors import InputError
+from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Scoreboard
+from ackclock.evaluation.suite import Suite
+from ackclock.stats import Estimate, paired_difference
+
+#: What a condition may name.
+METRICS = (*(metric.name for metric in COMMON), GOODPUT.name, WATCH)
+_FORM = re.compile(
+    r"(?:([\w.-]+)\s*/\s*)?([\w-]+)\s*([<>])\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)"
+)
+_FILE = "scoreboard.json"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What must not be: a change of a metric below or above a limit."""
+
+    text: str
+    metric: str
+    #: The id of an environment; all that have the metric if None.
+    environment: str | None
+    below: bool
+    limit: float
+    #: Whether the limit is per cent of the baseline; otherwise it has the unit of the metric.
+    relative: bool
+
+    @classmethod
+    def parse(cls, text: str, suite: Suite) -> Condition:
+        """Read `[ENVIRONMENT/]METRIC < NUMBER [%]`. Raises `InputError` with a suggestion."""
+        found = _FORM.fullmatch(text.strip())
+        if found is None:
+            raise InputError(
+                f"--fail-if {text!r}: expected [ENVIRONMENT/]METRIC < or > NUMBER [%], as in 'goodput < -2 %'"
+            )
+        environment, metric, sign, limit, percent = found.groups()
+        _known(f"--fail-if {text!r}", "metric", metric, METRICS)
+        with_metric = {
+            entry.id: (entry.fairness or metric != "jain_index")
+            and (entry.watch is not None or metric != WATCH)
+            for entry in suite.environments
+        }
+        if environment is not None:
+            _known(f"--fail-if {text!r}", "environment", environment, tuple(with_metric))
+        if not any(has for name, has in with_metric.items() if environment in (None, name)):
+            raise InputError(f"--fail-if {text!r}: no such environment of suite {suite.name} has {metric}")
+        return cls(text.strip(), metric, environment, sign == "<", float(limit), percent == "%")
+
+
+@dataclass(frozen=True)
+class Check:
+    """A condition in one environment."""
+
+    condition: Condition
+    environment: str
+    heading: str
+    #: The algorithm minus the baseline, in per cent or in the unit of the metric.
+    change: Estimate
+
+    @property
+    def failed(self) -> bool:
+        """True if the mean is beyond the limit, and the paired interval leaves no doubt that it changed."""
+        if self.condition.below:
+            beyond = self.change.mean < self.condition.limit
+        else:
+            beyond = self.change.mean > self.condition.limit
+        return beyond and self.change.excludes_zero
+
+    def __str__(self) -> str:
+        unit = " %" if self.condition.relative else ""
+        interval = (
+            "nothing random"
+            if self.change.low is None
+            else f"95 % interval {self.change.low:+.3g} to {self.change.high:+.3g}{unit}"
+        )
+        return (
+            f"{self.environment}/{self.condition.metric} ({self.heading}): changed by "
+            f"{self.change.mean:+.3g}{unit} ({interval})"
+        )
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The first contender of an earlier evaluation."""
+
+    path: Path
+    #: Name and version, in words.
+    suite: str
+    seed: int
+    sets: list[str]
+    #: Values per replicate, by environment and metric.
+    values: dict[str, dict[str, list[float]]]
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Baseline:
+        """Read the scoreboard of a folder that `evaluate` left. Raises `InputError`."""
+        path = Path(folder) / _FILE
+        try:
+            board = json.loads(path.read_text(encoding="utf-8"))
+            label = board["contenders"][0]["label"]
+            values = {}
+            for entry in board["environments"]:
+                row = next(row for row in entry["scores"] if row["contender"] == label)
+                values[entry["id"]] = {
+                    name: [float(value) for value in metric["values"]]
+                    for name, metric in row["metrics"].items()
+                }
+            suite = f"{board['suite']['name']} version {board['suite']['version']}"
+            return cls(path, suite, board["seed"], list(board["sets"]), values)
+        except FileNotFoundError:
+            raise InputError(
+                f"--baseline {folder}: there is no {_FILE}; `ackclock evaluate` writes it"
+            ) from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        except (ValueError, LookupError, TypeError, AttributeError, StopIteration):
+            raise InputError(f"{path}: is not a scoreboard of this version of ackclock") from None
+
+    def require(self, suite: Suite, seed: int, sets: Sequence[str]) -> None:
+        """Raise `InputError` unless the baseline met the same environments and the same luck."""
+        for what, theirs, ours, hint in (
+            ("suite", self.suite, f"{suite.name} version {suite.version}", "make the baseline anew"),
+            ("seed", self.seed, seed, f"--seed {self.seed} gives the same luck"),
+            ("--set", self.sets, list(sets), "give both the same"),
+            (
+                "environments",
+                sorted(self.values),
+                sorted(environment.id for environment in suite.environments),
+                "make the baseline anew",
+            ),
+        ):
+            if theirs != ours:
+                raise InputError(f"{self.path}: the baseline has {what} {theirs}, this is {ours}; {hint}")
+
+    def check(self, board: Scoreboard, conditions: Sequence[Condition]) -> tuple[Check, ...]:
+        """Check the first contender of a scoreboard, replicate by replicate on the same luck.
+
+        The replicates that both have count. Raises `InputError` where one is all there is and it may be luck.
+        """
+        checks = []
+        for condition in conditions:
+            for result in board.results:
+                name = result.environment.id
+                score = next((s for s in result.scores[0] if s.metric.name == condition.metric), None)
+                if score is None or condition.environment not in (None, name):
+                    continue
+                before = self.values[name].get(condition.metric)
+                if not before:
+                    raise InputError(
+                        f"{self.path}: has no {condition.metric} in {name}; make the baseline anew"
+                    )
+                count = min(len(before), len(score.values))
+                if count == 1 and not result.exact:
+                    raise InputError(
+                        f"--fail-if {condition.text!r}: {name} is random, and both have one replicate only: "
+                        "nothing can be told from luck; run at least two"
+                    )
+                change = _change(score.values[:count], before[:count], relative=condition.relative)
+                checks.append(Check(condition, name, score.metric.heading, change))
+        return tuple(checks)
+
+
+def gate_json(baseline: Baseline, checks: Sequence[Check]) -> dict[str, Any]:
+    """Return what the gate found; a change from zero has no percentage, and is null."""
+    return {
+        "baseline": str(baseline.path.parent),
+        "passed": not any(check.failed for check in checks),
+        "checks": [
+            {
+                "condition": check.condition.text,
+                "environment": check.environment,
+                "metric": check.condition.metric,
+                "unit": "%" if check.condition.relative else check.heading,
+                "change": _finite(check.change.mean),
+                "low": _finite(check.change.low),
+                "high": _finite(check.change.high),
+                "failed": check.failed,
+            }
+            for check in checks
+        ],
+    }
+
+
+def _change(ours: Sequence[float], before: Sequence[float], *, relative: bool) -> Estimate:
+    change = paired_difference(ours, before)
+    if not relative:
+        return change
+    whole = abs(math.fsum(before) / len(before))
+    ends = (change.mean, change.low, change.high)
+    mean, low, high = (None if end is None else _per_cent(end, whole) for end in ends)
+    assert mean is not None, "a difference has a mean"
+    return Estimate(mean, low, high, change.count)
+
+
+def _per_cent(part: float, whole: float) -> float:
+    """Return a share; anything is infinitely more than nothing."""
+    if whole:
+        return 100 * part / whole
+    return math.copysign(math.inf, part) if part else 0.0
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _known(where: str, what: str, name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        close = get_close_matches(name, names, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
+        raise InputError(f"{where}: no {what} is called {name!r}; {hint}")

@@ -1,0 +1,141 @@
+"""The reference panel of a suite: stored best scores, so that no rival changes C and D of an algorithm."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock import __version__, _core
+from ackclock.errors import InputError
+from ackclock.evaluation.standing import Yardstick
+from ackclock.evaluation.suite import Contender, Suite
+
+if TYPE_CHECKING:
+    from ackclock.evaluation.score import Scoreboard
+
+#: The file beside `suite.toml`.
+FILE = "panel.json"
+_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Scores of the panel's algorithms, as stored by `ackclock panel`."""
+
+    document: dict[str, Any]
+
+    @classmethod
+    def load(cls, suite: Suite) -> Panel | None:
+        """Return what is stored beside a suite, or nothing. Raises `InputError` where it cannot be read."""
+        if suite.folder is None or not (path := suite.folder / FILE).is_file():
+            return None
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            if document["schema"] != _SCHEMA:
+                raise ValueError(f"schema: {document['schema']} is not {_SCHEMA}")
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{path}: cannot be read: {error}; `ackclock panel --suite {suite.folder}` writes it anew"
+            ) from None
+        return cls(document)
+
+    def misfit(self, suite: Suite, sets: Sequence[str]) -> str:
+        """Return why the stored scores say nothing about a suite as it is run; nothing if they do."""
+        stored = self.document
+        if sets:
+            return "--set changes the environments"
+        for what, here, there in (
+            (
+                "suite",
+                f"{suite.name} version {suite.version}",
+                f"{stored['suite']} version {stored['version']}",
+            ),
+            ("panel version", suite.panel_version, stored["panel_version"]),
+            ("panel", [Contender.parse(cc).label for cc in suite.panel], stored["algorithms"]),
+        ):
+            if here != there:
+                return f"the stored scores are of {what} {there}, this is {here}"
+        kept = {name: entry["fingerprint"] for name, entry in stored["environments"].items()}
+        if kept != {environment.id: suite.fingerprint(environment) for environment in suite.environments}:
+            return "the environments are not those of the stored scores"
+        return ""
+
+    def yardstick(self) -> Yardstick:
+        """Return the stored best scores. The null is made of the first algorithm, the reference."""
+        stored = self.document
+        best: dict[str, dict[str, float]] = {}
+        luck: dict[str, dict[str, list[float]]] = {}
+        for name, environment in stored["environments"].items():
+            for metric, entry in environment["metrics"].items():
+                best.setdefault(metric, {})[name] = entry["best"]["harm"]
+                luck.setdefault(metric, {})[name] = entry["harms"][stored["algorithms"][0]]
+        return Yardstick(
+            title=f"panel version {stored['panel_version']}",
+            stored=True,
+            algorithms=tuple(stored["algorithms"]),
+            best=best,
+            luck=luck,
+        )
+
+
+def choose_yardstick(
+    suite: Suite, labels: Sequence[str], sets: Sequence[str], *, within_table: bool
+) -> Yardstick:
+    """Return the stored best scores of a suite, or the best of the table where they cannot be used."""
+    if within_table:
+        reason = "asked for"
+    elif (panel := Panel.load(suite)) is None:
+        reason = f"the suite has no {FILE}"
+    elif not (reason := panel.misfit(suite, sets)):
+        return panel.yardstick()
+    return Yardstick("the best within this table", False, tuple(labels), reason)
+
+
+def panel_document(board: Scoreboard) -> dict[str, Any]:
+    """Return what is stored of a scoreboard that shows the panel alone."""
+    labels = [contender.label for contender in board.contenders]
+    environments = {}
+    for result in board.results:
+        metrics = {}
+        for index, metric in enumerate(result.metrics):
+            row = [scores[index] for scores in result.scores]
+            mean_harm = [sum(score.harms) / len(score.harms) for score in row]
+            first = min(range(len(row)), key=mean_harm.__getitem__)
+            metrics[metric.name] = {
+                "best": {"cc": labels[first], "mean": row[first].value.mean, "harm": mean_harm[first]},
+                "harms": {label: list(score.harms) for label, score in zip(labels, row, strict=True)},
+            }
+        environments[result.environment.id] = {
+            "fingerprint": board.suite.fingerprint(result.environment),
+            "metrics": metrics,
+        }
+    return {
+        "schema": _SCHEMA,
+        "suite": board.suite.name,
+        "version": board.suite.version,
+        "panel_version": board.suite.panel_version,
+        "ackclock": __version__,
+        "build": _core.BUILD,
+        "seed": board.seed,
+        "replicates": board.suite.replicates,
+        "algorithms": labels,
+        "parameters": {contender.label: contender.resolved for contender in board.contenders},
+        "environments": environments,
+    }
+
+
+def panel_text(document: dict[str, Any]) -> str:
+    """Return the text of the file: indented, with a line per list of numbers."""
+    text = json.dumps(document, indent=1, ensure_ascii=False)
+    return re.sub(r"\[\s+([^\[\]{}]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
+
+
+def panel_path(suite: Suite) -> Path:
+    """Return where the stored scores of a suite belong. Raises `InputError` for a suite without a folder."""
+    if suite.folder is None:
+        raise InputError(f"suite {suite.name} has no folder to store a panel in")
+    return suite.folder / FILE

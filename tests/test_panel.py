@@ -1,0 +1,117 @@
+"""Stored scores of a panel: when they are used, when not, and that the shipped ones are true."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import cli
+
+from ackclock.evaluation import evaluate
+from ackclock.evaluation.panel import FILE, Panel, panel_document, panel_text
+from ackclock.evaluation.suite import Suite
+
+
+@pytest.fixture
+def with_panel(tiny_suite: Path) -> Path:
+    """The tiny suite with stored scores."""
+    answer = cli("panel", "--suite", tiny_suite)
+    assert answer.code == 0, answer.stderr
+    assert answer.stdout == f"{tiny_suite / FILE}\n"
+    return tiny_suite
+
+
+def board(suite: Path, *args: str) -> dict[str, Any]:
+    answer = cli("evaluate", "new-aimd", "--suite", suite, "--json", "--out", suite.parent / "out", *args)
+    assert answer.code == 0, answer.stderr
+    made: dict[str, Any] = json.loads(answer.stdout)
+    return made
+
+
+def test_a_rival_changes_neither_c_nor_d(with_panel: Path) -> None:
+    alone = board(with_panel)
+    joined = board(with_panel, "--against", "aimd", "--against", "mimd", "--against", "aiad")
+    assert alone["yardstick"] == joined["yardstick"]
+    assert alone["yardstick"]["stored"] and alone["yardstick"]["algorithms"] == ["aimd", "aimd-fc+"]
+    assert [row["contender"] for row in joined["standings"]] == ["new-aimd", "aimd", "mimd", "aiad"]
+    assert joined["standings"][0] == alone["standings"][0]
+    assert joined["standings"][1] == alone["standings"][1]
+
+
+def test_within_the_table_somebody_is_the_best(with_panel: Path) -> None:
+    made = board(with_panel, "--within-table")
+    assert made["yardstick"]["title"] == "the best within this table"
+    for name in ("alone", "company"):
+        distances = [row["metrics"]["loss_rate"]["distances"][name] for row in made["standings"]]
+        assert min(distances) == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "reason"),
+    [
+        ("suite.toml", "version = 3", "version = 4", "tiny version 3, this is tiny version 4"),
+        ("suite.toml", 'panel = ["aimd",', 'panel = ["mimd",', "the stored scores are of panel"),
+        ("suite.toml", "replicates = 2", "replicates = 2\npanel_version = 2", "panel version 1, this is 2"),
+        ("alone.toml", "18 ms", "28 ms", "the environments are not those"),
+        ("suite.toml", "duration=6 s", "duration=7 s", "the environments are not those"),
+    ],
+)
+def test_scores_that_do_not_fit_are_not_used(
+    with_panel: Path, file: str, old: str, new: str, reason: str
+) -> None:
+    path = with_panel / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    yardstick = evaluate("aimd-fc", suite=str(with_panel), replicates=1).yardstick
+    assert not yardstick.stored
+    assert reason in yardstick.reason
+
+
+def test_scores_of_other_environments_are_not_used(with_panel: Path) -> None:
+    yardstick = evaluate("aimd-fc", suite=str(with_panel), replicates=1, sets=["duration=5 s"]).yardstick
+    assert yardstick.reason == "--set changes the environments"
+    (with_panel / FILE).unlink()
+    answer = cli("evaluate", "aimd", "--suite", with_panel, "--out", with_panel.parent / "out")
+    assert f"no stored scores: the suite has no {FILE}" in answer.stdout
+
+
+def test_a_comment_is_no_change(with_panel: Path) -> None:
+    path = with_panel / "alone.toml"
+    path.write_text("# A comment.\n" + path.read_text())
+    assert evaluate("aimd-fc", suite=str(with_panel), replicates=1).yardstick.stored
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"schema": 7}'])
+def test_a_broken_file_is_refused(tiny_suite: Path, text: str) -> None:
+    (tiny_suite / FILE).write_text(text)
+    answer = cli("evaluate", "aimd", "--suite", tiny_suite, "--out", tiny_suite.parent / "out")
+    assert answer.code == 2
+    assert FILE in answer.stderr and "writes it anew" in answer.stderr and "Traceback" not in answer.stderr
+
+
+def test_the_shipped_scores_are_true() -> None:
+    """The first replicate of the panel once more: if this fails, run `ackclock panel`."""
+    suite = Suite.load("core")
+    panel = Panel.load(suite)
+    assert panel is not None
+    assert panel.misfit(suite, ()) == ""
+    again = panel_document(evaluate("aimd", replicates=1).board)
+    assert panel.document["algorithms"] == again["algorithms"] == ["aimd", "cubic", "aimd-fc+"]
+    assert panel.document["replicates"] == suite.replicates
+    for name, environment in again["environments"].items():
+        for metric, entry in environment["metrics"].items():
+            kept = panel.document["environments"][name]["metrics"][metric]
+            for label, harms in entry["harms"].items():
+                assert kept["harms"][label][0] == pytest.approx(harms[0], rel=1e-9, abs=1e-12), (name, metric)
+            means = {label: sum(harms) / len(harms) for label, harms in kept["harms"].items()}
+            assert kept["best"]["harm"] == pytest.approx(min(means.values()), rel=1e-12, abs=1e-15)
+            assert means[kept["best"]["cc"]] == pytest.approx(kept["best"]["harm"], rel=1e-12, abs=1e-15)
+
+
+def test_the_text_of_the_file_is_its_document() -> None:
+    document = {"a": [1.5, -2.0], "b": [], "c": {"d": ["x", "y"]}}
+    text = panel_text(document)
+    assert json.loads(text) == document
+    assert "[1.5, -2.0]" in text
