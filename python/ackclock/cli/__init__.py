@@ -16,6 +16,7 @@ _COMMANDS = {
     "run": "Run one scenario and print its metrics.",
     "check": "Check a scenario: the links it expands to, every flow's base RTT, what is random.",
     "evaluate": "Compare an algorithm with a panel over a suite of environments.",
+    "reproduce": "Run what a paper ran: tables and claims, printed beside measured.",
     "exchange": "Run exchange scripts: segments in and out against the simulated TCP.",
     "model": "The synchronous model: closed forms beside computed figures.",
     "list": "List algorithms, recoveries, queues, losses, traffic, topologies or suites.",
