@@ -19,7 +19,7 @@ _COMMANDS = {
     "reproduce": "Run what a paper ran: tables and claims, printed beside measured.",
     "exchange": "Run exchange scripts: segments in and out against the simulated TCP.",
     "model": "The synchronous model: closed forms beside computed figures.",
-    "list": "List algorithms, recoveries, queues, losses, traffic, topologies or suites.",
+    "list": "List algorithms, recoveries, queues, losses, traffic, topologies, suites or papers.",
     "schema": "Print the JSON Schema of scenario files.",
 }
 

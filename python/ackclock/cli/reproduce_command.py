@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from pathlib import Path
 
 import click
@@ -10,6 +12,7 @@ import click
 from ackclock.cli.console import progress, show
 from ackclock.cli.options import json_option
 from ackclock.reproduce import reproduce
+from ackclock.reproduce.page import write_page
 from ackclock.reproduce.present import (
     alternatives_table,
     claims_table,
@@ -51,9 +54,9 @@ def command(
             out=folder,
             progress=tell,
         )
-    document = reproduction_json(reproduction)
+    page = write_page(reproduction, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
     if as_json:
-        click.echo(json.dumps(document, indent=2))
+        click.echo(json.dumps(reproduction_json(reproduction), indent=2))
     else:
         for table in reproduction.tables:
             show(paper_table(table))
@@ -61,3 +64,4 @@ def command(
         if reproduction.alternatives:
             show(alternatives_table(reproduction))
         click.echo(reproduction.sentence)
+    click.echo(f"report: {page}", err=True)

@@ -178,11 +178,20 @@ def _each(entry: Values) -> list[dict[str, Any]]:
         for key in ("id", "statement", "note"):
             if key in spec:
                 spec[key] = spec[key].replace(f"{{{axis}}}", str(value))
+        if "with" in spec:
+            spec["with"] = _filled(spec["with"], f"{{{axis}}}", value)
         spec["measure"] = {**spec["measure"], "at": {**spec["measure"].get("at", {}), axis: value}}
         if isinstance(spec.get("printed"), dict):
             spec["printed"] = {**spec["printed"], "at": {axis: value}}
         specs.append(spec)
     return specs
+
+
+def _filled(tree: Any, placeholder: str, value: Any) -> Any:
+    """Return a tree with `value` wherever the placeholder stands alone."""
+    if isinstance(tree, dict):
+        return {key: _filled(item, placeholder, value) for key, item in tree.items()}
+    return value if tree == placeholder else tree
 
 
 def _claim(paper: Paper, spec: Values) -> Claim:
@@ -221,7 +230,7 @@ def _region(expect: Values, printed: float | None, digits: int) -> Region:
     if kind == "below":
         return Region(-math.inf, value, True, f"below {value:g}")
     if kind == "at_most":
-        return Region(-math.inf, value, False, f"at most {value:g}")
+        return Region(-math.inf, value, False, f"at or below {value:g}")
     if printed is None:
         raise ValueError(f"expect: {kind} needs a printed value")
     reach = value if kind == "within" else abs(printed) * value / 100

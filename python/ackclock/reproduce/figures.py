@@ -71,7 +71,7 @@ def _series(runs: Runs, spec: Values) -> Figure:
     for value in runs.paper.grid(grid).axis(axis).values:
         (cell,) = runs.select({**at, axis: value}, grid)
         lines = tuple(_line(cell.runs[0], name) for name in spec["lines"])
-        panels.append(Panel(f"{axis}: {value}", spec["unit"], lines))
+        panels.append(Panel(f"{axis} {value}", spec["unit"], lines))
     return Figure(spec["id"], spec["title"], "series", "s", tuple(panels))
 
 

@@ -44,6 +44,13 @@ def _drops(run: Run) -> float:
     return float(queues + sum(flow["access_drops"] for flow in run.document["flows"]))
 
 
+def _per_round_trip(run: Run) -> float:
+    """Return retransmissions per flow and round trip, queueing included."""
+    measured_s = run.document["duration_s"] - run.warmup_s
+    rates = [flow["retransmits"] * (flow["rtt_mean_s"] or 0.0) / measured_s for flow in run.document["flows"]]
+    return math.fsum(rates) / len(rates)
+
+
 def _utilization_percent(run: Run) -> float:
     return 100 * float(run.summary["utilization"]) * payload_share(run)
 
@@ -65,6 +72,8 @@ METRICS: dict[str, Callable[[Run], float]] = {
     "utilization_percent": _utilization_percent,
     "utilization_deviation_points": _deviation_points,
     "drops": _drops,
+    "timeouts": lambda run: float(sum(flow["timeouts"] for flow in run.document["flows"])),
+    "retransmits_per_round_trip": _per_round_trip,
     "sent_per_flow_kb": lambda run: _sent_kb(run) / _flows(run),
     "goodput_per_flow_kb": lambda run: _goodput_kb(run) / _flows(run),
     "lost_per_flow_kb": lambda run: (_sent_kb(run) - _goodput_kb(run)) / _flows(run),
