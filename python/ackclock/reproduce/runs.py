@@ -127,17 +127,18 @@ def _plan(paper: Paper, batch: Batch, seed: int) -> list[tuple[Grid, Values, Sce
             Study.of(scenario, seed=seed, replicates=batch.replicates, samples=grid.samples),
         )
         for grid in paper.grids
-        for values, scenario in _scenarios(grid, batch.sets)
+        for values, scenario in scenarios_of(grid, batch.sets)
     ]
 
 
-def _scenarios(grid: Grid, sets: Sequence[str]) -> Iterator[tuple[Values, Scenario]]:
+def scenarios_of(grid: Grid, sets: Sequence[str]) -> Iterator[tuple[Values, Scenario]]:
+    """Give the values and the scenario of each cell. Raises `ScenarioError` with file and grid."""
     for values in itertools.product(*(axis.values for axis in grid.axes)):
         along = [axis.set.format(value) for axis, value in zip(grid.axes, values, strict=True)]
         try:
             scenario = Scenario.from_file(grid.scenario, [*sets, *along])
         except ScenarioError as error:
-            raise ScenarioError(f"{error} (with {', '.join([*sets, *along])})") from None
+            raise ScenarioError(f"{grid.scenario.parent / 'paper.toml'}: grid {grid.name}: {error}") from None
         yield {axis.name: value for axis, value in zip(grid.axes, values, strict=True)}, scenario
 
 
