@@ -138,16 +138,16 @@ def _margin(region: Region, part: Part) -> float:
 
 
 def _reason(claim: Claim, verdict: str, part: Part) -> str:
-    where = f"{part.label}: " if part.label else ""
+    where, the = (f"{part.label}: ", "the") if part.label else ("", "The")
     if part.value is None:
         return f"{where}{part.reason}"
     if part.interval is None:
-        return f"{where}a single run of something random has no interval"
+        return f"{where}{the} value is of a single run of something random, which has no interval"
     low, high = part.interval
     what = (
         f"{part.value.mean:.{claim.digits}f}"
         if part.exact
-        else f"the {CONFIDENCE:.0%} interval {low:.{claim.digits}f} … {high:.{claim.digits}f}"
+        else f"{the} {CONFIDENCE:.0%} interval {low:.{claim.digits}f} … {high:.{claim.digits}f}"
     )
     is_so = {
         HOLDS: "is" if part.exact else "lies",

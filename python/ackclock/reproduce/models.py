@@ -39,7 +39,7 @@ def _efficiency(
         found = _efficiencies()[name][convention]
         value = (found[0] if convention == "integer_step" else found)[field]
         if value is None:
-            return [Part("", None, exact=True, reason="no step is at or below X_goal")]
+            return [Part("", None, exact=True, reason="No step is at or below X_goal")]
         values.append(100 * value)
     return [exact(values[0] - (values[1] if minus is not None else 0.0))]
 

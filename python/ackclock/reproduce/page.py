@@ -31,6 +31,8 @@ def write_page(reproduction: Reproduction, folder: Path, *, command: str) -> Pat
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # A number keeps its unit on its line.
+    environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     figures: list[dict[str, Any]] = [
         {"title": figure.title, "panels": draw(figure), "legend": legend(figure)}
         for figure in reproduction.figures
