@@ -197,12 +197,18 @@ def test_what_the_model_and_the_print_say_needs_no_run() -> None:
         (
             '"efficiency_percent", at',
             '"efficency", at',
-            "claim efficiency-1: no metric is called 'efficency'",
+            "claim efficiency-{flows}: no metric is called 'efficency'",
         ),
-        ('kind = "mean"', 'kind = "median"', "claim efficiency-1: no measure is called 'median'"),
+        ('kind = "mean"', 'kind = "median"', "claim efficiency-{flows}: no measure is called 'median'"),
         ("within = 50", "near = 50", "claim efficiency-{flows}: expect: takes one of"),
-        ('cc = "aimd" } }\n\n', 'cc = "cubik" } }\n\n', "claim efficiency-1: there is no \"cc = 'cubik'\""),
+        (
+            'cc = "aimd" } }\n\n',
+            'cc = "cubik" } }\n\n',
+            "claim efficiency-{flows}: cc is never 'cubik'; there are: aimd, new-aimd",
+        ),
         ('id = "order"', 'id = "no-loss"', "claim no-loss: there are two of this id"),
+        ('along = "cc"', 'across = "cc"', "claim order: missing a required"),
+        ("loss:.3f", "los:.3f", "claim no-loss: 'los' is missing"),
         ("statement = ", "says = ", "unknown key 'says'"),
     ],
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock.errors import InputError
-from ackclock.reproduce.measures import Part, take
+from ackclock.reproduce.measures import Part, check, take
 from ackclock.reproduce.paper import Paper, Values
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import CONFIDENCE
@@ -197,6 +197,10 @@ def _filled(tree: Any, placeholder: str, value: Any) -> Any:
 def _claim(paper: Paper, spec: Values) -> Claim:
     if unknown := sorted(set(spec) - _KEYS):
         raise ValueError(f"unknown key {unknown[0]!r}; there are: {', '.join(sorted(_KEYS))}")
+    for measured in (spec["measure"], *spec.get("with", {}).values()):
+        check(paper, measured)
+    # Raises KeyError for what the note names and `with` does not.
+    spec.get("note", "").format(**dict.fromkeys(spec.get("with", {}), 0.0))
     digits = spec.get("digits", 2)
     printed = _printed(paper, spec.get("printed"))
     return Claim(

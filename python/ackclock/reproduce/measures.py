@@ -6,6 +6,7 @@ function registered here.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock.reproduce.metrics import metric as metric_of
-from ackclock.reproduce.paper import Values
+from ackclock.reproduce.paper import Paper, Values, members
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import Estimate, estimate
 
@@ -55,11 +56,31 @@ def measure(kind: str) -> Callable[[Measure], Measure]:
 
 def take(runs: Runs, spec: Values) -> Sequence[Part]:
     """Measure what `spec` asks for. Raises `ValueError` or `KeyError` for what there is not."""
+    function, fields = _function(spec)
+    return function(runs, **fields)
+
+
+def check(paper: Paper, spec: Values) -> None:
+    """Raise `ValueError`, `KeyError` or `TypeError` for what `take` would not understand, before any run."""
+    function, fields = _function(spec)
+    inspect.signature(function).bind(None, **fields)
+    if "metric" in fields:
+        metric_of(fields["metric"])
+        grid = paper.grid(fields.get("grid"))
+        for selection in (fields.get("at", {}), fields.get("minus", {})):
+            grid.check(selection)
+        if "along" in fields:
+            grid.check({fields["along"]: list(fields.get("order", ()))})
+    if "table" in fields:
+        _ = paper.printed[fields["table"]].columns[fields["column"]]
+
+
+def _function(spec: Values) -> tuple[Measure, dict[str, Any]]:
     fields = dict(spec)
     kind = fields.pop("kind")
     if kind not in MEASURES:
         raise ValueError(f"no measure is called {kind!r}; there are: {', '.join(sorted(MEASURES))}")
-    return MEASURES[kind](runs, **fields)
+    return MEASURES[kind], fields
 
 
 def exact(value: float, label: str = "") -> Part:
@@ -73,8 +94,6 @@ def replicate_values(
     """Return a metric of each replicate, the mean over all selected cells, and whether it is exact."""
     function = metric_of(metric)
     cells = runs.select(at, grid)
-    if not cells:
-        raise KeyError(f"no cell at {dict(at)}")
     count = max(len(cell.runs) for cell in cells)
     columns = [[function(run) for run in cell.runs] * (count if len(cell.runs) == 1 else 1) for cell in cells]
     means = [math.fsum(row) / len(row) for row in zip(*columns, strict=True)]
@@ -177,7 +196,4 @@ def spread_percent(values: Sequence[float]) -> float:
 
 def _values(runs: Runs, along: str, at: Values, grid: str | None) -> list[Any]:
     """Return the values of an axis, those that `at` names if it names any."""
-    named = at.get(along)
-    if named is None:
-        return list(runs.paper.grid(grid).axis(along).values)
-    return list(named) if isinstance(named, list | tuple) else [named]
+    return list(members(at.get(along, runs.paper.grid(grid).axis(along).values)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -46,6 +46,23 @@ class Grid:
             if axis.name == name:
                 return axis
         raise KeyError(name)
+
+    def check(self, at: Values) -> None:
+        """Raise `ValueError` where `at` names an axis or a value that there is not."""
+        axes = {axis.name: axis.values for axis in self.axes}
+        for name, wanted in at.items():
+            if name not in axes:
+                raise ValueError(f"no axis is called {name!r}; there are: {', '.join(axes)}")
+            for value in members(wanted):
+                if value not in axes[name]:
+                    raise ValueError(
+                        f"{name} is never {value!r}; there are: {', '.join(map(str, axes[name]))}"
+                    )
+
+
+def members(wanted: Any) -> Sequence[Any]:
+    """Return the values that a selection asks for: a list stands for any of its members."""
+    return wanted if isinstance(wanted, list | tuple) else (wanted,)
 
 
 @dataclass(frozen=True)

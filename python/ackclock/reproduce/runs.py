@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import ScenarioError
 from ackclock.job import Outcome
-from ackclock.reproduce.paper import Grid, Paper, Values
+from ackclock.reproduce.paper import Grid, Paper, Values, members
 from ackclock.scenario import Scenario
 from ackclock.store import Store
 from ackclock.study import Study, run_study
@@ -72,17 +72,14 @@ class Runs:
     def select(self, at: Values, grid: str | None = None) -> list[Cell]:
         """Return the cells whose values are those of `at`, a list standing for any of its members.
 
-        Raises `KeyError` where `at` names what the grid has not got.
+        Raises `ValueError` where `at` names what the grid has not got.
         """
         chosen = self.paper.grid(grid)
-        for name, wanted in at.items():
-            missing = [value for value in _members(wanted) if value not in chosen.axis(name).values]
-            if missing:
-                raise KeyError(f"{name} = {missing[0]!r}")
+        chosen.check(at)
         return [
             cell
             for cell in self._cells[chosen.name]
-            if all(cell.values[name] in _members(wanted) for name, wanted in at.items())
+            if all(cell.values[name] in members(wanted) for name, wanted in at.items())
         ]
 
 
@@ -140,10 +137,6 @@ def scenarios_of(grid: Grid, sets: Sequence[str]) -> Iterator[tuple[Values, Scen
         except ScenarioError as error:
             raise ScenarioError(f"{grid.scenario.parent / 'paper.toml'}: grid {grid.name}: {error}") from None
         yield {axis.name: value for axis, value in zip(grid.axes, values, strict=True)}, scenario
-
-
-def _members(wanted: Any) -> Sequence[Any]:
-    return wanted if isinstance(wanted, list | tuple) else (wanted,)
 
 
 def _frame(content: bytes | None) -> polars.DataFrame:
