@@ -8,7 +8,7 @@ import pytest
 from helpers import ROOT, cli
 
 
-@pytest.mark.parametrize("kind", ["cc", "recovery", "queue", "loss", "traffic", "topology", "suite"])
+@pytest.mark.parametrize("kind", ["cc", "recovery", "queue", "loss", "traffic", "topology", "suite", "paper"])
 def test_every_kind_is_listed(kind: str) -> None:
     entries = json.loads(cli("list", kind, "--json").stdout)
     assert entries and all(entry["name"] and entry["summary"] for entry in entries)
@@ -28,7 +28,7 @@ def test_the_algorithms_of_the_papers_are_there() -> None:
 
 def test_every_command_has_help() -> None:
     overview = cli("--help").stdout
-    for command in ("run", "check", "evaluate", "panel", "model", "list", "schema"):
+    for command in ("run", "check", "evaluate", "panel", "reproduce", "model", "list", "schema"):
         assert command in overview
         answer = cli(command, "--help")
         assert answer.code == 0 and answer.stdout.startswith(f"Usage: ackclock {command}")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs a wheel into an empty environment without Rust and runs a scenario with it.
+# Installs a wheel into an empty environment without Rust, runs a scenario with it and reproduces a paper.
 #
 #   sh tools/check_wheel.sh PYTHON WHEEL
 set -eu
@@ -26,4 +26,9 @@ import json, sys
 goodput = json.load(sys.stdin)["summary"]["goodput_bps"]
 assert 4e6 < goodput < 5e6, goodput
 print(f"wheel installed without Rust: two flows at 5 Mbit/s reach {goodput / 1e6:.2f} Mbit/s")
+'
+PATH="$environment/bin" ackclock reproduce jasem-utilization --quick --json 2>/dev/null |
+    "$environment/bin/python" -c '
+import json, sys
+print("wheel: " + json.load(sys.stdin)["summary"])
 '

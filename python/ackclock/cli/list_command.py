@@ -11,18 +11,19 @@ from ackclock import _core
 from ackclock.cli import suggestion
 from ackclock.cli.options import json_option
 
-#: What the core can list, and the suites, which are files.
-_KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "suite")
+#: What the core can list, and suites and papers, which are files.
+_KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "suite", "paper")
 
 
 @click.command("list")
 @click.argument("kind", metavar="KIND")
 @json_option
 def command(kind: str, as_json: bool) -> None:
-    """List what there is of KIND: cc, recovery, queue, loss, traffic, topology or suite."""
+    """List what there is of KIND: cc, recovery, queue, loss, traffic, topology, suite or paper."""
     if kind not in _KINDS:
         raise click.UsageError(f"nothing of kind {kind!r} can be listed{suggestion(kind, _KINDS)}")
-    entries = _suites() if kind == "suite" else json.loads(_core.list_json(kind))
+    files = {"suite": _suites, "paper": _papers}
+    entries = files[kind]() if kind in files else json.loads(_core.list_json(kind))
     if as_json:
         click.echo(json.dumps(entries, indent=2))
         return
@@ -67,4 +68,14 @@ def _suites() -> list[dict[str, Any]]:
             ],
         }
         for suite in suites
+    ]
+
+
+def _papers() -> list[dict[str, Any]]:
+    from ackclock.reproduce.claims import claims_of
+    from ackclock.reproduce.paper import Paper, paper_names
+
+    papers = [Paper.load(name) for name in paper_names()]
+    return [
+        {"name": paper.name, "summary": f"{paper.title} ({len(claims_of(paper))} claims)"} for paper in papers
     ]

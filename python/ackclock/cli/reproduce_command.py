@@ -1,0 +1,67 @@
+"""`ackclock reproduce`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from ackclock.cli.console import progress, show
+from ackclock.cli.options import json_option
+from ackclock.reproduce import reproduce
+from ackclock.reproduce.page import write_page
+from ackclock.reproduce.present import (
+    alternatives_table,
+    claims_table,
+    paper_table,
+    reproduction_json,
+)
+
+
+@click.command("reproduce")
+@click.argument("paper")
+@click.option("--quick", is_flag=True, help="Three replicates, no alternatives: a first impression.")
+@click.option("--replicates", type=click.IntRange(1), help="Replicates per cell; the paper says how many.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
+@click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
+@click.option("--out", type=click.Path(file_okay=False), help="The folder of runs and page.")
+@json_option
+def command(
+    paper: str,
+    quick: bool,
+    replicates: int | None,
+    seed: int,
+    workers: int | None,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Run what PAPER ran, and judge its claims: tables, verdicts, report.html.
+
+    PAPER is a name (`ackclock list paper`), or a folder with a paper.toml. Runs that the folder of --out
+    holds already are not run again. A claim that does not hold is a result, not an error: the exit code is 0.
+    """
+    folder = Path(out or f"ackclock-out/reproduce-{Path(paper).name}")
+    with progress("running") as tell:
+        reproduction = reproduce(
+            paper,
+            quick=quick,
+            replicates=replicates,
+            seed=seed,
+            workers=workers,
+            out=folder,
+            progress=tell,
+        )
+    page = write_page(reproduction, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
+    if as_json:
+        click.echo(json.dumps(reproduction_json(reproduction), indent=2))
+    else:
+        for table in reproduction.tables:
+            show(paper_table(table))
+        show(claims_table(reproduction))
+        if reproduction.alternatives:
+            show(alternatives_table(reproduction))
+        click.echo(reproduction.sentence)
+    click.echo(f"report: {page}", err=True)

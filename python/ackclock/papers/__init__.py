@@ -1,0 +1,1 @@
+"""Papers as data: a folder each, with `paper.toml`, `claims.toml`, scenarios and printed tables."""

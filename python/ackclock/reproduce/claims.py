@@ -1,0 +1,243 @@
+"""Claims: what a paper prints, what is measured, and whether the one holds by the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock.errors import InputError
+from ackclock.reproduce.measures import Part, check, take
+from ackclock.reproduce.paper import Paper, Values
+from ackclock.reproduce.runs import Runs
+from ackclock.stats import CONFIDENCE
+
+HOLDS, FAILS, UNDECIDABLE = "holds", "does not hold", "undecidable"
+VERDICTS = (HOLDS, FAILS, UNDECIDABLE)
+
+_KEYS = {"id", "statement", "unit", "digits", "printed", "expect", "measure", "note", "with", "each"}
+_EXPECT = {"within", "within_percent", "above", "below", "at_most"}
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where a value has to lie for the claim to hold."""
+
+    low: float
+    high: float
+    #: Whether the ends are left out.
+    open: bool
+    text: str
+
+    def judge(self, low: float, high: float) -> str:
+        """Return the verdict for an interval."""
+        if self.open:
+            inside = self.low < low and high < self.high
+            outside = high <= self.low or self.high <= low
+        else:
+            inside = self.low <= low and high <= self.high
+            outside = high < self.low or self.high < low
+        return HOLDS if inside else FAILS if outside else UNDECIDABLE
+
+    def margin(self, value: float) -> float:
+        """Return how far inside a value lies; below zero it lies outside."""
+        return min(value - self.low, self.high - value)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a paper that can be measured."""
+
+    id: str
+    statement: str
+    unit: str
+    digits: int
+    printed: float | None
+    region: Region
+    measure: Values
+    #: What data say about the verdict; `{name}` stands for a measure of `values`.
+    note: str
+    values: Values
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, and what came out."""
+
+    claim: Claim
+    verdict: str
+    reason: str
+    note: str
+    parts: tuple[Part, ...]
+    #: The part that decides: of those with this verdict, the one that is nearest to another, or furthest out.
+    decisive: Part
+
+    @property
+    def measured(self) -> float | None:
+        """The value of the decisive part."""
+        return None if self.decisive.value is None else self.decisive.value.mean
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the decisive part."""
+        return self.decisive.interval
+
+
+def claims_of(paper: Paper) -> list[Claim]:
+    """Read the claims of a paper; an entry with `each` stands for one per value.
+
+    Raises `InputError` with file and claim.
+    """
+    path = paper.folder / "claims.toml"
+    claims: list[Claim] = []
+    for position, entry in enumerate(paper.claims):
+        name = entry.get("id", f"number {position + 1}")
+        try:
+            claims += [_claim(paper, spec) for spec in _each(entry)]
+        except KeyError as error:
+            raise InputError(f"{path}: claim {name}: {error} is missing") from None
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{path}: claim {name}: {error}") from None
+    twice = {claim.id for claim in claims if [other.id for other in claims].count(claim.id) > 1}
+    if twice:
+        raise InputError(f"{path}: claim {sorted(twice)[0]}: there are two of this id")
+    return claims
+
+
+def judge(runs: Runs, claim: Claim, *, with_note: bool = True) -> Verdict:
+    """Measure a claim and say whether it holds. Raises `InputError` with file and claim."""
+    path = runs.paper.folder / "claims.toml"
+    try:
+        parts = tuple(take(runs, claim.measure))
+        note = _note(runs, claim) if with_note else ""
+    except KeyError as error:
+        raise InputError(f"{path}: claim {claim.id}: there is no {error}") from None
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path}: claim {claim.id}: {error}") from None
+    verdict, decisive = decide(claim.region, parts)
+    return Verdict(claim, verdict, _reason(claim, verdict, decisive), note, parts, decisive)
+
+
+def decide(region: Region, parts: Sequence[Part]) -> tuple[str, Part]:
+    """Return the verdict over all parts, and the part that decides it."""
+    judged = [(_judge(region, part), part) for part in parts]
+    for verdict in (FAILS, UNDECIDABLE, HOLDS):
+        those = [part for each, part in judged if each == verdict]
+        if those:
+            return verdict, min(those, key=lambda part: _margin(region, part))
+    raise ValueError("nothing was measured")
+
+
+def _judge(region: Region, part: Part) -> str:
+    return UNDECIDABLE if part.interval is None else region.judge(*part.interval)
+
+
+def _margin(region: Region, part: Part) -> float:
+    return -math.inf if part.value is None else region.margin(part.value.mean)
+
+
+def _reason(claim: Claim, verdict: str, part: Part) -> str:
+    where, the = (f"{part.label}: ", "the") if part.label else ("", "The")
+    if part.value is None:
+        return f"{where}{part.reason}"
+    if part.interval is None:
+        return f"{where}{the} value is of a single run of something random, which has no interval"
+    low, high = part.interval
+    what = (
+        f"{part.value.mean:.{claim.digits}f}"
+        if part.exact
+        else f"{the} {CONFIDENCE:.0%} interval {low:.{claim.digits}f} … {high:.{claim.digits}f}"
+    )
+    is_so = {
+        HOLDS: "is" if part.exact else "lies",
+        FAILS: "is not" if part.exact else "does not lie",
+        UNDECIDABLE: "lies only partly",
+    }[verdict]
+    return f"{where}{what} {is_so} {claim.region.text}"
+
+
+def _note(runs: Runs, claim: Claim) -> str:
+    if not claim.note:
+        return ""
+    values = {}
+    for name, spec in claim.values.items():
+        part = take(runs, spec)[0]
+        values[name] = math.nan if part.value is None else part.value.mean
+    return claim.note.format(**values)
+
+
+def _each(entry: Values) -> list[dict[str, Any]]:
+    """Write out `each = { axis = [values] }`: `{axis}` in texts, the value itself in selections."""
+    if "each" not in entry:
+        return [dict(entry)]
+    ((axis, values),) = entry["each"].items()
+    specs = []
+    for value in values:
+        spec = {key: item for key, item in entry.items() if key != "each"}
+        for key in ("id", "statement", "note"):
+            if key in spec:
+                spec[key] = spec[key].replace(f"{{{axis}}}", str(value))
+        if "with" in spec:
+            spec["with"] = _filled(spec["with"], f"{{{axis}}}", value)
+        spec["measure"] = {**spec["measure"], "at": {**spec["measure"].get("at", {}), axis: value}}
+        if isinstance(spec.get("printed"), dict):
+            spec["printed"] = {**spec["printed"], "at": {axis: value}}
+        specs.append(spec)
+    return specs
+
+
+def _filled(tree: Any, placeholder: str, value: Any) -> Any:
+    """Return a tree with `value` wherever the placeholder stands alone."""
+    if isinstance(tree, dict):
+        return {key: _filled(item, placeholder, value) for key, item in tree.items()}
+    return value if tree == placeholder else tree
+
+
+def _claim(paper: Paper, spec: Values) -> Claim:
+    if unknown := sorted(set(spec) - _KEYS):
+        raise ValueError(f"unknown key {unknown[0]!r}; there are: {', '.join(sorted(_KEYS))}")
+    for measured in (spec["measure"], *spec.get("with", {}).values()):
+        check(paper, measured)
+    # Raises KeyError for what the note names and `with` does not.
+    spec.get("note", "").format(**dict.fromkeys(spec.get("with", {}), 0.0))
+    digits = spec.get("digits", 2)
+    printed = _printed(paper, spec.get("printed"))
+    return Claim(
+        id=spec["id"],
+        statement=spec["statement"],
+        unit=spec.get("unit", ""),
+        digits=digits,
+        printed=printed,
+        region=_region(spec["expect"], printed, digits),
+        measure=spec["measure"],
+        note=spec.get("note", ""),
+        values=spec.get("with", {}),
+    )
+
+
+def _printed(paper: Paper, spec: Any) -> float | None:
+    """Return a number as it stands, or from a printed table."""
+    if spec is None or isinstance(spec, int | float):
+        return spec
+    table = paper.printed[spec["table"]]
+    factor = spec["at"][spec["times"]] if "times" in spec else 1.0
+    return float(table.value(spec["column"], spec["at"]) * factor)
+
+
+def _region(expect: Values, printed: float | None, digits: int) -> Region:
+    if len(expect) != 1 or not set(expect) <= _EXPECT:
+        raise ValueError(f"expect: takes one of {', '.join(sorted(_EXPECT))}")
+    ((kind, value),) = expect.items()
+    if kind == "above":
+        return Region(value, math.inf, True, f"above {value:g}")
+    if kind == "below":
+        return Region(-math.inf, value, True, f"below {value:g}")
+    if kind == "at_most":
+        return Region(-math.inf, value, False, f"at or below {value:g}")
+    if printed is None:
+        raise ValueError(f"expect: {kind} needs a printed value")
+    reach = value if kind == "within" else abs(printed) * value / 100
+    unit = " %" if kind == "within_percent" else ""
+    text = f"within {value:g}{unit} of the printed {printed:.{digits}f}"
+    return Region(printed - reach, printed + reach, False, text)

@@ -1,0 +1,115 @@
+"""Figures of a reproduction as data: panels of lines over time, or of points with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock.errors import InputError
+from ackclock.reproduce.measures import replicate_values
+from ackclock.reproduce.metrics import flow_series, link_series
+from ackclock.reproduce.paper import Values
+from ackclock.reproduce.runs import Run, Runs
+from ackclock.stats import estimate
+
+#: What a series can show of the first replicate.
+_SERIES = {
+    "throughput": lambda run: flow_series(run, "sent_bytes"),
+    "goodput": lambda run: flow_series(run, "delivered_bytes"),
+    "utilization": link_series,
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """Values over x; `low` and `high` where there are intervals."""
+
+    label: str
+    x: Sequence[Any]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines of one unit."""
+
+    title: str
+    unit: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels side by side. `kind`: `series` over seconds, or `points` over the values of an axis."""
+
+    id: str
+    title: str
+    kind: str
+    x_label: str
+    panels: tuple[Panel, ...]
+
+
+def figures_of(runs: Runs) -> list[Figure]:
+    """Return the figures that a paper asks for. Raises `InputError` with file and figure."""
+    make = {"series": _series, "points": _points}
+    figures = []
+    for spec in runs.paper.figures:
+        try:
+            figures.append(make[spec["kind"]](runs, spec))
+        except (KeyError, ValueError, TypeError) as error:
+            path = runs.paper.folder / "paper.toml"
+            raise InputError(f"{path}: figure {spec.get('id', '?')}: {error}") from None
+    return figures
+
+
+def _series(runs: Runs, spec: Values) -> Figure:
+    axis, at, grid = spec["panels"], spec.get("at", {}), spec.get("grid")
+    panels = []
+    for value in runs.paper.grid(grid).axis(axis).values:
+        (cell,) = runs.select({**at, axis: value}, grid)
+        lines = tuple(_line(cell.runs[0], name) for name in spec["lines"])
+        panels.append(Panel(f"{axis} {value}", spec["unit"], lines))
+    return Figure(spec["id"], spec["title"], "series", "s", tuple(panels))
+
+
+def _line(run: Run, name: str) -> Line:
+    times, values = _SERIES[name](run)
+    return Line(name, times, values)
+
+
+def _points(runs: Runs, spec: Values) -> Figure:
+    along, grid = spec["along"], spec.get("grid")
+    chosen = runs.paper.grid(grid)
+    values = chosen.axis(along).values
+    panels = []
+    for panel in spec["panels"]:
+        at = spec.get("at", {})
+        groups = (
+            [(str(other), {spec["lines"]: other}) for other in chosen.axis(spec["lines"]).values]
+            if ("lines" in spec)
+            else [("", {})]
+        )
+        lines = [
+            _along(runs, panel["metric"], label, {**at, **group}, along, grid) for label, group in groups
+        ]
+        if "printed" in panel:
+            table = runs.paper.printed[panel["printed"]["table"]]
+            column = panel["printed"]["column"]
+            lines.append(Line("printed", values, [table.value(column, {along: value}) for value in values]))
+        panels.append(Panel(panel["title"], panel["unit"], tuple(lines)))
+    return Figure(spec["id"], spec["title"], "points", along, tuple(panels))
+
+
+def _along(runs: Runs, metric: str, label: str, at: Values, along: str, grid: str | None) -> Line:
+    values = runs.paper.grid(grid).axis(along).values
+    estimates = [estimate(replicate_values(runs, metric, {**at, along: value}, grid)[0]) for value in values]
+    return Line(
+        label,
+        values,
+        [each.mean for each in estimates],
+        [each.mean if each.low is None else each.low for each in estimates],
+        [each.mean if each.high is None else each.high for each in estimates],
+    )

@@ -1,0 +1,129 @@
+"""Numbers of a run in the units that papers print, and series by the second.
+
+`docs/metrics.md` defines what they are made from. kB is 1000 bytes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+
+from ackclock.reproduce.runs import Run
+
+#: Length of what a series averages over, seconds.
+_SECOND_NS = 1_000_000_000
+
+
+def payload_share(run: Run) -> float:
+    """Return payload over bytes on the wire, of what senders sent; 1460/1538 for full Ethernet frames."""
+    summary = run.summary
+    sent_bps = summary["goodput_bps"] / summary["delivery_ratio"] if summary["delivery_ratio"] else 0.0
+    return float(sent_bps / summary["throughput_bps"]) if summary["throughput_bps"] else 0.0
+
+
+def _kb(run: Run, rate_bps: float) -> float:
+    """Return a rate as kB over the measured part of the run."""
+    return rate_bps * float(run.document["duration_s"] - run.warmup_s) / 8e3
+
+
+def _goodput_kb(run: Run) -> float:
+    return _kb(run, run.summary["goodput_bps"])
+
+
+def _sent_kb(run: Run) -> float:
+    return _kb(run, run.summary["throughput_bps"] * payload_share(run))
+
+
+def _flows(run: Run) -> int:
+    return len(run.document["flows"])
+
+
+def _drops(run: Run) -> float:
+    queues = sum(link["drops"] for link in run.document["links"])
+    return float(queues + sum(flow["access_drops"] for flow in run.document["flows"]))
+
+
+def _per_round_trip(run: Run) -> float:
+    """Return retransmissions per flow and round trip, queueing included."""
+    measured_s = run.document["duration_s"] - run.warmup_s
+    rates = [flow["retransmits"] * (flow["rtt_mean_s"] or 0.0) / measured_s for flow in run.document["flows"]]
+    return math.fsum(rates) / len(rates)
+
+
+def _utilization_percent(run: Run) -> float:
+    return 100 * float(run.summary["utilization"]) * payload_share(run)
+
+
+def _deviation_points(run: Run) -> float:
+    """Return the standard deviation, over the seconds behind the warm-up, of the link's utilisation."""
+    series = [value for time, value in zip(*link_series(run), strict=True) if time > run.warmup_s]
+    mean = math.fsum(series) / len(series)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in series) / (len(series) - 1))
+
+
+#: Metrics by the names that `paper.toml` and `claims.toml` use.
+METRICS: dict[str, Callable[[Run], float]] = {
+    "efficiency_percent": lambda run: 100 * float(run.summary["efficiency"]),
+    "delivery_percent": lambda run: 100 * float(run.summary["delivery_ratio"]),
+    "loss_percent": lambda run: 100 * float(run.summary["loss_rate"]),
+    "fairness_percent": lambda run: 100 * float(run.summary["jain_index"]),
+    "wire_utilization_percent": lambda run: 100 * float(run.summary["utilization"]),
+    "utilization_percent": _utilization_percent,
+    "utilization_deviation_points": _deviation_points,
+    "drops": _drops,
+    "timeouts": lambda run: float(sum(flow["timeouts"] for flow in run.document["flows"])),
+    "retransmits_per_round_trip": _per_round_trip,
+    "sent_per_flow_kb": lambda run: _sent_kb(run) / _flows(run),
+    "goodput_per_flow_kb": lambda run: _goodput_kb(run) / _flows(run),
+    "lost_per_flow_kb": lambda run: (_sent_kb(run) - _goodput_kb(run)) / _flows(run),
+    "goodput_total_kb": _goodput_kb,
+}
+
+
+def metric(name: str) -> Callable[[Run], float]:
+    """Return a metric by name. Raises `ValueError` with the names there are."""
+    if name not in METRICS:
+        raise ValueError(f"no metric is called {name!r}; there are: {', '.join(METRICS)}")
+    return METRICS[name]
+
+
+def link_series(run: Run) -> tuple[list[float], list[float]]:
+    """Return ends of seconds, and the payload that the bottleneck carried in each, percent of its rate."""
+    import polars
+
+    samples = run.link_samples
+    samples = samples.filter(polars.col("link") == samples["link"][0])
+    rate_bps = run.summary["goodput_bps"] / run.summary["efficiency"]
+    times, carried = _by_second(samples["time_ns"].to_list(), samples["forwarded_bytes"].to_list())
+    return times, [800 * payload_share(run) * size / rate_bps for size in carried]
+
+
+def flow_series(run: Run, column: str) -> tuple[list[float], list[float]]:
+    """Return ends of seconds, and what the first flow had in each, Mbit/s of payload.
+
+    `column`: `sent_bytes` or `delivered_bytes` of the samples.
+    """
+    import polars
+
+    samples = run.flow_samples
+    samples = samples.filter(polars.col("flow") == samples["flow"][0])
+    scale = 8e-6 * (payload_share(run) if column == "sent_bytes" else 1.0)
+    times, sizes = _by_second(samples["time_ns"].to_list(), samples[column].to_list())
+    return times, [scale * size for size in sizes]
+
+
+def _by_second(times_ns: Sequence[int], counts: Sequence[int]) -> tuple[list[float], list[float]]:
+    """Return ends of whole seconds and the growth of a counter in each; nothing grew before the first."""
+    at = {
+        time_ns: count for time_ns, count in zip(times_ns, counts, strict=True) if time_ns % _SECOND_NS == 0
+    }
+    last = max(at, default=0) // _SECOND_NS
+    values = [at.get(second * _SECOND_NS) for second in range(last + 1)]
+    values[0] = values[0] or 0
+    ends, grown = [], []
+    for second, (before, after) in enumerate(itertools.pairwise(values), 1):
+        if before is not None and after is not None:
+            ends.append(float(second))
+            grown.append(float(after - before))
+    return ends, grown

@@ -1,0 +1,225 @@
+"""A paper as data: scenarios, what it leaves open, printed tables, claims, tables and figures to make."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ackclock.errors import InputError
+
+#: Of which replicates of a cell samples over time are kept; as `Study.of` takes it.
+_SAMPLES = {"none": False, "first": None, "all": True}
+_FIGURES = ("series", "points")
+
+#: Values of axes: of a cell, or what a selection asks for.
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key of the scenario that a grid goes along."""
+
+    name: str
+    values: tuple[Any, ...]
+    #: A change of the scenario with `{}` for the value.
+    set: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A scenario over all combinations of the values of its axes."""
+
+    name: str
+    scenario: Path
+    axes: tuple[Axis, ...]
+    #: True: samples of all replicates; None: of the first; False: of none.
+    samples: bool | None
+
+    def axis(self, name: str) -> Axis:
+        """Return an axis by name. Raises `KeyError`."""
+        for axis in self.axes:
+            if axis.name == name:
+                return axis
+        raise KeyError(name)
+
+    def check(self, at: Values) -> None:
+        """Raise `ValueError` where `at` names an axis or a value that there is not."""
+        axes = {axis.name: axis.values for axis in self.axes}
+        for name, wanted in at.items():
+            if name not in axes:
+                raise ValueError(f"no axis is called {name!r}; there are: {', '.join(axes)}")
+            for value in members(wanted):
+                if value not in axes[name]:
+                    raise ValueError(
+                        f"{name} is never {value!r}; there are: {', '.join(map(str, axes[name]))}"
+                    )
+
+
+def members(wanted: Any) -> Sequence[Any]:
+    """Return the values that a selection asks for: a list stands for any of its members."""
+    return wanted if isinstance(wanted, list | tuple) else (wanted,)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another answer to what a paper leaves open; every verdict is computed under it, too."""
+
+    id: str
+    title: str
+    sets: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Something that a paper leaves open, and how it is answered here."""
+
+    question: str
+    answer: str
+    why: str
+    sets: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """A table as printed: numbers by column."""
+
+    columns: Mapping[str, tuple[float, ...]]
+
+    def value(self, column: str, at: Values) -> float:
+        """Return the number of `column` in the row where other columns have the values of `at`.
+
+        Raises `KeyError` where there is no such column or row.
+        """
+        for index, number in enumerate(self.columns[column]):
+            if all(self.columns[name][index] == value for name, value in at.items()):
+                return number
+        raise KeyError(f"{column} at {dict(at)}")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Everything that a reproduction is made from."""
+
+    name: str
+    title: str
+    reference: str
+    folder: Path
+    replicates: int
+    alternative_replicates: int
+    grids: tuple[Grid, ...]
+    choices: tuple[Choice, ...]
+    printed: Mapping[str, PrintedTable]
+    #: Entries of `paper.toml` and `claims.toml`, read by `tables`, `figures` and `claims`.
+    tables: tuple[Values, ...]
+    figures: tuple[Values, ...]
+    claims: tuple[Values, ...]
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The changes of the scenarios that the choices amount to."""
+        return tuple(text for choice in self.choices for text in choice.sets)
+
+    @property
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """All alternatives of all choices."""
+        return tuple(other for choice in self.choices for other in choice.alternatives)
+
+    def grid(self, name: str | None) -> Grid:
+        """Return a grid by name, the first by default. Raises `KeyError`."""
+        if name is None:
+            return self.grids[0]
+        for grid in self.grids:
+            if grid.name == name:
+                return grid
+        raise KeyError(name)
+
+    @classmethod
+    def load(cls, name: str) -> Paper:
+        """Load a paper by name, or from a folder with a `paper.toml`.
+
+        Raises `InputError` with file and key, or with the names of the papers there are.
+        """
+        folder = next(
+            (path for path in (_builtin() / name, Path(name)) if (path / "paper.toml").is_file()), None
+        )
+        if folder is None:
+            raise InputError(
+                f"no paper is called {name!r}, and no folder of that name holds a paper.toml; "
+                f"there are: {', '.join(paper_names())}"
+            )
+        tree, claims = _toml(folder / "paper.toml"), _toml(folder / "claims.toml")
+        try:
+            return _read(folder, tree, claims)
+        except KeyError as error:
+            raise InputError(f"{folder / 'paper.toml'}: the key {error} is missing") from None
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"{folder / 'paper.toml'}: {error}") from None
+
+
+def paper_names() -> list[str]:
+    """Return the names of the papers of this package."""
+    return sorted(path.parent.name for path in _builtin().glob("*/paper.toml"))
+
+
+def _builtin() -> Path:
+    return Path(str(resources.files("ackclock.papers")))
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+
+
+def _read(folder: Path, tree: dict[str, Any], claims: dict[str, Any]) -> Paper:
+    unknown = [entry["kind"] for entry in tree.get("figures", ()) if entry["kind"] not in _FIGURES]
+    if unknown:
+        raise ValueError(f"figures.kind: {unknown[0]!r} is none of {', '.join(_FIGURES)}")
+    return Paper(
+        name=tree["name"],
+        title=tree["title"],
+        reference=tree["reference"],
+        folder=folder,
+        replicates=tree["replicates"],
+        alternative_replicates=tree["alternative_replicates"],
+        grids=tuple(_grid(folder, entry) for entry in tree["grids"]),
+        choices=tuple(_choice(entry) for entry in tree["choices"]),
+        printed={name: _printed(folder / file) for name, file in tree.get("printed", {}).items()},
+        tables=tuple(tree.get("tables", ())),
+        figures=tuple(tree.get("figures", ())),
+        claims=tuple(claims["claims"]),
+    )
+
+
+def _grid(folder: Path, entry: dict[str, Any]) -> Grid:
+    samples = entry.get("samples", "none")
+    if samples not in _SAMPLES:
+        raise ValueError(f"grids.samples: {samples!r} is none of {', '.join(_SAMPLES)}")
+    axes = tuple(Axis(axis["name"], tuple(axis["values"]), axis["set"]) for axis in entry["axes"])
+    return Grid(entry["name"], folder / entry["scenario"], axes, _SAMPLES[samples])
+
+
+def _choice(entry: dict[str, Any]) -> Choice:
+    return Choice(
+        question=entry["question"],
+        answer=entry["answer"],
+        why=entry["why"],
+        sets=tuple(entry.get("set", ())),
+        alternatives=tuple(
+            Alternative(other["id"], other["title"], tuple(other["set"]))
+            for other in entry.get("alternatives", ())
+        ),
+    )
+
+
+def _printed(path: Path) -> PrintedTable:
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    return PrintedTable({name: tuple(float(row[index]) for row in rows) for index, name in enumerate(head)})

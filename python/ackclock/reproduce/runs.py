@@ -1,0 +1,145 @@
+"""The runs behind a reproduction: every cell of every grid, each with its replicates."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import ScenarioError
+from ackclock.job import Outcome
+from ackclock.reproduce.paper import Grid, Paper, Values, members
+from ackclock.scenario import Scenario
+from ackclock.store import Store
+from ackclock.study import Study, run_study
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: metrics, and samples where they were wanted."""
+
+    outcome: Outcome = field(repr=False)
+    #: What no metric counts at the beginning.
+    warmup_s: float
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The document of `run --json`."""
+        document: dict[str, Any] = json.loads(self.outcome.result_json)
+        return document
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Metrics of the whole run."""
+        summary: dict[str, Any] = self.document["summary"]
+        return summary
+
+    @cached_property
+    def flow_samples(self) -> polars.DataFrame:
+        """One row per time and flow."""
+        return _frame(self.outcome.flow_samples)
+
+    @cached_property
+    def link_samples(self) -> polars.DataFrame:
+        """One row per time and shared link."""
+        return _frame(self.outcome.link_samples)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A combination of values, and its replicates."""
+
+    values: Values
+    #: Whether nothing is random: one run, then, which is all there is to know.
+    exact: bool
+    runs: tuple[Run, ...]
+
+
+class Runs:
+    """All cells of a paper under one set of choices."""
+
+    def __init__(self, paper: Paper, cells: dict[str, list[Cell]]) -> None:
+        self.paper = paper
+        self._cells = cells
+
+    def select(self, at: Values, grid: str | None = None) -> list[Cell]:
+        """Return the cells whose values are those of `at`, a list standing for any of its members.
+
+        Raises `ValueError` where `at` names what the grid has not got.
+        """
+        chosen = self.paper.grid(grid)
+        chosen.check(at)
+        return [
+            cell
+            for cell in self._cells[chosen.name]
+            if all(cell.values[name] in members(wanted) for name, wanted in at.items())
+        ]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One set of choices: how it changes the scenarios, and how many replicates."""
+
+    sets: Sequence[str]
+    replicates: int
+
+
+def run_batches(
+    paper: Paper,
+    batches: Sequence[Batch],
+    store: Store,
+    *,
+    seed: int,
+    workers: int | None,
+    progress: Callable[[int, int], None],
+) -> list[Runs]:
+    """Run all batches as one study, and return their runs, in their order."""
+    planned = [_plan(paper, batch, seed) for batch in batches]
+    everything = Study(tuple(job for batch in planned for *_, study in batch for job in study.jobs))
+    outcomes = iter(run_study(everything, store, workers=workers, progress=progress))
+    results = []
+    for batch in planned:
+        cells: dict[str, list[Cell]] = {grid.name: [] for grid in paper.grids}
+        for grid, values, scenario, study in batch:
+            warmup_s = float(scenario.describe()["warmup_s"])
+            runs = tuple(Run(next(outcomes), warmup_s) for _ in study.jobs)
+            cells[grid.name].append(Cell(values, not scenario.is_random, runs))
+        results.append(Runs(paper, cells))
+    return results
+
+
+def _plan(paper: Paper, batch: Batch, seed: int) -> list[tuple[Grid, Values, Scenario, Study]]:
+    return [
+        (
+            grid,
+            values,
+            scenario,
+            Study.of(scenario, seed=seed, replicates=batch.replicates, samples=grid.samples),
+        )
+        for grid in paper.grids
+        for values, scenario in scenarios_of(grid, batch.sets)
+    ]
+
+
+def scenarios_of(grid: Grid, sets: Sequence[str]) -> Iterator[tuple[Values, Scenario]]:
+    """Give the values and the scenario of each cell. Raises `ScenarioError` with file and grid."""
+    for values in itertools.product(*(axis.values for axis in grid.axes)):
+        along = [axis.set.format(value) for axis, value in zip(grid.axes, values, strict=True)]
+        try:
+            scenario = Scenario.from_file(grid.scenario, [*sets, *along])
+        except ScenarioError as error:
+            raise ScenarioError(f"{grid.scenario.parent / 'paper.toml'}: grid {grid.name}: {error}") from None
+        yield {axis.name: value for axis, value in zip(grid.axes, values, strict=True)}, scenario
+
+
+def _frame(content: bytes | None) -> polars.DataFrame:
+    import polars
+
+    return polars.DataFrame() if content is None else polars.read_parquet(io.BytesIO(content))

@@ -1,0 +1,94 @@
+"""Tables of a reproduction: measured values with intervals, beside what is printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock.errors import InputError
+from ackclock.reproduce.measures import Part, replicate_values
+from ackclock.reproduce.paper import Values
+from ackclock.reproduce.runs import Runs
+from ackclock.stats import estimate
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cell of a table."""
+
+    value: Part
+    printed: float | None
+    digits: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows along an axis, columns of metrics or of the values of another axis."""
+
+    id: str
+    title: str
+    axis: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, tuple[Entry, ...]], ...]
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether any value stands beside a printed one."""
+        return any(entry.printed is not None for _, row in self.rows for entry in row)
+
+
+@dataclass(frozen=True)
+class _Column:
+    title: str
+    metric: str
+    digits: int
+    printed: str | None
+    at: Values
+
+
+def tables_of(runs: Runs) -> list[Table]:
+    """Return the tables that a paper asks for. Raises `InputError` with file and table."""
+    tables = []
+    for spec in runs.paper.tables:
+        try:
+            tables.append(_table(runs, spec))
+        except (KeyError, ValueError, TypeError) as error:
+            path = runs.paper.folder / "paper.toml"
+            raise InputError(f"{path}: table {spec.get('id', '?')}: {error}") from None
+    return tables
+
+
+def _table(runs: Runs, spec: Values) -> Table:
+    axis, at, grid = spec["rows"], spec.get("at", {}), spec.get("grid")
+    columns = _columns(runs, spec)
+    printed = runs.paper.printed[spec["printed"]] if "printed" in spec else None
+    rows = []
+    for value in runs.paper.grid(grid).axis(axis).values:
+        row = []
+        for column in columns:
+            there = {**at, **column.at, axis: value}
+            numbers, is_exact = replicate_values(runs, column.metric, there, grid)
+            found = (
+                printed.value(column.printed, {axis: value})
+                if printed is not None and column.printed is not None
+                else None
+            )
+            part = Part("", estimate(numbers), is_exact and len(numbers) == 1)
+            row.append(Entry(part, found, column.digits))
+        rows.append((value, tuple(row)))
+    return Table(spec["id"], spec["title"], axis, tuple(column.title for column in columns), tuple(rows))
+
+
+def _columns(runs: Runs, spec: Values) -> list[_Column]:
+    """Return one column per metric, or per value of the axis `across`."""
+    if "across" not in spec:
+        return [
+            _Column(column["title"], column["metric"], column["digits"], column.get("printed"), {})
+            for column in spec["columns"]
+        ]
+    across = spec["across"]
+    values = runs.paper.grid(spec.get("grid")).axis(across["axis"]).values
+    return [
+        _Column(str(value), across["metric"], across["digits"], None, {across["axis"]: value})
+        for value in values
+    ]

@@ -1,0 +1,470 @@
+"""`ackclock reproduce`: papers as data, verdicts, the JSON contract, and a quick look at what comes out."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import TINY, cli
+
+from ackclock.errors import InputError
+from ackclock.reproduce import Reproduction, reproduce
+from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE, VERDICTS, Region, claims_of, decide, judge
+from ackclock.reproduce.measures import Part, exact
+from ackclock.reproduce.metrics import METRICS
+from ackclock.reproduce.paper import Paper, paper_names
+from ackclock.reproduce.runs import Runs, scenarios_of
+from ackclock.reproduce.svg import draw
+from ackclock.stats import Estimate
+
+SVG = "http://www.w3.org/2000/svg"
+
+PAPER = """\
+name = "tiny"
+title = "A tiny paper"
+reference = "Nobody: Nothing"
+replicates = 3
+alternative_replicates = 2
+
+[printed]
+table1 = "table1.csv"
+
+[[grids]]
+name = "main"
+scenario = "tiny.toml"
+samples = "all"
+axes = [
+    { name = "cc", values = ["aimd", "new-aimd"], set = "flows.test.cc={}" },
+    { name = "flows", values = [1, 2], set = "flows.test.count={}" },
+]
+
+[[choices]]
+question = "Delayed ACKs"
+answer = "none"
+why = "They are not mentioned."
+set = ["transport.delayed_ack=false"]
+alternatives = [{ id = "delayed", title = "delayed ACKs", set = ["transport.delayed_ack=true"] }]
+
+[[tables]]
+id = "table-1"
+title = "Table 1"
+rows = "flows"
+at = { cc = "aimd" }
+printed = "table1"
+columns = [{ title = "efficiency %", metric = "efficiency_percent", printed = "efficiency", digits = 2 }]
+
+[[figures]]
+id = "figure-1"
+title = "Figure 1"
+kind = "series"
+panels = "flows"
+at = { cc = "aimd" }
+lines = ["throughput", "goodput"]
+unit = "Mbit/s"
+
+[[figures]]
+id = "figure-2"
+title = "Figure 2"
+kind = "points"
+along = "flows"
+lines = "cc"
+panels = [{ title = "efficiency", metric = "efficiency_percent", unit = "%" }]
+"""
+CLAIMS = """\
+[[claims]]
+id = "efficiency-{flows}"
+each = { flows = [1, 2] }
+statement = "Efficiency with {flows} flows"
+unit = "%"
+printed = { table = "table1", column = "efficiency" }
+expect = { within = 50 }
+measure = { kind = "mean", metric = "efficiency_percent", at = { cc = "aimd" } }
+
+[[claims]]
+id = "no-loss"
+statement = "Nothing is lost"
+unit = "%"
+printed = 0
+expect = { at_most = 0 }
+measure = { kind = "mean", metric = "loss_percent", at = { cc = "aimd" } }
+note = "AIMD loses {loss:.3f} %."
+with = { loss = { kind = "mean", metric = "loss_percent", at = { cc = "aimd", flows = 1 } } }
+
+[[claims]]
+id = "order"
+statement = "New-AIMD loses less"
+expect = { above = 0 }
+measure = { kind = "steps", metric = "loss_percent", along = "cc", at = {}, falling = true }
+"""
+
+
+@pytest.fixture
+def tiny_paper(tmp_path: Path) -> Path:
+    """A folder with a paper whose runs take no time."""
+    folder = tmp_path / "tiny-paper"
+    folder.mkdir()
+    (folder / "paper.toml").write_text(PAPER)
+    (folder / "claims.toml").write_text(CLAIMS)
+    (folder / "table1.csv").write_text("flows,efficiency\n1,88.5\n2,90\n")
+    sampled = TINY.replace("[topology]", '[sampling]\ninterval = "1 s"\n\n[topology]', 1)
+    (folder / "tiny.toml").write_text(sampled)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def efficiency(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The document of jasem-efficiency, three replicates of each cell."""
+    return quick("jasem-efficiency", tmp_path_factory.mktemp("efficiency"))
+
+
+@pytest.fixture(scope="module")
+def utilization(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The document of jasem-utilization, three replicates of each cell."""
+    return quick("jasem-utilization", tmp_path_factory.mktemp("utilization"))
+
+
+def quick(paper: str, folder: Path) -> dict[str, Any]:
+    answer = cli("reproduce", paper, "--quick", "--out", folder, "--json")
+    assert answer.code == 0, answer.stderr
+    document: dict[str, Any] = json.loads(answer.stdout)
+    return document
+
+
+def claim(document: dict[str, Any], name: str) -> dict[str, Any]:
+    (found,) = (each for each in document["claims"] if each["id"] == name)
+    return dict(found)
+
+
+# --- Papers as data ---
+
+
+@pytest.mark.parametrize("name", paper_names())
+def test_papers_are_valid(name: str) -> None:
+    paper = Paper.load(name)
+    claims = claims_of(paper)
+    assert paper.name == name and claims and paper.choices and paper.tables and paper.figures
+    assert all(claim.statement and claim.region.low < claim.region.high for claim in claims)
+    for sets in (paper.sets, *((*paper.sets, *other.sets) for other in paper.alternatives)):
+        for grid in paper.grids:
+            assert len(list(scenarios_of(grid, sets))) == math.prod(len(axis.values) for axis in grid.axes)
+
+
+@pytest.mark.parametrize("name", paper_names())
+def test_every_alternative_changes_something(name: str) -> None:
+    paper = Paper.load(name)
+    for other in paper.alternatives:
+        for grid in paper.grids:
+            chosen = [scenario.hash for _, scenario in scenarios_of(grid, paper.sets)]
+            changed = [scenario.hash for _, scenario in scenarios_of(grid, (*paper.sets, *other.sets))]
+            assert set(chosen).isdisjoint(changed), other.id
+
+
+def test_what_the_model_and_the_print_say_needs_no_run() -> None:
+    paper = Paper.load("jasem-efficiency")
+    runs = Runs(paper, {})
+    verdicts = {
+        each.id: judge(runs, each)
+        for each in claims_of(paper)
+        if each.measure["kind"].startswith(("model", "printed"))
+    }
+    assert {name: verdict.verdict for name, verdict in verdicts.items()} == {
+        "fc-plus-model": HOLDS,
+        "new-aimd-model": HOLDS,
+        "new-aimd-model-steps": UNDECIDABLE,
+        "above-fc-plus-model": HOLDS,
+        "efficiency-printed": FAILS,
+        "cycles-halve": HOLDS,
+        "second-cycle": HOLDS,
+        "packets-per-cycle": HOLDS,
+    }
+    # 1 190 240 kB of 1 250 000 kB are 95.2 %, five times 236 136 kB are 94.5 %.
+    assert verdicts["efficiency-printed"].measured == pytest.approx(95.9, abs=0.05)
+    assert "94.5 to 97.1 %" in verdicts["efficiency-printed"].note
+    assert "99.65 %" in verdicts["efficiency-printed"].note
+    assert len(verdicts["packets-per-cycle"].parts) == 6
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            '"efficiency_percent", at',
+            '"efficency", at',
+            "claim efficiency-{flows}: no metric is called 'efficency'",
+        ),
+        ('kind = "mean"', 'kind = "median"', "claim efficiency-{flows}: no measure is called 'median'"),
+        ("within = 50", "near = 50", "claim efficiency-{flows}: expect: takes one of"),
+        (
+            'cc = "aimd" } }\n\n',
+            'cc = "cubik" } }\n\n',
+            "claim efficiency-{flows}: cc is never 'cubik'; there are: aimd, new-aimd",
+        ),
+        ('id = "order"', 'id = "no-loss"', "claim no-loss: there are two of this id"),
+        ('along = "cc"', 'across = "cc"', "claim order: missing a required"),
+        ("loss:.3f", "los:.3f", "claim no-loss: 'los' is missing"),
+        ("statement = ", "says = ", "unknown key 'says'"),
+    ],
+)
+def test_mistakes_in_claims_are_named(tiny_paper: Path, old: str, new: str, message: str) -> None:
+    path = tiny_paper / "claims.toml"
+    path.write_text(path.read_text().replace(old, new, 1))
+    answer = cli("reproduce", tiny_paper, "--quick", cwd=tiny_paper)
+    assert answer.code == 2 and answer.stdout == ""
+    assert answer.stderr.startswith(f"error: {path}: ") and message in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('question = "Delayed ACKs"\n', "", "the key 'question' is missing"),
+        ('kind = "series"', 'kind = "pie"', "'pie' is none of series, points"),
+        ('samples = "all"', 'samples = "some"', "'some' is none of none, first, all"),
+        ("transport.delayed_ack=false", "transport.delayed_akc=false", "delayed_akc"),
+        ("table1.csv", "table2.csv", "table2.csv"),
+    ],
+)
+def test_mistakes_in_papers_are_named(tiny_paper: Path, old: str, new: str, message: str) -> None:
+    path = tiny_paper / "paper.toml"
+    path.write_text(path.read_text().replace(old, new, 1))
+    answer = cli("reproduce", tiny_paper, "--quick", cwd=tiny_paper)
+    assert answer.code == 2
+    assert answer.stderr.startswith(f"error: {tiny_paper}") and message in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_an_unknown_paper_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match=r"'jasem'.*there are: jasem-efficiency, jasem-utilization"):
+        Paper.load("jasem")
+
+
+# --- Verdicts ---
+
+CLOSED, OPEN = Region(94.0, 95.0, False, ""), Region(0.0, math.inf, True, "")
+
+
+@pytest.mark.parametrize(
+    ("region", "low", "high", "verdict"),
+    [
+        (CLOSED, 94.2, 94.8, HOLDS),
+        (CLOSED, 94.0, 95.0, HOLDS),
+        (CLOSED, 93.9, 94.1, UNDECIDABLE),
+        (CLOSED, 93.0, 96.0, UNDECIDABLE),
+        (CLOSED, 93.0, 93.9, FAILS),
+        (CLOSED, 95.1, 95.2, FAILS),
+        (OPEN, 0.1, 0.2, HOLDS),
+        (OPEN, -0.1, 0.2, UNDECIDABLE),
+        (OPEN, 0.0, 0.0, FAILS),
+        (OPEN, -0.2, -0.1, FAILS),
+    ],
+)
+def test_an_interval_decides(region: Region, low: float, high: float, verdict: str) -> None:
+    assert region.judge(low, high) == verdict
+
+
+def part(label: str, mean: float, half_width: float | None) -> Part:
+    return Part(label, Estimate(mean, half_width, 1 if half_width is None else 5))
+
+
+def test_all_parts_have_to_hold() -> None:
+    good, close, wide, bad = part("a", 1, 0.1), part("b", 0.5, 0.1), part("c", 0.2, 0.3), part("d", -1, 0.1)
+    assert decide(OPEN, [good, close]) == (HOLDS, close)
+    assert decide(OPEN, [good, wide]) == (UNDECIDABLE, wide)
+    assert decide(OPEN, [bad, good, wide]) == (FAILS, bad)
+
+
+def test_without_an_interval_only_the_exact_decides() -> None:
+    assert decide(OPEN, [part("", 1, None)])[0] == UNDECIDABLE
+    assert decide(OPEN, [exact(1.0)])[0] == HOLDS
+    assert decide(OPEN, [Part("", None, reason="nothing")])[0] == UNDECIDABLE
+
+
+# --- Running ---
+
+
+def test_the_document_keeps_its_contract(tiny_paper: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answer = cli("reproduce", tiny_paper, "--out", out, "--json")
+    assert answer.code == 0, answer.stderr
+    document = json.loads(answer.stdout)
+    assert document == json.loads((out / "reproduction.json").read_text())
+    assert [each["id"] for each in document["claims"]] == ["efficiency-1", "efficiency-2", "no-loss", "order"]
+    for each in document["claims"]:
+        assert {"id", "statement", "printed", "measured", "low", "high", "verdict", "reason"} <= set(each)
+        assert each["verdict"] in VERDICTS and each["reason"]
+        assert each["low"] <= each["measured"] <= each["high"]
+    assert claim(document, "efficiency-2")["printed"] == 90
+    assert claim(document, "no-loss")["verdict"] == FAILS
+    assert re.fullmatch(r"AIMD loses \d\.\d{3} %\.", claim(document, "no-loss")["note"])
+    (table,) = document["tables"]
+    assert [(row["flows"], row["cells"][0]["printed"]) for row in table["rows"]] == [(1, 88.5), (2, 90.0)]
+    series, points = document["figures"]
+    # Eight seconds, of which none is left out of a series.
+    assert [line["x"] for line in series["panels"][0]["lines"]] == [[float(s) for s in range(1, 9)]] * 2
+    assert [line["label"] for line in points["panels"][0]["lines"]] == ["aimd", "new-aimd"]
+    (other,) = document["alternatives"]
+    assert set(other["verdicts"]) == {each["id"] for each in document["claims"]}
+    assert other["replicates"] == 2
+
+
+def test_series_add_up_to_the_metrics(tiny_paper: Path) -> None:
+    """What a flow alone delivers second by second is its goodput, and less than what it sends."""
+    paper = tiny_paper / "paper.toml"
+    paper.write_text(paper.read_text().replace("transport.delayed_ack=false", "warmup=0 s"))
+    made = reproduce(str(tiny_paper), quick=True)
+    sent, received = made.figures[0].panels[0].lines
+    entry = made.tables[0].rows[0][1][0]
+    assert entry.value.value is not None
+    assert sum(sent.y) >= sum(received.y)
+    first = sum(received.y) / 8 / 2 * 100
+    assert first == pytest.approx(entry.value.value.mean, rel=0.02)
+
+
+def test_finished_runs_are_not_run_again(tiny_paper: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def rows() -> list[tuple[str, str]]:
+        index = sqlite3.connect(out / "runs.sqlite")
+        try:
+            return sorted(index.execute("SELECT key, result_json FROM runs"))
+        finally:
+            index.close()
+
+    assert cli("reproduce", tiny_paper, "--quick", "--out", out).code == 0
+    # Two algorithms, one and two flows, three replicates.
+    kept = rows()
+    assert len(kept) == 12
+    first = (out / "reproduction.json").read_bytes()
+    assert cli("reproduce", tiny_paper, "--quick", "--out", out, "--workers", "1").code == 0
+    # The CPU time in each document gives away whether the engine ran again.
+    assert rows() == kept and (out / "reproduction.json").read_bytes() == first
+
+
+def test_tables_fit_100_columns(tiny_paper: Path, tmp_path: Path) -> None:
+    answer = cli("reproduce", tiny_paper, "--out", tmp_path / "out")
+    assert answer.code == 0, answer.stderr
+    *table, sentence = answer.stdout.rstrip().splitlines()
+    assert max(map(len, table)) <= 100
+    assert sentence.startswith("Of 4 claims ")
+    assert answer.stderr == f"report: {tmp_path / 'out' / 'report.html'}\n"
+
+
+def test_a_single_run_decides_nothing_random(tiny_paper: Path) -> None:
+    made = reproduce(str(tiny_paper), replicates=1)
+    assert {verdict.verdict for verdict in made.verdicts} == {UNDECIDABLE}
+    assert made.verdicts[0].interval is None
+
+
+def test_where_nothing_is_random_a_single_run_decides(tiny_paper: Path) -> None:
+    path = tiny_paper / "tiny.toml"
+    path.write_text(path.read_text().replace('{ uniform = ["0 s", "500 ms"] }', '"0 s"'))
+    made = reproduce(str(tiny_paper), replicates=3)
+    assert all(verdict.decisive.exact for verdict in made.verdicts)
+    assert UNDECIDABLE not in {verdict.verdict for verdict in made.verdicts}
+
+
+# --- The page ---
+
+
+def drawn(made: Reproduction) -> list[str]:
+    return [svg for figure in made.figures for _, svg in draw(figure)]
+
+
+def test_drawings_stay_inside_their_frames(tiny_paper: Path) -> None:
+    for svg in drawn(reproduce(str(tiny_paper), quick=True)):
+        width, height = map(float, re.findall(r'viewBox="0 0 (\d+) (\d+)"', svg)[0])
+        for points in re.findall(r'points="([^"]+)"', svg):
+            for pair in points.split():
+                x, y = map(float, pair.split(","))
+                assert 0 <= x <= width and 0 <= y <= height
+
+
+def test_the_page_is_whole_and_loads_nothing(tiny_paper: Path, tmp_path: Path) -> None:
+    assert cli("reproduce", tiny_paper, "--out", tmp_path / "out").code == 0
+    page = (tmp_path / "out" / "report.html").read_text()
+    for text in ("A tiny paper", "Nothing is lost", "Delayed ACKs", "delayed ACKs", "Figure 2", "Table 1"):
+        assert text in page
+    assert page.count("<svg") == 3
+    assert re.findall(r"https?:", page.replace(SVG, "")) == []
+    assert re.findall(r"<script|@import|url\(|<iframe|<img", page) == []
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium")
+def test_a_browser_has_nothing_to_complain_about(tiny_paper: Path, tmp_path: Path) -> None:
+    assert cli("reproduce", tiny_paper, "--quick", "--out", tmp_path / "out").code == 0
+    done = subprocess.run(
+        [
+            "chromium",
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--enable-logging=stderr",
+            "--dump-dom",
+            (tmp_path / "out" / "report.html").as_uri(),
+        ],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0 and "A tiny paper" in done.stdout
+    assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
+
+
+# --- What comes out ---
+
+
+def test_total_goodput_is_within_3_percent_of_print(efficiency: dict[str, Any]) -> None:
+    for flows in range(1, 6):
+        total = claim(efficiency, f"total-goodput-{flows}")
+        assert total["verdict"] == HOLDS
+        assert total["measured"] == pytest.approx(total["printed"], rel=0.03)
+
+
+def test_new_aimd_loses_more_than_printed(efficiency: dict[str, Any]) -> None:
+    assert claim(efficiency, "loss-rises")["verdict"] == HOLDS
+    for flows in range(1, 6):
+        loss = claim(efficiency, f"loss-{flows}")
+        assert loss["verdict"] == FAILS and loss["measured"] > loss["printed"]
+    for name in ("efficiency", "above-fc-plus", "order-efficiency", "order-loss"):
+        assert claim(efficiency, name)["verdict"] == FAILS
+    assert claim(efficiency, "efficiency")["measured"] < 100 * 1460 / 1538
+
+
+def test_utilization_is_within_half_a_point_of_print(utilization: dict[str, Any]) -> None:
+    for flows in range(3, 6):
+        found = claim(utilization, f"utilization-{flows}")
+        assert found["measured"] == pytest.approx(found["printed"], abs=0.5)
+    assert claim(utilization, "avoids-congestion")["verdict"] == FAILS
+    assert claim(utilization, "owed-to-new-aimd")["verdict"] == FAILS
+
+
+@pytest.mark.parametrize("document", ["efficiency", "utilization"])
+def test_documents_of_papers_are_complete(document: str, request: pytest.FixtureRequest) -> None:
+    found = request.getfixturevalue(document)
+    assert found["replicates"] == 3 and found["alternatives"] == []
+    assert all(each["verdict"] in VERDICTS and each["reason"] for each in found["claims"])
+    for figure in found["figures"]:
+        assert all(
+            len(line["x"]) == len(line["y"]) > 1 for panel in figure["panels"] for line in panel["lines"]
+        )
+    seconds = found["figures"][0]["panels"][0]["lines"][0]["x"]
+    assert seconds == [float(second) for second in range(1, 101)]
+
+
+def test_metrics_carry_their_unit() -> None:
+    counts = {"drops", "timeouts", "retransmits_per_round_trip"}
+    assert all(name in counts or name.endswith(("_percent", "_points", "_kb")) for name in METRICS)
