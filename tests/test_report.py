@@ -7,13 +7,13 @@ import html
 import json
 import re
 import sqlite3
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
-from browser import CHROMIUM, MISSING, load
 from helpers import ROOT, cli
 from polars.testing import assert_frame_equal
 
@@ -23,6 +23,10 @@ from ackclock.evaluation.export import TABLES, stored_runs
 from ackclock.evaluation.report import write_report
 from ackclock.evaluation.verdict import worst_result
 from ackclock.store import Store
+
+sys.path.append(str(ROOT / "tools" / "docs"))
+
+from browser import CHROMIUM, MISSING, load
 
 TEMPLATES = ROOT / "python" / "ackclock" / "evaluation" / "templates"
 NOTICES = ROOT / "NOTICES.md"
@@ -209,11 +213,11 @@ setTimeout(() => {
 
 @pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
 @pytest.mark.parametrize("width", [400, 1400])
-def test_a_browser_draws_it_without_complaint(core: Reported, tmp_path: Path, width: int) -> None:
+def test_a_browser_draws_it_without_complaint(core: Reported, width: int) -> None:
     page = core.folder / f"read-{width}.html"
     page.write_text(core.page.replace("</body>", f"{READER}</body>"))
-    shown = load(page, tmp_path, f"--window-size={width},2000")
-    assert shown.complaints == []
+    shown = load(page, width, 2000)
+    assert shown.console == []
     shared = [environment["runs"][0]["jain"] is not None for environment in core.data]
     assert shown.dom.count("<canvas") == 3 * (3 * len(shared) + sum(shared))
     assert shown.dom.count('<g class="trace"><path class') == 3 * sum(shared)
@@ -229,14 +233,14 @@ def test_a_browser_draws_it_without_complaint(core: Reported, tmp_path: Path, wi
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
-def test_a_browser_would_complain(core: Reported, tmp_path: Path) -> None:
+def test_a_browser_would_complain(core: Reported) -> None:
     page = core.folder / "broken.html"
     page.write_text(
         core.page.replace(
             "</body>", '<script src="https://example.org/x.js"></script><script>nothing()</script></body>'
         )
     )
-    assert len(load(page, tmp_path).complaints) >= 2
+    assert len(load(page, 1400, 2000).console) >= 2
 
 
 def test_vendored_files_are_those_of_the_notices() -> None:

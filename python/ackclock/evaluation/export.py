@@ -71,7 +71,10 @@ def stored_runs(evaluation: Evaluation, store: Store) -> Iterator[StoredRun]:
                 other = replace(job, replicate=replicate, samples=False)
                 found = store.get(other)
                 if found is None:
-                    raise StoreError(f"{store.folder}: the run {other.key} is not there any more")
+                    raise StoreError(
+                        f"{store.folder}: the run {other.key} is not there; a report goes into the folder "
+                        "that the evaluation keeps its runs in"
+                    )
                 yield StoredRun(result.environment.id, contender.label, other, found)
 
 
