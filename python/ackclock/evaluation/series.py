@@ -18,8 +18,8 @@ MAX_FLOWS = 6
 _MAX_POINTS = 500
 #: Fewer than this show no sawtooth any more.
 _MIN_POINTS = 60
-#: Intervals over which rates are taken.
-_MAX_BINS = 200
+#: Intervals over which rates are taken: long enough that a hole in what arrived in order closes within one.
+_MAX_BINS = 100
 #: Numbers that a page may carry; one takes about six bytes.
 _PAGE_NUMBERS = 600_000
 

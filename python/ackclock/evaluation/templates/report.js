@@ -241,7 +241,7 @@ function swatch(flow) {
 function phasePlot(card, figure, run) {
   const { environment } = card;
   const { names, x, y, part } = run.phase;
-  const size = 300, left = 34, bottom = 34, right = 8, up = 8;
+  const size = 300, left = 40, bottom = 34, right = 8, up = 8;
   const top = environment.tops.phase;
   const across = (value) => left + (value / top) * (size - left - right);
   const down = (value) => size - bottom - (value / top) * (size - bottom - up);
@@ -256,7 +256,7 @@ function phasePlot(card, figure, run) {
     ${ticks.map((tick) => `<text x="${across(tick)}" y="${size - bottom + 14}" text-anchor="${tick === top ? "end" : "middle"}">${+tick.toPrecision(3)}</text>
       <text x="${left - 5}" y="${down(tick) + 4}" text-anchor="end">${+tick.toPrecision(3)}</text>`).join("")}
     <text class="across" x="${(left + size - right) / 2}" y="${size - 3}" text-anchor="middle"></text>
-    <text class="upward" transform="translate(11 ${(size - bottom + up) / 2}) rotate(-90)" text-anchor="middle"></text>
+    <text class="upward" transform="translate(10 ${(size - bottom + up) / 2}) rotate(-90)" text-anchor="middle"></text>
     <g clip-path="url(#${clip})">
       <path class="guide" d="M${across(0)} ${down(0)}L${across(top)} ${down(top)}M${across(0)} ${down(together)}L${across(together)} ${down(0)}"/>
       <g class="trace"></g>
