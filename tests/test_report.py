@@ -19,7 +19,7 @@ from polars.testing import assert_frame_equal
 
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.explanation import explain
-from ackclock.evaluation.export import TABLES, stored_runs
+from ackclock.evaluation.export import TABLES, csv_name, stored_runs
 from ackclock.evaluation.report import write_report
 from ackclock.evaluation.verdict import worst_result
 from ackclock.store import Store
@@ -124,13 +124,14 @@ def test_lines_are_those_of_the_samples(core: Reported) -> None:
 
 def test_data_beside_it_are_the_stored_results(core: Reported) -> None:
     folder = core.folder / "data"
-    assert {path.name for path in folder.iterdir()} == {
-        f"{name}.{kind}" for name in TABLES for kind in ("csv", "parquet")
+    assert {f"data/{path.name}" for path in folder.iterdir()} == {
+        *map(csv_name, TABLES),
+        *(f"data/{name}.parquet" for name in TABLES),
     }
     for name in TABLES:
         frame = polars.read_parquet(folder / f"{name}.parquet")
         assert frame.height > 0
-        read = polars.read_csv(folder / f"{name}.csv", schema=frame.schema)
+        read = polars.read_csv(core.folder / csv_name(name), schema=frame.schema)
         assert_frame_equal(read, frame, check_exact=True)
     runs = polars.read_parquet(folder / "runs.parquet")
     metrics = list(core.stored()[0]["summary"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from collections.abc import Iterator
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 #: Where the files go, below the folder of the report.
 FOLDER = "data"
+
+#: Tables whose text is compressed: some ten times the size of Parquet otherwise.
+_LARGE = ("flow_samples", "link_samples")
 
 #: What each table holds.
 TABLES = {
@@ -96,11 +100,17 @@ def tables(evaluation: Evaluation, store: Store) -> dict[str, polars.DataFrame]:
     return {name: frames[name] for name in TABLES if name in frames}
 
 
+def csv_name(table: str) -> str:
+    """Return the path of a table's CSV file below the folder of the report."""
+    return f"{FOLDER}/{table}.csv{'.gz' if table in _LARGE else ''}"
+
+
 def write_tables(frames: dict[str, polars.DataFrame], folder: Path) -> None:
     """Write each frame as CSV and Parquet below a folder. Raises `OSError`."""
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
     for name, frame in frames.items():
-        write_whole(folder / FOLDER / f"{name}.csv", frame.write_csv().encode())
+        text = frame.write_csv().encode()
+        write_whole(folder / csv_name(name), gzip.compress(text, 6, mtime=0) if name in _LARGE else text)
         buffer = io.BytesIO()
         frame.write_parquet(buffer, compression="zstd")
         write_whole(folder / FOLDER / f"{name}.parquet", buffer.getvalue())

@@ -17,7 +17,7 @@ from ackclock import _core
 from ackclock.errors import StoreError
 from ackclock.evaluation import Evaluation
 from ackclock.evaluation.explanation import explain, group_rows
-from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, stored_runs, tables, write_tables
+from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
 from ackclock.evaluation.score import Result, Score
 from ackclock.evaluation.scoreboard import figure, scoreboard_json
 from ackclock.evaluation.series import Drawn, points_per_line, run_series
@@ -26,6 +26,8 @@ from ackclock.scenario import Scenario
 from ackclock.store import Store, write_whole
 
 _TEMPLATES = Path(str(resources.files("ackclock.evaluation"))) / "templates"
+#: Rivals in the scoreboard of the page: more figures in a cell cannot be read. Cards have them all.
+_RIVALS = 4
 #: Lines of a run in its charts, at most: windows, thresholds and rates of six flows, the queue, Jain's index.
 _LINES_PER_RUN = 20
 
@@ -66,6 +68,7 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, command: str) -> 
         .get_template("report.html.jinja")
         .render(
             board=board,
+            rivals=board.contenders[1 : 1 + _RIVALS],
             cards=cards,
             worst=next((card for card in cards if card["worst"]), None),
             verdict=evaluation.verdict,
@@ -80,6 +83,7 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, command: str) -> 
             written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             folder=FOLDER,
             tables=TABLES,
+            csv_name=csv_name,
         )
     )
 
