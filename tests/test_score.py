@@ -200,6 +200,7 @@ def test_the_scoreboard_as_json_has_every_replicate() -> None:
         ("aimd(increase=2)", "aimd(increase=2)"),
         (" aimd( remaining=0.875, increase = 0.2 )", "aimd(increase=0.2, remaining=0.875)"),
         ("aimd-fc+()", "aimd-fc+"),
+        ("cubic(fast_convergence=false, c=4)", "cubic(c=4, fast_convergence=false)"),
     ],
 )
 def test_labels_name_what_is_not_the_default(text: str, label: str) -> None:

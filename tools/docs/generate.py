@@ -43,9 +43,13 @@ def keys_table() -> str:
     for algorithm in json.loads(_core.list_json("cc")):
         for parameter in algorithm["parameters"]:
             path = f"`flows.cc.{parameter['name']}` ({algorithm['name']})"
-            rows.append(
-                (path, "number", code(f"{parameter['default']:g}"), " ".join(parameter["help"].split()))
+            default = parameter["default"]
+            takes, text = (
+                ("true or false", str(default).lower())
+                if isinstance(default, bool)
+                else ("number", f"{default:g}")
             )
+            rows.append((path, takes, code(text), " ".join(parameter["help"].split())))
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
 
 

@@ -102,6 +102,10 @@ fn slower(plan: &Plan, factor: u64) -> Plan {
         flow.start = ackclock::units::Instant::from_nanos(flow.start.as_nanos() * factor);
         flow.stop = flow.stop.map(|stop| ackclock::units::Instant::from_nanos(stop.as_nanos() * factor));
         flow.base_rtt = flow.base_rtt * factor;
+        if let CcSpec::Cubic(cubic) = &mut flow.cc {
+            // Segments per cubed second.
+            cubic.c /= (factor * factor * factor) as f64;
+        }
         flow.transport.min_rto = flow.transport.min_rto * factor;
         flow.transport.delayed_ack = flow.transport.delayed_ack.map(|delay| delay * factor);
         if let Traffic::RateLimited { rate: writes } = &mut flow.traffic {
@@ -129,7 +133,12 @@ fn twice_as_slow_is_the_same_in_twice_the_time() {
         let (fast, slow) = (run(&fast), run(&slow));
         let (fast_flows, slow_flows) = (&fast.samples.flows, &slow.samples.flows);
         assert!(fast_flows.time_ns.iter().zip(&slow_flows.time_ns).all(|(fast, slow)| 2 * fast == *slow));
-        assert_eq!(fast_flows.cwnd_segments, slow_flows.cwnd_segments, "{}", info.name);
+        // A smoothed round-trip time is a whole number of nanoseconds, on which the windows of CUBIC depend.
+        let most = if info.defaults.rule().is_some() { 0.0 } else { 1e-6 };
+        let off =
+            fast_flows.cwnd_segments.iter().zip(&slow_flows.cwnd_segments).map(|(fast, slow)| (fast - slow).abs());
+        let off = off.fold(0.0, f64::max);
+        assert!(off <= most, "{}: windows are {off} segments apart", info.name);
         assert_eq!(fast_flows.delivered_bytes, slow_flows.delivered_bytes, "{}", info.name);
         assert_eq!(fast_flows.retransmits, slow_flows.retransmits, "{}", info.name);
         assert_eq!(fast.samples.links.backlog_packets, slow.samples.links.backlog_packets, "{}", info.name);

@@ -45,6 +45,8 @@ def command(kind: str, as_json: bool) -> None:
 def _text(value: Any) -> str:
     if value is None:
         return "(needed)"
+    if isinstance(value, bool):
+        return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -183,5 +183,9 @@ class Contender:
             if entry["name"] == kind
             for parameter in entry["parameters"]
         }
-        changed = [f"{key}={value:g}" for key, value in cc.items() if value != defaults.get(key)]
+        changed = [f"{key}={_toml(value)}" for key, value in cc.items() if value != defaults.get(key)]
         return f"{kind}({', '.join(changed)})" if changed else str(kind)
+
+
+def _toml(value: bool | float) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}"

@@ -4,12 +4,17 @@
 //! the window (in segments, fractions count) and, if it likes, a pacing rate. It never writes the sender.
 //! Only differences of time matter to it, and the same events give the same outputs.
 
+mod cubic;
 mod event;
+mod parameters;
 mod registry;
+mod window;
 mod windowed;
 
+pub use cubic::{Cubic, CubicController};
 pub use event::{Ack, Congestion, CongestionKind, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent};
-pub use registry::{Cc, CcInfo, CcSpec, ParametersVisitor, algorithms};
+pub use parameters::{CcParameters, ParametersVisitor};
+pub use registry::{Cc, CcInfo, CcSpec, algorithms};
 pub use windowed::Windowed;
 
 use crate::units::{Instant, Rate};
@@ -75,8 +80,10 @@ pub enum CutWindow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutSsthresh {
-    /// Half the window, as in the four papers and in ns-2.
+    /// What the reference of the algorithm says: half the window in the four papers, CUBIC's law in RFC 9438.
     #[default]
+    Standard,
+    /// Half the window, as in ns-2.
     HalfCwnd,
     /// Half of what is in flight (RFC 5681, equation 4).
     HalfFlight,

@@ -5,7 +5,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Ack, CcContext, Congestion, CongestionControl, PhaseChange, Recovery, Sent, Windowed};
+use super::{
+    Ack, CcContext, CcParameters, Congestion, CongestionControl, Cubic, ParametersVisitor, PhaseChange, Recovery, Sent,
+};
 use crate::rule::{ParameterError, Rule, RuleParameters, fast_convergence, linear, new_aimd};
 use crate::units::{Instant, Rate};
 
@@ -20,15 +22,6 @@ pub struct CcInfo {
     pub reference: &'static str,
     /// Parameters with their defaults.
     pub defaults: CcSpec,
-}
-
-/// Does something with the parameters of any algorithm.
-pub trait ParametersVisitor {
-    /// What comes of it.
-    type Output;
-
-    /// Does it.
-    fn visit<P: RuleParameters>(self, parameters: &P) -> Self::Output;
 }
 
 macro_rules! register {
@@ -49,7 +42,7 @@ macro_rules! register {
         pub enum Cc {
             $(
                 #[doc = concat!("`", $name, "`")]
-                $variant(Windowed<<$parameters as RuleParameters>::Rule>),
+                $variant(<$parameters as CcParameters>::Controller),
             )*
             /// An algorithm that is not registered.
             Custom(Box<dyn CongestionControl>),
@@ -60,7 +53,7 @@ macro_rules! register {
             vec![$(CcInfo {
                 name: $name,
                 summary: summary_of::<$parameters>(),
-                reference: <$parameters as RuleParameters>::REFERENCE,
+                reference: <$parameters as CcParameters>::REFERENCE,
                 defaults: CcSpec::$variant(<$parameters>::default()),
             }),*]
         }
@@ -84,22 +77,23 @@ macro_rules! register {
             /// # Errors
             /// The first parameter that is out of its range.
             pub fn check(&self) -> Result<(), ParameterError> {
-                match self { $(CcSpec::$variant(parameters) => parameters.check(),)* }
+                match self { $(CcSpec::$variant(parameters) => CcParameters::check(parameters),)* }
             }
 
             /// The algorithm at the start of a connection.
             pub fn build(&self, context: CcContext) -> Cc {
-                match self { $(CcSpec::$variant(parameters) => Cc::$variant(Windowed::new(parameters.rule(), context)),)* }
+                match self { $(CcSpec::$variant(parameters) => Cc::$variant(parameters.controller(context)),)* }
             }
 
-            /// Shows `visitor` the parameters with their own type.
-            pub fn visit<V: ParametersVisitor>(&self, visitor: V) -> V::Output {
-                match self { $(CcSpec::$variant(parameters) => visitor.visit(parameters),)* }
+            /// Shows `visitor` the parameters of the window rule with their own type; none for an algorithm that
+            /// is more than a window rule.
+            pub fn visit<V: ParametersVisitor>(&self, visitor: V) -> Option<V::Output> {
+                match self { $(CcSpec::$variant(parameters) => parameters.visit(visitor),)* }
             }
 
-            /// The window rule alone, for the synchronous model.
-            pub fn rule(&self) -> Box<dyn Rule> {
-                match self { $(CcSpec::$variant(parameters) => Box::new(parameters.rule()),)* }
+            /// The window rule alone, for the synchronous model; none for an algorithm that is more.
+            pub fn rule(&self) -> Option<Box<dyn Rule>> {
+                self.visit(FreshRule)
             }
         }
 
@@ -123,6 +117,17 @@ register! {
     "aimd-fc" => AimdFc: fast_convergence::AimdFc;
     "aimd-fc+" or "aimd-fc-plus" => AimdFcPlus: fast_convergence::AimdFcPlus;
     "new-aimd" => NewAimd: new_aimd::NewAimd;
+    "cubic" => Cubic: Cubic;
+}
+
+struct FreshRule;
+
+impl ParametersVisitor for FreshRule {
+    type Output = Box<dyn Rule>;
+
+    fn visit<P: RuleParameters>(self, parameters: &P) -> Self::Output {
+        Box::new(parameters.rule())
+    }
 }
 
 /// The comment above the parameters of an algorithm.

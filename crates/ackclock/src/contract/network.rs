@@ -71,7 +71,8 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
 
 /// What an algorithm is told at the start.
 pub(super) fn context(draw: &mut Draw) -> CcContext {
-    let timeouts = [TimeoutSsthresh::HalfCwnd, TimeoutSsthresh::HalfFlight, TimeoutSsthresh::Law];
+    use TimeoutSsthresh::{HalfCwnd, HalfFlight, Law, Standard};
+    let timeouts = [Standard, HalfCwnd, HalfFlight, Law];
     CcContext { timeout_ssthresh: draw.pick(&timeouts), ..CcContext::new(draw.whole(1, 20) as f64) }
 }
 

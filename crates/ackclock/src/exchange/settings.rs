@@ -95,10 +95,11 @@ impl Settings {
             "byte_counting" => self.byte_counting = switch(value).ok_or_else(|| wrong("0 or 1"))?,
             "timeout_ssthresh" => {
                 self.timeout_ssthresh = match value {
+                    "standard" => TimeoutSsthresh::Standard,
                     "half-cwnd" => TimeoutSsthresh::HalfCwnd,
                     "half-flight" => TimeoutSsthresh::HalfFlight,
                     "law" => TimeoutSsthresh::Law,
-                    _ => return Err(wrong("half-cwnd, half-flight or law")),
+                    _ => return Err(wrong("standard, half-cwnd, half-flight or law")),
                 };
             }
             "ip_version" if value == "ipv4" => {}

@@ -116,6 +116,16 @@ pub enum SetupError {
         /// Which parameter.
         source: ParameterError,
     },
+    /// An algorithm that is more than a window rule.
+    #[error(
+        "users.{user}.cc: \"{name}\" is more than a window rule, and the model has no clock; use another algorithm"
+    )]
+    NoRule {
+        /// Number of the user, from 0.
+        user: usize,
+        /// The algorithm.
+        name: &'static str,
+    },
 }
 
 /// The part of `X_goal` that a cut must free to take no time.
@@ -145,11 +155,14 @@ impl Synchronous {
     /// The model at time 0.
     ///
     /// # Errors
-    /// As [`Setup::check`].
+    /// As [`Setup::check`], and an algorithm without a window rule.
     pub fn new(setup: Setup) -> Result<Self, SetupError> {
         setup.check()?;
+        let rule = |(number, user): (usize, &User)| {
+            user.cc.rule().ok_or_else(|| SetupError::NoRule { user: number, name: user.cc.name() })
+        };
         let mut model = Synchronous {
-            rules: setup.users.iter().map(|user| user.cc.rule()).collect(),
+            rules: setup.users.iter().enumerate().map(rule).collect::<Result<_, _>>()?,
             windows: vec![None; setup.users.len()],
             clock: Clock { anchor: 0.0, steps: 0, step: setup.step },
             at_peak: false,

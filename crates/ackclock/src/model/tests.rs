@@ -183,6 +183,10 @@ fn what_is_wrong_with_a_request_is_said() {
     let user = |user: &str| format!(r#"{{"what": "trajectory", "x_goal": 100, "duration": 30, "users": [{user}]}}"#);
     assert!(message(&user(r#"{"cc": "amd", "window": 1}"#)).starts_with(r#"users[0].cc: unknown algorithm "amd""#));
     assert_eq!(message(&user(r#"{"cc": "aimd", "window": -1}"#)), "`users.0.window` is -1, but must be above 0");
+    assert_eq!(
+        message(&user(r#"{"cc": "aimd", "window": 1}, {"cc": "cubic", "window": 1}"#)),
+        r#"users.1.cc: "cubic" is more than a window rule, and the model has no clock; use another algorithm"#
+    );
     assert_eq!(message(&user("")), "`users` is empty; give at least one user");
     assert!(message("[]").starts_with("invalid type"));
 }

@@ -34,7 +34,7 @@ pub trait RuleParameters:
     Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + schemars::JsonSchema
 {
     /// The rule with its state.
-    type Rule: Rule + Clone + std::fmt::Debug;
+    type Rule: Rule + Clone + std::fmt::Debug + 'static;
 
     /// Where the rule was published.
     const REFERENCE: &'static str;

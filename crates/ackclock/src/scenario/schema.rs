@@ -216,7 +216,7 @@ pub struct TransportKeys {
     pub byte_counting: bool,
     /// RFC 5681: the window falls back to the initial one after an idle RTO.
     pub idle_restart: bool,
-    /// What a retransmission timeout leaves as ssthresh.
+    /// What a retransmission timeout leaves as ssthresh; the standard is half the window, under CUBIC its own cut.
     pub timeout_ssthresh: TimeoutSsthresh,
     /// The slow-start threshold to begin with: none, or the receiver's window.
     pub initial_ssthresh: InitialSsthresh,

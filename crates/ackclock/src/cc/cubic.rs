@@ -1,0 +1,261 @@
+//! CUBIC: between congestion events the window is a cubic function of time, flat where the last event was.
+//!
+//! Reference: RFC 9438. Windows in segments, times in seconds; `remaining` is its beta_cubic.
+//!
+//! ```text
+//! W_cubic(t) = C (t - K)^3 + W_max                        K = cbrt((W_max - cwnd_epoch) / C)
+//! target     = W_cubic(t + RTT) within cwnd .. 1.5 cwnd    cwnd  += (target - cwnd) / cwnd      per ACK
+//! cwnd       = W_est where W_cubic(t) < W_est              W_est += alpha / cwnd                per ACK
+//! congestion:  W_max = cwnd (fast convergence: (1 + beta)/2 cwnd), cwnd = ssthresh = beta cwnd
+//! ```
+//!
+//! Deviations:
+//! * slow start is RFC 5681's, as for every algorithm here; §4.10 recommends `HyStart++`;
+//! * ssthresh comes from cwnd and not from the flight size, which §4.6 allows where a window that is not used
+//!   does not grow;
+//! * an ACK counts as one segment, or as up to two where the sender counts bytes, for `segments_acked` of §4.3 and
+//!   for the increment of §4.4 and §4.5: `W_est` is the window of Reno in the same sender;
+//! * a timeout that turns out to be spurious is undone as a loss is (§4.9.1 leaves it to RFC 4015).
+//!
+//! Where the RFC is silent: a stage that begins at or above `W_max` has K = 0 and its plateau at its own
+//! beginning, as in Linux; a stage begins with the first ACK that may grow the window.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::window::Window;
+use super::{Ack, CcContext, CcParameters, Congestion, CongestionControl, CongestionKind, Recovery, Sent};
+use crate::rule::{ParameterError, require};
+use crate::units::{Duration, Instant};
+
+#[cfg(test)]
+mod tests;
+
+/// CUBIC, the default of Linux.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cubic {
+    /// RFC 9438's C: how steep the curve is, in segments per cubed second, above 0.
+    pub c: f64,
+    /// RFC 9438's beta_cubic: what remains of the window after congestion, above 0 and below 1.
+    pub remaining: f64,
+    /// Whether a window that met congestion earlier than before gives up more (RFC 9438 §4.7).
+    pub fast_convergence: bool,
+    /// Whether the window is at least the one that Reno would have (RFC 9438 §4.3).
+    pub reno_friendly: bool,
+}
+
+impl Default for Cubic {
+    fn default() -> Self {
+        // RFC 9438 §4.6, §5.1: beta_cubic "SHOULD be set to 0.7", C "SHOULD be set to 0.4".
+        Cubic { c: 0.4, remaining: 0.7, fast_convergence: true, reno_friendly: true }
+    }
+}
+
+impl Cubic {
+    /// RFC 9438 §4.3's alpha_cubic: the increase by which AIMD with this decrease has the mean window of Reno.
+    fn alpha(&self) -> f64 {
+        3.0 * (1.0 - self.remaining) / (1.0 + self.remaining)
+    }
+}
+
+impl CcParameters for Cubic {
+    type Controller = CubicController;
+    const REFERENCE: &'static str =
+        "RFC 9438 (Xu, Ha, Rhee, Goel & Eggert 2023), CUBIC for Fast and Long-Distance Networks";
+
+    fn check(&self) -> Result<(), ParameterError> {
+        require("c", self.c, self.c > 0.0, "above 0")?;
+        require("remaining", self.remaining, self.remaining > 0.0 && self.remaining < 1.0, "above 0 and below 1")
+    }
+
+    fn controller(&self, context: CcContext) -> CubicController {
+        let state = State { window: Window::new(context), w_max: None, cwnd_prior: None, stage: None };
+        CubicController { parameters: self.clone(), state, before_event: Box::new(None) }
+    }
+}
+
+/// CUBIC with its state.
+#[derive(Clone, Debug)]
+pub struct CubicController {
+    parameters: Cubic,
+    state: State,
+    /// The state before the last congestion event, while that may turn out to be spurious.
+    before_event: Box<Option<State>>,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    window: Window,
+    /// The window at the last congestion event, or less by fast convergence; none before the first event and after
+    /// a timeout.
+    w_max: Option<f64>,
+    /// The window when ssthresh was last set; none before the first event.
+    cwnd_prior: Option<f64>,
+    /// The stage of congestion avoidance; none until it begins.
+    stage: Option<Stage>,
+}
+
+impl State {
+    /// The stage, which begins now if it has not yet.
+    #[inline]
+    fn stage(&mut self, c: f64) -> &mut Stage {
+        let State { window, w_max, cwnd_prior, stage } = self;
+        stage.get_or_insert_with(|| {
+            let cwnd_epoch = window.cwnd();
+            // RFC 9438 §4.8 and §4.10, after a timeout and before any congestion: "K is set to 0, and W_max is set to
+            // the congestion window size at the beginning of the current congestion avoidance stage".
+            let plateau = w_max.filter(|w_max| *w_max > cwnd_epoch).unwrap_or(cwnd_epoch);
+            *w_max = Some(plateau);
+            Stage {
+                curve: Curve::new(c, plateau, cwnd_epoch),
+                cwnd_prior: *cwnd_prior.get_or_insert(cwnd_epoch),
+                w_est: cwnd_epoch,
+                elapsed: Duration::ZERO,
+                used_at: None,
+            }
+        })
+    }
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Debug)]
+struct Stage {
+    curve: Curve,
+    cwnd_prior: f64,
+    /// The window that Reno would have.
+    w_est: f64,
+    /// RFC 9438's t.
+    elapsed: Duration,
+    /// The last ACK, if the window was used then.
+    used_at: Option<Instant>,
+}
+
+impl Stage {
+    /// RFC 9438 §4.2 to §4.5: the window after an ACK that may grow it.
+    #[inline]
+    fn grow(&mut self, parameters: &Cubic, cwnd: f64, ack: &Ack) -> f64 {
+        if let Some(last) = self.used_at.replace(ack.now) {
+            self.elapsed += ack.now.since(last);
+        }
+        let t = self.elapsed.as_secs_f64();
+        if parameters.reno_friendly {
+            // RFC 9438 §4.3: once W_est has reached cwnd_prior, "the sender SHOULD set alpha_cubic to 1".
+            let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { parameters.alpha() };
+            self.w_est += alpha * ack.acked / cwnd;
+            if self.curve.at(t) < self.w_est {
+                return self.w_est.max(cwnd);
+            }
+        }
+        let target = self.curve.at(t + ack.path.srtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
+        cwnd + ack.acked * (target - cwnd) / cwnd
+    }
+}
+
+/// W_cubic, in segments over seconds.
+#[derive(Clone, Copy, Debug)]
+struct Curve {
+    c: f64,
+    k: f64,
+    w_max: f64,
+}
+
+impl Curve {
+    /// RFC 9438 §4.2, figure 2: the curve that is at `cwnd_epoch` at time 0 and flat at `w_max`.
+    fn new(c: f64, w_max: f64, cwnd_epoch: f64) -> Self {
+        Curve { c, k: libm::cbrt((w_max - cwnd_epoch) / c), w_max }
+    }
+
+    /// RFC 9438 §4.2, figure 1.
+    #[inline]
+    fn at(&self, t: f64) -> f64 {
+        let from_plateau = t - self.k;
+        self.c * from_plateau * from_plateau * from_plateau + self.w_max
+    }
+}
+
+impl CongestionControl for CubicController {
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.state.window.cwnd()
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> f64 {
+        self.state.window.ssthresh()
+    }
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        // Nothing else is in flight: what lies behind was idle.
+        if sent.path.in_flight <= 1
+            && let Some(Stage { used_at: Some(last), .. }) = &mut self.state.stage
+        {
+            *last = sent.now;
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.cwnd_limited {
+            // RFC 9438 §4.2: t "MUST NOT include periods during which cwnd has not been updated due to
+            // application-limited behavior".
+            if let Some(stage) = &mut self.state.stage {
+                stage.used_at = None;
+            }
+        }
+        if !Window::grows_by(ack) {
+            return;
+        }
+        if self.state.window.in_slow_start() {
+            self.state.window.slow_start(ack);
+        } else {
+            let cwnd = self.cwnd();
+            let grown = self.state.stage(self.parameters.c).grow(&self.parameters, cwnd, ack);
+            self.state.window.avoid(grown);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let Cubic { remaining, fast_convergence, .. } = self.parameters;
+        let cwnd = self.state.window.cwnd();
+        let before = self.state.clone();
+        let converges = fast_convergence && before.w_max.is_some_and(|w_max| cwnd < w_max);
+        self.state.w_max = match congestion.kind {
+            CongestionKind::Timeout => None,
+            // RFC 9438 §4.7: a flow that meets congestion earlier leaves room for those that came.
+            _ if converges => Some(cwnd * (1.0 + remaining) / 2.0),
+            _ => Some(cwnd),
+        };
+        self.state.cwnd_prior = Some(cwnd);
+        self.state.stage = None;
+        // RFC 9438 §4.6, figure 5, and §4.8.
+        self.state.window.cut(congestion, |window| remaining * window);
+        *self.before_event = (congestion.kind != CongestionKind::Ecn).then_some(before);
+    }
+
+    fn on_undo(&mut self, _recovery: &Recovery) {
+        // RFC 9438 §4.9.2: the values are restored "if the current cwnd is lower than cwnd_prior".
+        if let Some(before) = self.before_event.take()
+            && self.cwnd() < before.window.cwnd()
+        {
+            self.state = before;
+        }
+    }
+
+    fn on_resume(&mut self, _now: Instant) {
+        let cwnd = self.cwnd();
+        self.state.window.resume();
+        if self.cwnd() < cwnd {
+            self.state.stage = None;
+        }
+    }
+
+    fn probe(&self, report: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(stage) = &self.state.stage {
+            report("w_max_segments", stage.curve.w_max);
+            report("w_est_segments", stage.w_est);
+            report("k_s", stage.curve.k);
+        }
+    }
+}

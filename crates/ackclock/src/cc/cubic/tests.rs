@@ -1,0 +1,314 @@
+//! A driven controller: ACKs in, windows out, numbers worked out by hand.
+
+use super::*;
+use crate::cc::{PathView, Restart};
+
+const RTT: Duration = Duration::from_millis(100);
+/// Where the numbers are round: a loss at 36 leaves 25.2, and K = cbrt((36 - 25.2) / 0.4) = cbrt(27) = 3 s.
+const PEAK: f64 = 36.0;
+
+fn near(value: f64, expected: f64) {
+    assert!((value - expected).abs() < 1e-9, "{value}, expected {expected}");
+}
+
+struct Driven {
+    cc: CubicController,
+    now: Instant,
+}
+
+impl Driven {
+    /// In congestion avoidance at `window`, where no congestion was before.
+    fn at(window: f64, parameters: &Cubic) -> Self {
+        let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(window) };
+        Driven { cc: parameters.controller(context), now: Instant::ZERO + RTT }
+    }
+
+    /// Behind a loss at [`PEAK`].
+    fn cut(parameters: &Cubic) -> Self {
+        let mut driven = Driven::at(PEAK, parameters);
+        driven.lose();
+        driven
+    }
+
+    fn path() -> PathView {
+        PathView { srtt: RTT, in_flight: 10, ..PathView::default() }
+    }
+
+    fn congest(&mut self, kind: CongestionKind) -> f64 {
+        let restart = if kind == CongestionKind::Timeout { Restart::SlowStart } else { Restart::Reduced };
+        let event = Congestion { now: self.now, kind, restart, flight_size: 10, path: Driven::path() };
+        self.cc.on_congestion(&event);
+        self.cc.cwnd()
+    }
+
+    fn lose(&mut self) -> f64 {
+        self.congest(CongestionKind::Loss)
+    }
+
+    fn undo(&mut self) -> f64 {
+        self.cc.on_undo(&Recovery { now: self.now, path: Driven::path() });
+        self.cc.cwnd()
+    }
+
+    fn ack_with(&mut self, after: Duration, cwnd_limited: bool, path: PathView) -> f64 {
+        self.now += after;
+        let ack = Ack {
+            now: self.now,
+            acked: 1.0,
+            newly_delivered: 1,
+            newly_lost: 0,
+            ce_count: 0,
+            round_ended: false,
+            cwnd_limited,
+            in_recovery: false,
+            rate: None,
+            path,
+        };
+        self.cc.on_ack(&ack);
+        self.cc.cwnd()
+    }
+
+    /// An ACK of a window that was used.
+    fn ack(&mut self, after: Duration) -> f64 {
+        self.ack_with(after, true, Driven::path())
+    }
+
+    /// ACKs a round trip apart.
+    fn acks(&mut self, count: u32) {
+        for _ in 0..count {
+            self.ack(RTT);
+        }
+    }
+
+    fn stage(&self) -> &Stage {
+        self.cc.state.stage.as_ref().expect("a stage of congestion avoidance")
+    }
+}
+
+fn plain() -> Cubic {
+    Cubic { fast_convergence: false, reno_friendly: false, ..Cubic::default() }
+}
+
+#[test]
+fn the_curve_is_the_one_of_figures_1_and_2() {
+    let curve = Curve::new(0.4, PEAK, 0.7 * PEAK);
+    near(curve.k, 3.0);
+    // 36 + 0.4 (t - 3)^3: 36 - 0.4 * 27, 36 - 0.4 * 8, 36 - 0.4, 36, 36 + 0.4, 36 + 0.4 * 8, 36 + 0.4 * 27.
+    for (t, expected) in [25.2, 32.8, 35.6, 36.0, 36.4, 39.2, 46.8].into_iter().enumerate() {
+        near(curve.at(t as f64), expected);
+    }
+}
+
+#[test]
+fn an_ack_moves_the_window_towards_the_curve_of_a_round_trip_later() {
+    let mut driven = Driven::cut(&plain());
+    // t = 0: target W(0.1) = 36 - 0.4 * 2.9^3 = 26.2444, growth 1.0444 / 25.2.
+    near(driven.ack(RTT), 25.2 + 1.0444 / 25.2);
+    // t = 1: target W(1.1) = 36 - 0.4 * 1.9^3 = 33.2564.
+    let cwnd = driven.cc.cwnd();
+    near(driven.ack(Duration::from_secs(1)), cwnd + (33.2564 - cwnd) / cwnd);
+}
+
+#[test]
+fn the_window_follows_the_curve_through_both_regions() {
+    let mut driven = Driven::cut(&plain());
+    driven.ack(Duration::ZERO);
+    let mut t = 0.0;
+    while t < 6.0 {
+        // A window of ACKs in a round trip.
+        let gap = Duration::from_secs_f64_round(RTT.as_secs_f64() / driven.cc.cwnd());
+        t += gap.as_secs_f64();
+        let cwnd = driven.ack(gap);
+        // Approached with a lag of a round trip, the target of a round trip later is the curve but for
+        // W'' RTT^2 / 2, at most 0.4 * 6 * 3 / 200 = 0.036. An ACK is ahead by W' RTT / cwnd, at most 1.08 / 25.2.
+        let curve = Curve::new(0.4, PEAK, 25.2).at(t);
+        assert!((cwnd - curve).abs() < 0.08, "{cwnd} at {t} s, the curve is at {curve}");
+    }
+}
+
+#[test]
+fn the_target_lies_between_the_window_and_one_and_a_half_of_it() {
+    let mut driven = Driven::cut(&plain());
+    driven.ack(RTT);
+    // W(100) is some 365 000 segments: a target of 1.5 windows adds half a segment.
+    let cwnd = driven.cc.cwnd();
+    near(driven.ack(Duration::from_secs(100)), cwnd + 0.5);
+    let mut driven = Driven::cut(&plain());
+    // With a round trip of 3 s the target is the plateau; when it falls to 100 ms the curve lies below the window.
+    let far = PathView { srtt: Duration::from_secs(3), ..Driven::path() };
+    let cwnd = driven.ack_with(RTT, true, far);
+    near(cwnd, 25.2 + 10.8 / 25.2);
+    for _ in 0..10 {
+        driven.ack_with(Duration::ZERO, true, far);
+    }
+    let cwnd = driven.cc.cwnd();
+    assert!(cwnd > 28.0);
+    assert_eq!(driven.ack(Duration::ZERO), cwnd);
+}
+
+#[test]
+fn the_window_is_at_least_the_one_of_reno() {
+    let parameters = Cubic { fast_convergence: false, ..Cubic::default() };
+    // 3 * 0.3 / 1.7.
+    near(parameters.alpha(), 9.0 / 17.0);
+    let mut driven = Driven::cut(&parameters);
+    // Hardly any time passes, the curve does not rise.
+    let gap = Duration::from_micros(1);
+    near(driven.ack(gap), 25.2 + 9.0 / 17.0 / 25.2);
+    let mut cwnd = driven.cc.cwnd();
+    while cwnd < PEAK {
+        let next = driven.ack(gap);
+        near(next, cwnd + 9.0 / 17.0 / cwnd);
+        cwnd = next;
+    }
+    // Back at cwnd_prior: as Reno does.
+    near(driven.ack(gap), cwnd + 1.0 / cwnd);
+}
+
+#[test]
+fn a_loss_leaves_seven_tenths_with_and_without_fast_convergence() {
+    for fast_convergence in [false, true] {
+        let mut driven = Driven::at(100.0, &Cubic { fast_convergence, ..Cubic::default() });
+        near(driven.lose(), 70.0);
+        near(driven.cc.ssthresh(), 70.0);
+        // The second loss comes below the first: 0.7 of the window again, and not 0.7 of (1 + 0.7) / 2 of it.
+        near(driven.lose(), 49.0);
+        driven.ack(RTT);
+        near(driven.stage().curve.w_max, if fast_convergence { 59.5 } else { 70.0 });
+        // A loss above the plateau raises it.
+        driven.acks(1000);
+        let cwnd = driven.cc.cwnd();
+        assert!(cwnd > 100.0);
+        near(driven.lose(), 0.7 * cwnd);
+        driven.ack(RTT);
+        near(driven.stage().curve.w_max, cwnd);
+    }
+}
+
+#[test]
+fn reno_is_followed_more_slowly_up_to_the_window_before_the_cut_and_not_to_a_lowered_plateau() {
+    let mut driven = Driven::at(100.0, &Cubic::default());
+    driven.lose();
+    // At 70: W_max = 0.85 * 70 = 59.5, cwnd_prior = 70.
+    driven.lose();
+    let gap = Duration::from_micros(1);
+    let mut cwnd = driven.ack(gap);
+    near(driven.stage().curve.w_max, 59.5);
+    while cwnd < 70.0 {
+        let next = driven.ack(gap);
+        near(next, cwnd + 9.0 / 17.0 / cwnd);
+        cwnd = next;
+    }
+    near(driven.ack(gap), cwnd + 1.0 / cwnd);
+}
+
+#[test]
+fn losses_leave_two_segments_and_marks_one() {
+    let mut driven = Driven::at(2.0, &Cubic::default());
+    assert_eq!(driven.lose(), 2.0);
+    near(driven.congest(CongestionKind::Ecn), 1.4);
+    assert_eq!(driven.congest(CongestionKind::Ecn), 1.0);
+    assert_eq!(driven.cc.ssthresh(), 2.0);
+}
+
+#[test]
+fn a_timeout_restarts_at_one_segment_and_makes_a_plateau_of_where_slow_start_ends() {
+    let mut driven = Driven::at(10.0, &plain());
+    assert_eq!(driven.congest(CongestionKind::Timeout), 1.0);
+    near(driven.cc.ssthresh(), 7.0);
+    for window in 2..=7 {
+        near(driven.ack(RTT), f64::from(window));
+    }
+    // K = 0 and W_max = 7: the target is 7 + 0.4 * 0.1^3 at first, and 7 + 0.4 * 1.1^3 after a second.
+    near(driven.ack(RTT), 7.0 + 0.0004 / 7.0);
+    near(driven.stage().curve.w_max, 7.0);
+    let cwnd = driven.cc.cwnd();
+    near(driven.ack(Duration::from_secs(1)), cwnd + (7.5324 - cwnd) / cwnd);
+}
+
+#[test]
+fn without_congestion_before_it_the_stage_begins_at_its_plateau() {
+    let mut driven = Driven::at(10.0, &Cubic::default());
+    // Reno's increase at once: nothing was cut.
+    near(driven.ack(RTT), 10.1);
+    near(driven.stage().curve.w_max, 10.0);
+}
+
+#[test]
+fn time_in_which_the_window_is_not_used_does_not_count() {
+    let mut driven = Driven::cut(&plain());
+    driven.acks(11);
+    assert_eq!(driven.stage().elapsed, RTT * 10);
+    // The application writes too little for a minute, and the time to the first ACK behind it is not known to be used.
+    let cwnd = driven.cc.cwnd();
+    for _ in 0..600 {
+        assert_eq!(driven.ack_with(RTT, false, Driven::path()), cwnd);
+    }
+    driven.acks(1);
+    assert_eq!(driven.stage().elapsed, RTT * 10);
+    driven.acks(1);
+    assert_eq!(driven.stage().elapsed, RTT * 11);
+    // The application writes nothing for a minute: only the round trip behind it counts.
+    driven.now += Duration::from_secs(60);
+    let path = PathView { in_flight: 1, ..Driven::path() };
+    driven.cc.on_sent(&Sent { now: driven.now, bytes: 1460, retransmission: false, path });
+    driven.acks(1);
+    assert_eq!(driven.stage().elapsed, RTT * 12);
+}
+
+#[test]
+fn a_restart_after_idleness_begins_a_new_stage() {
+    let mut driven = Driven::at(4.0, &plain());
+    driven.cc.state.window.avoid(PEAK);
+    driven.lose();
+    driven.acks(20);
+    driven.cc.on_resume(driven.now);
+    assert_eq!(driven.cc.cwnd(), 4.0);
+    while driven.cc.cwnd() < driven.cc.ssthresh() {
+        driven.ack(RTT);
+    }
+    // The old plateau, and a curve that begins where slow start ended: at the first window of 4 + n not below 25.2.
+    driven.ack(RTT);
+    near(driven.stage().curve.w_max, PEAK);
+    near(driven.stage().curve.at(0.0), 26.0);
+}
+
+#[test]
+fn a_spurious_event_is_taken_back_whole() {
+    for kind in [CongestionKind::Loss, CongestionKind::Timeout] {
+        let mut straight = Driven::cut(&Cubic::default());
+        straight.acks(10);
+        let mut disturbed = Driven { cc: straight.cc.clone(), now: straight.now };
+        disturbed.congest(kind);
+        assert_eq!(disturbed.undo(), straight.cc.cwnd());
+        for _ in 0..20 {
+            assert_eq!(disturbed.ack(RTT), straight.ack(RTT));
+        }
+        // Once only.
+        assert_eq!(disturbed.undo(), straight.cc.cwnd());
+    }
+}
+
+#[test]
+fn an_event_that_was_made_up_for_is_not_taken_back() {
+    let mut driven = Driven::cut(&Cubic::default());
+    while driven.cc.cwnd() < PEAK {
+        driven.ack(RTT);
+    }
+    let cwnd = driven.cc.cwnd();
+    assert_eq!(driven.undo(), cwnd);
+    // A mark is never spurious.
+    let marked = driven.congest(CongestionKind::Ecn);
+    assert_eq!(driven.undo(), marked);
+}
+
+#[test]
+fn parameters_have_ranges() {
+    let wrong = [
+        Cubic { c: 0.0, ..Cubic::default() },
+        Cubic { c: f64::NAN, ..Cubic::default() },
+        Cubic { remaining: 0.0, ..Cubic::default() },
+        Cubic { remaining: 1.0, ..Cubic::default() },
+    ];
+    assert!(wrong.iter().all(|parameters| parameters.check().is_err()));
+}

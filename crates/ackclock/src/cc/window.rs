@@ -1,0 +1,147 @@
+//! cwnd and ssthresh as RFC 5681 moves them, whatever the law above slow start.
+
+use super::{Ack, CcContext, Congestion, CongestionKind, CutWindow, FirstCut, Restart, TimeoutSsthresh};
+
+/// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
+const MIN_SSTHRESH: f64 = 2.0;
+/// RFC 5681 §3.1: "cwnd MUST be set to no more than the loss window, LW, which equals 1 full-sized segment".
+const LOSS_WINDOW: f64 = 1.0;
+
+/// The window of an algorithm with slow start and cuts.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    context: CcContext,
+    cwnd: f64,
+    ssthresh: f64,
+    was_cut: bool,
+}
+
+impl Window {
+    /// At the initial window, in slow start.
+    pub(super) fn new(context: CcContext) -> Self {
+        Window { context, cwnd: context.initial_window, ssthresh: context.initial_ssthresh, was_cut: false }
+    }
+
+    #[inline]
+    pub(super) fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    #[inline]
+    pub(super) fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    #[inline]
+    pub(super) fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// True if `ack` lets a window grow.
+    #[inline]
+    pub(super) fn grows_by(ack: &Ack) -> bool {
+        ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery
+    }
+
+    /// Slow start: as much more as was acknowledged.
+    #[inline]
+    pub(super) fn slow_start(&mut self, ack: &Ack) {
+        self.cwnd += ack.acked;
+    }
+
+    /// Congestion avoidance by the law: the window is `cwnd` from now on.
+    #[inline]
+    pub(super) fn avoid(&mut self, cwnd: f64) {
+        self.cwnd = cwnd;
+    }
+
+    /// Congestion: `law` says what is left of a window, where no rule of the context comes before it.
+    pub(super) fn cut(&mut self, congestion: &Congestion, law: impl FnOnce(f64) -> f64) {
+        let window = match self.context.cut_window {
+            CutWindow::Exact => self.cwnd,
+            CutWindow::Capped { max_window } => self.cwnd.min(max_window),
+            CutWindow::Whole { max_window } => self.cwnd.min(max_window).floor(),
+        };
+        let halves = self.context.first_cut == FirstCut::Half && (!self.was_cut || self.in_slow_start());
+        self.was_cut = true;
+        let remaining = match (congestion.kind, self.context.timeout_ssthresh) {
+            (CongestionKind::Timeout, TimeoutSsthresh::HalfCwnd) => window / 2.0,
+            (CongestionKind::Timeout, TimeoutSsthresh::HalfFlight) => f64::from(congestion.flight_size) / 2.0,
+            _ if halves => window / 2.0,
+            _ => law(window),
+        };
+        let (remaining, floor) = match (self.context.cut_window, congestion.kind) {
+            // RFC 3168 §6.1.2: "the value of the congestion window is bounded below by a value of one segment".
+            (CutWindow::Exact, CongestionKind::Ecn) => (remaining, LOSS_WINDOW),
+            (CutWindow::Exact, _) => (remaining, MIN_SSTHRESH),
+            // ssthresh has its floor, the window has not: three segments leave one.
+            (CutWindow::Capped { .. }, _) => (remaining, LOSS_WINDOW),
+            (CutWindow::Whole { .. }, _) => (remaining.floor(), LOSS_WINDOW),
+        };
+        let threshold = if self.context.cut_window == CutWindow::Exact { remaining } else { remaining.floor() };
+        self.ssthresh = threshold.max(MIN_SSTHRESH);
+        self.cwnd = match congestion.restart {
+            Restart::Reduced => remaining.max(floor),
+            Restart::SlowStart => LOSS_WINDOW,
+        };
+    }
+
+    /// The sender goes on after a long idle time.
+    pub(super) fn resume(&mut self) {
+        // RFC 5681 §4.1: "a TCP SHOULD set cwnd to no more than RW before beginning transmission".
+        self.cwnd = self.cwnd.min(self.context.initial_window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::PathView;
+    use crate::units::Instant;
+
+    const GENTLE: f64 = 0.75;
+
+    fn after_a_cut(context: CcContext, window: f64, kind: CongestionKind) -> (f64, f64) {
+        let mut it = Window::new(CcContext { initial_window: window, initial_ssthresh: 1.0, ..context });
+        let path = PathView::default();
+        let event = Congestion { now: Instant::ZERO, kind, restart: Restart::Reduced, flight_size: 6, path };
+        it.cut(&event, |window| GENTLE * window);
+        (it.cwnd(), it.ssthresh())
+    }
+
+    #[test]
+    fn what_is_cut_may_be_capped_and_whole() {
+        // In congestion avoidance, three quarters of 10.5 or of what a window of 9 leaves of it.
+        let after_a_loss = |cut_window, window| {
+            after_a_cut(CcContext { cut_window, ..CcContext::new(1.0) }, window, CongestionKind::Loss)
+        };
+        assert_eq!(after_a_loss(CutWindow::Exact, 10.5), (7.875, 7.875));
+        assert_eq!(after_a_loss(CutWindow::Capped { max_window: 9.0 }, 10.5), (6.75, 6.0));
+        assert_eq!(after_a_loss(CutWindow::Whole { max_window: 9.0 }, 10.5), (6.0, 6.0));
+        assert_eq!(after_a_loss(CutWindow::Whole { max_window: 9.0 }, 2.5), (1.0, 2.0));
+    }
+
+    #[test]
+    fn the_first_cut_may_halve_whatever_the_law() {
+        let context = CcContext { first_cut: FirstCut::Half, ..CcContext::new(1.0) };
+        assert_eq!(after_a_cut(context, 10.0, CongestionKind::Loss), (5.0, 5.0));
+    }
+
+    #[test]
+    fn marks_take_the_window_to_one_segment_and_losses_to_two() {
+        let context = CcContext::new(1.0);
+        assert_eq!(after_a_cut(context, 1.2, CongestionKind::Ecn), (1.0, 2.0));
+        assert_eq!(after_a_cut(context, 2.0, CongestionKind::Ecn), (1.5, 2.0));
+        assert_eq!(after_a_cut(context, 2.0, CongestionKind::Loss), (2.0, 2.0));
+    }
+
+    #[test]
+    fn a_timeout_leaves_what_the_context_says() {
+        let after_a_timeout = |timeout_ssthresh| {
+            after_a_cut(CcContext { timeout_ssthresh, ..CcContext::new(1.0) }, 20.0, CongestionKind::Timeout).1
+        };
+        assert_eq!(after_a_timeout(TimeoutSsthresh::HalfCwnd), 10.0);
+        assert_eq!(after_a_timeout(TimeoutSsthresh::HalfFlight), 3.0);
+        assert_eq!(after_a_timeout(TimeoutSsthresh::Law), 15.0);
+    }
+}

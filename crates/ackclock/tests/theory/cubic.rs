@@ -1,0 +1,113 @@
+//! CUBIC against RFC 9438 §5, and against Reno where it means to be Reno's equal.
+
+use super::*;
+use ackclock::cc::Cubic;
+
+/// One packet in so many is lost; a cycle is then about a hundred round trips.
+const PERIOD: u64 = 100_000;
+
+/// RFC 9438 §4.7: with a single flow "Fast Convergence SHOULD be disabled"; equation and model have none.
+fn alone() -> Cubic {
+    Cubic { fast_convergence: false, ..Cubic::default() }
+}
+
+fn mean_of_the_closed_form() -> f64 {
+    let Cubic { c, remaining, .. } = alone();
+    closed_form::cubic_periodic_loss_window(c, remaining, RTT_SECS, 1.0 / PERIOD as f64)
+}
+
+/// The window before each cut: a concave cycle from `remaining` to 1 has the mean (3 + remaining) / 4.
+fn peak_of_the_closed_form() -> f64 {
+    mean_of_the_closed_form() * 4.0 / (3.0 + alone().remaining)
+}
+
+/// Every 1/p-th packet is lost, the first one in slow start, where losing packet n + 1 leaves a peak of n + 2.
+fn losses_from(first_peak: f64, cycles: u64) -> LossPlan {
+    let first = first_peak as u64 - 1;
+    LossPlan::Scripted { packets: (0..cycles).map(|cycle| first + cycle * PERIOD).collect() }
+}
+
+/// Windows cycle by cycle, without packets. After a cut at `x` the window stands still for the round trip of
+/// recovery and then follows the curve until 1/p packets are sent.
+struct Cycles {
+    cubic: Cubic,
+    peak: f64,
+    time: f64,
+    integral: f64,
+}
+
+impl Cycles {
+    fn next(&mut self) {
+        let Cubic { c, remaining, .. } = self.cubic;
+        let (w_max, low) = (self.peak, remaining * self.peak);
+        let k = libm::cbrt((w_max - low) / c);
+        let sum = |t: f64| w_max * t + c * ((t - k).powi(4) - k.powi(4)) / 4.0;
+        // Packets are windows over round trips.
+        let packets = |t: f64| low + sum(t) / RTT_SECS;
+        let (mut early, mut late) = (0.0, 10.0 * k);
+        while late - early > 1e-9 {
+            let middle = 0.5 * (early + late);
+            *(if packets(middle) < PERIOD as f64 { &mut early } else { &mut late }) = middle;
+        }
+        self.time += RTT_SECS + early;
+        self.integral += low * RTT_SECS + sum(early);
+        self.peak = w_max + c * (early - k).powi(3);
+    }
+}
+
+fn mean_from(cubic: Cubic, first_peak: f64, secs: f64) -> f64 {
+    let result = common::run(&ample(CcSpec::Cubic(cubic), losses_from(first_peak, 100), secs));
+    assert_eq!(only_flow(&result).timeouts, 0);
+    only_flow(&result).cwnd_mean_segments
+}
+
+/// The form leaves out the round trip in recovery, one of a hundred.
+#[test]
+fn periodic_loss_follows_the_closed_form_from_its_own_peak() {
+    let (peak, expected) = (peak_of_the_closed_form(), mean_of_the_closed_form());
+    assert_within(-0.01, mean_from(alone(), peak, 400.0), expected, 0.002, "from the peak of the form");
+    // A peak a little below the last one makes the next plateau 15 % lower.
+    assert_within(-0.15, mean_from(Cubic::default(), peak, 400.0), expected, -0.05, "with fast convergence");
+}
+
+/// A peak x that lies a part e off the one of the closed form draws nearer by e^3 in a cycle, since the curve is flat
+/// there: after n cycles it is still some 1/sqrt(n) off. Which round trip a packet belongs to is one in a hundred.
+#[test]
+fn periodic_loss_follows_the_cycles_from_any_peak() {
+    let secs = 400.0;
+    for part in [0.5, 0.8, 1.5] {
+        let peak = part * peak_of_the_closed_form();
+        let mut cycles = Cycles { cubic: alone(), peak, time: 0.0, integral: 0.0 };
+        let mut integral_at = |time: f64| {
+            while cycles.time < time {
+                cycles.next();
+            }
+            (cycles.integral, cycles.time)
+        };
+        // From the first cut behind the warm-up to the first behind the end.
+        let ((before, warmup), (behind, end)) = (integral_at(secs / 5.0), integral_at(secs));
+        let (mean, expected) = (mean_from(alone(), peak, secs), (behind - before) / (end - warmup));
+        assert_within(-0.01, mean, expected, 0.01, &format!("from {part} of the peak"));
+        let (low, high) = if part < 1.0 { (-0.15, -0.1) } else { (0.1, 0.2) };
+        assert_within(low, mean, mean_of_the_closed_form(), high, &format!("closed form, from {part} of the peak"));
+    }
+}
+
+#[test]
+fn where_it_means_to_be_friendly_it_has_the_mean_window_of_reno() {
+    // Cycles of 80 round trips last a second, after which the curve has not caught up with Reno.
+    let mean = |cc: CcSpec| {
+        let mut plan = ample(cc, LossPlan::Periodic { period: 10_000, offset: 0 }, 200.0);
+        for link in &mut plan.links {
+            link.delay = link.delay / 10;
+        }
+        only_flow(&common::run(&plan)).cwnd_mean_segments
+    };
+    let cubic = mean(by_name("cubic"));
+    // RFC 9438 §4.3: the increase 3 (1 - 0.7) / (1 + 0.7) for a decrease to 0.7.
+    assert_within(-0.001, cubic, mean(aimd(9.0 / 17.0, 0.7)), 0.001, "AIMD(9/17, 0.7)");
+    // A round trip in recovery, in which nothing grows, is one of 82 for Reno and one of 93 for CUBIC; and it leaves
+    // 0.5 and 0.7 of the window.
+    assert_within(-0.01, cubic, mean(by_name("aimd")), 0.01, "AIMD(1, 0.5)");
+    assert_within(-0.02, cubic, closed_form::periodic_loss_window(1.0, 0.5, 1e-4), 0.0, "closed form of Reno");
+}
