@@ -42,7 +42,7 @@ test-python: build ## Format, lints, types and tests of the Python half
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	MYPYPATH=tools/ns2:tools/bench $(BIN)/mypy --strict tools
+	MYPYPATH=tools/ns2:tools/bench:tools/docs $(BIN)/mypy --strict tools
 	$(BIN)/pytest
 
 bench: build ## Speed on the reference workload, with ns-2 beside it

@@ -1,4 +1,4 @@
-"""Scores, judgements, verdict and charts from numbers made by hand."""
+"""Scores, judgements and the verdict from numbers made by hand."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars
 import pytest
 from rich.console import Console
 
-from ackclock.evaluation.charts import Chart, Line, charts_of, svg
 from ackclock.evaluation.score import COMMON, Metric, Result, Score, Scoreboard, score
 from ackclock.evaluation.scoreboard import estimate_text, interval_text, scoreboard_json, standings_table
 from ackclock.evaluation.standing import Yardstick
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
 from ackclock.evaluation.verdict import verdict, worst_result
-from ackclock.job import Outcome
 from ackclock.stats import Estimate, estimate, paired_difference
 
 SHARE = Watch(metric="share", group="late", label="late share", better="near-one")
@@ -241,67 +238,3 @@ def test_metrics_have_names_of_their_own() -> None:
     assert (
         len({metric.name for metric in COMMON}) == len({metric.heading for metric in COMMON}) == len(COMMON)
     )
-
-
-def test_lines_stay_within_the_picture() -> None:
-    lines = [Line("a", [0.0, 5.0, 10.0], [0.0, 37.0, 12.0]), Line("b", [0.0, 10.0], [1.0, 2.0])]
-    drawn = svg(Chart("cwnd", "segments", lines))
-    width, height = map(int, re.findall(r'viewBox="0 0 (\d+) (\d+)"', drawn)[0])
-    points = [
-        tuple(map(float, pair.split(",")))
-        for text in re.findall(r'points="([^"]+)"', drawn)
-        for pair in text.split()
-    ]
-    assert len(points) == 5
-    assert all(0 <= x <= width and 0 <= y <= height for x, y in points)
-    # The largest value lies highest: y grows downwards.
-    assert min(points, key=lambda point: point[1]) == points[1]
-    assert drawn.count('class="key ') == 2
-    assert ">40<" in drawn and "10 s" in drawn
-
-
-def test_a_line_of_nothing_is_drawn() -> None:
-    assert "<svg" in svg(Chart("cwnd", "segments", []))
-    assert "nan" not in svg(Chart("cwnd", "segments", [Line("a", [0.0, 0.0], [0.0, 0.0])]))
-
-
-def test_the_warm_up_is_shaded() -> None:
-    line = Line("a", [0.0, 10.0], [1.0, 2.0])
-    assert "warmup" not in svg(Chart("cwnd", "segments", [line]))
-    (half,) = re.findall(r'class="warmup"[^>]* width="([\d.]+)"', svg(Chart("cwnd", "segments", [line], 5.0)))
-    (whole,) = re.findall(
-        r'class="warmup"[^>]* width="([\d.]+)"', svg(Chart("cwnd", "segments", [line], 99.0))
-    )
-    assert float(half) == pytest.approx(float(whole) / 2, abs=0.1)
-
-
-def test_runs_without_samples_have_no_charts() -> None:
-    assert charts_of([Outcome("key", "{}")]) == [[]]
-
-
-def sampled(path: Path, windows: list[float]) -> Outcome:
-    """Return a run of one flow with these windows, a second apart."""
-    times = [1_000_000_000 * index for index in range(len(windows))]
-    flows = polars.DataFrame({"time_ns": times, "flow": ["a"] * len(times), "cwnd_segments": windows})
-    links = polars.DataFrame(
-        {"time_ns": times, "link": ["bottleneck"] * len(times), "backlog_packets": range(len(times))}
-    )
-    contents = []
-    for frame in (flows, links):
-        frame.write_parquet(path / "x")
-        contents.append((path / "x").read_bytes())
-    return Outcome("key", "{}", *contents)
-
-
-def test_charts_draw_the_samples(tmp_path: Path) -> None:
-    (charts,) = charts_of([sampled(tmp_path, [1.0, 2.0, 3.0])])
-    assert [title for title, _ in charts] == ["cwnd, segments", "queue at the bottleneck, packets"]
-    assert all(drawn.count("<polyline") == 1 for _, drawn in charts)
-
-
-def test_charts_of_the_same_thing_share_their_scale(tmp_path: Path) -> None:
-    small, nothing, large = charts_of(
-        [sampled(tmp_path, [1.0, 2.0]), Outcome("key", "{}"), sampled(tmp_path, [1.0, 38.0])]
-    )
-    assert nothing == []
-    assert ">40<" in small[0][1] and ">40<" in large[0][1]

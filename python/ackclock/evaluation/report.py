@@ -1,9 +1,13 @@
-"""The report: one page with everything in it, made from a scoreboard and the first runs."""
+"""The report: one page that loads nothing, and the data behind it as files beside it."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -12,58 +16,208 @@ import jinja2
 from ackclock import _core
 from ackclock.errors import StoreError
 from ackclock.evaluation import Evaluation
-from ackclock.evaluation.charts import charts_of
+from ackclock.evaluation.explanation import explain, group_rows
+from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
+from ackclock.evaluation.score import Result, Score
 from ackclock.evaluation.scoreboard import figure, scoreboard_json
-from ackclock.evaluation.verdict import verdict, worst_result
+from ackclock.evaluation.series import Drawn, points_per_line, run_series
+from ackclock.evaluation.verdict import worst_result
 from ackclock.scenario import Scenario
-from ackclock.store import write_whole
+from ackclock.store import Store, write_whole
+
+_TEMPLATES = Path(str(resources.files("ackclock.evaluation"))) / "templates"
+#: Rivals in the scoreboard of the page: more figures in a cell cannot be read. Cards have them all.
+_RIVALS = 4
+#: Lines of a run in its charts, at most: windows, thresholds and rates of six flows, the queue, Jain's index.
+_LINES_PER_RUN = 20
 
 
 def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
-    """Write `report.html` and `scoreboard.json` into a folder, and return the path of the page."""
-    board = evaluation.board
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("ackclock.evaluation"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    cards = [_card(evaluation, index) for index in range(len(board.results))]
-    page = environment.get_template("report.html.jinja").render(
-        board=board,
-        cards=cards,
-        verdict=verdict(board),
-        worst=worst_result(board),
-        figure=figure,
-        command=command,
-        build=_core.BUILD,
-        replicates=max(len(score.values) for result in board.results for score in result.scores[0]),
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-    )
+    """Write `report.html`, `scoreboard.json` and `data/` into the folder that holds the runs.
+
+    Returns the path of the page. Raises `StoreError`.
+    """
+    with Store(folder) as store:
+        runs = list(stored_runs(evaluation, store))
+        frames = tables(evaluation, store)
     path = folder / "report.html"
     try:
         write_whole(
-            folder / "scoreboard.json", (json.dumps(scoreboard_json(board), indent=2) + "\n").encode()
+            folder / "scoreboard.json",
+            (json.dumps(scoreboard_json(evaluation.board), indent=2) + "\n").encode(),
         )
-        write_whole(path, page.encode())
+        write_tables(frames, folder)
+        write_whole(path, page(evaluation, runs, command=command).encode())
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror}; the runs are kept") from None
     return path
 
 
-def _card(evaluation: Evaluation, index: int) -> dict[str, Any]:
-    """Return what the page shows of one environment."""
-    result, row = evaluation.board.results[index], evaluation.first[index]
-    parameters = json.loads(row[0][0].scenario_json)
-    warmup_s = Scenario.from_dict(parameters).describe()["warmup_s"]
-    charts = charts_of([outcome for _, outcome in row], warmup_s)
-    return {
-        "result": result,
-        "parameters": json.dumps(parameters, indent=2),
-        "contenders": [
-            {"label": contender.label, "charts": drawn, "scores": scores}
-            for contender, drawn, scores in zip(
-                evaluation.board.contenders, charts, result.scores, strict=True
-            )
-        ],
-    }
+def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, command: str) -> str:
+    """Return the text of the page."""
+    board = evaluation.board
+    worst = worst_result(board)
+    points = points_per_line(_LINES_PER_RUN * sum(len(row) for row in evaluation.first))
+    cards, data = [], []
+    for index, result in enumerate(board.results):
+        card = _Card(evaluation, index, [run for run in runs if run.environment == result.environment.id])
+        cards.append(card.shown(worst[1] if worst and worst[0] is result else None))
+        data.append(card.drawn(points))
+    return (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            board=board,
+            rivals=board.contenders[1 : 1 + _RIVALS],
+            cards=cards,
+            worst=next((card for card in cards if card["worst"]), None),
+            verdict=evaluation.verdict,
+            # In a script element only this sign could end it.
+            data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+            vendored={name: _text(f"vendor/uplot/{name}") for name in ("uPlot.iife.min.js", "uPlot.min.css")},
+            style=_text("report.css"),
+            script=_text("report.js"),
+            command=command,
+            build=_core.BUILD,
+            replicates=max(len(score.values) for result in board.results for score in result.scores[0]),
+            written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            folder=FOLDER,
+            tables=TABLES,
+            csv_name=csv_name,
+        )
+    )
+
+
+class _Card:
+    """One environment: what the template shows of it, and what its charts draw."""
+
+    def __init__(self, evaluation: Evaluation, index: int, runs: Sequence[StoredRun]) -> None:
+        self.board = evaluation.board
+        self.result: Result = evaluation.board.results[index]
+        self.row = evaluation.first[index]
+        self.runs = runs
+        job, outcome = self.row[0]
+        self.described = Scenario.from_dict(json.loads(job.scenario_json)).describe()
+        self.groups = {flow["name"]: flow["group"] for flow in json.loads(outcome.result_json)["flows"]}
+
+    def shown(self, worst: Score | None) -> dict[str, Any]:
+        """Return what the template needs; `worst` is the score that makes this the worst environment."""
+        return {
+            "result": self.result,
+            "contenders": [
+                {"label": contender.label, "scores": scores, "scenario": json.loads(job.scenario_json)}
+                for contender, scores, (job, _) in zip(
+                    self.board.contenders, self.result.scores, self.row, strict=True
+                )
+            ],
+            "groups": group_rows(self.runs),
+            "facts": self._facts(),
+            "shared": self._shared(),
+            "worst": worst,
+            "explanation": explain(self.board, self.result, worst, self.runs) if worst else [],
+        }
+
+    def drawn(self, points: int) -> dict[str, Any]:
+        """Return what the charts draw; scales are shared between the algorithms."""
+        watch = self.result.environment.watch
+        drawn = Drawn(
+            link=self.described["bottleneck"],
+            warmup_s=self.described["warmup_s"],
+            fairness=self.result.environment.fairness,
+            watched=watch.group if watch else None,
+            groups=self.groups,
+            points=points,
+        )
+        runs = [run_series(outcome, drawn) for _, outcome in self.row]
+        found = [run for run in runs if run is not None]
+        capacity_mbps = self._capacity_mbps()
+        return {
+            "id": self.result.environment.id,
+            "title": self.result.environment.title,
+            "duration_s": self.described["duration_s"],
+            "warmup_s": drawn.warmup_s,
+            "capacity_mbps": capacity_mbps,
+            "tops": {
+                kind: nice(max((_top(run, kind, drawn.warmup_s) for run in found), default=1.0))
+                for kind in ("cwnd", "queue")
+            }
+            | {
+                "throughput": nice(1.02 * capacity_mbps),
+                "phase": nice(_phase_top(found, capacity_mbps, drawn)),
+            },
+            "labels": [contender.label for contender in self.board.contenders],
+            "runs": runs,
+        }
+
+    def _shared(self) -> bool:
+        return self.result.environment.fairness and len(self.groups) > 1
+
+    def _bottleneck(self) -> dict[str, Any]:
+        name = self.described["bottleneck"]
+        link: dict[str, Any] = next(link for link in self.described["links"] if link["name"] == name)
+        return link
+
+    def _capacity_mbps(self) -> float:
+        return float(self._bottleneck()["rate_bps"] or 0) / 1e6
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """The set-up in a line: what a reader wants to know before looking at a chart."""
+        link = self._bottleneck()
+        base_rtts = sorted({flow["base_rtt_s"] for flow in json.loads(self.row[0][1].result_json)["flows"]})
+        rtts = " and ".join(f"{1e3 * rtt:.4g}" for rtt in base_rtts[:3])
+        facts = [
+            ("bottleneck", f"{self._capacity_mbps():g} Mbit/s"),
+            ("base RTT", f"{rtts} ms"),
+            ("queue", link["queue"]),
+            ("flows", str(len(self.groups))),
+            ("duration", f"{self.described['duration_s']:g} s"),
+        ]
+        if link["loss"] != "none":
+            facts.insert(3, ("random loss", link["loss"]))
+        return facts
+
+
+def nice(value: float) -> float:
+    """Return the end of a scale for a value: the next of a few round steps, 25 % above it at most."""
+    if value <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(power * step for step in (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if power * step >= value)
+
+
+def _top(run: dict[str, Any], kind: str, warmup_s: float) -> float:
+    """The greatest value that a chart has to show: what is in the warm-up may reach beyond it."""
+    lines = [run[kind]] if kind == "queue" else run[kind]
+    return max(
+        (
+            value
+            for line in lines
+            for time_s, value in zip(run["x"], line, strict=True)
+            if value is not None and time_s >= warmup_s
+        ),
+        default=0.0,
+    )
+
+
+def _phase_top(runs: Sequence[dict[str, Any]], capacity_mbps: float, drawn: Drawn) -> float:
+    """Return the end of both axes of a phase plot: the rates counted, and the line of a full link."""
+    tops = [0.0]
+    for run in runs:
+        if (phase := run["phase"]) is not None:
+            counted = [at for at, time_s in enumerate(run["bins"]) if time_s >= drawn.warmup_s]
+            tops += [phase[axis][at] for axis in ("x", "y") for at in counted]
+            tops.append(phase["part"] * capacity_mbps)
+    return min(capacity_mbps, max(tops))
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.globals["figure"] = figure
+    return environment
+
+
+def _text(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")

@@ -1,0 +1,107 @@
+"""What happened in an environment, in plain words and per group of flows: from the runs alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock.evaluation.export import StoredRun
+from ackclock.evaluation.score import Result, Score, Scoreboard
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """Means over the replicates of one group of flows under one algorithm."""
+
+    group: str
+    cc: str
+    flows: int
+    goodput_mbps: float
+    loss_percent: float
+    timeouts: float
+    cwnd_segments: float
+    rtt_ms: float | None
+
+
+def group_rows(runs: Sequence[StoredRun]) -> list[GroupRow]:
+    """Return a row per group and contender, groups together, means over flows and replicates."""
+    documents: dict[str, list[Document]] = {}
+    for run in runs:
+        documents.setdefault(run.cc, []).append(run.document)
+    first = next(iter(documents.values()))[0]
+    groups = list(dict.fromkeys(flow["group"] for flow in first["flows"]))
+    return [_row(group, cc, found) for group in groups for cc, found in documents.items()]
+
+
+def _row(group: str, cc: str, documents: Sequence[Document]) -> GroupRow:
+    flows = [flow for document in documents for flow in document["flows"] if flow["group"] == group]
+
+    def mean(of: Callable[[Document], float | None]) -> float | None:
+        values = [value for flow in flows if (value := of(flow)) is not None]
+        return math.fsum(values) / len(values) if values else None
+
+    rtt_s = mean(lambda flow: flow["rtt_mean_s"])
+    return GroupRow(
+        group=group,
+        cc=cc,
+        flows=len(flows) // len(documents),
+        goodput_mbps=1e-6 * (mean(lambda flow: flow["goodput_bps"]) or 0.0),
+        loss_percent=100 * (mean(lambda flow: flow["loss_rate"]) or 0.0),
+        timeouts=mean(lambda flow: flow["timeouts"]) or 0.0,
+        cwnd_segments=mean(lambda flow: flow["cwnd_mean_segments"]) or 0.0,
+        rtt_ms=None if rtt_s is None else 1e3 * rtt_s,
+    )
+
+
+def explain(board: Scoreboard, result: Result, worst: Score, runs: Sequence[StoredRun]) -> list[str]:
+    """Say what is worse in an environment, who gets what instead, and what else differs."""
+    name = board.contenders[0].label
+    reference = board.contenders[board.reference].label
+    theirs = result.scores[board.reference][result.metrics.index(worst.metric)]
+    ours_mean, theirs_mean, digits = worst.value.mean, theirs.value.mean, worst.metric.digits
+    change = f", {_percent(ours_mean / theirs_mean - 1)}" if theirs_mean else ""
+    sentences = [
+        f"{_capital(worst.metric.heading)} is {ours_mean:.{digits}f} with {name} and "
+        f"{theirs_mean:.{digits}f} with {reference}{change}."
+    ]
+    rows = group_rows(runs)
+    groups = list(dict.fromkeys(row.group for row in rows))
+    if len(groups) > 1:
+        for cc in (name, reference):
+            parts = [
+                f"{_flow(row.group, row.flows)} {row.goodput_mbps:.2f} Mbit/s" for row in rows if row.cc == cc
+            ]
+            sentences.append(f"With {cc}, goodput is: {'; '.join(parts)}.")
+    sentences += _differences(rows, name, reference)
+    return sentences
+
+
+def _differences(rows: Sequence[GroupRow], name: str, reference: str) -> list[str]:
+    """Losses and timeouts of the first contender's flows beside those of the reference's."""
+    ours, theirs = ([row for row in rows if row.cc == cc] for cc in (name, reference))
+    sentences = []
+    for own, other in zip(ours, theirs, strict=True):
+        who = f"The {own.group} flows" if own.flows > 1 else f"The {own.group} flow"
+        lose = "lose" if own.flows > 1 else "loses"
+        sentences.append(
+            f"{who} {lose} {own.loss_percent:.2f} % of what is sent "
+            f"({other.loss_percent:.2f} % with {reference}), "
+            f"with {own.timeouts:.1f} timeouts per flow ({other.timeouts:.1f})."
+        )
+    return sentences
+
+
+def _flow(group: str, flows: int) -> str:
+    return f"each of {flows} {group} flows" if flows > 1 else f"the {group} flow"
+
+
+def _percent(change: float) -> str:
+    return f"{abs(change):.0%} {'more' if change > 0 else 'less'}".replace("%", " %")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,147 @@
+"""The data behind a report as CSV and Parquet: every run, flow and score, and the samples that are drawn."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars
+
+from ackclock.errors import StoreError
+from ackclock.job import Job, Outcome
+from ackclock.store import Store, write_whole
+
+if TYPE_CHECKING:
+    from ackclock.evaluation import Evaluation
+
+#: Where the files go, below the folder of the report.
+FOLDER = "data"
+
+#: Tables whose text is compressed: some ten times the size of Parquet otherwise.
+_LARGE = ("flow_samples", "link_samples")
+
+#: What each table holds.
+TABLES = {
+    "runs": "a row per run: the metrics of its summary",
+    "flows": "a row per flow of a run",
+    "links": "a row per shared link of a run",
+    "scores": "a row per environment, algorithm and metric: mean, interval, judgement",
+    "flow_samples": "the flows over time, first replicate",
+    "link_samples": "the shared links over time, first replicate",
+}
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run of an evaluation, as the store has it."""
+
+    environment: str
+    cc: str
+    job: Job
+    outcome: Outcome
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The document of the run."""
+        document: dict[str, Any] = json.loads(self.outcome.result_json)
+        return document
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The columns that tell runs apart."""
+        return {
+            "environment": self.environment,
+            "cc": self.cc,
+            "seed": self.job.seed,
+            "replicate": self.job.replicate,
+        }
+
+
+def stored_runs(evaluation: Evaluation, store: Store) -> Iterator[StoredRun]:
+    """Yield every run behind a scoreboard: environment by environment, algorithm by algorithm.
+
+    Raises `StoreError` where the store does not hold one.
+    """
+    board = evaluation.board
+    for result, row in zip(board.results, evaluation.first, strict=True):
+        for contender, (job, outcome), scores in zip(board.contenders, row, result.scores, strict=True):
+            yield StoredRun(result.environment.id, contender.label, job, outcome)
+            for replicate in range(1, len(scores[0].values)):
+                other = replace(job, replicate=replicate, samples=False)
+                found = store.get(other)
+                if found is None:
+                    raise StoreError(
+                        f"{store.folder}: the run {other.key} is not there; a report goes into the folder "
+                        "that the evaluation keeps its runs in"
+                    )
+                yield StoredRun(result.environment.id, contender.label, other, found)
+
+
+def tables(evaluation: Evaluation, store: Store) -> dict[str, polars.DataFrame]:
+    """Return the frames of `TABLES` by name. Raises `StoreError`."""
+    rows: dict[str, list[dict[str, Any]]] = {"runs": [], "flows": [], "links": []}
+    samples: dict[str, list[polars.DataFrame]] = {"flow_samples": [], "link_samples": []}
+    for run in stored_runs(evaluation, store):
+        document, labels = run.document, run.labels
+        rows["runs"].append({**labels, "scenario_hash": run.job.scenario_hash, **document["summary"]})
+        for kind in ("flows", "links"):
+            rows[kind] += [{**labels, **entry} for entry in document[kind]]
+        for kind, content in zip(samples, (run.outcome.flow_samples, run.outcome.link_samples), strict=True):
+            if content is not None:
+                samples[kind].append(_labelled(content, labels))
+    frames = {name: polars.DataFrame(found, infer_schema_length=None) for name, found in rows.items()}
+    frames["scores"] = _scores(evaluation)
+    frames |= {name: polars.concat(found) for name, found in samples.items() if found}
+    return {name: frames[name] for name in TABLES if name in frames}
+
+
+def csv_name(table: str) -> str:
+    """Return the path of a table's CSV file below the folder of the report."""
+    return f"{FOLDER}/{table}.csv{'.gz' if table in _LARGE else ''}"
+
+
+def write_tables(frames: dict[str, polars.DataFrame], folder: Path) -> None:
+    """Write each frame as CSV and Parquet below a folder. Raises `OSError`."""
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    for name, frame in frames.items():
+        text = frame.write_csv().encode()
+        write_whole(folder / csv_name(name), gzip.compress(text, 6, mtime=0) if name in _LARGE else text)
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer, compression="zstd")
+        write_whole(folder / FOLDER / f"{name}.parquet", buffer.getvalue())
+
+
+def _labelled(content: bytes, labels: dict[str, Any]) -> polars.DataFrame:
+    frame = polars.read_parquet(io.BytesIO(content))
+    # Categories of different files do not join.
+    frame = frame.with_columns(polars.col(polars.Categorical).cast(polars.String))
+    return frame.select(*(polars.lit(value).alias(name) for name, value in labels.items()), polars.all())
+
+
+def _scores(evaluation: Evaluation) -> polars.DataFrame:
+    board = evaluation.board
+    return polars.DataFrame(
+        [
+            {
+                "environment": result.environment.id,
+                "cc": contender.label,
+                "metric": score.metric.name,
+                "heading": score.metric.heading,
+                "mean": score.value.mean,
+                "low": score.value.low,
+                "high": score.value.high,
+                "replicates": len(score.values),
+                "judgement": score.judgement,
+            }
+            for result in board.results
+            for contender, row in zip(board.contenders, result.scores, strict=True)
+            for score in row
+        ],
+        schema_overrides={"low": polars.Float64, "high": polars.Float64},
+        infer_schema_length=None,
+    )

@@ -1,0 +1,401 @@
+// Draws the charts of a report from the data it carries. A card is one environment; its charts share the time
+// range and the cursor. Charts are built when they come near the screen, and all that are open before printing.
+"use strict";
+
+const PLOT_HEIGHT = 150;
+const PRINTED = { width: 330, height: 140 };
+const root = document.documentElement;
+const paper = matchMedia("(prefers-color-scheme: dark)");
+
+// Twice the pixels of a plain screen keep lines sharp on paper; uPlot takes the ratio from here.
+const screenRatio = devicePixelRatio;
+Object.defineProperty(window, "devicePixelRatio", { get: () => Math.max(2, screenRatio), configurable: true });
+
+// --- Colours: those of the style sheet, as a canvas can take them ---------------------------------------------
+
+const probe = document.createElement("i");
+probe.hidden = true;
+document.body.append(probe);
+const known = new Map();
+
+function colour(name) {
+  if (!known.has(name)) {
+    probe.style.color = `var(--${name})`;
+    known.set(name, getComputedStyle(probe).color);
+  }
+  return known.get(name);
+}
+
+// --- Cards --------------------------------------------------------------------------------------------------
+
+const cards = JSON.parse(document.getElementById("data").textContent).map((environment) => ({
+  environment,
+  element: document.getElementById(environment.id),
+  range: [0, environment.duration_s],
+  plots: [], // of uPlot
+  phases: [], // functions that draw a phase plot for a range, and mark a time
+}));
+
+function setRange(card, low, high) {
+  const end = card.environment.duration_s;
+  const span = Math.min(end, Math.max(end / 100, high - low));
+  const start = Math.min(Math.max(0, low), end - span);
+  card.range = [start, start + span];
+  for (const plot of card.plots) plot.setScale("x", { min: start, max: start + span });
+  for (const phase of card.phases) phase.draw();
+}
+
+function zoom(card, how) {
+  const [low, high] = card.range;
+  const span = high - low;
+  const middle = (low + high) / 2;
+  if (how === "in") setRange(card, middle - span / 4, middle + span / 4);
+  if (how === "out") setRange(card, middle - span, middle + span);
+  if (how === "earlier") setRange(card, low - span / 2, high - span / 2);
+  if (how === "later") setRange(card, low + span / 2, high + span / 2);
+  if (how === "whole") setRange(card, 0, card.environment.duration_s);
+}
+
+function markTime(card, time) {
+  for (const phase of card.phases) phase.mark(time);
+}
+
+// --- What each kind of chart shows --------------------------------------------------------------------------
+
+const line = (label, flow, more = {}) => ({
+  label,
+  stroke: () => colour(`c${flow}`),
+  width: 1.3,
+  points: { show: false },
+  ...more,
+});
+const number = (value, digits) => (value == null ? "–" : value.toFixed(digits));
+
+// data: columns, the first is time; lines: one per further column; top: of the scale; read: texts by flow.
+const KINDS = {
+  cwnd: (environment, run) => ({
+    data: [run.x, ...run.cwnd, ...run.ssthresh],
+    lines: [
+      ...run.flows.map((name, flow) => line(name, flow)),
+      ...run.flows.map((name, flow) => line(name, flow, { width: 0.8, dash: [4, 4], alpha: 0.7 })),
+    ],
+    top: environment.tops.cwnd,
+    read: (at) => run.flows.map((_, flow) => {
+      const ssthresh = run.ssthresh[flow][at];
+      return number(run.cwnd[flow][at], 1) + (ssthresh == null ? "" : ` / ${number(ssthresh, 1)}`);
+    }),
+    says: () => run.flows.map((name, flow) => `${name} mean ${mean(run.cwnd[flow]).toFixed(1)} segments`),
+    after: (plot) => run.timeouts.forEach((times, flow) => drawTimeouts(plot, times, colour(`c${flow}`))),
+  }),
+  throughput: (environment, run) => ({
+    data: [run.bins, ...run.throughput],
+    lines: run.flows.map((name, flow) => line(name, flow)),
+    top: environment.tops.throughput,
+    read: (at) => run.flows.map((_, flow) => number(run.throughput[flow][at], 2)),
+    says: () => run.flows.map((name, flow) => `${name} mean ${mean(run.throughput[flow]).toFixed(2)} Mbit/s`),
+    after: (plot) => drawLevel(plot, environment.capacity_mbps),
+  }),
+  queue: (environment, run) => ({
+    data: [run.x, run.queue],
+    lines: [line("queue", 5, { width: 0.9, fill: () => `color-mix(in srgb, ${colour("c5")} 14%, transparent)` })],
+    top: environment.tops.queue,
+    read: (at) => [number(run.queue[at], 0)],
+    says: () => [`mean ${mean(run.queue).toFixed(1)} packets`],
+  }),
+  jain: (environment, run) => ({
+    data: [run.bins, run.jain],
+    lines: [line("Jain's index", 5)],
+    top: 1,
+    read: (at) => [number(run.jain[at], 3)],
+    says: () => [`mean ${mean(run.jain).toFixed(3)}`],
+  }),
+};
+
+function mean(values) {
+  const found = values.filter((value) => value != null);
+  return found.length ? found.reduce((sum, value) => sum + value, 0) / found.length : 0;
+}
+
+// --- Charts over time ---------------------------------------------------------------------------------------
+
+function inside(plot, draw) {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  draw(ctx, bbox);
+  ctx.restore();
+}
+
+function shadeWarmup(plot, until) {
+  inside(plot, (ctx, box) => {
+    const left = plot.valToPos(0, "x", true);
+    ctx.fillStyle = colour("wash");
+    ctx.fillRect(left, box.top, plot.valToPos(until, "x", true) - left, box.height);
+  });
+}
+
+function drawTimeouts(plot, times, fill) {
+  const size = 4 * uPlot.pxRatio;
+  inside(plot, (ctx, box) => {
+    ctx.fillStyle = fill;
+    for (const time of times) {
+      const x = plot.valToPos(time, "x", true);
+      ctx.beginPath();
+      ctx.moveTo(x - size * 0.8, box.top);
+      ctx.lineTo(x + size * 0.8, box.top);
+      ctx.lineTo(x, box.top + size * 1.5);
+      ctx.fill();
+    }
+  });
+}
+
+function drawLevel(plot, value) {
+  inside(plot, (ctx, box) => {
+    const y = plot.valToPos(value, "y", true);
+    ctx.strokeStyle = colour("soft");
+    ctx.lineWidth = uPlot.pxRatio;
+    ctx.setLineDash([5 * uPlot.pxRatio, 4 * uPlot.pxRatio]);
+    ctx.beginPath();
+    ctx.moveTo(box.left, y);
+    ctx.lineTo(box.left + box.width, y);
+    ctx.stroke();
+  });
+}
+
+function axis(more) {
+  const rule = { stroke: () => colour("rule"), width: 1 };
+  return { stroke: () => colour("soft"), font: "11px system-ui, sans-serif", grid: rule, ticks: { ...rule, size: 4 }, gap: 3, ...more };
+}
+
+function timeChart(card, figure, kind, run) {
+  const { environment } = card;
+  const chart = KINDS[kind](environment, run);
+  const read = figure.querySelector(".read");
+  const drawing = figure.querySelector(".plot");
+  const plot = new uPlot(
+    {
+      width: drawing.clientWidth,
+      height: PLOT_HEIGHT,
+      legend: { show: false },
+      padding: [8, 16, 0, 0],
+      cursor: {
+        y: false,
+        drag: { x: true, y: false, setScale: false },
+        points: { size: 6 },
+        // Only where the cursor is goes to the other charts; a zoom goes through the card.
+        sync: { key: environment.id, filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
+        bind: { dblclick: () => () => zoom(card, "whole") },
+      },
+      scales: { x: { time: false, range: () => card.range }, y: { range: () => [0, chart.top] } },
+      axes: [
+        axis({ size: 24, space: 55, values: (_, splits) => splits.map((at, index) => (index === splits.length - 1 ? `${at} s` : `${at}`)) }),
+        axis({ size: 38, space: 30 }),
+      ],
+      series: [{}, ...chart.lines],
+      hooks: {
+        drawClear: [(self) => shadeWarmup(self, environment.warmup_s)],
+        draw: [(self) => chart.after?.(self)],
+        setSelect: [(self) => {
+          const { left, width } = self.select;
+          if (width < 3) return;
+          self.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+          setRange(card, self.posToVal(left, "x"), self.posToVal(left + width, "x"));
+        }],
+        setCursor: [(self) => {
+          const at = self.cursor.left < 0 ? null : self.cursor.idx;
+          markTime(card, at == null ? null : self.data[0][at]);
+          read.replaceChildren(...(at == null ? [] : readOut(self.data[0][at], chart.read(at))));
+        }],
+      },
+    },
+    chart.data,
+    drawing,
+  );
+  drawing.setAttribute("aria-label", `${kind} of ${figure.dataset.label} in ${environment.title}: ${chart.says().join(", ")}`);
+  card.plots.push(plot);
+  new ResizeObserver(() => {
+    const width = drawing.clientWidth;
+    if (width && width !== plot.width && !root.classList.contains("printing")) plot.setSize({ width, height: PLOT_HEIGHT });
+  }).observe(drawing);
+}
+
+function readOut(time, texts) {
+  const parts = [`${time.toFixed(1)} s `];
+  texts.forEach((text, flow) => {
+    if (texts.length > 1) parts.push(swatch(flow));
+    parts.push(`${text}  `);
+  });
+  return parts;
+}
+
+function swatch(flow) {
+  const mark = document.createElement("i");
+  mark.style.background = `var(--c${flow})`;
+  return mark;
+}
+
+// --- The phase plot: small, square, in SVG ------------------------------------------------------------------
+
+function phasePlot(card, figure, run) {
+  const { environment } = card;
+  const { names, x, y, part } = run.phase;
+  const size = 300, left = 40, bottom = 34, right = 8, up = 8;
+  const top = environment.tops.phase;
+  const across = (value) => left + (value / top) * (size - left - right);
+  const down = (value) => size - bottom - (value / top) * (size - bottom - up);
+  const together = part * environment.capacity_mbps;
+  const clip = `clip-${environment.id}-${environment.runs.indexOf(run)}`;
+  const ticks = [0, top / 2, top];
+  const drawing = figure.querySelector(".plot");
+  drawing.classList.add("square");
+  drawing.innerHTML = `<svg viewBox="0 0 ${size} ${size}" aria-hidden="true">
+    <clipPath id="${clip}"><rect x="${left}" y="${up}" width="${size - left - right}" height="${size - bottom - up}"/></clipPath>
+    <rect class="frame" x="${left}" y="${up}" width="${size - left - right}" height="${size - bottom - up}"/>
+    ${ticks.map((tick) => `<text x="${across(tick)}" y="${size - bottom + 14}" text-anchor="${tick === top ? "end" : "middle"}">${+tick.toPrecision(3)}</text>
+      <text x="${left - 5}" y="${down(tick) + 4}" text-anchor="end">${+tick.toPrecision(3)}</text>`).join("")}
+    <text class="across" x="${(left + size - right) / 2}" y="${size - 3}" text-anchor="middle"></text>
+    <text class="upward" transform="translate(10 ${(size - bottom + up) / 2}) rotate(-90)" text-anchor="middle"></text>
+    <g clip-path="url(#${clip})">
+      <path class="guide" d="M${across(0)} ${down(0)}L${across(top)} ${down(top)}M${across(0)} ${down(together)}L${across(together)} ${down(0)}"/>
+      <g class="trace"></g>
+    </g>
+    <text x="${across(top * 0.87)}" y="${down(top * 0.91)}" text-anchor="end">fair</text>
+    <text x="${across(together * 0.06) + 2}" y="${Math.max(up + 14, down(together * 0.98))}">full</text>
+    <circle class="here" r="4.5" visibility="hidden"/>
+  </svg>`;
+  drawing.querySelector(".across").textContent = names[0];
+  drawing.querySelector(".upward").textContent = names[1];
+  drawing.setAttribute("aria-label", `goodput of ${names[1]} against that of ${names[0]}, ${figure.dataset.label} in ${environment.title}: ` +
+    `means ${mean(y).toFixed(2)} and ${mean(x).toFixed(2)} Mbit/s`);
+  const trace = drawing.querySelector(".trace");
+  const here = drawing.querySelector(".here");
+  const phase = {
+    draw() {
+      const [low, high] = card.range;
+      const shown = run.bins.flatMap((time, at) => (time >= low && time <= high ? [at] : []));
+      const counted = shown.filter((at) => run.bins[at] >= environment.warmup_s);
+      const point = (at) => `${across(x[at]).toFixed(1)} ${down(y[at]).toFixed(1)}`;
+      trace.innerHTML = `<path class="path" d="M${counted.map(point).join("L")}"/>` + shown.map((at, order) => {
+        const opacity = run.bins[at] < environment.warmup_s ? 0.1 : 0.2 + (0.75 * order) / shown.length;
+        return `<circle class="point" cx="${across(x[at]).toFixed(1)}" cy="${down(y[at]).toFixed(1)}" r="2" opacity="${opacity.toFixed(2)}"/>`;
+      }).join("");
+      if (!counted.length) trace.querySelector("path").remove();
+    },
+    mark(time) {
+      here.setAttribute("visibility", time == null ? "hidden" : "visible");
+      if (time == null) return;
+      const step = run.bins[1] - run.bins[0];
+      const at = Math.max(0, Math.min(x.length - 1, Math.round((time - run.bins[0]) / step)));
+      here.setAttribute("cx", across(Math.min(top, x[at])));
+      here.setAttribute("cy", down(Math.min(top, y[at])));
+    },
+  };
+  phase.draw();
+  card.phases.push(phase);
+}
+
+// --- Building -----------------------------------------------------------------------------------------------
+
+function build(card, section) {
+  if (section.dataset.built) return;
+  section.dataset.built = "yes";
+  const { environment } = card;
+  const { kind } = section.dataset;
+  const row = section.querySelector(".row");
+  environment.runs.forEach((run, index) => {
+    const figure = document.createElement("figure");
+    figure.dataset.label = environment.labels[index];
+    figure.innerHTML = '<figcaption><b></b><span class="read"></span></figcaption><div class="plot" role="img"></div>';
+    figure.querySelector("b").textContent = environment.labels[index];
+    row.append(figure);
+    if (!run) figure.querySelector(".read").textContent = "no samples kept";
+    else if (kind === "phase") phasePlot(card, figure, run);
+    else timeChart(card, figure, kind, run);
+  });
+}
+
+function showKeys(card) {
+  const run = card.environment.runs.find(Boolean);
+  if (!run) return;
+  const keys = run.flows.map((name, flow) => {
+    const key = document.createElement("li");
+    key.append(swatch(flow), name);
+    return key;
+  });
+  if (run.hidden) keys.push(Object.assign(document.createElement("li"), { textContent: `and ${run.hidden} more` }));
+  card.element.querySelector(".keys").replaceChildren(...keys);
+}
+
+const near = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      near.unobserve(target);
+      build(cards.find((card) => card.element.contains(target)), target);
+    }
+  },
+  { rootMargin: "500px" },
+);
+
+for (const card of cards) {
+  showKeys(card);
+  for (const section of card.element.querySelectorAll(".charts")) {
+    const { top, height } = section.getBoundingClientRect();
+    if (height && top < innerHeight) build(card, section);
+    else near.observe(section);
+  }
+  for (const button of card.element.querySelectorAll("[data-zoom]")) {
+    button.addEventListener("click", () => zoom(card, button.dataset.zoom));
+  }
+}
+
+// --- Light and dark, paper ----------------------------------------------------------------------------------
+
+function recolour() {
+  known.clear();
+  for (const card of cards) for (const plot of card.plots) plot.redraw();
+}
+
+function setTheme(theme) {
+  if (theme) root.dataset.theme = theme;
+  else delete root.dataset.theme;
+  recolour();
+}
+
+// A page from a file may have no storage.
+function remembered(theme) {
+  try {
+    if (theme) localStorage.setItem("ackclock-theme", theme);
+    return localStorage.getItem("ackclock-theme");
+  } catch {
+    return theme;
+  }
+}
+
+setTheme(remembered());
+paper.addEventListener("change", recolour);
+document.getElementById("theme").addEventListener("click", () => {
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : paper.matches;
+  setTheme(dark ? "light" : "dark");
+  remembered(root.dataset.theme);
+});
+
+let before;
+addEventListener("beforeprint", () => {
+  before = root.dataset.theme;
+  root.classList.add("printing");
+  setTheme("light");
+  for (const card of cards) {
+    for (const section of card.element.querySelectorAll(".charts")) if (section.offsetParent) build(card, section);
+    for (const plot of card.plots) plot.setSize(PRINTED);
+  }
+});
+addEventListener("afterprint", () => {
+  root.classList.remove("printing");
+  setTheme(before);
+  for (const card of cards) {
+    for (const plot of card.plots) plot.setSize({ width: plot.root.parentElement.clientWidth, height: PLOT_HEIGHT });
+  }
+});

@@ -1,0 +1,253 @@
+"""The report: whole, small, loads nothing, draws its charts in a browser, and has its data beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+import sqlite3
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from helpers import ROOT, cli
+from polars.testing import assert_frame_equal
+
+from ackclock.evaluation import evaluate
+from ackclock.evaluation.explanation import explain
+from ackclock.evaluation.export import TABLES, csv_name, stored_runs
+from ackclock.evaluation.report import write_report
+from ackclock.evaluation.verdict import worst_result
+from ackclock.store import Store
+
+sys.path.append(str(ROOT / "tools" / "docs"))
+
+from browser import CHROMIUM, MISSING, load
+
+TEMPLATES = ROOT / "python" / "ackclock" / "evaluation" / "templates"
+NOTICES = ROOT / "NOTICES.md"
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A report and the folder it is in."""
+
+    folder: Path
+
+    @property
+    def page(self) -> str:
+        return (self.folder / "report.html").read_text(encoding="utf-8")
+
+    @property
+    def data(self) -> list[dict[str, Any]]:
+        (text,) = re.findall(
+            r'<script type="application/json" id="data">(.*?)</script>', self.page, re.DOTALL
+        )
+        data: list[dict[str, Any]] = json.loads(text)
+        return data
+
+    @property
+    def scoreboard(self) -> dict[str, Any]:
+        board: dict[str, Any] = json.loads((self.folder / "scoreboard.json").read_text())
+        return board
+
+    def stored(self) -> list[dict[str, Any]]:
+        """The documents of all runs of the store."""
+        with sqlite3.connect(self.folder / "runs.sqlite") as db:
+            return [json.loads(text) for (text,) in db.execute("SELECT result_json FROM runs")]
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Reported:
+    """The core suite with three replicates: there is a worst environment."""
+    folder = tmp_path_factory.mktemp("core")
+    answer = cli("evaluate", "new-aimd", "--quick", "--out", folder)
+    assert answer.code == 0, answer.stderr
+    return Reported(folder)
+
+
+def test_it_is_whole_and_small(core: Reported) -> None:
+    assert (core.folder / "report.html").stat().st_size < 5_000_000
+    text = html.unescape(core.page)
+    board = core.scoreboard
+    assert board["verdict"] in text and board["build"] in text
+    assert f"ackclock evaluate new-aimd --quick --out {core.folder}" in text
+    for environment in board["environments"]:
+        assert environment["title"] in text and environment["question"] in text
+        assert core.page.count(f'id="{environment["id"]}"') == 1
+        assert f'href="#{environment["id"]}"' in core.page
+
+
+def test_it_loads_nothing(core: Reported) -> None:
+    """The browser is told to load nothing, too: what it would refuse is an error on its console."""
+    page = core.page
+    assert "default-src 'none'" in page
+    assert (
+        re.findall(
+            r"<script[^>]*\ssrc|@import|url\((?!#)|<iframe|<img|<link(?! rel=\"icon\" href=\"data:,\")", page
+        )
+        == []
+    )
+    addresses = re.findall(r"https?://[^\s\"')]+", page)
+    # Where the library is from, in its own first line.
+    assert addresses == ["https://github.com/leeoniya/uPlot"]
+    for target in re.findall(r'(?:src|href)="([^"]*)"', page):
+        assert target.startswith(("#", "data:,")) or (core.folder / target).is_file(), target
+
+
+def test_every_run_has_its_lines(core: Reported) -> None:
+    for environment in core.data:
+        assert [run is not None for run in environment["runs"]] == [True] * 3
+        for run in environment["runs"]:
+            assert all(len(line) == len(run["x"]) for line in (*run["cwnd"], *run["ssthresh"], run["queue"]))
+            assert all(len(line) == len(run["bins"]) for line in run["throughput"])
+            assert run["flows"] == environment["runs"][0]["flows"]
+            assert run["x"][-1] <= environment["duration_s"]
+
+
+def test_lines_are_those_of_the_samples(core: Reported) -> None:
+    frame = polars.read_parquet(core.folder / "data" / "flow_samples.parquet")
+    for environment in core.data:
+        for label, run in zip(environment["labels"], environment["runs"], strict=True):
+            for name, line in zip(run["flows"], run["cwnd"], strict=True):
+                windows = frame.filter(
+                    (polars.col("environment") == environment["id"])
+                    & (polars.col("cc") == label)
+                    & (polars.col("flow") == name)
+                )["cwnd_segments"]
+                assert max(line) == round(windows.max(), 1)  # type: ignore[arg-type]
+
+
+def test_data_beside_it_are_the_stored_results(core: Reported) -> None:
+    folder = core.folder / "data"
+    assert {f"data/{path.name}" for path in folder.iterdir()} == {
+        *map(csv_name, TABLES),
+        *(f"data/{name}.parquet" for name in TABLES),
+    }
+    for name in TABLES:
+        frame = polars.read_parquet(folder / f"{name}.parquet")
+        assert frame.height > 0
+        read = polars.read_csv(core.folder / csv_name(name), schema=frame.schema)
+        assert_frame_equal(read, frame, check_exact=True)
+    runs = polars.read_parquet(folder / "runs.parquet")
+    metrics = list(core.stored()[0]["summary"])
+    told = {
+        (row["scenario_hash"], row["replicate"]): [row[name] for name in metrics] for row in runs.to_dicts()
+    }
+    kept = {
+        (run["scenario_hash"], run["replicate"]): [run["summary"][name] for name in metrics]
+        for run in core.stored()
+    }
+    assert told == kept
+    assert (
+        sum(len(run["flows"]) for run in core.stored())
+        <= polars.read_parquet(folder / "flows.parquet").height
+    )
+
+
+def test_scores_beside_it_are_those_of_the_scoreboard(core: Reported) -> None:
+    rows = polars.read_parquet(core.folder / "data" / "scores.parquet").to_dicts()
+    told = {
+        (row["environment"], row["cc"], row["metric"]): (row["mean"], row["low"], row["high"]) for row in rows
+    }
+    kept = {
+        (environment["id"], row["contender"], name): (metric["mean"], metric["low"], metric["high"])
+        for environment in core.scoreboard["environments"]
+        for row in environment["scores"]
+        for name, metric in row["metrics"].items()
+    }
+    assert told == kept
+
+
+def test_the_worst_environment_is_explained(tiny_suite: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    evaluation = evaluate("aimd(increase=8)", suite=str(tiny_suite), replicates=4, out=folder)
+    worst = worst_result(evaluation.board)
+    assert worst is not None
+    result, score = worst
+    with Store(folder) as store:
+        runs = [run for run in stored_runs(evaluation, store) if run.environment == result.environment.id]
+    sentences = explain(evaluation.board, result, score, runs)
+    assert f"{score.value.mean:.{score.metric.digits}f} with aimd(increase=8)" in sentences[0]
+    page = html.unescape(write_report(evaluation, folder, command="again").read_text())
+    assert all(sentence in page for sentence in sentences)
+    assert f"The worst environment: {result.environment.title}" in page
+
+
+def test_names_cannot_break_out_of_the_page(tiny_suite: Path, tmp_path: Path) -> None:
+    suite = tiny_suite / "suite.toml"
+    suite.write_text(suite.read_text().replace("In company", "</script><script>alert(1)</script>"))
+    evaluation = evaluate("aimd-fc", suite=str(tiny_suite), replicates=1, out=tmp_path / "out")
+    page = write_report(evaluation, tmp_path / "out", command="<b>").read_text()
+    assert "<script>alert" not in page and "<b></pre>" not in page
+
+
+#: What a reader does, by script: opens everything, zooms, moves the cursor; the answer is in attributes.
+READER = """
+<script>
+for (const details of document.querySelectorAll("details")) details.open = true;
+dispatchEvent(new Event("beforeprint"));
+dispatchEvent(new Event("afterprint"));
+const card = document.querySelector(".card");
+card.querySelector('[data-zoom="in"]').click();
+const plot = cards.find((entry) => entry.element === card).plots[0];
+document.getElementById("theme").click();
+setTimeout(() => {
+  const box = plot.over.getBoundingClientRect();
+  const at = { clientX: box.left + box.width / 2, clientY: box.top + 9, bubbles: true };
+  plot.over.dispatchEvent(new MouseEvent("mouseenter", at));
+  plot.over.dispatchEvent(new MouseEvent("mousemove", at));
+}, 500);
+setTimeout(() => {
+  document.body.dataset.range = [plot.scales.x.min, plot.scales.x.max].join(" ");
+  document.body.dataset.read = card.querySelector(".read").textContent;
+  document.body.dataset.others = card.querySelectorAll(".read:not(:empty)").length;
+  document.body.dataset.wide = document.documentElement.scrollWidth - innerWidth;
+}, 1500);
+</script>
+"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
+@pytest.mark.parametrize("width", [400, 1400])
+def test_a_browser_draws_it_without_complaint(core: Reported, width: int) -> None:
+    page = core.folder / f"read-{width}.html"
+    page.write_text(core.page.replace("</body>", f"{READER}</body>"))
+    shown = load(page, width, 2000)
+    assert shown.console == []
+    shared = [environment["runs"][0]["jain"] is not None for environment in core.data]
+    assert shown.dom.count("<canvas") == 3 * (3 * len(shared) + sum(shared))
+    assert shown.dom.count('<g class="trace"><path class') == 3 * sum(shared)
+    found = dict(
+        re.findall(r'data-(range|read|others|wide)="([^"]*)"', re.findall(r"<body[^>]*>", shown.dom)[0])
+    )
+    # The worst environment takes 100 s; half of it stays, and its middle is read in every chart of the card.
+    assert found["range"] == "25 75"
+    assert re.match(r"(49|50|51)\.\d s ", found["read"])
+    assert int(found["others"]) == 12
+    assert int(found["wide"]) <= 0
+    assert re.search(r'<html[^>]* data-theme="dark"', shown.dom)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
+def test_a_browser_would_complain(core: Reported) -> None:
+    page = core.folder / "broken.html"
+    page.write_text(
+        core.page.replace(
+            "</body>", '<script src="https://example.org/x.js"></script><script>nothing()</script></body>'
+        )
+    )
+    assert len(load(page, 1400, 2000).console) >= 2
+
+
+def test_vendored_files_are_those_of_the_notices() -> None:
+    notices = NOTICES.read_text(encoding="utf-8")
+    files = [path for path in (TEMPLATES / "vendor").rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        assert f"`{path.name}`" in notices
+        assert hashlib.sha256(path.read_bytes()).hexdigest() in notices
