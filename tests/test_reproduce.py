@@ -270,7 +270,9 @@ def test_an_interval_decides(region: Region, low: float, high: float, verdict: s
 
 
 def part(label: str, mean: float, half_width: float | None) -> Part:
-    return Part(label, Estimate(mean, half_width, 1 if half_width is None else 5))
+    if half_width is None:
+        return Part(label, Estimate(mean, None, None, 1))
+    return Part(label, Estimate(mean, mean - half_width, mean + half_width, 5))
 
 
 def test_all_parts_have_to_hold() -> None:

@@ -2,11 +2,11 @@
 
     python tools/bench/bench.py [SCENARIO]... [--runs N] [--json]
 
-A packet counts once, when the bottleneck forwards it; its other links, its ACK and the samples are part of the
-work. ackclock's time is that of the engine's thread (`engine_cpu_s` of `ackclock run --json`), ns-2's the user
-time of the process, without tracing and with its start, below 0.1 s. Runs alternate, so that both meet the same
-machine; the figures are medians. A scenario without access links has its agents on the routers in ns-2, too,
-which is ns-2's best case. ns-2 is left out where it is not installed.
+A packet counts once, when the bottleneck forwards it; its other links, its ACK and the samples are part of
+the work. ackclock's time is that of the engine's thread (`engine_cpu_s` of `ackclock run --json`), ns-2's the
+user time of the process, without tracing and with its start, below 0.1 s. Runs alternate, so that both meet
+the same machine; the figures are medians. A scenario without access links has its agents on the routers in
+ns-2, too, which is ns-2's best case. ns-2 is left out where it is not installed.
 """
 
 import argparse

@@ -85,7 +85,7 @@ def _function(spec: Values) -> tuple[Measure, dict[str, Any]]:
 
 def exact(value: float, label: str = "") -> Part:
     """Return a part in which nothing is random."""
-    return Part(label, Estimate(value, None, 1), exact=True)
+    return Part(label, Estimate(value, None, None, 1), exact=True)
 
 
 def replicate_values(
