@@ -8,30 +8,11 @@ from typing import Any
 import jsonschema
 import polars
 import pytest
+from helpers import ROOT
 
 from ackclock import _core
 
-TWO_FLOWS = """
-schema = 1
-name = "two-flows"
-duration = "100 s"
-warmup = "5 s"
-
-[topology]
-kind = "dumbbell"
-rate = "5 Mbit/s"
-delay = "30 ms"
-queue = { kind = "drop-tail", limit = "100 packets" }
-access = { rate = "100 Mbit/s", delay = "1 ms" }
-
-[[flows]]
-name = "test"
-count = 2
-cc = { kind = "aimd", increase = 1, remaining = 0.5 }
-recovery = "sack"
-traffic = "bulk"
-start = { uniform = ["0 s", "1 s"] }
-"""
+TWO_FLOWS = (ROOT / "examples" / "two-flows.toml").read_text()
 
 
 def two_flows(*sets: str) -> _core.Scenario:
