@@ -195,7 +195,13 @@ fn the_same_plan_gives_the_same_result() {
 /// Handing packets over ahead of time is an optimisation: a link that cannot do it gives the same run.
 #[test]
 fn deliveries_ahead_of_time_change_no_result() {
-    let mut dumbbell = small(3);
+    for flows in [1, 3] {
+        ahead_or_event_by_event(flows);
+    }
+}
+
+fn ahead_or_event_by_event(flows: usize) {
+    let mut dumbbell = small(flows);
     dumbbell.loss = LossPlan::Bernoulli { probability: 0.002 };
     let ahead = dumbbell.run();
     let mut plan = dumbbell.plan();
@@ -208,8 +214,10 @@ fn deliveries_ahead_of_time_change_no_result() {
     plan.flows.push(witness);
     let event_by_event = run(&plan);
     assert!(event_by_event.events > ahead.events);
-    assert_eq!(event_by_event.flows[..3], ahead.flows[..]);
+    assert_eq!(event_by_event.flows[..flows], ahead.flows[..]);
     assert_eq!(event_by_event.links[0], ahead.links[0]);
+    assert_eq!(event_by_event.samples.links.forwarded_bytes, ahead.samples.links.forwarded_bytes);
+    assert_eq!(event_by_event.samples.links.backlog_packets, ahead.samples.links.backlog_packets);
 }
 
 #[test]

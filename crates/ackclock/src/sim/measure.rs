@@ -65,7 +65,7 @@ impl Measurement {
     pub(super) fn finish(self, plan: &Plan, simulation: &mut Simulation, samples: Samples) -> RunResult {
         let end = Instant::ZERO + plan.duration;
         let flows: Vec<_> = (0..plan.flows.len()).map(|index| self.flow(plan, simulation, index, end)).collect();
-        let shared = (0..plan.links.len()).filter(|index| !plan.links[*index].private || *index == plan.bottleneck);
+        let shared = (0..plan.links.len()).filter(|index| plan.reports(*index));
         let links = shared.map(|index| self.link(plan, simulation, index, end)).collect();
         let bottleneck = simulation.link_rank[plan.bottleneck];
         RunResult {
@@ -116,7 +116,7 @@ impl Measurement {
     }
 
     fn access_drops(&self, plan: &Plan, simulation: &Simulation, flow: usize) -> u64 {
-        let is_access = |link: &&usize| plan.links[**link].private && **link != plan.bottleneck;
+        let is_access = |link: &&usize| !plan.reports(**link);
         let drops = |link: &usize| {
             let rank = simulation.link_rank[*link];
             simulation.links[rank].counters().drops - self.links[rank].drops

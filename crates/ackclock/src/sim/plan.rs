@@ -24,6 +24,13 @@ pub struct Plan {
     pub sampling: Sampling,
 }
 
+impl Plan {
+    /// True for a link that appears in the results.
+    pub fn reports(&self, link: usize) -> bool {
+        !self.links[link].private || link == self.bottleneck
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {

@@ -48,7 +48,7 @@ pub struct Simulation<'plan> {
     pub(super) flow_rank: Vec<usize>,
     /// All routes, one behind the other.
     hops: Vec<Hop>,
-    /// For each of `links`: whether what it delivers enters links that nothing else feeds. Such deliveries
+    /// For each of `links`: whether what it delivers enters private links that nothing else feeds. Such deliveries
     /// are handed over ahead of time, without an event.
     hands_over: Vec<bool>,
     bodies: Bodies,
@@ -179,7 +179,8 @@ impl<'plan> Simulation<'plan> {
                 Flow::new(flow, build_cc(flow), forward, reverse)
             })
             .collect();
-        let hands_over = hand_overs(links.len(), &hops);
+        let reported: Vec<_> = link_order.iter().map(|index| plan.reports(*index)).collect();
+        let hands_over = hand_overs(&reported, &hops);
         let mut events = EventQueue::new(components.count());
         for (index, flow) in flows.iter().enumerate() {
             events.schedule(
@@ -469,9 +470,10 @@ fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
     Link::new(config, plan.queue.build())
 }
 
-/// Which links deliver only into links that nothing else feeds.
-fn hand_overs(links: usize, hops: &[Hop]) -> Vec<bool> {
-    let mut feeders: Vec<Option<Feeder>> = vec![None; links];
+/// Which links deliver only into links that nothing else feeds and that are not `reported`: the counters of those
+/// have to be right at all times.
+fn hand_overs(reported: &[bool], hops: &[Hop]) -> Vec<bool> {
+    let mut feeders: Vec<Option<Feeder>> = vec![None; reported.len()];
     let mut feeder = Feeder::Sender;
     for hop in hops {
         feeder = match *hop {
@@ -483,11 +485,11 @@ fn hand_overs(links: usize, hops: &[Hop]) -> Vec<bool> {
             }
         };
     }
-    let mut hands_over = vec![true; links];
+    let mut hands_over = vec![true; reported.len()];
     for pair in hops.windows(2) {
         if let [Hop::Link(link), next] = *pair {
             let alone = match next {
-                Hop::Link(next) => feeders[next as usize] == Some(Feeder::Link(link)),
+                Hop::Link(next) => !reported[next as usize] && feeders[next as usize] == Some(Feeder::Link(link)),
                 Hop::End => false,
             };
             hands_over[link as usize] &= alone;
