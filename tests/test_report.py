@@ -103,6 +103,14 @@ def test_it_loads_nothing(core: Reported) -> None:
         assert target.startswith(("#", "data:,")) or (core.folder / target).is_file(), target
 
 
+def test_it_says_how_far_behind_the_best_each_algorithm_is(core: Reported) -> None:
+    (section,) = re.findall(r'<section id="distances".*?</section>', core.page, re.DOTALL)
+    standings = core.scoreboard["standings"]
+    assert len(re.findall(r"<tr><th scope=\"row\">", section)) == sum(
+        len(row["metrics"]) for row in standings
+    )
+
+
 def test_every_run_has_its_lines(core: Reported) -> None:
     for environment in core.data:
         assert [run is not None for run in environment["runs"]] == [True] * core.contenders

@@ -19,7 +19,7 @@ from ackclock.evaluation import Evaluation
 from ackclock.evaluation.explanation import explain, group_rows
 from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
 from ackclock.evaluation.score import Result, Score
-from ackclock.evaluation.scoreboard import figure, scoreboard_json
+from ackclock.evaluation.scoreboard import figure, interval_text, scoreboard_json, standings_caption
 from ackclock.evaluation.series import Drawn, points_per_line, run_series
 from ackclock.evaluation.verdict import worst_result
 from ackclock.scenario import Scenario
@@ -68,6 +68,8 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, command: str) -> 
         .get_template("report.html.jinja")
         .render(
             board=board,
+            distances=standings_caption(board).splitlines() if board.standings else [],
+            interval_text=interval_text,
             rivals=board.contenders[1 : 1 + _RIVALS],
             cards=cards,
             worst=next((card for card in cards if card["worst"]), None),
