@@ -13,9 +13,12 @@ REQUIREMENTS := $(VENV)/.requirements
 INSTALLED := $(VENV)/.installed
 WHEEL := target/wheels/.built
 
+FUZZ_SECONDS ?= 600
+FUZZ := -max_total_time=$(FUZZ_SECONDS)
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 verify-ns2 ns2 ns2-examples docs clean
+.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 verify-ns2 ns2 ns2-examples fuzz docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -63,6 +66,14 @@ ns2-examples:
 	@test -d /usr/share/doc/ns2/examples/tcl/test || { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
 		&& apt-get update -q && apt-get install -q -y --no-install-recommends ns2-examples; } \
 		|| { echo "ns2-examples is missing; install as root: apt-get install ns2-examples" >&2; exit 1; }
+
+fuzz: ## Fuzz the parsers and what segments touch, FUZZ_SECONDS each
+	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --quiet
+	cd fuzz && mkdir -p corpus/scenario corpus/exchange corpus/receiver corpus/scoreboard
+	cd fuzz && cargo fuzz run --sanitizer none scenario corpus/scenario ../examples -- $(FUZZ)
+	cd fuzz && cargo fuzz run --sanitizer none exchange corpus/exchange ../tests/exchange -- $(FUZZ)
+	cd fuzz && cargo fuzz run --sanitizer none receiver -- $(FUZZ)
+	cd fuzz && cargo fuzz run --sanitizer none scoreboard -- $(FUZZ)
 
 docs: build ## Write the generated tables of the documentation
 	$(BIN)/python tools/docs/generate.py
