@@ -2,6 +2,7 @@
 
 use ackclock::cc::{CcSpec, ParametersVisitor, algorithms};
 use ackclock::contract::{Violation, check_cc, check_link, check_queue, check_rule, check_run, random_plan};
+use ackclock::link::Link;
 use ackclock::qdisc::{DropTail, Queue};
 use ackclock::rule::RuleParameters;
 use ackclock::scenario::{Scenario, catalog};
@@ -95,9 +96,9 @@ fn every_queue_keeps_its_contract() -> Result<(), Violation> {
 
 #[test]
 fn a_link_keeps_its_contract_behind_every_queue() -> Result<(), Violation> {
-    check_link("drop-tail", |limit| Queue::DropTail(DropTail::new(limit)))?;
+    check_link("drop-tail", |config, limit| Link::new(config, Queue::DropTail(DropTail::new(limit))))?;
     for (name, queue) in queues() {
-        check_link(&name, |_| queue.build())?;
+        check_link(&name, |config, _| Link::new(config, queue.build()))?;
     }
     Ok(())
 }

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use ackclock::cc::{Ack, Congestion, CongestionControl, Windowed};
-use ackclock::contract::{Item, Violation, check_cc, check_queue, check_rule};
-use ackclock::qdisc::{DropReason, Limit, Qdisc, Verdict};
+use ackclock::contract::{Item, Violation, check_cc, check_link, check_queue, check_rule};
+use ackclock::link::{Link, LinkConfig, Loss};
+use ackclock::qdisc::{DropReason, DropTail, Ecn, Limit, Qdisc, Queue, Verdict};
 use ackclock::rule::Rule;
-use ackclock::units::Instant;
+use ackclock::units::{Duration, Instant, Rate};
 
 fn broken(checked: Result<(), Violation>, promise: &str) {
     let message = checked.expect_err(promise).to_string();
@@ -187,4 +188,35 @@ fn a_queue_that_breaks_a_promise_is_found() {
     ] {
         broken(check_queue("heap", limit, || queue.clone()), promise);
     }
+}
+
+/// Half a second later than it should, so that nothing comes too early.
+fn late(config: LinkConfig) -> LinkConfig {
+    LinkConfig { delay: config.delay + Duration::from_millis(500), ..config }
+}
+
+fn twice_as_fast(config: LinkConfig) -> LinkConfig {
+    LinkConfig { rate: config.rate.and_then(|rate| Rate::from_bps(2 * rate.as_bps())), ..config }
+}
+
+#[test]
+fn a_link_that_breaks_a_promise_is_found() {
+    let link = |config, limit| Link::new(config, Queue::DropTail(DropTail::new(limit)));
+    check_link("sound", link).unwrap();
+    check_link("late", |config, limit| link(late(config), limit)).unwrap();
+    let wrong: [(fn(LinkConfig) -> LinkConfig, &str); 3] = [
+        (|config| LinkConfig { delay: config.delay / 2, ..config }, ", before"),
+        (|config| twice_as_fast(late(config)), "too close behind"),
+        (|config| LinkConfig { rate: None, ..late(config) }, "too close behind"),
+    ];
+    for (wrong, promise) in wrong {
+        broken(check_link("link", |config, limit| link(wrong(config), limit)), promise);
+    }
+    // Something was sent before the first item came.
+    let used = |config, limit| {
+        let mut link = link(LinkConfig { loss: Loss::None, ..config }, limit);
+        link.enqueue(Instant::ZERO, Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct });
+        link
+    };
+    broken(check_link("used", used), "came, counted");
 }

@@ -4,14 +4,14 @@ use super::queue::random_limit;
 use super::{Draw, Item, Violation, for_each_case};
 use crate::link::{Link, LinkConfig, Loss};
 use crate::luck::Luck;
-use crate::qdisc::{Limit, Queue, Verdict};
+use crate::qdisc::{Limit, Verdict};
 use crate::units::{Duration, Instant, Rate};
 
 const CASES: u64 = 200;
 const ARRIVALS: u64 = 300;
 
-/// Checks that links in front of which `queue` stands keep their promises, for random rates, delays, jitter,
-/// losses and arrivals:
+/// Checks that links keep what they were asked for, with random rates, delays, jitter, losses, limits of the queue
+/// and arrivals:
 ///
 /// * what comes is dropped by the queue, lost behind the transmitter, waits, is under way, or has arrived:
 ///   nothing else happens to it, in packets and in bytes;
@@ -22,7 +22,7 @@ const ARRIVALS: u64 = 300;
 ///
 /// # Errors
 /// The first promise that is broken.
-pub fn check_link(name: &str, queue: impl Fn(Limit) -> Queue<Item>) -> Result<(), Violation> {
+pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> Result<(), Violation> {
     for_each_case(name, CASES, |draw| {
         let rate = if draw.chance(85) { Rate::from_bps(draw.scale(1e4, 1e10) as u64) } else { None };
         let delay = draw.time(Duration::from_millis(100));
@@ -34,7 +34,7 @@ pub fn check_link(name: &str, queue: impl Fn(Limit) -> Queue<Item>) -> Result<()
             loss: random_loss(draw),
             histogram: draw.chance(50),
         };
-        let mut link = Link::new(config, queue(random_limit(draw)));
+        let mut link = new(config, random_limit(draw));
         let mut course = Course::default();
         let mean_gap = rate.map_or(Duration::from_millis(1), |rate| rate.transmission(1500).0);
         let load = draw.scale(0.3, 3.0);
