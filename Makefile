@@ -16,9 +16,14 @@ WHEEL := target/wheels/.built
 FUZZ_SECONDS ?= 600
 FUZZ := -max_total_time=$(FUZZ_SECONDS)
 
+# Random tests draw the same for every mutant, and do not look for the smallest input that fails.
+MUTANTS := PROPTEST_RNG_SEED=1 PROPTEST_MAX_SHRINK_ITERS=0 PROPTEST_DISABLE_FAILURE_PERSISTENCE=true cargo mutants
+# cargo-mutants ends with 2 or 3 where tests miss a mutant or never end.
+SOME_SURVIVE := || case $$? in 2|3) ;; *) exit 1 ;; esac
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 verify-ns2 ns2 ns2-examples fuzz docs clean
+.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 verify-ns2 ns2 ns2-examples fuzz mutants docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -74,6 +79,13 @@ fuzz: ## Fuzz the parsers and what segments touch, FUZZ_SECONDS each
 	cd fuzz && cargo fuzz run --sanitizer none exchange corpus/exchange ../tests/exchange -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none receiver -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none scoreboard -- $(FUZZ)
+
+mutants: ## Change the core in a thousand places, and list the changes that no test notices
+	@command -v cargo-mutants >/dev/null || cargo install cargo-mutants --locked --quiet
+	$(MUTANTS) --cargo-arg=--lib -- -- --skip tcp::fuzz --skip model:: $(SOME_SURVIVE)
+	$(MUTANTS) --iterate --cargo-arg=--lib --cargo-arg=--test=contract --cargo-arg=--test=network \
+		--cargo-arg=--test=exchange $(SOME_SURVIVE)
+	$(PYTHON) tools/mutants/table.py
 
 docs: build ## Write the generated tables of the documentation
 	$(BIN)/python tools/docs/generate.py

@@ -203,4 +203,13 @@ mod tests {
             assert_eq!(info.defaults.check(), Ok(()));
         }
     }
+
+    #[test]
+    fn a_window_rule_asks_for_nothing_but_its_window() {
+        for spec in algorithms().into_iter().map(|info| info.defaults).filter(|spec| spec.rule().is_some()) {
+            let cc = spec.build(CcContext::new(2.0));
+            assert_eq!((cc.pacing_rate(), cc.owns_recovery(), cc.ecn_capable()), (None, false, false), "{spec:?}");
+            assert_eq!(cc.congestion_may_raise(), spec.rule().unwrap().cut_may_raise(), "{spec:?}");
+        }
+    }
 }

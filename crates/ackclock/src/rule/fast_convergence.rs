@@ -163,4 +163,14 @@ mod tests {
         // From 20 up to 30: FC 20/2 + 10 = 20; FC+ 20 + 10/2 = 25.
         assert_eq!((fc.cut(30.0), plus.cut(30.0)), (20.0, 25.0));
     }
+
+    #[test]
+    fn where_more_was_gained_than_was_old_fc_plus_leaves_more_than_there_was() {
+        let (mut fc, mut plus) = (AimdFc::default().rule(), AimdFcPlus::default().rule());
+        fc.restart(2.0);
+        plus.restart(2.0);
+        // From 2 up to 12: FC 2/2 + 10 = 11; FC+ 11 + 10/2 = 16.
+        assert_eq!((fc.cut(12.0), plus.cut(12.0)), (11.0, 16.0));
+        assert_eq!((fc.cut_may_raise(), plus.cut_may_raise()), (false, true));
+    }
 }

@@ -185,6 +185,22 @@ mod tests {
     }
 
     #[test]
+    fn the_edges_of_the_ranges_are_in_where_the_range_says_at_least_or_at_most() {
+        let still = || Linear { increase_add: 0.0, increase_mul: 1.0, decrease_add: 0.0, decrease_mul: 1.0 };
+        assert_eq!(still().check(), Ok(()));
+        assert_eq!((still().rule().grow(10.0, 10.0), still().rule().cut(10.0)), (10.0, 10.0));
+        for wrong in [
+            Linear { increase_add: -0.1, ..still() },
+            Linear { increase_mul: 0.9, ..still() },
+            Linear { decrease_add: 0.1, ..still() },
+            Linear { decrease_mul: 0.0, ..still() },
+            Linear { decrease_mul: 1.1, ..still() },
+        ] {
+            assert!(wrong.check().is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
     fn a_parameter_out_of_range_is_named() {
         let error = Aimd { increase: 1.0, remaining: 1.5 }.check().unwrap_err();
         assert_eq!(error.to_string(), "`remaining` is 1.5, but must be above 0 and at most 1");

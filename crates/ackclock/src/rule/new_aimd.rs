@@ -68,6 +68,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_increase_is_that_of_aimd() {
+        // 10 + 2 after a round trip, 10 + 2/10 after one ACK.
+        let mut rule = NewAimd { increase: 2.0 }.rule();
+        assert_eq!((rule.grow(10.0, 10.0), rule.grow(10.0, 1.0)), (12.0, 10.2));
+        assert!(NewAimd { increase: 0.0 }.check().is_ok() && NewAimd { increase: -0.1 }.check().is_err());
+    }
+
+    #[test]
     fn the_base_halves_and_the_gain_stays() {
         let mut rule = NewAimd::default().rule();
         rule.restart(40.0);
@@ -78,5 +86,6 @@ mod tests {
         // Entering congestion avoidance anew makes a fresh base.
         rule.restart(8.0);
         assert_eq!(rule.cut(8.0), 4.0);
+        assert!(!rule.cut_may_raise());
     }
 }

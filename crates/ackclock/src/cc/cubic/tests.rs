@@ -14,13 +14,15 @@ fn near(value: f64, expected: f64) {
 struct Driven {
     cc: CubicController,
     now: Instant,
+    /// Segments that an ACK counts for.
+    acked: f64,
 }
 
 impl Driven {
     /// In congestion avoidance at `window`, where no congestion was before.
     fn at(window: f64, parameters: &Cubic) -> Self {
         let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(window) };
-        Driven { cc: parameters.controller(context), now: Instant::ZERO + RTT }
+        Driven { cc: parameters.controller(context), now: Instant::ZERO + RTT, acked: 1.0 }
     }
 
     /// Behind a loss at [`PEAK`].
@@ -54,7 +56,7 @@ impl Driven {
         self.now += after;
         let ack = Ack {
             now: self.now,
-            acked: 1.0,
+            acked: self.acked,
             newly_delivered: 1,
             newly_lost: 0,
             ce_count: 0,
@@ -107,6 +109,15 @@ fn an_ack_moves_the_window_towards_the_curve_of_a_round_trip_later() {
     // t = 1: target W(1.1) = 36 - 0.4 * 1.9^3 = 33.2564.
     let cwnd = driven.cc.cwnd();
     near(driven.ack(Duration::from_secs(1)), cwnd + (33.2564 - cwnd) / cwnd);
+}
+
+#[test]
+fn an_ack_that_counts_for_two_segments_moves_the_window_twice_as_far() {
+    // Byte counting: as above, and as Reno's 9/17 below, but for the factor.
+    let mut driven = Driven { acked: 2.0, ..Driven::cut(&plain()) };
+    near(driven.ack(RTT), 25.2 + 2.0 * 1.0444 / 25.2);
+    let mut driven = Driven { acked: 2.0, ..Driven::cut(&Cubic::default()) };
+    near(driven.ack(Duration::from_micros(1)), 25.2 + 2.0 * 9.0 / 17.0 / 25.2);
 }
 
 #[test]
@@ -278,7 +289,7 @@ fn a_spurious_event_is_taken_back_whole() {
     for kind in [CongestionKind::Loss, CongestionKind::Timeout] {
         let mut straight = Driven::cut(&Cubic::default());
         straight.acks(10);
-        let mut disturbed = Driven { cc: straight.cc.clone(), now: straight.now };
+        let mut disturbed = Driven { cc: straight.cc.clone(), ..straight };
         disturbed.congest(kind);
         assert_eq!(disturbed.undo(), straight.cc.cwnd());
         for _ in 0..20 {
