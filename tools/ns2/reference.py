@@ -73,6 +73,21 @@ def tests(script: str) -> list[str]:
     return re.findall(r"^Class Test/(\w+)", (TESTS / script).read_text(), re.MULTILINE)
 
 
+def clock_offsets(flows: int, tick: float) -> list[float]:
+    """How far the clock of each sender is ahead, in seconds.
+
+    ns-2 draws it below a tick when it makes a sender, and again as the simulation begins. The second counts.
+    """
+    script = (
+        f"for {{set draw 0}} {{$draw < 2 * {flows}}} {{incr draw}} {{puts [$defaultRNG uniform 0 {tick}]}}"
+    )
+    with tempfile.NamedTemporaryFile("w", suffix=".tcl") as file:
+        file.write(script)
+        file.flush()
+        draws = subprocess.run(["ns", file.name], capture_output=True, check=True, text=True)
+    return [float(draw) for draw in draws.stdout.split()[flows:]]
+
+
 def drops_of_flows(script: str, name: str, flows: int) -> list[list[int]]:
     """Which packets of each flow ns-2 drops in front of the slow link, counted from 1: by a run of the case.
 

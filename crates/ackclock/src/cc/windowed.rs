@@ -57,16 +57,57 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         let (rule, in_slow_start) = (&mut self.rule, self.window.in_slow_start());
+        let mut by_rule = None;
         self.window.cut(congestion, |window| {
             // What slow start gained counts as old.
             if in_slow_start {
                 rule.restart(window);
             }
-            rule.cut(window)
+            *by_rule.insert(rule.cut(window))
         });
+        let left = self.window.cwnd();
+        match by_rule {
+            None => rule.restart(left),
+            Some(by_rule) if by_rule < left => rule.floored(left),
+            Some(_) => {}
+        }
     }
 
     fn on_resume(&mut self, _now: Instant) {
         self.window.resume();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::{CongestionKind, FirstCut, PathView, Restart};
+    use crate::rule::RuleParameters;
+    use crate::rule::fast_convergence::AimdFc;
+    use crate::rule::new_aimd::NewAimd;
+
+    fn lose<R: Rule + std::fmt::Debug>(controller: &mut Windowed<R>) -> f64 {
+        let (kind, restart) = (CongestionKind::Loss, Restart::Reduced);
+        let path = PathView::default();
+        controller.on_congestion(&Congestion { now: Instant::ZERO, kind, restart, flight_size: 0, path });
+        controller.cwnd()
+    }
+
+    #[test]
+    fn a_rule_goes_on_from_a_first_cut_that_was_not_its_own() {
+        let context = CcContext { first_cut: FirstCut::Half, ..CcContext::new(40.0) };
+        let mut controller = Windowed::new(NewAimd::default().rule(), context);
+        assert_eq!(lose(&mut controller), 20.0);
+        // The base is 20 from here on, and half of it goes.
+        assert_eq!(lose(&mut controller), 10.0);
+    }
+
+    #[test]
+    fn a_rule_hears_of_the_floor() {
+        let mut controller = Windowed::new(AimdFc::default().rule(), CcContext::new(3.0));
+        // 3/2 is below the floor of two segments; what was gained since is measured from there.
+        assert_eq!(lose(&mut controller), 2.0);
+        controller.window.avoid(6.0);
+        assert_eq!(lose(&mut controller), 5.0);
     }
 }

@@ -221,7 +221,11 @@ impl Synchronous {
         let load_before = self.load();
         for (window, rule) in self.windows.iter_mut().zip(&mut self.rules) {
             if let Some(w) = window {
-                *w = rule.cut(*w).max(self.setup.floor);
+                *w = rule.cut(*w);
+                if *w < self.setup.floor {
+                    *w = self.setup.floor;
+                    rule.floored(*w);
+                }
             }
         }
         self.at_peak = false;

@@ -67,6 +67,10 @@ impl Rule for AimdFcRule {
         self.dw = halve_the_old(self.dw, w);
         self.dw
     }
+
+    fn floored(&mut self, w: f64) {
+        self.dw = w;
+    }
 }
 
 /// AIMD with fast convergence that also keeps half of what the cycle gained.
@@ -124,6 +128,10 @@ impl Rule for AimdFcPlusRule {
         self.after_cut
     }
 
+    fn floored(&mut self, w: f64) {
+        self.after_cut = w;
+    }
+
     /// Where more was gained than was old, half of the gain is more than the old half that goes.
     fn cut_may_raise(&self) -> bool {
         true
@@ -172,5 +180,17 @@ mod tests {
         // From 2 up to 12: FC 2/2 + 10 = 11; FC+ 11 + 10/2 = 16.
         assert_eq!((fc.cut(12.0), plus.cut(12.0)), (11.0, 16.0));
         assert_eq!((fc.cut_may_raise(), plus.cut_may_raise()), (false, true));
+    }
+
+    #[test]
+    fn what_the_floor_adds_was_not_gained() {
+        let (mut fc, mut plus) = (AimdFc::default().rule(), AimdFcPlus::default().rule());
+        fc.restart(2.0);
+        plus.restart(2.0);
+        assert_eq!((fc.cut(2.0), plus.cut(2.0)), (1.0, 1.0));
+        fc.floored(2.0);
+        plus.floored(2.0);
+        // From 2 up to 4: FC 2/2 + 2 = 3; FC+ 1/2 + 3 + 2/2 = 4.5.
+        assert_eq!((fc.cut(4.0), plus.cut(4.0)), (3.0, 4.5));
     }
 }

@@ -23,6 +23,9 @@ pub trait Rule: Send {
     /// The window that a congestion event at window `w` leaves. The caller applies the floor.
     fn cut(&mut self, w: f64) -> f64;
 
+    /// The floor left `w` of the last cut, which is more than the rule said.
+    fn floored(&mut self, _w: f64) {}
+
     /// True for a law whose cut can leave more than there was.
     fn cut_may_raise(&self) -> bool {
         false

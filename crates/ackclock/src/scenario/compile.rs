@@ -217,6 +217,7 @@ fn transport(flow: &Flow) -> Transport {
         min_rto: keys.min_rto,
         initial_rto: keys.initial_rto,
         clock_tick: keys.clock_tick,
+        clock_offset: keys.clock_offset,
         delayed_ack: keys.delayed_ack.longest(),
         limited_transmit: keys.limited_transmit,
         timestamps: keys.timestamps,

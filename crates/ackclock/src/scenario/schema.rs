@@ -206,6 +206,8 @@ pub struct TransportKeys {
     pub initial_rto: Duration,
     /// What the sender's clock counts round-trip times and timeouts in; "0 s" for exact times.
     pub clock_tick: Duration,
+    /// How much earlier than at whole numbers of ticks that clock ticks; ns-2 draws it for each sender.
+    pub clock_offset: Duration,
     /// Whether ACKs wait for a second segment, and for how long at most (true: 100 ms).
     pub delayed_ack: DelayedAck,
     /// RFC 3042: new data on the first two duplicate ACKs.
@@ -232,7 +234,7 @@ pub struct TransportKeys {
     pub second_loss: SecondLoss,
     /// What a partial ACK does to NewReno's window: deflate it (RFC 6582 §3.2), or reset it to cwnd and always restart the timer (§4).
     pub partial_ack: PartialAck,
-    /// How the SACK sender counts what is in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996).
+    /// How the SACK sender counts what is in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996), maybe with two segments on a partial ACK.
     pub sack_sender: SackSender,
     /// What a second timeout of a segment does to ssthresh: hold it (RFC 5681 §3.1), or cut it again.
     pub repeated_timeout: RepeatedTimeout,
@@ -262,6 +264,7 @@ impl Default for TransportKeys {
             min_rto: transport.min_rto,
             initial_rto: transport.initial_rto,
             clock_tick: transport.clock_tick,
+            clock_offset: transport.clock_offset,
             delayed_ack: transport.delayed_ack.map_or(DelayedAck::Switch(false), DelayedAck::Longest),
             limited_transmit: transport.limited_transmit,
             timestamps: transport.timestamps,

@@ -33,6 +33,8 @@ struct Estimate {
 #[derive(Clone, Copy, Debug)]
 struct TickEstimate {
     tick: Duration,
+    /// How far the clock is ahead of time.
+    offset: Duration,
     /// Eighths of a tick; 0 before the first measurement.
     srtt: i64,
     /// Quarters of a tick.
@@ -41,7 +43,7 @@ struct TickEstimate {
 
 impl TickEstimate {
     fn update(&mut self, now: Instant, rtt: Duration) {
-        let ticks_at = |nanos: u64| (nanos / self.tick.as_nanos()) as i64;
+        let ticks_at = |nanos: u64| ((nanos + self.offset.as_nanos()) / self.tick.as_nanos()) as i64;
         let sent = now.as_nanos().saturating_sub(rtt.as_nanos());
         let measured = (ticks_at(now.as_nanos()) - ticks_at(sent)).max(1);
         if self.srtt == 0 {
@@ -64,12 +66,12 @@ impl TickEstimate {
 impl Rtt {
     /// No measurement yet.
     pub fn new(transport: &Transport) -> Self {
-        let tick = transport.clock_tick;
+        let (tick, offset) = (transport.clock_tick, transport.clock_offset);
         Rtt {
             min_rto: transport.min_rto,
             initial_rto: transport.initial_rto,
             estimate: None,
-            ticks: (!tick.is_zero()).then_some(TickEstimate { tick, srtt: 0, rttvar: 0 }),
+            ticks: (!tick.is_zero()).then_some(TickEstimate { tick, offset, srtt: 0, rttvar: 0 }),
             backoff: 0,
             latest: Duration::ZERO,
             min: None,
@@ -248,5 +250,19 @@ mod tests {
         // From 190 ms to 410 ms the clock moves three ticks. srtt 1 + 2/8; rttvar 2/4 + 2/4; RTO 5 ticks.
         rtt.update(Instant::ZERO + ms(410), ms(220));
         assert_eq!(rtt.rto(), ms(500));
+    }
+
+    #[test]
+    fn a_coarse_clock_may_be_ahead() {
+        // From 110 to 190 ms there is no edge; a clock that is 20 ms ahead has one at 180 ms, as at 280 and 380 ms.
+        let rto_after = |clock_offset| {
+            let clock_tick = ms(100);
+            let transport = Transport { min_rto: ms(0), clock_tick, clock_offset, ..Transport::default() };
+            let mut rtt = Rtt::new(&transport);
+            rtt.update(Instant::ZERO + ms(390), ms(280));
+            rtt.rto()
+        };
+        // Two ticks or three: RTO of three times as many.
+        assert_eq!((rto_after(ms(0)), rto_after(ms(20))), (ms(600), ms(900)));
     }
 }

@@ -254,7 +254,7 @@ impl Scoreboard {
     pub fn next_lost(&mut self) -> Option<u64> {
         while self.retransmit_next < self.lost_edge {
             let segment = &self.segments[(self.retransmit_next - self.first) as usize];
-            if segment.lost && !segment.sacked && !segment.retransmitted {
+            if segment.lost && !segment.sacked {
                 return Some(self.retransmit_next);
             }
             self.retransmit_next += 1;
@@ -274,6 +274,13 @@ impl Scoreboard {
         (self.retransmit_next..self.sacked_end).find(|index| !self.segments[(index - self.first) as usize].sacked)
     }
 
+    /// The first segment from `index` on that was not selectively acknowledged.
+    pub fn next_unsacked(&self, index: u64) -> Option<u64> {
+        let position = index.saturating_sub(self.first) as usize;
+        let missing = self.segments.iter().skip(position).position(|segment| !segment.sacked)?;
+        Some(self.first + (position + missing) as u64)
+    }
+
     /// NextSeg rule 4: the highest segment that was not selectively acknowledged.
     pub fn last_unsacked(&self) -> Option<u64> {
         let position = self.segments.iter().rposition(|segment| !segment.sacked)?;
@@ -283,6 +290,11 @@ impl Scoreboard {
     /// Index of the first segment.
     pub fn front_index(&self) -> Option<u64> {
         (!self.segments.is_empty()).then_some(self.first)
+    }
+
+    /// Index of the segment that is sent for the first time next.
+    pub fn end_index(&self) -> u64 {
+        self.first + self.segments.len() as u64
     }
 
     /// Notes that the segment at `index` is sent again; `advance` moves HighRxt behind it.

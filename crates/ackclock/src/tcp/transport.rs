@@ -26,6 +26,8 @@ pub struct Transport {
     pub initial_rto: Duration,
     /// What the clock of round-trip times and timeouts counts in; zero for the simulated clock itself.
     pub clock_tick: Duration,
+    /// How much earlier than at a whole number of ticks that clock ticks.
+    pub clock_offset: Duration,
     /// Longest delay of an ACK; `None` for an ACK per packet.
     pub delayed_ack: Option<Duration>,
     /// RFC 3042: new data on the first two duplicate ACKs.
@@ -54,6 +56,7 @@ impl Default for Transport {
             min_rto: Duration::from_millis(200),
             initial_rto: INITIAL_RTO,
             clock_tick: Duration::ZERO,
+            clock_offset: Duration::ZERO,
             delayed_ack: None,
             limited_transmit: true,
             timestamps: false,
@@ -113,7 +116,7 @@ pub struct Variations {
 }
 
 macro_rules! variation {
-    ($(#[$doc:meta])* $name:ident { $(#[$default_doc:meta])* $default:ident, $(#[$other_doc:meta])* $other:ident }) => {
+    ($(#[$doc:meta])* $name:ident { $(#[$default_doc:meta])* $default:ident $(, $(#[$other_doc:meta])* $other:ident)+ }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
@@ -121,8 +124,7 @@ macro_rules! variation {
             $(#[$default_doc])*
             #[default]
             $default,
-            $(#[$other_doc])*
-            $other,
+            $($(#[$other_doc])* $other,)+
         }
     };
 }
@@ -174,7 +176,10 @@ variation! {
         Scoreboard,
         /// By duplicate ACKs, one each and two a partial ACK; every hole is sent again once, and outside of
         /// recovery blocks are forgotten (Fall and Floyd 1996).
-        DuplicateAcks
+        DuplicateAcks,
+        /// As duplicate-acks, but a partial ACK sends the next two segments that are missing, whatever the window says,
+        /// and only the first one restarts the timer (ns-2's `partial_ack_`).
+        PairOnPartialAck
     }
 }
 

@@ -201,7 +201,7 @@ impl Model {
 
     /// NextSeg, rule 1.
     fn next_lost(&self) -> Option<u64> {
-        self.next(|_, segment| segment.lost && !segment.retransmitted)
+        self.next(|_, segment| segment.lost)
     }
 
     /// NextSeg, rule 3.

@@ -96,6 +96,10 @@ struct CountedPipe {
     segments: i64,
     /// The duplicate ACK that begins recovery sends the one retransmission and nothing else.
     holds: bool,
+    /// Segments that a partial ACK sends whatever the window says.
+    owed: u32,
+    /// Index of the segment behind the last one that was sent so.
+    owed_next: u64,
 }
 
 /// What a sender counts, from the start of the connection.
@@ -151,7 +155,7 @@ impl Sender {
             inflation: 0,
             retransmit_now: false,
             round_end: 0,
-            sample_due: true,
+            sample_due: false,
             delivery: DeliverySampler::default(),
             ce_seen: 0,
             next_send_at: Instant::ZERO,
@@ -224,6 +228,11 @@ impl Sender {
         self.board.acknowledge(ack.ack, &mut delivered);
         let acked_segments = acked_from - self.board.outstanding();
         self.snd_una = ack.ack;
+        let round_ended = acked_bytes > 0 && ack.ack > self.round_end;
+        if round_ended {
+            self.round_end = self.snd_nxt;
+            self.sample_due = true;
+        }
         let mut newly_lost = 0;
         let mut news = false;
         if self.transport.recovery == LossRecovery::Sack && !ack.sack.is_empty() {
@@ -246,11 +255,6 @@ impl Sender {
             newly_lost += self.on_new_ack(now, acked_segments);
         } else if self.is_duplicate(news) {
             newly_lost += self.on_duplicate_ack(now);
-        }
-        let round_ended = acked_bytes > 0 && ack.ack > self.round_end;
-        if round_ended {
-            self.round_end = self.snd_nxt;
-            self.sample_due = true;
         }
         let ce_count = ack.ce_count.wrapping_sub(self.ce_seen);
         self.ce_seen = ack.ce_count;
@@ -369,8 +373,12 @@ impl Sender {
     /// True for the SACK sender of Fall and Floyd.
     #[inline]
     fn counts_duplicates(&self) -> bool {
-        self.transport.recovery == LossRecovery::Sack
-            && self.transport.variations.sack_sender == SackSender::DuplicateAcks
+        self.transport.recovery == LossRecovery::Sack && self.transport.variations.sack_sender != SackSender::Scoreboard
+    }
+
+    /// True if a partial ACK sends two segments.
+    fn pairs_on_partial_ack(&self) -> bool {
+        self.counts_duplicates() && self.transport.variations.sack_sender == SackSender::PairOnPartialAck
     }
 
     // ---- bookkeeping ----

@@ -12,10 +12,10 @@ impl Sender {
     #[inline]
     pub(super) fn on_new_ack(&mut self, now: Instant, acked_segments: u32) -> u32 {
         self.dup_acks = 0;
+        let pairs = self.pairs_on_partial_ack();
         if self.board.outstanding() == 0 {
             self.timer.stop();
         } else if !matches!(self.state, State::FastRecovery { partial_ack: true, .. })
-            || self.transport.recovery == LossRecovery::Sack
             || self.transport.variations.partial_ack == PartialAck::Reset
         {
             self.timer.restart(now, &self.rtt);
@@ -26,8 +26,14 @@ impl Sender {
                 self.leave_recovery(now);
                 0
             }
-            State::FastRecovery { ref mut partial_ack, .. } => match self.transport.recovery {
-                LossRecovery::Sack => 0,
+            State::FastRecovery { ref mut partial_ack, ref mut counted, .. } => match self.transport.recovery {
+                LossRecovery::Sack => {
+                    if pairs {
+                        *partial_ack = true;
+                        counted.owed = 2;
+                    }
+                    0
+                }
                 LossRecovery::NewReno => {
                     *partial_ack = true;
                     // RFC 6582 §3.2: "retransmit the first unacknowledged segment. Deflate the congestion window
@@ -77,12 +83,13 @@ impl Sender {
         if !self.counts_duplicates() {
             return;
         }
+        let pairs = self.pairs_on_partial_ack();
         match &mut self.state {
             State::FastRecovery { counted, point, .. } => {
                 counted.holds = false;
                 counted.segments -= 1;
                 if is_new_ack {
-                    counted.segments -= 1;
+                    counted.segments += if pairs { 1 } else { -1 };
                     self.rtt.end_backoff();
                     if self.snd_una >= *point {
                         self.board.forget_sacks();
@@ -159,7 +166,12 @@ impl Sender {
             point: self.snd_nxt,
             partial_ack: false,
             rescue_after: Some(first_end),
-            counted: CountedPipe { segments: i64::from(self.board.outstanding()) - i64::from(DUP_THRESH), holds: true },
+            counted: CountedPipe {
+                segments: i64::from(self.board.outstanding()) - i64::from(DUP_THRESH),
+                holds: true,
+                owed: 0,
+                owed_next: 0,
+            },
         };
         if self.transport.recovery != LossRecovery::Sack {
             // RFC 5681 §3.2: "cwnd MUST be set to ssthresh plus 3*SMSS".

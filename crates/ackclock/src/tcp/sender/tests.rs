@@ -215,6 +215,48 @@ fn sack_retransmits_the_tail_once_when_nothing_else_is_left() {
 }
 
 #[test]
+fn sack_retransmits_a_rescued_segment_again_once_it_is_found_lost() {
+    let mut tcp = Driven::new(LossRecovery::Sack, 8.0);
+    tcp.sender.stop_writing();
+    tcp.sender.write(tcp.now, 6 * MSS);
+    tcp.sent();
+    // Segments 0 and 5 are lost, and so is the rescue of 5, which does not move HighRxt.
+    for end in 2..=4 {
+        tcp.ack(0, &[(1, end)]);
+    }
+    tcp.ack(0, &[(1, 5)]);
+    assert_eq!(tcp.ack(5, &[]), [5]);
+    tcp.sender.write(tcp.now, 8 * MSS);
+    assert_eq!(tcp.sent(), [6, 7]);
+    assert_eq!(tcp.ack(5, &[(6, 7)]), [8]);
+    assert_eq!(tcp.ack(5, &[(6, 8)]), [9]);
+    // RFC 6675 §4, rule 1 of NextSeg: three above it have arrived.
+    assert_eq!(tcp.ack(5, &[(6, 9)])[0], 5);
+}
+
+#[test]
+fn a_sender_that_counts_duplicates_may_send_two_segments_on_a_partial_ack() {
+    let mut tcp = Driven::with(LossRecovery::Sack, 8.0, |transport| {
+        transport.limited_transmit = false;
+        transport.variations.sack_sender = SackSender::PairOnPartialAck;
+    });
+    tcp.sent();
+    // Segments 0, 1 and 2 are lost: eight in flight less three duplicates, against a window of four.
+    assert_eq!(tcp.ack(0, &[(3, 4)]), NOTHING);
+    assert_eq!(tcp.ack(0, &[(3, 5)]), NOTHING);
+    assert_eq!(tcp.ack(0, &[(3, 6)]), [0]);
+    assert_eq!(tcp.ack(0, &[(3, 7)]), NOTHING);
+    assert_eq!(tcp.ack(0, &[(3, 8)]), [1]);
+    // What is missing, be it sent again already, then new data.
+    let deadline = tcp.sender.timer.deadline();
+    assert_eq!(tcp.ack(1, &[(3, 8)]), [1, 2]);
+    let restarted = tcp.sender.timer.deadline();
+    assert!(restarted > deadline);
+    assert_eq!(tcp.ack(2, &[(3, 8)]), [8, 9]);
+    assert_eq!(tcp.sender.timer.deadline(), restarted, "only the first partial ACK restarts the timer");
+}
+
+#[test]
 fn a_timeout_backs_off_collapses_the_window_and_sends_everything_again() {
     for recovery in [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack] {
         let mut tcp = Driven::new(recovery, 8.0);
@@ -281,6 +323,21 @@ fn retransmitted_segments_give_no_measurement() {
     tcp.ack(1, &[]);
     assert_eq!(tcp.sender.rtt().totals().1, 0, "Karn: the RTT of what was sent twice is ambiguous");
     assert_eq!(tcp.sender.rtt().rto(), Duration::from_secs(2), "the back-off stays until a measurement");
+}
+
+#[test]
+fn the_round_trip_time_enters_the_estimate_once_per_round() {
+    let mut tcp = Driven::new(LossRecovery::Sack, 2.0);
+    tcp.sent();
+    let srtt_us = |tcp: &Driven| tcp.sender.rtt().srtt().as_nanos() / 1000;
+    // The first window went out at 0 ms; its second ACK, of 2 ms, belongs to the same round.
+    tcp.ack(1, &[]);
+    assert_eq!(srtt_us(&tcp), 1000);
+    tcp.ack(2, &[]);
+    assert_eq!(srtt_us(&tcp), 1000);
+    // Segment 2 went out at 1 ms: 7/8 of 1 ms and 1/8 of 2 ms.
+    tcp.ack(3, &[]);
+    assert_eq!(srtt_us(&tcp), 1125);
 }
 
 #[test]

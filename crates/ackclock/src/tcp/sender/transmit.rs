@@ -17,6 +17,9 @@ impl Sender {
                 return Some(self.retransmit(now, index, true));
             }
         }
+        if let State::FastRecovery { counted: CountedPipe { owed: 1.., .. }, .. } = self.state {
+            return self.send_owed(now);
+        }
         if self.in_flight_for_window() >= self.window() {
             return None;
         }
@@ -87,6 +90,18 @@ impl Sender {
             counted.segments += 1;
         }
         Some(segment)
+    }
+
+    /// What a partial ACK sends: the next segment that is missing, or else new data.
+    fn send_owed(&mut self, now: Instant) -> Option<DataSegment> {
+        let State::FastRecovery { counted, .. } = &mut self.state else { return None };
+        counted.owed -= 1;
+        let missing = self.board.next_unsacked(counted.owed_next);
+        counted.owed_next = missing.unwrap_or(self.board.end_index()) + 1;
+        match missing {
+            Some(index) => Some(self.retransmit(now, index, true)),
+            None => self.send_new(now),
+        }
     }
 
     #[inline]
