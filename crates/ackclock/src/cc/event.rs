@@ -56,6 +56,25 @@ pub struct Ack {
     pub path: PathView,
 }
 
+#[cfg(test)]
+impl Ack {
+    /// An ACK that counts for `acked` segments, of a window that was used, outside of recovery.
+    pub(super) fn of(acked: f64) -> Self {
+        Ack {
+            now: Instant::ZERO,
+            acked,
+            newly_delivered: 1,
+            newly_lost: 0,
+            ce_count: 0,
+            round_ended: false,
+            cwnd_limited: true,
+            in_recovery: false,
+            rate: None,
+            path: PathView::default(),
+        }
+    }
+}
+
 /// A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation).
 #[derive(Clone, Copy, Debug)]
 pub struct RateSample {

@@ -205,6 +205,14 @@ mod tests {
     }
 
     #[test]
+    fn a_spec_checks_its_parameters_and_knows_its_rule() {
+        assert!(CcSpec::Aimd(linear::Aimd { increase: -1.0, remaining: 0.5 }).check().is_err());
+        let rule = |name| CcSpec::by_name(name).unwrap().rule();
+        assert_eq!(rule("aimd").unwrap().cut(10.0), 5.0);
+        assert!(rule("cubic").is_none(), "CUBIC is more than a window rule");
+    }
+
+    #[test]
     fn a_window_rule_asks_for_nothing_but_its_window() {
         for spec in algorithms().into_iter().map(|info| info.defaults).filter(|spec| spec.rule().is_some()) {
             let cc = spec.build(CcContext::new(2.0));

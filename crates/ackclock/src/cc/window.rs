@@ -110,6 +110,15 @@ mod tests {
     }
 
     #[test]
+    fn an_ack_of_new_data_lets_a_used_window_grow_outside_of_recovery() {
+        let ack = || Ack::of(1.0);
+        assert!(Window::grows_by(&ack()));
+        for ack in [Ack::of(0.0), Ack { cwnd_limited: false, ..ack() }, Ack { in_recovery: true, ..ack() }] {
+            assert!(!Window::grows_by(&ack), "{ack:?}");
+        }
+    }
+
+    #[test]
     fn what_is_cut_may_be_capped_and_whole() {
         // In congestion avoidance, three quarters of 10.5 or of what a window of 9 leaves of it.
         let after_a_loss = |cut_window, window| {

@@ -81,7 +81,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::{CongestionKind, FirstCut, PathView, Restart};
+    use crate::cc::{CongestionKind, CutWindow, FirstCut, PathView, Restart};
     use crate::rule::RuleParameters;
     use crate::rule::fast_convergence::AimdFc;
     use crate::rule::new_aimd::NewAimd;
@@ -100,6 +100,29 @@ mod tests {
         assert_eq!(lose(&mut controller), 20.0);
         // The base is 20 from here on, and half of it goes.
         assert_eq!(lose(&mut controller), 10.0);
+    }
+
+    #[test]
+    fn the_rule_begins_where_slow_start_ends() {
+        let context = CcContext { initial_ssthresh: 4.0, ..CcContext::new(2.0) };
+        let mut controller = Windowed::new(NewAimd::default().rule(), context);
+        controller.on_ack(&Ack::of(1.0));
+        controller.on_ack(&Ack::of(1.0));
+        // The base is 4, of which half goes.
+        assert_eq!(lose(&mut controller), 2.0);
+        // 2 + 1/2, by the rule.
+        controller.on_ack(&Ack::of(1.0));
+        assert_eq!(controller.cwnd(), 2.5);
+    }
+
+    #[test]
+    fn rounding_down_is_no_floor() {
+        let cut_window = CutWindow::Whole { max_window: f64::INFINITY };
+        let mut controller = Windowed::new(AimdFc::default().rule(), CcContext { cut_window, ..CcContext::new(9.0) });
+        assert_eq!(lose(&mut controller), 4.0);
+        // The rule remembers 4.5: from 8, 4.5/2 + 3.5 = 5.75 in whole segments.
+        controller.window.avoid(8.0);
+        assert_eq!(lose(&mut controller), 5.0);
     }
 
     #[test]

@@ -163,6 +163,16 @@ mod tests {
     }
 
     #[test]
+    fn the_increase_is_that_of_aimd() {
+        // 10 + 2 after a round trip, 10 + 2/10 after one ACK.
+        let (mut fc, mut plus) = (AimdFc { increase: 2.0 }.rule(), AimdFcPlus { increase: 2.0 }.rule());
+        assert_eq!((fc.grow(10.0, 10.0), fc.grow(10.0, 1.0)), (12.0, 10.2));
+        assert_eq!((plus.grow(10.0, 10.0), plus.grow(10.0, 1.0)), (12.0, 10.2));
+        assert!(AimdFc { increase: 0.0 }.check().is_ok() && AimdFc { increase: -0.1 }.check().is_err());
+        assert!(AimdFcPlus { increase: 0.0 }.check().is_ok() && AimdFcPlus { increase: -0.1 }.check().is_err());
+    }
+
+    #[test]
     fn the_first_cut_after_slow_start_halves() {
         let (mut fc, mut plus) = (AimdFc::default().rule(), AimdFcPlus::default().rule());
         fc.restart(40.0);

@@ -211,6 +211,8 @@ mod tests {
         // A gap, and the segment that fills it, are answered at once.
         assert_eq!(answer(&mut receiver, 4), (3, vec![(4, 5)]));
         assert_eq!(answer(&mut receiver, 3), (5, vec![]));
+        receiver.set_delayed_ack(None);
+        assert_eq!(answer(&mut receiver, 5), (6, vec![]));
     }
 
     #[test]

@@ -54,18 +54,7 @@ impl Driven {
 
     fn ack_with(&mut self, after: Duration, cwnd_limited: bool, path: PathView) -> f64 {
         self.now += after;
-        let ack = Ack {
-            now: self.now,
-            acked: self.acked,
-            newly_delivered: 1,
-            newly_lost: 0,
-            ce_count: 0,
-            round_ended: false,
-            cwnd_limited,
-            in_recovery: false,
-            rate: None,
-            path,
-        };
+        let ack = Ack { now: self.now, cwnd_limited, path, ..Ack::of(self.acked) };
         self.cc.on_ack(&ack);
         self.cc.cwnd()
     }
@@ -180,12 +169,19 @@ fn the_window_is_at_least_the_one_of_reno() {
 fn a_loss_leaves_seven_tenths_with_and_without_fast_convergence() {
     for fast_convergence in [false, true] {
         let mut driven = Driven::at(100.0, &Cubic { fast_convergence, ..Cubic::default() });
+        assert!(!driven.cc.congestion_may_raise());
         near(driven.lose(), 70.0);
         near(driven.cc.ssthresh(), 70.0);
         // The second loss comes below the first: 0.7 of the window again, and not 0.7 of (1 + 0.7) / 2 of it.
         near(driven.lose(), 49.0);
         driven.ack(RTT);
         near(driven.stage().curve.w_max, if fast_convergence { 59.5 } else { 70.0 });
+        // Only a loss below the plateau does so.
+        driven.cc.state.window.avoid(driven.stage().curve.w_max);
+        let plateau = driven.cc.cwnd();
+        near(driven.lose(), 0.7 * plateau);
+        driven.ack(RTT);
+        near(driven.stage().curve.w_max, plateau);
         // A loss above the plateau raises it.
         driven.acks(1000);
         let cwnd = driven.cc.cwnd();
@@ -275,6 +271,7 @@ fn a_restart_after_idleness_begins_a_new_stage() {
     driven.acks(20);
     driven.cc.on_resume(driven.now);
     assert_eq!(driven.cc.cwnd(), 4.0);
+    assert!(driven.cc.state.stage.is_none());
     while driven.cc.cwnd() < driven.cc.ssthresh() {
         driven.ack(RTT);
     }
@@ -282,6 +279,31 @@ fn a_restart_after_idleness_begins_a_new_stage() {
     driven.ack(RTT);
     near(driven.stage().curve.w_max, PEAK);
     near(driven.stage().curve.at(0.0), 26.0);
+}
+
+#[test]
+fn idleness_that_takes_nothing_begins_no_new_stage() {
+    let mut driven = Driven::at(PEAK, &plain());
+    driven.lose();
+    driven.acks(1);
+    driven.cc.state.window.avoid(PEAK);
+    driven.cc.on_resume(driven.now);
+    near(driven.stage().curve.at(0.0), 25.2);
+}
+
+#[test]
+fn the_curve_is_shown_once_there_is_one() {
+    let numbers = |driven: &Driven| {
+        let mut numbers = Vec::new();
+        driven.cc.probe(&mut |name, value| numbers.push((name, value)));
+        numbers
+    };
+    let mut driven = Driven::cut(&plain());
+    assert_eq!(numbers(&driven), []);
+    driven.ack(RTT);
+    let stage = driven.stage();
+    let expected = [("w_max_segments", PEAK), ("w_est_segments", stage.w_est), ("k_s", stage.curve.k)];
+    assert_eq!(numbers(&driven), expected);
 }
 
 #[test]
@@ -308,6 +330,10 @@ fn an_event_that_was_made_up_for_is_not_taken_back() {
     }
     let cwnd = driven.cc.cwnd();
     assert_eq!(driven.undo(), cwnd);
+    let mut driven = Driven::cut(&Cubic::default());
+    driven.cc.state.window.avoid(PEAK);
+    driven.undo();
+    near(driven.cc.ssthresh(), 25.2);
     // A mark is never spurious.
     let marked = driven.congest(CongestionKind::Ecn);
     assert_eq!(driven.undo(), marked);
