@@ -220,6 +220,20 @@ mod tests {
         // Then 180: rttvar 3/4 x 50 + 80/4 = 57.5, srtt 7/8 x 100 + 180/8 = 110, RTO 110 + 230 = 340.
         rtt.update(Instant::ZERO, ms(180));
         assert_eq!((rtt.srtt(), rtt.rto()), (ms(110), ms(340)));
+        // Then 30, below srtt: rttvar 3/4 x 57.5 + 80/4 = 63.125, srtt 7/8 x 110 + 30/8 = 100.
+        rtt.update(Instant::ZERO, ms(30));
+        assert_eq!((rtt.srtt(), rtt.rttvar()), (ms(100), Duration::from_micros(63_125)));
+    }
+
+    #[test]
+    fn what_is_observed_is_summed_up_and_moves_no_estimate() {
+        let mut rtt = rtt_of(ms(200));
+        for millis in [30, 10, 20] {
+            rtt.observe(ms(millis));
+        }
+        assert_eq!((rtt.latest(), rtt.min()), (ms(20), ms(10)));
+        assert_eq!(rtt.totals(), (60_000_000, 3));
+        assert_eq!((rtt.srtt(), rtt.rttvar(), rtt.rto()), (Duration::ZERO, Duration::ZERO, ms(1000)));
     }
 
     #[test]
@@ -231,7 +245,9 @@ mod tests {
         assert_eq!(rtt.rto(), ms(200));
         rtt.back_off();
         rtt.back_off();
-        assert_eq!(rtt.rto(), ms(800));
+        assert_eq!((rtt.rto(), rtt.backoff()), (ms(800), 2));
+        rtt.end_backoff();
+        assert_eq!((rtt.rto(), rtt.backoff()), (ms(200), 0));
         for _ in 0..100 {
             rtt.back_off();
         }
@@ -250,19 +266,23 @@ mod tests {
         // From 190 ms to 410 ms the clock moves three ticks. srtt 1 + 2/8; rttvar 2/4 + 2/4; RTO 5 ticks.
         rtt.update(Instant::ZERO + ms(410), ms(220));
         assert_eq!(rtt.rto(), ms(500));
+        // One tick, as srtt in whole ticks: srtt stays; rttvar 4/4 - 1/4. RTO 4 x 3/4 + 10/8 ticks.
+        rtt.update(Instant::ZERO + ms(910), ms(100));
+        assert_eq!(rtt.rto(), ms(400));
     }
 
     #[test]
     fn a_coarse_clock_may_be_ahead() {
-        // From 110 to 190 ms there is no edge; a clock that is 20 ms ahead has one at 180 ms, as at 280 and 380 ms.
-        let rto_after = |clock_offset| {
+        let rto_after = |clock_offset, now| {
             let clock_tick = ms(100);
             let transport = Transport { min_rto: ms(0), clock_tick, clock_offset, ..Transport::default() };
             let mut rtt = Rtt::new(&transport);
-            rtt.update(Instant::ZERO + ms(390), ms(280));
+            rtt.update(Instant::ZERO + now, ms(280));
             rtt.rto()
         };
-        // Two ticks or three: RTO of three times as many.
-        assert_eq!((rto_after(ms(0)), rto_after(ms(20))), (ms(600), ms(900)));
+        // A clock that is 20 ms ahead ticks at 80, 180, 280 and 380 ms. From 110 to 390 ms: two ticks, or three.
+        assert_eq!((rto_after(ms(0), ms(390)), rto_after(ms(20), ms(390))), (ms(600), ms(900)));
+        // From 85 to 365 ms: three ticks, or two. The RTO is three times as many.
+        assert_eq!((rto_after(ms(0), ms(365)), rto_after(ms(20), ms(365))), (ms(900), ms(600)));
     }
 }

@@ -384,6 +384,7 @@ mod tests {
             sent.push(index);
         }
         assert_eq!((sent, board.pipe()), (vec![0, 2], 6));
+        assert_eq!(board.counts(), (4, 2, 2));
         // The first retransmission arrives: 0 and 1 are through, 2 is what is left of the holes.
         let mut delivered = Delivered::default();
         board.acknowledge(200, &mut delivered);
@@ -414,6 +415,19 @@ mod tests {
             board.acknowledge_selectively(0, &blocks, &mut delivered);
         }
         assert_eq!((delivered.segments, delivered.bytes, board.pipe()), (2, 200, 2));
+    }
+
+    #[test]
+    fn the_newest_of_what_is_delivered_was_sent_last() {
+        let newest = |board: &mut Scoreboard| {
+            let mut delivered = Delivered::default();
+            board.acknowledge(300, &mut delivered);
+            delivered.newest.map(|segment| segment.seq)
+        };
+        assert_eq!(newest(&mut board(4)), Some(200));
+        let mut resent = board(4);
+        resent.retransmit(1, true, Instant::from_nanos(9), SendStamp::default());
+        assert_eq!(newest(&mut resent), Some(100));
     }
 
     #[test]
