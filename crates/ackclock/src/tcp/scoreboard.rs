@@ -431,6 +431,34 @@ mod tests {
     }
 
     #[test]
+    fn what_is_missing_is_found_from_where_one_looks() {
+        let mut board = board(8);
+        board.acknowledge(200, &mut Delivered::default());
+        sack(&mut board, 2, &[(3, 4), (5, 6)]);
+        // Below the highest block, each hole once.
+        for hole in [2, 4] {
+            assert_eq!(board.next_hole(), Some(hole));
+            board.retransmit(hole, true, Instant::ZERO, SendStamp::default());
+        }
+        assert_eq!(board.next_hole(), None);
+        // Anywhere, sent again or not.
+        let next: Vec<_> = [0, 3, 5, 7, 8].map(|index| board.next_unsacked(index)).into();
+        assert_eq!(next, [Some(2), Some(4), Some(6), Some(7), None]);
+        assert_eq!((board.front_index(), board.last_unsacked(), board.end_index()), (Some(2), Some(7), 8));
+    }
+
+    #[test]
+    fn what_is_forgotten_is_in_flight_again_and_may_be_reported_again() {
+        let mut board = board(6);
+        sack(&mut board, 0, &[(1, 2), (3, 4)]);
+        assert_eq!((board.pipe(), board.counts()), (4, (2, 0, 0)));
+        board.forget_sacks();
+        assert_eq!((board.pipe(), board.counts(), board.next_hole()), (6, (0, 0, 0), None));
+        assert_eq!(sack(&mut board, 0, &[(1, 3)]), 0, "two above 0, and not four");
+        assert_eq!((board.pipe(), board.next_hole()), (4, Some(0)));
+    }
+
+    #[test]
     fn an_acknowledgement_inside_a_segment_trims_it() {
         let mut board = board(2);
         board.acknowledge(150, &mut Delivered::default());
