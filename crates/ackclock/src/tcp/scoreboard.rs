@@ -442,7 +442,7 @@ mod tests {
         }
         assert_eq!(board.next_hole(), None);
         // Anywhere, sent again or not.
-        let next: Vec<_> = [0, 3, 5, 7, 8].map(|index| board.next_unsacked(index)).into();
+        let next = [0, 3, 5, 7, 8].map(|index| board.next_unsacked(index));
         assert_eq!(next, [Some(2), Some(4), Some(6), Some(7), None]);
         assert_eq!((board.front_index(), board.last_unsacked(), board.end_index()), (Some(2), Some(7), 8));
     }
