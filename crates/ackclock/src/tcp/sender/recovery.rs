@@ -4,7 +4,7 @@ use super::{CountedPipe, Sender, State};
 use crate::cc::{Congestion, CongestionControl, CongestionKind, Recovery, Restart};
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::{LimitedTransmitSends, LossRecovery, PartialAck, RepeatedTimeout, SecondLoss};
+use crate::tcp::transport::{LossRecovery, PartialAck, RepeatedTimeout, SecondLoss};
 use crate::units::Instant;
 
 impl Sender {
@@ -134,7 +134,7 @@ impl Sender {
             // RFC 6582 §3.2: "check to see if the Cumulative Acknowledgment field covers more than recover".
             (Some(recover), _) => self.snd_una > recover,
         };
-        if !covered || self.dup_acks > DUP_THRESH && self.transport.recovery != LossRecovery::Sack {
+        if !covered {
             return 0;
         }
         let tahoe = self.transport.recovery == LossRecovery::Tahoe;
@@ -144,17 +144,12 @@ impl Sender {
         let forgets =
             self.transport.recovery == LossRecovery::Reno && self.transport.variations.second_loss == SecondLoss::Event;
         self.recover = (!forgets).then_some(self.snd_nxt);
-        let mut lost = 0;
         if tahoe {
-            lost += self.board.lose_all();
-            if self.transport.variations.limited_transmit_sends == LimitedTransmitSends::NewData {
-                self.dup_acks = 0;
-            }
             self.state = State::Restarted { point: self.snd_nxt, expired_at: None };
             self.timer.restart(now, &self.rtt);
-            return lost;
+            return self.board.lose_all();
         }
-        lost += self.board.lose_front();
+        let lost = self.board.lose_front();
         self.board.begin_recovery();
         self.retransmit_now = true;
         // RFC 6675 §6: "a more careful variant that re-arms the RTO timer on each retransmission that is sent

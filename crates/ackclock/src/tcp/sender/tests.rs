@@ -1,8 +1,14 @@
 //! A driven sender: ACKs in, segments out, numbers worked out by hand. Segments are counted from 0.
 
+mod recovery;
+mod transmit;
+mod variations;
+mod witness;
+
 use super::*;
-use crate::cc::{CcContext, CcSpec};
+use crate::cc::{CcContext, CcSpec, Congestion};
 use crate::tcp::segment::SackBlocks;
+use crate::tcp::transport::LimitedTransmitSends;
 use crate::units::Duration;
 
 const MSS: u64 = 1000;
@@ -22,8 +28,11 @@ impl Driven {
     fn with(recovery: LossRecovery, window: f64, change: impl FnOnce(&mut Transport)) -> Self {
         let mut transport = Transport { mss: MSS as u32, recovery, ..Transport::default() };
         change(&mut transport);
-        let context = CcContext::new(window);
-        let mut sender = Sender::new(transport, CcSpec::by_name("aimd").unwrap().build(context));
+        Driven::of(transport, CcSpec::by_name("aimd").unwrap().build(CcContext::new(window)))
+    }
+
+    fn of(transport: Transport, cc: Cc) -> Self {
+        let mut sender = Sender::new(transport, cc);
         sender.open(Instant::ZERO);
         sender.write_forever();
         Driven { sender, now: Instant::ZERO }
@@ -114,9 +123,9 @@ fn newreno_repairs_one_loss_per_round_trip_on_partial_acks() {
     for _ in 0..5 {
         tcp.ack(0, &[]);
     }
-    // The retransmission of 0 is a partial ACK of four: 4 goes again, without another cut.
-    let sent = tcp.ack(4, &[]);
-    assert_eq!(sent[0], 4);
+    // The retransmission of 0 is a partial ACK of four: 4 goes again, without another cut. The window was 4 + 8, and
+    // is 4 less and 1 more (RFC 6582 §3.2): nine, of which eight are in flight.
+    assert_eq!(tcp.ack(4, &[]), [4, 12]);
     assert_eq!((tcp.cwnd(), tcp.sender.phase()), (4.0, Phase::FastRecovery));
     let recovery_point = 10;
     tcp.ack(recovery_point, &[]);
@@ -134,9 +143,9 @@ fn newreno_does_not_take_old_duplicates_for_a_new_loss() {
     // Recovery ends exactly at what was sent when it began: RFC 6582 asks for more than that.
     let recover = tcp.sender.recover.unwrap() / MSS;
     tcp.ack(recover, &[]);
-    for _ in 0..3 {
-        tcp.ack(recover, &[]);
-    }
+    // RFC 3042: two segments beyond the window and no more.
+    let sent: Vec<_> = (0..4).map(|_| tcp.ack(recover, &[]).len()).collect();
+    assert_eq!(sent, [1, 1, 0, 0]);
     assert_eq!(tcp.sender.counters().congestion_events, 1);
     assert_eq!(tcp.sender.counters().retransmits, 1);
 }

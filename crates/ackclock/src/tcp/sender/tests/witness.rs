@@ -1,0 +1,150 @@
+//! What a sender tells an algorithm, and how it paces one that asks for it.
+
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::units::Rate;
+
+/// Keeps its window and its rate, and every ACK that it hears of.
+#[derive(Clone, Debug)]
+struct Witness {
+    window: f64,
+    rate: Option<Rate>,
+    heard: Arc<Mutex<Vec<Ack>>>,
+}
+
+impl CongestionControl for Witness {
+    fn cwnd(&self) -> f64 {
+        self.window
+    }
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.rate
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.heard.lock().unwrap().push(*ack);
+    }
+    fn on_congestion(&mut self, _congestion: &Congestion) {}
+}
+
+impl Witness {
+    fn new(window: f64) -> Self {
+        Witness { window, rate: None, heard: Arc::default() }
+    }
+
+    fn drive(&self, recovery: LossRecovery) -> Driven {
+        let transport = Transport { mss: MSS as u32, framing: 18, recovery, ..Transport::default() };
+        Driven::of(transport, Cc::Custom(Box::new(self.clone())))
+    }
+
+    /// Something of every ACK heard so far.
+    fn heard<T>(&self, what: impl Fn(&Ack) -> T) -> Vec<T> {
+        self.heard.lock().unwrap().iter().map(what).collect()
+    }
+}
+
+#[test]
+fn an_ack_tells_what_it_delivers_and_what_it_finds_lost() {
+    let told = |recovery| {
+        let witness = Witness::new(8.0);
+        let mut tcp = witness.drive(recovery);
+        tcp.sent();
+        // Segments 0 and 4 are lost.
+        for block in [(1, 2), (1, 3), (1, 4)] {
+            tcp.ack(0, &[block]);
+        }
+        tcp.ack(4, &[]);
+        witness.heard(|ack| (ack.newly_delivered, ack.newly_lost, ack.in_recovery))
+    };
+    // Without SACK a cumulative ACK delivers all that it covers; NewReno takes what comes next for lost.
+    let duplicate = (0, 0, false);
+    assert_eq!(told(LossRecovery::NewReno), [duplicate, duplicate, (0, 1, true), (4, 1, true)]);
+    assert_eq!(told(LossRecovery::Reno), [duplicate, duplicate, (0, 1, true), (4, 0, true)]);
+    // Eight, and two by limited transmit.
+    assert_eq!(told(LossRecovery::Tahoe), [duplicate, duplicate, (0, 10, false), (4, 0, false)]);
+    assert_eq!(told(LossRecovery::Sack), [(1, 0, false), (1, 0, false), (1, 1, true), (1, 0, true)]);
+}
+
+#[test]
+fn rounds_end_with_the_first_ack_of_what_was_sent_after_the_last_end() {
+    let witness = Witness::new(2.0);
+    let mut tcp = witness.drive(LossRecovery::Sack);
+    tcp.sent();
+    for acked in 1..=6 {
+        tcp.ack(acked, &[]);
+    }
+    // The first ACK ends a round in which nothing was sent: behind it lie segments 0 and 1, 2 and 3, 4 and 5.
+    assert_eq!(witness.heard(|ack| ack.round_ended), [true, false, true, false, true, false]);
+}
+
+#[test]
+fn marks_are_told_as_they_come() {
+    let witness = Witness::new(4.0);
+    let mut tcp = witness.drive(LossRecovery::Sack);
+    tcp.sent();
+    for (acked, ce_count) in [(1, 0), (2, 2), (3, 2), (4, 5)] {
+        let ack = AckSegment { ack: acked * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ce_count };
+        tcp.sender.on_ack(Instant::ZERO, &ack);
+    }
+    assert_eq!(witness.heard(|ack| ack.ce_count), [0, 2, 0, 3]);
+}
+
+#[test]
+fn delivery_rates_leave_out_idle_time_and_tell_what_the_application_held_back() {
+    let witness = Witness::new(4.0);
+    let mut tcp = witness.drive(LossRecovery::Sack);
+    tcp.sender.stop_writing();
+    tcp.sender.write(tcp.now, 2 * MSS);
+    tcp.sent();
+    tcp.ack(1, &[]);
+    tcp.ack(2, &[]);
+    tcp.now += Duration::from_millis(50);
+    tcp.sender.write(tcp.now, 8 * MSS);
+    assert_eq!(tcp.sent(), [2, 3, 4, 5]);
+    // The first one behind the gap is limited by the application, what goes out by its ACK is not.
+    assert_eq!(tcp.ack(3, &[]), [6]);
+    tcp.ack(7, &[]);
+    let samples = witness.heard(|ack| ack.rate.map(|rate| (rate.delivered, rate.interval, rate.app_limited)));
+    let ms = Duration::from_millis;
+    let expected = [(1000, ms(1), false), (2000, ms(2), false), (1000, ms(1), true), (4000, ms(1), false)];
+    assert_eq!(samples, expected.map(Some));
+}
+
+#[test]
+fn a_paced_segment_goes_when_the_one_before_it_is_through() {
+    // A segment with its headers: 1000 + 40 + 18 bytes, 8464 bits in a millisecond.
+    let witness = Witness { rate: Rate::from_bps(8_464_000), ..Witness::new(2.0) };
+    let mut tcp = witness.drive(LossRecovery::Sack);
+    let ms = |millis| Instant::ZERO + Duration::from_millis(millis);
+    assert_eq!(tcp.sent(), [0]);
+    assert_eq!(tcp.sender.next_deadline(), Some(ms(1)));
+    tcp.now = Instant::from_nanos(999_999);
+    assert_eq!(tcp.sent(), NOTHING);
+    tcp.now = ms(1);
+    assert_eq!(tcp.sent(), [1]);
+    // The window is full: only the timer of the first segment is left.
+    assert_eq!(tcp.sender.next_deadline(), Some(ms(1000)));
+    // An idle time saves nothing up.
+    tcp.now = ms(9);
+    assert_eq!(tcp.ack(2, &[]), [2]);
+    assert_eq!(tcp.sender.next_deadline(), Some(ms(11)));
+    // Nothing more to send.
+    tcp.sender.stop_writing();
+    assert_eq!(tcp.sender.next_deadline(), tcp.sender.timer.deadline());
+}
+
+#[test]
+fn retransmissions_are_paced_when_there_is_no_new_data() {
+    let witness = Witness { rate: Rate::from_bps(8_464_000), ..Witness::new(4.0) };
+    let mut tcp = witness.drive(LossRecovery::Reno);
+    tcp.sender.stop_writing();
+    tcp.sender.write(tcp.now, 2 * MSS);
+    tcp.sent();
+    tcp.now = tcp.sender.next_deadline().unwrap();
+    assert_eq!(tcp.sent(), [1]);
+    let expired = tcp.expire();
+    assert_eq!(expired, [0]);
+    assert_eq!(tcp.sender.next_deadline(), Some(tcp.now + Duration::from_millis(1)));
+}
