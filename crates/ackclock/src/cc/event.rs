@@ -170,3 +170,18 @@ impl Phase {
     /// Names, in the order of the discriminants.
     pub const NAMES: [&'static str; 4] = ["slow-start", "congestion-avoidance", "fast-recovery", "exponential-backoff"];
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_gives_bits_per_second() {
+        // 12 500 bytes in 10 ms, and 1 byte in 3 s.
+        let rate = |delivered, millis| {
+            let interval = Duration::from_millis(millis);
+            RateSample { delivered, interval, prior_delivered: 0, app_limited: false }.rate()
+        };
+        assert_eq!((rate(12_500, 10), rate(1, 3_000)), (Rate::from_bps(10_000_000), Rate::from_bps(2)));
+    }
+}

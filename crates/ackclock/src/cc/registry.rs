@@ -191,7 +191,90 @@ impl CongestionControl for Cc {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
+    use crate::cc::{CongestionKind, PathView, Phase, Restart};
+
+    /// Notes every call.
+    #[derive(Debug, Default)]
+    struct Witness(Arc<Mutex<Vec<&'static str>>>);
+
+    impl Witness {
+        fn note(&self, call: &'static str) {
+            self.0.lock().unwrap().push(call);
+        }
+    }
+
+    impl CongestionControl for Witness {
+        fn cwnd(&self) -> f64 {
+            7.0
+        }
+        fn ssthresh(&self) -> f64 {
+            9.0
+        }
+        fn pacing_rate(&self) -> Option<Rate> {
+            Rate::from_bps(1000)
+        }
+        fn owns_recovery(&self) -> bool {
+            true
+        }
+        fn ecn_capable(&self) -> bool {
+            true
+        }
+        fn congestion_may_raise(&self) -> bool {
+            true
+        }
+        fn on_sent(&mut self, _sent: &Sent) {
+            self.note("sent");
+        }
+        fn on_ack(&mut self, _ack: &Ack) {
+            self.note("ack");
+        }
+        fn on_congestion(&mut self, _congestion: &Congestion) {
+            self.note("congestion");
+        }
+        fn on_recovery_enter(&mut self, _recovery: &Recovery) {
+            self.note("enter");
+        }
+        fn on_recovery_exit(&mut self, _recovery: &Recovery) {
+            self.note("exit");
+        }
+        fn on_undo(&mut self, _recovery: &Recovery) {
+            self.note("undo");
+        }
+        fn on_phase(&mut self, _change: &PhaseChange) {
+            self.note("phase");
+        }
+        fn on_resume(&mut self, _now: Instant) {
+            self.note("resume");
+        }
+        fn probe(&self, _report: &mut dyn FnMut(&'static str, f64)) {
+            self.note("probe");
+        }
+    }
+
+    #[test]
+    fn an_algorithm_that_is_not_registered_is_asked_and_told_everything() {
+        let witness = Witness::default();
+        let heard = witness.0.clone();
+        let mut cc = Cc::Custom(Box::new(witness));
+        assert_eq!((cc.cwnd(), cc.ssthresh(), cc.pacing_rate()), (7.0, 9.0, Rate::from_bps(1000)));
+        assert!(cc.owns_recovery() && cc.ecn_capable() && cc.congestion_may_raise());
+        let (now, path) = (Instant::ZERO, PathView::default());
+        let (kind, restart, recovery) = (CongestionKind::Loss, Restart::Reduced, Recovery { now, path });
+        cc.on_sent(&Sent { now, bytes: 1460, retransmission: false, path });
+        cc.on_ack(&Ack::of(1.0));
+        cc.on_congestion(&Congestion { now, kind, restart, flight_size: 1, path });
+        cc.on_recovery_enter(&recovery);
+        cc.on_recovery_exit(&recovery);
+        cc.on_undo(&recovery);
+        cc.on_phase(&PhaseChange { now, from: Phase::SlowStart, to: Phase::FastRecovery });
+        cc.on_resume(now);
+        cc.probe(&mut |_, _| {});
+        let expected = ["sent", "ack", "congestion", "enter", "exit", "undo", "phase", "resume", "probe"];
+        assert_eq!(*heard.lock().unwrap(), expected);
+    }
 
     #[test]
     fn a_spec_is_read_by_kind_and_keeps_its_parameters() {
@@ -202,6 +285,7 @@ mod tests {
             assert_eq!(CcSpec::by_name(info.name), Some(info.defaults.clone()));
             assert_eq!(info.defaults.check(), Ok(()));
         }
+        assert!(algorithms()[0].summary.starts_with("Additive increase, multiplicative decrease"));
     }
 
     #[test]

@@ -219,6 +219,7 @@ fn sack_retransmits_the_tail_once_when_nothing_else_is_left() {
     // RFC 6675 rule 4: the rescue retransmission, once 0 is through.
     assert_eq!(tcp.ack(5, &[]), [5]);
     assert_eq!(tcp.ack(5, &[]), NOTHING);
+    assert!(!tcp.sender.is_done());
     tcp.ack(6, &[]);
     assert!(tcp.sender.is_done());
 }
@@ -373,6 +374,29 @@ fn a_window_that_is_not_used_does_not_grow_and_falls_back_after_idleness() {
     tcp.sender.write(tcp.now, 8 * MSS);
     assert_eq!(tcp.cwnd(), 2.0);
     assert_eq!(tcp.sent().len(), 2);
+}
+
+#[test]
+fn an_ack_outside_of_what_is_outstanding_is_ignored() {
+    let mut tcp = Driven::new(LossRecovery::Reno, 4.0);
+    tcp.sent();
+    tcp.ack(2, &[]);
+    let (cwnd, state) = (tcp.cwnd(), tcp.sender.info().state);
+    // RFC 9293 §3.10.7.4: below SND.UNA it "can be ignored"; above SND.NXT it "acks something not yet sent".
+    assert_eq!((tcp.ack(1, &[]), tcp.ack(8, &[])), (vec![], vec![]));
+    assert_eq!((tcp.sender.acknowledged(), tcp.cwnd(), tcp.sender.info().state), (2 * MSS, cwnd, state));
+}
+
+#[test]
+fn the_window_is_summed_over_time_from_the_start_of_the_application() {
+    let mut tcp = Driven::new(LossRecovery::Sack, 2.0);
+    tcp.now += Duration::from_millis(5);
+    tcp.sender.open(tcp.now);
+    tcp.sent();
+    tcp.ack(1, &[]);
+    // Two segments for 1 ms, three for 2 ms.
+    tcp.now += Duration::from_millis(2);
+    assert_eq!(tcp.sender.window_integral(tcp.now), 8e6);
 }
 
 #[test]
