@@ -190,6 +190,8 @@ fn a_queue_that_breaks_a_promise_is_found() {
     }
 }
 
+type Change = fn(LinkConfig) -> LinkConfig;
+
 /// Half a second later than it should, so that nothing comes too early.
 fn late(config: LinkConfig) -> LinkConfig {
     LinkConfig { delay: config.delay + Duration::from_millis(500), ..config }
@@ -204,7 +206,7 @@ fn a_link_that_breaks_a_promise_is_found() {
     let link = |config, limit| Link::new(config, Queue::DropTail(DropTail::new(limit)));
     check_link("sound", link).unwrap();
     check_link("late", |config, limit| link(late(config), limit)).unwrap();
-    let wrong: [(fn(LinkConfig) -> LinkConfig, &str); 3] = [
+    let wrong: [(Change, &str); 3] = [
         (|config| LinkConfig { delay: config.delay / 2, ..config }, ", before"),
         (|config| twice_as_fast(late(config)), "too close behind"),
         (|config| LinkConfig { rate: None, ..late(config) }, "too close behind"),

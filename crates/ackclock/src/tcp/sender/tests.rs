@@ -326,6 +326,14 @@ fn fast_retransmit_gives_the_retransmission_a_whole_timeout() {
 }
 
 #[test]
+fn the_handshake_is_the_first_measurement() {
+    let mut tcp = Driven::new(LossRecovery::Sack, 2.0);
+    tcp.sender.on_handshake(tcp.now, Duration::from_millis(100));
+    // RTO 100 + 4 x 50.
+    assert_eq!((tcp.sender.rtt().totals().1, tcp.sender.rtt().rto()), (1, Duration::from_millis(300)));
+}
+
+#[test]
 fn retransmitted_segments_give_no_measurement() {
     let mut tcp = Driven::new(LossRecovery::Reno, 2.0);
     tcp.sent();
