@@ -1,4 +1,4 @@
-"""Prints how many mutants of each module the tests notice, and those that they do not: what `make mutants` left.
+"""Prints how many mutants of each module the tests notice, and those they miss: what `make mutants` left.
 
     python tools/mutants/table.py [FOLDER]
 

@@ -228,7 +228,7 @@ impl Sender {
         self.board.acknowledge(ack.ack, &mut delivered);
         let acked_segments = acked_from - self.board.outstanding();
         self.snd_una = ack.ack;
-        let round_ended = acked_bytes > 0 && ack.ack > self.round_end;
+        let round_ended = ack.ack > self.round_end;
         if round_ended {
             self.round_end = self.snd_nxt;
             self.sample_due = true;

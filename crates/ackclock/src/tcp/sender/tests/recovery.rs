@@ -43,6 +43,20 @@ fn with_sack_an_ack_without_news_is_no_duplicate() {
 }
 
 #[test]
+fn what_is_out_of_order_shows_in_the_state() {
+    // As Linux's TCP_CA_Disorder: duplicates, or blocks, and no loss found yet.
+    let state = |recovery, ack, blocks: &[(u64, u64)]| {
+        let mut tcp = Driven::new(recovery, 8.0);
+        tcp.sent();
+        tcp.ack(ack, blocks);
+        tcp.sender.info().state
+    };
+    assert_eq!(state(LossRecovery::Reno, 0, &[]), RepairState::Disorder);
+    assert_eq!(state(LossRecovery::Sack, 1, &[(2, 3)]), RepairState::Disorder);
+    assert_eq!(state(LossRecovery::Sack, 1, &[]), RepairState::Open);
+}
+
+#[test]
 fn with_sack_one_duplicate_that_shows_three_segments_begins_recovery() {
     // RFC 6675 §5: "If DupAcks < DupThresh but IsLost (HighACK + 1) returns true", fast retransmit.
     let mut tcp = Driven::new(LossRecovery::Sack, 8.0);

@@ -30,6 +30,25 @@ fn limited_transmit_ends_with_the_fast_retransmit_of_tahoe() {
     }
 }
 
+#[test]
+fn the_ack_that_ends_a_fast_recovery_may_let_the_window_grow() {
+    let after_recovery = |recovery, exit_growth| {
+        let mut tcp = Driven::with(recovery, 8.0, |transport| transport.variations.exit_growth = exit_growth);
+        tcp.sent();
+        for end in 2..=4 {
+            tcp.ack(0, &[(1, end)]);
+        }
+        tcp.ack(tcp.sender.sent_once() / MSS, &[]);
+        tcp.cwnd()
+    };
+    for recovery in [LossRecovery::Reno, LossRecovery::NewReno] {
+        // 4, and 4 + 1/4.
+        assert_eq!(after_recovery(recovery, ExitGrowth::None), 4.0);
+        assert_eq!(after_recovery(recovery, ExitGrowth::OneAck), 4.25);
+    }
+    assert_eq!(after_recovery(LossRecovery::Sack, ExitGrowth::OneAck), 4.0);
+}
+
 fn counting_duplicates(limited_transmit: bool) -> Driven {
     Driven::with(LossRecovery::Sack, 8.0, |transport| {
         transport.limited_transmit = limited_transmit;

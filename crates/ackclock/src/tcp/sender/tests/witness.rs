@@ -68,6 +68,33 @@ fn an_ack_tells_what_it_delivers_and_what_it_finds_lost() {
 }
 
 #[test]
+fn a_sender_that_counts_duplicates_tells_of_what_it_does_not_forget() {
+    let witness = Witness::new(8.0);
+    let mut tcp = witness.drive(LossRecovery::Sack);
+    tcp.sender.transport.variations.sack_sender = SackSender::DuplicateAcks;
+    tcp.sent();
+    // It does not listen to the block of a new ACK.
+    tcp.ack(1, &[(2, 3)]);
+    tcp.ack(3, &[]);
+    assert_eq!(witness.heard(|ack| ack.newly_delivered), [1, 2]);
+}
+
+#[test]
+fn the_path_is_as_measured() {
+    let witness = Witness::new(4.0);
+    let mut tcp = witness.drive(LossRecovery::Sack);
+    tcp.sent();
+    tcp.ack(1, &[]);
+    tcp.now += Duration::from_millis(1);
+    tcp.ack(4, &[]);
+    // Segment 3 went out at 0 ms; 4, which the first ACK let go, is left.
+    let path = witness.heard(|ack| (ack.path.in_flight, ack.path.mss, ack.path.latest_rtt, ack.path.min_rtt));
+    let ms = Duration::from_millis;
+    assert_eq!(path, [(3, 1000, ms(1), ms(1)), (1, 1000, ms(3), ms(1))]);
+    assert_eq!(witness.heard(|ack| ack.path.srtt), [ms(1), ms(1)], "one measurement a round");
+}
+
+#[test]
 fn rounds_end_with_the_first_ack_of_what_was_sent_after_the_last_end() {
     let witness = Witness::new(2.0);
     let mut tcp = witness.drive(LossRecovery::Sack);
