@@ -18,7 +18,7 @@ FUZZ := -max_total_time=$(FUZZ_SECONDS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 verify-ns2 ns2 ns2-examples fuzz docs clean
+.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 verify-ns2 ns2 ns2-examples fuzz kills docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -74,6 +74,9 @@ fuzz: ## Fuzz the parsers and what segments touch, FUZZ_SECONDS each
 	cd fuzz && cargo fuzz run --sanitizer none exchange corpus/exchange ../tests/exchange -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none receiver -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none scoreboard -- $(FUZZ)
+
+kills: build ## Kill a study a hundred times, and compare what is left
+	ACKCLOCK_KILLS=100 $(BIN)/pytest -q tests/test_campaign.py -k killed
 
 docs: build ## Write the generated tables of the documentation
 	$(BIN)/python tools/docs/generate.py
