@@ -74,7 +74,7 @@ class Run:
         """Everything but the samples and histograms, as JSON."""
 
     def histograms_json(self) -> str:
-        """How long the packets of each shared link waited: JSON, a list of `link`, `up_to_ns` and `packets`."""
+        """How long the packets of each shared link waited: a JSON list of `link`, `up_to_ns`, `packets`."""
 
     @property
     def flow_samples(self) -> Table:

@@ -75,7 +75,7 @@ impl Run {
         })
     }
 
-    /// How long the packets of each shared link waited: JSON, a list of `link`, `up_to_ns` and `packets`.
+    /// How long the packets of each shared link waited: a JSON list of `link`, `up_to_ns`, `packets`.
     fn histograms_json(&self) -> PyResult<String> {
         #[derive(Serialize)]
         struct OfLink<'a> {
