@@ -23,7 +23,7 @@ SOME_SURVIVE := || case $$? in 2|3) ;; *) exit 1 ;; esac
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 verify-ns2 ns2 ns2-examples fuzz mutants docs clean
+.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 verify-ns2 ns2 ns2-examples fuzz mutants kills docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -86,6 +86,9 @@ mutants: ## Change the core in a thousand places, and list the changes that no t
 	$(MUTANTS) --iterate --cargo-arg=--lib --cargo-arg=--test=contract --cargo-arg=--test=network \
 		--cargo-arg=--test=exchange $(SOME_SURVIVE)
 	$(PYTHON) tools/mutants/table.py
+
+kills: build ## Kill a study a hundred times, and compare what is left
+	ACKCLOCK_KILLS=100 $(BIN)/pytest -q tests/test_campaign.py -k killed
 
 docs: build ## Write the generated tables of the documentation
 	$(BIN)/python tools/docs/generate.py

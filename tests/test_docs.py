@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from helpers import ROOT, cli
+from helpers import ROOT, TWO_FLOWS, cli
 
 import ackclock
 
@@ -82,12 +82,15 @@ def test_commands_run(scratch: Path, place: str, command: str) -> None:
 
 
 @pytest.mark.parametrize("block", blocks("toml"), ids=lambda block: block.place)
-def test_scenarios_are_valid(tmp_path: Path, block: Block) -> None:
+def test_scenarios_and_studies_are_valid(tmp_path: Path, block: Block) -> None:
     if "schema = 1" not in block.text:
         pytest.skip("a part of a scenario")
     path = tmp_path / "shown.toml"
     path.write_text(block.text)
-    answer = cli("check", path)
+    is_study = "\nscenario = " in block.text
+    if is_study:
+        (tmp_path / "two-flows.toml").symlink_to(TWO_FLOWS)
+    answer = cli("study", path, "--plan") if is_study else cli("check", path)
     assert answer.code == 0, f"{block.place}: {answer.stderr}"
 
 

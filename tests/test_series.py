@@ -94,7 +94,7 @@ def outcome() -> Outcome:
             "backlog_packets": [0, 9, 4, 9, 7, 9],
         }
     )
-    return Outcome("key", "{}", flows, links)
+    return Outcome("key", "{}", "[]", flows, links)
 
 
 def test_lines_by_hand() -> None:
@@ -122,4 +122,4 @@ def test_fairness_is_drawn_where_it_is_meant() -> None:
 
 
 def test_runs_without_samples_have_no_lines() -> None:
-    assert run_series(Outcome("key", "{}"), DRAWN) is None
+    assert run_series(Outcome("key", "{}", "[]"), DRAWN) is None

@@ -71,7 +71,10 @@ class Run:
     """The result of one run."""
 
     def to_json(self) -> str:
-        """Everything but the samples, as JSON."""
+        """Everything but the samples and histograms, as JSON."""
+
+    def histograms_json(self) -> str:
+        """How long the packets of each shared link waited: a JSON list of `link`, `up_to_ns`, `packets`."""
 
     @property
     def flow_samples(self) -> Table:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from operator import itemgetter
 from statistics import NormalDist
 
 from ackclock.stats import CONFIDENCE, Estimate, student_t_quantile
@@ -29,11 +30,19 @@ def resamples(count: int, draws: int | None = None) -> tuple[tuple[int, ...], ..
 
 def resampled_means(values: Sequence[float], draws: int | None = None) -> tuple[float, ...]:
     """Return the mean of each resample; a single value stays as it is."""
-    if len(values) == 1:
+    count = len(values)
+    if count == 1 or min(values) == max(values):
         return (values[0],) * RESAMPLES
-    return tuple(
-        math.fsum(map(values.__getitem__, chosen)) / len(chosen) for chosen in resamples(len(values), draws)
-    )
+    size = count if draws is None else draws
+    if size == 1:
+        return tuple(values[index] for (index,) in resamples(count, draws))
+    return tuple(math.fsum(pick(values)) / size for pick in _picks(count, draws))
+
+
+@cache
+def _picks(count: int, draws: int | None) -> tuple[Callable[[Sequence[float]], tuple[float, ...]], ...]:
+    """Return what picks the values of each resample, as one call each."""
+    return tuple(itemgetter(*chosen) for chosen in resamples(count, draws))
 
 
 def bootstrap_estimate(values: Sequence[float]) -> Estimate:

@@ -39,6 +39,8 @@ class Outcome:
     key: str
     #: The document of `run --json`.
     result_json: str
+    #: How long the packets of each shared link waited: a list of `link`, `up_to_ns` and `packets`.
+    histograms_json: str
     #: Parquet files, where samples were wanted.
     flow_samples: bytes | None = None
     link_samples: bytes | None = None
@@ -48,9 +50,10 @@ def execute(job: Job) -> Outcome:
     """Run a job. Raises `Interrupted` after `cancel_all`."""
     scenario = _core.Scenario.from_json(job.scenario_json, job.name)
     run = scenario.run(job.seed, job.replicate, _cancel)
+    documents = run.to_json(), run.histograms_json()
     if not job.samples:
-        return Outcome(job.key, run.to_json())
-    return Outcome(job.key, run.to_json(), _parquet(run.flow_samples), _parquet(run.link_samples))
+        return Outcome(job.key, *documents)
+    return Outcome(job.key, *documents, _parquet(run.flow_samples), _parquet(run.link_samples))
 
 
 def cancel_all() -> None:

@@ -37,9 +37,11 @@ class Scenario:
         return cls._wrap(_read(text, str(path), sets, is_json=path.suffix == ".json"))
 
     @classmethod
-    def from_dict(cls, tree: Mapping[str, Any], sets: Iterable[str] = ()) -> Scenario:
-        """Take the tree of a scenario file as a dict."""
-        return cls._wrap(_read(json.dumps(tree), "<dict>", sets, is_json=True))
+    def from_dict(
+        cls, tree: Mapping[str, Any], sets: Iterable[str] = (), *, source: str = "<dict>"
+    ) -> Scenario:
+        """Take the tree of a scenario file as a dict; `source` is what messages call it."""
+        return cls._wrap(_read(json.dumps(tree, default=str), source, sets, is_json=True))
 
     @classmethod
     def _wrap(cls, core: _core.Scenario) -> Scenario:

@@ -1,16 +1,21 @@
-"""Stored results: SQLite as index and journal of summaries, Parquet for samples."""
+"""Stored results: SQLite as index and journal of summaries and histograms, Parquet for samples."""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, TextIO
 
 from ackclock import _core
 from ackclock.errors import StoreError
 from ackclock.job import Job, Outcome
 
+#: Of the tables below; SQLite keeps it in the file.
+_FORMAT = 2
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
     key TEXT PRIMARY KEY,
@@ -19,11 +24,25 @@ CREATE TABLE IF NOT EXISTS runs (
     seed INTEGER NOT NULL,
     replicate INTEGER NOT NULL,
     version TEXT NOT NULL,
-    scenario_json TEXT NOT NULL,
     result_json TEXT NOT NULL,
+    histograms_json TEXT NOT NULL,
     samples INTEGER NOT NULL
-) STRICT
+) STRICT;
+CREATE TABLE IF NOT EXISTS scenarios (
+    hash TEXT PRIMARY KEY,
+    json TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS points (
+    study TEXT NOT NULL,
+    point INTEGER NOT NULL,
+    scenario_hash TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    replicates INTEGER NOT NULL,
+    settings_json TEXT NOT NULL,
+    PRIMARY KEY (study, point)
+) STRICT;
 """
+_INDEX = "runs.sqlite"
 _SAMPLES = ("flows", "links")
 #: A whole Parquet file begins and ends with this.
 _PARQUET = b"PAR1"
@@ -39,16 +58,29 @@ class Store:
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = None if folder is None else Path(folder)
         self._memory: dict[str, Outcome] = {}
+        self._scenarios: set[str] = set()
+        self._lock: TextIO | None = None
         try:
             if self.folder is not None:
                 (self.folder / "samples").mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(":memory:" if self.folder is None else self.folder / "runs.sqlite")
+            self._db = sqlite3.connect(":memory:" if self.folder is None else self.folder / _INDEX)
             if self.folder is not None:
                 self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute(_SCHEMA)
+                # A process that is killed loses nothing; a power cut may cost the last runs, never the store.
+                self._db.execute("PRAGMA synchronous = NORMAL")
+            self._require_format()
+            self._db.executescript(_SCHEMA)
+            self._db.execute(f"PRAGMA user_version = {_FORMAT}")
             self._db.commit()
         except (OSError, sqlite3.Error) as error:
             raise self._error("cannot be used as a store", error) from None
+
+    @classmethod
+    def existing(cls, folder: str | Path) -> Store:
+        """Open a store that is there. Raises `StoreError` if it is not."""
+        if not (Path(folder) / _INDEX).is_file():
+            raise StoreError(f"{folder}: is no store: it has no {_INDEX}")
+        return cls(folder)
 
     def __enter__(self) -> Store:
         return self
@@ -57,33 +89,56 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the index."""
+        """Close the index, and let others claim the store."""
         self._db.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    def claim(self) -> None:
+        """Keep other processes that claim the store out, until this one closes it or dies.
+
+        Raises `StoreError` where another process has claimed it.
+        """
+        if self.folder is None:
+            return
+        try:
+            self._lock = (self.folder / "lock").open("a")
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(
+                f"{self.folder}: another process is filling this store; wait for it, or use another folder"
+            ) from None
+        except OSError as error:
+            raise self._error("cannot be claimed", error) from None
+
+    def has(self, job: Job) -> bool:
+        """Return whether `get` would find the job's outcome."""
+        row = self._row("SELECT samples FROM runs WHERE key = ?", (job.key,))
+        if row is None or (job.samples and not row[0]):
+            return False
+        if not job.samples or self.folder is None:
+            return True
+        return all(_is_whole(self.samples_path(job.key, kind)) for kind in _SAMPLES)
 
     def get(self, job: Job) -> Outcome | None:
         """Return the stored outcome of a job, with samples if the job wants them, or nothing.
 
         A result whose samples are lost or cut off counts as not there.
         """
-        try:
-            row = self._db.execute(
-                "SELECT result_json, samples FROM runs WHERE key = ?", (job.key,)
-            ).fetchone()
-        except sqlite3.Error as error:
-            raise self._error("cannot be read", error) from None
-        if row is None or (job.samples and not row[1]):
+        if not self.has(job):
+            return None
+        row = self._row("SELECT result_json, histograms_json FROM runs WHERE key = ?", (job.key,))
+        if row is None:
             return None
         if not job.samples:
-            return Outcome(job.key, row[0])
+            return Outcome(job.key, row[0], row[1])
         if self.folder is None:
             return self._memory[job.key]
         try:
             flows, links = (self.samples_path(job.key, kind).read_bytes() for kind in _SAMPLES)
-        except OSError:
-            return None
-        if not all(content[:4] == content[-4:] == _PARQUET for content in (flows, links)):
-            return None
-        return Outcome(job.key, row[0], flows, links)
+        except OSError as error:
+            raise self._error("samples cannot be read", error) from None
+        return Outcome(job.key, row[0], row[1], flows, links)
 
     def put(self, job: Job, outcome: Outcome) -> None:
         """Store an outcome; the index is written last, so that it names only what is there."""
@@ -91,6 +146,10 @@ class Store:
             if job.samples:
                 self._put_samples(outcome)
             with self._db:
+                if job.scenario_hash not in self._scenarios:
+                    self._scenarios.add(job.scenario_hash)
+                    scenario = (job.scenario_hash, job.scenario_json)
+                    self._db.execute("INSERT OR IGNORE INTO scenarios VALUES (?, ?)", scenario)
                 self._db.execute(
                     "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
@@ -100,13 +159,33 @@ class Store:
                         job.seed,
                         job.replicate,
                         _core.BUILD,
-                        job.scenario_json,
                         outcome.result_json,
+                        outcome.histograms_json,
                         job.samples,
                     ),
                 )
         except (OSError, sqlite3.Error) as error:
             raise self._error("a result cannot be written", error) from None
+
+    def set_points(self, study: str, points: Iterable[tuple[int, str, int, int, str]]) -> None:
+        """Store what a study consists of.
+
+        Of each point: number, scenario hash, seed, replicates, settings as JSON.
+        """
+        try:
+            with self._db:
+                self._db.execute("DELETE FROM points WHERE study = ?", (study,))
+                rows = ((study, *point) for point in points)
+                self._db.executemany("INSERT INTO points VALUES (?, ?, ?, ?, ?, ?)", rows)
+        except sqlite3.Error as error:
+            raise self._error("points cannot be written", error) from None
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Return the rows of an SQL query on the index, one by one."""
+        try:
+            yield from self._db.execute(query, values)
+        except sqlite3.Error as error:
+            raise self._error("cannot be read", error) from None
 
     def samples_path(self, key: str, kind: str) -> Path:
         """Return the Parquet file of the samples of `flows` or `links`; only of a store with a folder."""
@@ -133,12 +212,35 @@ class Store:
             if content is not None:
                 write_whole(self.samples_path(outcome.key, kind), content)
 
+    def _row(self, query: str, values: Sequence[Any]) -> tuple[Any, ...] | None:
+        return next(self.rows(query, values), None)
+
+    def _require_format(self) -> None:
+        (found,) = self._db.execute("PRAGMA user_version").fetchone()
+        empty = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+        if found != _FORMAT and not empty:
+            raise StoreError(
+                f"{self.folder}: was filled by another version of ackclock (format {found}, this is "
+                f"{_FORMAT}); use another folder"
+            )
+
     def _error(self, what: str, error: Exception) -> StoreError:
         place = "<memory>" if self.folder is None else str(self.folder)
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return StoreError(
             f"{place}: {what}: {reason}; finished runs are kept, so the same command goes on where it stopped"
         )
+
+
+def _is_whole(path: Path) -> bool:
+    """Return whether a Parquet file is there, and not cut off."""
+    try:
+        with path.open("rb") as file:
+            first = file.read(len(_PARQUET))
+            file.seek(-len(_PARQUET), os.SEEK_END)
+            return first == file.read() == _PARQUET
+    except OSError:
+        return False
 
 
 def write_whole(path: Path, content: bytes) -> None:

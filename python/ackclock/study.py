@@ -1,12 +1,16 @@
-"""A study is a list of runs; running it fills a store. Every command builds a study and renders its store."""
+"""A study is a list of runs; running it fills a store. Every command builds a study and renders its store.
+
+What is run next may depend on results: `work_off` asks a `Work` for jobs until it has no more.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from ackclock.errors import StoreError
 from ackclock.job import Job, Outcome, cancel_all, execute, reset_cancel
@@ -52,6 +56,16 @@ class Study:
         return Study(self.jobs + other.jobs)
 
 
+class Work(Protocol):
+    """Where jobs come from, and where outcomes go."""
+
+    def next(self) -> Job | None:
+        """Return the next job; nothing if there is none, at least before a job under way ends."""
+
+    def finished(self, job: Job, outcome: Outcome) -> None:
+        """Take the outcome of a job, which is stored already."""
+
+
 def default_workers() -> int:
     """Return the number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -87,28 +101,43 @@ def run_study(
             missing.setdefault(job.key, job)
     total = len(outcomes) + len(missing)
     progress(len(outcomes), total)
-    count = workers or default_workers()
-    if executor is None:
-        with executor_for(count) as own:
-            _run(missing.values(), store, own, count, outcomes, lambda: progress(len(outcomes), total))
-    else:
-        _run(missing.values(), store, executor, count, outcomes, lambda: progress(len(outcomes), total))
+
+    class Missing:
+        def __init__(self) -> None:
+            self._jobs = iter(missing.values())
+
+        def next(self) -> Job | None:
+            return next(self._jobs, None)
+
+        def finished(self, job: Job, outcome: Outcome) -> None:
+            outcomes[job.key] = outcome
+            progress(len(outcomes), total)
+
+    work_off(Missing(), store, executor=executor, workers=workers)
     return [outcomes[job.key] for job in study.jobs]
 
 
-def _run(
-    jobs: Iterable[Job],
-    store: Store,
-    executor: Executor,
-    workers: int,
-    outcomes: dict[str, Outcome],
-    tell: Callable[[], None],
+def work_off(
+    work: Work, store: Store, *, executor: Executor | None = None, workers: int | None = None
 ) -> None:
-    waiting = iter(jobs)
+    """Run and store the jobs of `work`, until it has none and none is under way; keeps no outcome.
+
+    `executor` as for `run_study`. On Ctrl-C the runs under way are given up, finished ones are kept, and
+    KeyboardInterrupt goes on.
+    """
+    count = workers or default_workers()
+    if executor is not None:
+        _work_off(work, store, executor, count)
+        return
+    with executor_for(count) as own:
+        _work_off(work, store, own, count)
+
+
+def _work_off(work: Work, store: Store, executor: Executor, workers: int) -> None:
     running: dict[Future[Outcome], Job] = {}
     try:
         while True:
-            while len(running) < _AHEAD * workers and (job := next(waiting, None)) is not None:
+            while len(running) < _AHEAD * workers and (job := work.next()) is not None:
                 running[executor.submit(execute, job)] = job
             if not running:
                 return
@@ -117,8 +146,7 @@ def _run(
                 job = running.pop(future)
                 outcome = future.result()
                 store.put(job, outcome)
-                outcomes[job.key] = outcome
-                tell()
+                work.finished(job, outcome)
     except BaseException as error:
         cancel_all()
         for future in running:

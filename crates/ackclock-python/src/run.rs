@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use ackclock::sim::{self, FlowResult, LinkResult, Plan, RunResult, Summary};
+use ackclock::sim::{self, FlowResult, Histogram, LinkResult, Plan, RunResult, Summary};
 use cpu_time::ThreadTime;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -58,7 +58,7 @@ struct Document<'a> {
 
 #[pymethods]
 impl Run {
-    /// Everything but the samples, as JSON.
+    /// Everything but the samples and histograms, as JSON.
     fn to_json(&self) -> PyResult<String> {
         to_json(&Document {
             scenario: &self.scenario,
@@ -73,6 +73,19 @@ impl Run {
             flows: &self.outcome.flows,
             links: &self.outcome.links,
         })
+    }
+
+    /// How long the packets of each shared link waited: a JSON list of `link`, `up_to_ns`, `packets`.
+    fn histograms_json(&self) -> PyResult<String> {
+        #[derive(Serialize)]
+        struct OfLink<'a> {
+            link: &'a str,
+            #[serde(flatten)]
+            histogram: &'a Histogram,
+        }
+        let links = self.outcome.links.iter();
+        let of_links: Vec<_> = links.map(|link| OfLink { link: &link.name, histogram: &link.queue_delays }).collect();
+        to_json(&of_links)
     }
 
     /// Samples of flows over time, a table of Arrow.

@@ -62,6 +62,21 @@ fn every_algorithm_under_every_recovery_keeps_within_the_bounds() {
 }
 
 #[test]
+fn the_histogram_of_waits_holds_every_forwarded_packet_and_its_percentile() {
+    let result = small(2).run();
+    let link = bottleneck(&result);
+    let delays = &link.queue_delays;
+    assert_eq!(delays.packets.iter().sum::<u64>(), link.forwarded);
+    assert!(delays.up_to_ns.is_sorted() && delays.packets.iter().all(|count| *count > 0));
+    let mut below = 0.0;
+    let p95 = delays.up_to_ns.iter().zip(&delays.packets).find(|(_, count)| {
+        below += **count as f64;
+        below >= 0.95 * link.forwarded as f64
+    });
+    assert_eq!(*p95.unwrap().0 as f64 / 1e9, link.queue_delay_p95_s);
+}
+
+#[test]
 fn better_recovery_gives_more_goodput_under_heavy_loss() {
     let goodput = |recovery| {
         let mut dumbbell = with_recovery(small(1), recovery);

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
+from ackclock.metrics import SUMMARY
 from ackclock.scenario import Scenario
 from ackclock.store import Store
 from ackclock.study import Study, run_study
@@ -43,20 +44,6 @@ def command(file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, o
         click.echo(f"kept in {out}", err=True)
 
 
-#: Rows of the summary: key, label, factor, unit.
-_SUMMARY = (
-    ("goodput_bps", "goodput", 1e-6, "Mbit/s"),
-    ("throughput_bps", "throughput", 1e-6, "Mbit/s"),
-    ("utilization", "utilization", 100, "%"),
-    ("efficiency", "efficiency", 100, "%"),
-    ("delivery_ratio", "delivery ratio", 100, "%"),
-    ("loss_rate", "loss rate (senders)", 100, "%"),
-    ("drop_rate", "drop rate (bottleneck)", 100, "%"),
-    ("jain_index", "Jain index", 1, ""),
-    ("spread", "spread", 1, ""),
-    ("queue_delay_mean_s", "queue delay, mean", 1e3, "ms"),
-    ("queue_delay_p95_s", "queue delay, 95 %", 1e3, "ms"),
-)
 #: Flows shown; `--json` has all.
 _MAX_FLOWS = 20
 
@@ -71,8 +58,8 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
     summary.add_column("metric")
     summary.add_column("value", justify="right")
     summary.add_column("unit")
-    for key, label, factor, unit in _SUMMARY:
-        summary.add_row(label, f"{factor * document['summary'][key]:.4f}", unit)
+    for metric in SUMMARY:
+        summary.add_row(metric.label, f"{metric.factor * metric.of(document):.4f}", metric.unit)
     show(summary)
     flows = Table(box=box.SIMPLE_HEAD)
     flows.add_column("flow", overflow="fold")

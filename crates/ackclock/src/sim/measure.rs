@@ -1,7 +1,7 @@
 //! From counters to metrics: what was counted at the end less what was counted at the end of the warm-up.
 
 use super::plan::Plan;
-use super::result::{FlowResult, LinkResult, RunResult, Summary};
+use super::result::{FlowResult, Histogram, LinkResult, RunResult, Summary};
 use super::simulation::{Flow, Packets, Simulation};
 use crate::link::LinkCounters;
 use crate::metric::{jain_index, loss_rate, ratio, spread};
@@ -131,6 +131,7 @@ impl Measurement {
         let forwarded = after.forwarded - before.forwarded;
         let bits = 8.0 * (after.forwarded_bytes - before.forwarded_bytes) as f64;
         let secs = end.since(self.since).as_secs_f64();
+        let waits = link.waits();
         LinkResult {
             name: plan.links[index].name.clone(),
             utilization: plan.links[index].rate.map(|rate| bits / (rate.as_bps() as f64 * secs)),
@@ -140,9 +141,10 @@ impl Measurement {
             marks: after.marks - before.marks,
             losses: after.losses - before.losses,
             queue_delay_mean_s: ratio((after.wait_ns - before.wait_ns) as f64 / NANOS_PER_SEC as f64, forwarded as f64),
-            queue_delay_p95_s: link
-                .waits()
+            queue_delay_p95_s: waits
+                .as_ref()
                 .map_or(0.0, |waits| waits.value_at_quantile(0.95) as f64 / NANOS_PER_SEC as f64),
+            queue_delays: waits.map(Histogram::from).unwrap_or_default(),
         }
     }
 

@@ -1,0 +1,173 @@
+"""Running a study file: which runs are still missing, and which more its stopping rule wants."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+
+from ackclock.grid import Grid, Point
+from ackclock.job import Job, Outcome
+from ackclock.metrics import SUMMARY
+from ackclock.stats import Estimate
+from ackclock.store import Store
+from ackclock.study import work_off
+from ackclock.until import FIRST, STEP, interval
+
+
+def run_grid(
+    grid: Grid,
+    store: Store,
+    *,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
+    """Run what the store does not hold of a study, and note in the store how many replicates each point has.
+
+    The store is claimed: another process that fills it is refused. Whatever the number of workers, and
+    wherever an earlier process was killed, the same runs are there in the end.
+    """
+    store.claim()
+    campaign = Campaign(grid, store, progress)
+    work_off(campaign, store, executor=executor, workers=workers)
+    store.set_points(
+        grid.name,
+        (
+            (
+                point.number,
+                point.scenario_hash,
+                grid.seed,
+                campaign.replicates[point.number],
+                json.dumps(point.settings, default=str),
+            )
+            for point in grid.points
+        ),
+    )
+
+
+@dataclass
+class _Progress:
+    """A point under way."""
+
+    point: Point
+    jobs: Iterator[Job]
+    #: How many replicates were asked for.
+    asked: int = 0
+    #: How many of them are done.
+    done: int = 0
+    #: What the stopping rule looks at, by replicate.
+    values: dict[int, float] = field(default_factory=dict)
+
+
+class Campaign:
+    """The runs of a study file as `Work`: in the order of its points, a rule's further replicates first.
+
+    Holds the points that are under way, and no results.
+    """
+
+    def __init__(
+        self, grid: Grid, store: Store, progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> None:
+        self._grid, self._store, self._tell = grid, store, progress
+        self._points = iter(grid.points)
+        self._asked: deque[tuple[_Progress, Job]] = deque()
+        #: Points that wait for a run under way; two points may be the same scenario.
+        self._waiting: dict[str, list[_Progress]] = {}
+        #: Replicates that count, by the number of the point, once the point is done.
+        self.replicates: dict[int, int] = {}
+        self._done = 0
+        self._total = sum(self._first(point) for point in grid.points)
+        progress(0, self._total)
+
+    def next(self) -> Job | None:
+        """Return the next run that is not stored, if there is one now."""
+        while True:
+            if not self._asked:
+                point = next(self._points, None)
+                if point is None:
+                    return None
+                self._ask(_Progress(point, self._grid.jobs(point)), self._first(point))
+            progress, job = self._asked.popleft()
+            if job.key in self._waiting:
+                self._waiting[job.key].append(progress)
+            elif self._store.has(job):
+                self._note(progress, job.replicate, self._stored_value(job))
+            else:
+                self._waiting[job.key] = [progress]
+                return job
+
+    def finished(self, job: Job, outcome: Outcome) -> None:
+        """Note a run; its point may be done, or want more."""
+        value = self._value(outcome)
+        for progress in self._waiting.pop(job.key):
+            self._note(progress, job.replicate, value)
+
+    def _first(self, point: Point) -> int:
+        """How many replicates a point has at least."""
+        return point.most if self._grid.until is None else min(point.most, FIRST)
+
+    def _ask(self, progress: _Progress, count: int) -> None:
+        progress.asked += count
+        # What a rule wants more comes first, so that few points are under way.
+        self._asked.extendleft(reversed([(progress, next(progress.jobs)) for _ in range(count)]))
+
+    def _note(self, progress: _Progress, replicate: int, value: float) -> None:
+        progress.done += 1
+        self._done += 1
+        until, point = self._grid.until, progress.point
+        if until is not None:
+            progress.values[replicate] = value
+        if progress.done == progress.asked:
+            enough: int | None = progress.asked
+            if until is not None and progress.asked < point.most:
+                enough = until.enough([progress.values[number] for number in range(progress.asked)])
+            if enough is None:
+                more = min(STEP, point.most - progress.asked)
+                self._total += more
+                self._ask(progress, more)
+            else:
+                self.replicates[point.number] = enough
+        self._tell(self._done, self._total)
+
+    def _stored_value(self, job: Job) -> float:
+        if self._grid.until is None:
+            return 0.0
+        outcome = self._store.get(replace(job, samples=False))
+        assert outcome is not None, "invariant: the store has it"
+        return self._value(outcome)
+
+    def _value(self, outcome: Outcome) -> float:
+        until = self._grid.until
+        return 0.0 if until is None else until.metric.of(json.loads(outcome.result_json))
+
+
+@dataclass(frozen=True)
+class PointSummary:
+    """A point with the metrics of its replicates."""
+
+    point: Point
+    replicates: int
+    #: By name of the metric, in the unit of its key.
+    metrics: dict[str, Estimate]
+
+
+def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
+    """Give the summary of each point of a study that was run, one by one, in the order of the points."""
+    counts = {
+        number: count
+        for number, count in store.rows("SELECT point, replicates FROM points WHERE study = ?", (grid.name,))
+    }
+    for point in grid.points:
+        count = counts[point.number]
+        values: dict[str, list[float]] = {metric.name: [] for metric in SUMMARY}
+        for _, job in zip(range(count), grid.jobs(point), strict=False):
+            outcome = store.get(replace(job, samples=False))
+            assert outcome is not None, "invariant: points are noted when their runs are stored"
+            document = json.loads(outcome.result_json)
+            for metric in SUMMARY:
+                values[metric.name].append(metric.of(document))
+        metrics = {metric.name: interval(metric, values[metric.name]) for metric in SUMMARY}
+        yield PointSummary(point, count, metrics)

@@ -1,0 +1,183 @@
+"""`ackclock study`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ackclock.campaign import PointSummary, run_grid, summaries
+from ackclock.cli.console import progress, show
+from ackclock.cli.options import file_argument, json_option
+from ackclock.forecast import Forecast, forecast
+from ackclock.frames import frame_of
+from ackclock.grid import SAMPLES, Grid, as_toml
+from ackclock.metrics import BY_NAME, SUMMARY
+from ackclock.store import Store
+from ackclock.until import FIRST
+
+#: Metrics of the table, with headings; `summary.csv` has all.
+_SHOWN = {
+    "goodput": "goodput Mbit/s",
+    "utilization": "utilization %",
+    "loss_rate": "loss %",
+    "jain_index": "Jain",
+    "queue_delay_mean": "queue ms",
+}
+_MOST_ROWS = 40
+
+
+@click.command("study")
+@file_argument
+@click.option("--plan", is_flag=True, help="Say how many runs it takes, how long and how much, and stop.")
+@click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
+@click.option("--replicates", type=click.IntRange(1), help="In place of the file's.")
+@click.option("--samples", type=click.Choice(SAMPLES), help="Which replicates keep samples over time.")
+@click.option("--out", type=click.Path(file_okay=False), help="The folder of the store.")
+@json_option
+def command(
+    file: str,
+    plan: bool,
+    workers: int | None,
+    replicates: int | None,
+    samples: str | None,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Run the study FILE: every point of its grid, so many replicates each.
+
+    Runs that the folder holds are not run again, so a study that was stopped, or killed, goes on with the
+    same command. `summary.csv` and `summary.parquet` get the mean and the interval of each metric at each
+    point; `ackclock query` reads everything else.
+    """
+    grid = Grid.load(file, replicates=replicates, samples=samples)
+    folder = Path(out or f"ackclock-out/study-{grid.name}")
+    if plan:
+        _show_plan(grid, folder, workers, as_json)
+        return
+    with Store(folder) as store:
+        with progress("running") as tell:
+            run_grid(grid, store, workers=workers, progress=tell)
+        found = list(summaries(grid, store))
+        _write(grid, store, found)
+    if as_json:
+        click.echo(json.dumps(_document(grid, found), indent=2))
+    else:
+        _show(grid, found)
+    click.echo(f"kept in {folder}", err=True)
+
+
+def _show_plan(grid: Grid, folder: Path, workers: int | None, as_json: bool) -> None:
+    least = FIRST if grid.until is not None else max(point.most for point in grid.points)
+    if folder.exists():
+        with Store.existing(folder) as store:
+            found = forecast(grid, store, least=least, workers=workers)
+    else:
+        found = forecast(grid, None, least=least, workers=workers)
+    if as_json:
+        click.echo(json.dumps(dataclasses.asdict(found), indent=2))
+        return
+    click.echo(f"points      {found.points}")
+    click.echo(f"runs        {_range(found.least_runs, found.most_runs)}, {found.stored_runs} of them stored")
+    time_words = _range(_duration(found.least_time_s), _duration(found.most_time_s))
+    click.echo(f"time        about {time_words} on {found.workers} workers")
+    size_words = _range(_size(found.least_bytes), _size(found.most_bytes))
+    click.echo(f"size        about {size_words}{_samples_words(grid, found)}")
+
+
+def _samples_words(grid: Grid, found: Forecast) -> str:
+    if grid.samples == "none":
+        return ""
+    runs = found.points if grid.samples == "first" else found.most_runs
+    return f", and samples of {runs} runs"
+
+
+def _range(least: object, most: object) -> str:
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e3:.0f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
+
+
+def _write(grid: Grid, store: Store, found: Sequence[PointSummary]) -> None:
+    import io
+
+    rows = []
+    for summary in found:
+        row: dict[str, Any] = {"point": summary.point.number}
+        row |= {key: _plain(value) for key, value in summary.point.settings.items()}
+        row["replicates"] = summary.replicates
+        for metric in SUMMARY:
+            value = summary.metrics[metric.name]
+            row |= {metric.key: value.mean, f"{metric.key}_low": value.low, f"{metric.key}_high": value.high}
+        rows.append(row)
+    frame = frame_of(rows)
+    for name, write in (("summary.csv", frame.write_csv), ("summary.parquet", frame.write_parquet)):
+        buffer = io.BytesIO()
+        write(buffer)
+        store.write_file(name, buffer.getvalue())
+
+
+def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
+    return {
+        "study": grid.name,
+        "seed": grid.seed,
+        "until": None if grid.until is None else grid.until.text,
+        "points": [
+            {
+                "point": summary.point.number,
+                "settings": {key: _plain(value) for key, value in summary.point.settings.items()},
+                "replicates": summary.replicates,
+                "metrics": {
+                    metric.key: {"mean": value.mean, "low": value.low, "high": value.high}
+                    for metric in SUMMARY
+                    if (value := summary.metrics[metric.name])
+                },
+            }
+            for summary in found
+        ],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A setting as a cell: numbers stay numbers, everything else is text."""
+    return value if isinstance(value, (int, float, str)) else as_toml(value)
+
+
+def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, title=grid.name, title_justify="left")
+    for key in grid.keys:
+        table.add_column(key, overflow="fold")
+    table.add_column("runs", justify="right")
+    for heading in _SHOWN.values():
+        table.add_column(heading, justify="right", no_wrap=True)
+    for summary in found[:_MOST_ROWS]:
+        settings = (str(_plain(summary.point.settings[key])) for key in grid.keys)
+        values = (_value(summary, name) for name in _SHOWN)
+        table.add_row(*settings, str(summary.replicates), *values)
+    show(table)
+    if len(found) > _MOST_ROWS:
+        click.echo(f"  and {len(found) - _MOST_ROWS} more points (summary.csv has all)")
+
+
+def _value(summary: PointSummary, name: str) -> str:
+    metric, value = BY_NAME[name], summary.metrics[name]
+    mean = f"{metric.factor * value.mean:.4g}"
+    half = value.half_width
+    return mean if half is None else f"{mean} ±{metric.factor * half:.2g}"

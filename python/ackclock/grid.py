@@ -1,0 +1,243 @@
+"""Study files: a scenario, what varies in it, and how often each point is run."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ackclock.errors import InputError, ScenarioError
+from ackclock.job import Job
+from ackclock.scenario import Scenario
+from ackclock.until import DEFAULT_MOST, FIRST, Until
+
+#: Of which replicates samples over time are kept.
+SAMPLES = ("none", "first", "all")
+_KEYS = {
+    "schema": int,
+    "name": str,
+    "scenario": (str, dict),
+    "set": list,
+    "grid": dict,
+    "together": list,
+    "replicates": int,
+    "until": str,
+    "seed": int,
+    "samples": str,
+}
+_SCHEMA = 1
+#: More points than anybody means.
+_MOST_POINTS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Keys that change together, and their values: one row per step."""
+
+    keys: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One scenario of a study."""
+
+    number: int
+    #: What the axes set, by key.
+    settings: Mapping[str, Any]
+    scenario_hash: str
+    #: Replicates at the most: one where nothing is random.
+    most: int
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A checked study file."""
+
+    path: Path
+    name: str
+    scenario: Scenario
+    axes: tuple[Axis, ...]
+    points: tuple[Point, ...]
+    until: Until | None
+    seed: int
+    samples: str
+
+    @classmethod
+    def load(cls, path: str | Path, *, replicates: int | None = None, samples: str | None = None) -> Grid:
+        """Read a study file; `replicates` and `samples` take the place of the file's.
+
+        Raises `InputError` or `ScenarioError` with file and key.
+        """
+        path = Path(path)
+        table = _read(path)
+        scenario = _scenario(path, table)
+        axes = _axes(path, table)
+        until = _until(path, table)
+        most = _replicates(path, table, until) if replicates is None else replicates
+        kept = table.get("samples", "first") if samples is None else samples
+        if kept not in SAMPLES:
+            _fail(path, "samples", f"is {kept!r}, but must be one of {', '.join(SAMPLES)}")
+        seed = table.get("seed", scenario.seed)
+        if not 0 <= seed < 2**63:
+            _fail(path, "seed", f"is {seed}, but must be at least 0 and below 2^63")
+        points = tuple(_points(path, scenario, axes, most))
+        return cls(path, table.get("name", path.stem), scenario, axes, points, until, seed, kept)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that vary, in the order of the file."""
+        return tuple(key for axis in self.axes for key in axis.keys)
+
+    def jobs(self, point: Point) -> Iterator[Job]:
+        """Give the job of each replicate of a point, one by one."""
+        scenario = self.scenario.with_sets(_sets(point.settings))
+        resolved = scenario.resolved_json
+        for replicate in range(point.most):
+            yield Job(
+                name=self.name,
+                scenario_json=resolved,
+                scenario_hash=point.scenario_hash,
+                seed=self.seed,
+                replicate=replicate,
+                samples=self.samples == "all" or (self.samples == "first" and replicate == 0),
+            )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not UTF-8 text; a study is a TOML file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: is not TOML: {error}") from None
+    for key, value in table.items():
+        if key not in _KEYS:
+            close = get_close_matches(key, _KEYS, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(_KEYS)}"
+            if "flows" in table:
+                hint = 'this looks like a scenario: a study names one, as in scenario = "FILE"'
+            _fail(path, key, f"is no key of a study; {hint}")
+        if not isinstance(value, _KEYS[key]) or isinstance(value, bool):  # type: ignore[arg-type]
+            _fail(path, key, f"is {as_toml(value)}, but must be {_kinds(_KEYS[key])}")
+    if table.get("schema", _SCHEMA) != _SCHEMA:
+        _fail(path, "schema", f"is {table['schema']}; this version of ackclock reads {_SCHEMA}")
+    return table
+
+
+def _scenario(path: Path, table: Mapping[str, Any]) -> Scenario:
+    if "scenario" not in table:
+        _fail(path, "scenario", "is missing: the file of a scenario, or a table with its keys")
+    given, sets = table["scenario"], table.get("set", [])
+    for text in sets:
+        if not isinstance(text, str):
+            _fail(path, "set", f'has {as_toml(text)}, but must be a list of "KEY=VALUE"')
+    if isinstance(given, str):
+        return Scenario.from_file(path.parent / given, sets)
+    return Scenario.from_dict(given, sets, source=f"{path}: scenario")
+
+
+def _axes(path: Path, table: Mapping[str, Any]) -> tuple[Axis, ...]:
+    axes = [
+        Axis((key,), tuple((value,) for value in _values(path, f"grid.{key}", values)))
+        for key, values in _flat(table.get("grid", {}))
+    ]
+    for index, group in enumerate(table.get("together", ())):
+        name = f"together[{index}]"
+        if not isinstance(group, dict):
+            _fail(path, name, f"is {as_toml(group)}, but must be a table of keys and their values")
+        columns = {key: _values(path, f"{name}.{key}", values) for key, values in _flat(group)}
+        if len({len(values) for values in columns.values()}) > 1:
+            lengths = ", ".join(f"{key} {len(values)}" for key, values in columns.items())
+            _fail(path, name, f"must have as many values for each key; there are: {lengths}")
+        axes.append(Axis(tuple(columns), tuple(zip(*columns.values(), strict=True))))
+    keys = [key for axis in axes for key in axis.keys]
+    for key in keys:
+        if keys.count(key) > 1:
+            _fail(path, key, "varies twice; each key belongs to one axis")
+    return tuple(axes)
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Give dotted keys: `a.b = [..]` is `"a.b" = [..]`."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _values(path: Path, key: str, values: Any) -> list[Any]:
+    if not isinstance(values, list) or not values:
+        _fail(path, key, f"is {as_toml(values)}, but must be a list of at least one value")
+    return values
+
+
+def _until(path: Path, table: Mapping[str, Any]) -> Until | None:
+    if "until" not in table:
+        return None
+    try:
+        return Until.parse(table["until"])
+    except InputError as error:
+        _fail(path, "until", str(error))
+
+
+def _replicates(path: Path, table: Mapping[str, Any], until: Until | None) -> int:
+    most: int = table.get("replicates", 1 if until is None else DEFAULT_MOST)
+    least = 1 if until is None else FIRST
+    if most < least:
+        why = "" if until is None else ", as `until` looks at so many first"
+        _fail(path, "replicates", f"is {most}, but must be at least {least}{why}")
+    return most
+
+
+def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int) -> Iterator[Point]:
+    count = math.prod(len(axis.rows) for axis in axes)
+    if count > _MOST_POINTS:
+        _fail(path, "grid", f"has {count} points; at most {_MOST_POINTS} are possible")
+    for number, steps in enumerate(itertools.product(*(axis.rows for axis in axes))):
+        settings = {
+            key: value
+            for axis, row in zip(axes, steps, strict=True)
+            for key, value in zip(axis.keys, row, strict=True)
+        }
+        try:
+            changed = scenario.with_sets(_sets(settings))
+        except ScenarioError as error:
+            message, sets = str(error), ", ".join(_sets(settings))
+            of_key = message.removeprefix("--set ")
+            where = "grid" if of_key != message else f"grid: with {sets}"
+            raise ScenarioError(f"{path}: {where}: {of_key}") from None
+        yield Point(number, settings, changed.hash, most if changed.is_random else 1)
+
+
+def _sets(settings: Mapping[str, Any]) -> list[str]:
+    return [f"{key}={as_toml(value)}" for key, value in settings.items()]
+
+
+def as_toml(value: Any) -> str:
+    """Return a value as it stands in a TOML file, in one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {as_toml(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(as_toml, value))}]"
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _kinds(kinds: Any) -> str:
+    words = {int: "a whole number", str: "a text", dict: "a table", list: "a list"}
+    return " or ".join(words[kind] for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
+
+
+def _fail(path: Path, key: str, what: str) -> NoReturn:
+    raise InputError(f"{path}: {key}: {what}")

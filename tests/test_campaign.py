@@ -1,0 +1,184 @@
+"""`ackclock study`: the same results in any order, on any number of workers, wherever it was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import ACKCLOCK, cli
+
+from ackclock.campaign import run_grid, summaries
+from ackclock.grid import Grid
+from ackclock.store import Store
+
+#: `make kills` sets more.
+KILLS = int(os.environ.get("ACKCLOCK_KILLS", "6"))
+STUDY = """\
+scenario = "tiny.toml"
+replicates = 20
+
+[grid]
+"flows.test.cc" = ["aimd", "new-aimd", "cubic"]
+"topology.queue.limit" = ["5 packets", "10 packets"]
+"""
+
+
+class Late(ThreadPoolExecutor):
+    """Ends runs in an order of its own."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(8)
+        self._luck = random.Random(seed)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        delay_s = self._luck.choice((0, 0.002, 0.02))
+
+        def late() -> Any:
+            time.sleep(delay_s)
+            return fn(*args, **kwargs)
+
+        return super().submit(late)
+
+
+@pytest.fixture
+def study(tiny: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    return path
+
+
+def rows(folder: Path) -> dict[str, str]:
+    """What is stored; the CPU time in each document gives away whether the engine ran again."""
+    index = sqlite3.connect(folder / "runs.sqlite")
+    try:
+        return dict(index.execute("SELECT key, result_json FROM runs"))
+    except sqlite3.OperationalError:
+        return {}
+    finally:
+        index.close()
+
+
+def test_one_or_two_workers_leave_the_same_files(study: Path, tmp_path: Path) -> None:
+    left = []
+    for workers in ("1", "2"):
+        out = tmp_path / workers
+        answer = cli("study", study, "--workers", workers, "--out", out)
+        assert answer.code == 0, answer.stderr
+        files = [out / "summary.csv", out / "summary.parquet", *sorted((out / "samples").iterdir())]
+        left.append((answer.stdout, {path.name: path.read_bytes() for path in files}))
+    assert left[0] == left[1]
+    # Samples of replicate 0, flows and links.
+    assert len(left[0][1]) == 2 + 6 * 2
+
+
+def test_the_order_in_which_runs_end_changes_nothing(study: Path) -> None:
+    study.write_text(f'until = "goodput +- 0.3 %"\n{STUDY}'.replace("replicates = 20", "replicates = 25"))
+    grid = Grid.load(study, samples="none")
+    found = []
+    for seed in range(3):
+        with Store() as store, Late(seed) as executor:
+            run_grid(grid, store, executor=executor, workers=2)
+            found.append(list(summaries(grid, store)))
+    assert found[0] == found[1] == found[2]
+    counts = {summary.replicates for summary in found[0]}
+    assert counts <= {10, 15, 20, 25} and len(counts) > 1
+
+
+def test_a_study_that_is_killed_loses_nothing_and_repeats_nothing(study: Path, tmp_path: Path) -> None:
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    total = max(120, 12 * KILLS)
+    study.write_text(STUDY.replace("replicates = 20", f"replicates = {total // 6}"))
+    assert cli("study", study, "--out", whole).code == 0
+    luck = random.Random(1)
+    known: dict[str, str] = {}
+    kills = 0
+    while kills < KILLS and len(known) < total:
+        process = subprocess.Popen(
+            [ACKCLOCK, "study", study, "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        wanted = len(known) + luck.randrange(1, 8)
+        while process.poll() is None and len(rows(out) if out.exists() else ()) < min(wanted, total):
+            time.sleep(luck.random() * 0.01)
+        process.kill()
+        process.wait()
+        kills += 1
+        stored = rows(out)
+        assert known.items() <= stored.items(), "a finished run is lost or was repeated"
+        known = stored
+    answer = cli("study", study, "--out", out)
+    assert answer.code == 0, answer.stderr
+    stored = rows(out)
+    assert known.items() <= stored.items() and len(stored) == total
+    assert kills == KILLS or len(known) == total
+    for name in ("summary.csv", "summary.parquet"):
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_a_second_process_on_a_store_is_refused(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with Store(out) as store:
+        store.claim()
+        answer = cli("study", study, "--out", out)
+        assert answer.code == 2
+        assert "another process is filling this store" in answer.stderr
+        assert "Traceback" not in answer.stderr
+    assert cli("study", study, "--out", out).code == 0
+
+
+def test_a_changed_file_runs_what_is_new(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert cli("study", study, "--out", out, "--replicates", "2").code == 0
+    before = rows(out)
+    study.write_text(STUDY.replace('"cubic"]', '"cubic", "aimd-fc"]'))
+    answer = cli("study", study, "--out", out, "--replicates", "3", "--json")
+    after = rows(out)
+    assert before.items() <= after.items()
+    assert (len(before), len(after)) == (12, 24)
+    document = json.loads(answer.stdout)
+    assert [point["replicates"] for point in document["points"]] == [3] * 8
+    assert document["points"][6]["settings"]["flows.test.cc"] == "aimd-fc"
+
+
+def test_points_that_are_the_same_scenario_share_runs(study: Path, tmp_path: Path) -> None:
+    study.write_text(
+        'scenario = "tiny.toml"\nreplicates = 2\n[grid]\n"topology.rate" = ["2 Mbit/s", "2000 kbit/s"]'
+    )
+    out = tmp_path / "out"
+    answer = cli("study", study, "--out", out, "--json")
+    first, second = json.loads(answer.stdout)["points"]
+    assert first["metrics"] == second["metrics"]
+    assert len(rows(out)) == 2
+
+
+def test_a_plan_says_what_is_missing_and_runs_nothing(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answer = cli("study", study, "--plan", "--out", out)
+    assert answer.code == 0, answer.stderr
+    assert "120, 0 of them stored" in answer.stdout and "samples of 6 runs" in answer.stdout
+    assert not out.exists()
+    assert cli("study", study, "--out", out, "--replicates", "5").code == 0
+    document = json.loads(cli("study", study, "--plan", "--out", out, "--json").stdout)
+    assert (document["points"], document["least_runs"], document["stored_runs"]) == (6, 120, 30)
+    assert document["most_time_s"] > 0 and document["most_bytes"] > 0
+    assert len(rows(out)) == 30
+
+
+def test_a_store_of_another_version_is_refused(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    index = sqlite3.connect(out / "runs.sqlite")
+    index.execute("CREATE TABLE runs (key TEXT)")
+    index.commit()
+    index.close()
+    answer = cli("study", study, "--out", out)
+    assert answer.code == 2
+    assert "was filled by another version of ackclock" in answer.stderr
