@@ -278,6 +278,7 @@ fn a_timeout_backs_off_collapses_the_window_and_sends_everything_again() {
         // RFC 5681: another expiry for the same segment leaves ssthresh; RFC 6298: the timer doubles.
         assert_eq!(tcp.expire(), [0]);
         assert_eq!(tcp.now, Instant::ZERO + Duration::from_secs(3));
+        assert_eq!(tcp.sender.counters().timeouts, 2);
         assert_eq!((tcp.cwnd(), tcp.sender.cc.ssthresh()), (1.0, 4.0));
         // Slow start over what was in flight, then on to new data.
         assert_eq!(tcp.ack(1, &[]), [1, 2]);

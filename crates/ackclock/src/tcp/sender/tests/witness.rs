@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::units::Rate;
 
-/// Keeps its window and its rate, and every ACK that it hears of.
+/// Keeps its window and its rate, every ACK that it hears of, and how often it is told to resume.
 #[derive(Clone, Debug)]
 struct Witness {
     window: f64,
     rate: Option<Rate>,
     heard: Arc<Mutex<Vec<Ack>>>,
+    resumes: Arc<Mutex<u32>>,
 }
 
 impl CongestionControl for Witness {
@@ -27,11 +28,14 @@ impl CongestionControl for Witness {
         self.heard.lock().unwrap().push(*ack);
     }
     fn on_congestion(&mut self, _congestion: &Congestion) {}
+    fn on_resume(&mut self, _now: Instant) {
+        *self.resumes.lock().unwrap() += 1;
+    }
 }
 
 impl Witness {
     fn new(window: f64) -> Self {
-        Witness { window, rate: None, heard: Arc::default() }
+        Witness { window, rate: None, heard: Arc::default(), resumes: Arc::default() }
     }
 
     fn drive(&self, recovery: LossRecovery) -> Driven {
@@ -137,6 +141,30 @@ fn delivery_rates_leave_out_idle_time_and_tell_what_the_application_held_back() 
     let ms = Duration::from_millis;
     let expected = [(1000, ms(1), false), (2000, ms(2), false), (1000, ms(1), true), (4000, ms(1), false)];
     assert_eq!(samples, expected.map(Some));
+}
+
+#[test]
+fn a_sender_resumes_when_it_was_idle_for_longer_than_its_timeout() {
+    // RFC 5681 §4.1: "if the TCP has not sent data in an interval exceeding the retransmission timeout".
+    let witness = Witness::new(4.0);
+    let mut tcp = witness.drive(LossRecovery::Sack);
+    tcp.sender.stop_writing();
+    let resumes_after = |tcp: &mut Driven, idle: Duration| {
+        tcp.now += idle;
+        tcp.sender.write(tcp.now, 2 * MSS);
+        assert_eq!(tcp.sent().len(), 2);
+        *witness.resumes.lock().unwrap()
+    };
+    let ms = Duration::from_millis;
+    assert_eq!(resumes_after(&mut tcp, ms(5000)), 0, "nothing was sent before");
+    // The ACK takes 1 ms, the RTO is at its floor of 200 ms, and counts from the last segment.
+    tcp.ack(2, &[]);
+    assert_eq!(resumes_after(&mut tcp, ms(199)), 0, "exactly a timeout");
+    tcp.now += ms(149);
+    tcp.ack(3, &[]);
+    assert_eq!(resumes_after(&mut tcp, ms(100)), 0, "a segment is in flight");
+    tcp.ack(6, &[]);
+    assert_eq!(resumes_after(&mut tcp, ms(200)), 1);
 }
 
 #[test]
