@@ -23,7 +23,7 @@ SOME_SURVIVE := || case $$? in 2|3) ;; *) exit 1 ;; esac
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 verify-ns2 ns2 ns2-examples fuzz mutants kills docs clean
+.PHONY: help demo test build test-rust test-wheel test-python bench compare-ns2 verify-ns2 ns2 ns2-examples fuzz mutants kills site wheel docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -31,7 +31,7 @@ help: ## Show this list
 demo: build ## Compare New-AIMD with the reference algorithms
 	$(BIN)/ackclock evaluate new-aimd
 
-test: test-rust test-wheel test-python ## Everything that continuous integration runs
+test: test-rust test-wheel test-python site ## Everything that continuous integration runs
 
 build: $(INSTALLED) ## Build the command .venv/bin/ackclock
 
@@ -89,6 +89,16 @@ mutants: ## Change the core in a thousand places, and list the changes that no t
 
 kills: build ## Kill a study a hundred times, and compare what is left
 	ACKCLOCK_KILLS=100 $(BIN)/pytest -q tests/test_campaign.py -k killed
+
+site: $(REQUIREMENTS) ## Build the documentation as a site, in site/
+	$(BIN)/python tools/docs/site.py target/site-pages
+	$(BIN)/zensical build --strict --clean
+
+wheel: $(REQUIREMENTS) ## Build a wheel for any Linux since glibc 2.17, in dist/
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/wheel.txt
+	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --zig --compatibility manylinux2014 \
+		--target $(shell uname -m)-unknown-linux-gnu --out dist
+	sh tools/check_wheel.sh $(PYTHON) dist/*manylinux2014*.whl
 
 docs: build ## Write the generated tables of the documentation
 	$(BIN)/python tools/docs/generate.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import xml.etree.ElementTree
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +14,7 @@ from helpers import cli
 
 import ackclock
 from ackclock.errors import InputError
+from ackclock.synchronous import plot
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +121,14 @@ def test_the_plot_is_drawn(tmp_path: Path) -> None:
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     wrong = cli("model", "aimd", "--plot", "plot.xyz", cwd=tmp_path)
     assert wrong.code == 2 and "plot.xyz" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
+def test_without_matplotlib_a_plot_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"pip install 'ackclock\[plot\]'"):
+        plot({}, 1.0, tmp_path / "plot.svg")
 
 
 def test_python_asks_the_model() -> None:

@@ -8,8 +8,8 @@ wheel=$2
 root=$(cd "$(dirname "$0")/.." && pwd)
 
 case $wheel in
-*-cp311-abi3-*) ;;
-*) echo "check_wheel: $wheel is not an abi3 wheel for Python 3.11 and later" >&2; exit 1 ;;
+*-cp311-abi3-manylinux*) ;;
+*) echo "check_wheel: $wheel is not an abi3 manylinux wheel for Python 3.11 and later" >&2; exit 1 ;;
 esac
 
 environment=$(mktemp -d)
