@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,6 +20,7 @@ from helpers import ACKCLOCK, cli
 
 from ackclock.campaign import run_grid, summaries
 from ackclock.grid import Grid
+from ackclock.query import runs
 from ackclock.store import Store
 
 #: `make kills` sets more.
@@ -159,6 +162,45 @@ def test_points_that_are_the_same_scenario_share_runs(study: Path, tmp_path: Pat
     assert len(rows(out)) == 2
 
 
+def test_a_rule_that_replicates_end_before_is_told(study: Path, tmp_path: Path) -> None:
+    study.write_text(f'until = "goodput +- 0.001 %"\n{STUDY}'.replace("replicates = 20", "replicates = 10"))
+    out = tmp_path / "out"
+    answer = cli("study", study, "--out", out)
+    assert answer.code == 0, answer.stderr
+    assert "! 'goodput +- 0.001 %' is not met at 6 of 6 points" in answer.stdout
+    assert answer.stdout.count("10 !") == 6
+    points = json.loads(cli("study", study, "--out", out, "--json").stdout)["points"]
+    assert [point["until_met"] for point in points] == [False] * 6
+    assert (out / "summary.csv").read_text().splitlines()[0].split(",")[4] == "until_met"
+    met = cli("study", study, "--out", out, "--replicates", "11")
+    assert met.code == 0 and "is not met" in met.stdout
+
+
+def test_what_a_killed_study_left_has_its_settings(study: Path, tmp_path: Path) -> None:
+    grid = Grid.load(study, samples="none")
+
+    def kill(done: int, total: int) -> None:
+        if done == 7:
+            raise KeyboardInterrupt
+
+    with Store(tmp_path / "out") as store:
+        with pytest.raises(KeyboardInterrupt):
+            run_grid(grid, store, workers=1, progress=kill)
+        found = runs(store)
+    assert found["study"].unique().to_list() == ["study"]
+    assert found["flows.test.cc"].null_count() == 0
+
+
+def test_parts_of_files_are_removed_when_who_wrote_them_is_dead(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / "samples").mkdir(parents=True)
+    dead = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True).stdout.strip()
+    for process in (dead, str(os.getpid())):
+        (out / "samples" / f"k-flows.parquet.{process}.partial").touch()
+    assert cli("study", study, "--out", out, "--replicates", "1", "--samples", "none").code == 0
+    assert [path.name for path in (out / "samples").iterdir()] == [f"k-flows.parquet.{os.getpid()}.partial"]
+
+
 def test_a_plan_says_what_is_missing_and_runs_nothing(study: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     answer = cli("study", study, "--plan", "--out", out)
@@ -182,3 +224,28 @@ def test_a_store_of_another_version_is_refused(study: Path, tmp_path: Path) -> N
     answer = cli("study", study, "--out", out)
     assert answer.code == 2
     assert "was filled by another version of ackclock" in answer.stderr
+
+
+def test_a_store_that_is_killed_while_it_is_made_can_be_used(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    program = """
+import os, signal, sqlite3, sys
+from ackclock.store import Store
+
+def watch(statement):
+    if "PRAGMA user_version =" in statement:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+class Watched(sqlite3.Connection):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.set_trace_callback(watch)
+
+real = sqlite3.connect
+sqlite3.connect = lambda path: real(path, factory=Watched)
+Store(sys.argv[1])
+"""
+    killed = subprocess.run([sys.executable, "-c", program, out], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    answer = cli("study", study, "--out", out, "--replicates", "1")
+    assert answer.code == 0, answer.stderr

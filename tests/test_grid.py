@@ -73,6 +73,11 @@ def test_a_point_with_nothing_random_has_one_replicate(study: Writer) -> None:
     assert [point.most for point in grid.points] == [1, 7]
 
 
+def test_a_rule_needs_its_first_replicates_from_an_option_too(study: Writer) -> None:
+    with pytest.raises(AckclockError, match="--replicates: is 5, but must be at least 10, as `until` looks"):
+        Grid.load(study('until = "goodput +- 1 %"'), replicates=5)
+
+
 def test_options_take_the_place_of_the_file(study: Writer) -> None:
     grid = Grid.load(study("replicates = 7"), replicates=2, samples="all")
     assert [job.samples for job in grid.jobs(grid.points[0])] == [True, True]
@@ -93,6 +98,7 @@ def test_a_scenario_may_stand_in_the_file(tmp_path: Path) -> None:
     ("keys", "message"),
     [
         ("replicate = 3", "replicate: is no key of a study; did you mean 'replicates'?"),
+        ('name = "../up"', "name: is '../up', but may hold letters"),
         ("replicates = 0", "replicates: is 0, but must be at least 1"),
         ("replicates = true", "replicates: is true, but must be a whole number"),
         (

@@ -27,12 +27,20 @@ def run_grid(
 ) -> None:
     """Run what the store does not hold of a study, and note in the store how many replicates each point has.
 
-    The store is claimed: another process that fills it is refused. Whatever the number of workers, and
-    wherever an earlier process was killed, the same runs are there in the end.
+    Points are noted before the first run, with the most that they may have, so that the runs of a study that
+    is under way or was killed can be told from others. The store is claimed: another process that fills it is
+    refused. Whatever the number of workers, and wherever an earlier process was killed, the same runs are
+    there in the end.
     """
     store.claim()
     campaign = Campaign(grid, store, progress)
+    _note_points(grid, store, lambda point: point.most)
     work_off(campaign, store, executor=executor, workers=workers)
+    if grid.until is not None:
+        _note_points(grid, store, lambda point: campaign.replicates[point.number])
+
+
+def _note_points(grid: Grid, store: Store, replicates: Callable[[Point], int]) -> None:
     store.set_points(
         grid.name,
         (
@@ -40,7 +48,7 @@ def run_grid(
                 point.number,
                 point.scenario_hash,
                 grid.seed,
-                campaign.replicates[point.number],
+                replicates(point),
                 json.dumps(point.settings, default=str),
             )
             for point in grid.points
@@ -150,6 +158,8 @@ class PointSummary:
 
     point: Point
     replicates: int
+    #: Whether the stopping rule was met, or the replicates ended before; without a rule it is.
+    met: bool
     #: By name of the metric, in the unit of its key.
     metrics: dict[str, Estimate]
 
@@ -170,4 +180,6 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
             for metric in SUMMARY:
                 values[metric.name].append(metric.of(document))
         metrics = {metric.name: interval(metric, values[metric.name]) for metric in SUMMARY}
-        yield PointSummary(point, count, metrics)
+        until = grid.until
+        met = until is None or point.most == 1 or until.enough(values[until.metric.name]) is not None
+        yield PointSummary(point, count, met, metrics)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ _KEYS = {
     "samples": str,
 }
 _SCHEMA = 1
+_NAME = re.compile(r"\w[\w .-]*")
 #: More points than anybody means.
 _MOST_POINTS = 1_000_000
 
@@ -80,7 +82,7 @@ class Grid:
         scenario = _scenario(path, table)
         axes = _axes(path, table)
         until = _until(path, table)
-        most = _replicates(path, table, until) if replicates is None else replicates
+        most = _replicates(path, table, until, replicates)
         kept = table.get("samples", "first") if samples is None else samples
         if kept not in SAMPLES:
             _fail(path, "samples", f"is {kept!r}, but must be one of {', '.join(SAMPLES)}")
@@ -88,7 +90,7 @@ class Grid:
         if not 0 <= seed < 2**63:
             _fail(path, "seed", f"is {seed}, but must be at least 0 and below 2^63")
         points = tuple(_points(path, scenario, axes, most))
-        return cls(path, table.get("name", path.stem), scenario, axes, points, until, seed, kept)
+        return cls(path, _name(path, table), scenario, axes, points, until, seed, kept)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -190,13 +192,27 @@ def _until(path: Path, table: Mapping[str, Any]) -> Until | None:
         _fail(path, "until", str(error))
 
 
-def _replicates(path: Path, table: Mapping[str, Any], until: Until | None) -> int:
-    most: int = table.get("replicates", 1 if until is None else DEFAULT_MOST)
-    least = 1 if until is None else FIRST
+def _replicates(path: Path, table: Mapping[str, Any], until: Until | None, option: int | None) -> int:
+    least, default = (1, 1) if until is None else (FIRST, DEFAULT_MOST)
+    most: int = table.get("replicates", default) if option is None else option
     if most < least:
         why = "" if until is None else ", as `until` looks at so many first"
-        _fail(path, "replicates", f"is {most}, but must be at least {least}{why}")
+        key = "replicates" if option is None else "--replicates"
+        _fail(path, key, f"is {most}, but must be at least {least}{why}")
     return most
+
+
+def _name(path: Path, table: Mapping[str, Any]) -> str:
+    """The name, which names a folder, too."""
+    name: str = table.get("name", path.stem)
+    if _NAME.fullmatch(name) is None:
+        hint = "" if "name" in table else "; the study has none, so it is the file's"
+        _fail(
+            path,
+            "name",
+            f"is {name!r}, but may hold letters, digits, '_', then also '-', '.' and spaces{hint}",
+        )
+    return name
 
 
 def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int) -> Iterator[Point]:

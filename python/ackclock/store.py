@@ -46,6 +46,8 @@ _INDEX = "runs.sqlite"
 _SAMPLES = ("flows", "links")
 #: A whole Parquet file begins and ends with this.
 _PARQUET = b"PAR1"
+#: Ends the name of a file that is being written, behind the number of the process.
+_PARTIAL = ".partial"
 
 
 class Store:
@@ -69,9 +71,8 @@ class Store:
                 # A process that is killed loses nothing; a power cut may cost the last runs, never the store.
                 self._db.execute("PRAGMA synchronous = NORMAL")
             self._require_format()
-            self._db.executescript(_SCHEMA)
-            self._db.execute(f"PRAGMA user_version = {_FORMAT}")
-            self._db.commit()
+            # One transaction: whoever dies here leaves no tables without their format.
+            self._db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_FORMAT}; COMMIT;")
         except (OSError, sqlite3.Error) as error:
             raise self._error("cannot be used as a store", error) from None
 
@@ -104,6 +105,7 @@ class Store:
         try:
             self._lock = (self.folder / "lock").open("a")
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove_partial(self.folder)
         except BlockingIOError:
             raise StoreError(
                 f"{self.folder}: another process is filling this store; wait for it, or use another folder"
@@ -216,8 +218,9 @@ class Store:
         return next(self.rows(query, values), None)
 
     def _require_format(self) -> None:
-        (found,) = self._db.execute("PRAGMA user_version").fetchone()
+        # Tables first: where another process makes them in between, their format is there, too.
         empty = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+        (found,) = self._db.execute("PRAGMA user_version").fetchone()
         if found != _FORMAT and not empty:
             raise StoreError(
                 f"{self.folder}: was filled by another version of ackclock (format {found}, this is "
@@ -243,10 +246,27 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
+def _remove_partial(folder: Path) -> None:
+    """Remove what processes that were killed began to write."""
+    for partial in folder.glob(f"**/*{_PARTIAL}"):
+        if not _is_alive(int(partial.name.removesuffix(_PARTIAL).rpartition(".")[2])):
+            partial.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is there whole or not at all. Raises `OSError`."""
     # Another process may be writing the same result.
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    partial = path.with_name(f"{path.name}.{os.getpid()}{_PARTIAL}")
     try:
         with partial.open("wb") as file:
             file.write(content)

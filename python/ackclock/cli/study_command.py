@@ -120,6 +120,8 @@ def _write(grid: Grid, store: Store, found: Sequence[PointSummary]) -> None:
         row: dict[str, Any] = {"point": summary.point.number}
         row |= {key: _plain(value) for key, value in summary.point.settings.items()}
         row["replicates"] = summary.replicates
+        if grid.until is not None:
+            row["until_met"] = summary.met
         for metric in SUMMARY:
             value = summary.metrics[metric.name]
             row |= {metric.key: value.mean, f"{metric.key}_low": value.low, f"{metric.key}_high": value.high}
@@ -141,6 +143,7 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
                 "point": summary.point.number,
                 "settings": {key: _plain(value) for key, value in summary.point.settings.items()},
                 "replicates": summary.replicates,
+                **({} if grid.until is None else {"until_met": summary.met}),
                 "metrics": {
                     metric.key: {"mean": value.mean, "low": value.low, "high": value.high}
                     for metric in SUMMARY
@@ -164,16 +167,20 @@ def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
     table = Table(box=box.SIMPLE_HEAD, title=grid.name, title_justify="left")
     for key in grid.keys:
         table.add_column(key, overflow="fold")
-    table.add_column("runs", justify="right")
+    table.add_column("runs", justify="right", no_wrap=True)
     for heading in _SHOWN.values():
         table.add_column(heading, justify="right", no_wrap=True)
     for summary in found[:_MOST_ROWS]:
         settings = (str(_plain(summary.point.settings[key])) for key in grid.keys)
         values = (_value(summary, name) for name in _SHOWN)
-        table.add_row(*settings, str(summary.replicates), *values)
+        table.add_row(*settings, f"{summary.replicates}{'' if summary.met else ' !'}", *values)
     show(table)
     if len(found) > _MOST_ROWS:
         click.echo(f"  and {len(found) - _MOST_ROWS} more points (summary.csv has all)")
+    open_points = sum(not summary.met for summary in found)
+    if grid.until is not None and open_points:
+        of = f"{open_points} of {len(found)} points"
+        click.echo(f"  ! {grid.until.text!r} is not met at {of}: replicates ended; --replicates allows more")
 
 
 def _value(summary: PointSummary, name: str) -> str:
