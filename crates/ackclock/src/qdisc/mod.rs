@@ -1,6 +1,6 @@
 //! Queue disciplines over anything that is [`Queued`].
 //!
-//! A new discipline is one file beside `drop_tail.rs` and one line of [`queues!`].
+//! A new discipline is one file beside `drop_tail.rs` and one line of `queues!`.
 
 mod drop_tail;
 mod red;
