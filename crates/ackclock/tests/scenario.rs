@@ -223,6 +223,21 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "delay = \"30 ms\"",
+        "delay = \"30 ms\"\nloss = { kind = \"bit-errors\", probability = -1e-6 }",
+        r#"11: topology.loss.probability: -0.000001 is out of range; must be from 0 to 1"#,
+    ),
+    (
+        "delay = \"30 ms\"",
+        "delay = \"30 ms\"\nloss = { kind = \"gilbert-elliott\", p = 0.1, r = 0.5, loss_bad = 2 }",
+        r#"11: topology.loss.loss_bad: 2 is out of range; must be from 0 to 1"#,
+    ),
+    (
+        "delay = \"30 ms\"",
+        "delay = \"30 ms\"\nloss = { kind = \"gilbert-elliott\", p = 0.1 }",
+        r#"11: topology.loss.r: missing; expected a number"#,
+    ),
+    (
+        "delay = \"30 ms\"",
         "delay = \"30 ms\"\nloss = { kind = \"bernoulli\" }",
         r#"11: topology.loss.probability: missing; expected a number"#,
     ),
@@ -249,7 +264,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "delay = \"30 ms\"",
         "delay = \"30 ms\"\nloss = { probability = 1.5 }",
-        r#"11: topology.loss.kind: missing; use one of none, bernoulli, periodic, scripted"#,
+        r#"11: topology.loss.kind: missing; use one of none, bernoulli, bit-errors, gilbert-elliott, periodic, scripted"#,
     ),
     (
         "delay = \"30 ms\"",

@@ -1,8 +1,9 @@
 //! The contract of a [`Link`].
 
+use super::network::loss;
 use super::queue::random_limit;
 use super::{Draw, Item, Violation, for_each_case};
-use crate::link::{Link, LinkConfig, Loss};
+use crate::link::{Link, LinkConfig};
 use crate::luck::Luck;
 use crate::qdisc::{Limit, Verdict};
 use crate::units::{Duration, Instant, Rate};
@@ -31,7 +32,7 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
             rate,
             delay,
             jitter: (!jitter.is_zero()).then(|| (jitter, Luck::new(0, 0).stream("link", "jitter"))),
-            loss: random_loss(draw),
+            loss: loss(draw).build(|| Luck::new(0, 0).stream("link", "loss")),
             histogram: draw.chance(50),
         };
         let mut link = new(config, random_limit(draw));
@@ -55,14 +56,6 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
         course.drain(&mut link)?;
         course.check_times(rate, delay, jitter)
     })
-}
-
-fn random_loss(draw: &mut Draw) -> Loss {
-    match draw.whole(0, 3) {
-        0 => Loss::Bernoulli { probability: draw.real(0.0, 1.0), stream: Luck::new(0, 0).stream("link", "loss") },
-        1 => Loss::Periodic { period: draw.whole(1, 20), count: 0 },
-        _ => Loss::None,
-    }
 }
 
 /// What became of the items of a case.

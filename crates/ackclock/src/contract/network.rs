@@ -3,7 +3,7 @@
 use super::Draw;
 use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
 use crate::qdisc::Limit;
-use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, Sampling, Traffic};
+use crate::sim::{ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, Sampling, Traffic};
 use crate::tcp::{LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
 
@@ -84,8 +84,8 @@ fn limit(draw: &mut Draw) -> Limit {
     }
 }
 
-fn loss(draw: &mut Draw) -> LossPlan {
-    match draw.whole(0, 5) {
+pub(super) fn loss(draw: &mut Draw) -> LossPlan {
+    match draw.whole(0, 7) {
         0 => LossPlan::Bernoulli { probability: draw.scale(1e-4, 0.3) },
         1 => {
             let period = draw.whole(2, 500);
@@ -95,6 +95,11 @@ fn loss(draw: &mut Draw) -> LossPlan {
             let first = draw.whole(1, 200);
             LossPlan::Scripted { packets: (first..first + draw.whole(1, 40)).collect() }
         }
+        3 => LossPlan::BitErrors { probability: draw.scale(1e-8, 1e-4) },
+        4 => LossPlan::GilbertElliott {
+            good: ChannelState { loss: draw.scale(1e-4, 1e-2), leave: draw.scale(1e-4, 0.1) },
+            bad: ChannelState { loss: draw.real(0.0, 1.0), leave: draw.real(0.05, 1.0) },
+        },
         _ => LossPlan::None,
     }
 }

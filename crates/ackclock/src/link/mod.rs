@@ -10,7 +10,7 @@
 mod loss;
 mod waits;
 
-pub use loss::Loss;
+pub use loss::{BitErrors, ChannelState, GilbertElliott, Loss};
 use waits::Waits;
 
 use std::collections::VecDeque;
@@ -229,7 +229,7 @@ impl<T: Queued> Link<T> {
             at = self.last_arrival.max(at + jitter.mul_f64_floor(stream.next_f64()));
             self.last_arrival = at;
         }
-        if self.loss.loses() {
+        if self.loss.loses(bytes) {
             self.counters.losses += 1;
             self.counters.lost_bytes += u64::from(bytes);
             self.lost.push((at, item));

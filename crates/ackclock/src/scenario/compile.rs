@@ -9,7 +9,7 @@ use super::topology::{DirectedLink, Network, Route};
 use super::validate::sampling_interval;
 use crate::cc::{CcContext, CutWindow};
 use crate::luck::Luck;
-use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, Sampling, Traffic};
+use crate::sim::{ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, Sampling, Traffic};
 use crate::tcp::{Transport, Variations};
 use crate::units::{Duration, Instant};
 
@@ -136,6 +136,11 @@ fn loss_plan(loss: &Loss) -> LossPlan {
     match loss {
         Loss::None => LossPlan::None,
         Loss::Bernoulli { probability } => LossPlan::Bernoulli { probability: *probability },
+        Loss::BitErrors { probability } => LossPlan::BitErrors { probability: *probability },
+        Loss::GilbertElliott { p, r, loss_good, loss_bad } => LossPlan::GilbertElliott {
+            good: ChannelState { loss: *loss_good, leave: *p },
+            bad: ChannelState { loss: *loss_bad, leave: *r },
+        },
         Loss::Periodic { period, offset } => LossPlan::Periodic { period: *period, offset: *offset },
         Loss::Scripted { packets } => LossPlan::Scripted { packets: packets.clone() },
     }

@@ -109,6 +109,11 @@ fn describe_link(link: &LinkPlan) -> LinkDescription {
     let loss = match &link.loss {
         LossPlan::None => "none".to_owned(),
         LossPlan::Bernoulli { probability } => format!("bernoulli, probability {probability}"),
+        LossPlan::BitErrors { probability } => format!("bit-errors, probability {probability:e}"),
+        LossPlan::GilbertElliott { good, bad } => {
+            let (p, r, loss_good, loss_bad) = (good.leave, bad.leave, good.loss, bad.loss);
+            format!("gilbert-elliott, p {p}, r {r}, loss {loss_good} or {loss_bad}")
+        }
         LossPlan::Periodic { period, offset: 0 } => format!("periodic, every {period} packets"),
         LossPlan::Periodic { period, offset } => format!("periodic, every {period} packets, {offset} earlier"),
         LossPlan::Scripted { packets } => format!("scripted, {} packets", packets.len()),
@@ -173,10 +178,13 @@ pub fn random_inputs(document: &Document) -> Vec<String> {
             inputs.push(format!("delay of {name}: uniform, 0 to {jitter} more"));
         }
         match loss {
-            Loss::Bernoulli { probability } if *probability > 0.0 && *probability < 1.0 => {
-                inputs.push(format!("losses of {name}: probability {probability}"));
+            _ if !loss.is_random() => {}
+            Loss::BitErrors { probability } => {
+                inputs.push(format!("bit errors of {name}: probability {probability:e}"))
             }
-            _ => {}
+            Loss::GilbertElliott { p, r, .. } => inputs.push(format!("bursts of losses of {name}: p {p}, r {r}")),
+            Loss::Bernoulli { probability } => inputs.push(format!("losses of {name}: probability {probability}")),
+            Loss::None | Loss::Periodic { .. } | Loss::Scripted { .. } => {}
         }
     };
     if let Some(Topology::Dumbbell(dumbbell)) = &document.topology {
@@ -213,6 +221,11 @@ fn notes(document: &Document, network: &Network) -> Vec<String> {
     if random_inputs(document).is_empty() {
         notes.push("nothing is random: every replicate gives the same result".to_owned());
     }
+    let shared = network.links.iter().map(|link| (link.name.as_str(), &link.loss));
+    let access = network.access.iter().map(|access| ("every access link", &access.loss));
+    let dead = shared.chain(access).filter(|(_, loss)| loss.is_total());
+    notes
+        .extend(dead.map(|(name, _)| format!("{name} loses everything: what crosses it ends in exponential back-off")));
     let mut crossed = vec![false; network.links.len()];
     for link in network.routes.iter().flat_map(|route| route.forward.iter().chain(&route.reverse)) {
         crossed[*link] = true;

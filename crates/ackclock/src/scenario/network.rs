@@ -170,6 +170,29 @@ pub enum Loss {
         #[schemars(range(min = 0.0, max = 1.0))]
         probability: f64,
     },
+    /// Each bit is wrong with the same probability, independently; a packet with a wrong bit is lost.
+    BitErrors {
+        /// Probability of a bit error, 0 to 1; header and framing count as bits, too.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        probability: f64,
+    },
+    /// Packets are lost in bursts: the link is good or bad for some packets at a time.
+    GilbertElliott {
+        /// Probability that a good link is bad for the next packet, 0 to 1.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        p: f64,
+        /// Probability that a bad link is good for the next packet, 0 to 1; a bad time lasts 1/r packets.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        r: f64,
+        /// Probability that a good link loses a packet, 0 to 1.
+        #[serde(default)]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_good: f64,
+        /// Probability that a bad link loses a packet, 0 to 1.
+        #[serde(default = "certain")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_bad: f64,
+    },
     /// Every n-th packet is lost.
     Periodic {
         /// The n: at least 1.
@@ -184,4 +207,33 @@ pub enum Loss {
         /// Numbers of packets at this link, from 1, ascending.
         packets: Vec<u64>,
     },
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+impl Loss {
+    /// The least and the greatest probability with which a packet is lost.
+    fn odds(&self) -> (f64, f64) {
+        match *self {
+            Loss::Bernoulli { probability } | Loss::BitErrors { probability } => (probability, probability),
+            Loss::GilbertElliott { p: 0.0, loss_good, .. } => (loss_good, loss_good),
+            Loss::GilbertElliott { r: 0.0, loss_bad, .. } => (loss_bad, loss_bad),
+            Loss::GilbertElliott { loss_good, loss_bad, .. } => (loss_good.min(loss_bad), loss_good.max(loss_bad)),
+            Loss::Periodic { period: 1, .. } => (1.0, 1.0),
+            Loss::None | Loss::Periodic { .. } | Loss::Scripted { .. } => (0.0, 0.0),
+        }
+    }
+
+    /// Whether luck decides what is lost.
+    pub fn is_random(&self) -> bool {
+        let (least, most) = self.odds();
+        most > 0.0 && least < 1.0
+    }
+
+    /// Whether nothing gets through.
+    pub fn is_total(&self) -> bool {
+        self.odds().0 >= 1.0
+    }
 }

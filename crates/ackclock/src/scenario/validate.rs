@@ -155,7 +155,7 @@ fn losses(document: &Document) -> Result<(), Misfit> {
 
 fn loss(loss: &Loss) -> Result<(), Problem> {
     match loss {
-        Loss::None | Loss::Bernoulli { .. } => Ok(()),
+        Loss::None | Loss::Bernoulli { .. } | Loss::BitErrors { .. } | Loss::GilbertElliott { .. } => Ok(()),
         Loss::Periodic { period, offset } if offset < period => Ok(()),
         Loss::Periodic { period, offset } => {
             out_of_range(format!("an offset of {offset}"), &format!("below the period, {period}"))

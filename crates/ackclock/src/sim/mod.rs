@@ -9,6 +9,7 @@ mod simulation;
 mod source;
 mod trace;
 
+pub use crate::link::ChannelState;
 pub use crate::qdisc::Limit as QueueLimit;
 pub use plan::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, Sampling, Traffic};
 pub use result::{FlowResult, Histogram, LinkResult, Reasons, RunResult, Summary, Totals, Volume};

@@ -1,6 +1,7 @@
 //! A run, compiled: dense ids, integers, no units to parse. What `scenario` makes and `Simulation` runs.
 
 use crate::cc::{CcContext, CcSpec};
+use crate::link::{BitErrors, ChannelState, GilbertElliott, Loss};
 use crate::luck::Stream;
 use crate::qdisc::{DropTail, Limit, Queue, Queued, Red, RedParameters};
 use crate::tcp::Transport;
@@ -103,6 +104,18 @@ pub enum LossPlan {
         /// In 0 ..= 1.
         probability: f64,
     },
+    /// Each bit is wrong with this probability, and a packet with a wrong bit is lost.
+    BitErrors {
+        /// In 0 ..= 1.
+        probability: f64,
+    },
+    /// Packets are lost in bursts: a channel is good or bad for some packets at a time.
+    GilbertElliott {
+        /// The state in which little is lost.
+        good: ChannelState,
+        /// The state in which much is lost.
+        bad: ChannelState,
+    },
     /// Every `period`-th packet is lost, the first being number `period - offset`.
     Periodic {
         /// At least 1.
@@ -115,6 +128,20 @@ pub enum LossPlan {
         /// Ascending.
         packets: Vec<u64>,
     },
+}
+
+impl LossPlan {
+    /// What loses the packets; one that draws numbers draws them from `stream`.
+    pub fn build(&self, stream: impl FnOnce() -> Stream) -> Loss {
+        match self {
+            LossPlan::None => Loss::None,
+            LossPlan::Bernoulli { probability } => Loss::Bernoulli { probability: *probability, stream: stream() },
+            LossPlan::BitErrors { probability } => Loss::BitErrors(BitErrors::new(*probability, stream())),
+            LossPlan::GilbertElliott { good, bad } => Loss::GilbertElliott(GilbertElliott::new(*good, *bad, stream())),
+            LossPlan::Periodic { period, offset } => Loss::Periodic { period: *period, count: *offset },
+            LossPlan::Scripted { packets } => Loss::Scripted { packets: packets.clone(), next: 0, count: 0 },
+        }
+    }
 }
 
 /// One flow: a sender, a path to its receiver, and a path back for the ACKs.

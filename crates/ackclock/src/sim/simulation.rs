@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Interrupted;
 use super::measure::Measurement;
 use super::packet::{Bodies, Body, Packet};
-use super::plan::{FlowPlan, LinkPlan, LossPlan, Plan};
+use super::plan::{FlowPlan, LinkPlan, Plan};
 use super::result::{RunResult, Totals, Volume};
 use super::sampler::Sampler;
 use super::source::Source;
 use super::trace::Tracer;
 use crate::cc::{Cc, CongestionControl};
 use crate::engine::{ComponentId, EventQueue};
-use crate::link::{Link, LinkConfig, Loss};
+use crate::link::{Link, LinkConfig};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::{Ecn, Verdict};
@@ -457,14 +457,7 @@ impl Flow {
 }
 
 fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
-    let loss = match &plan.loss {
-        LossPlan::None => Loss::None,
-        LossPlan::Bernoulli { probability } => {
-            Loss::Bernoulli { probability: *probability, stream: luck.stream(&plan.name, "loss") }
-        }
-        LossPlan::Periodic { period, offset } => Loss::Periodic { period: *period, count: *offset },
-        LossPlan::Scripted { packets } => Loss::Scripted { packets: packets.clone(), next: 0, count: 0 },
-    };
+    let loss = plan.loss.build(|| luck.stream(&plan.name, "loss"));
     let jitter = (!plan.jitter.is_zero()).then(|| (plan.jitter, luck.stream(&plan.name, "jitter")));
     let config = LinkConfig { rate: plan.rate, delay: plan.delay, jitter, loss, histogram: !plan.private };
     Link::new(config, plan.queue.build(|| luck.stream(&plan.name, "queue")))
