@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ackclock import _core
 from ackclock.errors import StoreError
 from ackclock.evaluation import Evaluation
 from ackclock.evaluation.explanation import explain, group_rows
 from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
-from ackclock.evaluation.score import WATCH, Result, Score
+from ackclock.evaluation.score import WATCH, Metric, Result, Score
 from ackclock.evaluation.scoreboard import figure, interval_text, missing_scores, scoreboard_json
 from ackclock.evaluation.series import Drawn, points_per_line, run_series
+from ackclock.evaluation.suite import Contender
 from ackclock.evaluation.verdict import worst_result
 from ackclock.page import render
 from ackclock.scenario import Scenario
@@ -30,6 +32,13 @@ _SCALE_TITLES = {
     "queue_delay": "Queueing delay, ms",
     "jain_index": "Jain's index",
     WATCH: "What single environments are about, as shares",
+}
+#: Which way is better, in words.
+_BETTER = {
+    "higher": "more is better",
+    "lower": "less is better",
+    "near-one": "1 is best",
+    "reach-one": "1 is enough",
 }
 #: Lines of a run in its charts, at most: windows, thresholds and rates of six flows, the queue, Jain's index.
 _LINES_PER_RUN = 20
@@ -73,6 +82,9 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, command: str) -> 
         scale_titles=_SCALE_TITLES,
         no_stored_scores=missing_scores(board),
         interval_text=interval_text,
+        about=about,
+        summary=_summary(board.contenders[0]),
+        columns=_columns(len(board.contenders)),
         figure=figure,
         rivals=board.contenders[1 : 1 + _RIVALS],
         cards=cards,
@@ -211,6 +223,22 @@ def _phase_top(runs: Sequence[dict[str, Any]], capacity_mbps: float, drawn: Draw
             tops += [phase[axis][at] for axis in ("x", "y") for at in counted]
             tops.append(phase["part"] * capacity_mbps)
     return min(capacity_mbps, max(tops))
+
+
+def about(metric: Metric) -> str:
+    """Return what a metric is called, its unit, and which way is better."""
+    return f"{metric.heading}, {_BETTER[metric.better]}"
+
+
+def _summary(contender: Contender) -> str:
+    """Return what the library says of an algorithm."""
+    known: dict[str, str] = {entry["name"]: entry["summary"] for entry in json.loads(_core.list_json("cc"))}
+    return known[contender.resolved["kind"]]
+
+
+def _columns(charts: int) -> int:
+    """Return how many charts stand in a row, so that rows have the same length where that can be."""
+    return charts if charts < 4 else 2 if charts == 4 else 3
 
 
 def _text(name: str) -> str:
