@@ -249,3 +249,24 @@ Store(sys.argv[1])
     assert killed.returncode == -signal.SIGKILL
     answer = cli("study", study, "--out", out, "--replicates", "1")
     assert answer.code == 0, answer.stderr
+
+
+def test_the_table_fits_and_leaves_out_metrics_for_settings(study: Path, tmp_path: Path) -> None:
+    study.write_text(
+        """\
+scenario = "tiny.toml"
+[[together]]
+"flows.test.cc" = ["aimd", { kind = "aimd", increase = 0.2, remaining = 0.875 }]
+"topology.queue.limit" = ["5 packets", "10 packets"]
+[grid]
+"topology.rate" = ["2 Mbit/s"]
+"topology.reverse.rate" = ["2 Mbit/s"]
+"duration" = ["10 s"]
+"""
+    )
+    shown = cli("study", study, "--out", tmp_path / "out").stdout.splitlines()
+    assert max(map(len, shown)) <= 100
+    headings = " ".join(shown[2:4])
+    for heading in (" cc ", " limit ", "topology.rate", "reverse.rate", "duration", "goodput"):
+        assert heading in headings, headings
+    assert '{ kind = "aimd", increa…' in shown[-2] and "Jain" not in headings

@@ -33,6 +33,8 @@ _KEYS = {
     "samples": str,
 }
 _SCHEMA = 1
+#: A key of TOML that needs no quotes.
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _NAME = re.compile(r"\w[\w .-]*")
 #: More points than anybody means.
 _MOST_POINTS = 1_000_000
@@ -242,7 +244,11 @@ def _sets(settings: Mapping[str, Any]) -> list[str]:
 def as_toml(value: Any) -> str:
     """Return a value as it stands in a TOML file, in one line."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {as_toml(item)}" for key, item in value.items()) + " }"
+        items = (
+            f"{key if _BARE_KEY.fullmatch(key) else json.dumps(key)} = {as_toml(item)}"
+            for key, item in value.items()
+        )
+        return f"{{ {', '.join(items)} }}"
     if isinstance(value, list):
         return f"[{', '.join(map(as_toml, value))}]"
     if isinstance(value, float):

@@ -17,23 +17,26 @@ from ackclock import _core
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # The help of a flow's own copy of a transport key ends with this.
 INHERITED = "By default as in [transport]."
-LOSS_PARAMETER = re.compile(r"^(.+\.loss)\.(\w+)$")
+SAME_EVERYWHERE = re.compile(r"^.+\.(loss|queue)\.(\w+)$")
 
 
 def keys_table() -> str:
     """Every key of a scenario with its default, in one table."""
     rows = [("key", "takes", "default", "meaning"), ("---",) * 4]
-    loss_seen: set[str] = set()
+    seen: set[tuple[str, str | None]] = set()
     for key in json.loads(_core.keys_json()):
         path, help_text = key["path"], " ".join(key["help"].split())
         if help_text.endswith(INHERITED):
             continue
-        if found := LOSS_PARAMETER.match(path):
+        found = SAME_EVERYWHERE.match(path)
+        # The limit of a drop-tail queue has a default of its own at every place.
+        if found and key["of_kind"] != "drop-tail":
             # The same for every link: said once.
-            if found[2] in loss_seen:
+            name = f"{found[1]}.{found[2]}"
+            if (name, key["of_kind"]) in seen:
                 continue
-            loss_seen.add(found[2])
-            path = f"*any* `loss.{found[2]}`"
+            seen.add((name, key["of_kind"]))
+            path = f"*any* `{name}`"
         else:
             path = f"`{path}`"
         if key["of_kind"] is not None:

@@ -3,6 +3,7 @@
 use ackclock::cc::{CcSpec, ParametersVisitor, algorithms};
 use ackclock::contract::{Violation, check_cc, check_link, check_queue, check_rule, check_run, random_plan};
 use ackclock::link::Link;
+use ackclock::luck::{Luck, Stream};
 use ackclock::qdisc::{DropTail, Queue};
 use ackclock::rule::RuleParameters;
 use ackclock::scenario::{Scenario, catalog};
@@ -71,25 +72,34 @@ fn every_algorithm_keeps_its_contract() -> Result<(), Violation> {
 /// Every queue that a scenario can name, with every limit of these.
 fn queues() -> Vec<(String, QueuePlan)> {
     let mut queues = Vec::new();
-    for kind in catalog("queue").unwrap() {
+    let kinds = catalog("queue").unwrap().into_iter().map(|kind| kind.name);
+    // Thresholds so low that there is much to do below the limit.
+    let eager =
+        |rest: &str| format!("red\", min = \"1 packet\", max = \"3 packets\", weight = 0.3, {rest}, gaps = \"plain");
+    let marking =
+        ["ecn = true", "preset = \"linux\", ecn = true", "mode = \"bytes\", drop_by_size = true, adaptive = true"];
+    for kind in kinds.chain(marking.map(eager)) {
         for limit in ["1 packets", "2 packets", "17 packets", "1500 B", "9999 B"] {
             let text = format!(
                 "schema = 1\nname = \"queue\"\nduration = \"1 s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"1 Mbit/s\"\n\
-                 delay = \"10 ms\"\nqueue = {{ kind = \"{}\", limit = \"{limit}\" }}\n[[flows]]\ncc = \"aimd\"\n",
-                kind.name
+                 delay = \"10 ms\"\nqueue = {{ kind = \"{kind}\", limit = \"{limit}\" }}\n[[flows]]\ncc = \"aimd\"\n"
             );
             let scenario = Scenario::from_toml::<&str>(&text, "queue", &[]).unwrap();
             let plan = scenario.plan(None, 0);
-            queues.push((format!("{} of {limit}", kind.name), plan.links[plan.bottleneck].queue.clone()));
+            queues.push((format!("{kind} of {limit}"), plan.links[plan.bottleneck].queue.clone()));
         }
     }
     queues
 }
 
+fn luck() -> Stream {
+    Luck::new(1, 0).stream("bottleneck", "queue")
+}
+
 #[test]
 fn every_queue_keeps_its_contract() -> Result<(), Violation> {
     for (name, queue) in queues() {
-        check_queue(&name, queue.limit(), || queue.build())?;
+        check_queue(&name, queue.limit(), || queue.build(luck))?;
     }
     Ok(())
 }
@@ -98,7 +108,7 @@ fn every_queue_keeps_its_contract() -> Result<(), Violation> {
 fn a_link_keeps_its_contract_behind_every_queue() -> Result<(), Violation> {
     check_link("drop-tail", |config, limit| Link::new(config, Queue::DropTail(DropTail::new(limit))))?;
     for (name, queue) in queues() {
-        check_link(&name, |config, _| Link::new(config, queue.build()))?;
+        check_link(&name, |config, _| Link::new(config, queue.build(luck)))?;
     }
     Ok(())
 }

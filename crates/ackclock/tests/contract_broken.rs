@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use ackclock::cc::{Ack, Congestion, CongestionControl, Windowed};
 use ackclock::contract::{Item, Violation, check_cc, check_link, check_queue, check_rule};
 use ackclock::link::{Link, LinkConfig, Loss};
-use ackclock::qdisc::{DropReason, DropTail, Ecn, Limit, Qdisc, Queue, Verdict};
+use ackclock::qdisc::{DropTail, Ecn, Limit, Qdisc, Queue, Reason, Verdict};
 use ackclock::rule::Rule;
 use ackclock::units::{Duration, Instant, Rate};
 
@@ -151,15 +151,15 @@ const FIFO: Heap =
 impl Qdisc<Item> for Heap {
     fn enqueue(&mut self, now: Instant, item: Item) -> Verdict {
         if self.items.len() >= self.most {
-            return Verdict::Dropped(DropReason::Full);
+            return Verdict::Dropped(Reason::Full);
         }
         if !(self.forgets && item.number.is_multiple_of(50)) {
             self.items.push_back((now, item));
         }
         Verdict::Queued
     }
-    fn pass(&mut self, _now: Instant, item: &mut Item) -> Verdict {
-        if self.passes_all && item.bytes < 1500 { Verdict::Dropped(DropReason::Full) } else { Verdict::Queued }
+    fn pass(&mut self, _now: Instant, _idle: Duration, item: &mut Item) -> Verdict {
+        if self.passes_all && item.bytes < 1500 { Verdict::Dropped(Reason::Full) } else { Verdict::Queued }
     }
     fn dequeue(&mut self, now: Instant) -> Option<(Instant, Item)> {
         if self.idles && now.as_nanos() % 1000 < 100 {

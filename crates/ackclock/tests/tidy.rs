@@ -11,7 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("probe", &[]),
     ("rule", &["units"]),
     ("engine", &["units"]),
-    ("qdisc", &["units"]),
+    ("qdisc", &["units", "luck"]),
     ("link", &["units", "luck", "qdisc"]),
     ("cc", &["units", "rule"]),
     ("model", &["units", "rule", "cc", "metric"]),

@@ -16,9 +16,8 @@ WIDTH = 100
 
 def show(renderable: RenderableType) -> None:
     """Print to stdout, within the terminal or `WIDTH` columns."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     console = Console(
-        width=max(width, WIDTH),
+        width=_width(),
         no_color=bool(os.environ.get("NO_COLOR")),
         highlight=False,
         # Names come from files: brackets and colons in them mean nothing.
@@ -26,6 +25,16 @@ def show(renderable: RenderableType) -> None:
         emoji=False,
     )
     console.print(renderable)
+
+
+def fits(renderable: RenderableType) -> bool:
+    """Return whether `show` need not cut or wrap it."""
+    console = Console(width=10 * _width())
+    return console.measure(renderable).maximum <= _width()
+
+
+def _width() -> int:
+    return max(shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH, WIDTH)
 
 
 @contextmanager

@@ -44,6 +44,14 @@ def command(file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, o
         click.echo(f"kept in {out}", err=True)
 
 
+#: Why queues drop and mark: the key, and the heading above it.
+_REASONS = {
+    "early_drops": "early drops",
+    "forced_drops": "forced drops",
+    "full_drops": "full drops",
+    "early_marks": "early marks",
+    "forced_marks": "forced marks",
+}
 #: Flows shown; `--json` has all.
 _MAX_FLOWS = 20
 
@@ -98,8 +106,28 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
             f"{1e3 * link['queue_delay_mean_s']:.3f}",
         )
     show(links)
+    _show_reasons(document["links"])
     luck = f"seed {document['seed']}" if is_random else "nothing is random: every run is the same"
     speed = (
         document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
     )
     click.echo(f"{luck}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second", err=True)
+
+
+def _show_reasons(links: list[dict[str, Any]]) -> None:
+    """Why queues dropped and marked, where any acts before it is full."""
+    from rich import box
+    from rich.table import Table
+
+    from ackclock.cli.console import show
+
+    signalling = [link for link in links if "early_drops" in link]
+    if not signalling:
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("link", overflow="fold")
+    for heading in _REASONS.values():
+        table.add_column(heading, justify="right")
+    for link in signalling:
+        table.add_row(link["name"], *(str(link[key]) for key in _REASONS))
+    show(table)

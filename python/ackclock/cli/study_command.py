@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ackclock.campaign import PointSummary, run_grid, summaries
-from ackclock.cli.console import progress, show
+from ackclock.cli.console import fits, progress, show
 from ackclock.cli.options import file_argument, json_option
 from ackclock.forecast import Forecast, forecast
 from ackclock.frames import frame_of
@@ -20,14 +21,19 @@ from ackclock.metrics import BY_NAME, SUMMARY
 from ackclock.store import Store
 from ackclock.until import FIRST
 
-#: Metrics of the table, with headings; `summary.csv` has all.
+if TYPE_CHECKING:
+    from rich.table import Table
+
+#: Metrics of the table, with headings, as many as fit; `summary.csv` has all.
 _SHOWN = {
-    "goodput": "goodput Mbit/s",
-    "utilization": "utilization %",
-    "loss_rate": "loss %",
+    "goodput": "goodput\nMbit/s",
+    "queue_delay_mean": "queue\nms",
+    "loss_rate": "loss\n%",
+    "utilization": "utilization\n%",
     "jain_index": "Jain",
-    "queue_delay_mean": "queue ms",
 }
+#: Longer settings are cut.
+_SETTING_WIDTH = 24
 _MOST_ROWS = 40
 
 
@@ -161,20 +167,8 @@ def _plain(value: Any) -> Any:
 
 
 def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, title=grid.name, title_justify="left")
-    for key in grid.keys:
-        table.add_column(key, overflow="fold")
-    table.add_column("runs", justify="right", no_wrap=True)
-    for heading in _SHOWN.values():
-        table.add_column(heading, justify="right", no_wrap=True)
-    for summary in found[:_MOST_ROWS]:
-        settings = (str(_plain(summary.point.settings[key])) for key in grid.keys)
-        values = (_value(summary, name) for name in _SHOWN)
-        table.add_row(*settings, f"{summary.replicates}{'' if summary.met else ' !'}", *values)
-    show(table)
+    tables = (_table(grid, found, list(_SHOWN)[:count]) for count in range(len(_SHOWN), 1, -1))
+    show(next(filter(fits, tables), None) or _table(grid, found, list(_SHOWN)[:1]))
     if len(found) > _MOST_ROWS:
         click.echo(f"  and {len(found) - _MOST_ROWS} more points (summary.csv has all)")
     open_points = sum(not summary.met for summary in found)
@@ -183,8 +177,47 @@ def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
         click.echo(f"  ! {grid.until.text!r} is not met at {of}: replicates ended; --replicates allows more")
 
 
+def _table(grid: Grid, found: Sequence[PointSummary], names: Sequence[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        box=box.SIMPLE_HEAD, title=grid.name, title_justify="left", padding=(0, 1), collapse_padding=True
+    )
+    for heading in _short_keys(grid.keys):
+        table.add_column(heading, no_wrap=True, max_width=_SETTING_WIDTH, vertical="bottom")
+    table.add_column("runs", justify="right", no_wrap=True)
+    for name in names:
+        table.add_column(_SHOWN[name], justify="right", no_wrap=True)
+    for summary in found[:_MOST_ROWS]:
+        settings = (str(_plain(summary.point.settings[key])) for key in grid.keys)
+        values = (_value(summary, name) for name in names)
+        table.add_row(*settings, f"{summary.replicates}{'' if summary.met else ' !'}", *values)
+    return table
+
+
+def _short_keys(keys: Sequence[str]) -> list[str]:
+    """Return the last words of dotted keys, as many as tell them apart."""
+
+    def tail(key: str, words: int) -> str:
+        return ".".join(key.split(".")[-words:])
+
+    def short(key: str) -> str:
+        words = range(1, key.count(".") + 2)
+        return next(
+            tail(key, count)
+            for count in words
+            if [tail(other, count) for other in keys].count(tail(key, count)) == 1
+        )
+
+    return [short(key) for key in keys]
+
+
 def _value(summary: PointSummary, name: str) -> str:
     metric, value = BY_NAME[name], summary.metrics[name]
-    mean = f"{metric.factor * value.mean:.4g}"
-    half = value.half_width
-    return mean if half is None else f"{mean} ±{metric.factor * half:.2g}"
+    mean, half = metric.factor * value.mean, value.half_width
+    if half is None:
+        return f"{mean:.4g}"
+    # To the first digit that is uncertain.
+    digits = min(max(-math.floor(math.log10(metric.factor * half)), 0), 4) if half > 0 else 4
+    return f"{mean:.{digits}f} ±{metric.factor * half:.{digits}f}"

@@ -70,7 +70,7 @@ fn arrive<Q: Qdisc<Item> + Clone>(
 ) -> Result<(), String> {
     let passed = waiting.items.is_empty().then(|| {
         let (mut copy, mut item) = (queue.clone(), item);
-        let verdict = copy.pass(now, &mut item);
+        let verdict = copy.pass(now, Duration::ZERO, &mut item);
         (verdict, item, copy.backlog_packets(), copy.backlog_bytes())
     });
     let verdict = queue.enqueue(now, item);
@@ -89,7 +89,7 @@ fn expected(item: Item, verdict: Verdict) -> Result<Option<Item>, String> {
     match verdict {
         Verdict::Dropped(_) => Ok(None),
         Verdict::Queued => Ok(Some(item)),
-        Verdict::Marked => {
+        Verdict::Marked(_) => {
             ensure!(item.ecn != Ecn::NotEct, "an item that is not ECN-capable is marked");
             Ok(Some(Item { ecn: Ecn::Ce, ..item }))
         }

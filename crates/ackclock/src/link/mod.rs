@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use hdrhistogram::Histogram;
 
 use crate::luck::Stream;
-use crate::qdisc::{Qdisc, Queue, Queued, Verdict};
+use crate::qdisc::{Qdisc, Queue, Queued, Reason, Verdict};
 use crate::units::{Duration, Instant, Rate};
 
 /// What a link is made of.
@@ -62,8 +62,14 @@ pub struct LinkCounters {
     pub drops: u64,
     /// Their bytes.
     pub dropped_bytes: u64,
+    /// Of the drops, those that the queue chose early.
+    pub early_drops: u64,
+    /// Of the drops, those that a long average queue forced.
+    pub forced_drops: u64,
     /// Packets that the queue marked.
     pub marks: u64,
+    /// Of the marks, those that a long average queue forced.
+    pub forced_marks: u64,
     /// Packets of which transmission began.
     pub forwarded: u64,
     /// Their bytes.
@@ -102,7 +108,7 @@ impl<T: Queued> Link<T> {
         let verdict = if self.transmitter.free_at > now {
             self.queue.enqueue(now, item)
         } else {
-            let verdict = self.queue.pass(now, &mut item);
+            let verdict = self.queue.pass(now, now.since(self.transmitter.free_at), &mut item);
             if !matches!(verdict, Verdict::Dropped(_)) {
                 self.transmit(now, Duration::ZERO, item);
             }
@@ -110,10 +116,15 @@ impl<T: Queued> Link<T> {
         };
         match verdict {
             Verdict::Queued => {}
-            Verdict::Marked => self.counters.marks += 1,
-            Verdict::Dropped(_) => {
+            Verdict::Marked(reason) => {
+                self.counters.marks += 1;
+                self.counters.forced_marks += u64::from(reason == Reason::Forced);
+            }
+            Verdict::Dropped(reason) => {
                 self.counters.drops += 1;
                 self.counters.dropped_bytes += bytes;
+                self.counters.early_drops += u64::from(reason == Reason::Early);
+                self.counters.forced_drops += u64::from(reason == Reason::Forced);
             }
         }
         verdict

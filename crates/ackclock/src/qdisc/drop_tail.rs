@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{DropReason, Qdisc, Queued, Verdict};
-use crate::units::Instant;
+use super::{Qdisc, Queued, Reason, Verdict};
+use crate::units::{Duration, Instant};
 
 /// How much a queue holds; the item in transmission has left it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,17 @@ pub enum Limit {
     Packets(u32),
     /// Bytes on the wire.
     Bytes(u64),
+}
+
+impl Limit {
+    /// Whether one of `len` bytes fits beside what waits.
+    #[inline]
+    pub(super) fn fits(self, packets: usize, bytes: u64, len: u32) -> bool {
+        match self {
+            Limit::Packets(limit) => packets < limit as usize,
+            Limit::Bytes(limit) => bytes + u64::from(len) <= limit,
+        }
+    }
 }
 
 /// A FIFO with a limit.
@@ -30,10 +41,7 @@ impl<T: Queued> DropTail<T> {
 
     #[inline]
     fn fits(&self, item: &T) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => self.items.len() < limit as usize,
-            Limit::Bytes(limit) => self.bytes + u64::from(item.wire_len()) <= limit,
-        }
+        self.limit.fits(self.items.len(), self.bytes, item.wire_len())
     }
 }
 
@@ -41,7 +49,7 @@ impl<T: Queued> Qdisc<T> for DropTail<T> {
     #[inline]
     fn enqueue(&mut self, now: Instant, item: T) -> Verdict {
         if !self.fits(&item) {
-            return Verdict::Dropped(DropReason::Full);
+            return Verdict::Dropped(Reason::Full);
         }
         self.bytes += u64::from(item.wire_len());
         self.items.push_back((now, item));
@@ -49,8 +57,8 @@ impl<T: Queued> Qdisc<T> for DropTail<T> {
     }
 
     #[inline]
-    fn pass(&mut self, _now: Instant, item: &mut T) -> Verdict {
-        if self.fits(item) { Verdict::Queued } else { Verdict::Dropped(DropReason::Full) }
+    fn pass(&mut self, _now: Instant, _idle: Duration, item: &mut T) -> Verdict {
+        if self.fits(item) { Verdict::Queued } else { Verdict::Dropped(Reason::Full) }
     }
 
     #[inline]

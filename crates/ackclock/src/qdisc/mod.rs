@@ -1,12 +1,14 @@
 //! Queue disciplines over anything that is [`Queued`].
 //!
-//! A new discipline is one file beside `drop_tail.rs` and one line of [`Queue`] and its dispatch.
+//! A new discipline is one file beside `drop_tail.rs` and one line of `queues!`.
 
 mod drop_tail;
+mod red;
 
 pub use drop_tail::{DropTail, Limit};
+pub use red::{Gaps, Red, RedMode, RedParameters};
 
-use crate::units::Instant;
+use crate::units::{Duration, Instant};
 
 /// What a queue needs to know of an item.
 pub trait Queued {
@@ -39,25 +41,29 @@ pub enum Verdict {
     /// It waits.
     Queued,
     /// It waits, with a mark.
-    Marked,
+    Marked(Reason),
     /// It was dropped.
-    Dropped(DropReason),
+    Dropped(Reason),
 }
 
-/// Why a queue dropped an item.
+/// Why a queue dropped or marked an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropReason {
+pub enum Reason {
     /// The limit was reached.
     Full,
+    /// It was chosen before there was need.
+    Early,
+    /// The average queue is so long that everything is chosen.
+    Forced,
 }
 
 /// The contract of a queue discipline. Time never runs backwards between calls.
 pub trait Qdisc<T: Queued> {
     /// Takes an item, or drops it.
     fn enqueue(&mut self, now: Instant, item: T) -> Verdict;
-    /// An item comes while the queue is empty and the transmitter idle, and may leave at once: the verdict of
-    /// `enqueue`, with the item, marked where it was, still in the caller's hands.
-    fn pass(&mut self, now: Instant, item: &mut T) -> Verdict;
+    /// An item comes while the queue is empty and the transmitter has been idle for `idle`, and may leave at once:
+    /// the verdict of `enqueue`, with the item, marked where it was, still in the caller's hands.
+    fn pass(&mut self, now: Instant, idle: Duration, item: &mut T) -> Verdict;
     /// Gives the next item to send and when it came.
     fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)>;
     /// Items that wait.
@@ -66,46 +72,46 @@ pub trait Qdisc<T: Queued> {
     fn backlog_bytes(&self) -> u64;
 }
 
-/// Every discipline, dispatched without indirection.
-#[derive(Clone, Debug)]
-pub enum Queue<T> {
-    /// First in, first out.
-    DropTail(DropTail<T>),
+macro_rules! queues {
+    ($($(#[$doc:meta])* $variant:ident: $queue:ty;)*) => {
+        /// Every discipline, dispatched without indirection.
+        #[derive(Clone, Debug)]
+        pub enum Queue<T> {
+            $($(#[$doc])* $variant($queue),)*
+        }
+
+        impl<T: Queued> Qdisc<T> for Queue<T> {
+            #[inline]
+            fn enqueue(&mut self, now: Instant, item: T) -> Verdict {
+                match self { $(Queue::$variant(queue) => queue.enqueue(now, item),)* }
+            }
+
+            #[inline]
+            fn pass(&mut self, now: Instant, idle: Duration, item: &mut T) -> Verdict {
+                match self { $(Queue::$variant(queue) => queue.pass(now, idle, item),)* }
+            }
+
+            #[inline]
+            fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)> {
+                match self { $(Queue::$variant(queue) => queue.dequeue(now),)* }
+            }
+
+            #[inline]
+            fn backlog_packets(&self) -> u32 {
+                match self { $(Queue::$variant(queue) => queue.backlog_packets(),)* }
+            }
+
+            #[inline]
+            fn backlog_bytes(&self) -> u64 {
+                match self { $(Queue::$variant(queue) => queue.backlog_bytes(),)* }
+            }
+        }
+    };
 }
 
-impl<T: Queued> Qdisc<T> for Queue<T> {
-    #[inline]
-    fn enqueue(&mut self, now: Instant, item: T) -> Verdict {
-        match self {
-            Queue::DropTail(queue) => queue.enqueue(now, item),
-        }
-    }
-
-    #[inline]
-    fn pass(&mut self, now: Instant, item: &mut T) -> Verdict {
-        match self {
-            Queue::DropTail(queue) => queue.pass(now, item),
-        }
-    }
-
-    #[inline]
-    fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)> {
-        match self {
-            Queue::DropTail(queue) => queue.dequeue(now),
-        }
-    }
-
-    #[inline]
-    fn backlog_packets(&self) -> u32 {
-        match self {
-            Queue::DropTail(queue) => queue.backlog_packets(),
-        }
-    }
-
-    #[inline]
-    fn backlog_bytes(&self) -> u64 {
-        match self {
-            Queue::DropTail(queue) => queue.backlog_bytes(),
-        }
-    }
+queues! {
+    /// First in, first out.
+    DropTail: DropTail<T>;
+    /// Random early detection; in a box, so that links with another queue stay small.
+    Red: Box<Red<T>>;
 }

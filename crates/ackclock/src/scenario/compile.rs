@@ -1,15 +1,17 @@
 //! From the document to the plan of one run: private links, drawn values, limits in packets.
 
+use super::error::Problem;
 use super::network::{Access, Loss, Queue};
 use super::quantity::{Limit, SendJitter};
+use super::red::Place;
 use super::schema::{CutWindowName, Document, Flow, InitialSsthresh, TrafficKeys, TransportKeys};
-use super::topology::{Network, Route};
+use super::topology::{DirectedLink, Network, Route};
 use super::validate::sampling_interval;
 use crate::cc::{CcContext, CutWindow};
 use crate::luck::Luck;
 use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, Sampling, Traffic};
 use crate::tcp::{Transport, Variations};
-use crate::units::{Duration, Instant, Rate};
+use crate::units::{Duration, Instant};
 
 /// The plan of one replicate.
 pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
@@ -44,53 +46,90 @@ fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
             rate: link.rate,
             delay: link.delay,
             jitter: link.jitter,
-            queue: queue_plan(&link.queue, || Crossing::of_link(document, network, index).bdp_packets(link.rate)),
+            queue: sound(queue_plan(&link.queue, &place_of_link(document, network, index))),
             loss: loss_plan(&link.loss),
             private: false,
         })
         .collect()
 }
 
-/// Who crosses a link: what the bandwidth-delay product is made of.
-struct Crossing {
-    mean_rtt_secs: f64,
-    packet_bytes: u64,
+/// What the queue of a shared link has to know: who crosses it makes the bandwidth-delay product.
+fn place_of_link(document: &Document, network: &Network, link: usize) -> Place {
+    let (mut flows, mut rtt_secs, mut packet_bytes) = (0.0, 0.0, 0);
+    for (flow, route) in document.flows.iter().zip(&network.routes) {
+        let bytes = if route.forward.contains(&link) {
+            flow.transport.data_packet_bytes()
+        } else if route.reverse.contains(&link) {
+            flow.transport.ack_packet_bytes()
+        } else {
+            continue;
+        };
+        flows += f64::from(flow.count);
+        rtt_secs += f64::from(flow.count) * route.mean_rtt.as_secs_f64();
+        packet_bytes = packet_bytes.max(bytes);
+    }
+    let mean_rtt_secs = if flows > 0.0 { rtt_secs / flows } else { 0.0 };
+    let DirectedLink { rate, delay, .. } = network.links[link];
+    Place { rate, delay, packet_bytes: packet_bytes.max(1), mean_rtt_secs }
 }
 
-impl Crossing {
-    fn of_link(document: &Document, network: &Network, link: usize) -> Self {
-        let (mut flows, mut rtt_secs, mut packet_bytes) = (0.0, 0.0, 0);
-        for (flow, route) in document.flows.iter().zip(&network.routes) {
-            let bytes = if route.forward.contains(&link) {
-                flow.transport.data_packet_bytes()
-            } else if route.reverse.contains(&link) {
-                flow.transport.ack_packet_bytes()
-            } else {
-                continue;
-            };
-            flows += f64::from(flow.count);
-            rtt_secs += f64::from(flow.count) * route.mean_rtt.as_secs_f64();
-            packet_bytes = packet_bytes.max(bytes);
-        }
-        let mean_rtt_secs = if flows > 0.0 { rtt_secs / flows } else { 0.0 };
-        Crossing { mean_rtt_secs, packet_bytes: packet_bytes.max(1) }
-    }
-
-    fn bdp_packets(&self, rate: Option<Rate>) -> f64 {
-        let bits = rate.map_or(0.0, |rate| rate.as_bps() as f64) * self.mean_rtt_secs;
-        bits / 8.0 / self.packet_bytes as f64
+/// What the queue of an access link has to know.
+fn place_of_access(keys: &TransportKeys, route: &Route, access: &Access, is_way_of_acks: bool) -> Place {
+    Place {
+        rate: access.rate,
+        delay: access.delay,
+        packet_bytes: if is_way_of_acks { keys.ack_packet_bytes() } else { keys.data_packet_bytes() },
+        mean_rtt_secs: route.mean_rtt.as_secs_f64(),
     }
 }
 
-fn queue_plan(queue: &Queue, bdp_packets: impl FnOnce() -> f64) -> QueuePlan {
-    let Queue::DropTail { limit } = queue;
-    let limit = match limit {
-        Limit::Packets(packets) => QueueLimit::Packets(*packets),
-        Limit::Bytes(bytes) => QueueLimit::Bytes(*bytes),
+/// The key of a queue that does not fit, and why.
+type QueueProblem = (&'static str, Problem);
+
+/// The plan of a queue at its place.
+fn queue_plan(queue: &Queue, place: &Place) -> Result<QueuePlan, QueueProblem> {
+    let limit = match queue.limit() {
+        Limit::Packets(packets) => QueueLimit::Packets(packets),
+        Limit::Bytes(bytes) => QueueLimit::Bytes(bytes),
         // The conversion saturates: four billion packets are as good as no limit.
-        Limit::Bdp(factor) => QueueLimit::Packets((factor * bdp_packets()).round().max(1.0) as u32),
+        Limit::Bdp(factor) => QueueLimit::Packets((factor * place.bdp_packets()).round().max(1.0) as u32),
     };
-    QueuePlan::DropTail { limit }
+    Ok(match queue {
+        Queue::DropTail { .. } => QueuePlan::DropTail { limit },
+        Queue::Red(red) => QueuePlan::Red { limit, parameters: red.parameters(place)? },
+    })
+}
+
+fn sound(plan: Result<QueuePlan, QueueProblem>) -> QueuePlan {
+    plan.unwrap_or_else(|(key, problem)| panic!("invariant: queues were checked, {key}: {problem}"))
+}
+
+/// Checks every queue at its place.
+///
+/// # Errors
+/// The place and the key of the first queue that does not fit.
+pub fn check_queues(document: &Document, network: &Network) -> Result<(), (Vec<String>, Problem)> {
+    let at = |place: &str, plan: Result<QueuePlan, QueueProblem>| {
+        let misfit = |(key, problem)| (format!("{place}.queue.{key}").split('.').map(str::to_owned).collect(), problem);
+        plan.map(|_| ()).map_err(misfit)
+    };
+    for (index, link) in network.links.iter().enumerate() {
+        let place = match document.topology {
+            Some(_) if index == 0 => "topology".to_owned(),
+            Some(_) => "topology.reverse".to_owned(),
+            None => format!("links.{}", link.name),
+        };
+        at(&place, queue_plan(&link.queue, &place_of_link(document, network, index)))?;
+    }
+    for (flow, route) in document.flows.iter().zip(&network.routes) {
+        for is_way_of_acks in [false, true] {
+            if let Some(access) = &network.access {
+                let place = place_of_access(&flow.transport, route, access, is_way_of_acks);
+                at("topology.access", queue_plan(&access.queue, &place))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn loss_plan(loss: &Loss) -> LossPlan {
@@ -157,18 +196,13 @@ impl SingleFlow<'_> {
     fn private_link(&self, part: &str, network: &Network, extra: Duration, jitter: Duration) -> LinkPlan {
         let pure_delay = Access { rate: None, delay: Duration::ZERO, queue: Queue::default(), loss: Loss::None };
         let access = network.access.as_ref().unwrap_or(&pure_delay);
-        let keys = &self.flow.transport;
-        let is_way_of_acks = part.ends_with("reverse");
-        let crossing = Crossing {
-            mean_rtt_secs: self.route.mean_rtt.as_secs_f64(),
-            packet_bytes: if is_way_of_acks { keys.ack_packet_bytes() } else { keys.data_packet_bytes() },
-        };
+        let place = place_of_access(&self.flow.transport, self.route, access, part.ends_with("reverse"));
         LinkPlan {
             name: format!("{}.{part}", self.name),
             rate: access.rate,
             delay: access.delay + extra,
             jitter,
-            queue: queue_plan(&access.queue, || crossing.bdp_packets(access.rate)),
+            queue: sound(queue_plan(&access.queue, &place)),
             loss: loss_plan(&access.loss),
             private: true,
         }
@@ -248,10 +282,15 @@ fn traffic(keys: &TrafficKeys) -> Traffic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Rate;
 
+    const PLACE: Place =
+        Place { rate: Rate::from_bps(8_000_000), delay: Duration::ZERO, packet_bytes: 1_000, mean_rtt_secs: 0.0 };
+
+    /// At 1000 packets a second.
     fn limit(limit: Limit, bdp_packets: f64) -> QueueLimit {
-        let QueuePlan::DropTail { limit } = queue_plan(&Queue::DropTail { limit }, || bdp_packets);
-        limit
+        let place = Place { mean_rtt_secs: bdp_packets / 1000.0, ..PLACE };
+        queue_plan(&Queue::DropTail { limit }, &place).unwrap().limit()
     }
 
     #[test]
@@ -266,8 +305,8 @@ mod tests {
     #[test]
     fn a_product_takes_rate_rtt_and_packet_size() {
         // 5 Mbit/s x 64 ms = 40,000 B.
-        let crossing = Crossing { mean_rtt_secs: 0.064, packet_bytes: 1_000 };
-        assert!((crossing.bdp_packets(Rate::from_bps(5_000_000)) - 40.0).abs() < 1e-9);
-        assert_eq!(crossing.bdp_packets(None), 0.0);
+        let place = Place { rate: Rate::from_bps(5_000_000), mean_rtt_secs: 0.064, ..PLACE };
+        assert!((place.bdp_packets() - 40.0).abs() < 1e-9);
+        assert_eq!(Place { rate: None, ..place }.bdp_packets(), 0.0);
     }
 }

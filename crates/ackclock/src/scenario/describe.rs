@@ -4,9 +4,10 @@
 use serde::Serialize;
 
 use super::Scenario;
-use super::network::{Loss, Topology};
+use super::network::{Loss, Queue, Topology};
 use super::schema::{Document, Draw};
 use super::topology::Network;
+use crate::qdisc::{RedMode, RedParameters};
 use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, Traffic};
 use crate::units::Duration;
 
@@ -104,13 +105,7 @@ impl Scenario {
 }
 
 fn describe_link(link: &LinkPlan) -> LinkDescription {
-    let QueuePlan::DropTail { limit } = &link.queue;
-    let queue = match (link.rate, limit) {
-        (None, _) => "none".to_owned(),
-        (_, QueueLimit::Packets(1)) => "drop-tail, 1 packet".to_owned(),
-        (_, QueueLimit::Packets(packets)) => format!("drop-tail, {packets} packets"),
-        (_, QueueLimit::Bytes(bytes)) => format!("drop-tail, {bytes} B"),
-    };
+    let queue = if link.rate.is_none() { "none".to_owned() } else { queue_in_words(&link.queue) };
     let loss = match &link.loss {
         LossPlan::None => "none".to_owned(),
         LossPlan::Bernoulli { probability } => format!("bernoulli, probability {probability}"),
@@ -126,6 +121,24 @@ fn describe_link(link: &LinkPlan) -> LinkDescription {
         queue,
         loss,
         private: link.private,
+    }
+}
+
+fn queue_in_words(queue: &QueuePlan) -> String {
+    let limit = match queue.limit() {
+        QueueLimit::Packets(1) => "1 packet".to_owned(),
+        QueueLimit::Packets(packets) => format!("{packets} packets"),
+        QueueLimit::Bytes(bytes) => format!("{bytes} B"),
+    };
+    match queue {
+        QueuePlan::DropTail { .. } => format!("drop-tail, {limit}"),
+        QueuePlan::Red { parameters, .. } => {
+            let RedParameters { min, max, max_p, weight, mode, gentle, adaptive, ecn, .. } = parameters;
+            let unit = if *mode == RedMode::Bytes { "B" } else { "packets" };
+            let words = [(*gentle, ", gentle"), (adaptive.is_some(), ", adaptive"), (*ecn, ", marks")];
+            let words: String = words.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect();
+            format!("red, {limit}, {min} to {max} {unit}, max_p {max_p}, weight {weight:.6}{words}")
+        }
     }
 }
 
@@ -152,7 +165,10 @@ fn describe_flow(flow: &FlowPlan, plan: &Plan) -> FlowDescription {
 /// Everything in a document that differs from replicate to replicate, in words.
 pub fn random_inputs(document: &Document) -> Vec<String> {
     let mut inputs = Vec::new();
-    let mut link = |name: &str, jitter: Duration, loss: &Loss| {
+    let mut link = |name: &str, jitter: Duration, loss: &Loss, queue: &Queue| {
+        if let Queue::Red(_) = queue {
+            inputs.push(format!("early drops of {name}: RED"));
+        }
         if !jitter.is_zero() {
             inputs.push(format!("delay of {name}: uniform, 0 to {jitter} more"));
         }
@@ -164,15 +180,17 @@ pub fn random_inputs(document: &Document) -> Vec<String> {
         }
     };
     if let Some(Topology::Dumbbell(dumbbell)) = &document.topology {
-        link("bottleneck", dumbbell.jitter, &dumbbell.loss);
-        link("bottleneck.reverse", dumbbell.reverse.jitter, &dumbbell.reverse.loss);
+        link("bottleneck", dumbbell.jitter, &dumbbell.loss, &dumbbell.queue);
+        let reverse = &dumbbell.reverse;
+        link("bottleneck.reverse", reverse.jitter, &reverse.loss, &reverse.queue);
         if let Some(access) = &dumbbell.access {
-            link("every access link", Duration::ZERO, &access.loss);
+            link("every access link", Duration::ZERO, &access.loss, &access.queue);
         }
     }
     for (name, keys) in &document.links {
-        link(name, keys.jitter, &keys.loss);
-        link(&format!("{name}.reverse"), keys.reverse.jitter, &keys.reverse.loss);
+        link(name, keys.jitter, &keys.loss, &keys.queue);
+        let reverse = &keys.reverse;
+        link(&format!("{name}.reverse"), reverse.jitter, &reverse.loss, &reverse.queue);
     }
     for flow in &document.flows {
         let drawn = |draw: &Draw| format!("uniform, {} to {}", draw.min(), draw.max());

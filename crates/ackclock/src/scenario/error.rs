@@ -283,6 +283,17 @@ pub enum Problem {
         /// The link.
         link: String,
     },
+    /// RED at a link that never has a queue.
+    #[error("RED needs the rate of its link, and this one has none")]
+    RedWithoutRate,
+    /// Thresholds of RED in the wrong order.
+    #[error("the lower threshold, {min}, is not below the upper one, {max}")]
+    Thresholds {
+        /// The lower one.
+        min: String,
+        /// The upper one.
+        max: String,
+    },
     /// A jitter relative to a rate that there is not.
     #[error("a jitter in packets needs a rate, and the bottleneck \"{link}\" has none")]
     PacketsWithoutRate {

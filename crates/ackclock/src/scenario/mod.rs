@@ -16,6 +16,7 @@ mod keys;
 mod network;
 mod parse;
 mod quantity;
+mod red;
 mod resolve;
 mod schema;
 mod sets;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::json_schema::without_default;
 use super::quantity::Limit;
+use super::red::Red;
 use super::shorthand::Shorthand;
 use crate::units::{Duration, Rate};
 
@@ -124,6 +125,8 @@ pub enum Queue {
         #[schemars(transform = without_default)]
         limit: Limit,
     },
+    /// Random early detection: drops, or marks, with a probability that rises with the average queue.
+    Red(Red),
 }
 
 /// The limit of a queue that should hardly ever drop: access links and the way of the ACKs.
@@ -144,6 +147,13 @@ impl Default for Queue {
 impl Queue {
     fn one_bdp() -> Self {
         Queue::DropTail { limit: ONE_BDP }
+    }
+
+    /// How much waits at most.
+    pub fn limit(&self) -> Limit {
+        match self {
+            Queue::DropTail { limit } | Queue::Red(Red { limit, .. }) => *limit,
+        }
     }
 }
 

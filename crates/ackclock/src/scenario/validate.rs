@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::compile::check_queues;
 use super::error::Problem;
 use super::network::{Loss, Queue, Topology};
 use super::quantity::{Interval, Limit, SendJitter, Size};
@@ -41,6 +42,7 @@ pub fn validate(document: &Document) -> Result<Network, Misfit> {
     let network = Network::build(document)?;
     hops(document, &network)?;
     limits(document, &network)?;
+    check_queues(document, &network)?;
     jitters(document, &network)?;
     samples(document, &network)?;
     Ok(network)
@@ -182,14 +184,11 @@ fn hops(document: &Document, network: &Network) -> Result<(), Misfit> {
 
 /// Queue limits that are relative to a rate need one.
 fn limits(document: &Document, network: &Network) -> Result<(), Misfit> {
-    let check = |place: &str, link: &str, queue: &Queue, rate: Option<Rate>| {
-        let Queue::DropTail { limit } = queue;
-        match (limit, rate) {
-            (Limit::Bdp(_), None) => {
-                at(&format!("{place}.queue.limit"), Err(Problem::BdpWithoutRate { link: link.to_owned() }))
-            }
-            _ => Ok(()),
+    let check = |place: &str, link: &str, queue: &Queue, rate: Option<Rate>| match (queue.limit(), rate) {
+        (Limit::Bdp(_), None) => {
+            at(&format!("{place}.queue.limit"), Err(Problem::BdpWithoutRate { link: link.to_owned() }))
         }
+        _ => Ok(()),
     };
     if let Some(access) = &network.access {
         check("topology.access", "access", &access.queue, access.rate)?;

@@ -1,7 +1,7 @@
 //! From counters to metrics: what was counted at the end less what was counted at the end of the warm-up.
 
 use super::plan::Plan;
-use super::result::{FlowResult, Histogram, LinkResult, RunResult, Summary};
+use super::result::{FlowResult, Histogram, LinkResult, Reasons, RunResult, Summary};
 use super::simulation::{Flow, Packets, Simulation};
 use crate::link::LinkCounters;
 use crate::metric::{jain_index, loss_rate, ratio, spread};
@@ -47,6 +47,20 @@ impl FlowCounters {
                 None => flow.sender.window_integral(now),
             },
         }
+    }
+}
+
+fn reasons(before: &LinkCounters, after: &LinkCounters) -> Reasons {
+    let drops = after.drops - before.drops;
+    let early_drops = after.early_drops - before.early_drops;
+    let forced_drops = after.forced_drops - before.forced_drops;
+    let forced_marks = after.forced_marks - before.forced_marks;
+    Reasons {
+        early_drops,
+        forced_drops,
+        full_drops: drops - early_drops - forced_drops,
+        early_marks: after.marks - before.marks - forced_marks,
+        forced_marks,
     }
 }
 
@@ -139,6 +153,7 @@ impl Measurement {
             forwarded,
             drops: after.drops - before.drops,
             marks: after.marks - before.marks,
+            reasons: plan.links[index].queue.acts_early().then(|| reasons(before, &after)),
             losses: after.losses - before.losses,
             queue_delay_mean_s: ratio((after.wait_ns - before.wait_ns) as f64 / NANOS_PER_SEC as f64, forwarded as f64),
             queue_delay_p95_s: waits

@@ -11,7 +11,7 @@ mod trace;
 
 pub use crate::qdisc::Limit as QueueLimit;
 pub use plan::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, Sampling, Traffic};
-pub use result::{FlowResult, Histogram, LinkResult, RunResult, Summary, Totals, Volume};
+pub use result::{FlowResult, Histogram, LinkResult, Reasons, RunResult, Summary, Totals, Volume};
 
 use std::sync::atomic::AtomicBool;
 

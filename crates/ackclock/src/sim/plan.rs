@@ -1,7 +1,8 @@
 //! A run, compiled: dense ids, integers, no units to parse. What `scenario` makes and `Simulation` runs.
 
 use crate::cc::{CcContext, CcSpec};
-use crate::qdisc::{DropTail, Limit, Queue, Queued};
+use crate::luck::Stream;
+use crate::qdisc::{DropTail, Limit, Queue, Queued, Red, RedParameters};
 use crate::tcp::Transport;
 use crate::units::{Duration, Instant, Rate};
 
@@ -59,21 +60,36 @@ pub enum QueuePlan {
         /// The limit.
         limit: Limit,
     },
+    /// Random early detection.
+    Red {
+        /// The limit.
+        limit: Limit,
+        /// When to drop before it is reached.
+        parameters: RedParameters,
+    },
 }
 
 impl QueuePlan {
-    /// The queue, empty.
-    pub fn build<T: Queued>(&self) -> Queue<T> {
-        match *self {
-            QueuePlan::DropTail { limit } => Queue::DropTail(DropTail::new(limit)),
+    /// The queue, empty; one that draws numbers draws them from `stream`.
+    pub fn build<T: Queued>(&self, stream: impl FnOnce() -> Stream) -> Queue<T> {
+        match self {
+            QueuePlan::DropTail { limit } => Queue::DropTail(DropTail::new(*limit)),
+            QueuePlan::Red { limit, parameters } => {
+                Queue::Red(Box::new(Red::new(*limit, parameters.clone(), stream())))
+            }
         }
     }
 
     /// What it holds at the most.
     pub fn limit(&self) -> Limit {
-        match *self {
-            QueuePlan::DropTail { limit } => limit,
+        match self {
+            QueuePlan::DropTail { limit } | QueuePlan::Red { limit, .. } => *limit,
         }
+    }
+
+    /// True for a queue that drops or marks before it is full.
+    pub fn acts_early(&self) -> bool {
+        matches!(self, QueuePlan::Red { .. })
     }
 }
 

@@ -144,6 +144,9 @@ pub struct LinkResult {
     pub drops: u64,
     /// Packets that the queue marked.
     pub marks: u64,
+    /// Why it dropped and marked; none for a queue that acts only when it is full.
+    #[serde(flatten)]
+    pub reasons: Option<Reasons>,
     /// Packets lost behind the transmitter.
     pub losses: u64,
     /// Mean wait in the queue of forwarded packets, transmission excluded.
@@ -153,6 +156,21 @@ pub struct LinkResult {
     /// All of these waits. They stand beside the metrics, not among them.
     #[serde(skip)]
     pub queue_delays: Histogram,
+}
+
+/// Why a queue dropped and marked packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Reasons {
+    /// Dropped early.
+    pub early_drops: u64,
+    /// Dropped because the average queue was long.
+    pub forced_drops: u64,
+    /// Dropped because the queue was full.
+    pub full_drops: u64,
+    /// Marked early.
+    pub early_marks: u64,
+    /// Marked because the average queue was long.
+    pub forced_marks: u64,
 }
 
 /// How many packets had a value of at most an edge and above the edge before.

@@ -467,7 +467,7 @@ fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
     };
     let jitter = (!plan.jitter.is_zero()).then(|| (plan.jitter, luck.stream(&plan.name, "jitter")));
     let config = LinkConfig { rate: plan.rate, delay: plan.delay, jitter, loss, histogram: !plan.private };
-    Link::new(config, plan.queue.build())
+    Link::new(config, plan.queue.build(|| luck.stream(&plan.name, "queue")))
 }
 
 /// Which links deliver only into links that nothing else feeds and that are not `reported`: the counters of those

@@ -1,0 +1,301 @@
+//! RED: early drops, or marks, with a probability that rises with the average queue.
+//!
+//! Reference: Floyd & Jacobson 1993, Random Early Detection Gateways for Congestion Avoidance; gentle mode
+//! Floyd 2000; adaptive mode Floyd, Gummadi & Shenker 2001; the details as in ns-2 2.35 (`queue/red.cc`), and in
+//! Linux (`include/net/red.h`) where a parameter says so. RFC 7567 §4.3 leaves the choice of parameters open.
+//!
+//! ```text
+//! at each arrival      avg <- (1 - w) avg + w q              q: what waits, without the packet in transmission
+//! after idle time t    avg <- (1 - w)^floor(t r) avg before  r: packets of mean size that a second could carry
+//! min <= avg < max     p_b = max_p (avg - min) / (max - min)
+//! gentle, avg < 2 max  p_b = max_p + (1 - max_p) (avg - max) / max
+//! beyond               p_b = 1: a forced drop, or a mark where the queue is told so
+//! then                 p_a from p_b and the packets since the last drop, so that gaps are uniform
+//! ```
+//!
+//! Deviations: none from the papers. From ns-2: the adaptive mode moves the gentle slope with `max_p`; the bytes since
+//! the last drop are divided by the mean size without rounding. From Linux: averages are no fixed-point numbers, and
+//! idle time decays by the exponential that Linux tabulates.
+
+use std::collections::VecDeque;
+
+use super::{Limit, Qdisc, Queued, Reason, Verdict};
+use crate::luck::Stream;
+use crate::qdisc::Ecn;
+use crate::units::{Duration, Instant};
+
+/// The parameters of RED, resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RedParameters {
+    /// What the queue is measured in.
+    pub mode: RedMode,
+    /// Average from which packets are dropped, in the unit of the mode.
+    pub min: f64,
+    /// Average at which the probability is `max_p`, in the unit of the mode; above `min`.
+    pub max: f64,
+    /// Probability at `max`, above 0 and at most 1.
+    pub max_p: f64,
+    /// Share of the newest arrival in the average, above 0 and at most 1.
+    pub weight: f64,
+    /// Whether the probability rises from `max_p` to 1 between `max` and twice that, and not at once.
+    pub gentle: bool,
+    /// Bytes of a packet of mean size.
+    pub mean_packet: u32,
+    /// Packets of mean size that the link carries in a second: what idle time counts as.
+    pub packets_per_second: f64,
+    /// Whether a large packet is dropped more often than a small one.
+    pub drop_by_size: bool,
+    /// How the gaps between drops are drawn.
+    pub gaps: Gaps,
+    /// Whether no packet is dropped early that finds at most one unit waiting, as in ns-2.
+    pub spares_short: bool,
+    /// Lower bound of `max_p` where it adapts; none where it is fixed.
+    pub adaptive: Option<f64>,
+    /// Whether ECN-capable packets are marked instead of dropped.
+    pub ecn: bool,
+    /// Early drops with a probability p_b of at least this stay drops.
+    pub mark_below: f64,
+    /// Whether forced drops stay drops.
+    pub hard_drop: bool,
+}
+
+/// What RED measures a queue in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RedMode {
+    /// Packets of any size.
+    #[default]
+    Packets,
+    /// Bytes.
+    Bytes,
+}
+
+/// How the gaps between drops are drawn; with a constant p_b each way makes them uniform.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gaps {
+    /// A number per packet; gaps of 1 to 1/p - 1 packets (Floyd & Jacobson 1993, figure 2).
+    Plain,
+    /// A number per packet; gaps of 1/p to 2/p packets (ns-2's `wait_`).
+    #[default]
+    Wait,
+    /// A number per drop; gaps of 1 to 1/p packets (Linux).
+    Once,
+}
+
+/// Floyd, Gummadi & Shenker 2001, section 4: how often `max_p` adapts, and its bounds.
+const INTERVAL: Duration = Duration::from_millis(500);
+const TOP: f64 = 0.5;
+/// By how much it rises at most, and what remains when it falls.
+const ALPHA: f64 = 0.01;
+const BETA: f64 = 0.9;
+/// The target is the part of min .. max between this and its mirror image.
+const TARGET: f64 = 0.4;
+
+/// A FIFO with a limit that drops early.
+#[derive(Clone, Debug)]
+pub struct Red<T> {
+    items: VecDeque<(Instant, T)>,
+    bytes: u64,
+    limit: Limit,
+    parameters: RedParameters,
+    average: f64,
+    /// The current `max_p`.
+    max_p: f64,
+    adapted_at: Instant,
+    /// Arrivals, and their bytes, since the last drop or since the average rose above `min`; none below.
+    since: Option<Since>,
+    stream: Stream,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Since {
+    packets: u64,
+    bytes: u64,
+    /// In [0, 1): the share of the gap drawn once.
+    drawn: f64,
+}
+
+impl<T: Queued> Red<T> {
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: RedParameters, stream: Stream) -> Self {
+        Red {
+            items: VecDeque::new(),
+            bytes: 0,
+            limit,
+            max_p: parameters.max_p,
+            parameters,
+            average: 0.0,
+            adapted_at: Instant::ZERO,
+            since: None,
+            stream,
+        }
+    }
+
+    /// The average queue, in the unit of the mode.
+    pub fn average(&self) -> f64 {
+        self.average
+    }
+
+    /// What becomes of an item that comes now.
+    #[inline]
+    fn judge(&mut self, now: Instant, item: &T) -> Verdict {
+        let backlog = match self.parameters.mode {
+            RedMode::Packets => self.items.len() as f64,
+            RedMode::Bytes => self.bytes as f64,
+        };
+        let weight = self.parameters.weight;
+        self.average = self.average * (1.0 - weight) + weight * backlog;
+        if self.parameters.adaptive.is_some() {
+            self.adapt(now);
+        }
+        let signal = if self.average < self.parameters.min || self.parameters.spares_short && backlog <= 1.0 {
+            self.since = None;
+            None
+        } else {
+            self.early(item)
+        };
+        match signal {
+            Some((_, true)) | None if !self.limit.fits(self.items.len(), self.bytes, item.wire_len()) => {
+                Verdict::Dropped(Reason::Full)
+            }
+            Some((reason, true)) => Verdict::Marked(reason),
+            Some((reason, false)) => Verdict::Dropped(reason),
+            None => Verdict::Queued,
+        }
+    }
+
+    /// Above `min`: why the item is chosen, if it is, and whether it is to be marked.
+    fn early(&mut self, item: &T) -> Option<(Reason, bool)> {
+        let parameters = &self.parameters;
+        let probability = self.probability();
+        let bytes = u64::from(item.wire_len());
+        let capable = parameters.ecn && item.ecn() != Ecn::NotEct;
+        if probability >= 1.0 {
+            self.since = Some(Since { packets: 0, bytes: 0, drawn: self.stream.next_f64() });
+            return Some((Reason::Forced, capable && !parameters.hard_drop));
+        }
+        let Some(since) = &mut self.since else {
+            // The average has just risen above `min`: counting begins.
+            self.since = Some(Since { packets: 1, bytes, drawn: self.stream.next_f64() });
+            return None;
+        };
+        since.packets += 1;
+        since.bytes += bytes;
+        let size = if parameters.drop_by_size { bytes as f64 / f64::from(parameters.mean_packet) } else { 1.0 };
+        let count = match parameters.drop_by_size {
+            true => since.bytes as f64 / f64::from(parameters.mean_packet),
+            false => since.packets as f64,
+        };
+        let chosen = match parameters.gaps {
+            // The number was drawn when the gap began.
+            Gaps::Once => probability * count >= since.drawn,
+            Gaps::Plain => self.stream.next_f64() < spread(probability, count) * size,
+            Gaps::Wait => self.stream.next_f64() < spread_after_wait(probability, count) * size,
+        };
+        if !chosen {
+            return None;
+        }
+        let drawn = if parameters.gaps == Gaps::Once { self.stream.next_f64() } else { 0.0 };
+        self.since = Some(Since { packets: 0, bytes: 0, drawn });
+        Some((Reason::Early, capable && probability < parameters.mark_below))
+    }
+
+    /// p_b, for an average of at least `min`.
+    #[inline]
+    fn probability(&self) -> f64 {
+        let RedParameters { min, max, gentle, .. } = self.parameters;
+        if self.average < max {
+            self.max_p * (self.average - min) / (max - min)
+        } else if gentle {
+            (self.max_p + (1.0 - self.max_p) * (self.average - max) / max).min(1.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// The time before `now` was idle since `since`: so many packets could have come and gone.
+    #[inline]
+    fn decay(&mut self, idle: Duration) {
+        let packets = (idle.as_secs_f64() * self.parameters.packets_per_second).floor();
+        if packets >= 1.0 && self.average > 0.0 {
+            self.average *= libm::pow(1.0 - self.parameters.weight, packets);
+        }
+    }
+
+    /// Floyd, Gummadi & Shenker 2001, figure 1.
+    fn adapt(&mut self, now: Instant) {
+        let Some(bottom) = self.parameters.adaptive else { return };
+        if now <= self.adapted_at + INTERVAL {
+            return;
+        }
+        let RedParameters { min, max, .. } = self.parameters;
+        let part = TARGET * (max - min);
+        if self.average > max - part && self.max_p < TOP {
+            self.max_p += ALPHA.min(self.max_p / 4.0);
+            self.adapted_at = now;
+        } else if self.average < min + part && self.max_p > bottom {
+            self.max_p *= BETA;
+            self.adapted_at = now;
+        }
+    }
+}
+
+/// Floyd & Jacobson 1993, section 7: `p_a <- p_b / (1 - count p_b)`.
+#[inline]
+fn spread(p: f64, count: f64) -> f64 {
+    if p * count < 1.0 { p / (1.0 - p * count) } else { 1.0 }
+}
+
+/// ns-2's `wait_`: nothing for 1/p packets, then uniform over as many.
+#[inline]
+fn spread_after_wait(p: f64, count: f64) -> f64 {
+    match p * count {
+        expected if expected < 1.0 => 0.0,
+        expected if expected < 2.0 => p / (2.0 - expected),
+        _ => 1.0,
+    }
+}
+
+impl<T: Queued> Qdisc<T> for Red<T> {
+    fn enqueue(&mut self, now: Instant, mut item: T) -> Verdict {
+        let verdict = self.judge(now, &item);
+        if let Verdict::Marked(_) = verdict {
+            item.mark();
+        }
+        if !matches!(verdict, Verdict::Dropped(_)) {
+            self.bytes += u64::from(item.wire_len());
+            self.items.push_back((now, item));
+        }
+        verdict
+    }
+
+    fn pass(&mut self, now: Instant, idle: Duration, item: &mut T) -> Verdict {
+        self.decay(idle);
+        let verdict = self.judge(now, item);
+        if let Verdict::Marked(_) = verdict {
+            item.mark();
+        }
+        verdict
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _now: Instant) -> Option<(Instant, T)> {
+        let (since, item) = self.items.pop_front()?;
+        self.bytes -= u64::from(item.wire_len());
+        Some((since, item))
+    }
+
+    #[inline]
+    fn backlog_packets(&self) -> u32 {
+        self.items.len() as u32
+    }
+
+    #[inline]
+    fn backlog_bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+use super::*;
+use crate::luck::Luck;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Frame {
+    bytes: u32,
+    ecn: Ecn,
+}
+
+impl Queued for Frame {
+    fn wire_len(&self) -> u32 {
+        self.bytes
+    }
+    fn flow_hash(&self) -> u64 {
+        0
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+}
+
+const FRAME: Frame = Frame { bytes: 1000, ecn: Ecn::NotEct };
+
+/// Numbers of which every step is exact in binary.
+fn parameters() -> RedParameters {
+    RedParameters {
+        mode: RedMode::Packets,
+        min: 1.0,
+        max: 3.0,
+        max_p: 0.5,
+        weight: 0.5,
+        gentle: true,
+        mean_packet: 1000,
+        packets_per_second: 1000.0,
+        drop_by_size: false,
+        gaps: Gaps::Wait,
+        spares_short: true,
+        adaptive: None,
+        ecn: false,
+        mark_below: 1.0,
+        hard_drop: true,
+    }
+}
+
+fn red(change: impl FnOnce(&mut RedParameters)) -> Red<Frame> {
+    let mut parameters = parameters();
+    change(&mut parameters);
+    Red::new(Limit::Packets(1000), parameters, Luck::new(1, 0).stream("x", "queue"))
+}
+
+fn ms(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+/// Puts `backlog` packets into the queue by force, with this average.
+fn at(mut queue: Red<Frame>, backlog: usize, average: f64) -> Red<Frame> {
+    queue.items.extend(std::iter::repeat_n((Instant::ZERO, FRAME), backlog));
+    queue.bytes = backlog as u64 * u64::from(FRAME.bytes);
+    queue.average = average;
+    queue
+}
+
+#[test]
+fn average_and_probability_of_a_sequence_worked_by_hand() {
+    // Half of the old average and half of what waits: 0, 1, 2, 3, 4 packets.
+    let mut queue = red(|parameters| (parameters.max, parameters.max_p) = (5.0, 0.25));
+    let mut seen = Vec::new();
+    for _ in 0..5 {
+        assert_eq!(queue.enqueue(Instant::ZERO, FRAME), Verdict::Queued);
+        seen.push((queue.average(), queue.probability().max(0.0)));
+    }
+    assert_eq!(
+        seen,
+        [
+            (0.0, 0.0),
+            (0.5, 0.0),
+            // 1/4 x (1.25 - 1) / (5 - 1).
+            (1.25, 0.015_625),
+            (2.125, 0.070_312_5),
+            (3.0625, 0.128_906_25),
+        ]
+    );
+}
+
+#[test]
+fn the_probability_rises_to_max_p_then_gently_or_at_once_to_one() {
+    let probability = |gentle, average| at(red(|parameters| parameters.gentle = gentle), 0, average).probability();
+    for gentle in [false, true] {
+        assert_eq!(probability(gentle, 1.0), 0.0);
+        assert_eq!(probability(gentle, 2.0), 0.25);
+    }
+    assert_eq!(probability(false, 3.0), 1.0);
+    assert_eq!(probability(true, 3.0), 0.5);
+    // Half of the way from 3 to 6.
+    assert_eq!(probability(true, 4.5), 0.75);
+    assert_eq!(probability(true, 6.0), 1.0);
+    assert_eq!(probability(true, 9.0), 1.0);
+}
+
+#[test]
+fn bytes_are_averaged_in_byte_mode() {
+    let mut queue = red(|parameters| (parameters.mode, parameters.min, parameters.max) = (RedMode::Bytes, 1e6, 2e6));
+    for bytes in [100, 200, 400] {
+        queue.enqueue(Instant::ZERO, Frame { bytes, ..FRAME });
+    }
+    // 0, then 100 / 2, then 50 / 2 + 300 / 2.
+    assert_eq!(queue.average(), 175.0);
+}
+
+#[test]
+fn idle_time_counts_as_packets_that_found_nothing() {
+    let passed = |idle| {
+        let mut queue = at(red(|_| {}), 0, 64.0);
+        queue.pass(ms(100), idle, &mut FRAME.clone());
+        queue.average()
+    };
+    // The arrival itself halves it; each whole millisecond before it once more.
+    assert_eq!(passed(Duration::ZERO), 32.0);
+    assert_eq!(passed(Duration::from_micros(999)), 32.0);
+    assert_eq!(passed(Duration::from_micros(3999)), 4.0);
+}
+
+/// Arrivals from one drop to the next, with the average held at `average`.
+fn gaps(gaps: Gaps, average: f64) -> Vec<u32> {
+    let mut queue = at(red(|parameters| (parameters.gaps, parameters.weight) = (gaps, 1e-300)), 5, average);
+    let (mut found, mut gap) = (Vec::new(), 0);
+    while found.len() < 20_001 {
+        gap += 1;
+        match queue.judge(Instant::ZERO, &FRAME) {
+            Verdict::Dropped(Reason::Early) => found.push(std::mem::take(&mut gap)),
+            verdict => assert_eq!(verdict, Verdict::Queued),
+        }
+    }
+    // The first gap began below `min`.
+    found.split_off(1)
+}
+
+#[test]
+fn gaps_between_drops_are_uniform() {
+    // p_b = 1/2 x (1.5 - 1) / 2 = 1/8. The paper's count includes the packet itself: one length less than 1/p_b.
+    for (way, shortest, longest) in [(Gaps::Plain, 1, 7), (Gaps::Once, 1, 8), (Gaps::Wait, 8, 15)] {
+        let gaps = gaps(way, 1.5);
+        let lengths = f64::from(longest - shortest + 1);
+        for length in shortest..=longest {
+            let count = gaps.iter().filter(|gap| **gap == length).count() as f64;
+            // Five standard deviations: one of so many checks hardly ever fails by luck.
+            let (mean, deviation) = (20_000.0 / lengths, (20_000.0 / lengths * (1.0 - 1.0 / lengths)).sqrt());
+            assert!((count - mean).abs() < 5.0 * deviation, "{way:?}: {count} gaps of {length}, expected {mean}");
+        }
+        assert!(gaps.iter().all(|gap| (shortest..=longest).contains(gap)), "{way:?}");
+    }
+}
+
+#[test]
+fn drops_say_why() {
+    // Nothing is forced below twice the maximum, or where one packet waits.
+    assert_eq!(at(red(|_| {}), 9, 20.0).enqueue(ms(1), FRAME), Verdict::Dropped(Reason::Forced));
+    assert_eq!(at(red(|_| {}), 1, 20.0).enqueue(ms(1), FRAME), Verdict::Queued);
+    let mut full = at(red(|_| {}), 9, 0.0);
+    full.limit = Limit::Packets(9);
+    assert_eq!(full.enqueue(ms(1), FRAME), Verdict::Dropped(Reason::Full));
+}
+
+#[test]
+fn marks_take_the_place_of_drops_as_far_as_the_queue_is_told() {
+    let capable = Frame { ecn: Ecn::Ect, ..FRAME };
+    let early = |frame: Frame, mark_below, average| {
+        let mut queue = at(red(|red| (red.ecn, red.mark_below, red.weight) = (true, mark_below, 1e-300)), 5, average);
+        let verdicts = std::iter::repeat_with(|| queue.judge(Instant::ZERO, &frame));
+        verdicts.into_iter().find(|verdict| *verdict != Verdict::Queued).expect("a drop comes")
+    };
+    assert_eq!(early(FRAME, 1.0, 2.0), Verdict::Dropped(Reason::Early));
+    assert_eq!(early(capable, 1.0, 2.0), Verdict::Marked(Reason::Early));
+    // p_b is 1/4.
+    assert_eq!(early(capable, 0.25, 2.0), Verdict::Dropped(Reason::Early));
+    assert_eq!(early(capable, 1.0, 20.0), Verdict::Dropped(Reason::Forced));
+    let mut soft = at(red(|red| (red.ecn, red.hard_drop) = (true, false)), 9, 20.0);
+    assert_eq!(soft.enqueue(ms(1), capable), Verdict::Marked(Reason::Forced));
+    assert_eq!(soft.items.back().map(|(_, frame)| frame.ecn), Some(Ecn::Ce));
+}
+
+#[test]
+fn max_p_adapts_twice_a_second_to_keep_the_average_in_the_middle() {
+    let adapted = |average, max_p| {
+        let mut queue = at(red(|red| red.adaptive = Some(0.01)), 0, average);
+        queue.max_p = max_p;
+        queue.adapt(ms(500));
+        assert_eq!(queue.max_p, max_p, "half a second has not passed");
+        queue.adapt(ms(501));
+        queue.adapt(ms(502));
+        queue.max_p
+    };
+    // The target is 1.8 to 2.2.
+    assert_eq!(adapted(2.0, 0.1), 0.1);
+    assert_eq!(adapted(1.7, 0.1), 0.9 * 0.1);
+    assert_eq!(adapted(2.3, 0.1), 0.1 + 0.01);
+    assert_eq!(adapted(2.3, 0.02), 0.02 + 0.005);
+    assert_eq!(adapted(2.3, 0.5), 0.5);
+    assert_eq!(adapted(1.0, 0.01), 0.01);
+}

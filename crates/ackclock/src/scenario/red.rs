@@ -1,0 +1,255 @@
+//! The keys of RED, their presets, and the parameters that come of them at a link.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::Problem;
+use super::quantity::{Limit, Size};
+use crate::qdisc::{Gaps, RedMode, RedParameters};
+use crate::units::{Duration, Rate};
+
+/// Random early detection: drops, or marks, with a probability that rises with the average queue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Red {
+    /// Whose defaults hold where a key is not written.
+    #[serde(default)]
+    pub preset: Preset,
+    /// How much waits at most: packets, bytes or a multiple of the bandwidth-delay product.
+    #[serde(default = "one_bdp")]
+    pub limit: Limit,
+    /// Average queue from which packets are dropped early. Default: half of `target_delay`, but at least 5 packets of mean size; linux: a third of `max`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<Limit>,
+    /// Average queue at which packets are dropped with `max_p`. Default: 3 times `min`; linux: a quarter of the limit where there is no `min`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<Limit>,
+    /// Probability of a drop at `max`, above 0. Default: 0.1; linux: 0.02.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_p: Option<f64>,
+    /// Share of the newest arrival in the average, above 0. Default: 1 - exp(-1/(10 R C)) with C packets of mean size a second and R = max(0.1 s, 3 (delay + 1/C)); linux: tc's power of two for the burst that the thresholds leave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub weight: Option<f64>,
+    /// Whether the probability rises from `max_p` to 1 between `max` and twice that, and not at once. Default: true; linux: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gentle: Option<bool>,
+    /// What the average counts. Default: packets; ns-2 and linux: bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<RedMode>,
+    /// What counts as one packet in bytes, and as one in idle time. Default: the largest packet that crosses the link; ns-2: 500 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_packet: Option<Size>,
+    /// Whether a large packet is dropped more often than a small one. Default: false; ns-2: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop_by_size: Option<bool>,
+    /// How gaps between drops are drawn: 1/p to 2/p packets (wait), 1 to 1/p (plain), or that by one number a drop (once). Default: wait; linux: once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gaps: Option<Gaps>,
+    /// Queueing delay from which `min` follows where it is not written.
+    #[serde(default = "target_delay")]
+    pub target_delay: Duration,
+    /// Whether `max_p` adapts so that the average stays between the thresholds (Floyd, Gummadi & Shenker 2001).
+    #[serde(default)]
+    pub adaptive: bool,
+    /// Whether ECN-capable packets are marked where others are dropped.
+    #[serde(default)]
+    pub ecn: bool,
+    /// Probability from which early drops stay drops. Default: 1; ns-2: 0.1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub mark_below: Option<f64>,
+    /// Whether packets beyond the thresholds are dropped even where they could be marked. Default: true; linux: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hard_drop: Option<bool>,
+}
+
+fn one_bdp() -> Limit {
+    Limit::Bdp(1.0)
+}
+
+/// ns-2's `targetdelay_`.
+fn target_delay() -> Duration {
+    Duration::from_millis(5)
+}
+
+/// Whose defaults RED has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Preset {
+    /// Floyd's recommendations, in packets.
+    #[default]
+    #[serde(rename = "floyd")]
+    Floyd,
+    /// Those of ns-2 2.35: the same in bytes, with packets of 500 B.
+    #[serde(rename = "ns-2")]
+    Ns2,
+    /// Those of Linux's tc.
+    #[serde(rename = "linux")]
+    Linux,
+}
+
+/// What a queue has to know of its link.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Rate of the link.
+    pub rate: Option<Rate>,
+    /// Propagation, one way.
+    pub delay: Duration,
+    /// The largest packet that crosses it, in bytes.
+    pub packet_bytes: u64,
+    /// Mean base RTT of the flows that cross it.
+    pub mean_rtt_secs: f64,
+}
+
+impl Place {
+    /// The bandwidth-delay product in packets.
+    pub fn bdp_packets(&self) -> f64 {
+        let bits = self.rate.map_or(0.0, |rate| rate.as_bps() as f64) * self.mean_rtt_secs;
+        bits / 8.0 / self.packet_bytes as f64
+    }
+}
+
+impl Red {
+    /// The parameters at a link.
+    ///
+    /// # Errors
+    /// The key that does not fit, and why.
+    pub fn parameters(&self, place: &Place) -> Result<RedParameters, (&'static str, Problem)> {
+        let linux = self.preset == Preset::Linux;
+        let ns2 = self.preset == Preset::Ns2;
+        let Some(rate) = place.rate else { return Err(("kind", Problem::RedWithoutRate)) };
+        let mean_packet = self.mean_packet.map_or(if ns2 { 500 } else { place.packet_bytes }, |size| size.0);
+        let mean_packet = match u32::try_from(mean_packet) {
+            Ok(bytes) if bytes > 0 => bytes,
+            _ => return Err(("mean_packet", out_of_range(Size(mean_packet), "at least 1 B and below 4 GB"))),
+        };
+        let mode = self.mode.unwrap_or(if ns2 || linux { RedMode::Bytes } else { RedMode::Packets });
+        let mean = f64::from(mean_packet);
+        let bytes_per_unit = if mode == RedMode::Bytes { 1.0 } else { mean };
+        let in_units = |length: Limit| match length {
+            Limit::Packets(packets) => f64::from(packets) * mean / bytes_per_unit,
+            Limit::Bytes(bytes) => bytes as f64 / bytes_per_unit,
+            Limit::Bdp(factor) => factor * place.bdp_packets() * place.packet_bytes as f64 / bytes_per_unit,
+        };
+        let packets_per_second = rate.as_bps() as f64 / 8.0 / mean;
+        let (given_min, given_max) = (self.min.map(in_units), self.max.map(in_units));
+        let (min, max) = if linux {
+            let max = given_max.unwrap_or(given_min.map_or(in_units(self.limit) / 4.0, |min| 3.0 * min));
+            (given_min.unwrap_or(max / 3.0), max)
+        } else {
+            let target = self.target_delay.as_secs_f64() * packets_per_second / 2.0;
+            let min = given_min.unwrap_or(target.max(5.0) * mean / bytes_per_unit);
+            (min, given_max.unwrap_or(3.0 * min))
+        };
+        if min >= max {
+            let key = if self.max.is_some() { "max" } else { "min" };
+            let unit = if mode == RedMode::Bytes { "B" } else { "packets" };
+            return Err((key, Problem::Thresholds { min: format!("{min} {unit}"), max: format!("{max} {unit}") }));
+        }
+        let max_p = self.max_p.unwrap_or(if linux { 0.02 } else { 0.1 });
+        if max_p <= 0.0 {
+            return Err(("max_p", out_of_range(max_p, "above 0 and at most 1")));
+        }
+        let weight = match self.weight {
+            Some(weight) if weight <= 0.0 => return Err(("weight", out_of_range(weight, "above 0 and at most 1"))),
+            Some(weight) => weight,
+            None if linux => {
+                let packets = |length: f64| length * bytes_per_unit / mean;
+                let found = weight_of_tc(packets(min), packets(max));
+                let problem = || out_of_range(format!("{min}"), "at least a packet of mean size, or a weight be given");
+                found.ok_or_else(|| ("min", problem()))?
+            }
+            None => {
+                let rtt = (3.0 * (place.delay.as_secs_f64() + 1.0 / packets_per_second)).max(0.1);
+                -libm::expm1(-1.0 / (10.0 * rtt * packets_per_second))
+            }
+        };
+        Ok(RedParameters {
+            mode,
+            min,
+            max,
+            max_p,
+            weight,
+            gentle: self.gentle.unwrap_or(!linux),
+            mean_packet,
+            packets_per_second,
+            drop_by_size: self.drop_by_size.unwrap_or(ns2),
+            gaps: self.gaps.unwrap_or(if linux { Gaps::Once } else { Gaps::Wait }),
+            spares_short: !linux,
+            // ns-2's `bottom_`: 0.01, or a packet of 1000 B in the product of the rate and 100 ms where that is less.
+            adaptive: self.adaptive.then(|| (80_000.0 / rate.as_bps() as f64).min(0.01)),
+            ecn: self.ecn,
+            mark_below: self.mark_below.unwrap_or(if ns2 { 0.1 } else { 1.0 }),
+            hard_drop: self.hard_drop.unwrap_or(!linux),
+        })
+    }
+}
+
+fn out_of_range(value: impl ToString, expected: &str) -> Problem {
+    Problem::OutOfRange { value: value.to_string(), expected: expected.to_owned() }
+}
+
+/// The weight that tc chooses (iproute2, `tc_red_eval_ewma`), with its default burst; thresholds in packets.
+fn weight_of_tc(min: f64, max: f64) -> Option<f64> {
+    let burst = ((2.0 * min + max) / 3.0).floor();
+    let fits = |weight: &f64| burst + 1.0 - min <= (1.0 - libm::pow(1.0 - weight, burst)) / weight;
+    (1..32).map(|log| libm::exp2(-f64::from(log))).find(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: Place = Place {
+        rate: Rate::from_bps(1_000_000),
+        delay: Duration::from_millis(20),
+        packet_bytes: 1040,
+        mean_rtt_secs: 0.04,
+    };
+
+    fn red(text: &str) -> Red {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn parameters(text: &str, place: &Place) -> RedParameters {
+        red(text).parameters(place).unwrap()
+    }
+
+    #[test]
+    fn the_automatic_values_are_those_of_ns2() {
+        // Rows of ns-2 2.35 (queue/red.cc), read back behind its initialisation.
+        let wired = parameters(r#"{"preset": "ns-2", "mean_packet": "1000 B"}"#, &PLACE);
+        assert_eq!((wired.min, wired.max), (5_000.0, 15_000.0));
+        assert!((wired.weight - 0.007_968_09).abs() < 5e-9, "{}", wired.weight);
+        let fast = Place { rate: Rate::from_bps(48_000_000), delay: Duration::from_millis(40), ..PLACE };
+        let fast = parameters(r#"{"preset": "ns-2"}"#, &fast);
+        assert_eq!((fast.min / 500.0, fast.max / 500.0), (30.0, 90.0));
+        assert!((fast.weight - 6.929_77e-5).abs() < 5e-11, "{}", fast.weight);
+        assert!(fast.gentle && fast.drop_by_size && fast.gaps == Gaps::Wait && fast.mark_below == 0.1);
+    }
+
+    #[test]
+    fn the_preset_of_linux_is_that_of_tc() {
+        // tc qdisc ... red limit 400000 min 30000 max 90000 avpkt 1000 burst 50: wlog 9 is the first that fits
+        // 50 + 1 - 30 = 21 <= 512 (1 - (511/512)^50) = 47.7? Already 1/32: 32 (1 - (31/32)^50) = 25.5.
+        let text =
+            r#"{"preset": "linux", "limit": "400000 B", "min": "30000 B", "max": "90000 B", "mean_packet": "1000 B"}"#;
+        let linux = parameters(text, &PLACE);
+        assert_eq!((linux.weight, linux.max_p, linux.gaps), (1.0 / 32.0, 0.02, Gaps::Once));
+        assert!(!linux.gentle && !linux.hard_drop && !linux.drop_by_size && !linux.spares_short);
+        // Thresholds from the limit alone: a quarter, and a third of that.
+        let plain = parameters(r#"{"preset": "linux", "limit": "240000 B"}"#, &PLACE);
+        assert_eq!((plain.min, plain.max), (20_000.0, 60_000.0));
+        assert!(red(r#"{"preset": "linux", "limit": "6000 B"}"#).parameters(&PLACE).is_err());
+    }
+
+    #[test]
+    fn thresholds_are_converted_to_the_unit_of_the_average() {
+        let packets = parameters(r#"{"min": "5 packets", "max": "15600 B"}"#, &PLACE);
+        assert_eq!((packets.min, packets.max), (5.0, 15.0));
+        // A product of 5000 B.
+        let bytes = parameters(r#"{"mode": "bytes", "min": "0.5 BDP", "max": "5 packets"}"#, &PLACE);
+        assert!((bytes.min - 2500.0).abs() < 1e-9 && bytes.max == 5200.0);
+    }
+}
