@@ -25,7 +25,7 @@ use crate::qdisc::Ecn;
 use crate::units::{Duration, Instant};
 
 /// The parameters of RED, resolved.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RedParameters {
     /// What the queue is measured in.
     pub mode: RedMode,
