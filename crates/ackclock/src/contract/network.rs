@@ -3,7 +3,9 @@
 use super::Draw;
 use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
 use crate::qdisc::Limit;
-use crate::sim::{ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, Sampling, Traffic};
+use crate::sim::{
+    ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, ReorderingPlan, Sampling, Traffic, WirePlan,
+};
 use crate::tcp::{LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
 
@@ -16,18 +18,17 @@ pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
 pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
     let rate = Rate::from_bps(draw.scale(2e5, 2e7) as u64);
     let delay = draw.time(Duration::from_millis(40));
-    let shared = |name: &str, queue, loss| LinkPlan {
+    let shared = |name: &str, queue, wire| LinkPlan {
         name: name.to_owned(),
         rate,
         delay,
-        jitter: Duration::ZERO,
         queue: QueuePlan::DropTail { limit: queue },
-        loss,
+        wire,
         private: false,
     };
     let mut links = vec![
-        LinkPlan { jitter: jitter(draw), ..shared("bottleneck", limit(draw), loss(draw)) },
-        shared("bottleneck.reverse", Limit::Packets(1000), if draw.chance(30) { loss(draw) } else { LossPlan::None }),
+        shared("bottleneck", limit(draw), wire(draw)),
+        shared("bottleneck.reverse", Limit::Packets(1000), if draw.chance(30) { wire(draw) } else { sound() }),
     ];
     let mut flows = Vec::new();
     for index in 0..draw.whole(1, 4) {
@@ -40,7 +41,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
                 rate: access,
                 delay: side,
                 private: true,
-                ..shared(&format!("{name}.{direction}"), Limit::Packets(draw.whole(2, 1000) as u32), LossPlan::None)
+                ..shared(&format!("{name}.{direction}"), Limit::Packets(draw.whole(2, 1000) as u32), sound())
             });
         }
         flows.push(FlowPlan {
@@ -84,7 +85,24 @@ fn limit(draw: &mut Draw) -> Limit {
     }
 }
 
-pub(super) fn loss(draw: &mut Draw) -> LossPlan {
+fn sound() -> WirePlan {
+    WirePlan::default()
+}
+
+/// Impairments of a link, mostly one or two of them.
+pub(super) fn wire(draw: &mut Draw) -> WirePlan {
+    let reordering = ReorderingPlan { probability: draw.scale(1e-3, 1.0), delay: draw.time(Duration::from_millis(30)) };
+    WirePlan {
+        jitter: jitter(draw),
+        jitter_reorders: draw.chance(50),
+        reordering: draw.chance(15).then_some(reordering),
+        loss: loss(draw),
+        duplication: if draw.chance(15) { draw.scale(1e-3, 1.0) } else { 0.0 },
+        corruption: if draw.chance(15) { draw.scale(1e-4, 0.3) } else { 0.0 },
+    }
+}
+
+fn loss(draw: &mut Draw) -> LossPlan {
     match draw.whole(0, 7) {
         0 => LossPlan::Bernoulli { probability: draw.scale(1e-4, 0.3) },
         1 => {

@@ -4,7 +4,8 @@
 //! `x` and `x.reverse`.
 
 use super::error::{Hint, Problem};
-use super::network::{Access, Dumbbell, Link, Loss, Queue, Reverse, Topology};
+use super::impairments::Impairments;
+use super::network::{Access, Dumbbell, Link, Queue, Topology};
 use super::schema::{Document, Flow};
 use crate::units::{Duration, Rate};
 
@@ -35,12 +36,10 @@ pub struct DirectedLink {
     pub rate: Option<Rate>,
     /// Propagation.
     pub delay: Duration,
-    /// Upper bound of the extra delay.
-    pub jitter: Duration,
     /// The queue.
     pub queue: Queue,
-    /// Losses behind it.
-    pub loss: Loss,
+    /// What goes wrong behind it.
+    pub impairments: Impairments,
 }
 
 /// The way of a group of flows.
@@ -80,6 +79,15 @@ impl Network {
         }
         network.bottleneck = network.find_bottleneck(&document.flows);
         Ok(network)
+    }
+
+    /// Where the document has the keys of a link.
+    pub fn place(&self, document: &Document, link: usize) -> String {
+        match document.topology {
+            Some(_) if link == 0 => "topology".to_owned(),
+            Some(_) => "topology.reverse".to_owned(),
+            None => format!("links.{}", self.links[link].name),
+        }
     }
 
     fn route(&self, flow: &Flow) -> Result<Route, (&'static str, Problem)> {
@@ -146,22 +154,20 @@ impl Network {
 }
 
 fn both_ways_of_dumbbell(dumbbell: &Dumbbell) -> Vec<DirectedLink> {
-    let Dumbbell { rate, delay, jitter, queue, loss, reverse, access: _ } = dumbbell.clone();
-    both_ways(BOTTLENECK, &Link { rate: Some(rate), delay, jitter, queue, loss, reverse }).into()
+    let Dumbbell { rate, delay, queue, impairments, reverse, access: _ } = dumbbell.clone();
+    both_ways(BOTTLENECK, &Link { rate: Some(rate), delay, queue, impairments, reverse }).into()
 }
 
 fn both_ways(name: &str, link: &Link) -> [DirectedLink; 2] {
-    let Link { rate, delay, jitter, queue, loss, reverse } = link.clone();
-    let Reverse { rate: reverse_rate, delay: reverse_delay, jitter: reverse_jitter, .. } = reverse;
+    let Link { rate, delay, queue, impairments, reverse } = link.clone();
     let back = DirectedLink {
         name: format!("{name}{REVERSE}"),
-        rate: reverse_rate.or(rate),
-        delay: reverse_delay.unwrap_or(delay),
-        jitter: reverse_jitter,
+        rate: reverse.rate.or(rate),
+        delay: reverse.delay.unwrap_or(delay),
         queue: reverse.queue,
-        loss: reverse.loss,
+        impairments: reverse.impairments,
     };
-    [DirectedLink { name: name.to_owned(), rate, delay, jitter, queue, loss }, back]
+    [DirectedLink { name: name.to_owned(), rate, delay, queue, impairments }, back]
 }
 
 /// A sum of delays, refused where it is longer than anything that makes sense.

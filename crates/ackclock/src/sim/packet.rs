@@ -1,5 +1,6 @@
 //! Packets: a small one that links move about, and what it carries, which stays where it is.
 
+use crate::link::Carried;
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
 
@@ -16,6 +17,29 @@ pub struct Packet {
     pub wire_len: u32,
     /// The ECN field.
     pub ecn: Ecn,
+    /// What links have done to it.
+    pub harm: Harm,
+}
+
+/// What links have done to a packet, in one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Harm(u32);
+
+impl Harm {
+    const CORRUPTED: u32 = 1;
+    const DOUBLED: u32 = 2;
+
+    /// Whether some of its bits are wrong.
+    #[inline]
+    pub fn is_corrupted(self) -> bool {
+        self.0 & Self::CORRUPTED != 0
+    }
+
+    /// Whether a second packet with the same body comes right behind it.
+    #[inline]
+    pub fn is_doubled(self) -> bool {
+        self.0 & Self::DOUBLED != 0
+    }
 }
 
 impl Queued for Packet {
@@ -34,6 +58,19 @@ impl Queued for Packet {
 
     fn mark(&mut self) {
         self.ecn = Ecn::Ce;
+    }
+}
+
+impl Carried for Packet {
+    fn corrupt(&mut self) {
+        self.harm.0 |= Harm::CORRUPTED;
+    }
+
+    /// The second packet has the body, and the first needs a copy of it when it comes out.
+    fn double(&mut self) -> Self {
+        let second = *self;
+        self.harm.0 |= Harm::DOUBLED;
+        second
     }
 }
 
@@ -81,6 +118,13 @@ impl Bodies {
     #[inline]
     pub fn get(&self, id: BodyId) -> &Body {
         &self.places[id.0 as usize]
+    }
+
+    /// Gives a doubled packet a body of its own.
+    #[cold]
+    pub fn part(&mut self, packet: &mut Packet) {
+        packet.harm.0 &= !Harm::DOUBLED;
+        packet.body = self.keep(*self.get(packet.body));
     }
 
     /// Gives a body back, and its place free.

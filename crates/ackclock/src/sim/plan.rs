@@ -1,7 +1,7 @@
 //! A run, compiled: dense ids, integers, no units to parse. What `scenario` makes and `Simulation` runs.
 
+use super::wire::WirePlan;
 use crate::cc::{CcContext, CcSpec};
-use crate::link::{BitErrors, ChannelState, GilbertElliott, Loss};
 use crate::luck::Stream;
 use crate::qdisc::{DropTail, Limit, Queue, Queued, Red, RedParameters};
 use crate::tcp::Transport;
@@ -42,12 +42,10 @@ pub struct LinkPlan {
     pub rate: Option<Rate>,
     /// Propagation, one way.
     pub delay: Duration,
-    /// Extra delay of each packet, uniform in 0 .. `jitter`; the order of packets is kept.
-    pub jitter: Duration,
     /// The queue in front of the transmitter.
     pub queue: QueuePlan,
-    /// What is lost behind the transmitter.
-    pub loss: LossPlan,
+    /// What goes wrong behind it.
+    pub wire: WirePlan,
     /// True for a link that belongs to one flow (access links, pure delays): it appears in the results
     /// only on request.
     pub private: bool,
@@ -91,56 +89,6 @@ impl QueuePlan {
     /// True for a queue that drops or marks before it is full.
     pub fn acts_early(&self) -> bool {
         matches!(self, QueuePlan::Red { .. })
-    }
-}
-
-/// Losses that are not the queue's.
-#[derive(Clone, Debug, PartialEq)]
-pub enum LossPlan {
-    /// Nothing is lost.
-    None,
-    /// Each packet is lost with this probability.
-    Bernoulli {
-        /// In 0 ..= 1.
-        probability: f64,
-    },
-    /// Each bit is wrong with this probability, and a packet with a wrong bit is lost.
-    BitErrors {
-        /// In 0 ..= 1.
-        probability: f64,
-    },
-    /// Packets are lost in bursts: a channel is good or bad for some packets at a time.
-    GilbertElliott {
-        /// The state in which little is lost.
-        good: ChannelState,
-        /// The state in which much is lost.
-        bad: ChannelState,
-    },
-    /// Every `period`-th packet is lost, the first being number `period - offset`.
-    Periodic {
-        /// At least 1.
-        period: u64,
-        /// Less than `period`.
-        offset: u64,
-    },
-    /// The packets with these numbers are lost, counted from 1, in order.
-    Scripted {
-        /// Ascending.
-        packets: Vec<u64>,
-    },
-}
-
-impl LossPlan {
-    /// What loses the packets; one that draws numbers draws them from `stream`.
-    pub fn build(&self, stream: impl FnOnce() -> Stream) -> Loss {
-        match self {
-            LossPlan::None => Loss::None,
-            LossPlan::Bernoulli { probability } => Loss::Bernoulli { probability: *probability, stream: stream() },
-            LossPlan::BitErrors { probability } => Loss::BitErrors(BitErrors::new(*probability, stream())),
-            LossPlan::GilbertElliott { good, bad } => Loss::GilbertElliott(GilbertElliott::new(*good, *bad, stream())),
-            LossPlan::Periodic { period, offset } => Loss::Periodic { period: *period, count: *offset },
-            LossPlan::Scripted { packets } => Loss::Scripted { packets: packets.clone(), next: 0, count: 0 },
-        }
     }
 }
 

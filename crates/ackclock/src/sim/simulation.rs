@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Interrupted;
 use super::measure::Measurement;
-use super::packet::{Bodies, Body, Packet};
+use super::packet::{Bodies, Body, Harm, Packet};
 use super::plan::{FlowPlan, LinkPlan, Plan};
 use super::result::{RunResult, Totals, Volume};
 use super::sampler::Sampler;
@@ -52,9 +52,10 @@ pub struct Simulation<'plan> {
     /// are handed over ahead of time, without an event.
     hands_over: Vec<bool>,
     bodies: Bodies,
-    /// Packets that entered the network, and those that came to the end of their route.
+    /// Packets that entered the network, and those that came to the end of their route, unharmed or corrupted.
     entered: Volume,
     arrived: Volume,
+    corrupted: Volume,
     sampler: Sampler,
     tracer: Option<Box<Tracer>>,
     measurement: Measurement,
@@ -73,6 +74,8 @@ pub(super) struct Flow {
     data_overhead: u32,
     ack_len: u32,
     ecn: Ecn,
+    /// Packets of either direction that arrived corrupted.
+    pub(super) corrupted: u64,
     /// When everything was acknowledged, and the integral of cwnd up to then.
     pub(super) finished: Option<(Instant, f64)>,
 }
@@ -180,7 +183,10 @@ impl<'plan> Simulation<'plan> {
             })
             .collect();
         let reported: Vec<_> = link_order.iter().map(|index| plan.reports(*index)).collect();
-        let hands_over = hand_overs(&reported, &hops);
+        let mut hands_over = hand_overs(&reported, &hops);
+        for (hands_over, link) in hands_over.iter_mut().zip(&links) {
+            *hands_over &= !link.reorders();
+        }
         let mut events = EventQueue::new(components.count());
         for (index, flow) in flows.iter().enumerate() {
             events.schedule(
@@ -205,6 +211,7 @@ impl<'plan> Simulation<'plan> {
             bodies: Bodies::default(),
             entered: Volume::default(),
             arrived: Volume::default(),
+            corrupted: Volume::default(),
             sampler: Sampler::new(plan),
             tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(plan.flows.len()))),
             measurement: Measurement::default(),
@@ -272,12 +279,14 @@ impl<'plan> Simulation<'plan> {
 
     /// Where everything is that was ever sent.
     pub(super) fn totals(&self) -> Totals {
-        let mut totals = Totals { sent: self.entered, delivered: self.arrived, ..Totals::default() };
+        let mut totals =
+            Totals { sent: self.entered, delivered: self.arrived, corrupted: self.corrupted, ..Totals::default() };
         for link in &self.links {
             let counters = link.counters();
             let ((waiting, waiting_bytes), (flying, flying_bytes)) = (link.backlog(), link.in_transit());
             totals.dropped += Volume { packets: counters.drops, bytes: counters.dropped_bytes };
             totals.lost += Volume { packets: counters.losses, bytes: counters.lost_bytes };
+            totals.duplicated += Volume { packets: counters.duplicates, bytes: counters.duplicated_bytes };
             totals.in_flight +=
                 Volume { packets: u64::from(waiting) + flying as u64, bytes: waiting_bytes + flying_bytes };
         }
@@ -296,6 +305,7 @@ impl<'plan> Simulation<'plan> {
         let arrived = state.poll(now);
         self.events.finish(id, state.next_deadline());
         if let Some(packet) = arrived {
+            let packet = self.parted(packet);
             self.trace(now, link as u32, &packet, PacketEvent::Leave);
             self.forward(now, packet);
         }
@@ -305,6 +315,7 @@ impl<'plan> Simulation<'plan> {
     /// Everything under way on a link enters the links behind it, which nothing else feeds.
     fn hand_over(&mut self, link: usize) {
         while let Some((at, packet)) = self.links[link].take_ahead() {
+            let packet = self.parted(packet);
             self.trace(at, link as u32, &packet, PacketEvent::Leave);
             self.forward(at, packet);
         }
@@ -312,6 +323,19 @@ impl<'plan> Simulation<'plan> {
             self.events.schedule(self.components.link(link as u32), commitment);
         }
         self.forget_lost(link);
+    }
+
+    /// A packet that came out of a link, with a body of its own.
+    #[inline]
+    fn parted(&mut self, mut packet: Packet) -> Packet {
+        if packet.harm.is_doubled() {
+            let shared = packet.body;
+            self.bodies.part(&mut packet);
+            if let Some(tracer) = &mut self.tracer {
+                tracer.doubled(shared, packet.body);
+            }
+        }
+        packet
     }
 
     #[inline]
@@ -347,8 +371,11 @@ impl<'plan> Simulation<'plan> {
     /// A packet has reached the end of its route.
     #[inline]
     fn on_arrival(&mut self, now: Instant, packet: Packet) {
-        self.arrived.add(packet.wire_len);
         let index = packet.flow as usize;
+        if packet.harm.is_corrupted() {
+            return self.discard(now, index, packet);
+        }
+        self.arrived.add(packet.wire_len);
         match self.bodies.take(packet.body) {
             Body::Data(segment) => {
                 let receiver = &mut self.flows[index].receiver;
@@ -367,6 +394,17 @@ impl<'plan> Simulation<'plan> {
                 self.send_all(now, index);
             }
         }
+    }
+
+    /// A checksum is wrong.
+    #[cold]
+    fn discard(&mut self, now: Instant, index: usize, packet: Packet) {
+        self.corrupted.add(packet.wire_len);
+        self.flows[index].corrupted += 1;
+        if let Hop::Link(link) = self.hops[packet.next_hop as usize - 1] {
+            self.trace(now, link, &packet, PacketEvent::Discard);
+        }
+        self.bodies.take(packet.body);
     }
 
     /// Sends whatever the sender may send at `now`.
@@ -398,7 +436,7 @@ impl<'plan> Simulation<'plan> {
     fn inject(&mut self, now: Instant, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) {
         self.entered.add(wire_len);
         let body = self.bodies.keep(body);
-        let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn };
+        let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn, harm: Harm::default() };
         if let Some(tracer) = &mut self.tracer {
             tracer.sent(&packet, &self.bodies);
         }
@@ -445,6 +483,7 @@ impl Flow {
             reverse,
             data_overhead: overhead,
             ack_len: overhead,
+            corrupted: 0,
             finished: None,
         }
     }
@@ -457,9 +496,8 @@ impl Flow {
 }
 
 fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
-    let loss = plan.loss.build(|| luck.stream(&plan.name, "loss"));
-    let jitter = (!plan.jitter.is_zero()).then(|| (plan.jitter, luck.stream(&plan.name, "jitter")));
-    let config = LinkConfig { rate: plan.rate, delay: plan.delay, jitter, loss, histogram: !plan.private };
+    let wire = plan.wire.build(|purpose| luck.stream(&plan.name, purpose));
+    let config = LinkConfig { rate: plan.rate, delay: plan.delay, wire, histogram: !plan.private };
     Link::new(config, plan.queue.build(|| luck.stream(&plan.name, "queue")))
 }
 

@@ -1,6 +1,6 @@
 //! Writes down every packet at every link, and every change of a window, for runs that are looked at closely.
 
-use super::packet::{Bodies, Body, Packet};
+use super::packet::{Bodies, Body, BodyId, Packet};
 use super::plan::Plan;
 use crate::probe::{PacketEvent, PacketTrace};
 use crate::units::Instant;
@@ -35,16 +35,27 @@ impl Tracer {
 
     /// A packet sets out.
     pub(super) fn sent(&mut self, packet: &Packet, bodies: &Bodies) {
-        let place = packet.body.place();
+        let mut resent = false;
+        if let Body::Data(segment) = bodies.get(packet.body) {
+            let sent_to = &mut self.sent_to[packet.flow as usize];
+            resent = segment.seq < *sent_to;
+            *sent_to = (*sent_to).max(segment.seq + u64::from(segment.len));
+        }
+        self.note_resent(packet.body, resent);
+    }
+
+    /// A doubled packet has got a body of its own.
+    pub(super) fn doubled(&mut self, from: BodyId, to: BodyId) {
+        let resent = self.resent[from.place()];
+        self.note_resent(to, resent);
+    }
+
+    fn note_resent(&mut self, body: BodyId, resent: bool) {
+        let place = body.place();
         if self.resent.len() <= place {
             self.resent.resize(place + 1, false);
         }
-        self.resent[place] = false;
-        if let Body::Data(segment) = bodies.get(packet.body) {
-            let sent_to = &mut self.sent_to[packet.flow as usize];
-            self.resent[place] = segment.seq < *sent_to;
-            *sent_to = (*sent_to).max(segment.seq + u64::from(segment.len));
-        }
+        self.resent[place] = resent;
     }
 
     /// Something happens to a packet at a link.
