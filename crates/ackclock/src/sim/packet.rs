@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn places_are_used_again() {
-        let body = |seq| Body::Data(DataSegment { seq, len: 1, sent_at: Instant::ZERO });
+        let body = |seq| Body::Data(DataSegment { seq, len: 1, sent_at: Instant::ZERO, ect: false, cwr: false });
         let mut bodies = Bodies::default();
         let (first, second) = (bodies.keep(body(1)), bodies.keep(body(2)));
         assert!(matches!(bodies.take(first), Body::Data(DataSegment { seq: 1, .. })));

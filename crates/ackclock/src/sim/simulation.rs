@@ -72,7 +72,6 @@ pub(super) struct Flow {
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
     ack_len: u32,
-    ecn: Ecn,
     /// When everything was acknowledged, and the integral of cwnd up to then.
     pub(super) finished: Option<(Instant, f64)>,
 }
@@ -374,7 +373,8 @@ impl<'plan> Simulation<'plan> {
     fn send_all(&mut self, now: Instant, index: usize) {
         while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
             let flow = &self.flows[index];
-            let (route, ecn, wire_len) = (flow.forward, flow.ecn, segment.len + flow.data_overhead);
+            let (route, wire_len) = (flow.forward, segment.len + flow.data_overhead);
+            let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
             self.inject(now, index, route, ecn, wire_len, Body::Data(segment));
         }
         if let Some(deadline) = self.flows[index].sender.next_deadline() {
@@ -390,6 +390,7 @@ impl<'plan> Simulation<'plan> {
             blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
         };
         let (route, wire_len) = (flow.reverse, flow.ack_len + sack_len);
+        // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
         self.inject(now, index, route, Ecn::NotEct, wire_len, Body::Ack(ack));
     }
 
@@ -437,7 +438,6 @@ impl Flow {
         let options = if plan.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
         let overhead = plan.transport.header + plan.transport.framing + options;
         Flow {
-            ecn: if cc.ecn_capable() { Ecn::Ect } else { Ecn::NotEct },
             sender: Sender::new(plan.transport.clone(), cc),
             receiver: Receiver::new(&plan.transport),
             source: Source::new(plan),
