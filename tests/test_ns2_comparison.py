@@ -34,7 +34,17 @@ def test_the_scenario_is_the_source_of_the_arguments() -> None:
 def test_the_script_knows_every_argument() -> None:
     script = (TOOLS / "dumbbell.tcl").read_text()
     declared = script.split("array set p {")[1].split("}")[0].split()[::2]
-    assert set(arguments(scenario("d"))) | {"seed"} == set(declared)
+    assert set(arguments(scenario("red"))) | {"seed"} == set(declared)
+    assert set(arguments(scenario("d"))) < set(declared)
+
+
+def test_the_parameters_of_red_are_in_packets_of_mean_size() -> None:
+    words = arguments(scenario("red-bytes"))
+    assert (words["queue"], words["limit"], words["red_mean_packet"]) == ("RED", 25.0, 1000)
+    assert (words["red_min"], words["red_max"], words["red_weight"]) == (5.0, 15.0, 0.00796809)
+    assert (words["red_bytes"], words["red_by_size"], words["red_gentle"], words["red_wait"]) == (1, 1, 1, 1)
+    # ns-2's RED counts what waits, so that 480 is 480.
+    assert arguments(scenario("red"))["limit"] == 480
 
 
 @pytest.mark.parametrize(
@@ -45,6 +55,7 @@ def test_the_script_knows_every_argument() -> None:
         ("flows.0.cc=aimd-fc", "flows.test"),
         ("flows.0.framing=38 B", "framing"),
         ("flows.0.send_jitter=5 ms", "send_jitter"),
+        ("topology.queue={kind='red', limit='9 packets', gaps='once'}", "bottleneck"),
     ],
 )
 def test_what_ns2_cannot_do_is_refused(change: str, key: str) -> None:
@@ -63,7 +74,9 @@ def test_welch_by_hand() -> None:
 
 def test_a_verdict_needs_the_whole_interval() -> None:
     def verdict(shift: float, half_width: float) -> str:
-        return Cell("c", 2, "drops", Difference(100, 100 + shift, half_width), BOUNDS["drops"][0]).verdict
+        return Cell(
+            "c", 2, "drops", Difference(100, 100 + shift, half_width), BOUNDS["DropTail"]["drops"][0]
+        ).verdict
 
     assert verdict(-10, 14) == "inside"
     assert verdict(-10, 16) == "undecided"

@@ -82,7 +82,7 @@ def test_jain_counts_where_fairness_is_meant() -> None:
 
 
 def judged(better: str, ours: list[float], theirs: list[float]) -> str:
-    metric = Metric("m", "m", better, 2, lambda run: 0.0)
+    metric = Metric("m", "m", "", better, 2, lambda run: 0.0)
     harm = paired_difference([metric.harm(x) for x in ours], [metric.harm(x) for x in theirs])
     return Score(metric, tuple(ours), estimate(ours), harm).judgement
 
@@ -157,14 +157,14 @@ def test_the_verdict_counts_and_names_the_worst() -> None:
     assert "loses 4 times as much" in text
     assert "fairer in 0 and less fair in 0" in text
     # 1 of (4 + 1) / 2: a share of .4, which weighs more than 6 % of the capacity.
-    assert "its worst is “Title bad”: late share 0.4 where aimd has 1." in text
+    assert "its worst is “Title bad”: late share 0.400 where aimd has 1.000." in text
 
 
 def test_the_verdict_changes_with_the_data() -> None:
     worse = result("one", {"efficiency": 0.5}, {"efficiency": 0.9}, (4, 4))
     better = result("one", {"efficiency": 0.9}, {"efficiency": 0.5}, (4, 4))
     assert "better in 0 of 1 environments and worse in 1" in verdict(board(worse))
-    assert "its worst is “Title one”: efficiency % 50 where aimd has 90." in verdict(board(worse))
+    assert "its worst is “Title one”: efficiency 50.00 % where aimd has 90.00 %." in verdict(board(worse))
     assert "better in 1 of 1 environments and worse in 0" in verdict(board(better))
     assert verdict(board(better)).endswith("in no environment is it clearly worse.")
     assert worst_result(board(better)) is None

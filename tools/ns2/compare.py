@@ -1,12 +1,13 @@
 """Runs the same scenarios in ns-2 and in ackclock, and compares the means of what they measure.
 
-    python tools/ns2/compare.py                       set-ups c and d, 20 seeds each
+    python tools/ns2/compare.py                       set-ups c, d and the two of RED, 20 seeds each
     python tools/ns2/compare.py scenarios/d.toml --flows 3 --seeds 40
 
 For each measure it prints both means, the difference with Welch's 95 % interval, and a verdict: `inside` if
-the interval lies within the bound, `outside` if it lies without, `undecided` if it holds a bound. Bounds:
-goodput 1 %, drops 25 % where both have 100 or more; everything else is shown and not judged. The exit code is
-1 if anything is outside. docs/ns2.md says where the two differ by design.
+the interval lies within the bound, `outside` if it lies without, `undecided` if it holds a bound. Bounds with
+drop-tail: goodput 1 %, drops 25 % where both have 100 or more; with RED: goodput 1.5 %, drops and
+retransmissions 15 % where both have 100 or more, mean queueing delay 10 %. Everything else is shown and not
+judged. The exit code is 1 if anything is outside. docs/ns2.md says where the two differ by design.
 """
 
 import argparse
@@ -25,11 +26,21 @@ from scenario import NotComparable, arguments
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 # Set-up, and the numbers of flows to run it with.
-SETUPS = {"c": (2, 3, 4, 5), "d": (1, 2, 3, 4, 5)}
-# Relative bounds, and the least mean of both for the bound to apply.
-BOUNDS = {"goodput_Bps": (0.01, 0.0), "drops": (0.25, 100.0), "access_drops": (0.25, 100.0)}
+SETUPS = {"c": (2, 3, 4, 5), "d": (1, 2, 3, 4, 5), "red": (10, 40, 100), "red-bytes": (2, 4)}
+# Relative bounds by the queue of the bottleneck, and the least mean of both for the bound to apply.
+BOUNDS = {
+    "DropTail": {"goodput_Bps": (0.01, 0.0), "drops": (0.25, 100.0), "access_drops": (0.25, 100.0)},
+    "RED": {
+        "goodput_Bps": (0.015, 0.0),
+        "drops": (0.15, 100.0),
+        "retransmits": (0.15, 100.0),
+        "queue_delay_s": (0.1, 0.0),
+    },
+}
 WORKERS = 2
-HEADER = f"    flows  {'measure':<14}{'ns-2':>12} {'ackclock':>12}  {'difference in %':>17}   bound  verdict"
+HEADER = (
+    f"set-up    flows  {'measure':<14}{'ns-2':>12} {'ackclock':>12}  {'difference in %':>17}   bound  verdict"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,6 +89,7 @@ def measures(run: dict[str, Any]) -> dict[str, float]:
 def compare(scenario: _core.Scenario, flows: int, seeds: int, pool: ThreadPoolExecutor) -> Iterator[Cell]:
     """One cell per measure."""
     common = arguments(scenario)
+    bounds = BOUNDS[str(common["queue"])]
 
     def in_ns2(replicate: int) -> dict[str, float]:
         return ns2.run({**common, "seed": ns2.seed(replicate)})
@@ -91,7 +103,7 @@ def compare(scenario: _core.Scenario, flows: int, seeds: int, pool: ThreadPoolEx
     first, second = collect(in_ns2), collect(in_ackclock)
     for measure in first[0]:
         difference = welch([run[measure] for run in first], [run[measure] for run in second])
-        bound, least = BOUNDS.get(measure, (None, 0.0))
+        bound, least = bounds.get(measure, (None, 0.0))
         if min(difference.first, difference.second) < least:
             bound = None
         yield Cell(scenario.name, flows, measure, difference, bound)
@@ -109,7 +121,7 @@ def row(cell: Cell) -> str:
     bound = f"±{cell.bound * 100:g} %" if cell.bound is not None else ""
     means = f"{difference.first:12.6g} {difference.second:12.6g}"
     return (
-        f"{cell.scenario:<3} {cell.flows:>5}  {cell.measure:<14}{means}  {shift}  {bound:>6}  {cell.verdict}"
+        f"{cell.scenario:<9} {cell.flows:>5}  {cell.measure:<14}{means}  {shift}  {bound:>6}  {cell.verdict}"
     )
 
 
@@ -131,9 +143,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument(
-        "scenarios", nargs="*", type=Path, metavar="SCENARIO", help="default: set-ups c and d"
-    )
+    parser.add_argument("scenarios", nargs="*", type=Path, metavar="SCENARIO", help="default: all set-ups")
     parser.add_argument(
         "--flows", type=int, nargs="+", help="numbers of flows (default: those of the set-up)"
     )

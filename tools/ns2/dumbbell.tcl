@@ -6,7 +6,9 @@
 # second, seconds, bytes or packets. `limit` and `access_limit` are ns-2's own: a queue of limit L holds
 # L - 1 waiting packets beside the one in transmission. `jitter` is the upper bound of a uniform extra delay of
 # each data packet behind its access link; beyond a packet time of that link it would reorder packets.
-# `access_rate` 0 leaves the access links out: the agents sit on the two routers.
+# `access_rate` 0 leaves the access links out: the agents sit on the two routers. With `queue` RED the `red_*`
+# keys hold at the bottleneck, data direction: thresholds in packets of `red_mean_packet` bytes, and `limit` is
+# what waits, in such packets where `red_bytes` is 1. `loss` is the probability of a loss behind that queue.
 
 array set p {
     flows 2        duration 100   warmup 0        seed 1
@@ -16,6 +18,8 @@ array set p {
     tcp Sack1      payload 1000   header 40       initial_window 2   max_window 10000
     increase 1     remaining 0.5  limited_transmit 1  min_rto 0.2    tick 0.01
     delayed_ack 0  timestamps 0   idle_restart 1   handshake 1
+    loss 0         queue DropTail red_min 5        red_max 15       red_max_p 0.1
+    red_weight 0.002  red_gentle 1  red_bytes 0    red_mean_packet 1000  red_by_size 0  red_wait 1  red_adaptive 0
 }
 foreach {key value} $argv {
     if {![info exists p($key)]} {
@@ -46,9 +50,11 @@ set jitter [uniform 0 $p(jitter)]
 
 set ns [new Simulator]
 
-proc link {from to rate delay limit reverse_limit} {
+# The forward direction has this queue, the other one drop-tail.
+proc link {from to rate delay limit reverse_limit {queue DropTail}} {
     global ns
-    $ns duplex-link $from $to $rate $delay DropTail
+    $ns simplex-link $from $to $rate $delay $queue
+    $ns simplex-link $to $from $rate $delay DropTail
     $ns queue-limit $from $to $limit
     $ns queue-limit $to $from $reverse_limit
 }
@@ -62,7 +68,27 @@ proc delay_randomly {link variable} {
 
 set left [$ns node]
 set right [$ns node]
-link $left $right $p(rate) $p(delay) $p(limit) $p(reverse_limit)
+if {$p(queue) eq "RED"} {
+    Queue/RED set thresh_ $p(red_min)
+    Queue/RED set maxthresh_ $p(red_max)
+    Queue/RED set linterm_ [expr {1.0 / $p(red_max_p)}]
+    Queue/RED set q_weight_ $p(red_weight)
+    Queue/RED set gentle_ $p(red_gentle)
+    Queue/RED set queue_in_bytes_ $p(red_bytes)
+    Queue/RED set bytes_ $p(red_by_size)
+    Queue/RED set mean_pktsize_ $p(red_mean_packet)
+    Queue/RED set wait_ $p(red_wait)
+    Queue/RED set adaptive_ $p(red_adaptive)
+}
+link $left $right $p(rate) $p(delay) $p(limit) $p(reverse_limit) $p(queue)
+if {$p(loss) > 0} {
+    set losses [new ErrorModel]
+    $losses unit pkt
+    $losses set rate_ $p(loss)
+    $losses ranvar [uniform 0 1]
+    $losses drop-target [new Agent/Null]
+    $ns link-lossmodel $losses $left $right
+}
 set bottleneck [$ns monitor-queue $left $right ""]
 
 set classes(Tahoe) Agent/TCP

@@ -56,8 +56,8 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
     links = {link["name"]: link for link in description["links"]}
     first = description["flows"][0]["name"]
     bottleneck, access = links["bottleneck"], links.get(f"{first}.source", NO_ACCESS)
-    if any(link["loss"] != "none" for link in links.values()):
-        raise NotComparable("loss: not in the ns-2 script")
+    if any(link["loss"] != "none" for name, link in links.items() if name != "bottleneck"):
+        raise NotComparable("loss: ns-2's script has losses at the bottleneck only")
     payload, header = (round(quantity(flow[key], BYTES)) for key in ("mss", "header"))
     jitter = max(links[name]["jitter_s"] for name in description["flows"][0]["path"])
     if jitter * access["rate_bps"] > 1.000001 * 8 * (payload + header):
@@ -70,7 +70,8 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
         "warmup": description["warmup_s"],
         "rate": bottleneck["rate_bps"],
         "delay": bottleneck["delay_s"],
-        "limit": limit(bottleneck),
+        **queue(bottleneck),
+        "loss": loss(resolved["topology"]["loss"]),
         "reverse_limit": limit(links["bottleneck.reverse"]),
         "access_rate": access["rate_bps"],
         "access_delay": access["delay_s"],
@@ -106,6 +107,41 @@ def limit(link: dict[str, Any]) -> int:
     if found is None:
         raise NotComparable(f"{link['name']}: only drop-tail queues with a limit in packets are compared")
     return int(found[1]) + 1
+
+
+def queue(link: dict[str, Any]) -> dict[str, object]:
+    """The queue of the bottleneck. The limit of ns-2's RED counts what waits, in packets of mean size."""
+    red = link["red"]
+    if red is None:
+        return {"queue": "DropTail", "limit": limit(link)}
+    in_bytes = red["mode"] == "bytes"
+    unit = red["mean_packet"] if in_bytes else 1
+    found = re.match(r"red, (\d+) (packets?|B),", link["queue"])
+    if found is None or (found[2] == "B") != in_bytes:
+        raise NotComparable(f"{link['name']}: ns-2 counts limit and average alike, in packets or in bytes")
+    if red["gaps"] == "once" or not red["spares_short"]:
+        raise NotComparable(f"{link['name']}: gaps drawn once are Linux's, not ns-2's")
+    return {
+        "queue": "RED",
+        "limit": int(found[1]) / unit,
+        "red_min": red["min"] / unit,
+        "red_max": red["max"] / unit,
+        "red_max_p": red["max_p"],
+        "red_weight": red["weight"],
+        "red_gentle": int(red["gentle"]),
+        "red_bytes": int(in_bytes),
+        "red_mean_packet": red["mean_packet"],
+        "red_by_size": int(red["drop_by_size"]),
+        "red_wait": int(red["gaps"] == "wait"),
+        "red_adaptive": int(red["adaptive"] is not None),
+    }
+
+
+def loss(value: dict[str, Any]) -> float:
+    """The probability of a loss behind the queue."""
+    if value["kind"] not in ("none", "bernoulli"):
+        raise NotComparable("topology.loss: the ns-2 script knows independent losses only")
+    return float(value.get("probability", 0.0))
 
 
 def start(value: Any) -> dict[str, float]:

@@ -62,11 +62,11 @@ def explain(board: Scoreboard, result: Result, worst: Score, runs: Sequence[Stor
     name = board.contenders[0].label
     reference = board.contenders[board.reference].label
     theirs = result.scores[board.reference][result.metrics.index(worst.metric)]
-    ours_mean, theirs_mean, digits = worst.value.mean, theirs.value.mean, worst.metric.digits
+    metric, ours_mean, theirs_mean = worst.metric, worst.value.mean, theirs.value.mean
     change = f", {_percent(ours_mean / theirs_mean - 1)}" if theirs_mean else ""
     sentences = [
-        f"{_capital(worst.metric.heading)} is {ours_mean:.{digits}f} with {name} and "
-        f"{theirs_mean:.{digits}f} with {reference}{change}."
+        f"{_capital(metric.label)} is {metric.text(ours_mean)} with {name} and "
+        f"{metric.text(theirs_mean)} with {reference}{change}."
     ]
     rows = group_rows(runs)
     groups = list(dict.fromkeys(row.group for row in rows))

@@ -5,29 +5,41 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
-
-import jinja2
 
 from ackclock import _core
 from ackclock.errors import StoreError
 from ackclock.evaluation import Evaluation
 from ackclock.evaluation.explanation import explain, group_rows
 from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
-from ackclock.evaluation.score import Result, Score
-from ackclock.evaluation.scoreboard import figure, interval_text, scoreboard_json, standings_caption
+from ackclock.evaluation.score import WATCH, Metric, Result, Score
+from ackclock.evaluation.scoreboard import figure, interval_text, missing_scores, scoreboard_json
 from ackclock.evaluation.series import Drawn, points_per_line, run_series
+from ackclock.evaluation.suite import Contender
 from ackclock.evaluation.verdict import worst_result
+from ackclock.page import render
 from ackclock.scenario import Scenario
 from ackclock.store import Store, write_whole
 
-_TEMPLATES = Path(str(resources.files("ackclock.evaluation"))) / "templates"
+_TEMPLATES = Path(__file__).parent / "templates"
 #: Rivals in the scoreboard of the page: more figures in a cell cannot be read. Cards have them all.
 _RIVALS = 4
+#: What distances are measured in, by metric.
+_SCALE_TITLES = {
+    "efficiency": "Efficiency, points",
+    "loss_rate": "Loss, points",
+    "queue_delay": "Queueing delay, ms",
+    "jain_index": "Jain's index",
+    WATCH: "What single environments are about, as shares",
+}
+#: Which way is better, in words.
+_BETTER = {
+    "higher": "more is better",
+    "lower": "less is better",
+    "near-one": "1 is best",
+    "reach-one": "1 is enough",
+}
 #: Lines of a run in its charts, at most: windows, thresholds and rates of six flows, the queue, Jain's index.
 _LINES_PER_RUN = 20
 
@@ -63,30 +75,31 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, command: str) -> 
         card = _Card(evaluation, index, [run for run in runs if run.environment == result.environment.id])
         cards.append(card.shown(worst[1] if worst and worst[0] is result else None))
         data.append(card.drawn(points))
-    return (
-        _environment()
-        .get_template("report.html.jinja")
-        .render(
-            board=board,
-            distances=standings_caption(board).splitlines() if board.standings else [],
-            interval_text=interval_text,
-            rivals=board.contenders[1 : 1 + _RIVALS],
-            cards=cards,
-            worst=next((card for card in cards if card["worst"]), None),
-            verdict=evaluation.verdict,
-            # In a script element only this sign could end it.
-            data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
-            vendored={name: _text(f"vendor/uplot/{name}") for name in ("uPlot.iife.min.js", "uPlot.min.css")},
-            style=_text("report.css"),
-            script=_text("report.js"),
-            command=command,
-            build=_core.BUILD,
-            replicates=max(len(score.values) for result in board.results for score in result.scores[0]),
-            written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            folder=FOLDER,
-            tables=TABLES,
-            csv_name=csv_name,
-        )
+    return render(
+        _TEMPLATES / "report.html.jinja",
+        board=board,
+        titles={result.environment.id: result.environment.title for result in board.results},
+        scale_titles=_SCALE_TITLES,
+        no_stored_scores=missing_scores(board),
+        interval_text=interval_text,
+        about=about,
+        summary=_summary(board.contenders[0]),
+        columns=_columns(len(board.contenders)),
+        figure=figure,
+        rivals=board.contenders[1 : 1 + _RIVALS],
+        cards=cards,
+        worst=next((card for card in cards if card["worst"]), None),
+        verdict=evaluation.verdict,
+        # In a script element only this sign could end it.
+        data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        vendored={name: _text(f"vendor/uplot/{name}") for name in ("uPlot.iife.min.js", "uPlot.min.css")},
+        style=_text("report.css"),
+        script=_text("report.js"),
+        command=command,
+        replicates=max(len(score.values) for result in board.results for score in result.scores[0]),
+        folder=FOLDER,
+        tables=TABLES,
+        csv_name=csv_name,
     )
 
 
@@ -212,13 +225,20 @@ def _phase_top(runs: Sequence[dict[str, Any]], capacity_mbps: float, drawn: Draw
     return min(capacity_mbps, max(tops))
 
 
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.globals["figure"] = figure
-    return environment
+def about(metric: Metric) -> str:
+    """Return what a metric is called, its unit, and which way is better."""
+    return f"{metric.heading}, {_BETTER[metric.better]}"
+
+
+def _summary(contender: Contender) -> str:
+    """Return what the library says of an algorithm."""
+    known: dict[str, str] = {entry["name"]: entry["summary"] for entry in json.loads(_core.list_json("cc"))}
+    return known[contender.resolved["kind"]]
+
+
+def _columns(charts: int) -> int:
+    """Return how many charts stand in a row, so that rows have the same length where that can be."""
+    return charts if charts < 4 else 2 if charts == 4 else 3
 
 
 def _text(name: str) -> str:

@@ -21,13 +21,23 @@ class Metric:
     """A number per run, and which way is better."""
 
     name: str
-    #: A heading of a few characters, unit included.
-    heading: str
+    #: What it is called, in a few characters.
+    label: str
+    unit: str
     better: str
     digits: int
     of: Callable[[Document], float]
     #: Whether values have a bound near which they lie, so that their means are not normal.
     bounded: bool = False
+
+    @property
+    def heading(self) -> str:
+        """The label with its unit."""
+        return f"{self.label} {self.unit}".rstrip()
+
+    def text(self, value: float) -> str:
+        """Return a value with its digits and unit."""
+        return f"{value:.{self.digits}f} {self.unit}".rstrip()
 
     def harm(self, value: float) -> float:
         """Return how bad a value is; differences of it compare contenders."""
@@ -40,17 +50,19 @@ class Metric:
 
 #: The metrics of every environment that the scoreboard shows, in its order.
 COMMON = (
-    Metric("efficiency", "efficiency %", "higher", 2, lambda run: 100 * run["summary"]["efficiency"], True),
-    Metric("loss_rate", "loss %", "lower", 2, lambda run: 100 * run["summary"]["loss_rate"], True),
-    Metric("queue_delay", "queue ms", "lower", 1, lambda run: 1e3 * run["summary"]["queue_delay_mean_s"]),
-    Metric("jain_index", "Jain", "higher", 3, lambda run: run["summary"]["jain_index"], True),
+    Metric(
+        "efficiency", "efficiency", "%", "higher", 2, lambda run: 100 * run["summary"]["efficiency"], True
+    ),
+    Metric("loss_rate", "loss", "%", "lower", 2, lambda run: 100 * run["summary"]["loss_rate"], True),
+    Metric("queue_delay", "queue", "ms", "lower", 1, lambda run: 1e3 * run["summary"]["queue_delay_mean_s"]),
+    Metric("jain_index", "Jain", "", "higher", 3, lambda run: run["summary"]["jain_index"], True),
 )
 
 #: The name of the metric that an environment has of its own.
 WATCH = "watch"
 #: Efficiency times the rate of the bottleneck: stored and compared with a baseline, not shown twice.
 GOODPUT = Metric(
-    "goodput", "goodput Mbit/s", "higher", 3, lambda run: 1e-6 * run["summary"]["goodput_bps"], True
+    "goodput", "goodput", "Mbit/s", "higher", 3, lambda run: 1e-6 * run["summary"]["goodput_bps"], True
 )
 
 
@@ -124,8 +136,8 @@ def metrics_of(environment: Environment) -> tuple[Metric, ...]:
     if environment.watch is None:
         return common
     watch = environment.watch
-    heading = f"{watch.label} {watch.unit}".strip()
-    return (*common, Metric(WATCH, heading, watch.better, 3, lambda run: _watched(watch, run), True))
+    own = Metric(WATCH, watch.label, watch.unit, watch.better, 3, lambda run: _watched(watch, run), True)
+    return (*common, own)
 
 
 def score(

@@ -30,8 +30,8 @@ def scoreboard_table(board: Scoreboard) -> Table:
         ),
         title_justify="left",
         caption=(
-            f"mean ± half of the {CONFIDENCE:.0%} interval; + better, - worse than {reference}: the interval "
-            "of the paired difference leaves out zero"
+            f"mean ± half of the {100 * CONFIDENCE:.0f} % interval; + better, - worse than {reference}: "
+            "the interval of the paired difference leaves out zero"
         ),
         caption_justify="left",
         pad_edge=False,
@@ -115,9 +115,15 @@ def standings_caption(board: Scoreboard) -> str:
         parts.append(
             f"luck: what C stays below in 95 % of cases if {nulls[0].algorithms} algorithms are equal"
         )
-    if yardstick.reason and yardstick.reason != "asked for":
-        parts.append(f"no stored scores: {yardstick.reason}")
+    if reason := missing_scores(board):
+        parts.append(f"no stored scores: {reason}")
     return "\n".join(parts)
+
+
+def missing_scores(board: Scoreboard) -> str:
+    """Return why stored scores could not be used; nothing where they are, or where nobody wanted them."""
+    reason = board.yardstick.reason if board.yardstick is not None else ""
+    return "" if reason == "asked for" else reason
 
 
 def interval_text(value: Estimate, digits: int) -> str:

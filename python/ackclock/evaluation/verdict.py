@@ -32,9 +32,10 @@ def verdict(board: Scoreboard) -> str:
         return f"{sentence}; in no environment is it clearly worse."
     result, score = worst
     theirs = result.scores[board.reference][result.metrics.index(score.metric)]
+    metric = score.metric
     return (
-        f"{sentence}; its worst is “{result.environment.title}”: {score.metric.heading} "
-        f"{score.value.mean:.3g} where {reference} has {theirs.value.mean:.3g}."
+        f"{sentence}; its worst is “{result.environment.title}”: {metric.label} "
+        f"{metric.text(score.value.mean)} where {reference} has {metric.text(theirs.value.mean)}."
     )
 
 

@@ -147,7 +147,7 @@ def _reason(claim: Claim, verdict: str, part: Part) -> str:
     what = (
         f"{part.value.mean:.{claim.digits}f}"
         if part.exact
-        else f"{the} {CONFIDENCE:.0%} interval {low:.{claim.digits}f} … {high:.{claim.digits}f}"
+        else f"{the} {100 * CONFIDENCE:.0f} % interval {low:.{claim.digits}f} … {high:.{claim.digits}f}"
     )
     is_so = {
         HOLDS: "is" if part.exact else "lies",

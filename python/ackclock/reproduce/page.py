@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
-from ackclock import _core
 from ackclock.errors import StoreError
-from ackclock.reproduce import Reproduction, tally
+from ackclock.page import render
+from ackclock.reproduce import Reproduction
 from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE
 from ackclock.reproduce.present import claim_texts, printed_text, reproduction_json, value_text
 from ackclock.reproduce.svg import draw, legend
 from ackclock.stats import CONFIDENCE
 from ackclock.store import write_whole
 
+_TEMPLATES = Path(__file__).parent / "templates"
 #: How a verdict is marked; the words stand beside or in a tooltip, so colour is never needed.
 _MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDABLE: "?"}
 _CLASSES = {HOLDS: "holds", FAILS: "fails", UNDECIDABLE: "open"}
@@ -25,32 +23,23 @@ _CLASSES = {HOLDS: "holds", FAILS: "fails", UNDECIDABLE: "open"}
 
 def write_page(reproduction: Reproduction, folder: Path, *, command: str) -> Path:
     """Write `report.html` and `reproduction.json` into a folder, and return the path of the page."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("ackclock.reproduce"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    # A number keeps its unit on its line.
-    environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     figures: list[dict[str, Any]] = [
         {"title": figure.title, "panels": draw(figure), "legend": legend(figure)}
         for figure in reproduction.figures
     ]
-    page = environment.get_template("reproduction.html.jinja").render(
+    page = render(
+        _TEMPLATES / "reproduction.html.jinja",
+        style=(_TEMPLATES / "reproduction.css").read_text(encoding="utf-8"),
         reproduction=reproduction,
         paper=reproduction.paper,
         figures=figures,
         claim_texts=claim_texts,
         printed_text=printed_text,
         value_text=value_text,
-        tally=tally,
         marks=_MARKS,
         classes=_CLASSES,
-        confidence=f"{CONFIDENCE:.0%}".replace("%", " %"),
+        confidence=f"{100 * CONFIDENCE:.0f} %",
         command=command,
-        build=_core.BUILD,
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
     path = folder / "report.html"
     document = json.dumps(reproduction_json(reproduction), indent=2) + "\n"

@@ -44,7 +44,7 @@ def claim_texts(verdict: Verdict) -> tuple[str, str, str]:
 def claims_table(reproduction: Reproduction) -> rich.table.Table:
     """Return one row per claim."""
     table = _empty("claims")
-    table.caption = f"interval: {CONFIDENCE:.0%} over {reproduction.replicates} replicates"
+    table.caption = f"interval: {100 * CONFIDENCE:.0f} % over {reproduction.replicates} replicates"
     table.caption_justify = "left"
     for heading in ("claim", "printed", "measured", "interval", "unit", "verdict"):
         right = heading in ("printed", "measured", "interval")

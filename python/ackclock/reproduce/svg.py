@@ -39,9 +39,10 @@ def draw(figure: Figure) -> list[tuple[str, str]]:
         parts = _series(panel, shared) if shared is not None else _points(panel, _range([panel]))
         label = html.escape(f"{figure.title}: {panel.title}, {panel.unit}")
         body = "".join(parts)
+        over = f", by {figure.x_label}" if figure.kind == "points" else ""
         drawn.append(
             (
-                f"{panel.title}, {panel.unit}",
+                f"{panel.title}, {panel.unit}{over}",
                 f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">{body}</svg>',
             )
         )
@@ -83,13 +84,14 @@ def _points(panel: Panel, y: Sequence[float]) -> Iterator[str]:
         if joined:
             path = " ".join(f"{x:.1f},{v:.1f}" for x, v in places)
             yield f'<polyline class="line thin c{index}" points="{path}"/>'
-        yield from _bars(line, index, [x for x, _ in places], up)
+        yield from _intervals(line, index, [x for x, _ in places], up)
         yield from (f'<circle class="dot c{index}" cx="{x:.1f}" cy="{v:.1f}" r="3"/>' for x, v in places)
 
 
-def _bars(line: Line, index: int, xs: Sequence[float], up: _Scale) -> Iterator[str]:
+def _intervals(line: Line, index: int, xs: Sequence[float], up: _Scale) -> Iterator[str]:
     for x, low, high in zip(xs, line.low, line.high, strict=False):
-        yield f'<line class="bar c{index}" x1="{x:.1f}" x2="{x:.1f}" y1="{up(low):.1f}" y2="{up(high):.1f}"/>'
+        ends = f'x1="{x:.1f}" x2="{x:.1f}" y1="{up(low):.1f}" y2="{up(high):.1f}"'
+        yield f'<line class="interval c{index}" {ends}/>'
 
 
 def _grid(ticks: Sequence[float], up: _Scale) -> Iterator[str]:

@@ -53,6 +53,8 @@ pub struct LinkDescription {
     pub jitter_s: f64,
     /// Queue discipline with its limit.
     pub queue: String,
+    /// The parameters of RED in force; none for another queue.
+    pub red: Option<RedParameters>,
     /// Losses behind the queue.
     pub loss: String,
     /// True if only one flow crosses it.
@@ -124,6 +126,10 @@ fn describe_link(link: &LinkPlan) -> LinkDescription {
         delay_s: link.delay.as_secs_f64(),
         jitter_s: link.jitter.as_secs_f64(),
         queue,
+        red: match &link.queue {
+            QueuePlan::Red { parameters, .. } => Some(parameters.clone()),
+            QueuePlan::DropTail { .. } => None,
+        },
         loss,
         private: link.private,
     }

@@ -3,8 +3,9 @@
 "use strict";
 
 const PLOT_HEIGHT = 150;
-const PRINTED = { width: 330, height: 140 };
 const root = document.documentElement;
+// Pixels between the margins of a sheet, and less for the gaps.
+const PRINTED = { width: Math.floor(690 / Number(root.style.getPropertyValue("--columns"))) - 8, height: 125 };
 const paper = matchMedia("(prefers-color-scheme: dark)");
 
 // Twice the pixels of a plain screen keep lines sharp on paper; uPlot takes the ratio from here.
