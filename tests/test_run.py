@@ -38,6 +38,7 @@ SUMMARY = [
     "delivery_ratio",
     "loss_rate",
     "drop_rate",
+    "mark_rate",
     "jain_index",
     "spread",
     "queue_delay_mean_s",
@@ -49,12 +50,15 @@ FLOW = [
     "group",
     "cc",
     "recovery",
+    "ecn",
     "goodput_bps",
     "throughput_bps",
     "loss_rate",
     "sent",
     "retransmits",
     "timeouts",
+    "marks",
+    "ecn_events",
     "access_drops",
     "rtt_mean_s",
     "cwnd_mean_segments",
@@ -328,3 +332,30 @@ def test_start_up_time_is_told(tiny: Path) -> None:
         subprocess.run([ACKCLOCK, "run", str(tiny), "--json"], check=True, stdout=subprocess.DEVNULL)
         times_s.append(time.perf_counter() - start)
     print(f"run --json, start to end: {min(times_s):.3f} s")
+
+
+MARKING = 'topology.queue={ kind = "red", limit = "30 packets", ecn = true }'
+
+
+def test_marks_are_counted_apart_from_losses(tiny: Path) -> None:
+    document = run_json(tiny, "--set", MARKING, "--set", "flows.test.ecn=classic")
+    link = next(link for link in document["links"] if link["name"] == "bottleneck")
+    assert link["marks"] == link["early_marks"] + link["forced_marks"] > 10
+    assert document["summary"]["mark_rate"] == pytest.approx(link["marks"] / link["arrivals"], rel=1e-12)
+    flows = document["flows"]
+    assert [flow["ecn"] for flow in flows] == ["classic", "classic"]
+    # What is under way at either end of the window.
+    assert sum(flow["marks"] for flow in flows) == pytest.approx(link["marks"], abs=5)
+    assert all(0 < flow["ecn_events"] <= flow["marks"] for flow in flows)
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_marking_in_vain_is_warned_of(tiny: Path, command: str) -> None:
+    answer = cli(command, tiny, "--set", MARKING)
+    assert answer.code == 0
+    assert "warning: the queue of bottleneck is to mark packets, but" in answer.stderr
+    assert "none is ECN-capable: test" in answer.stderr
+    answer = cli(command, tiny, "--set", "flows.test.ecn=classic")
+    assert 'warning: test is ECN-capable (ecn = "classic"), but no queue on its way marks' in answer.stderr
+    both = cli(command, tiny, "--set", MARKING, "--set", "flows.test.ecn=classic")
+    assert "warning" not in both.stderr

@@ -57,6 +57,10 @@ class Scenario:
     def is_random(self) -> bool:
         """True if replicates differ."""
 
+    @property
+    def warnings(self) -> list[str]:
+        """What one should look at before one trusts a result."""
+
     def resolved_json(self) -> str:
         """The resolved scenario as JSON that reads back as the same scenario."""
 

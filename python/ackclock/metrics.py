@@ -34,6 +34,7 @@ SUMMARY = (
     SummaryMetric("delivery_ratio", "delivery_ratio", "delivery ratio", 100, "%", True),
     SummaryMetric("loss_rate", "loss_rate", "loss rate (senders)", 100, "%", True),
     SummaryMetric("drop_rate", "drop_rate", "drop rate (bottleneck)", 100, "%", True),
+    SummaryMetric("mark_rate", "mark_rate", "mark rate (bottleneck)", 100, "%", True),
     SummaryMetric("jain_index", "jain_index", "Jain index", 1, "", True),
     SummaryMetric("spread", "spread", "spread", 1, "", True),
     SummaryMetric("queue_delay_mean", "queue_delay_mean_s", "queue delay, mean", 1e3, "ms"),

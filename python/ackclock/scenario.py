@@ -77,6 +77,11 @@ class Scenario:
         return self._core.is_random
 
     @property
+    def warnings(self) -> list[str]:
+        """What one should look at before one trusts a result."""
+        return self._core.warnings
+
+    @property
     def resolved_json(self) -> str:
         """The resolved scenario, every default filled in, as canonical JSON."""
         return self._core.resolved_json()

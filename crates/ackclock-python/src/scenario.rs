@@ -58,6 +58,12 @@ impl Scenario {
         self.inner.is_random()
     }
 
+    /// What one should look at before one trusts a result.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings()
+    }
+
     /// The resolved scenario as JSON that reads back as the same scenario.
     fn resolved_json(&self) -> String {
         self.inner.resolved_json()

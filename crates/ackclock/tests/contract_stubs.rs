@@ -103,9 +103,6 @@ impl CongestionControl for Proportional {
     fn ssthresh(&self) -> f64 {
         f64::INFINITY
     }
-    fn ecn_capable(&self) -> bool {
-        true
-    }
     fn on_sent(&mut self, sent: &Sent) {
         assert!(sent.path.in_flight >= 1);
     }
@@ -143,7 +140,7 @@ fn an_algorithm_sees_the_marks_of_every_ack() {
         for number in 0..in_flight.min(10) {
             acked += 1460;
             marks += u32::from(round >= 2 && number % 2 == 0);
-            let ack = AckSegment { ack: acked, sack: SackBlocks::default(), echo: now, ce_count: marks };
+            let ack = AckSegment { ack: acked, sack: SackBlocks::default(), echo: now, ce_count: marks, ece: false };
             if acked <= sender.acknowledged() + 1460 * u64::from(sender.in_flight()) {
                 sender.on_ack(now, &ack);
             }

@@ -77,6 +77,8 @@ def _show(described: dict[str, Any]) -> None:
         click.echo(f"random: {source}")
     for note in described.get("notes", ()):
         click.echo(f"note: {note}")
+    for warning in described["warnings"]:
+        click.echo(f"warning: {warning}", err=True)
 
 
 def _more(rows: list[Any], what: str) -> None:

@@ -29,6 +29,8 @@ def command(file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, o
     Parquet files of samples over time (`samples/`).
     """
     scenario = Scenario.from_file(file, sets)
+    for warning in scenario.warnings:
+        click.echo(f"warning: {warning}", err=True)
     study = Study.of(scenario, seed=seed, samples=out is not None)
     with Store(out) as store:
         (outcome,) = run_study(study, store, workers=1)

@@ -44,6 +44,9 @@ pub struct Ack {
     pub newly_lost: u32,
     /// Packets newly reported as marked with CE.
     pub ce_count: u32,
+    /// True if the ACK echoes a mark. Under RFC 3168 that is every ACK until the sender's answer has arrived, so the
+    /// sender signals it as congestion, too, once a window.
+    pub ece: bool,
     /// True on the first ACK of data sent after the previous round's end.
     pub round_ended: bool,
     /// True if the window, and not the application or the receiver, was what held the sender back.
@@ -66,6 +69,7 @@ impl Ack {
             newly_delivered: 1,
             newly_lost: 0,
             ce_count: 0,
+            ece: false,
             round_ended: false,
             cwnd_limited: true,
             in_recovery: false,

@@ -109,14 +109,15 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         false
     }
 
-    /// True if data packets should be sent as ECN-capable.
-    fn ecn_capable(&self) -> bool {
-        false
-    }
-
     /// True for a law by which a congestion event can leave more than there was.
     fn congestion_may_raise(&self) -> bool {
         false
+    }
+
+    /// False for an algorithm that does not send less when packets are marked. For the others a mark at a window of one
+    /// segment delays the next one (RFC 3168 §6.1.2).
+    fn sends_less_for_marks(&self) -> bool {
+        true
     }
 
     /// A segment was handed to the network.
@@ -125,10 +126,11 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// An ACK brought news: data delivered, data found lost, or marks.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// Congestion was detected; at most once per window of data, except for timeouts.
+    /// Congestion was detected; at most once per window of data, except for timeouts. An algorithm may react to marks
+    /// (`CongestionKind::Ecn`) as it likes, or not at all: the sender answers the receiver either way.
     fn on_congestion(&mut self, congestion: &Congestion);
 
-    /// Loss recovery begins, behind `on_congestion`.
+    /// Loss recovery begins, behind `on_congestion`: the loss, or a mark in the same window of data.
     fn on_recovery_enter(&mut self, _recovery: &Recovery) {}
 
     /// Everything sent before recovery began has been acknowledged.

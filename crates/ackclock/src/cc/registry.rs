@@ -152,11 +152,11 @@ impl CongestionControl for Cc {
     fn owns_recovery(&self) -> bool {
         dispatch!(self, cc => cc.owns_recovery())
     }
-    fn ecn_capable(&self) -> bool {
-        dispatch!(self, cc => cc.ecn_capable())
-    }
     fn congestion_may_raise(&self) -> bool {
         dispatch!(self, cc => cc.congestion_may_raise())
+    }
+    fn sends_less_for_marks(&self) -> bool {
+        dispatch!(self, cc => cc.sends_less_for_marks())
     }
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
@@ -219,11 +219,11 @@ mod tests {
         fn owns_recovery(&self) -> bool {
             true
         }
-        fn ecn_capable(&self) -> bool {
-            true
-        }
         fn congestion_may_raise(&self) -> bool {
             true
+        }
+        fn sends_less_for_marks(&self) -> bool {
+            false
         }
         fn on_sent(&mut self, _sent: &Sent) {
             self.note("sent");
@@ -260,7 +260,7 @@ mod tests {
         let heard = witness.0.clone();
         let mut cc = Cc::Custom(Box::new(witness));
         assert_eq!((cc.cwnd(), cc.ssthresh(), cc.pacing_rate()), (7.0, 9.0, Rate::from_bps(1000)));
-        assert!(cc.owns_recovery() && cc.ecn_capable() && cc.congestion_may_raise());
+        assert!(cc.owns_recovery() && cc.congestion_may_raise() && !cc.sends_less_for_marks());
         let (now, path) = (Instant::ZERO, PathView::default());
         let (kind, restart, recovery) = (CongestionKind::Loss, Restart::Reduced, Recovery { now, path });
         cc.on_sent(&Sent { now, bytes: 1460, retransmission: false, path });
@@ -300,7 +300,7 @@ mod tests {
     fn a_window_rule_asks_for_nothing_but_its_window() {
         for spec in algorithms().into_iter().map(|info| info.defaults).filter(|spec| spec.rule().is_some()) {
             let cc = spec.build(CcContext::new(2.0));
-            assert_eq!((cc.pacing_rate(), cc.owns_recovery(), cc.ecn_capable()), (None, false, false), "{spec:?}");
+            assert_eq!((cc.pacing_rate(), cc.owns_recovery()), (None, false), "{spec:?}");
             assert_eq!(cc.congestion_may_raise(), spec.rule().unwrap().cut_may_raise(), "{spec:?}");
         }
     }

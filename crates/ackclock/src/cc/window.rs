@@ -40,7 +40,9 @@ impl Window {
     /// True if `ack` lets a window grow.
     #[inline]
     pub(super) fn grows_by(ack: &Ack) -> bool {
-        ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery
+        // RFC 3168 §6.1.2: "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an
+        // ECN-Echo ACK packet."
+        ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery && !ack.ece
     }
 
     /// Slow start: as much more as was acknowledged.

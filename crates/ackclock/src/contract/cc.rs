@@ -30,7 +30,7 @@ const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 ///   more than was acknowledged; an algorithm that paces is free to set it by its rate;
 /// * congestion does not raise it above two segments, unless [`CongestionControl::congestion_may_raise`]; nor
 ///   does sending, the end of idleness, or a recovery that the algorithm does not own;
-/// * there is at most one reduction for losses per window of data, except under Reno;
+/// * there is at most one reduction for losses and marks per window of data, except for losses under Reno;
 /// * the same events give the same answers, whatever time it is;
 /// * the run keeps the contract of [`check_run`](super::check_run).
 ///
@@ -78,25 +78,47 @@ fn check_journal<C: CongestionControl>(
     journal.replay(&mut new(context), SHIFT)
 }
 
-/// A loss is a second congestion event only when everything sent before the first was delivered.
+/// A loss or a mark is a second congestion event only when everything sent before the first was delivered.
 fn check_reductions(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
     let recovery = flow.transport.recovery;
     // A second loss in a window is a second event under Reno, and a SACK sender without blocks is Reno.
     let is_reno = recovery == LossRecovery::Reno || recovery == LossRecovery::Sack && !flow.transport.peer_sack;
-    let (mut sent, mut delivered, mut due) = (0, 0, 0);
+    let (mut sent, mut delivered) = (0, 0);
+    // What was sent by the last event, and whether a loss in that is another one.
+    let (mut due, mut may_lose_again) = (0, false);
     for (number, (event, _)) in journal.entries.iter().enumerate() {
         match event {
             Event::Sent(segment) => sent += u64::from(!segment.retransmission),
             Event::Ack(ack) => delivered += u64::from(ack.newly_delivered),
             Event::Congestion(congestion) => {
-                let covered = congestion.kind == CongestionKind::Timeout || delivered >= due;
+                let covered = match congestion.kind {
+                    CongestionKind::Timeout => true,
+                    CongestionKind::Loss => may_lose_again || delivered >= due,
+                    // The ACK that echoes the mark is told behind it.
+                    CongestionKind::Ecn => delivered + news_behind(journal, number) >= due,
+                };
                 ensure!(covered, "event {number}: a second reduction, {delivered} of {due} segments delivered");
-                due = if is_reno && congestion.kind == CongestionKind::Loss { 0 } else { sent };
+                due = sent;
+                may_lose_again = match congestion.kind {
+                    CongestionKind::Loss => is_reno,
+                    // Tahoe begins again, whatever its window was cut for.
+                    CongestionKind::Ecn => recovery == LossRecovery::Tahoe,
+                    CongestionKind::Timeout => false,
+                };
             }
             _ => {}
         }
     }
     Ok(())
+}
+
+/// What the next ACK behind an event delivers.
+fn news_behind(journal: &Journal, number: usize) -> u64 {
+    let acks = journal.entries[number..].iter().filter_map(|(event, _)| match event {
+        Event::Ack(ack) => Some(u64::from(ack.newly_delivered)),
+        _ => None,
+    });
+    acks.take(1).sum()
 }
 
 type Shared = Arc<Mutex<Journal>>;
@@ -131,11 +153,11 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
     fn owns_recovery(&self) -> bool {
         self.cc.owns_recovery()
     }
-    fn ecn_capable(&self) -> bool {
-        self.cc.ecn_capable()
-    }
     fn congestion_may_raise(&self) -> bool {
         self.cc.congestion_may_raise()
+    }
+    fn sends_less_for_marks(&self) -> bool {
+        self.cc.sends_less_for_marks()
     }
     fn on_sent(&mut self, sent: &Sent) {
         self.tell(Event::Sent(*sent));
@@ -204,6 +226,7 @@ impl Script {
             newly_delivered: acked as u32,
             newly_lost: draw.pick(&[0, 0, 0, 1]),
             ce_count: draw.pick(&[0, 0, 0, 1]),
+            ece: draw.chance(15),
             round_ended: draw.chance(10),
             cwnd_limited: draw.chance(80),
             in_recovery: self.in_recovery,

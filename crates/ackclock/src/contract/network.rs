@@ -2,11 +2,11 @@
 
 use super::Draw;
 use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
-use crate::qdisc::Limit;
+use crate::qdisc::{Gaps, Limit, RedMode, RedParameters};
 use crate::sim::{
     ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, ReorderingPlan, Sampling, Traffic, WirePlan,
 };
-use crate::tcp::{LossRecovery, Transport};
+use crate::tcp::{EcnMode, LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
@@ -16,19 +16,13 @@ pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
 }
 
 pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
-    let rate = Rate::from_bps(draw.scale(2e5, 2e7) as u64);
+    let bits = draw.scale(2e5, 2e7);
+    let rate = Rate::from_bps(bits as u64);
     let delay = draw.time(Duration::from_millis(40));
-    let shared = |name: &str, queue, wire| LinkPlan {
-        name: name.to_owned(),
-        rate,
-        delay,
-        queue: QueuePlan::DropTail { limit: queue },
-        wire,
-        private: false,
-    };
+    let shared = |name: &str, queue, wire| LinkPlan { name: name.to_owned(), rate, delay, queue, wire, private: false };
     let mut links = vec![
-        shared("bottleneck", limit(draw), wire(draw)),
-        shared("bottleneck.reverse", Limit::Packets(1000), if draw.chance(30) { wire(draw) } else { sound() }),
+        shared("bottleneck", queue(draw, bits), wire(draw)),
+        shared("bottleneck.reverse", drop_tail(1000), if draw.chance(30) { wire(draw) } else { WirePlan::default() }),
     ];
     let mut flows = Vec::new();
     for index in 0..draw.whole(1, 4) {
@@ -41,7 +35,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
                 rate: access,
                 delay: side,
                 private: true,
-                ..shared(&format!("{name}.{direction}"), Limit::Packets(draw.whole(2, 1000) as u32), sound())
+                ..shared(&format!("{name}.{direction}"), drop_tail(draw.whole(2, 1000) as u32), WirePlan::default())
             });
         }
         flows.push(FlowPlan {
@@ -85,10 +79,6 @@ fn limit(draw: &mut Draw) -> Limit {
     }
 }
 
-fn sound() -> WirePlan {
-    WirePlan::default()
-}
-
 /// Impairments of a link, mostly one or two of them.
 pub(super) fn wire(draw: &mut Draw) -> WirePlan {
     let reordering = ReorderingPlan { probability: draw.scale(1e-3, 1.0), delay: draw.time(Duration::from_millis(30)) };
@@ -100,6 +90,37 @@ pub(super) fn wire(draw: &mut Draw) -> WirePlan {
         duplication: if draw.chance(15) { draw.scale(1e-3, 1.0) } else { 0.0 },
         corruption: if draw.chance(15) { draw.scale(1e-4, 0.3) } else { 0.0 },
     }
+}
+
+fn drop_tail(packets: u32) -> QueuePlan {
+    QueuePlan::DropTail { limit: Limit::Packets(packets) }
+}
+
+/// A queue of a link of `rate` bits a second.
+fn queue(draw: &mut Draw, rate: f64) -> QueuePlan {
+    let limit = limit(draw);
+    if draw.chance(60) {
+        return QueuePlan::DropTail { limit };
+    }
+    let min = draw.scale(1.0, 20.0);
+    let parameters = RedParameters {
+        mode: RedMode::Packets,
+        min,
+        max: min * draw.scale(1.5, 5.0),
+        max_p: draw.scale(0.01, 1.0),
+        weight: draw.scale(0.001, 1.0),
+        gentle: draw.chance(50),
+        mean_packet: 1000,
+        packets_per_second: rate / 8000.0,
+        drop_by_size: false,
+        gaps: draw.pick(&[Gaps::Plain, Gaps::Wait, Gaps::Once]),
+        spares_short: draw.chance(50),
+        adaptive: draw.chance(20).then_some(0.01),
+        ecn: draw.chance(80),
+        mark_below: 1.0,
+        hard_drop: draw.chance(50),
+    };
+    QueuePlan::Red { limit, parameters }
 }
 
 fn loss(draw: &mut Draw) -> LossPlan {
@@ -141,6 +162,7 @@ fn transport(draw: &mut Draw) -> Transport {
         idle_restart: draw.chance(70),
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),
+        ecn: if draw.chance(50) { EcnMode::Classic } else { EcnMode::Off },
         ..Transport::default()
     }
 }

@@ -4,6 +4,7 @@ use super::Violation;
 use crate::cc::Cc;
 use crate::qdisc::Limit;
 use crate::sim::{self, FlowPlan, Plan, RunResult};
+use crate::tcp::EcnMode;
 use std::sync::atomic::AtomicBool;
 
 /// Runs a plan with algorithms of the caller's own, and checks that the result keeps what every run must:
@@ -12,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 /// * no link sends more than its rate allows, no queue holds more than its limit;
 /// * nobody measures an RTT below the propagation of the path;
 /// * windows are finite and at least one segment; no more is in flight than the receiver's window allows;
+/// * only ECN-capable flows are marked;
 /// * no more is delivered than was sent, and nothing is acknowledged before it could be.
 ///
 /// # Errors
@@ -75,6 +77,9 @@ fn check_flows(plan: &Plan, result: &RunResult) -> Result<(), String> {
         let started = plan.flows[flow.id].start.as_nanos() < plan.duration.as_nanos();
         ensure!(cwnd.is_finite() && (cwnd >= 1.0 - 1e-9 || cwnd == 0.0 || !started), "{name}: mean window {cwnd}");
         ensure!(flow.retransmits <= flow.sent, "{name}: {} sent, {} of them again", flow.sent, flow.retransmits);
+        let is_capable = plan.flows[flow.id].transport.ecn != EcnMode::Off;
+        let signalled = flow.marks + flow.ecn_events;
+        ensure!(is_capable || signalled == 0, "{name}: {signalled} marks and cuts for them without ECN");
         let done = flow.completion_time_s;
         ensure!(
             done.is_none_or(|done| done >= flow.base_rtt_s),
@@ -134,15 +139,16 @@ mod tests {
     fn a_result_that_cannot_be_is_found() {
         let plan = random_plan(&CcSpec::by_name("aimd").unwrap(), 3);
         let result = check_run("aimd", &plan, &mut |flow| flow.cc.build(flow.cc_context)).unwrap();
-        let spoiled: [fn(&mut RunResult); 11] = [
+        let spoiled: [fn(&mut RunResult); 12] = [
             |result| result.totals.duplicated.packets += 1,
             |result| result.totals.corrupted.bytes += 1,
             |result| result.totals.delivered.packets += 1,
-            |result| result.totals.in_flight.bytes -= 1,
+            |result| result.totals.in_flight.bytes += 1,
             |result| result.links[0].utilization = Some(1.5),
             |result| result.links[0].arrivals += 1_000_000,
             |result| result.links[0].forwarded += 1_000_000,
             |result| result.flows[0].rtt_mean_s = Some(result.flows[0].base_rtt_s - 1e-9),
+            |result| result.flows.iter_mut().for_each(|flow| flow.marks += u64::from(flow.ecn == "off")),
             |result| result.samples.flows.cwnd_segments[7] = f64::INFINITY,
             |result| result.samples.flows.srtt_ns[7] = 1,
             |result| result.samples.links.backlog_packets[7] = 100_000,

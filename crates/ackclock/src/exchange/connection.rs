@@ -7,7 +7,7 @@ use super::info::Reading;
 use super::packet::{Flags, IpEcn, Options, Packet};
 use super::settings::Settings;
 use crate::cc::CcContext;
-use crate::tcp::{AckSegment, DataSegment, LossRecovery, Receiver, SackBlocks, Sender, Transport};
+use crate::tcp::{AckSegment, DataSegment, EcnMode, LossRecovery, Receiver, SackBlocks, Sender, Transport};
 use crate::units::{Duration, Instant};
 
 /// RFC 9293 §3.7.1: "If an MSS Option is not received at connection setup, TCP implementations MUST assume a
@@ -40,6 +40,8 @@ pub struct Agreement {
     pub wscale: Option<u32>,
     /// Both offered SACK.
     pub sack: bool,
+    /// Both offered ECN.
+    pub ecn: EcnMode,
     /// Both offered timestamps; the peer's last value.
     pub timestamps: Option<u32>,
     /// How long the handshake took, unless a retransmission made that ambiguous.
@@ -59,7 +61,6 @@ pub struct Connection {
     /// Bytes that the application has read.
     read: u64,
     last_window: Option<u64>,
-    ece_count: u32,
     fin: Fin,
     /// Where the peer's data end.
     peer_end: Option<u64>,
@@ -95,6 +96,7 @@ impl Connection {
             idle_restart: settings.idle_restart,
             recovery: settings.recovery.unwrap_or(default),
             peer_sack: agreement.sack,
+            ecn: agreement.ecn,
             ..Transport::default()
         };
         // RFC 5681 §3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
@@ -115,7 +117,6 @@ impl Connection {
             written: 0,
             read: 0,
             last_window: None,
-            ece_count: 0,
             fin: Fin::NotAsked,
             peer_end: None,
             last_ack_sent: 1,
@@ -204,14 +205,14 @@ impl Connection {
         self.transmit(now, sent);
         // Data carry the acknowledgement.
         if let Some(ack) = ack_due.filter(|_| sent.len() == before) {
-            self.send(now, Flags::ACK, self.next_seq(), 0, &ack, sent);
+            self.send_ack(now, &ack, sent);
         }
     }
 
     /// Sends an acknowledgement.
     pub fn acknowledge(&mut self, now: Instant, sent: &mut Vec<Sent>) {
         let ack = self.receiver.acknowledge();
-        self.send(now, Flags::ACK, self.next_seq(), 0, &ack, sent);
+        self.send_ack(now, &ack, sent);
     }
 
     fn on_ack(&mut self, now: Instant, packet: &Packet, options: &Options, echo: Option<Instant>) {
@@ -246,9 +247,10 @@ impl Connection {
         for (start, end) in &options.sack {
             sack.push(ack, u64::from(*start).saturating_sub(1), u64::from(*end).saturating_sub(1));
         }
-        self.ece_count += u32::from(packet.flags.has(Flags::ECE));
+        // On a SYN the flag negotiates.
+        let ece = packet.flags.has(Flags::ECE) && !packet.flags.has(Flags::SYN);
         let echo = echo.unwrap_or(now);
-        self.sender.on_ack(now, &AckSegment { ack, sack, echo, ce_count: self.ece_count });
+        self.sender.on_ack(now, &AckSegment { ack, sack, echo, ce_count: 0, ece });
     }
 
     /// The payload and the FIN; the ACK to send at once.
@@ -262,7 +264,10 @@ impl Connection {
         let mut ack = None;
         if packet.len > 0 {
             let ce = packet.ecn == Some(IpEcn::Ce);
-            ack = self.receiver.on_data(now, &DataSegment { seq: start, len: packet.len, sent_at: now }, ce);
+            let ect = ce || packet.ecn == Some(IpEcn::Ect);
+            let cwr = packet.flags.has(Flags::CWR);
+            let segment = DataSegment { seq: start, len: packet.len, sent_at: now, ect, cwr };
+            ack = self.receiver.on_data(now, &segment, ce);
         }
         // RFC 9293 §3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment should be sent in reply".
         let old = packet.len == 0 && start < self.receiver.delivered();
@@ -289,7 +294,7 @@ impl Connection {
         }
         self.transmit(now, sent);
         if let Some(ack) = self.receiver.on_deadline(now) {
-            self.send(now, Flags::ACK, self.next_seq(), 0, &ack, sent);
+            self.send_ack(now, &ack, sent);
         }
     }
 
@@ -300,7 +305,7 @@ impl Connection {
             && let Some(segment) = self.sender.poll_transmit(now)
         {
             let end = segment.seq + u64::from(segment.len);
-            let mut flags = Flags::ACK;
+            let mut flags = if segment.cwr { Flags::ACK.with(Flags::CWR) } else { Flags::ACK };
             // The last segment of a write.
             if end == self.written {
                 flags = flags.with(Flags::PSH);
@@ -310,22 +315,31 @@ impl Connection {
                 }
             }
             let ack = self.receiver.acknowledge();
-            self.send(now, flags, script_seq(segment.seq), segment.len, &ack, sent);
+            let ecn = if segment.ect { IpEcn::Ect } else { IpEcn::NotEct };
+            let packet =
+                Packet { ecn: Some(ecn), flags, seq: script_seq(segment.seq), len: segment.len, ..Packet::default() };
+            self.send(now, packet, &ack, sent);
         }
         if self.fin == Fin::Pending && self.sender.sent_once() == self.written {
             let ack = self.receiver.acknowledge();
-            self.send(now, Flags::ACK.with(Flags::FIN), script_seq(self.written), 0, &ack, sent);
+            let flags = Flags::ACK.with(Flags::FIN);
+            self.send(now, Packet { flags, seq: script_seq(self.written), ..Packet::default() }, &ack, sent);
             self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
         }
     }
 
-    fn send(&mut self, now: Instant, flags: Flags, seq: u32, len: u32, ack: &AckSegment, sent: &mut Vec<Sent>) {
+    fn send_ack(&mut self, now: Instant, ack: &AckSegment, sent: &mut Vec<Sent>) {
+        self.send(now, Packet { flags: Flags::ACK, seq: self.next_seq(), ..Packet::default() }, ack, sent);
+    }
+
+    /// Sends a packet with an acknowledgement.
+    fn send(&mut self, now: Instant, packet: Packet, ack: &AckSegment, sent: &mut Vec<Sent>) {
         let sack = ack.sack.iter(ack.ack).map(|(start, end)| (script_seq(start), script_seq(end))).collect();
         let timestamps = self.agreement.timestamps.map(|recent| (ticks(now), recent));
         let options = Options { sack, timestamps, ..Options::default() };
         self.last_ack_sent = script_seq(ack.ack + u64::from(self.peer_closed()));
-        let ack = Some(self.last_ack_sent);
-        let packet = Packet { ecn: None, flags, seq, len, ack, window: None, options: Some(options) };
+        let flags = if ack.ece { packet.flags.with(Flags::ECE) } else { packet.flags };
+        let packet = Packet { flags, ack: Some(self.last_ack_sent), options: Some(options), ..packet };
         sent.push(Sent { at: now, packet });
     }
 

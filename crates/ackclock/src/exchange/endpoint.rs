@@ -3,12 +3,18 @@
 use super::connection::{Agreement, Connection, Sent, sent_at, ticks};
 use super::packet::{Flags, Options, Packet};
 use super::settings::Settings;
+use crate::tcp::EcnMode;
 use crate::units::{Duration, Instant};
 
 /// RFC 6298 §2.1: the retransmission timeout before any measurement.
 const HANDSHAKE_RTO: Duration = Duration::from_secs(1);
 /// Doublings of it.
 const MAX_DOUBLINGS: u32 = 6;
+
+/// RFC 3168 §6.1.1: "a SYN packet with the ECE and CWR flags set an 'ECN-setup SYN packet'".
+const ECN_SETUP_SYN: Flags = Flags::ECE.with(Flags::CWR);
+/// RFC 3168 §6.1.1: "a SYN-ACK packet with only the ECE flag set but the CWR flag not set an 'ECN-setup SYN-ACK packet'".
+const ECN_SETUP_SYN_ACK: Flags = Flags::ECE;
 
 /// One end of a connection.
 #[derive(Debug)]
@@ -81,7 +87,11 @@ impl Endpoint {
             timestamps: self.settings.timestamps.then_some((0, 0)),
             sack: Vec::new(),
         };
-        let syn = Packet { flags: Flags::SYN, options: Some(options), ..Packet::default() };
+        let flags = match self.settings.ecn {
+            EcnMode::Off => Flags::SYN,
+            EcnMode::Classic => Flags::SYN.with(ECN_SETUP_SYN),
+        };
+        let syn = Packet { flags, options: Some(options), ..Packet::default() };
         self.begin_handshake(now, syn, None);
     }
 
@@ -217,7 +227,10 @@ impl Endpoint {
             timestamps: agreement.timestamps.map(|recent| (0, recent)),
             sack: Vec::new(),
         };
-        let flags = Flags::SYN.with(Flags::ACK);
+        let flags = match agreement.ecn {
+            EcnMode::Off => Flags::SYN.with(Flags::ACK),
+            EcnMode::Classic => Flags::SYN.with(Flags::ACK).with(ECN_SETUP_SYN_ACK),
+        };
         let syn = Packet { flags, ack: Some(1), options: Some(options), ..Packet::default() };
         self.begin_handshake(now, syn, Some(agreement));
     }
@@ -266,8 +279,15 @@ fn agree(settings: &Settings, packet: &Packet) -> Agreement {
         mss: offer.mss,
         wscale: offer.wscale,
         sack: offer.sack_ok && settings.sack,
+        ecn: if is_ecn_setup(packet.flags) { settings.ecn } else { EcnMode::Off },
         timestamps: offer.timestamps.filter(|_| settings.timestamps).map(|(value, _)| value),
         rtt: None,
         retransmitted: false,
     }
+}
+
+/// True for a SYN, or the answer to one, that offers ECN.
+fn is_ecn_setup(flags: Flags) -> bool {
+    let setup = if flags.has(Flags::ACK) { ECN_SETUP_SYN_ACK } else { ECN_SETUP_SYN };
+    flags.has(setup) && !(flags.has(Flags::ACK) && flags.has(Flags::CWR))
 }

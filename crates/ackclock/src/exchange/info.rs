@@ -100,6 +100,7 @@ fn ca_state(state: RepairState) -> f64 {
     match state {
         RepairState::Open => 0.0,
         RepairState::Disorder => 1.0,
+        RepairState::Cwr => 2.0,
         RepairState::Recovery => 3.0,
         RepairState::Loss => 4.0,
     }

@@ -208,9 +208,10 @@ impl fmt::Display for Packet {
     /// As in a script.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.ecn {
+            Some(IpEcn::NotEct) => f.write_str("[noecn] ")?,
             Some(IpEcn::Ect) => f.write_str("[ect0] ")?,
             Some(IpEcn::Ce) => f.write_str("[ce] ")?,
-            _ => {}
+            None => {}
         }
         let end = u64::from(self.seq) + u64::from(self.len);
         write!(f, "{} {}:{end}({})", self.flags, self.seq, self.len)?;
@@ -239,7 +240,7 @@ mod tests {
             "S. 0:0(0) ack 1 <...>",
             "FP. 1:1001(1000) ack 1",
             "[ce] . 1:1(0) ack 1001 win 257 <sack 2001:3001 4001:5001>",
-            "SEW 0:0(0) win 9",
+            "[noecn] SEW 0:0(0) win 9",
         ] {
             assert_eq!(Packet::parse(&mut Scanner::new(text)).unwrap().to_string(), text);
         }

@@ -9,7 +9,7 @@ use super::calls::Sockets;
 use super::connection::Sent;
 use super::endpoint::Endpoint;
 use super::expression::Expression;
-use super::packet::{Flags, Packet};
+use super::packet::{Flags, IpEcn, Packet};
 use super::report::{Mismatch, Note, Outcome, Report};
 use super::script::{Action, Call, Event, Script, When};
 use crate::units::{Duration, Instant};
@@ -215,6 +215,7 @@ impl<'script> Run<'script> {
             && next.at == burst.at
             && next.packet.seq == burst.packet.seq + burst.packet.len
             && next.packet.len > 0
+            && next.packet.ecn == burst.packet.ecn
             && next.packet.len <= len - burst.packet.len
         {
             burst.packet.len += next.packet.len;
@@ -259,7 +260,7 @@ fn agrees(expected: &Packet, seen: &Packet) -> bool {
     expected.flags.without(Flags::PSH) == seen.flags.without(Flags::PSH)
         && (expected.seq, expected.len, expected.ack) == (seen.seq, seen.len, seen.ack)
         && (expected.options.is_none() || expected.options == seen.options)
-        && (expected.ecn.is_none() || expected.ecn == Some(super::packet::IpEcn::NotEct))
+        && (expected.ecn.is_none() || expected.ecn == Some(seen.ecn.unwrap_or(IpEcn::NotEct)))
 }
 
 fn show(sent: &Sent) -> String {

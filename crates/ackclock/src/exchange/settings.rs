@@ -2,7 +2,7 @@
 //! that set something this TCP has. Nothing is ever run.
 
 use crate::cc::{CcSpec, TimeoutSsthresh, algorithms};
-use crate::tcp::LossRecovery;
+use crate::tcp::{EcnMode, LossRecovery};
 use crate::units::Duration;
 
 /// Linux's TCP_DELACK_MIN: how long an ACK waits once TCP_QUICKACK is switched off.
@@ -31,6 +31,8 @@ pub struct Settings {
     pub wscale: u32,
     /// Whether SACK is offered and accepted.
     pub sack: bool,
+    /// Whether ECN is offered and accepted.
+    pub ecn: EcnMode,
     /// Whether timestamps are offered and accepted.
     pub timestamps: bool,
     /// The window shrinks after an idle time.
@@ -57,6 +59,7 @@ impl Default for Settings {
             mss: MSS,
             wscale: 7,
             sack: true,
+            ecn: EcnMode::Off,
             timestamps: true,
             idle_restart: true,
             min_rto: Duration::from_millis(200),
@@ -100,6 +103,13 @@ impl Settings {
                     "half-flight" => TimeoutSsthresh::HalfFlight,
                     "law" => TimeoutSsthresh::Law,
                     _ => return Err(wrong("standard, half-cwnd, half-flight or law")),
+                };
+            }
+            "ecn" => {
+                self.ecn = match value {
+                    "off" => EcnMode::Off,
+                    "classic" => EcnMode::Classic,
+                    _ => return Err(wrong("off or classic")),
                 };
             }
             "ip_version" if value == "ipv4" => {}
@@ -176,13 +186,14 @@ impl Settings {
             "net.ipv4.tcp_sack" => self.sack = on()?,
             "net.ipv4.tcp_timestamps" => self.timestamps = on()?,
             "net.ipv4.tcp_slow_start_after_idle" => self.idle_restart = on()?,
+            "net.ipv4.tcp_ecn" if value == "0" => self.ecn = EcnMode::Off,
+            "net.ipv4.tcp_ecn" if value == "1" => self.ecn = EcnMode::Classic,
             "net.ipv4.tcp_rto_min_us" => self.min_rto = micros(value).ok_or_else(wrong)?,
             "net.ipv4.tcp_window_scaling" if value == "1" => {}
             // What this sender has not got is off.
             "net.ipv4.tcp_recovery"
             | "net.ipv4.tcp_early_retrans"
             | "net.ipv4.tcp_frto"
-            | "net.ipv4.tcp_ecn"
             | "net.ipv4.tcp_dsack"
             | "net.ipv4.tcp_fack"
             | "net.ipv4.tcp_fastopen"
@@ -255,10 +266,13 @@ mod tests {
         assert_eq!(notes, Vec::<String>::new());
         assert_eq!((settings.sack, settings.timestamps, settings.initial_window), (false, false, 3.0));
         assert_eq!(settings.min_rto, Duration::from_secs(1));
-        let notes = settings.shell("rm -rf /; sysctl net.ipv4.tcp_ecn=1").unwrap();
+        assert_eq!(settings.ecn, EcnMode::Off);
+        assert_eq!(settings.shell("sysctl net.ipv4.tcp_ecn=1"), Ok(vec![]));
+        assert_eq!(settings.ecn, EcnMode::Classic);
+        let notes = settings.shell("rm -rf /; sysctl net.ipv4.tcp_ecn=2").unwrap();
         assert_eq!(
             notes,
-            ["`rm -rf /` is not supported and never run", "the setting net.ipv4.tcp_ecn=1 is not supported"]
+            ["`rm -rf /` is not supported and never run", "the setting net.ipv4.tcp_ecn=2 is not supported"]
         );
         assert!(settings.shell("sysctl net.ipv4.tcp_congestion_control=cubik").is_err());
         assert!(settings.shell("ip route change initcwnd many").is_err());

@@ -53,8 +53,6 @@ pub struct Link<T> {
     transmitter: Transmitter,
     delay: Duration,
     wire: Option<Box<Wire>>,
-    /// Whether what is sent later may arrive earlier.
-    reorders: bool,
     queue: Queue<T>,
     /// What has been sent and has not arrived, with the time of arrival, in the order of arrival.
     pipe: VecDeque<(Instant, T)>,
@@ -107,7 +105,6 @@ impl<T: Carried> Link<T> {
         Link {
             transmitter: Transmitter::new(config.rate),
             delay: config.delay,
-            reorders: config.wire.as_ref().is_some_and(Wire::reorders),
             wire: config.wire.map(Box::new),
             queue,
             pipe: VecDeque::new(),
@@ -153,7 +150,7 @@ impl<T: Carried> Link<T> {
     pub fn next_deadline(&self) -> Option<Instant> {
         match self.pipe.front() {
             // What waits may overtake what is under way.
-            Some((arrival, _)) if self.reorders => {
+            Some((arrival, _)) if self.reorders() => {
                 Some(self.next_commitment().map_or(*arrival, |earliest| earliest.min(*arrival)))
             }
             Some((arrival, _)) => Some(*arrival),
@@ -187,9 +184,16 @@ impl<T: Carried> Link<T> {
         self.pipe.pop_front()
     }
 
+    /// Whether anything can go wrong behind the transmitter.
+    #[inline]
+    pub fn is_impaired(&self) -> bool {
+        self.wire.is_some()
+    }
+
     /// Whether packets may overtake one another.
+    #[inline]
     pub fn reorders(&self) -> bool {
-        self.reorders
+        self.wire.as_ref().is_some_and(|wire| wire.reorders())
     }
 
     /// A time before which nothing comes out that is not under way already.

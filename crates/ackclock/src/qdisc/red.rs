@@ -102,17 +102,34 @@ pub struct Red<T> {
     average: f64,
     /// The current `max_p`.
     max_p: f64,
+    /// p_b from `min` to `max`, and from there on.
+    ramps: [Ramp; 2],
     adapted_at: Instant,
-    /// Arrivals, and their bytes, since the last drop or since the average rose above `min`; none below.
+    /// What came since the last drop, or since the average rose above `min`; none below.
     since: Option<Since>,
     stream: Stream,
 }
 
+/// p_b as a line over the average.
+#[derive(Clone, Copy, Debug)]
+struct Ramp {
+    slope: f64,
+    offset: f64,
+}
+
+impl Ramp {
+    /// The line through (x, y) and (x + run, y + rise).
+    fn new((x, y): (f64, f64), run: f64, rise: f64) -> Self {
+        let slope = rise / run;
+        Ramp { slope, offset: y - slope * x }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Since {
-    packets: u64,
-    bytes: u64,
-    /// In [0, 1): the share of the gap drawn once.
+    /// Packets, or packets of mean size where the size matters.
+    count: f64,
+    /// In [0, 1): the share of the gap, where it is drawn once.
     drawn: f64,
 }
 
@@ -124,6 +141,7 @@ impl<T: Queued> Red<T> {
             bytes: 0,
             limit,
             max_p: parameters.max_p,
+            ramps: ramps(&parameters, parameters.max_p),
             parameters,
             average: 0.0,
             adapted_at: Instant::ZERO,
@@ -140,10 +158,11 @@ impl<T: Queued> Red<T> {
     /// What becomes of an item that comes now.
     #[inline]
     fn judge(&mut self, now: Instant, item: &T) -> Verdict {
+        // Signed: processors turn those into floating point in one step.
         let backlog = match self.parameters.mode {
-            RedMode::Packets => self.items.len() as f64,
-            RedMode::Bytes => self.bytes as f64,
-        };
+            RedMode::Packets => self.items.len() as i64,
+            RedMode::Bytes => self.bytes as i64,
+        } as f64;
         let weight = self.parameters.weight;
         self.average = self.average * (1.0 - weight) + weight * backlog;
         if self.parameters.adaptive.is_some() {
@@ -166,60 +185,61 @@ impl<T: Queued> Red<T> {
     }
 
     /// Above `min`: why the item is chosen, if it is, and whether it is to be marked.
+    #[inline]
     fn early(&mut self, item: &T) -> Option<(Reason, bool)> {
-        let parameters = &self.parameters;
         let probability = self.probability();
-        let bytes = u64::from(item.wire_len());
-        let capable = parameters.ecn && item.ecn() != Ecn::NotEct;
         if probability >= 1.0 {
-            self.since = Some(Since { packets: 0, bytes: 0, drawn: self.stream.next_f64() });
-            return Some((Reason::Forced, capable && !parameters.hard_drop));
+            self.since = Some(Since { count: 0.0, drawn: self.draw_once() });
+            return Some((Reason::Forced, self.marks(item) && !self.parameters.hard_drop));
         }
+        let by_size = self.parameters.drop_by_size;
+        let size = if by_size { f64::from(item.wire_len()) / f64::from(self.parameters.mean_packet) } else { 1.0 };
         let Some(since) = &mut self.since else {
             // The average has just risen above `min`: counting begins.
-            self.since = Some(Since { packets: 1, bytes, drawn: self.stream.next_f64() });
+            self.since = Some(Since { count: size, drawn: self.draw_once() });
             return None;
         };
-        since.packets += 1;
-        since.bytes += bytes;
-        let size = if parameters.drop_by_size { bytes as f64 / f64::from(parameters.mean_packet) } else { 1.0 };
-        let count = match parameters.drop_by_size {
-            true => since.bytes as f64 / f64::from(parameters.mean_packet),
-            false => since.packets as f64,
-        };
-        let chosen = match parameters.gaps {
+        since.count += size;
+        let expected = probability * since.count;
+        let chosen = match self.parameters.gaps {
             // The number was drawn when the gap began.
-            Gaps::Once => probability * count >= since.drawn,
-            Gaps::Plain => self.stream.next_f64() < spread(probability, count) * size,
-            Gaps::Wait => self.stream.next_f64() < spread_after_wait(probability, count) * size,
+            Gaps::Once => expected >= since.drawn,
+            // Floyd & Jacobson 1993, section 7: p_a <- p_b / (1 - count p_b).
+            Gaps::Plain => expected >= 1.0 || self.stream.next_f64() * (1.0 - expected) < probability * size,
+            // Nothing for 1/p packets, then uniform over as many.
+            Gaps::Wait if expected < 1.0 => false,
+            Gaps::Wait => expected >= 2.0 || self.stream.next_f64() * (2.0 - expected) < probability * size,
         };
         if !chosen {
             return None;
         }
-        let drawn = if parameters.gaps == Gaps::Once { self.stream.next_f64() } else { 0.0 };
-        self.since = Some(Since { packets: 0, bytes: 0, drawn });
-        Some((Reason::Early, capable && probability < parameters.mark_below))
+        self.since = Some(Since { count: 0.0, drawn: self.draw_once() });
+        Some((Reason::Early, self.marks(item) && probability < self.parameters.mark_below))
+    }
+
+    /// Whether the item could be marked instead of dropped.
+    fn marks(&self, item: &T) -> bool {
+        self.parameters.ecn && item.ecn() != Ecn::NotEct
+    }
+
+    /// The number for a gap that is drawn once.
+    fn draw_once(&mut self) -> f64 {
+        if self.parameters.gaps == Gaps::Once { self.stream.next_f64() } else { 0.0 }
     }
 
     /// p_b, for an average of at least `min`.
     #[inline]
     fn probability(&self) -> f64 {
-        let RedParameters { min, max, gentle, .. } = self.parameters;
-        if self.average < max {
-            self.max_p * (self.average - min) / (max - min)
-        } else if gentle {
-            (self.max_p + (1.0 - self.max_p) * (self.average - max) / max).min(1.0)
-        } else {
-            1.0
-        }
+        let Ramp { slope, offset } = self.ramps[usize::from(self.average >= self.parameters.max)];
+        (slope * self.average + offset).min(1.0)
     }
 
     /// The time before `now` was idle since `since`: so many packets could have come and gone.
     #[inline]
     fn decay(&mut self, idle: Duration) {
-        let packets = (idle.as_secs_f64() * self.parameters.packets_per_second).floor();
+        let packets = idle.as_secs_f64() * self.parameters.packets_per_second;
         if packets >= 1.0 && self.average > 0.0 {
-            self.average *= libm::pow(1.0 - self.parameters.weight, packets);
+            self.average *= power(1.0 - self.parameters.weight, packets as i64);
         }
     }
 
@@ -233,28 +253,35 @@ impl<T: Queued> Red<T> {
         let part = TARGET * (max - min);
         if self.average > max - part && self.max_p < TOP {
             self.max_p += ALPHA.min(self.max_p / 4.0);
-            self.adapted_at = now;
         } else if self.average < min + part && self.max_p > bottom {
             self.max_p *= BETA;
-            self.adapted_at = now;
+        } else {
+            return;
         }
+        self.adapted_at = now;
+        self.ramps = ramps(&self.parameters, self.max_p);
     }
 }
 
-/// Floyd & Jacobson 1993, section 7: `p_a <- p_b / (1 - count p_b)`.
+/// `base` to the power of `exponent`, by squares.
 #[inline]
-fn spread(p: f64, count: f64) -> f64 {
-    if p * count < 1.0 { p / (1.0 - p * count) } else { 1.0 }
+fn power(mut base: f64, mut exponent: i64) -> f64 {
+    let mut power = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    power
 }
 
-/// ns-2's `wait_`: nothing for 1/p packets, then uniform over as many.
-#[inline]
-fn spread_after_wait(p: f64, count: f64) -> f64 {
-    match p * count {
-        expected if expected < 1.0 => 0.0,
-        expected if expected < 2.0 => p / (2.0 - expected),
-        _ => 1.0,
-    }
+/// p_b with this `max_p`: from `min` to `max`, and from there to twice `max`, where it is 1.
+fn ramps(parameters: &RedParameters, max_p: f64) -> [Ramp; 2] {
+    let RedParameters { min, max, gentle, .. } = *parameters;
+    let beyond = if gentle { Ramp::new((max, max_p), max, 1.0 - max_p) } else { Ramp { slope: 0.0, offset: 1.0 } };
+    [Ramp::new((min, 0.0), max - min, max_p), beyond]
 }
 
 impl<T: Queued> Qdisc<T> for Red<T> {

@@ -248,6 +248,7 @@ fn transport(flow: &Flow) -> Transport {
         idle_restart: keys.idle_restart,
         recovery: flow.recovery,
         peer_sack: keys.peer_sack,
+        ecn: keys.ecn,
         variations: Variations {
             window_growth: keys.window_growth,
             exit_growth: keys.exit_growth,

@@ -36,6 +36,8 @@ pub struct Description {
     pub is_random: bool,
     /// What one should know before looking at the results.
     pub notes: Vec<String>,
+    /// What one should look at before one trusts them.
+    pub warnings: Vec<String>,
 }
 
 /// One direction of a link.
@@ -72,6 +74,8 @@ pub struct FlowDescription {
     pub cc: &'static str,
     /// Name of the loss recovery.
     pub recovery: &'static str,
+    /// Name of the ECN feedback.
+    pub ecn: &'static str,
     /// What the application writes.
     pub traffic: String,
     /// Links that data crosses.
@@ -104,6 +108,7 @@ impl Scenario {
             is_random: !random_inputs.is_empty(),
             random_inputs,
             notes: notes(document, &self.network),
+            warnings: self.warnings(),
         }
     }
 }
@@ -184,6 +189,7 @@ fn describe_flow(flow: &FlowPlan, plan: &Plan) -> FlowDescription {
         group: flow.group.clone(),
         cc: flow.cc.name(),
         recovery: flow.transport.recovery.name(),
+        ecn: flow.transport.ecn.name(),
         traffic: match flow.traffic {
             Traffic::Bulk => "bulk".to_owned(),
             Traffic::Transfer { bytes } => format!("transfer of {bytes} B"),

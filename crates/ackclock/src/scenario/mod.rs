@@ -25,6 +25,7 @@ mod shorthand;
 mod topology;
 mod tree;
 mod validate;
+mod warnings;
 
 pub use catalog::{CATALOGS, Entry, Parameter, catalog};
 pub use describe::{Description, FlowDescription, LinkDescription};
@@ -115,6 +116,11 @@ impl Scenario {
     /// True if replicates differ.
     pub fn is_random(&self) -> bool {
         !describe::random_inputs(&self.document, &self.network).is_empty()
+    }
+
+    /// What one should look at before one trusts a result.
+    pub fn warnings(&self) -> Vec<String> {
+        warnings::warnings(&self.document, &self.network)
     }
 
     /// The resolved document as JSON, which reads back as the same scenario.

@@ -15,8 +15,8 @@ use super::shorthand::Shorthand;
 use crate::cc::{CcSpec, FirstCut, TimeoutSsthresh};
 use crate::luck::Stream;
 use crate::tcp::{
-    ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck, RepeatedTimeout, SackSender, SecondLoss, Transport,
-    WindowGrowth,
+    EcnMode, ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck, RepeatedTimeout, SackSender, SecondLoss,
+    Transport, WindowGrowth,
 };
 use crate::units::{Duration, Rate};
 
@@ -242,6 +242,8 @@ pub struct TransportKeys {
     pub limited_transmit_sends: LimitedTransmitSends,
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     pub peer_sack: bool,
+    /// Explicit congestion notification: off, or classic (RFC 3168), so that queues that mark need not drop.
+    pub ecn: EcnMode,
     /// Extra delay of each packet at its sender, uniform between 0 and this; "1 packet" is one transmission at the bottleneck.
     pub send_jitter: SendJitter,
 }
@@ -282,6 +284,7 @@ impl Default for TransportKeys {
             repeated_timeout: transport.variations.repeated_timeout,
             limited_transmit_sends: transport.variations.limited_transmit_sends,
             peer_sack: transport.peer_sack,
+            ecn: transport.ecn,
             send_jitter: SendJitter::Time(Duration::ZERO),
         }
     }

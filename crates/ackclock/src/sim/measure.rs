@@ -27,6 +27,7 @@ struct FlowCounters {
     sent_once: u64,
     delivered: u64,
     corrupted: u64,
+    marks: u32,
     rtt_ns: u64,
     rtt_count: u64,
     window_integral: f64,
@@ -42,6 +43,7 @@ impl FlowCounters {
             sent_once: flow.sender.sent_once(),
             delivered: flow.receiver.delivered(),
             corrupted: flow.corrupted,
+            marks: flow.receiver.ce_count(),
             rtt_ns,
             rtt_count,
             window_integral: match flow.finished {
@@ -123,6 +125,7 @@ impl Measurement {
             group: flow_plan.group.clone(),
             cc: flow_plan.cc.name(),
             recovery: flow_plan.transport.recovery.name(),
+            ecn: flow_plan.transport.ecn.name(),
             goodput_bps: 8.0 * (after.delivered - before.delivered) as f64 / secs,
             throughput_bps: 8.0 * (after.wire_bytes - before.wire_bytes) as f64 / secs,
             loss_rate: loss_rate(
@@ -132,6 +135,8 @@ impl Measurement {
             sent: after.sender.segments - before.sender.segments,
             retransmits: after.sender.retransmits - before.sender.retransmits,
             timeouts: after.sender.timeouts - before.sender.timeouts,
+            marks: u64::from(after.marks - before.marks),
+            ecn_events: after.sender.ecn_events - before.sender.ecn_events,
             access_drops: self.access_drops(plan, simulation, index),
             corrupted: corrupts.then_some(after.corrupted - before.corrupted),
             rtt_mean_s: (measurements > 0)
@@ -198,6 +203,7 @@ impl Measurement {
             delivery_ratio: ratio(delivered as f64, sent as f64),
             loss_rate: loss_rate(sent, acknowledged),
             drop_rate: ratio(bottleneck.drops as f64, bottleneck.arrivals as f64),
+            mark_rate: ratio(bottleneck.marks as f64, bottleneck.arrivals as f64),
             jain_index: jain_index(&goodputs),
             spread: spread(&goodputs),
             queue_delay_mean_s: bottleneck.queue_delay_mean_s,

@@ -17,11 +17,11 @@ pub struct Packet {
     pub wire_len: u32,
     /// The ECN field.
     pub ecn: Ecn,
-    /// What links have done to it.
+    /// What the link that it crosses does to it.
     pub harm: Harm,
 }
 
-/// What links have done to a packet, in one word.
+/// What a link does to a packet, in one word; it takes effect when the packet comes out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Harm(u32);
 
@@ -30,13 +30,11 @@ impl Harm {
     const DOUBLED: u32 = 2;
 
     /// Whether some of its bits are wrong.
-    #[inline]
     pub fn is_corrupted(self) -> bool {
         self.0 & Self::CORRUPTED != 0
     }
 
     /// Whether a second packet with the same body comes right behind it.
-    #[inline]
     pub fn is_doubled(self) -> bool {
         self.0 & Self::DOUBLED != 0
     }
@@ -81,6 +79,24 @@ pub enum Body {
     Data(DataSegment),
     /// An acknowledgement, to the sender.
     Ack(AckSegment),
+    /// Either of them with wrong bits.
+    Corrupted {
+        /// Its position, as it was.
+        seq: u64,
+        /// Its payload.
+        len: u32,
+    },
+}
+
+impl Body {
+    /// The first byte of data and the payload, or the next byte that an ACK expects and nothing.
+    pub fn position(&self) -> (u64, u32) {
+        match self {
+            Body::Data(segment) => (segment.seq, segment.len),
+            Body::Ack(ack) => (ack.ack, 0),
+            Body::Corrupted { seq, len } => (*seq, *len),
+        }
+    }
 }
 
 /// A place in [`Bodies`].
@@ -120,11 +136,16 @@ impl Bodies {
         &self.places[id.0 as usize]
     }
 
-    /// Gives a doubled packet a body of its own.
-    #[cold]
-    pub fn part(&mut self, packet: &mut Packet) {
-        packet.harm.0 &= !Harm::DOUBLED;
-        packet.body = self.keep(*self.get(packet.body));
+    /// Keeps another body like this one.
+    pub fn keep_copy(&mut self, id: BodyId) -> BodyId {
+        self.keep(*self.get(id))
+    }
+
+    /// Some bits of a body have become wrong.
+    pub fn corrupt(&mut self, id: BodyId) {
+        let body = &mut self.places[id.0 as usize];
+        let (seq, len) = body.position();
+        *body = Body::Corrupted { seq, len };
     }
 
     /// Gives a body back, and its place free.
@@ -148,7 +169,7 @@ mod tests {
 
     #[test]
     fn places_are_used_again() {
-        let body = |seq| Body::Data(DataSegment { seq, len: 1, sent_at: Instant::ZERO });
+        let body = |seq| Body::Data(DataSegment { seq, len: 1, sent_at: Instant::ZERO, ect: false, cwr: false });
         let mut bodies = Bodies::default();
         let (first, second) = (bodies.keep(body(1)), bodies.keep(body(2)));
         assert!(matches!(bodies.take(first), Body::Data(DataSegment { seq: 1, .. })));

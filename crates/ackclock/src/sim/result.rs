@@ -86,6 +86,8 @@ pub struct Summary {
     pub loss_rate: f64,
     /// Drops over arrivals at the bottleneck queue.
     pub drop_rate: f64,
+    /// Marks over arrivals at the bottleneck queue.
+    pub mark_rate: f64,
     /// Jain's index of the flows' goodputs.
     pub jain_index: f64,
     /// (max - min) / mean of the flows' goodputs.
@@ -109,6 +111,8 @@ pub struct FlowResult {
     pub cc: &'static str,
     /// Name of the loss recovery.
     pub recovery: &'static str,
+    /// Name of the ECN feedback.
+    pub ecn: &'static str,
     /// Payload received in order, bits per second.
     pub goodput_bps: f64,
     /// What the sender put on the wire, bits per second.
@@ -121,6 +125,10 @@ pub struct FlowResult {
     pub retransmits: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
+    /// Data packets that came to the receiver with a mark.
+    pub marks: u64,
+    /// Congestion events for marks.
+    pub ecn_events: u64,
     /// Packets dropped on the way to the first shared link: by the queue of the access link.
     pub access_drops: u64,
     /// Packets of either direction that arrived with wrong bits, and were discarded by the host; none where no link on

@@ -73,7 +73,6 @@ pub(super) struct Flow {
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
     ack_len: u32,
-    ecn: Ecn,
     /// Packets of either direction that arrived corrupted.
     pub(super) corrupted: u64,
     /// When everything was acknowledged, and the integral of cwnd up to then.
@@ -304,38 +303,51 @@ impl<'plan> Simulation<'plan> {
         let state = &mut self.links[link];
         let arrived = state.poll(now);
         self.events.finish(id, state.next_deadline());
-        if let Some(packet) = arrived {
-            let packet = self.parted(packet);
+        let is_impaired = state.is_impaired();
+        if let Some(mut packet) = arrived {
+            if is_impaired {
+                self.harm(&mut packet);
+            }
             self.trace(now, link as u32, &packet, PacketEvent::Leave);
             self.forward(now, packet);
         }
-        self.forget_lost(link);
+        if is_impaired {
+            self.forget_lost(link);
+        }
     }
 
     /// Everything under way on a link enters the links behind it, which nothing else feeds.
     fn hand_over(&mut self, link: usize) {
-        while let Some((at, packet)) = self.links[link].take_ahead() {
-            let packet = self.parted(packet);
+        let is_impaired = self.links[link].is_impaired();
+        while let Some((at, mut packet)) = self.links[link].take_ahead() {
+            if is_impaired {
+                self.harm(&mut packet);
+            }
             self.trace(at, link as u32, &packet, PacketEvent::Leave);
             self.forward(at, packet);
         }
         if let Some(commitment) = self.links[link].next_commitment() {
             self.events.schedule(self.components.link(link as u32), commitment);
         }
-        self.forget_lost(link);
+        if is_impaired {
+            self.forget_lost(link);
+        }
     }
 
-    /// A packet that came out of a link, with a body of its own.
-    #[inline]
-    fn parted(&mut self, mut packet: Packet) -> Packet {
-        if packet.harm.is_doubled() {
+    /// A packet comes out of an impaired link.
+    #[cold]
+    fn harm(&mut self, packet: &mut Packet) {
+        let harm = std::mem::take(&mut packet.harm);
+        if harm.is_doubled() {
             let shared = packet.body;
-            self.bodies.part(&mut packet);
+            packet.body = self.bodies.keep_copy(shared);
             if let Some(tracer) = &mut self.tracer {
                 tracer.doubled(shared, packet.body);
             }
         }
-        packet
+        if harm.is_corrupted() {
+            self.bodies.corrupt(packet.body);
+        }
     }
 
     #[inline]
@@ -372,12 +384,9 @@ impl<'plan> Simulation<'plan> {
     #[inline]
     fn on_arrival(&mut self, now: Instant, packet: Packet) {
         let index = packet.flow as usize;
-        if packet.harm.is_corrupted() {
-            return self.discard(now, index, packet);
-        }
-        self.arrived.add(packet.wire_len);
         match self.bodies.take(packet.body) {
             Body::Data(segment) => {
+                self.arrived.add(packet.wire_len);
                 let receiver = &mut self.flows[index].receiver;
                 match receiver.on_data(now, &segment, packet.ecn == Ecn::Ce) {
                     Some(ack) => self.send_ack(now, index, ack),
@@ -385,6 +394,7 @@ impl<'plan> Simulation<'plan> {
                 }
             }
             Body::Ack(ack) => {
+                self.arrived.add(packet.wire_len);
                 let flow = &mut self.flows[index];
                 flow.sender.on_ack(now, &ack);
                 if flow.finished.is_none() && flow.sender.is_done() {
@@ -393,18 +403,18 @@ impl<'plan> Simulation<'plan> {
                 self.trace_window(now, index);
                 self.send_all(now, index);
             }
+            Body::Corrupted { .. } => self.discard(now, packet),
         }
     }
 
     /// A checksum is wrong.
     #[cold]
-    fn discard(&mut self, now: Instant, index: usize, packet: Packet) {
+    fn discard(&mut self, now: Instant, packet: Packet) {
         self.corrupted.add(packet.wire_len);
-        self.flows[index].corrupted += 1;
+        self.flows[packet.flow as usize].corrupted += 1;
         if let Hop::Link(link) = self.hops[packet.next_hop as usize - 1] {
             self.trace(now, link, &packet, PacketEvent::Discard);
         }
-        self.bodies.take(packet.body);
     }
 
     /// Sends whatever the sender may send at `now`.
@@ -412,7 +422,8 @@ impl<'plan> Simulation<'plan> {
     fn send_all(&mut self, now: Instant, index: usize) {
         while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
             let flow = &self.flows[index];
-            let (route, ecn, wire_len) = (flow.forward, flow.ecn, segment.len + flow.data_overhead);
+            let (route, wire_len) = (flow.forward, segment.len + flow.data_overhead);
+            let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
             self.inject(now, index, route, ecn, wire_len, Body::Data(segment));
         }
         if let Some(deadline) = self.flows[index].sender.next_deadline() {
@@ -428,6 +439,7 @@ impl<'plan> Simulation<'plan> {
             blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
         };
         let (route, wire_len) = (flow.reverse, flow.ack_len + sack_len);
+        // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
         self.inject(now, index, route, Ecn::NotEct, wire_len, Body::Ack(ack));
     }
 
@@ -475,7 +487,6 @@ impl Flow {
         let options = if plan.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
         let overhead = plan.transport.header + plan.transport.framing + options;
         Flow {
-            ecn: if cc.ecn_capable() { Ecn::Ect } else { Ecn::NotEct },
             sender: Sender::new(plan.transport.clone(), cc),
             receiver: Receiver::new(&plan.transport),
             source: Source::new(plan),

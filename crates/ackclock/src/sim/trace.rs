@@ -60,10 +60,7 @@ impl Tracer {
 
     /// Something happens to a packet at a link.
     pub(super) fn packet(&mut self, time: Instant, link: u32, packet: &Packet, event: PacketEvent, bodies: &Bodies) {
-        let (seq, len) = match bodies.get(packet.body) {
-            Body::Data(segment) => (segment.seq, segment.len),
-            Body::Ack(ack) => (ack.ack, 0),
-        };
+        let (seq, len) = bodies.get(packet.body).position();
         let flow = packet.flow;
         let (retransmission, cwnd) = (self.resent[packet.body.place()], self.cwnd[flow as usize]);
         self.rows.push(Row { time, link, flow, event, seq, len, retransmission, cwnd });

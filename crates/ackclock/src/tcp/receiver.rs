@@ -1,11 +1,12 @@
-//! The receiver: reassembly, delayed ACKs (RFC 5681 §4.2), SACK blocks (RFC 2018), echoes.
+//! The receiver: reassembly, delayed ACKs (RFC 5681 §4.2), SACK blocks (RFC 2018), echoes of
+//! timestamps and marks (RFC 3168 §6.1.3).
 //!
 //! Deviations: it remembers the three blocks reported last, as Linux remembers four; of more than three, those
 //! forgotten are not reported again once the others have been filled (RFC 2018 §4 says SHOULD).
 
 use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, MAX_SACK_BLOCKS, SackBlocks};
-use super::transport::Transport;
+use super::transport::{EcnMode, Transport};
 use crate::units::{Duration, Instant};
 
 /// One end of a connection that only receives.
@@ -25,7 +26,12 @@ pub struct Receiver {
     ack_deadline: Option<Instant>,
     last_ack_sent: u64,
     ts_recent: Instant,
+    ecn: EcnMode,
     ce_count: u32,
+    /// Marks are echoed until the sender has reacted.
+    echoes: bool,
+    /// A packet that no ACK has covered yet was marked.
+    ce_unacknowledged: bool,
 }
 
 impl Receiver {
@@ -42,7 +48,10 @@ impl Receiver {
             ack_deadline: None,
             last_ack_sent: 0,
             ts_recent: Instant::ZERO,
+            ecn: transport.ecn,
             ce_count: 0,
+            echoes: false,
+            ce_unacknowledged: false,
         }
     }
 
@@ -61,7 +70,9 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
-        self.ce_count += u32::from(ce);
+        if self.ecn != EcnMode::Off {
+            self.note_ecn(segment, ce);
+        }
         // RFC 7323 §4.3: "If: SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
         // TS.Recent": the echo comes from the segment that advances the left edge, and never goes back.
         if start <= self.last_ack_sent && segment.sent_at >= self.ts_recent {
@@ -73,7 +84,6 @@ impl Receiver {
             self.unacknowledged += 1;
             if let Some(delay) = self.delayed_ack
                 && self.unacknowledged < 2
-                && !ce
             {
                 self.ack_deadline = Some(now + delay);
                 return None;
@@ -83,6 +93,11 @@ impl Receiver {
             self.reassemble(start, end);
         }
         Some(self.acknowledge())
+    }
+
+    /// Data packets that came with a mark.
+    pub fn ce_count(&self) -> u32 {
+        self.ce_count
     }
 
     /// When a delayed ACK is due.
@@ -97,6 +112,19 @@ impl Receiver {
             return None;
         }
         Some(self.acknowledge())
+    }
+
+    fn note_ecn(&mut self, segment: &DataSegment, ce: bool) {
+        if segment.cwr {
+            self.echoes = false;
+        }
+        // RFC 3168 §6.1.5: "the TCP data receiver SHOULD ignore the ECN field on arriving data packets that are
+        // outside of the receiver's current window."
+        if ce && segment.seq + u64::from(segment.len) > self.next {
+            self.ce_count += 1;
+            self.echoes = true;
+            self.ce_unacknowledged = true;
+        }
     }
 
     fn reassemble(&mut self, start: u64, end: u64) {
@@ -139,7 +167,12 @@ impl Receiver {
         self.ack_deadline = None;
         self.last_ack_sent = self.next;
         let sack = if self.sack && !self.out_of_order.is_empty() { self.sack_blocks() } else { SackBlocks::default() };
-        AckSegment { ack: self.next, sack, echo: self.ts_recent, ce_count: self.ce_count }
+        // RFC 3168 §6.1.3: "that TCP receiver continues to set the ECN-Echo flag in all the ACK packets it sends ...
+        // until it receives a CWR packet"; and of delayed ones, "if any of the received data packets are CE packets,
+        // then the returning ACK has the ECN-Echo flag set."
+        let ece = self.echoes || self.ce_unacknowledged;
+        self.ce_unacknowledged = false;
+        AckSegment { ack: self.next, sack, echo: self.ts_recent, ce_count: self.ce_count, ece }
     }
 
     #[cold]
@@ -165,7 +198,7 @@ mod tests {
     }
 
     fn data(number: u64) -> DataSegment {
-        DataSegment { seq: number * 100, len: 100, sent_at: Instant::from_nanos(number) }
+        DataSegment { seq: number * 100, len: 100, sent_at: Instant::from_nanos(number), ect: true, cwr: false }
     }
 
     /// Acknowledgement and SACK blocks in segments of 100 bytes.

@@ -14,6 +14,10 @@ pub struct DataSegment {
     pub len: u32,
     /// The sender's clock, which the receiver echoes (RFC 7323).
     pub sent_at: Instant,
+    /// Whether the packet is ECN-capable: a router may mark it.
+    pub ect: bool,
+    /// RFC 3168's CWR: the sender has reduced its window.
+    pub cwr: bool,
 }
 
 /// An acknowledgement.
@@ -27,6 +31,8 @@ pub struct AckSegment {
     pub echo: Instant,
     /// Data packets that came with a CE mark so far.
     pub ce_count: u32,
+    /// RFC 3168's ECN-Echo: a data packet came with a CE mark, and the sender has not said yet that it has reacted.
+    pub ece: bool,
 }
 
 /// Up to three blocks above the cumulative acknowledgement, the most recent first.

@@ -42,6 +42,8 @@ pub struct Transport {
     pub recovery: LossRecovery,
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     pub peer_sack: bool,
+    /// Whether routers may mark packets instead of dropping them, and how the receiver tells.
+    pub ecn: EcnMode,
     /// Where the sender leaves the rules of the RFCs.
     pub variations: Variations,
 }
@@ -64,6 +66,7 @@ impl Default for Transport {
             idle_restart: true,
             recovery: LossRecovery::Sack,
             peer_sack: true,
+            ecn: EcnMode::Off,
             variations: Variations::default(),
         }
     }
@@ -92,6 +95,27 @@ impl LossRecovery {
             LossRecovery::Reno => "reno",
             LossRecovery::NewReno => "newreno",
             LossRecovery::Sack => "sack",
+        }
+    }
+}
+
+/// Explicit congestion notification: both ends agreed on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EcnMode {
+    /// Packets are not ECN-capable.
+    #[default]
+    Off,
+    /// RFC 3168: the receiver echoes one bit until the sender says that it has reduced its window.
+    Classic,
+}
+
+impl EcnMode {
+    /// The name in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            EcnMode::Off => "off",
+            EcnMode::Classic => "classic",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reassembly against a plain array of bytes.
 
 use super::Input;
-use crate::tcp::{AckSegment, DataSegment, MAX_SACK_BLOCKS, Receiver, Transport};
+use crate::tcp::{AckSegment, DataSegment, EcnMode, MAX_SACK_BLOCKS, Receiver, Transport};
 use crate::units::{Duration, Instant};
 
 /// Feeds a receiver with segments in any order, overlapping and repeated, and checks every ACK: it acknowledges
@@ -15,6 +15,7 @@ pub fn fuzz_receiver(data: &[u8]) {
     let transport = Transport {
         delayed_ack: (options & 1 != 0).then(|| Duration::from_millis(40)),
         peer_sack: options & 2 == 0,
+        ecn: if options & 4 == 0 { EcnMode::Classic } else { EcnMode::Off },
         ..Transport::default()
     };
     let mut receiver = Receiver::new(&transport);
@@ -27,8 +28,8 @@ pub fn fuzz_receiver(data: &[u8]) {
             model.check(&ack, &transport, None);
         }
         assert!(model.deadline.is_none_or(|deadline| deadline > now), "a delayed ACK after its time");
-        let segment = DataSegment { seq: start, len: 1 + (shape / 16) as u32, sent_at: now };
-        let ce = start % 16 == 15;
+        let (ce, cwr) = (start % 16 == 15, start % 16 == 14);
+        let segment = DataSegment { seq: start, len: 1 + (shape / 16) as u32, sent_at: now, ect: true, cwr };
         let at_once = model.receive(&segment, ce, &transport, now);
         match receiver.on_data(now, &segment, ce) {
             Some(ack) => model.check(&ack, &transport, Some(&segment)),
@@ -46,6 +47,8 @@ struct Model {
     unacknowledged: u32,
     deadline: Option<Instant>,
     ce_count: u32,
+    echoes: bool,
+    ce_unacknowledged: bool,
     /// The latest segments, the most recent first.
     history: Vec<u64>,
     /// There have been more blocks at a time than the receiver remembers.
@@ -59,6 +62,8 @@ impl Default for Model {
             unacknowledged: 0,
             deadline: None,
             ce_count: 0,
+            echoes: false,
+            ce_unacknowledged: false,
             history: Vec::new(),
             forgetful: false,
         }
@@ -97,11 +102,14 @@ impl Model {
         let (next, holes) = (self.next(), !self.blocks().is_empty());
         let end = segment.seq + u64::from(segment.len);
         self.received[segment.seq as usize..end as usize].fill(true);
+        let ce = ce && end > next && transport.ecn == EcnMode::Classic;
         self.ce_count += u32::from(ce);
+        self.echoes = ce || self.echoes && !segment.cwr;
+        self.ce_unacknowledged |= ce;
         self.history.insert(0, segment.seq);
         self.unacknowledged += 1;
         let in_order = segment.seq <= next && end > next && !holes;
-        let at_once = !in_order || ce || self.unacknowledged >= 2;
+        let at_once = !in_order || self.unacknowledged >= 2;
         match transport.delayed_ack {
             Some(delay) if !at_once => self.deadline = Some(now + delay),
             _ => {}
@@ -112,6 +120,9 @@ impl Model {
     fn check(&mut self, ack: &AckSegment, transport: &Transport, trigger: Option<&DataSegment>) {
         (self.unacknowledged, self.deadline) = (0, None);
         assert_eq!((ack.ack, ack.ce_count), (self.next(), self.ce_count));
+        let echoes = transport.ecn == EcnMode::Classic && (self.echoes || self.ce_unacknowledged);
+        assert_eq!(ack.ece, echoes, "an echo of marks");
+        self.ce_unacknowledged = false;
         let reported: Vec<_> = ack.sack.iter(ack.ack).collect();
         if !transport.peer_sack {
             assert!(reported.is_empty(), "blocks without SACK");

@@ -40,6 +40,8 @@ pub enum RepairState {
     Open,
     /// Duplicate ACKs, fewer than show a loss.
     Disorder,
+    /// The window was cut for a mark, in the window of data under way.
+    Cwr,
     /// Fast recovery.
     Recovery,
     /// Everything in flight was given up.
@@ -58,6 +60,7 @@ impl Sender {
             lost,
             retransmitted,
             state: match self.state {
+                State::Open if self.has_cut_for_mark() => RepairState::Cwr,
                 State::Open if self.dup_acks > 0 || sacked > 0 => RepairState::Disorder,
                 State::Open => RepairState::Open,
                 State::FastRecovery { .. } => RepairState::Recovery,

@@ -1,7 +1,7 @@
 //! The sender: sequence numbers, the send decision, loss recovery, timers.
 //!
 //! Reference: RFC 5681 (Reno), RFC 6582 (NewReno), RFC 6675 (SACK), RFC 3042 (limited transmit),
-//! RFC 6298 (timer); Tahoe is RFC 5681 without fast recovery. The window is the algorithm's.
+//! RFC 6298 (timer), RFC 3168 (marks); Tahoe is RFC 5681 without fast recovery. The window is the algorithm's.
 //!
 //! ```text
 //!            3 duplicate ACKs                     all acknowledged
@@ -13,17 +13,19 @@
 //!                        └─┘ timer (backed off)
 //! ```
 //!
-//! `transmit` holds the send decision, `recovery` what ACKs and the timer make of losses.
+//! `transmit` holds the send decision, `recovery` what ACKs and the timer make of losses, `ecn` what they make of marks.
 //!
 //! Deviations: windows and flights count segments and not bytes, as Linux does; the round-trip time enters
 //! the estimate once per round unless timestamps are on.
 
+mod ecn;
 mod info;
 mod recovery;
 mod transmit;
 
 pub use info::{RepairState, SenderInfo};
 
+use self::ecn::EcnState;
 use super::delivery::DeliverySampler;
 use super::rtt::{RtoTimer, Rtt};
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
@@ -60,6 +62,7 @@ pub struct Sender {
     sample_due: bool,
     delivery: DeliverySampler,
     ce_seen: u32,
+    ecn: EcnState,
     next_send_at: Instant,
     last_sent_at: Instant,
     phase: Phase,
@@ -115,6 +118,8 @@ pub struct SenderCounters {
     pub timeouts: u64,
     /// Congestion events signalled to the algorithm.
     pub congestion_events: u64,
+    /// Of them, those for marks.
+    pub ecn_events: u64,
 }
 
 /// The integral of cwnd over time.
@@ -158,6 +163,7 @@ impl Sender {
             sample_due: false,
             delivery: DeliverySampler::default(),
             ce_seen: 0,
+            ecn: EcnState::default(),
             next_send_at: Instant::ZERO,
             last_sent_at: Instant::ZERO,
             phase: Phase::SlowStart,
@@ -256,6 +262,7 @@ impl Sender {
         } else if self.is_duplicate(news) {
             newly_lost += self.on_duplicate_ack(now);
         }
+        let ece = self.on_echo(now, ack);
         let ce_count = ack.ce_count.wrapping_sub(self.ce_seen);
         self.ce_seen = ack.ce_count;
         let event = Ack {
@@ -264,6 +271,7 @@ impl Sender {
             newly_delivered: delivered.segments,
             newly_lost,
             ce_count,
+            ece,
             round_ended,
             cwnd_limited,
             // The ACK that ends fast recovery does not also grow the window.
@@ -287,7 +295,7 @@ impl Sender {
 
     /// The time is `now`; timers that are due go off.
     pub fn on_deadline(&mut self, now: Instant) {
-        if self.timer.deadline().is_some_and(|deadline| deadline <= now) {
+        if self.timer.deadline().is_some_and(|deadline| deadline <= now) && !self.ends_wait() {
             self.on_timeout(now);
             self.after_event(now);
         }

@@ -138,8 +138,11 @@ impl Sender {
             return 0;
         }
         let tahoe = self.transport.recovery == LossRecovery::Tahoe;
-        let restart = if tahoe { Restart::SlowStart } else { Restart::Reduced };
-        self.signal(now, CongestionKind::Loss, restart);
+        if tahoe {
+            self.signal(now, CongestionKind::Loss, Restart::SlowStart);
+        } else if !self.has_cut_for_mark() {
+            self.signal(now, CongestionKind::Loss, Restart::Reduced);
+        }
         // Reno forgets the window it just cut for: a second loss in it is a second event (Fall & Floyd 1996).
         let forgets =
             self.transport.recovery == LossRecovery::Reno && self.transport.variations.second_loss == SecondLoss::Event;
@@ -214,8 +217,10 @@ impl Sender {
         matches!(self.state, State::Restarted { expired_at: Some(una), .. } if una == self.snd_una)
     }
 
-    fn signal(&mut self, now: Instant, kind: CongestionKind, restart: Restart) {
+    pub(super) fn signal(&mut self, now: Instant, kind: CongestionKind, restart: Restart) {
         self.counters.congestion_events += 1;
+        self.counters.ecn_events += u64::from(kind == CongestionKind::Ecn);
+        self.note_reduction(kind);
         let congestion = Congestion { now, kind, restart, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_congestion(&congestion);
     }

@@ -1,5 +1,6 @@
 //! A driven sender: ACKs in, segments out, numbers worked out by hand. Segments are counted from 0.
 
+mod ecn;
 mod recovery;
 mod transmit;
 mod variations;
@@ -54,7 +55,8 @@ impl Driven {
         for (start, end) in blocks {
             sack.push(ack * MSS, start * MSS, end * MSS);
         }
-        self.sender.on_ack(self.now, &AckSegment { ack: ack * MSS, sack, echo: Instant::ZERO, ce_count: 0 });
+        self.sender
+            .on_ack(self.now, &AckSegment { ack: ack * MSS, sack, echo: Instant::ZERO, ce_count: 0, ece: false });
         self.sent()
     }
 

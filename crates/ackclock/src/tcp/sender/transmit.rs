@@ -11,6 +11,9 @@ impl Sender {
     /// The next segment to send at `now`, if any may be sent.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<DataSegment> {
+        if self.ecn.waits_for_timer {
+            return None;
+        }
         if self.retransmit_now {
             self.retransmit_now = false;
             if let Some(index) = self.board.front_index() {
@@ -124,7 +127,8 @@ impl Sender {
         }
         let stamp = self.delivery.stamp(now, self.board.outstanding() == 0);
         self.board.push(self.snd_nxt, len as u32, now, stamp);
-        let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now };
+        let (ect, cwr) = (self.has_ecn(), self.take_cwr());
+        let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now, ect, cwr };
         self.snd_nxt += len;
         self.note_sent(now, &segment, false);
         Some(segment)
@@ -151,7 +155,9 @@ impl Sender {
     fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
         let stamp = self.delivery.stamp(now, false);
         let SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now, stamp);
-        let segment = DataSegment { seq, len, sent_at: now };
+        // RFC 3168 §6.1.5: "ECN-capable TCP implementations MUST NOT set either ECT codepoint (ECT(0) or ECT(1)) in the
+        // IP header for retransmitted data packets".
+        let segment = DataSegment { seq, len, sent_at: now, ect: false, cwr: false };
         self.note_sent(now, &segment, true);
         segment
     }
@@ -182,7 +188,9 @@ impl Sender {
     /// True if pacing, and nothing else, may be what holds the next segment back.
     pub(super) fn wants_to_send(&self) -> bool {
         let has_data = self.written.is_none_or(|written| written > self.snd_nxt);
-        (has_data || self.state != State::Open) && self.in_flight_for_window() < self.window()
+        !self.ecn.waits_for_timer
+            && (has_data || self.state != State::Open)
+            && self.in_flight_for_window() < self.window()
     }
 
     pub(super) fn resume_if_idle(&mut self, now: Instant) {

@@ -116,7 +116,8 @@ fn marks_are_told_as_they_come() {
     let mut tcp = witness.drive(LossRecovery::Sack);
     tcp.sent();
     for (acked, ce_count) in [(1, 0), (2, 2), (3, 2), (4, 5)] {
-        let ack = AckSegment { ack: acked * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ce_count };
+        let ack =
+            AckSegment { ack: acked * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ce_count, ece: false };
         tcp.sender.on_ack(Instant::ZERO, &ack);
     }
     assert_eq!(witness.heard(|ack| ack.ce_count), [0, 2, 0, 3]);

@@ -1,0 +1,112 @@
+//! What a scenario says that it hardly means: look before you trust the results.
+
+use super::network::Queue;
+use super::red::Red;
+use super::schema::{Document, Flow};
+use super::topology::Network;
+use crate::tcp::EcnMode;
+
+/// The links of a dumbbell that each flow has for itself.
+const ACCESS: &str = "access";
+
+/// Everything that one should look at before one trusts a result.
+pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
+    let flows = || document.flows.iter().zip(&network.routes);
+    let access = network.access.as_ref().map(|access| &access.queue);
+    let mut warnings = Vec::new();
+    let mut check_queue = |name: &str, queue: &Queue, crossing: Vec<&Flow>| {
+        if marks(queue) && crossing.iter().all(|flow| !is_capable(flow)) {
+            let whose = match crossing.is_empty() {
+                true => "no data cross it".to_owned(),
+                false => format!("of the flows that cross it none is ECN-capable: {}", names(&crossing)),
+            };
+            warnings.push(format!("the queue of {name} is to mark packets, but {whose}"));
+        }
+    };
+    for (index, link) in network.links.iter().enumerate() {
+        let crossing = flows().filter(|(_, route)| route.forward.contains(&index)).map(|(flow, _)| flow);
+        check_queue(&link.name, &link.queue, crossing.collect());
+    }
+    if let Some(queue) = access {
+        check_queue("every access link", queue, document.flows.iter().collect());
+    }
+    for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
+        let shared = route.forward.iter().map(|link| &network.links[*link]);
+        let mut queues: Vec<(&str, &Queue)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();
+        queues.extend(access.map(|queue| (ACCESS, queue)));
+        if !queues.iter().any(|(_, queue)| marks(queue)) {
+            let links: Vec<_> = queues.iter().map(|(name, _)| *name).collect();
+            let (name, mode) = (&flow.name, flow.transport.ecn.name());
+            let links = links.join(", ");
+            warnings.push(format!(
+                "{name} is ECN-capable (ecn = \"{mode}\"), but no queue on its way marks packets: {links}"
+            ));
+        }
+    }
+    warnings
+}
+
+fn marks(queue: &Queue) -> bool {
+    matches!(queue, Queue::Red(Red { ecn: true, .. }))
+}
+
+fn is_capable(flow: &Flow) -> bool {
+    flow.transport.ecn != EcnMode::Off
+}
+
+fn names(flows: &[&Flow]) -> String {
+    flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scenario;
+
+    fn warnings(topology: &str, flows: &str) -> Vec<String> {
+        let text = format!(
+            "schema = 1\nduration = '1 s'\n[topology]\nkind = 'dumbbell'\nrate = '8 Mbit/s'\ndelay = '10 ms'\n{topology}\n{flows}"
+        );
+        Scenario::from_toml::<&str>(&text, "x", &[]).unwrap().warnings()
+    }
+
+    const MARKING: &str = "queue = { kind = 'red', ecn = true }";
+    const PLAIN: &str = "[[flows]]\nname = 'plain'\ncc = 'aimd'\n";
+    const CAPABLE: &str = "[[flows]]\nname = 'capable'\ncc = 'aimd'\necn = 'classic'\n";
+
+    #[test]
+    fn queues_that_mark_and_flows_that_can_be_marked_belong_together() {
+        assert_eq!(warnings(MARKING, CAPABLE), [""; 0]);
+        assert_eq!(warnings("queue = 'red'", PLAIN), [""; 0]);
+        assert_eq!(warnings(MARKING, &format!("{PLAIN}{CAPABLE}")), [""; 0]);
+        let access = format!("access = {{ rate = '9 Mbit/s', {MARKING} }}");
+        assert_eq!(warnings(&access, CAPABLE), [""; 0]);
+    }
+
+    #[test]
+    fn a_queue_that_marks_in_vain_is_named_with_the_flows() {
+        assert_eq!(
+            warnings(MARKING, PLAIN),
+            ["the queue of bottleneck is to mark packets, but of the flows that cross it none is ECN-capable: plain"]
+        );
+        let reverse = format!("reverse.{MARKING}");
+        assert_eq!(
+            warnings(&reverse, PLAIN),
+            ["the queue of bottleneck.reverse is to mark packets, but no data cross it"]
+        );
+        let access = format!("access = {{ rate = '9 Mbit/s', {MARKING} }}");
+        assert_eq!(
+            warnings(&access, PLAIN),
+            [
+                "the queue of every access link is to mark packets, but of the flows that cross it none is ECN-capable: plain"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_flow_that_nobody_marks_is_named_with_its_links() {
+        assert_eq!(
+            warnings("access.rate = '9 Mbit/s'", CAPABLE),
+            ["capable is ECN-capable (ecn = \"classic\"), but no queue on its way marks packets: bottleneck, access"]
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! Marks: what an echo does to the window, and the answer to the receiver (RFC 3168 §6.1.2).
+
+use super::{Sender, State};
+use crate::cc::{CongestionControl, CongestionKind, Restart};
+use crate::tcp::segment::AckSegment;
+use crate::tcp::transport::EcnMode;
+use crate::units::Instant;
+
+/// What a sender remembers of congestion for the sake of marks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EcnState {
+    /// The last congestion event.
+    last: Option<Reduction>,
+    /// The next new segment tells the receiver that the window was reduced.
+    cwr_due: bool,
+    /// Nothing leaves before the retransmission timer expires.
+    pub(super) waits_for_timer: bool,
+}
+
+/// A congestion event.
+#[derive(Clone, Copy, Debug)]
+struct Reduction {
+    kind: CongestionKind,
+    /// Where what was sent by then ends.
+    sent: u64,
+}
+
+impl Sender {
+    /// True if the peer is told of reductions, and tells of marks.
+    #[inline]
+    pub(super) fn has_ecn(&self) -> bool {
+        self.transport.ecn != EcnMode::Off
+    }
+
+    /// An ACK may echo a mark; true if it does.
+    #[inline]
+    pub(super) fn on_echo(&mut self, now: Instant, ack: &AckSegment) -> bool {
+        let echoes = self.has_ecn() && ack.ece;
+        // RFC 3168 §6.1.2: "the TCP sender's congestion window should be reduced only once in response to a series of
+        // dropped and/or CE packets from a single window of data."
+        if echoes && !matches!(self.state, State::FastRecovery { .. }) && !self.was_sent_before_reduction() {
+            let is_smallest = self.cc.cwnd() < 2.0;
+            self.signal(now, CongestionKind::Ecn, Restart::Reduced);
+            // RFC 3168 §6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when
+            // the congestion window is one. The sending TCP will then be able to send a new packet only when the
+            // retransmit timer expires." With more in flight the ACKs of that do the same.
+            if is_smallest && self.board.outstanding() == 0 && self.cc.sends_less_for_marks() {
+                self.ecn.waits_for_timer = true;
+                self.timer.restart(now, &self.rtt);
+            }
+        }
+        echoes
+    }
+
+    /// A congestion event was signalled.
+    #[inline]
+    pub(super) fn note_reduction(&mut self, kind: CongestionKind) {
+        self.ecn.last = Some(Reduction { kind, sent: self.snd_nxt });
+        self.ecn.cwr_due = self.has_ecn();
+    }
+
+    /// Whether the segment that leaves is the first new one behind a reduction, whatever made it necessary.
+    ///
+    /// RFC 3168 §6.1.2: "the TCP sender sets the CWR flag in the TCP header of the first new data packet sent after
+    /// the window reduction."
+    #[inline]
+    pub(super) fn take_cwr(&mut self) -> bool {
+        std::mem::take(&mut self.ecn.cwr_due)
+    }
+
+    /// The timer expires; true if it was to delay what comes next, and nothing was lost.
+    pub(super) fn ends_wait(&mut self) -> bool {
+        let waited = std::mem::take(&mut self.ecn.waits_for_timer);
+        if waited {
+            self.timer.stop();
+        }
+        waited
+    }
+
+    /// True while the window of data in which the last reduction was for a mark has not been acknowledged.
+    pub(super) fn has_cut_for_mark(&self) -> bool {
+        self.ecn.last.is_some_and(|last| last.kind == CongestionKind::Ecn && self.snd_una < last.sent)
+    }
+
+    /// True if what is acknowledged was all sent before the last reduction. The segment behind it carries CWR, so that
+    /// an echo beyond is a new one.
+    fn was_sent_before_reduction(&self) -> bool {
+        self.ecn.last.is_some_and(|last| self.snd_una <= last.sent)
+    }
+}

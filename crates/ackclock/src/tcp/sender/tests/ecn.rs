@@ -1,0 +1,136 @@
+//! Marks: when the window is cut, and what the receiver is told.
+
+use super::*;
+use crate::cc::{CongestionControl, CongestionKind};
+use crate::tcp::segment::DataSegment;
+use crate::tcp::transport::EcnMode;
+
+fn with_ecn(recovery: LossRecovery, window: f64) -> Driven {
+    Driven::with(recovery, window, |transport| transport.ecn = EcnMode::Classic)
+}
+
+impl Driven {
+    /// What the ACK of everything below segment `ack` lets go, with its flags.
+    fn echo(&mut self, ack: u64, ece: bool) -> Vec<DataSegment> {
+        self.now += Duration::from_millis(1);
+        let ack = AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ce_count: 0, ece };
+        self.sender.on_ack(self.now, &ack);
+        std::iter::from_fn(|| self.sender.poll_transmit(self.now)).collect()
+    }
+}
+
+#[test]
+fn a_sender_without_ecn_sends_plain_packets_and_hears_no_echo() {
+    let mut tcp = Driven::new(LossRecovery::Sack, 4.0);
+    tcp.sent();
+    let sent = tcp.echo(1, true);
+    assert!(sent.iter().all(|segment| !segment.ect && !segment.cwr), "{sent:?}");
+    assert_eq!((tcp.cwnd(), tcp.sender.counters().ecn_events), (5.0, 0));
+}
+
+#[test]
+fn an_echo_cuts_once_a_window_and_is_answered_once() {
+    let mut tcp = with_ecn(LossRecovery::NewReno, 8.0);
+    tcp.sent();
+    assert_eq!(tcp.echo(1, true), []);
+    assert_eq!((tcp.cwnd(), tcp.sender.cc.ssthresh()), (4.0, 4.0));
+    // Seven in flight; the fourth ACK makes room.
+    assert_eq!(tcp.echo(4, true), []);
+    let sent = tcp.echo(5, true);
+    assert_eq!(sent.iter().map(|s| (s.seq / MSS, s.ect, s.cwr)).collect::<Vec<_>>(), [(8, true, true)]);
+    let sent = tcp.echo(8, true);
+    assert_eq!(sent.iter().map(|s| (s.seq / MSS, s.ect, s.cwr)).collect::<Vec<_>>().first(), Some(&(9, true, false)));
+    assert_eq!(tcp.cwnd(), 4.0, "everything so far was sent before the answer");
+    tcp.echo(9, true);
+    assert_eq!(tcp.cwnd(), 2.0);
+    let counters = tcp.sender.counters();
+    assert_eq!((counters.ecn_events, counters.congestion_events), (2, 2));
+}
+
+#[test]
+fn a_loss_in_a_window_that_was_cut_for_a_mark_is_repaired_and_no_second_event() {
+    for recovery in [LossRecovery::Reno, LossRecovery::NewReno] {
+        let mut tcp = with_ecn(recovery, 8.0);
+        tcp.sent();
+        tcp.echo(1, true);
+        tcp.echo(1, true);
+        tcp.echo(1, true);
+        let sent = tcp.echo(1, true);
+        let retransmission = sent.first().expect("a retransmission");
+        assert_eq!((retransmission.seq, retransmission.ect, retransmission.cwr), (MSS, false, false));
+        assert_eq!((tcp.cwnd(), tcp.sender.phase()), (4.0, Phase::FastRecovery), "{recovery:?}");
+        assert_eq!(tcp.sender.counters().congestion_events, 1);
+    }
+}
+
+#[test]
+fn tahoe_begins_again_although_its_window_was_cut_for_a_mark() {
+    let mut tcp = with_ecn(LossRecovery::Tahoe, 8.0);
+    tcp.sent();
+    for _ in 0..4 {
+        tcp.echo(1, true);
+    }
+    assert_eq!((tcp.cwnd(), tcp.sender.counters().congestion_events), (1.0, 2));
+}
+
+#[test]
+fn an_echo_while_losses_are_repaired_waits_for_their_end() {
+    let mut tcp = with_ecn(LossRecovery::NewReno, 8.0);
+    tcp.sent();
+    for _ in 0..3 {
+        tcp.ack(0, &[]);
+    }
+    assert_eq!(tcp.cwnd(), 4.0);
+    for _ in 0..6 {
+        tcp.echo(0, true);
+    }
+    assert_eq!(tcp.sender.counters().ecn_events, 0);
+    // Recovery ends at segment 10, limited transmit included; 11 carries CWR.
+    tcp.echo(10, true);
+    assert_eq!((tcp.sender.phase(), tcp.sender.counters().ecn_events), (Phase::CongestionAvoidance, 0));
+    tcp.echo(11, true);
+    assert_eq!((tcp.cwnd(), tcp.sender.counters().ecn_events), (2.0, 1));
+}
+
+#[test]
+fn at_one_segment_the_next_one_waits_for_the_timer() {
+    let mut tcp = with_ecn(LossRecovery::Sack, 1.0);
+    assert_eq!(tcp.sent(), [0]);
+    assert_eq!(tcp.echo(1, true), []);
+    assert_eq!(tcp.sender.in_flight(), 0);
+    assert_eq!(tcp.sender.next_deadline(), Some(tcp.now + tcp.sender.rtt().rto()));
+    assert_eq!(tcp.expire(), [1]);
+    assert_eq!((tcp.sender.counters().timeouts, tcp.sender.rtt().backoff()), (0, 0));
+    // The echo is over: slow start goes on.
+    assert_eq!(tcp.ack(2, &[]), [2, 3]);
+}
+
+/// Grows as it likes and takes no notice of marks.
+#[derive(Debug)]
+struct Deaf(f64);
+
+impl CongestionControl for Deaf {
+    fn cwnd(&self) -> f64 {
+        self.0
+    }
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+    fn sends_less_for_marks(&self) -> bool {
+        false
+    }
+    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        assert_eq!(congestion.kind, CongestionKind::Ecn);
+    }
+}
+
+#[test]
+fn an_algorithm_need_not_react_and_the_receiver_is_answered_all_the_same() {
+    let transport = Transport { mss: MSS as u32, ecn: EcnMode::Classic, ..Transport::default() };
+    let mut tcp = Driven::of(transport, Cc::Custom(Box::new(Deaf(1.0))));
+    tcp.sent();
+    let sent = tcp.echo(1, true);
+    assert_eq!(sent.iter().map(|s| (s.seq / MSS, s.cwr)).collect::<Vec<_>>(), [(1, true)]);
+    assert_eq!((tcp.cwnd(), tcp.sender.counters().ecn_events), (1.0, 1));
+}

@@ -1,0 +1,80 @@
+//! Flows that are marked instead of dropped.
+
+use std::sync::atomic::AtomicBool;
+
+use ackclock::scenario::Scenario;
+use ackclock::sim::{self, FlowResult, LinkResult, RunResult};
+
+/// Four flows at 10 Mbit/s and 40 ms, behind RED.
+fn run(queue: &str, flows: &str) -> RunResult {
+    let text = format!(
+        r#"
+        schema = 1
+        duration = "80 s"
+        warmup = "20 s"
+        [topology]
+        kind = "dumbbell"
+        rate = "10 Mbit/s"
+        delay = "20 ms"
+        queue = {{ kind = "red", limit = "200 packets", min = "10 packets", max = "60 packets", {queue} }}
+        {flows}
+        "#
+    );
+    let scenario = Scenario::from_toml::<&str>(&text, "ecn", &[]).unwrap();
+    sim::run(&scenario.plan(None, 0), &AtomicBool::new(false)).unwrap()
+}
+
+fn flows(recovery: &str, ecn: &str) -> String {
+    format!(
+        "[[flows]]\nname = '{ecn}'\ncount = 4\ncc = 'aimd'\nrecovery = '{recovery}'\necn = '{ecn}'\n\
+         start = {{ uniform = ['0 s', '1 s'] }}\n"
+    )
+}
+
+fn bottleneck(result: &RunResult) -> &LinkResult {
+    result.links.iter().find(|link| link.name == "bottleneck").unwrap()
+}
+
+fn sum(result: &RunResult, group: &str, of: impl Fn(&FlowResult) -> u64) -> u64 {
+    result.flows.iter().filter(|flow| flow.group == group).map(of).sum()
+}
+
+#[test]
+fn marks_take_the_place_of_drops() {
+    for recovery in ["reno", "newreno", "sack"] {
+        let dropped = run("ecn = false", &flows(recovery, "off"));
+        let marked = run("ecn = true", &flows(recovery, "classic"));
+        let (link, plain) = (bottleneck(&marked), bottleneck(&dropped));
+        assert!(link.marks > 100 && link.drops < link.marks / 10, "{recovery}: {:?}", link.reasons);
+        assert!(plain.drops > 100 && plain.marks == 0, "{recovery}: {:?}", plain.reasons);
+        assert!(marked.summary.goodput_bps > 0.99 * dropped.summary.goodput_bps, "{recovery}");
+        assert!(marked.summary.mark_rate > 0.0 && dropped.summary.mark_rate == 0.0);
+        // What was marked came to a receiver, but for what is under way at either end of the window.
+        let arrived = sum(&marked, "classic", |flow| flow.marks);
+        assert!(arrived.abs_diff(link.marks) < 60, "{recovery}: {arrived} of {} marks", link.marks);
+        let events = sum(&marked, "classic", |flow| flow.ecn_events);
+        assert!(events > 50 && events <= arrived, "{recovery}: {events} cuts for {arrived} marks");
+    }
+}
+
+#[test]
+fn only_flows_that_are_ecn_capable_are_marked() {
+    let result = run("ecn = true", &format!("{}{}", flows("sack", "off"), flows("sack", "classic")));
+    assert_eq!(sum(&result, "off", |flow| flow.marks + flow.ecn_events), 0);
+    assert!(sum(&result, "off", |flow| flow.retransmits) > 100);
+    assert!(sum(&result, "classic", |flow| flow.marks) > 100);
+    assert!(sum(&result, "classic", |flow| flow.retransmits) < sum(&result, "off", |flow| flow.retransmits) / 4);
+}
+
+/// Two packets a second for each flow and more than one waits: windows are one segment, and nearly everything is marked.
+#[test]
+fn where_nearly_everything_is_marked_the_timer_spaces_the_segments() {
+    let many = flows("sack", "classic").replace("count = 4", "count = 400");
+    let result = run("ecn = true, weight = 1, max_p = 1, hard_drop = false", &many);
+    let link = bottleneck(&result);
+    // Without the wait all are marked.
+    let share = link.marks as f64 / link.arrivals as f64;
+    assert!((0.7..0.9).contains(&share), "{share}");
+    assert!(result.summary.utilization > 0.95, "{}", result.summary.utilization);
+    assert!(link.drops < link.arrivals / 50, "{:?}", link.reasons);
+}
