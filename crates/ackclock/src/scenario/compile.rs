@@ -137,7 +137,9 @@ fn loss_plan(loss: &Loss) -> LossPlan {
         Loss::None => LossPlan::None,
         Loss::Bernoulli { probability } => LossPlan::Bernoulli { probability: *probability },
         Loss::Periodic { period, offset } => LossPlan::Periodic { period: *period, offset: *offset },
-        Loss::Scripted { packets } => LossPlan::Scripted { packets: packets.clone() },
+        Loss::Scripted { packets, late_packets, late_by } => {
+            LossPlan::Scripted { packets: packets.clone(), late_packets: late_packets.clone(), late_by: *late_by }
+        }
     }
 }
 
