@@ -10,7 +10,7 @@
 mod loss;
 mod waits;
 
-pub use loss::Loss;
+pub use loss::{Fate, Loss, Numbers};
 use waits::Waits;
 
 use std::collections::VecDeque;
@@ -43,6 +43,8 @@ pub struct Link<T> {
     delay: Duration,
     jitter: Option<(Duration, Stream)>,
     loss: Loss,
+    /// Whether packets may overtake one another behind the transmitter.
+    reorders: bool,
     queue: Queue<T>,
     /// What has been sent and has not arrived, with the time of arrival, in order.
     pipe: VecDeque<(Instant, T)>,
@@ -89,6 +91,7 @@ impl<T: Queued> Link<T> {
             transmitter: Transmitter::new(config.rate),
             delay: config.delay,
             jitter: config.jitter,
+            reorders: config.loss.reorders(),
             loss: config.loss,
             queue,
             pipe: VecDeque::new(),
@@ -134,6 +137,10 @@ impl<T: Queued> Link<T> {
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         match self.pipe.front() {
+            // What is late may be overtaken by what still waits.
+            Some((arrival, _)) if self.reorders && self.queue.backlog_packets() > 0 => {
+                Some(self.transmitter.free_at.min(*arrival))
+            }
             Some((arrival, _)) => Some(*arrival),
             // Everything sent so far was lost, and more is waiting.
             None => (self.queue.backlog_packets() > 0).then_some(self.transmitter.free_at),
@@ -159,7 +166,7 @@ impl<T: Queued> Link<T> {
     /// The next packet under way and when it comes to the far end, ahead of that time.
     ///
     /// For an owner that can deal with arrivals before they happen; it then wakes the link by
-    /// [`Link::next_commitment`] and not by [`Link::next_deadline`].
+    /// [`Link::next_commitment`] and not by [`Link::next_deadline`]. Not for links that reorder.
     #[inline]
     pub fn take_ahead(&mut self) -> Option<(Instant, T)> {
         self.pipe.pop_front()
@@ -205,6 +212,11 @@ impl<T: Queued> Link<T> {
         }
     }
 
+    /// True if packets may overtake one another on the way.
+    pub fn reorders(&self) -> bool {
+        self.reorders
+    }
+
     /// Packets and bytes that wait.
     pub fn backlog(&self) -> (u32, u64) {
         (self.queue.backlog_packets(), self.queue.backlog_bytes())
@@ -229,13 +241,22 @@ impl<T: Queued> Link<T> {
             at = self.last_arrival.max(at + jitter.mul_f64_floor(stream.next_f64()));
             self.last_arrival = at;
         }
-        if self.loss.loses() {
-            self.counters.losses += 1;
-            self.counters.lost_bytes += u64::from(bytes);
-            self.lost.push((at, item));
-        } else {
-            self.pipe.push_back((at, item));
+        match self.loss.fate() {
+            Fate::Lost => {
+                self.counters.losses += 1;
+                self.counters.lost_bytes += u64::from(bytes);
+                self.lost.push((at, item));
+            }
+            Fate::Late(by) => self.insert(at + by, item),
+            Fate::Arrives if self.reorders => self.insert(at, item),
+            Fate::Arrives => self.pipe.push_back((at, item)),
         }
+    }
+
+    /// Puts a packet where its time of arrival belongs, behind others of that time.
+    fn insert(&mut self, at: Instant, item: T) {
+        let position = self.pipe.partition_point(|(other, _)| *other <= at);
+        self.pipe.insert(position, (at, item));
     }
 }
 

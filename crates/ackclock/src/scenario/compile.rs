@@ -137,7 +137,9 @@ fn loss_plan(loss: &Loss) -> LossPlan {
         Loss::None => LossPlan::None,
         Loss::Bernoulli { probability } => LossPlan::Bernoulli { probability: *probability },
         Loss::Periodic { period, offset } => LossPlan::Periodic { period: *period, offset: *offset },
-        Loss::Scripted { packets } => LossPlan::Scripted { packets: packets.clone() },
+        Loss::Scripted { packets, late_packets, late_by } => {
+            LossPlan::Scripted { packets: packets.clone(), late_packets: late_packets.clone(), late_by: *late_by }
+        }
     }
 }
 
@@ -236,6 +238,7 @@ fn cc_context(keys: &TransportKeys) -> CcContext {
             CutWindowName::Capped => CutWindow::Capped { max_window },
             CutWindowName::Whole => CutWindow::Whole { max_window },
         },
+        exit_window: keys.exit_window,
     }
 }
 
@@ -252,7 +255,9 @@ fn transport(flow: &Flow) -> Transport {
         initial_rto: keys.initial_rto,
         clock_tick: keys.clock_tick,
         clock_offset: keys.clock_offset,
+        handshake_rtt: keys.handshake_rtt,
         delayed_ack: keys.delayed_ack.longest(),
+        max_burst: keys.max_burst.segments(),
         limited_transmit: keys.limited_transmit,
         timestamps: keys.timestamps,
         byte_counting: keys.byte_counting,
@@ -265,9 +270,11 @@ fn transport(flow: &Flow) -> Transport {
             exit_growth: keys.exit_growth,
             second_loss: keys.second_loss,
             partial_ack: keys.partial_ack,
+            partial_ack_timer: keys.partial_ack_timer,
             sack_sender: keys.sack_sender,
             repeated_timeout: keys.repeated_timeout,
             limited_transmit_sends: keys.limited_transmit_sends,
+            delayed_ack_for: keys.delayed_ack_for,
         },
     }
 }

@@ -179,9 +179,16 @@ pub enum Loss {
         #[serde(default)]
         offset: u64,
     },
-    /// The packets with these numbers are lost.
+    /// The packets with these numbers are lost, or late.
     Scripted {
-        /// Numbers of packets at this link, from 1, ascending.
+        /// Numbers of the packets that are lost at this link, from 1, ascending.
+        #[serde(default)]
         packets: Vec<u64>,
+        /// Numbers of the packets that arrive late, so that others overtake them.
+        #[serde(default)]
+        late_packets: Vec<u64>,
+        /// How much later they arrive.
+        #[serde(default)]
+        late_by: Duration,
     },
 }

@@ -160,18 +160,27 @@ fn loss(loss: &Loss) -> Result<(), Problem> {
         Loss::Periodic { period, offset } => {
             out_of_range(format!("an offset of {offset}"), &format!("below the period, {period}"))
         }
-        Loss::Scripted { packets } if packets.first() == Some(&0) => out_of_range("packet 0", "at least 1"),
-        Loss::Scripted { packets } => match packets.windows(2).find(|pair| pair[0] >= pair[1]) {
-            Some(pair) => out_of_range(format!("packet {}", pair[1]), &format!("above {}: ascending", pair[0])),
-            None => Ok(()),
-        },
+        Loss::Scripted { packets, late_packets, late_by: _ } => {
+            script(packets)?;
+            script(late_packets)
+        }
+    }
+}
+
+fn script(packets: &[u64]) -> Result<(), Problem> {
+    if packets.first() == Some(&0) {
+        return out_of_range("packet 0", "at least 1");
+    }
+    match packets.windows(2).find(|pair| pair[0] >= pair[1]) {
+        Some(pair) => out_of_range(format!("packet {}", pair[1]), &format!("above {}: ascending", pair[0])),
+        None => Ok(()),
     }
 }
 
 fn hops(document: &Document, network: &Network) -> Result<(), Misfit> {
     // The private links of a flow carry a copy of the script of their losses.
     let private = match network.access.as_ref().map(|access| &access.loss) {
-        Some(Loss::Scripted { packets }) => 4 + 4 * packets.len() as u64,
+        Some(Loss::Scripted { packets, late_packets, .. }) => 4 + 4 * (packets.len() + late_packets.len()) as u64,
         _ => 4,
     };
     let flows = document.flows.iter().zip(&network.routes);
@@ -251,10 +260,9 @@ mod tests {
 
     #[test]
     fn scripted_losses_ascend_from_one() {
-        let scripted = |packets: &[u64]| loss(&Loss::Scripted { packets: packets.to_vec() });
-        assert_eq!(scripted(&[]), Ok(()));
-        assert_eq!(scripted(&[1, 2, 9]), Ok(()));
-        assert!(scripted(&[0, 2]).is_err());
-        assert!(scripted(&[2, 2]).is_err());
+        assert_eq!(script(&[]), Ok(()));
+        assert_eq!(script(&[1, 2, 9]), Ok(()));
+        assert!(script(&[0, 2]).is_err());
+        assert!(script(&[2, 2]).is_err());
     }
 }

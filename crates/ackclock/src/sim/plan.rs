@@ -110,11 +110,22 @@ pub enum LossPlan {
         /// Less than `period`.
         offset: u64,
     },
-    /// The packets with these numbers are lost, counted from 1, in order.
+    /// The packets with these numbers are lost or late, counted from 1, in order.
     Scripted {
-        /// Ascending.
+        /// Lost; ascending.
         packets: Vec<u64>,
+        /// Late; ascending.
+        late_packets: Vec<u64>,
+        /// How much later they arrive.
+        late_by: Duration,
     },
+}
+
+impl LossPlan {
+    /// Loses the packets with these numbers; they ascend.
+    pub fn losing(packets: Vec<u64>) -> Self {
+        LossPlan::Scripted { packets, late_packets: Vec::new(), late_by: Duration::ZERO }
+    }
 }
 
 /// One flow: a sender, a path to its receiver, and a path back for the ACKs.

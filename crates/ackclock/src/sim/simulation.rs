@@ -16,7 +16,7 @@ use super::source::Source;
 use super::trace::Tracer;
 use crate::cc::{Cc, CongestionControl};
 use crate::engine::{ComponentId, EventQueue};
-use crate::link::{Link, LinkConfig, Loss};
+use crate::link::{Link, LinkConfig, Loss, Numbers};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::{Ecn, Verdict};
@@ -179,7 +179,10 @@ impl<'plan> Simulation<'plan> {
             })
             .collect();
         let reported: Vec<_> = link_order.iter().map(|index| plan.reports(*index)).collect();
-        let hands_over = hand_overs(&reported, &hops);
+        let mut hands_over = hand_overs(&reported, &hops);
+        for (hands_over, link) in hands_over.iter_mut().zip(&links) {
+            *hands_over &= !link.reorders();
+        }
         let mut events = EventQueue::new(components.count());
         for (index, flow) in flows.iter().enumerate() {
             events.schedule(
@@ -463,7 +466,12 @@ fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
             Loss::Bernoulli { probability: *probability, stream: luck.stream(&plan.name, "loss") }
         }
         LossPlan::Periodic { period, offset } => Loss::Periodic { period: *period, count: *offset },
-        LossPlan::Scripted { packets } => Loss::Scripted { packets: packets.clone(), next: 0, count: 0 },
+        LossPlan::Scripted { packets, late_packets, late_by } => Loss::Scripted {
+            packets: Numbers::new(packets.clone()),
+            late_packets: Numbers::new(late_packets.clone()),
+            late_by: *late_by,
+            count: 0,
+        },
     };
     let jitter = (!plan.jitter.is_zero()).then(|| (plan.jitter, luck.stream(&plan.name, "jitter")));
     let config = LinkConfig { rate: plan.rate, delay: plan.delay, jitter, loss, histogram: !plan.private };
