@@ -243,6 +243,12 @@ impl CongestionControl for CubicController {
         }
     }
 
+    fn on_recovery_exit(&mut self, recovery: &Recovery) {
+        if self.state.window.leave_recovery(recovery) {
+            self.state.stage = None;
+        }
+    }
+
     fn on_resume(&mut self, _now: Instant) {
         let cwnd = self.cwnd();
         self.state.window.resume();

@@ -140,6 +140,8 @@ pub enum Restart {
 pub struct Recovery {
     /// When.
     pub now: Instant,
+    /// Segments sent and not acknowledged (RFC 5681's FlightSize).
+    pub flight_size: u32,
     /// The path.
     pub path: PathView,
 }

@@ -32,6 +32,8 @@ pub struct CcContext {
     pub first_cut: FirstCut,
     /// Which window is cut.
     pub cut_window: CutWindow,
+    /// What bounds the window when recovery ends.
+    pub exit_window: ExitWindow,
 }
 
 impl CcContext {
@@ -43,6 +45,7 @@ impl CcContext {
             initial_ssthresh: f64::INFINITY,
             first_cut: FirstCut::default(),
             cut_window: CutWindow::default(),
+            exit_window: ExitWindow::default(),
         }
     }
 }
@@ -74,6 +77,17 @@ pub enum CutWindow {
         /// The receiver's window; infinite for no bound.
         max_window: f64,
     },
+}
+
+/// What bounds the window when recovery ends (RFC 6582 §3.2, step 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExitWindow {
+    /// ssthresh: option 2.
+    #[default]
+    Ssthresh,
+    /// One segment more than is in flight, too: option 1, which avoids a burst.
+    Flight,
 }
 
 /// What a retransmission timeout leaves as ssthresh (never below two segments).

@@ -262,7 +262,8 @@ mod tests {
         assert_eq!((cc.cwnd(), cc.ssthresh(), cc.pacing_rate()), (7.0, 9.0, Rate::from_bps(1000)));
         assert!(cc.owns_recovery() && cc.congestion_may_raise() && !cc.sends_less_for_marks());
         let (now, path) = (Instant::ZERO, PathView::default());
-        let (kind, restart, recovery) = (CongestionKind::Loss, Restart::Reduced, Recovery { now, path });
+        let (kind, restart, recovery) =
+            (CongestionKind::Loss, Restart::Reduced, Recovery { now, flight_size: 1, path });
         cc.on_sent(&Sent { now, bytes: 1460, retransmission: false, path });
         cc.on_ack(&Ack::of(1.0));
         cc.on_congestion(&Congestion { now, kind, restart, flight_size: 1, path });

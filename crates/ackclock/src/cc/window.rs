@@ -1,6 +1,8 @@
 //! cwnd and ssthresh as RFC 5681 moves them, whatever the law above slow start.
 
-use super::{Ack, CcContext, Congestion, CongestionKind, CutWindow, FirstCut, Restart, TimeoutSsthresh};
+use super::{
+    Ack, CcContext, Congestion, CongestionKind, CutWindow, ExitWindow, FirstCut, Recovery, Restart, TimeoutSsthresh,
+};
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
 const MIN_SSTHRESH: f64 = 2.0;
@@ -88,6 +90,16 @@ impl Window {
         };
     }
 
+    /// Recovery ends; true if the window is another one for it.
+    pub(super) fn leave_recovery(&mut self, recovery: &Recovery) -> bool {
+        let before = self.cwnd;
+        if self.context.exit_window == ExitWindow::Flight {
+            // RFC 6582 §3.2, step 3: "min (ssthresh, max(FlightSize, SMSS) + SMSS)".
+            self.cwnd = self.ssthresh.min(f64::from(recovery.flight_size.max(1)) + 1.0);
+        }
+        self.cwnd != before
+    }
+
     /// The sender goes on after a long idle time.
     pub(super) fn resume(&mut self) {
         // RFC 5681 §4.1: "a TCP SHOULD set cwnd to no more than RW before beginning transmission".
@@ -136,6 +148,19 @@ mod tests {
     fn the_first_cut_may_halve_whatever_the_law() {
         let context = CcContext { first_cut: FirstCut::Half, ..CcContext::new(1.0) };
         assert_eq!(after_a_cut(context, 10.0, CongestionKind::Loss), (5.0, 5.0));
+    }
+
+    #[test]
+    fn the_window_may_leave_recovery_with_one_segment_more_than_is_in_flight() {
+        let exit = |exit_window, flight_size| {
+            let mut it = Window::new(CcContext { exit_window, initial_ssthresh: 5.0, ..CcContext::new(5.0) });
+            let recovery = Recovery { now: Instant::ZERO, flight_size, path: PathView::default() };
+            (it.leave_recovery(&recovery), it.cwnd())
+        };
+        assert_eq!(exit(ExitWindow::Ssthresh, 2), (false, 5.0));
+        assert_eq!(exit(ExitWindow::Flight, 2), (true, 3.0));
+        assert_eq!(exit(ExitWindow::Flight, 0), (true, 2.0));
+        assert_eq!(exit(ExitWindow::Flight, 4), (false, 5.0));
     }
 
     #[test]

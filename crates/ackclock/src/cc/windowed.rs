@@ -3,7 +3,7 @@
 //! Reference: RFC 5681 with the rule in the place of its increase and decrease.
 
 use super::window::Window;
-use super::{Ack, CcContext, Congestion, CongestionControl, TimeoutSsthresh};
+use super::{Ack, CcContext, Congestion, CongestionControl, Recovery, TimeoutSsthresh};
 use crate::rule::Rule;
 use crate::units::Instant;
 
@@ -70,6 +70,12 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
             None => rule.restart(left),
             Some(by_rule) if by_rule < left => rule.floored(left),
             Some(_) => {}
+        }
+    }
+
+    fn on_recovery_exit(&mut self, recovery: &Recovery) {
+        if self.window.leave_recovery(recovery) {
+            self.rule.restart(self.window.cwnd());
         }
     }
 

@@ -207,12 +207,12 @@ impl Script {
                 self.in_recovery = !restarts;
                 Event::Congestion(Congestion { now, kind, restart, flight_size: path.in_flight, path })
             }
-            89..91 => Event::RecoveryEnter(Recovery { now, path }),
+            89..91 => Event::RecoveryEnter(Recovery { now, flight_size: path.in_flight, path }),
             91..95 => {
                 self.in_recovery = false;
-                Event::RecoveryExit(Recovery { now, path })
+                Event::RecoveryExit(Recovery { now, flight_size: path.in_flight, path })
             }
-            95..96 => Event::Undo(Recovery { now, path }),
+            95..96 => Event::Undo(Recovery { now, flight_size: path.in_flight, path }),
             96..98 => Event::Phase(PhaseChange { now, from: Phase::SlowStart, to: Phase::CongestionAvoidance }),
             _ => Event::Resume(now),
         }

@@ -132,7 +132,12 @@ fn loss(draw: &mut Draw) -> LossPlan {
         }
         2 => {
             let first = draw.whole(1, 200);
-            LossPlan::Scripted { packets: (first..first + draw.whole(1, 40)).collect() }
+            let late = draw.whole(1, 200);
+            LossPlan::Scripted {
+                packets: (first..first + draw.whole(1, 40)).collect(),
+                late_packets: (late..late + draw.whole(0, 20)).collect(),
+                late_by: draw.time(Duration::from_millis(50)),
+            }
         }
         3 => LossPlan::BitErrors { probability: draw.scale(1e-8, 1e-4) },
         4 => LossPlan::GilbertElliott {

@@ -1,8 +1,9 @@
-//! Losses that are not the queue's.
+//! Losses that are not the queue's, and late arrivals.
 
 use crate::luck::Stream;
+use crate::units::Duration;
 
-/// Decides, packet by packet, what is lost behind the transmitter.
+/// Decides, packet by packet, what is lost or late behind the transmitter.
 #[derive(Clone, Debug)]
 pub enum Loss {
     /// Nothing.
@@ -27,20 +28,53 @@ pub enum Loss {
     },
     /// The packets with these numbers, counted from 1.
     Scripted {
-        /// Ascending.
-        packets: Vec<u64>,
-        /// Index of the next entry of `packets`.
-        next: usize,
+        /// What is lost.
+        packets: Numbers,
+        /// What is late.
+        late_packets: Numbers,
+        /// By how much.
+        late_by: Duration,
         /// Packets counted so far.
         count: u64,
     },
 }
 
+/// Ascending numbers, taken off one by one.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    numbers: Vec<u64>,
+    next: usize,
+}
+
+impl Numbers {
+    /// These, which ascend.
+    pub fn new(numbers: Vec<u64>) -> Self {
+        Numbers { numbers, next: 0 }
+    }
+
+    fn take(&mut self, number: u64) -> bool {
+        let found = self.numbers.get(self.next) == Some(&number);
+        self.next += usize::from(found);
+        found
+    }
+}
+
+/// What becomes of a packet behind the transmitter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives in time.
+    Arrives,
+    /// It arrives later by so much; others overtake it.
+    Late(Duration),
+    /// It does not arrive.
+    Lost,
+}
+
 impl Loss {
-    /// Whether the next packet, of so many bytes on the wire, is lost.
+    /// What becomes of the next packet, of so many bytes on the wire.
     #[inline]
-    pub fn loses(&mut self, bytes: u32) -> bool {
-        match self {
+    pub fn fate(&mut self, bytes: u32) -> Fate {
+        let lost = match self {
             Loss::None => false,
             Loss::Bernoulli { probability, stream } => stream.next_f64() < *probability,
             Loss::BitErrors(errors) => errors.hit(bytes),
@@ -53,13 +87,21 @@ impl Loss {
                 }
                 lost
             }
-            Loss::Scripted { packets, next, count } => {
+            Loss::Scripted { packets, late_packets, late_by, count } => {
                 *count += 1;
-                let lost = packets.get(*next) == Some(count);
-                *next += usize::from(lost);
+                let (lost, late) = (packets.take(*count), late_packets.take(*count));
+                if late && !lost {
+                    return Fate::Late(*late_by);
+                }
                 lost
             }
-        }
+        };
+        if lost { Fate::Lost } else { Fate::Arrives }
+    }
+
+    /// True if packets may overtake one another.
+    pub fn reorders(&self) -> bool {
+        matches!(self, Loss::Scripted { late_packets, .. } if !late_packets.numbers.is_empty())
     }
 }
 
@@ -130,7 +172,7 @@ mod tests {
     use crate::luck::Luck;
 
     fn lost(mut loss: Loss, packets: usize) -> Vec<usize> {
-        (1..=packets).filter(|_| loss.loses(1500)).collect()
+        (1..=packets).filter(|_| loss.fate(1500) == Fate::Lost).collect()
     }
 
     fn stream() -> Stream {
@@ -149,8 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn scripted_loss_takes_the_packets_it_names() {
-        assert_eq!(lost(Loss::Scripted { packets: vec![2, 3, 7], next: 0, count: 0 }, 9), [2, 3, 7]);
+    fn a_script_names_what_is_lost_and_what_is_late() {
+        let late_by = Duration::from_millis(50);
+        let numbers = |numbers: &[u64]| Numbers::new(numbers.to_vec());
+        let mut loss =
+            Loss::Scripted { packets: numbers(&[2, 3, 7]), late_packets: numbers(&[3, 4]), late_by, count: 0 };
+        assert!(loss.reorders());
+        assert_eq!(lost(loss.clone(), 9), [2, 3, 7]);
+        let late = (1..=9).filter(|_| loss.fate(1500) == Fate::Late(late_by)).collect::<Vec<_>>();
+        assert_eq!(late, [4]);
     }
 
     #[test]
@@ -159,7 +208,7 @@ mod tests {
         for (bytes, expected) in [(1500, 0.113_080), (40, 0.003_194_9)] {
             let mut loss = Loss::BitErrors(BitErrors::new(1e-5, stream()));
             let packets = 1_000_000;
-            let rate = (0..packets).filter(|_| loss.loses(bytes)).count() as f64 / f64::from(packets);
+            let rate = (0..packets).filter(|_| loss.fate(bytes) == Fate::Lost).count() as f64 / f64::from(packets);
             let error = (expected * (1.0 - expected) / f64::from(packets)).sqrt();
             assert!((rate - expected).abs() < 3.0 * error, "{bytes} B: {rate}, not {expected} +- {error}");
         }

@@ -11,7 +11,7 @@ mod loss;
 mod waits;
 mod wire;
 
-pub use loss::{BitErrors, ChannelState, GilbertElliott, Loss};
+pub use loss::{BitErrors, ChannelState, Fate, GilbertElliott, Loss, Numbers};
 use waits::Waits;
 use wire::Passage;
 pub use wire::{Chance, Jitter, Wire};

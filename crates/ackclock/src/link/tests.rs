@@ -62,6 +62,13 @@ fn ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
+/// Losses by number, and packets that are late by 10 ms.
+fn script(lost: &[u64], late: &[u64]) -> Loss {
+    let numbers = |numbers: &[u64]| Numbers::new(numbers.to_vec());
+    let late_by = Duration::from_millis(10);
+    Loss::Scripted { packets: numbers(lost), late_packets: numbers(late), late_by, count: 0 }
+}
+
 /// Polls whenever the link asks for it: number and time of every arrival.
 fn arrivals(link: &mut Link<Frame>) -> Vec<(u32, u64)> {
     let mut arrivals = Vec::new();
@@ -102,7 +109,7 @@ fn the_packet_in_transmission_is_not_counted_against_the_limit() {
 
 #[test]
 fn a_link_goes_on_when_everything_in_flight_was_lost() {
-    let mut link = link(8_000_000, Duration::ZERO, 10, Loss::Scripted { packets: vec![1, 2], next: 0, count: 0 });
+    let mut link = link(8_000_000, Duration::ZERO, 10, script(&[1, 2], &[]));
     for number in 0..3 {
         link.enqueue(ms(0), Frame { number, bytes: 1000 });
     }
@@ -192,4 +199,16 @@ fn a_wall_clock_loop_drives_a_link_by_enqueue_next_deadline_and_poll() {
     }
     assert_eq!(delivered, (0..20).collect::<Vec<_>>());
     assert_eq!(link.counters().forwarded, 20);
+}
+
+#[test]
+fn what_is_late_is_overtaken() {
+    // 1 ms each; number 1 arrives at 2 + 5 + 10 ms, behind what waits while it is under way.
+    let mut link = link(8_000_000, Duration::from_millis(5), 20, script(&[4], &[2]));
+    for number in 0..4 {
+        link.enqueue(ms(0), Frame { number, bytes: 1000 });
+    }
+    link.enqueue(ms(9), Frame { number: 4, bytes: 1000 });
+    link.enqueue(ms(11), Frame { number: 5, bytes: 1000 });
+    assert_eq!(arrivals(&mut link), [(0, 6), (2, 8), (4, 15), (1, 17), (5, 17)]);
 }

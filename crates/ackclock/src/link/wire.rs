@@ -3,7 +3,7 @@
 //! Each of them draws from a stream of its own, once for every packet that was sent, whatever the others decide:
 //! to add one, or to change it, shifts nobody else's luck.
 
-use super::loss::Loss;
+use super::loss::{Fate, Loss};
 use crate::luck::Stream;
 use crate::units::{Duration, Instant};
 
@@ -92,7 +92,9 @@ impl Wire {
 
     /// Whether packets may overtake one another.
     pub(super) fn reorders(&self) -> bool {
-        self.reordering.is_some() || self.jitter.as_ref().is_some_and(|jitter| jitter.last.is_none())
+        self.reordering.is_some()
+            || self.loss.reorders()
+            || self.jitter.as_ref().is_some_and(|jitter| jitter.last.is_none())
     }
 
     /// A packet of so many bytes would come to the far end at `at`.
@@ -106,10 +108,14 @@ impl Wire {
         {
             at += *delay;
         }
+        let fate = self.loss.fate(bytes);
+        if let Fate::Late(by) = fate {
+            at += by;
+        }
         let happens = |chance: &mut Option<Chance>| chance.as_mut().is_some_and(Chance::happens);
         Passage {
             at,
-            lost: self.loss.loses(bytes),
+            lost: fate == Fate::Lost,
             doubled: happens(&mut self.duplication),
             corrupted: happens(&mut self.corruption),
         }

@@ -225,6 +225,7 @@ fn cc_context(keys: &TransportKeys) -> CcContext {
             CutWindowName::Capped => CutWindow::Capped { max_window },
             CutWindowName::Whole => CutWindow::Whole { max_window },
         },
+        exit_window: keys.exit_window,
     }
 }
 
@@ -241,7 +242,9 @@ fn transport(flow: &Flow) -> Transport {
         initial_rto: keys.initial_rto,
         clock_tick: keys.clock_tick,
         clock_offset: keys.clock_offset,
+        handshake_rtt: keys.handshake_rtt,
         delayed_ack: keys.delayed_ack.longest(),
+        max_burst: keys.max_burst.segments(),
         limited_transmit: keys.limited_transmit,
         timestamps: keys.timestamps,
         byte_counting: keys.byte_counting,
@@ -254,9 +257,11 @@ fn transport(flow: &Flow) -> Transport {
             exit_growth: keys.exit_growth,
             second_loss: keys.second_loss,
             partial_ack: keys.partial_ack,
+            partial_ack_timer: keys.partial_ack_timer,
             sack_sender: keys.sack_sender,
             repeated_timeout: keys.repeated_timeout,
             limited_transmit_sends: keys.limited_transmit_sends,
+            delayed_ack_for: keys.delayed_ack_for,
         },
     }
 }

@@ -142,7 +142,12 @@ fn loss_in_words(loss: &LossPlan) -> String {
         }
         LossPlan::Periodic { period, offset: 0 } => format!("periodic, every {period} packets"),
         LossPlan::Periodic { period, offset } => format!("periodic, every {period} packets, {offset} earlier"),
-        LossPlan::Scripted { packets } => format!("scripted, {} packets", packets.len()),
+        LossPlan::Scripted { packets, late_packets, .. } if late_packets.is_empty() => {
+            format!("scripted, {} packets", packets.len())
+        }
+        LossPlan::Scripted { packets, late_packets, .. } => {
+            format!("scripted, {} packets, {} late", packets.len(), late_packets.len())
+        }
     }
 }
 

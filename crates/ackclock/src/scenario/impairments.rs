@@ -86,10 +86,17 @@ pub enum Loss {
         #[serde(default)]
         offset: u64,
     },
-    /// The packets with these numbers are lost.
+    /// The packets with these numbers are lost, or late.
     Scripted {
-        /// Numbers of packets at this link, from 1, ascending.
+        /// Numbers of the packets that are lost at this link, from 1, ascending.
+        #[serde(default)]
         packets: Vec<u64>,
+        /// Numbers of the packets that arrive late, so that others overtake them.
+        #[serde(default)]
+        late_packets: Vec<u64>,
+        /// How much later they arrive.
+        #[serde(default)]
+        late_by: Duration,
     },
 }
 
@@ -132,11 +139,10 @@ impl Loss {
             Loss::Periodic { period, offset } if offset >= period => {
                 out_of_range(format!("an offset of {offset}"), &format!("below the period, {period}"))
             }
-            Loss::Scripted { packets } if packets.first() == Some(&0) => out_of_range("packet 0", "at least 1"),
-            Loss::Scripted { packets } => match packets.windows(2).find(|pair| pair[0] >= pair[1]) {
-                Some(pair) => out_of_range(format!("packet {}", pair[1]), &format!("above {}: ascending", pair[0])),
-                None => Ok(()),
-            },
+            Loss::Scripted { packets, late_packets, late_by: _ } => {
+                ascend(packets)?;
+                ascend(late_packets)
+            }
             _ => Ok(()),
         }
     }
@@ -151,7 +157,9 @@ impl Loss {
                 bad: ChannelState { loss: *loss_bad, leave: *r },
             },
             Loss::Periodic { period, offset } => LossPlan::Periodic { period: *period, offset: *offset },
-            Loss::Scripted { packets } => LossPlan::Scripted { packets: packets.clone() },
+            Loss::Scripted { packets, late_packets, late_by } => {
+                LossPlan::Scripted { packets: packets.clone(), late_packets: late_packets.clone(), late_by: *late_by }
+            }
         }
     }
 }
@@ -175,6 +183,16 @@ impl Impairments {
     }
 }
 
+fn ascend(packets: &[u64]) -> Result<(), Problem> {
+    if packets.first() == Some(&0) {
+        return out_of_range("packet 0", "at least 1");
+    }
+    match packets.windows(2).find(|pair| pair[0] >= pair[1]) {
+        Some(pair) => out_of_range(format!("packet {}", pair[1]), &format!("above {}: ascending", pair[0])),
+        None => Ok(()),
+    }
+}
+
 fn out_of_range(value: impl ToString, expected: &str) -> Result<(), Problem> {
     Err(Problem::OutOfRange { value: value.to_string(), expected: expected.to_owned() })
 }
@@ -185,10 +203,9 @@ mod tests {
 
     #[test]
     fn scripted_losses_ascend_from_one() {
-        let scripted = |packets: &[u64]| Loss::Scripted { packets: packets.to_vec() }.check();
-        assert_eq!(scripted(&[]), Ok(()));
-        assert_eq!(scripted(&[1, 2, 9]), Ok(()));
-        assert!(scripted(&[0, 2]).is_err());
-        assert!(scripted(&[2, 2]).is_err());
+        assert_eq!(ascend(&[]), Ok(()));
+        assert_eq!(ascend(&[1, 2, 9]), Ok(()));
+        assert!(ascend(&[0, 2]).is_err());
+        assert!(ascend(&[2, 2]).is_err());
     }
 }

@@ -12,11 +12,11 @@ use super::json_schema::without_default;
 use super::network::{Link, Topology};
 use super::quantity::{Interval, SendJitter, Size};
 use super::shorthand::Shorthand;
-use crate::cc::{CcSpec, FirstCut, TimeoutSsthresh};
+use crate::cc::{CcSpec, ExitWindow, FirstCut, TimeoutSsthresh};
 use crate::luck::Stream;
 use crate::tcp::{
-    EcnMode, ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck, RepeatedTimeout, SackSender, SecondLoss,
-    Transport, WindowGrowth,
+    DelayedAckFor, EcnMode, ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck, PartialAckTimer,
+    RepeatedTimeout, SackSender, SecondLoss, Transport, WindowGrowth,
 };
 use crate::units::{Duration, Rate};
 
@@ -208,8 +208,14 @@ pub struct TransportKeys {
     pub clock_tick: Duration,
     /// How much earlier than at whole numbers of ticks that clock ticks; ns-2 draws it for each sender.
     pub clock_offset: Duration,
+    /// Round-trip time that the connection's set-up measured before the start; "0 s" for none.
+    pub handshake_rtt: Duration,
     /// Whether ACKs wait for a second segment, and for how long at most (true: 100 ms).
     pub delayed_ack: DelayedAck,
+    /// Which segments' ACKs wait: those of new data in order (RFC 5681 §4.2), of a copy of the last segment, too, or of all that fill part of a gap, too.
+    pub delayed_ack_for: DelayedAckFor,
+    /// Segments that one ACK or timeout sends at most, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
+    pub max_burst: MaxWindow,
     /// RFC 3042: new data on the first two duplicate ACKs.
     pub limited_transmit: bool,
     /// RFC 7323: an RTT measurement with every ACK.
@@ -230,10 +236,14 @@ pub struct TransportKeys {
     pub window_growth: WindowGrowth,
     /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow (RFC 5681 §3.2: none).
     pub exit_growth: ExitGrowth,
-    /// What Reno makes of a second loss in a window it has cut for: an event (RFC 5681), or ignored until the timer expires.
+    /// What three duplicate ACKs mean before everything is acknowledged that was sent before the last loss: by the standard a loss to Reno (RFC 5681) and nothing to others (RFC 6582); careful: nothing; less-careful: a loss if all but what came later is acknowledged; by the heuristics of RFC 6582 §4.1 and §4.2; always a loss.
     pub second_loss: SecondLoss,
-    /// What a partial ACK does to NewReno's window: deflate it (RFC 6582 §3.2), or reset it to cwnd and always restart the timer (§4).
+    /// What a partial ACK does to NewReno's window: deflate it (RFC 6582 §3.2), or reset it to cwnd.
     pub partial_ack: PartialAck,
+    /// Which partial ACKs restart NewReno's timer: the first one ("Impatient", RFC 6582 §3.2), or each ("Slow-but-Steady").
+    pub partial_ack_timer: PartialAckTimer,
+    /// What bounds the window when recovery ends: ssthresh, or one segment more than is in flight, too (RFC 6582 §3.2, step 3).
+    pub exit_window: ExitWindow,
     /// How the SACK sender counts what is in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996), maybe with two segments on a partial ACK.
     pub sack_sender: SackSender,
     /// What a second timeout of a segment does to ssthresh: hold it (RFC 5681 §3.1), or cut it again.
@@ -267,7 +277,10 @@ impl Default for TransportKeys {
             initial_rto: transport.initial_rto,
             clock_tick: transport.clock_tick,
             clock_offset: transport.clock_offset,
+            handshake_rtt: transport.handshake_rtt,
             delayed_ack: transport.delayed_ack.map_or(DelayedAck::Switch(false), DelayedAck::Longest),
+            delayed_ack_for: transport.variations.delayed_ack_for,
+            max_burst: transport.max_burst.map_or(MaxWindow::Word(NoneWord::None), MaxWindow::Segments),
             limited_transmit: transport.limited_transmit,
             timestamps: transport.timestamps,
             byte_counting: transport.byte_counting,
@@ -280,6 +293,8 @@ impl Default for TransportKeys {
             exit_growth: transport.variations.exit_growth,
             second_loss: transport.variations.second_loss,
             partial_ack: transport.variations.partial_ack,
+            partial_ack_timer: transport.variations.partial_ack_timer,
+            exit_window: ExitWindow::default(),
             sack_sender: transport.variations.sack_sender,
             repeated_timeout: transport.variations.repeated_timeout,
             limited_transmit_sends: transport.variations.limited_transmit_sends,
@@ -315,10 +330,11 @@ impl Profile {
                 ("cut_window", "whole"),
                 ("window_growth", "always"),
                 ("exit_growth", "one-ack"),
-                ("second_loss", "ignored"),
+                ("second_loss", "careful"),
                 ("sack_sender", "duplicate-acks"),
                 ("repeated_timeout", "cut"),
                 ("limited_transmit_sends", "next"),
+                ("delayed_ack_for", "last-segment"),
             ],
         }
     }

@@ -1,6 +1,6 @@
 //! What goes wrong behind a transmitter, as a plan says it.
 
-use crate::link::{BitErrors, Chance, ChannelState, GilbertElliott, Jitter, Loss, Wire};
+use crate::link::{BitErrors, Chance, ChannelState, GilbertElliott, Jitter, Loss, Numbers, Wire};
 use crate::luck::Stream;
 use crate::units::Duration;
 
@@ -33,7 +33,7 @@ pub struct ReorderingPlan {
 impl WirePlan {
     /// Whether packets may overtake one another.
     pub fn reorders(&self) -> bool {
-        self.reordering.is_some() || self.jitter_reorders && !self.jitter.is_zero()
+        self.reordering.is_some() || self.jitter_reorders && !self.jitter.is_zero() || self.loss.reorders()
     }
 
     /// Whether packets that arrive may be out of order, doubled or corrupted.
@@ -87,14 +87,27 @@ pub enum LossPlan {
         /// Less than `period`.
         offset: u64,
     },
-    /// The packets with these numbers are lost, counted from 1, in order.
+    /// The packets with these numbers are lost or late, counted from 1, in order.
     Scripted {
-        /// Ascending.
+        /// Lost; ascending.
         packets: Vec<u64>,
+        /// Late; ascending.
+        late_packets: Vec<u64>,
+        /// How much later they arrive.
+        late_by: Duration,
     },
 }
 
 impl LossPlan {
+    /// Loses the packets with these numbers; they ascend.
+    pub fn losing(packets: Vec<u64>) -> Self {
+        LossPlan::Scripted { packets, late_packets: Vec::new(), late_by: Duration::ZERO }
+    }
+
+    fn reorders(&self) -> bool {
+        matches!(self, LossPlan::Scripted { late_packets, .. } if !late_packets.is_empty())
+    }
+
     /// What loses the packets; one that draws numbers draws them from `stream`.
     pub fn build(&self, stream: impl FnOnce() -> Stream) -> Loss {
         match self {
@@ -103,7 +116,12 @@ impl LossPlan {
             LossPlan::BitErrors { probability } => Loss::BitErrors(BitErrors::new(*probability, stream())),
             LossPlan::GilbertElliott { good, bad } => Loss::GilbertElliott(GilbertElliott::new(*good, *bad, stream())),
             LossPlan::Periodic { period, offset } => Loss::Periodic { period: *period, count: *offset },
-            LossPlan::Scripted { packets } => Loss::Scripted { packets: packets.clone(), next: 0, count: 0 },
+            LossPlan::Scripted { packets, late_packets, late_by } => Loss::Scripted {
+                packets: Numbers::new(packets.clone()),
+                late_packets: Numbers::new(late_packets.clone()),
+                late_by: *late_by,
+                count: 0,
+            },
         }
     }
 }

@@ -6,13 +6,14 @@
 
 use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, MAX_SACK_BLOCKS, SackBlocks};
-use super::transport::{EcnMode, Transport};
+use super::transport::{DelayedAckFor, EcnMode, Transport};
 use crate::units::{Duration, Instant};
 
 /// One end of a connection that only receives.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     delayed_ack: Option<Duration>,
+    delayed_ack_for: DelayedAckFor,
     sack: bool,
     /// The next byte expected.
     next: u64,
@@ -39,6 +40,7 @@ impl Receiver {
     pub fn new(transport: &Transport) -> Self {
         Receiver {
             delayed_ack: transport.delayed_ack,
+            delayed_ack_for: transport.variations.delayed_ack_for,
             sack: transport.peer_sack,
             next: 0,
             out_of_order: RangeSet::default(),
@@ -79,8 +81,14 @@ impl Receiver {
             self.ts_recent = segment.sent_at;
         }
         let in_order = start <= self.next && end > self.next && self.out_of_order.is_empty();
+        let may_wait = in_order || self.delays_out_of_order(start, end);
         if in_order {
             self.next = end;
+        } else {
+            self.reassemble(start, end);
+        }
+        // RFC 5681 §4.2: out-of-order segments, and those that fill a gap, are acknowledged at once.
+        if may_wait {
             self.unacknowledged += 1;
             if let Some(delay) = self.delayed_ack
                 && self.unacknowledged < 2
@@ -88,9 +96,6 @@ impl Receiver {
                 self.ack_deadline = Some(now + delay);
                 return None;
             }
-        } else {
-            // RFC 5681 §4.2: out-of-order segments, and those that fill a gap, are acknowledged at once.
-            self.reassemble(start, end);
         }
         Some(self.acknowledge())
     }
@@ -98,6 +103,18 @@ impl Receiver {
     /// Data packets that came with a mark.
     pub fn ce_count(&self) -> u32 {
         self.ce_count
+    }
+
+    /// True for a segment other than the next in order whose ACK waits all the same.
+    #[cold]
+    fn delays_out_of_order(&self, start: u64, end: u64) -> bool {
+        let repeats = end == self.next && self.out_of_order.is_empty();
+        let fills = start <= self.next && end > self.next && self.out_of_order.containing(end).is_none();
+        match self.delayed_ack_for {
+            DelayedAckFor::NewData => false,
+            DelayedAckFor::LastSegment => repeats,
+            DelayedAckFor::Gaps => repeats || fills || end == self.next,
+        }
     }
 
     /// When a delayed ACK is due.
@@ -246,6 +263,26 @@ mod tests {
         assert_eq!(answer(&mut receiver, 3), (5, vec![]));
         receiver.set_delayed_ack(None);
         assert_eq!(answer(&mut receiver, 5), (6, vec![]));
+    }
+
+    #[test]
+    fn acks_of_copies_and_of_gap_fillers_may_wait_too() {
+        let at_once = |delayed_ack_for, numbers: &[u64]| {
+            let mut receiver = receiver(|transport| {
+                transport.delayed_ack = Some(Duration::from_millis(100));
+                transport.variations.delayed_ack_for = delayed_ack_for;
+            });
+            let mut arrives = |number: &u64| receiver.on_data(Instant::ZERO, &data(*number), false).is_some();
+            numbers.iter().map(&mut arrives).collect::<Vec<_>>()
+        };
+        // 1 comes twice; with 2 behind it two segments wait.
+        let copies = [0, 1, 1, 2];
+        assert_eq!(at_once(DelayedAckFor::NewData, &copies), [false, true, true, false]);
+        assert_eq!(at_once(DelayedAckFor::LastSegment, &copies), [false, true, false, true]);
+        // 0 fills a part of the gap below 3, 1 and 2 the rest; 2 moves the edge beyond itself.
+        let gap = [3, 0, 1, 2];
+        assert_eq!(at_once(DelayedAckFor::LastSegment, &gap), [true, true, true, true]);
+        assert_eq!(at_once(DelayedAckFor::Gaps, &gap), [true, false, true, true]);
     }
 
     #[test]

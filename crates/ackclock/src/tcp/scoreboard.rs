@@ -56,6 +56,8 @@ pub struct Delivered {
     pub bytes: u64,
     /// Of them, the one that was sent last.
     pub newest: Option<SentSegment>,
+    /// When the last of those was sent that are cumulatively acknowledged now.
+    pub last: Option<Instant>,
 }
 
 impl Delivered {
@@ -148,6 +150,7 @@ impl Scoreboard {
                 break;
             }
             self.pipe -= segment.in_flight();
+            delivered.last = Some(segment.sent_at);
             if segment.sacked {
                 self.sacked_above_edge -= u32::from(self.first >= self.lost_edge);
             } else {

@@ -28,8 +28,12 @@ pub struct Transport {
     pub clock_tick: Duration,
     /// How much earlier than at a whole number of ticks that clock ticks.
     pub clock_offset: Duration,
+    /// Round-trip time that the connection's set-up measured before the start; zero if it measured none.
+    pub handshake_rtt: Duration,
     /// Longest delay of an ACK; `None` for an ACK per packet.
     pub delayed_ack: Option<Duration>,
+    /// Segments that one ACK or timeout sends at most; `None` for no bound.
+    pub max_burst: Option<u32>,
     /// RFC 3042: new data on the first two duplicate ACKs.
     pub limited_transmit: bool,
     /// RFC 7323: an RTT measurement with every ACK.
@@ -59,7 +63,9 @@ impl Default for Transport {
             initial_rto: INITIAL_RTO,
             clock_tick: Duration::ZERO,
             clock_offset: Duration::ZERO,
+            handshake_rtt: Duration::ZERO,
             delayed_ack: None,
+            max_burst: None,
             limited_transmit: true,
             timestamps: false,
             byte_counting: false,
@@ -120,23 +126,27 @@ impl EcnMode {
     }
 }
 
-/// Rules of the sender that older simulators have differently; the defaults are those of the RFCs.
+/// Rules of the sender and the receiver that older simulators have differently; the defaults are those of the RFCs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variations {
     /// Which ACKs let the window grow.
     pub window_growth: WindowGrowth,
     /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow.
     pub exit_growth: ExitGrowth,
-    /// What Reno makes of a second loss in a window it has cut for.
+    /// What three duplicate ACKs mean before everything is acknowledged that was sent before the last loss.
     pub second_loss: SecondLoss,
-    /// What a partial ACK does to NewReno's window and timer.
+    /// What a partial ACK does to NewReno's window.
     pub partial_ack: PartialAck,
+    /// Which partial ACKs restart NewReno's timer.
+    pub partial_ack_timer: PartialAckTimer,
     /// How the SACK sender counts what is in flight, and what it remembers.
     pub sack_sender: SackSender,
     /// What a timeout of a segment does that has timed out before.
     pub repeated_timeout: RepeatedTimeout,
     /// What limited transmit sends.
     pub limited_transmit_sends: LimitedTransmitSends,
+    /// Which segments' ACKs the receiver may delay.
+    pub delayed_ack_for: DelayedAckFor,
 }
 
 macro_rules! variation {
@@ -174,22 +184,53 @@ variation! {
 }
 
 variation! {
-    /// What Reno makes of three duplicate ACKs in a window it has cut for.
+    /// What three duplicate ACKs mean before everything is acknowledged that was sent before the last loss.
     SecondLoss {
-        /// A second event (RFC 5681).
-        Event,
-        /// Nothing, so that the timer expires (RFC 6582 §3.2, step 1, without partial ACKs).
-        Ignored
+        /// To Reno a loss, but not while a timeout is repaired (RFC 5681); to the others nothing (RFC 6582 §3.2,
+        /// RFC 6675 §5.1).
+        Standard,
+        /// Nothing, to Reno neither: RFC 6582 §3.2, step 2.
+        Careful,
+        /// A loss if all of it is acknowledged, though nothing beyond (RFC 3782 §8).
+        LessCareful,
+        /// A loss if the last ACK covered at most four segments (RFC 6582 §4.1).
+        AckHeuristic,
+        /// A loss if the last ACK echoed the last time that what it covers was sent (RFC 6582 §4.2).
+        TimestampHeuristic,
+        /// A loss (Fall and Floyd 1996, before ns-2's `bugFix_`).
+        Always
     }
 }
 
 variation! {
-    /// What a partial ACK does to NewReno's window and timer.
+    /// What a partial ACK does to NewReno's window.
     PartialAck {
-        /// The window loses what was acknowledged, less one; the first one restarts the timer (RFC 6582 §3.2).
+        /// The window loses what was acknowledged, less one (RFC 6582 §3.2, step 5).
         Deflate,
-        /// The window falls back to cwnd; each one restarts the timer (RFC 6582 §4, "Slow-but-Steady").
+        /// The window falls back to cwnd.
         Reset
+    }
+}
+
+variation! {
+    /// Which partial ACKs restart NewReno's timer.
+    PartialAckTimer {
+        /// The first one of a recovery: the Impatient variant, which RFC 6582 §3.2, step 5 recommends.
+        First,
+        /// Each one: the Slow-but-Steady variant.
+        Each
+    }
+}
+
+variation! {
+    /// Which segments' ACKs the receiver may delay.
+    DelayedAckFor {
+        /// Those of new data in order (RFC 5681 §4.2).
+        NewData,
+        /// Those, and of a copy of the segment that came last in order.
+        LastSegment,
+        /// Those, and of segments that fill part of a gap.
+        Gaps
     }
 }
 

@@ -24,7 +24,7 @@ fn peak_of_the_closed_form() -> f64 {
 /// Every 1/p-th packet is lost, the first one in slow start, where losing packet n + 1 leaves a peak of n + 2.
 fn losses_from(first_peak: f64, cycles: u64) -> LossPlan {
     let first = first_peak as u64 - 1;
-    LossPlan::Scripted { packets: (0..cycles).map(|cycle| first + cycle * PERIOD).collect() }
+    LossPlan::losing((0..cycles).map(|cycle| first + cycle * PERIOD).collect())
 }
 
 /// Windows cycle by cycle, without packets. After a cut at `x` the window stands still for the round trip of

@@ -166,7 +166,7 @@ fn bernoulli_loss_follows_the_ideal_pipe() {
                     Some(*number)
                 })
                 .collect();
-            let result = common::run(&ample(aimd(1.0, remaining), LossPlan::Scripted { packets: lost.clone() }, secs));
+            let result = common::run(&ample(aimd(1.0, remaining), LossPlan::losing(lost.clone()), secs));
             let pipe = IdealPipe::new(1.0, remaining, |number| lost.binary_search(&number).is_ok());
             let expected = pipe.mean_window(0.2 * secs / RTT_SECS, secs / RTT_SECS);
             let mean = only_flow(&result).cwnd_mean_segments;

@@ -48,7 +48,7 @@ impl Driven {
     }
 
     fn undo(&mut self) -> f64 {
-        self.cc.on_undo(&Recovery { now: self.now, path: Driven::path() });
+        self.cc.on_undo(&Recovery { now: self.now, flight_size: 0, path: Driven::path() });
         self.cc.cwnd()
     }
 

@@ -56,6 +56,12 @@ pub struct Sender {
     inflation: i64,
     /// A retransmission that goes out whatever the window says.
     retransmit_now: bool,
+    /// Segments that the last event let go.
+    burst: u32,
+    /// What was acknowledged before the last ACK of new data.
+    previous_una: u64,
+    /// The last ACK of new data echoed when the last segment it covers was sent.
+    echo_is_latest: bool,
     /// The round ends when this byte is acknowledged.
     round_end: u64,
     /// A measurement is due for the RTT estimate.
@@ -83,6 +89,8 @@ enum State {
         rescue_after: Option<u64>,
         /// Where duplicate ACKs tell what is in flight.
         counted: CountedPipe,
+        /// What was sent when a restart began that this recovery came into; 0 for none.
+        restarted: u64,
     },
     /// Everything in flight was given up, and is sent again in slow start.
     Restarted {
@@ -159,6 +167,9 @@ impl Sender {
             dup_acks: 0,
             inflation: 0,
             retransmit_now: false,
+            burst: 0,
+            previous_una: 0,
+            echo_is_latest: false,
             round_end: 0,
             sample_due: false,
             delivery: DeliverySampler::default(),
@@ -182,10 +193,14 @@ impl Sender {
     /// The application starts: from now on the window counts.
     pub fn open(&mut self, now: Instant) {
         self.window_mean = WindowMean { since: now, cwnd: self.cc.cwnd(), integral: 0.0 };
+        if !self.transport.handshake_rtt.is_zero() {
+            self.on_handshake(now, self.transport.handshake_rtt);
+        }
     }
 
     /// The application has `bytes` more to send.
     pub fn write(&mut self, now: Instant, bytes: u64) {
+        self.burst = 0;
         self.resume_if_idle(now);
         if let Some(written) = &mut self.written {
             *written += bytes;
@@ -225,6 +240,7 @@ impl Sender {
         if ack.ack < self.snd_una || ack.ack > self.snd_nxt {
             return;
         }
+        self.burst = 0;
         let in_flight_before = self.in_flight_for_window();
         let cwnd_limited =
             self.transport.variations.window_growth == WindowGrowth::Always || in_flight_before >= self.window();
@@ -233,6 +249,10 @@ impl Sender {
         let acked_from = self.board.outstanding();
         self.board.acknowledge(ack.ack, &mut delivered);
         let acked_segments = acked_from - self.board.outstanding();
+        if acked_bytes > 0 {
+            self.previous_una = self.snd_una;
+            self.echo_is_latest = delivered.last.is_some_and(|sent_at| sent_at == ack.echo);
+        }
         self.snd_una = ack.ack;
         let round_ended = ack.ack > self.round_end;
         if round_ended {
@@ -295,6 +315,7 @@ impl Sender {
 
     /// The time is `now`; timers that are due go off.
     pub fn on_deadline(&mut self, now: Instant) {
+        self.burst = 0;
         if self.timer.deadline().is_some_and(|deadline| deadline <= now) && !self.ends_wait() {
             self.on_timeout(now);
             self.after_event(now);

@@ -4,7 +4,7 @@ use super::{CountedPipe, Sender, State};
 use crate::cc::{Congestion, CongestionControl, CongestionKind, Recovery, Restart};
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::{LossRecovery, PartialAck, RepeatedTimeout, SecondLoss};
+use crate::tcp::transport::{LossRecovery, PartialAck, PartialAckTimer, RepeatedTimeout, SecondLoss};
 use crate::units::Instant;
 
 impl Sender {
@@ -16,7 +16,7 @@ impl Sender {
         if self.board.outstanding() == 0 {
             self.timer.stop();
         } else if !matches!(self.state, State::FastRecovery { partial_ack: true, .. })
-            || self.transport.variations.partial_ack == PartialAck::Reset
+            || self.transport.variations.partial_ack_timer == PartialAckTimer::Each
         {
             self.timer.restart(now, &self.rtt);
         }
@@ -120,21 +120,37 @@ impl Sender {
                 }
                 0
             }
+            State::Restarted { .. } if self.dup_acks == DUP_THRESH => self.enter_recovery(now),
             State::Restarted { .. } => 0,
+        }
+    }
+
+    /// Whether duplicate ACKs mean a new loss.
+    fn may_begin_recovery(&self) -> bool {
+        let Some(recover) = self.recover else { return true };
+        let mss = u64::from(self.transport.mss);
+        match (self.transport.variations.second_loss, self.transport.recovery) {
+            (SecondLoss::Always, _) => true,
+            (SecondLoss::LessCareful, _) => self.snd_una >= recover,
+            // RFC 6582 §4.1: "if the congestion window is greater than SMSS bytes and if the difference between
+            // highest_ack and prev_highest_ack is at most 4*SMSS bytes".
+            (SecondLoss::AckHeuristic, _) if self.cc.cwnd() > 1.0 && self.snd_una - self.previous_una <= 4 * mss => {
+                true
+            }
+            // RFC 6582 §4.2: "if the echoed timestamp in the last non-duplicate acknowledgment equals the stored
+            // timestamp".
+            (SecondLoss::TimestampHeuristic, _) if self.echo_is_latest => true,
+            // RFC 6675 §5.1: a new recovery "MUST NOT be initiated until HighACK is greater than or equal to the
+            // new value of RecoveryPoint".
+            (_, LossRecovery::Sack) if !self.counts_duplicates() => self.snd_una >= recover,
+            // RFC 6582 §3.2: "check to see if the Cumulative Acknowledgment field covers more than recover".
+            _ => self.snd_una > recover,
         }
     }
 
     /// Fast retransmit; returns how many segments it finds lost.
     fn enter_recovery(&mut self, now: Instant) -> u32 {
-        let covered = match (self.recover, self.transport.recovery) {
-            (None, _) => true,
-            // RFC 6675 §5.1: a new recovery "MUST NOT be initiated until HighACK is greater than or equal to the
-            // new value of RecoveryPoint".
-            (Some(recover), LossRecovery::Sack) if !self.counts_duplicates() => self.snd_una >= recover,
-            // RFC 6582 §3.2: "check to see if the Cumulative Acknowledgment field covers more than recover".
-            (Some(recover), _) => self.snd_una > recover,
-        };
-        if !covered {
+        if !self.may_begin_recovery() {
             return 0;
         }
         let tahoe = self.transport.recovery == LossRecovery::Tahoe;
@@ -144,8 +160,8 @@ impl Sender {
             self.signal(now, CongestionKind::Loss, Restart::Reduced);
         }
         // Reno forgets the window it just cut for: a second loss in it is a second event (Fall & Floyd 1996).
-        let forgets =
-            self.transport.recovery == LossRecovery::Reno && self.transport.variations.second_loss == SecondLoss::Event;
+        let forgets = self.transport.recovery == LossRecovery::Reno
+            && self.transport.variations.second_loss == SecondLoss::Standard;
         self.recover = (!forgets).then_some(self.snd_nxt);
         if tahoe {
             self.state = State::Restarted { point: self.snd_nxt, expired_at: None };
@@ -153,7 +169,14 @@ impl Sender {
             return self.board.lose_all();
         }
         let lost = self.board.lose_front();
-        self.board.begin_recovery();
+        // What a timeout gave up goes on being sent again behind the first segment.
+        let restarted = match self.state {
+            State::Restarted { point, .. } => point,
+            State::Open | State::FastRecovery { .. } => 0,
+        };
+        if restarted == 0 {
+            self.board.begin_recovery();
+        }
         self.retransmit_now = true;
         // RFC 6675 §6: "a more careful variant that re-arms the RTO timer on each retransmission that is sent
         // during recovery MAY be used." Without it the timer, which runs since the last new ACK, mostly expires
@@ -170,24 +193,30 @@ impl Sender {
                 owed: 0,
                 owed_next: 0,
             },
+            restarted,
         };
         if self.transport.recovery != LossRecovery::Sack {
             // RFC 5681 §3.2: "cwnd MUST be set to ssthresh plus 3*SMSS".
             self.inflation = i64::from(DUP_THRESH);
         }
-        let recovery = Recovery { now, path: self.path() };
+        let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_recovery_enter(&recovery);
         lost
     }
 
     fn leave_recovery(&mut self, now: Instant) {
-        self.state = State::Open;
+        self.state = match self.state {
+            State::FastRecovery { restarted: point, .. } if self.snd_una < point => {
+                State::Restarted { point, expired_at: None }
+            }
+            _ => State::Open,
+        };
         self.inflation = 0;
         self.retransmit_now = false;
         if self.counts_duplicates() {
             self.recover = None;
         }
-        let recovery = Recovery { now, path: self.path() };
+        let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_recovery_exit(&recovery);
     }
 

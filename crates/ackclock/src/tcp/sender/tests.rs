@@ -9,7 +9,7 @@ mod witness;
 use super::*;
 use crate::cc::{CcContext, CcSpec, Congestion};
 use crate::tcp::segment::SackBlocks;
-use crate::tcp::transport::LimitedTransmitSends;
+use crate::tcp::transport::{LimitedTransmitSends, PartialAckTimer, SecondLoss};
 use crate::units::Duration;
 
 const MSS: u64 = 1000;
@@ -50,13 +50,17 @@ impl Driven {
 
     /// An ACK of everything below segment `ack`, 1 ms later, with SACK blocks in segments; what it lets go.
     fn ack(&mut self, ack: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
+        self.ack_echoing(ack, blocks, Instant::ZERO)
+    }
+
+    /// The same, with a timestamp.
+    fn ack_echoing(&mut self, ack: u64, blocks: &[(u64, u64)], echo: Instant) -> Vec<u64> {
         self.now += Duration::from_millis(1);
         let mut sack = SackBlocks::default();
         for (start, end) in blocks {
             sack.push(ack * MSS, start * MSS, end * MSS);
         }
-        self.sender
-            .on_ack(self.now, &AckSegment { ack: ack * MSS, sack, echo: Instant::ZERO, ce_count: 0, ece: false });
+        self.sender.on_ack(self.now, &AckSegment { ack: ack * MSS, sack, echo, ce_count: 0, ece: false });
         self.sent()
     }
 
@@ -345,6 +349,15 @@ fn the_handshake_is_the_first_measurement() {
     tcp.sender.on_handshake(tcp.now, Duration::from_millis(100));
     // RTO 100 + 4 x 50.
     assert_eq!((tcp.sender.rtt().totals().1, tcp.sender.rtt().rto()), (1, Duration::from_millis(300)));
+}
+
+#[test]
+fn the_set_up_may_have_measured_the_round_trip_time() {
+    let transport = Transport { handshake_rtt: Duration::from_millis(100), ..Transport::default() };
+    let mut sender = Sender::new(transport, CcSpec::by_name("aimd").unwrap().build(CcContext::new(2.0)));
+    sender.open(Instant::ZERO);
+    // RFC 6298 §2.2: 100 ms and four times half of that.
+    assert_eq!(sender.rtt().rto(), Duration::from_millis(300));
 }
 
 #[test]

@@ -26,9 +26,17 @@ impl Sender {
         if self.in_flight_for_window() >= self.window() {
             return None;
         }
-        if self.pacing_holds(now) {
+        if self.pacing_holds(now) || self.transport.max_burst == Some(self.burst) {
             return None;
         }
+        let segment = self.next_segment(now);
+        self.burst += u32::from(segment.is_some());
+        segment
+    }
+
+    /// What comes next, if there is anything.
+    #[inline]
+    fn next_segment(&mut self, now: Instant) -> Option<DataSegment> {
         if let State::FastRecovery { counted, .. } = self.state
             && self.counts_duplicates()
         {

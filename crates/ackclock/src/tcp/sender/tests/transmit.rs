@@ -23,3 +23,13 @@ fn the_last_segment_is_as_long_as_what_is_left() {
     let counters = tcp.sender.counters();
     assert_eq!((counters.segments, counters.payload_bytes, tcp.sender.sent_once()), (3, 2300, 2300));
 }
+
+#[test]
+fn one_event_sends_no_more_than_the_longest_burst() {
+    let mut tcp = Driven::with(LossRecovery::Sack, 8.0, |transport| transport.max_burst = Some(3));
+    assert_eq!(tcp.sent(), [0, 1, 2]);
+    assert_eq!(tcp.ack(1, &[]), [3, 4, 5]);
+    // A window of 8 has room for six; the next ACK sends the rest.
+    assert_eq!(tcp.ack(4, &[]), [6, 7, 8]);
+    assert_eq!(tcp.ack(5, &[]), [9, 10, 11]);
+}

@@ -101,3 +101,89 @@ fn a_sender_that_counts_duplicates_hears_none_of_a_timeout() {
     }
     assert_eq!(tcp.sender.counters().congestion_events, 1);
 }
+
+/// A NewReno sender whose eight segments timed out.
+fn timed_out(second_loss: SecondLoss) -> Driven {
+    let mut tcp = Driven::with(LossRecovery::NewReno, 8.0, |transport| {
+        transport.variations.second_loss = second_loss;
+        transport.limited_transmit = false;
+    });
+    tcp.sent();
+    assert_eq!(tcp.expire(), [0]);
+    tcp
+}
+
+#[test]
+fn duplicates_while_a_timeout_is_repaired_mean_what_the_policy_says() {
+    // The ACK covers so many segments, and tells of the original or of the retransmission; is the next one lost?
+    let retransmits = |second_loss, covered: u64, of_the_retransmission: bool| {
+        let mut tcp = timed_out(second_loss);
+        let echo = if of_the_retransmission { tcp.now } else { Instant::ZERO };
+        tcp.ack_echoing(covered, &[], echo);
+        (0..3).any(|_| tcp.ack(covered, &[]).first() == Some(&covered))
+    };
+    for (policy, after_one, after_five) in [
+        (SecondLoss::Standard, false, false),
+        (SecondLoss::Careful, false, false),
+        (SecondLoss::LessCareful, false, false),
+        // RFC 6582 §4.1: at most four segments.
+        (SecondLoss::AckHeuristic, true, false),
+        (SecondLoss::Always, true, true),
+    ] {
+        assert_eq!(
+            (retransmits(policy, 1, false), retransmits(policy, 5, false)),
+            (after_one, after_five),
+            "{policy:?}"
+        );
+    }
+    // RFC 6582 §4.2: the ACK of the original tells of duplicates to come.
+    let by_timestamp = |of_the_retransmission| retransmits(SecondLoss::TimestampHeuristic, 1, of_the_retransmission);
+    assert_eq!((by_timestamp(true), by_timestamp(false)), (true, false));
+}
+
+#[test]
+fn the_less_careful_variant_needs_no_more_than_recover() {
+    let events = |second_loss| {
+        let mut tcp = timed_out(second_loss);
+        tcp.ack(8, &[]);
+        for _ in 0..3 {
+            tcp.ack(8, &[]);
+        }
+        tcp.sender.counters().congestion_events
+    };
+    assert_eq!((events(SecondLoss::Careful), events(SecondLoss::LessCareful)), (1, 2));
+}
+
+#[test]
+fn a_recovery_inside_a_restart_goes_on_with_what_was_given_up() {
+    let mut tcp = timed_out(SecondLoss::Always);
+    assert_eq!(tcp.ack(1, &[]), [1, 2]);
+    assert_eq!((tcp.ack(1, &[]), tcp.ack(1, &[])), (vec![], vec![]));
+    // A window of 2 and three duplicates: 3 to 5 go again behind the first one.
+    assert_eq!(tcp.ack(1, &[]), [1, 3, 4, 5]);
+    assert_eq!(tcp.sender.phase(), Phase::FastRecovery);
+    // All that was sent by the timeout is acknowledged but the last segment: it was given up, and goes out.
+    assert_eq!(tcp.ack(7, &[])[0], 7);
+    tcp.ack(8, &[]);
+    assert_eq!(tcp.sender.phase(), Phase::CongestionAvoidance);
+}
+
+#[test]
+fn the_first_partial_ack_restarts_the_timer_or_each_one_does() {
+    let restarts = |partial_ack_timer| {
+        let mut tcp = Driven::with(LossRecovery::NewReno, 8.0, |transport| {
+            transport.variations.partial_ack_timer = partial_ack_timer;
+        });
+        tcp.sent();
+        for _ in 0..3 {
+            tcp.ack(0, &[]);
+        }
+        [2, 4].map(|partial| {
+            let before = tcp.sender.timer.deadline();
+            tcp.ack(partial, &[]);
+            tcp.sender.timer.deadline() != before
+        })
+    };
+    assert_eq!(restarts(PartialAckTimer::First), [true, false]);
+    assert_eq!(restarts(PartialAckTimer::Each), [true, true]);
+}

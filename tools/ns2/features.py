@@ -1,0 +1,48 @@
+"""Which features of ns-2 ackclock has, and what the others are called."""
+
+from setups import Setup
+
+RECOVERY = {"": "tahoe", "/Reno": "reno", "/Newreno": "newreno", "/Sack1": "sack"}
+OPTIONS_TRANSLATED = """
+    bugFix_ bugFix_ack_ bugFix_ts_ lessCareful_ singledup_ precisionReduce_ increase_num_ decrease_num_
+    maxburst_ windowInit_ window_ packetSize_ useHeaders_ minrto_ tcpTick_ rtxcur_init_ syn_ delay_growth_
+    partial_ack_ newreno_changes1_ partial_window_deflation_ exit_recovery_fix_ timestamps_ ts_resetRTO_
+    ts_echo_rfc1323_ interval_ RFC2581_immediate_ack_
+"""
+# State of an agent, names of its ends, and what has no effect on the data.
+OPTIONS_WITHOUT_EFFECT = """
+    ack_ agent_addr_ agent_port_ awnd_ backoff_ class_ cwnd_ dst_addr_ dst_port_ fid_ maxseq_ rttvar_
+    ssthresh_ rfc2988_ SYN_immediate_ack_
+"""
+KNOWN = frozenset(OPTIONS_TRANSLATED.split() + OPTIONS_WITHOUT_EFFECT.split())
+# What is missing, by the sender or by the option that asks for it.
+MISSING = {
+    "/Fack": "FACK",
+    "/SackRH": "rate-halving",
+    "/FullTcp": "two-way TCP",
+    "/FullTcp/Tahoe": "two-way TCP",
+    "/FullTcp/Newreno": "two-way TCP",
+    "/FullTcp/Sack": "two-way TCP",
+    "ecn_": "ECN in the comparison",
+    "k_parameter_": "the binomial family",
+    "numdupacksFrac_": "a threshold of duplicate ACKs that grows with the window",
+}
+
+
+class NotTranslatable(Exception):
+    """The case uses something that ackclock does not have; the message names it."""
+
+
+def check(setup: Setup) -> None:
+    """Refuses what is not in ackclock."""
+    for other in setup.others:
+        raise NotTranslatable(f"agents that are not TCP ({other})")
+    for sender in setup.senders:
+        kind = sender.kind.removeprefix("Agent/TCP")
+        if kind not in RECOVERY:
+            raise NotTranslatable(MISSING.get(kind, f"senders of TCP{kind}"))
+        for option in sorted(sender.changed.keys() - KNOWN):
+            raise NotTranslatable(MISSING.get(option, f"`{option}` {sender.changed[option]:g}"))
+    for error in setup.errors:
+        if error.kind != "ErrorModel/List" or error.marks:
+            raise NotTranslatable(f"errors of {error.kind}" + (" that mark" if error.marks else ""))

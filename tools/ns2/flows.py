@@ -1,0 +1,106 @@
+"""Turns a sender of ns-2 into a flow of a scenario."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from features import RECOVERY, NotTranslatable
+from quantities import HEADER_BYTES, nanoseconds
+from setups import Sender, Setup
+
+
+def flow(setup: Setup, sender: Sender, path: Sequence[str], clock: float) -> dict[str, Any]:
+    """A flow. Each line says which option of ns-2 becomes which key."""
+    has = sender.options
+    kind = sender.kind.removeprefix("Agent/TCP")
+    # Without useHeaders_ the header is part of the packet.
+    payload = has["packetSize_"] - (0 if has["useHeaders_"] else HEADER_BYTES)
+    start, traffic, stop = application(setup, sender, payload)
+    keys: dict[str, Any] = {
+        "name": f"tcp{sender.flow}",
+        "path": list(path),
+        "profile": "ns-2",
+        "cc": {"kind": "aimd", "increase": has["increase_num_"], "remaining": has["decrease_num_"]},
+        "recovery": RECOVERY[kind],
+        "peer_sack": "Sack1" in sender.sink,
+        "mss": f"{payload:.0f} B",
+        "header": f"{HEADER_BYTES} B",
+        "start": nanoseconds(start),
+        "traffic": traffic,
+        "initial_window": int(has["windowInit_"]),
+        "max_window": int(has["window_"]),
+        "min_rto": nanoseconds(max(has["minrto_"], 1e-9)),
+        "initial_rto": nanoseconds(has["rtxcur_init_"]),
+        "clock_tick": nanoseconds(has["tcpTick_"]),
+        "clock_offset": nanoseconds(clock),
+        "limited_transmit": bool(has["singledup_"]),
+        "cut_window": "capped" if has["precisionReduce_"] else "whole",
+        "second_loss": second_loss(has),
+        "timestamps": bool(has["timestamps_"]),
+    }
+    if kind == "/Newreno":
+        keys["partial_ack"] = "deflate" if has["partial_window_deflation_"] else "reset"
+        keys["partial_ack_timer"] = "first" if has["newreno_changes1_"] else "each"
+        keys["exit_window"] = "flight" if has["exit_recovery_fix_"] else "ssthresh"
+    if has["syn_"]:
+        # ns-2 measures the round trip of the SYN, too.
+        keys["handshake_rtt"] = nanoseconds(start - sender.commands[0].time_s)
+    if has["maxburst_"]:
+        keys["max_burst"] = int(has["maxburst_"])
+    if stop is not None:
+        keys["stop"] = nanoseconds(stop)
+    if has.get("partial_ack_"):
+        keys["sack_sender"] = "pair-on-partial-ack"
+    if sender.sink.endswith("/DelAck"):
+        keys["delayed_ack"] = nanoseconds(has["interval_"])
+        keys["delayed_ack_for"] = "last-segment" if has["RFC2581_immediate_ack_"] else "gaps"
+    return keys
+
+
+def second_loss(has: dict[str, float]) -> str:
+    """What three duplicate ACKs mean in a window that was cut."""
+    if not has["bugFix_"]:
+        return "always"
+    variants = {
+        "lessCareful_": "less-careful",
+        "bugFix_ack_": "ack-heuristic",
+        "bugFix_ts_": "timestamp-heuristic",
+    }
+    return next((value for option, value in variants.items() if has[option]), "careful")
+
+
+def application(setup: Setup, sender: Sender, payload: float) -> tuple[float, Any, float | None]:
+    """When the data start, what they are, and when they stop.
+
+    Behind a SYN the data start when it has been answered: the trace says when that is.
+    """
+    if not sender.commands:
+        raise NotTranslatable("a sender without an application")
+    begin, *rest = sender.commands
+    match begin.words:
+        case ("start",):
+            traffic: Any = "bulk"
+        case ("produce", count):
+            traffic = {"kind": "transfer", "size": f"{int(count) * payload:.0f} B"}
+        case ("send", count):
+            packets = math.ceil(int(count) / sender.options["packetSize_"])
+            traffic = {"kind": "transfer", "size": f"{packets * payload:.0f} B"}
+        case _:
+            raise NotTranslatable(f"an application that does `{begin.words[0]}`")
+    stop = None
+    for command in rest:
+        if command.words != ("stop",) or stop is not None:
+            raise NotTranslatable("an application that writes again")
+        stop = command.time_s
+    return opened(setup, sender, begin.time_s), traffic, stop
+
+
+def opened(setup: Setup, sender: Sender, begin: float) -> float:
+    """When the connection is open."""
+    if not sender.options["syn_"]:
+        return begin
+    for event in setup.trace:
+        arrives = event.kind == "r" and event.link[1] == sender.source
+        if arrives and event.flow == sender.flow and event.is_ack and event.number == 0:
+            return event.time_s
+    raise NotTranslatable("a connection that does not open")

@@ -1,0 +1,95 @@
+"""Turns what a case of ns-2 sets up into a scenario of ackclock."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import features
+from features import NotTranslatable
+from flows import flow
+from losses import DROP_TAIL, Script, scripted
+from quantities import nanoseconds
+from routes import Ends, Route, name_of, route
+from setups import Setup
+
+# A queue, in packets, that never overflows.
+AMPLE = 10_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """How a case is changed to show that a difference is the one that is known, and the only one.
+
+    Attributes:
+        ns2: options of ns-2's senders with which it has the other rule.
+        keys: keys of flows, by their number, with which ackclock has.
+        same_drops: what queues drop in ns-2 is lost in ackclock, whatever its queues make of it.
+    """
+
+    ns2: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    keys: Mapping[int, Mapping[str, object]] = dataclasses.field(default_factory=dict)
+    same_drops: bool = False
+
+
+UNCHANGED = Variant()
+
+
+@dataclasses.dataclass(frozen=True)
+class Translation:
+    """A scenario, with the ways of the flows."""
+
+    scenario: dict[str, Any]
+    routes: list[Route]
+
+
+def translate(setup: Setup, clocks: Sequence[float], variant: Variant = UNCHANGED) -> Translation:
+    """The scenario of a case; `clocks` says how far each sender's clock is ahead, in seconds.
+
+    Raises:
+        NotTranslatable: if something in the case has no counterpart.
+    """
+    features.check(setup)
+    routes = [route(setup, sender) for sender in setup.senders]
+    links = network(setup, routes, variant.same_drops)
+    flows = []
+    for sender, way, clock in zip(setup.senders, routes, clocks, strict=True):
+        path = [name for name in way.names() if name in links]
+        flows.append({**flow(setup, sender, path, clock), **variant.keys.get(sender.flow, {})})
+    scenario = {
+        "schema": 1,
+        # Long enough for all that set out by the end to arrive.
+        "duration": nanoseconds(setup.end_s + 2.0),
+        "sampling": {"interval": "none", "packets": True},
+        "links": links,
+        "flows": flows,
+    }
+    return Translation(scenario, routes)
+
+
+def network(setup: Setup, routes: Sequence[Route], same_drops: bool) -> dict[str, Any]:
+    """The links that data cross, and those of no length that carry scripts in front of a flow's first one."""
+    used = list(dict.fromkeys(link for way in routes for link in way.links))
+    if any((to, since) in used for since, to in used):
+        raise NotTranslatable("data in both directions of a link")
+    scripts = scripted(setup, routes, same_drops)
+
+    def one_way(ends: Ends, backward: bool) -> dict[str, Any]:
+        link = setup.links[ends]
+        # In the limit of ns-2's drop-tail queue the packet that arrives counts.
+        limit = AMPLE if same_drops else link.limit - (link.queue == DROP_TAIL)
+        return {
+            "rate": f"{link.bits_per_s:.0f} bit/s",
+            "delay": nanoseconds(link.delay_s),
+            "queue": {"kind": "drop-tail", "limit": f"{limit} packets"},
+            "loss": scripts.get(name_of(ends, backward), Script()).keys(),
+        }
+
+    links: dict[str, Any] = {
+        name_of(ends, False): {**one_way(ends, False), "reverse": one_way(ends[::-1], True)} for ends in used
+    }
+    for name, script in scripts.items():
+        if name.startswith("source-"):
+            links[name] = {"loss": script.keys()}
+        elif name.startswith("sink-"):
+            links[name.removesuffix(".reverse")] = {"reverse": {"loss": script.keys()}}
+    return links
