@@ -178,7 +178,7 @@ impl Course {
         for pair in self.arrived.windows(2) {
             let [(before, _), (at, item)] = pair else { continue };
             // Some impairments bunch arrivals up.
-            let is_even = wire.jitter.is_zero() && wire.reordering.is_none() && wire.duplication == 0.0;
+            let is_even = wire.jitter.is_zero() && !wire.reorders() && wire.duplication == 0.0;
             let apart = if is_even { transmission(rate, item) } else { Duration::ZERO };
             ensure!(*at >= *before + apart, "item {} arrives at {at}, too close behind {before}", item.number);
         }

@@ -102,7 +102,10 @@ impl Network {
             return Err(("path", Problem::NoRateOnPath));
         }
         // A link and its reverse are neighbours.
-        let reverse: Vec<usize> = forward.iter().rev().map(|link| link ^ 1).collect();
+        let reverse = match &flow.reverse_path {
+            Some(names) => self.walk(names).map_err(|problem| ("reverse_path", problem))?,
+            None => forward.iter().rev().map(|link| link ^ 1).collect(),
+        };
         let shared = forward.iter().chain(&reverse).map(|link| self.links[*link].delay);
         let private = self.access.iter().flat_map(|access| [access.delay; 4]);
         let path_rtt = checked_sum(shared.chain(private)).map_err(|problem| ("path", problem))?;

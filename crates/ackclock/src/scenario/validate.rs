@@ -156,7 +156,9 @@ fn hops(document: &Document, network: &Network) -> Result<(), Misfit> {
         _ => 4,
     };
     let flows = document.flows.iter().zip(&network.routes);
-    let count = flows.map(|(flow, route)| u64::from(flow.count) * (private + 2 * route.forward.len() as u64)).sum();
+    let count = flows
+        .map(|(flow, route)| u64::from(flow.count) * (private + (route.forward.len() + route.reverse.len()) as u64))
+        .sum();
     if count > MOST_HOPS {
         return fail(&["flows"], Problem::TooManyHops { count, limit: MOST_HOPS });
     }
