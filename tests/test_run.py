@@ -266,6 +266,16 @@ def test_check_prints_links_and_base_rtts(tiny: Path) -> None:
     assert described["bottleneck"] == "bottleneck"
 
 
+def test_check_prints_a_way_back_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "asymmetric.toml"
+    links = 'links = { down = { rate = "1 Mbit/s" }, up = { rate = "9 Mbit/s" } }'
+    flow = '[[flows]]\ncc = "aimd"\npath = ["down"]\nreverse_path = ["up"]\n'
+    path.write_text(f'schema = 1\nduration = "1 s"\n{links}\n{flow}')
+    assert "reverse path" in cli("check", path).stdout
+    path.write_text(path.read_text().replace('"up"]', '"down.reverse"]'))
+    assert "reverse path" not in cli("check", path).stdout
+
+
 def test_python_takes_a_file_a_dict_and_keywords(tiny: Path) -> None:
     tree = tomllib.loads(tiny.read_text())
     keywords = {key: value for key, value in tree.items() if key != "schema"}
