@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::json_schema::kinds;
+use super::keys::in_words;
 use super::network::{Loss, Queue, Topology};
 use super::schema::TrafficKeys;
 use crate::cc::{CcSpec, algorithms};
@@ -29,6 +30,8 @@ pub struct Entry {
 pub struct Parameter {
     /// The key.
     pub name: String,
+    /// What may be written.
+    pub takes: String,
     /// What it is if not given; none for a parameter that must be, or that depends on others.
     pub default: Option<Json>,
     /// What it does.
@@ -90,6 +93,7 @@ fn parameters(schema: &Json) -> Vec<Parameter> {
         .map(|(name, schema)| Parameter {
             name: name.clone(),
             default: schema.get("default").cloned(),
+            takes: in_words(schema),
             help: description(schema),
         })
         .collect()
