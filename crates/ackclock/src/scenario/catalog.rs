@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::impairments::Loss;
 use super::json_schema::kinds;
+use super::keys::in_words;
 use super::network::{Queue, Topology};
 use super::schema::TrafficKeys;
 use crate::cc::{CcSpec, algorithms};
@@ -30,6 +31,8 @@ pub struct Entry {
 pub struct Parameter {
     /// The key.
     pub name: String,
+    /// What may be written.
+    pub takes: String,
     /// What it is if not given; none for a parameter that must be, or that depends on others.
     pub default: Option<Json>,
     /// What it does.
@@ -91,6 +94,7 @@ fn parameters(schema: &Json) -> Vec<Parameter> {
         .map(|(name, schema)| Parameter {
             name: name.clone(),
             default: schema.get("default").cloned(),
+            takes: in_words(schema),
             help: description(schema),
         })
         .collect()
