@@ -235,13 +235,15 @@ fn losses_without_luck_are_not_random() {
 }
 
 #[test]
-fn a_link_that_lets_nothing_through_is_noted() {
+fn what_one_hardly_means_is_warned_of() {
+    let warnings = |keys: &str| scenario(keys).describe().warnings;
     let bernoulli = "loss = { kind = 'bernoulli', probability = 1 }";
     for keys in [bernoulli, "loss = { kind = 'periodic', period = 1 }", "corruption = 1"] {
-        let notes = scenario(&format!("reverse.{keys}")).describe().notes;
         let expected = "bottleneck.reverse lets nothing through: what crosses it ends in exponential back-off";
-        assert!(notes.iter().any(|note| note == expected), "{notes:?}");
+        assert_eq!(warnings(&format!("reverse.{keys}")), [expected]);
     }
+    assert_eq!(warnings("access.jitter_reorders = true"), ["every access link has jitter_reorders, but no jitter"]);
+    assert!(warnings("jitter = '1 ms'\njitter_reorders = true\ncorruption = 0.9").is_empty());
 }
 
 #[test]

@@ -211,7 +211,7 @@ fn describe_flow(flow: &FlowPlan, plan: &Plan) -> FlowDescription {
 /// Everything in a document that differs from replicate to replicate, in words.
 pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
     let mut inputs = Vec::new();
-    for (name, queue, impairments) in parts(network) {
+    for (name, queue, impairments) in network.parts() {
         if let Queue::Red(_) = queue {
             inputs.push(format!("early drops of {name}: RED"));
         }
@@ -231,13 +231,6 @@ pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
         }
     }
     inputs
-}
-
-/// The links with their queues and what goes wrong behind them.
-fn parts(network: &Network) -> impl Iterator<Item = (&str, &Queue, &Impairments)> {
-    let shared = network.links.iter().map(|link| (link.name.as_str(), &link.queue, &link.impairments));
-    let access = network.access.iter().map(|access| ("every access link", &access.queue, &access.impairments));
-    shared.chain(access)
 }
 
 fn random_impairments(name: &str, impairments: &Impairments) -> Vec<String> {
@@ -267,10 +260,6 @@ fn notes(document: &Document, network: &Network) -> Vec<String> {
     if random_inputs(document, network).is_empty() {
         notes.push("nothing is random: every replicate gives the same result".to_owned());
     }
-    let dead = parts(network).filter(|(_, _, impairments)| impairments.are_total());
-    notes.extend(
-        dead.map(|(name, ..)| format!("{name} lets nothing through: what crosses it ends in exponential back-off")),
-    );
     let mut crossed = vec![false; network.links.len()];
     for link in network.routes.iter().flat_map(|route| route.forward.iter().chain(&route.reverse)) {
         crossed[*link] = true;

@@ -165,9 +165,16 @@ impl Loss {
 }
 
 impl Impairments {
-    /// Whether nothing gets through unharmed.
-    pub fn are_total(&self) -> bool {
-        self.loss.is_total() || self.corruption >= 1.0
+    /// What one hardly means to do to the link of this name.
+    pub fn warnings(&self, link: &str) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.loss.is_total() || self.corruption >= 1.0 {
+            warnings.push(format!("{link} lets nothing through: what crosses it ends in exponential back-off"));
+        }
+        if self.jitter_reorders && self.jitter.is_zero() {
+            warnings.push(format!("{link} has jitter_reorders, but no jitter"));
+        }
+        warnings
     }
 
     /// What goes wrong, as a plan says it.

@@ -81,6 +81,13 @@ impl Network {
         Ok(network)
     }
 
+    /// Shared links by name, and the access links as one, with their queues and what goes wrong behind them.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &Queue, &Impairments)> {
+        let shared = self.links.iter().map(|link| (link.name.as_str(), &link.queue, &link.impairments));
+        let access = self.access.iter().map(|access| ("every access link", &access.queue, &access.impairments));
+        shared.chain(access)
+    }
+
     /// Where the document has the keys of a link.
     pub fn place(&self, document: &Document, link: usize) -> String {
         match document.topology {
