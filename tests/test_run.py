@@ -230,6 +230,25 @@ def test_a_run_in_which_nothing_arrives(tiny: Path) -> None:
     assert answer.code == 0, answer.stderr
 
 
+def test_impairments_are_shown_and_counted(tiny: Path) -> None:
+    sets = [
+        "topology.duplication=0.05",
+        "topology.access.corruption=0.02",
+        "topology.reverse.reordering={ probability = 0.1, delay = '9 ms' }",
+    ]
+    options = [word for change in sets for word in ("--set", change)]
+    check = cli("check", tiny, *options)
+    assert "duplication, probability 0.05" in check.stdout
+    shown = cli("run", tiny, *options)
+    assert "corruptions" in shown.stdout and "reordered" in shown.stdout
+    assert max(map(len, (check.stdout + shown.stdout).splitlines())) <= 100
+    document = run_json(tiny, *options)
+    forward, reverse = document["links"]
+    assert forward["duplicates"] > 0 and forward["reordered"] == 0
+    assert reverse["duplicates"] == 0 and reverse["reordered"] > 0
+    assert all(flow["corrupted"] > 0 for flow in document["flows"])
+
+
 def test_nothing_random_is_said(tiny: Path) -> None:
     answer = cli("run", tiny, "--set", "flows.test.start=0 s")
     assert "nothing is random" in answer.stderr

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use ackclock::cc::{Ack, Congestion, CongestionControl, Windowed};
 use ackclock::contract::{Item, Violation, check_cc, check_link, check_queue, check_rule};
-use ackclock::link::{Link, LinkConfig, Loss};
+use ackclock::link::{Link, LinkConfig};
 use ackclock::qdisc::{DropTail, Ecn, Limit, Qdisc, Queue, Reason, Verdict};
 use ackclock::rule::Rule;
 use ackclock::units::{Duration, Instant, Rate};
@@ -216,8 +216,8 @@ fn a_link_that_breaks_a_promise_is_found() {
     }
     // Something was sent before the first item came.
     let used = |config, limit| {
-        let mut link = link(LinkConfig { loss: Loss::None, ..config }, limit);
-        link.enqueue(Instant::ZERO, Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct });
+        let mut link = link(LinkConfig { wire: None, ..config }, limit);
+        link.enqueue(Instant::ZERO, Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, corrupted: false });
         link
     };
     broken(check_link("used", used), "came, counted");

@@ -42,12 +42,15 @@ def _show(described: dict[str, Any]) -> None:
     )
     shown = described["links"][:_MAX_ROWS]
     jittered = any(link["jitter_s"] for link in shown)
+    impaired = any(link["impairments"] for link in shown)
     # Names are what one looks for: they are never cut off.
     links.add_column("link", overflow="fold")
     for heading in ("rate Mbit/s", "delay ms", *(("jitter ms",) if jittered else ())):
         links.add_column(heading, justify="right")
     links.add_column("queue", overflow="fold")
     links.add_column("loss", overflow="fold")
+    if impaired:
+        links.add_column("impairments", overflow="fold")
     for link in shown:
         rate_bps = link["rate_bps"]
         links.add_row(
@@ -57,6 +60,7 @@ def _show(described: dict[str, Any]) -> None:
             *((f"{1e3 * link['jitter_s']:g}",) if jittered else ()),
             link["queue"],
             link["loss"],
+            *(("; ".join(link["impairments"]) or "none",) if impaired else ()),
         )
     show(links)
     _more(described["links"], "links")

@@ -122,9 +122,11 @@ pub enum PacketEvent {
     Lose,
     /// No packet: the sender's window has changed.
     Window,
+    /// It has come out of its last link with wrong bits, and the host discards it.
+    Discard,
 }
 
 impl PacketEvent {
     /// Names, in the order of the discriminants.
-    pub const NAMES: [&'static str; 5] = ["enter", "leave", "drop", "lose", "window"];
+    pub const NAMES: [&'static str; 6] = ["enter", "leave", "drop", "lose", "window", "discard"];
 }

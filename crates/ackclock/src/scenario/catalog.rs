@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::impairments::Loss;
 use super::json_schema::kinds;
 use super::keys::in_words;
-use super::network::{Loss, Queue, Topology};
+use super::network::{Queue, Topology};
 use super::schema::TrafficKeys;
 use crate::cc::{CcSpec, algorithms};
 use crate::tcp::LossRecovery;
