@@ -43,6 +43,9 @@ def test_the_parameters_of_red_are_in_packets_of_mean_size() -> None:
     assert (words["queue"], words["limit"], words["red_mean_packet"]) == ("RED", 25.0, 1000)
     assert (words["red_min"], words["red_max"], words["red_weight"]) == (5.0, 15.0, 0.00796809)
     assert (words["red_bytes"], words["red_by_size"], words["red_gentle"], words["red_wait"]) == (1, 1, 1, 1)
+    assert (words["red_ecn"], words["ecn"]) == (0, 0)
+    marking = arguments(scenario("red-ecn"))
+    assert (marking["red_ecn"], marking["red_mark_below"], marking["ecn"]) == (1, 1.0, 1)
     # ns-2's RED counts what waits, so that 480 is 480.
     assert arguments(scenario("red"))["limit"] == 480
 

@@ -1,12 +1,12 @@
 """Runs the same scenarios in ns-2 and in ackclock, and compares the means of what they measure.
 
-    python tools/ns2/compare.py                       set-ups c, d and the two of RED, 20 seeds each
+    python tools/ns2/compare.py                       set-ups c, d and the three of RED, 20 seeds each
     python tools/ns2/compare.py scenarios/d.toml --flows 3 --seeds 40
 
 For each measure it prints both means, the difference with Welch's 95 % interval, and a verdict: `inside` if
 the interval lies within the bound, `outside` if it lies without, `undecided` if it holds a bound. Bounds with
-drop-tail: goodput 1 %, drops 25 % where both have 100 or more; with RED: goodput 1.5 %, drops and
-retransmissions 15 % where both have 100 or more, mean queueing delay 10 %. Everything else is shown and not
+drop-tail: goodput 1 %, drops 25 % where both have 100 or more; with RED: goodput 1.5 %; drops, marks and
+retransmissions 15 % where both have 100 or more; mean queueing delay 10 %. Everything else is shown and not
 judged. The exit code is 1 if anything is outside. docs/ns2.md says where the two differ by design.
 """
 
@@ -26,7 +26,13 @@ from scenario import NotComparable, arguments
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 # Set-up, and the numbers of flows to run it with.
-SETUPS = {"c": (2, 3, 4, 5), "d": (1, 2, 3, 4, 5), "red": (10, 40, 100), "red-bytes": (2, 4)}
+SETUPS = {
+    "c": (2, 3, 4, 5),
+    "d": (1, 2, 3, 4, 5),
+    "red": (10, 40, 100),
+    "red-bytes": (2, 4),
+    "red-ecn": (10, 40, 100),
+}
 # Relative bounds by the queue of the bottleneck, and the least mean of both for the bound to apply.
 BOUNDS = {
     "DropTail": {"goodput_Bps": (0.01, 0.0), "drops": (0.25, 100.0), "access_drops": (0.25, 100.0)},
@@ -34,6 +40,7 @@ BOUNDS = {
         "goodput_Bps": (0.015, 0.0),
         "drops": (0.15, 100.0),
         "retransmits": (0.15, 100.0),
+        "marks": (0.15, 100.0),
         "queue_delay_s": (0.1, 0.0),
     },
 }
@@ -77,6 +84,7 @@ def measures(run: dict[str, Any]) -> dict[str, float]:
         "arrivals": bottleneck["arrivals"],
         "departures": bottleneck["forwarded"],
         "drops": bottleneck["drops"],
+        "marks": bottleneck["marks"],
         "access_drops": total("access_drops"),
         "retransmits": total("retransmits"),
         "timeouts": total("timeouts"),

@@ -20,6 +20,7 @@ array set p {
     delayed_ack 0  timestamps 0   idle_restart 1   handshake 1
     loss 0         queue DropTail red_min 5        red_max 15       red_max_p 0.1
     red_weight 0.002  red_gentle 1  red_bytes 0    red_mean_packet 1000  red_by_size 0  red_wait 1  red_adaptive 0
+    red_ecn 0      red_mark_below 1  ecn 0
 }
 foreach {key value} $argv {
     if {![info exists p($key)]} {
@@ -79,6 +80,8 @@ if {$p(queue) eq "RED"} {
     Queue/RED set mean_pktsize_ $p(red_mean_packet)
     Queue/RED set wait_ $p(red_wait)
     Queue/RED set adaptive_ $p(red_adaptive)
+    Queue/RED set setbit_ $p(red_ecn)
+    Queue/RED set mark_p_ $p(red_mark_below)
 }
 link $left $right $p(rate) $p(delay) $p(limit) $p(reverse_limit) $p(queue)
 if {$p(loss) > 0} {
@@ -130,6 +133,7 @@ for {set i 0} {$i < $p(flows)} {incr i} {
     $tcp($i) set tcpTick_ $p(tick)
     $tcp($i) set timestamps_ $p(timestamps)
     $tcp($i) set slow_start_restart_ $p(idle_restart)
+    $tcp($i) set ecn_ $p(ecn)
     $tcp($i) set syn_ $p(handshake)
     $tcp($i) set delay_growth_ $p(handshake)
     # RFC 5681 takes a second loss in a window for a second event; with bugFix_ it would wait for the timer.
@@ -156,6 +160,7 @@ proc counters {into} {
     }
     set c(arrivals) [$bottleneck set parrivals_]
     set c(drops) [$bottleneck set pdrops_]
+    set c(marks) [$bottleneck set pmarks_]
     set c(departures) [$bottleneck set pdepartures_]
     # bdepartures_ has 32 bits; every data packet is of one size.
     set c(bytes) [expr {$c(departures) * ($p(payload) + $p(header))}]
@@ -182,7 +187,7 @@ proc finish {} {
     set delay [expr {$d(departures) > 0 ? double($d(waited)) / $d(departures) : 0}]
     puts [join [list \
         goodput_Bps=[format %.8g $sum] flows_Bps=[join $goodputs ,] \
-        arrivals=$d(arrivals) departures=$d(departures) drops=$d(drops) access_drops=$d(access_drops) \
+        arrivals=$d(arrivals) departures=$d(departures) drops=$d(drops) marks=$d(marks) access_drops=$d(access_drops) \
         retransmits=$d(retransmits) timeouts=$d(timeouts) \
         queue_delay_s=[format %.8g $delay] \
         utilization=[format %.8g [expr {$d(bytes) * 8 / ($p(rate) * $time)}]] \

@@ -24,6 +24,7 @@ FIXED = {
     "byte_counting": (False,),
     "timeout_ssthresh": ("half-cwnd", "standard"),
     "peer_sack": (True,),
+    "ecn": ("off", "classic"),
 }
 
 
@@ -93,6 +94,7 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
         "delayed_ack": delayed_ack(flow["delayed_ack"]),
         "timestamps": int(flow["timestamps"]),
         "idle_restart": int(flow["idle_restart"]),
+        "ecn": int(flow["ecn"] == "classic"),
         "handshake": 0,
     }
 
@@ -136,6 +138,8 @@ def queue(link: dict[str, Any]) -> dict[str, object]:
         "red_by_size": int(red["drop_by_size"]),
         "red_wait": int(red["gaps"] == "wait"),
         "red_adaptive": int(red["adaptive"] is not None),
+        "red_ecn": int(red["ecn"]),
+        "red_mark_below": red["mark_below"],
     }
 
 

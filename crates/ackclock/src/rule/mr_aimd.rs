@@ -57,9 +57,9 @@ pub enum EcnHold {
     /// By the ACK that echoes it.
     Ack,
     /// Until a round trip has passed without one.
-    #[default]
     Rtt,
     /// Until a timeout.
+    #[default]
     Timeout,
 }
 

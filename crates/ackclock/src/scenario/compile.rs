@@ -262,6 +262,7 @@ fn transport(flow: &Flow) -> Transport {
             repeated_timeout: keys.repeated_timeout,
             limited_transmit_sends: keys.limited_transmit_sends,
             delayed_ack_for: keys.delayed_ack_for,
+            ecn_retransmissions: keys.ecn_retransmissions,
         },
     }
 }

@@ -15,8 +15,8 @@ use super::shorthand::Shorthand;
 use crate::cc::{CcSpec, ExitWindow, FirstCut, TimeoutSsthresh};
 use crate::luck::Stream;
 use crate::tcp::{
-    DelayedAckFor, EcnMode, ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck, PartialAckTimer,
-    RepeatedTimeout, SackSender, SecondLoss, Transport, WindowGrowth,
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck,
+    PartialAckTimer, RepeatedTimeout, SackSender, SecondLoss, Transport, WindowGrowth,
 };
 use crate::units::{Duration, Rate};
 
@@ -253,6 +253,8 @@ pub struct TransportKeys {
     pub repeated_timeout: RepeatedTimeout,
     /// What limited transmit sends: new data (RFC 3042), or what comes next, even while a timeout is repaired.
     pub limited_transmit_sends: LimitedTransmitSends,
+    /// What ECN makes of segments that are sent again: plain ones that cannot be marked (RFC 3168), or the same as of new ones.
+    pub ecn_retransmissions: EcnRetransmissions,
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     pub peer_sack: bool,
     /// Explicit congestion notification: off, or classic (RFC 3168), so that queues that mark need not drop.
@@ -301,6 +303,7 @@ impl Default for TransportKeys {
             sack_sender: transport.variations.sack_sender,
             repeated_timeout: transport.variations.repeated_timeout,
             limited_transmit_sends: transport.variations.limited_transmit_sends,
+            ecn_retransmissions: transport.variations.ecn_retransmissions,
             peer_sack: transport.peer_sack,
             ecn: transport.ecn,
             send_jitter: SendJitter::Time(Duration::ZERO),
@@ -338,6 +341,7 @@ impl Profile {
                 ("repeated_timeout", "cut"),
                 ("limited_transmit_sends", "next"),
                 ("delayed_ack_for", "last-segment"),
+                ("ecn_retransmissions", "like-new"),
             ],
         }
     }

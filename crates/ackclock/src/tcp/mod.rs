@@ -15,6 +15,6 @@ pub use rtt::Rtt;
 pub use segment::{AckSegment, DataSegment, MAX_SACK_BLOCKS, SackBlocks};
 pub use sender::{RepairState, Sender, SenderCounters, SenderInfo};
 pub use transport::{
-    DelayedAckFor, EcnMode, ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck, PartialAckTimer,
-    RepeatedTimeout, SackSender, SecondLoss, Transport, Variations, WindowGrowth,
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck,
+    PartialAckTimer, RepeatedTimeout, SackSender, SecondLoss, Transport, Variations, WindowGrowth,
 };

@@ -147,6 +147,8 @@ pub struct Variations {
     pub limited_transmit_sends: LimitedTransmitSends,
     /// Which segments' ACKs the receiver may delay.
     pub delayed_ack_for: DelayedAckFor,
+    /// What ECN makes of segments that are sent again.
+    pub ecn_retransmissions: EcnRetransmissions,
 }
 
 macro_rules! variation {
@@ -265,5 +267,15 @@ variation! {
         NewData,
         /// What comes next, even if that was sent before.
         Next
+    }
+}
+
+variation! {
+    /// What ECN makes of segments that are sent again.
+    EcnRetransmissions {
+        /// They are not ECN-capable and carry no CWR (RFC 3168 §6.1.2 and §6.1.5).
+        Plain,
+        /// The same as of new ones.
+        LikeNew
     }
 }

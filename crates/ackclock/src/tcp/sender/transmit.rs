@@ -4,7 +4,7 @@ use super::{CountedPipe, Sender, State};
 use crate::cc::{CongestionControl, Sent};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::DataSegment;
-use crate::tcp::transport::{LimitedTransmitSends, LossRecovery};
+use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, LossRecovery};
 use crate::units::Instant;
 
 impl Sender {
@@ -164,8 +164,13 @@ impl Sender {
         let stamp = self.delivery.stamp(now, false);
         let SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now, stamp);
         // RFC 3168 §6.1.5: "ECN-capable TCP implementations MUST NOT set either ECT codepoint (ECT(0) or ECT(1)) in the
-        // IP header for retransmitted data packets".
-        let segment = DataSegment { seq, len, sent_at: now, ect: false, cwr: false };
+        // IP header for retransmitted data packets"; §6.1.2: "the CWR bit in the TCP header SHOULD NOT be set on
+        // retransmitted packets."
+        let (ect, cwr) = match self.transport.variations.ecn_retransmissions {
+            EcnRetransmissions::Plain => (false, false),
+            EcnRetransmissions::LikeNew => (self.has_ecn(), self.take_cwr()),
+        };
+        let segment = DataSegment { seq, len, sent_at: now, ect, cwr };
         self.note_sent(now, &segment, true);
         segment
     }

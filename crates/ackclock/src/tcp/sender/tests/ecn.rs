@@ -3,7 +3,7 @@
 use super::*;
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::tcp::segment::DataSegment;
-use crate::tcp::transport::EcnMode;
+use crate::tcp::transport::{EcnMode, EcnRetransmissions};
 
 fn with_ecn(recovery: LossRecovery, window: f64) -> Driven {
     Driven::with(recovery, window, |transport| transport.ecn = EcnMode::Classic)
@@ -133,4 +133,21 @@ fn an_algorithm_need_not_react_and_the_receiver_is_answered_all_the_same() {
     let sent = tcp.echo(1, true);
     assert_eq!(sent.iter().map(|s| (s.seq / MSS, s.cwr)).collect::<Vec<_>>(), [(1, true)]);
     assert_eq!((tcp.cwnd(), tcp.sender.counters().ecn_events), (1.0, 1));
+}
+
+#[test]
+fn retransmissions_may_be_as_new_data_as_in_ns2() {
+    let retransmission = |rule| {
+        let mut tcp = Driven::with(LossRecovery::NewReno, 8.0, |transport| {
+            transport.ecn = EcnMode::Classic;
+            transport.variations.ecn_retransmissions = rule;
+        });
+        tcp.sent();
+        tcp.echo(0, false);
+        tcp.echo(0, false);
+        let sent = tcp.echo(0, false);
+        (sent[0].seq, sent[0].ect, sent[0].cwr)
+    };
+    assert_eq!(retransmission(EcnRetransmissions::Plain), (0, false, false));
+    assert_eq!(retransmission(EcnRetransmissions::LikeNew), (0, true, true));
 }
