@@ -54,6 +54,7 @@ def test_the_parameters_of_red_are_in_packets_of_mean_size() -> None:
     ("change", "key"),
     [
         ("topology.loss.kind=periodic", "loss"),
+        ("topology.corruption=0.1", "corruption"),
         ("topology.queue.limit=64 kB", "bottleneck"),
         ("flows.0.cc=aimd-fc", "flows.test"),
         ("flows.0.framing=38 B", "framing"),

@@ -230,6 +230,25 @@ def test_a_run_in_which_nothing_arrives(tiny: Path) -> None:
     assert answer.code == 0, answer.stderr
 
 
+def test_impairments_are_shown_and_counted(tiny: Path) -> None:
+    sets = [
+        "topology.duplication=0.05",
+        "topology.access.corruption=0.02",
+        "topology.reverse.reordering={ probability = 0.1, delay = '9 ms' }",
+    ]
+    options = [word for change in sets for word in ("--set", change)]
+    check = cli("check", tiny, *options)
+    assert "duplication, probability 0.05" in check.stdout
+    shown = cli("run", tiny, *options)
+    assert "corruptions" in shown.stdout and "reordered" in shown.stdout
+    assert max(map(len, (check.stdout + shown.stdout).splitlines())) <= 100
+    document = run_json(tiny, *options)
+    forward, reverse = document["links"]
+    assert forward["duplicates"] > 0 and forward["reordered"] == 0
+    assert reverse["duplicates"] == 0 and reverse["reordered"] > 0
+    assert all(flow["corrupted"] > 0 for flow in document["flows"])
+
+
 def test_nothing_random_is_said(tiny: Path) -> None:
     answer = cli("run", tiny, "--set", "flows.test.start=0 s")
     assert "nothing is random" in answer.stderr
@@ -245,6 +264,16 @@ def test_check_prints_links_and_base_rtts(tiny: Path) -> None:
     # 2 x (18 + 1 + 1) ms.
     assert [flow["base_rtt_s"] for flow in described["flows"]] == [0.04, 0.04]
     assert described["bottleneck"] == "bottleneck"
+
+
+def test_check_prints_a_way_back_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "asymmetric.toml"
+    links = 'links = { down = { rate = "1 Mbit/s" }, up = { rate = "9 Mbit/s" } }'
+    flow = '[[flows]]\ncc = "aimd"\npath = ["down"]\nreverse_path = ["up"]\n'
+    path.write_text(f'schema = 1\nduration = "1 s"\n{links}\n{flow}')
+    assert "reverse path" in cli("check", path).stdout
+    path.write_text(path.read_text().replace('"up"]', '"down.reverse"]'))
+    assert "reverse path" not in cli("check", path).stdout
 
 
 def test_python_takes_a_file_a_dict_and_keywords(tiny: Path) -> None:

@@ -47,12 +47,8 @@ def keys_table() -> str:
         for parameter in algorithm["parameters"]:
             path = f"`flows.cc.{parameter['name']}` ({algorithm['name']})"
             default = parameter["default"]
-            takes, text = (
-                ("true or false", str(default).lower())
-                if isinstance(default, bool)
-                else ("number", f"{default:g}")
-            )
-            rows.append((path, takes, code(text), " ".join(parameter["help"].split())))
+            written = f"{default:g}" if isinstance(default, float) else str(default).lower()
+            rows.append((path, parameter["takes"], code(written), " ".join(parameter["help"].split())))
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
 
 

@@ -59,6 +59,8 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
     bottleneck, access = links["bottleneck"], links.get(f"{first}.source", NO_ACCESS)
     if any(link["loss"] != "none" for name, link in links.items() if name != "bottleneck"):
         raise NotComparable("loss: ns-2's script has losses at the bottleneck only")
+    if any(link["impairments"] for link in links.values()):
+        raise NotComparable("reordering, duplication, corruption: not in the ns-2 script")
     payload, header = (round(quantity(flow[key], BYTES)) for key in ("mss", "header"))
     jitter = max(links[name]["jitter_s"] for name in description["flows"][0]["path"])
     if jitter * access["rate_bps"] > 1.000001 * 8 * (payload + header):

@@ -67,8 +67,9 @@ pub fn flow_table(samples: FlowSamples, names: &[String]) -> Table {
         sent_bytes,
         delivered_bytes,
         retransmits,
+        reported,
     } = samples;
-    table(vec![
+    let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("time_ns", Arc::new(UInt64Array::from(time_ns))),
         ("flow", text::<UInt32Type>(flow, names)),
         ("cwnd_segments", Arc::new(Float64Array::from(cwnd_segments))),
@@ -79,7 +80,12 @@ pub fn flow_table(samples: FlowSamples, names: &[String]) -> Table {
         ("sent_bytes", Arc::new(UInt64Array::from(sent_bytes))),
         ("delivered_bytes", Arc::new(UInt64Array::from(delivered_bytes))),
         ("retransmits", Arc::new(UInt64Array::from(retransmits))),
-    ])
+    ];
+    for (name, values) in reported {
+        let values = values.into_iter().map(|value| (!value.is_nan()).then_some(value));
+        columns.push((name, Arc::new(Float64Array::from_iter(values))));
+    }
+    table(columns)
 }
 
 /// The samples of links, with their names as text.

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use ackclock::cc::{Ack, Congestion, CongestionControl, Windowed};
 use ackclock::contract::{Item, Violation, check_cc, check_link, check_queue, check_rule};
-use ackclock::link::{Link, LinkConfig, Loss};
+use ackclock::link::{Jitter, Link, LinkConfig, Loss, Wire};
+use ackclock::luck::Luck;
 use ackclock::qdisc::{DropTail, Ecn, Limit, Qdisc, Queue, Reason, Verdict};
 use ackclock::rule::Rule;
 use ackclock::units::{Duration, Instant, Rate};
@@ -201,12 +202,20 @@ fn twice_as_fast(config: LinkConfig) -> LinkConfig {
     LinkConfig { rate: config.rate.and_then(|rate| Rate::from_bps(2 * rate.as_bps())), ..config }
 }
 
+/// Each packet late on its own, whether the order was to be kept or not.
+fn disordered(config: LinkConfig) -> LinkConfig {
+    let jitter = Jitter::free(Duration::from_millis(100), Luck::new(1, 0).stream("link", "disorder"));
+    let sound = Wire { jitter: None, reordering: None, loss: Loss::None, duplication: None, corruption: None };
+    LinkConfig { wire: Some(Wire { jitter: Some(jitter), ..config.wire.unwrap_or(sound) }), ..config }
+}
+
 #[test]
 fn a_link_that_breaks_a_promise_is_found() {
     let link = |config, limit| Link::new(config, Queue::DropTail(DropTail::new(limit)));
     check_link("sound", link).unwrap();
     check_link("late", |config, limit| link(late(config), limit)).unwrap();
-    let wrong: [(Change, &str); 3] = [
+    let wrong: [(Change, &str); 4] = [
+        (disordered, "overtake one another"),
         (|config| LinkConfig { delay: config.delay / 2, ..config }, ", before"),
         (|config| twice_as_fast(late(config)), "too close behind"),
         (|config| LinkConfig { rate: None, ..late(config) }, "too close behind"),
@@ -216,8 +225,8 @@ fn a_link_that_breaks_a_promise_is_found() {
     }
     // Something was sent before the first item came.
     let used = |config, limit| {
-        let mut link = link(LinkConfig { loss: Loss::None, ..config }, limit);
-        link.enqueue(Instant::ZERO, Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct });
+        let mut link = link(LinkConfig { wire: None, ..config }, limit);
+        link.enqueue(Instant::ZERO, Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, corrupted: false });
         link
     };
     broken(check_link("used", used), "came, counted");

@@ -102,7 +102,10 @@ fn slower(plan: &Plan, factor: u64) -> Plan {
     for link in &mut plan.links {
         link.rate = link.rate.map(rate);
         link.delay = link.delay * factor;
-        link.jitter = link.jitter * factor;
+        link.wire.jitter = link.wire.jitter * factor;
+        if let Some(reordering) = &mut link.wire.reordering {
+            reordering.delay = reordering.delay * factor;
+        }
     }
     for flow in &mut plan.flows {
         flow.start = ackclock::units::Instant::from_nanos(flow.start.as_nanos() * factor);

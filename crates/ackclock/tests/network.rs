@@ -110,19 +110,6 @@ fn a_transfer_of_any_size_arrives_whole_under_every_recovery_and_loss() {
 }
 
 #[test]
-fn a_link_that_loses_everything_ends_in_exponential_back_off() {
-    let mut dumbbell = small(1);
-    dumbbell.loss = LossPlan::Bernoulli { probability: 1.0 };
-    dumbbell.warmup = Duration::ZERO;
-    dumbbell.duration = Duration::from_secs(200);
-    let result = dumbbell.run();
-    // The initial RTO is 1 s and doubles up to 60 s: 1, 3, 7, 15, 31, 63, 123, 183.
-    assert_eq!(result.flows[0].timeouts, 8);
-    assert_eq!(result.summary.goodput_bps, 0.0);
-    assert_eq!(result.summary.loss_rate, 1.0);
-}
-
-#[test]
 fn packets_are_conserved_at_the_bottleneck() {
     let mut dumbbell = small(3);
     dumbbell.warmup = Duration::ZERO;

@@ -62,12 +62,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "kind = \"aimd\"",
         "kind = \"bbr\"",
-        r#"18: flows.test.cc.kind: unknown algorithm "bbr"; use one of aimd, aiad, mimd, miad, linear, aimd-fc, aimd-fc+, new-aimd, cubic"#,
+        r#"18: flows.test.cc.kind: unknown algorithm "bbr"; use one of aimd, aiad, mimd, miad, linear, aimd-fc, aimd-fc+, new-aimd, mr-aimd, cubic"#,
     ),
     (
         "kind = \"aimd\"",
         "knid = \"aimd\"",
-        r#"18: flows.test.cc.kind: missing; use one of aimd, aiad, mimd, miad, linear, aimd-fc, aimd-fc+, new-aimd, cubic"#,
+        r#"18: flows.test.cc.kind: missing; use one of aimd, aiad, mimd, miad, linear, aimd-fc, aimd-fc+, new-aimd, mr-aimd, cubic"#,
     ),
     ("\"sack\"", "\"sak\"", r#"19: flows.test.recovery: unknown value "sak"; did you mean "sack"?"#),
     (
@@ -223,6 +223,46 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "delay = \"30 ms\"",
+        "delay = \"30 ms\"\nloss = { kind = \"bit-errors\", probability = -1e-6 }",
+        r#"11: topology.loss.probability: -0.000001 is out of range; must be from 0 to 1"#,
+    ),
+    (
+        "delay = \"30 ms\"",
+        "delay = \"30 ms\"\nloss = { kind = \"gilbert-elliott\", p = 0.1, r = 0.5, loss_bad = 2 }",
+        r#"11: topology.loss.loss_bad: 2 is out of range; must be from 0 to 1"#,
+    ),
+    (
+        "delay = \"30 ms\"",
+        "delay = \"30 ms\"\nloss = { kind = \"gilbert-elliott\", p = 0.1 }",
+        r#"11: topology.loss.r: missing; expected a number"#,
+    ),
+    (
+        "delay = \"30 ms\"",
+        "delay = \"30 ms\"\nreverse = { corruption = 1.01 }",
+        r#"11: topology.reverse.corruption: 1.01 is out of range; must be from 0 to 1"#,
+    ),
+    (
+        "delay = \"1 ms\" }",
+        "delay = \"1 ms\", duplication = -1 }",
+        r#"13: topology.access.duplication: -1 is out of range; must be from 0 to 1"#,
+    ),
+    (
+        "delay = \"30 ms\"",
+        "delay = \"30 ms\"\nreordering = { probability = 7.5, delay = \"1 ms\" }",
+        r#"11: topology.reordering.probability: 7.5 is out of range; must be from 0 to 1"#,
+    ),
+    (
+        "delay = \"30 ms\"",
+        "delay = \"30 ms\"\nreordering = { probability = 0.5 }",
+        r#"11: topology.reordering.delay: missing; write for example delay = "30 ms""#,
+    ),
+    (
+        "delay = \"30 ms\"",
+        "delay = \"30 ms\"\nduplicaton = 0.5",
+        r#"11: topology.duplicaton: unknown key; did you mean "duplication"?"#,
+    ),
+    (
+        "delay = \"30 ms\"",
         "delay = \"30 ms\"\nloss = { kind = \"bernoulli\" }",
         r#"11: topology.loss.probability: missing; expected a number"#,
     ),
@@ -249,7 +289,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "delay = \"30 ms\"",
         "delay = \"30 ms\"\nloss = { probability = 1.5 }",
-        r#"11: topology.loss.kind: missing; use one of none, bernoulli, periodic, scripted"#,
+        r#"11: topology.loss.kind: missing; use one of none, bernoulli, bit-errors, gilbert-elliott, periodic, scripted"#,
     ),
     (
         "delay = \"30 ms\"",
@@ -416,12 +456,12 @@ fn links_of_the_general_form_are_crossed_there_and_back() {
     let link = |name: &str| plan.links.iter().find(|link| link.name == name).unwrap();
     // Mean base RTT (40 + 30)/2 = 35 ms, 5 Mbit/s: 21,875 B, 14.58 packets of 1500 B.
     assert_eq!(link("b").queue, QueuePlan::DropTail { limit: QueueLimit::Packets(15) });
-    assert_eq!(link("b").loss, LossPlan::Bernoulli { probability: 0.01 });
-    assert_eq!(link("b.reverse").loss, LossPlan::None);
+    assert_eq!(link("b").wire.loss, LossPlan::Bernoulli { probability: 0.01 });
+    assert_eq!(link("b.reverse").wire.loss, LossPlan::None);
     assert_eq!(link("a.reverse").rate.unwrap().as_bps(), 1_000_000);
     assert_eq!(link("flow1.source").delay, Duration::from_millis(10));
     // 1500 B at 5 Mbit/s.
-    assert_eq!(link("flow1.source").jitter, Duration::from_micros(2400));
+    assert_eq!(link("flow1.source").wire.jitter, Duration::from_micros(2400));
     assert_eq!(link("flow1.source").rate, None);
 }
 
@@ -482,7 +522,7 @@ fn sets_reach_every_key_of_the_full_form() {
     assert_eq!(plan.flows[0].cc.name(), "new-aimd");
     assert_eq!(plan.flows[0].transport.mss, 1000);
     assert_eq!(plan.flows[0].transport.delayed_ack, Some(Duration::from_millis(40)));
-    assert_eq!(plan.links[0].loss, LossPlan::Periodic { period: 100, offset: 0 });
+    assert_eq!(plan.links[0].wire.loss, LossPlan::Periodic { period: 100, offset: 0 });
     // 5 Mbit/s x 64 ms = 40,000 B; half of it is 19.2 packets of 1040 B.
     assert_eq!(plan.links[0].queue, QueuePlan::DropTail { limit: QueueLimit::Packets(19) });
 

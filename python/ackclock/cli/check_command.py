@@ -64,17 +64,39 @@ def _show(described: dict[str, Any]) -> None:
     flows.add_column("flow", overflow="fold")
     flows.add_column("base RTT ms", justify="right")
     flows.add_column("path", overflow="fold")
+    asymmetric = any(flow["reverse_path"] != _way_back(flow["path"]) for flow in described["flows"])
+    if asymmetric:
+        flows.add_column("reverse path", overflow="fold")
     for flow in described["flows"][:_MAX_ROWS]:
-        flows.add_row(flow["name"], f"{1e3 * flow['base_rtt_s']:g}", " -> ".join(flow["path"]))
+        ways = [flow["path"], flow["reverse_path"]] if asymmetric else [flow["path"]]
+        flows.add_row(flow["name"], f"{1e3 * flow['base_rtt_s']:g}", *(" -> ".join(way) for way in ways))
     show(flows)
     _more(described["flows"], "flows")
     click.echo(f"bottleneck: {described['bottleneck']}")
+    _impairments(described["links"])
     for source in described["random_inputs"]:
         click.echo(f"random: {source}")
     for note in described.get("notes", ()):
         click.echo(f"note: {note}")
     for warning in described["warnings"]:
         click.echo(f"warning: {warning}", err=True)
+
+
+def _way_back(path: list[str]) -> list[str]:
+    """The same links in the other direction."""
+    reverse = ".reverse"
+    return [name.removesuffix(reverse) if name.endswith(reverse) else name + reverse for name in path[::-1]]
+
+
+def _impairments(links: list[dict[str, Any]]) -> None:
+    """A line for what goes wrong in the same way on some links."""
+    impaired: dict[str, list[str]] = {}
+    for link in links:
+        if link["impairments"]:
+            impaired.setdefault("; ".join(link["impairments"]), []).append(link["name"])
+    for words, names in impaired.items():
+        rest = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        click.echo(f"impaired: {names[0]}{rest}: {words}")
 
 
 def _more(rows: list[Any], what: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -12,8 +12,13 @@ from ackclock.cli.options import json_option
 from ackclock.errors import InputError
 from ackclock.synchronous import model, plot, trajectory
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 #: What is drawn where no algorithm is named.
 _PLOTTED = ("aimd", "aimd-fc", "aimd-fc+", "new-aimd")
+#: Round trips at which windows are shown; --json has all of them.
+_EXPANSION_SHOWN = (0, 2, 4, 6, 8, 20)
 _USER_KEYS = ("window", "start", "stop")
 
 
@@ -148,6 +153,7 @@ def _show(table: dict[str, Any], curve: dict[str, Any], trajectories: dict[str, 
             ),
         )
     show(fairness)
+    show(_expansion(table["expansion"]))
     knee, cliff = curve["knee"], curve["cliff"]
     click.echo(
         f"load curve: knee at {knee['load']:.2f} of the capacity (throughput {knee['throughput']:.2f}), "
@@ -157,6 +163,25 @@ def _show(table: dict[str, Any], curve: dict[str, Any], trajectories: dict[str, 
         last = ", ".join("-" if window is None else f"{window:.2f}" for window in data["windows"][-1])
         click.echo(f"{name}: windows at the end {last} segments; Jain {data['jain_index'][-1]:.4f}")
     click.echo("\nconventions: docs/model.md, or --json")
+
+
+def _expansion(rows: list[dict[str, float]]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    expansion = Table(
+        box=box.SIMPLE_HEAD,
+        title="expansion: windows from 20 segments without marks and losses",
+        title_justify="left",
+        pad_edge=False,
+    )
+    for heading in ("round trips", "MR-AIMD, eq. 3", "MR-AIMD, eq. 1 per ACK", "AIMD(1, 0.5)"):
+        expansion.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        if row["time"] in _EXPANSION_SHOWN:
+            windows = (row["mr_aimd_eq3"], row["mr_aimd_per_ack"], row["aimd"])
+            expansion.add_row(f"{row['time']:g}", *(f"{window:.1f}" for window in windows))
+    return expansion
 
 
 def _number(value: float | None) -> str:

@@ -54,6 +54,12 @@ _REASONS = {
     "early_marks": "early marks",
     "forced_marks": "forced marks",
 }
+_MISHAPS = {
+    "losses": "losses",
+    "duplicates": "duplicates",
+    "corruptions": "corruptions",
+    "reordered": "reordered",
+}
 #: Flows shown; `--json` has all.
 _MAX_FLOWS = 20
 
@@ -108,7 +114,8 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
             f"{1e3 * link['queue_delay_mean_s']:.3f}",
         )
     show(links)
-    _show_reasons(document["links"])
+    _show_counts(_REASONS, document["links"])
+    _show_counts(_MISHAPS, document["links"])
     luck = f"seed {document['seed']}" if is_random else "nothing is random: every run is the same"
     speed = (
         document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
@@ -116,20 +123,20 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
     click.echo(f"{luck}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second", err=True)
 
 
-def _show_reasons(links: list[dict[str, Any]]) -> None:
-    """Why queues dropped and marked, where any acts before it is full."""
+def _show_counts(headings: dict[str, str], links: list[dict[str, Any]]) -> None:
+    """Counters that only some links have, under their headings."""
     from rich import box
     from rich.table import Table
 
     from ackclock.cli.console import show
 
-    signalling = [link for link in links if "early_drops" in link]
-    if not signalling:
+    counting = [link for link in links if all(key in link for key in headings)]
+    if not counting:
         return
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("link", overflow="fold")
-    for heading in _REASONS.values():
+    for heading in headings.values():
         table.add_column(heading, justify="right")
-    for link in signalling:
-        table.add_row(link["name"], *(str(link[key]) for key in _REASONS))
+    for link in counting:
+        table.add_row(link["name"], *(str(link[key]) for key in headings))
     show(table)

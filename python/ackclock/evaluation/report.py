@@ -189,6 +189,8 @@ class _Card:
         ]
         if link["loss"] != "none":
             facts.insert(3, ("random loss", link["loss"]))
+        if link["impairments"]:
+            facts.insert(3, ("impairments", "; ".join(link["impairments"])))
         return facts
 
 

@@ -129,7 +129,7 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     }
 
     /// False for an algorithm that does not send less when packets are marked. For the others a mark at a window of one
-    /// segment delays the next one (RFC 3168 §6.1.2).
+    /// segment delays the next one, and a loss in a marked window is no second event (RFC 3168 §6.1.2).
     fn sends_less_for_marks(&self) -> bool {
         true
     }
@@ -141,7 +141,8 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     fn on_ack(&mut self, ack: &Ack);
 
     /// Congestion was detected; at most once per window of data, except for timeouts. An algorithm may react to marks
-    /// (`CongestionKind::Ecn`) as it likes, or not at all: the sender answers the receiver either way.
+    /// (`CongestionKind::Ecn`) as it likes, or not at all: the sender answers the receiver either way. One that does not
+    /// send less for them hears of a loss in the same window, too.
     fn on_congestion(&mut self, congestion: &Congestion);
 
     /// Loss recovery begins, behind `on_congestion`: the loss, or a mark in the same window of data.

@@ -44,7 +44,13 @@ impl Window {
     pub(super) fn grows_by(ack: &Ack) -> bool {
         // RFC 3168 §6.1.2: "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an
         // ECN-Echo ACK packet."
-        ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery && !ack.ece
+        Self::grows_in_spite_of_marks(ack) && !ack.ece
+    }
+
+    /// The same for an algorithm that does not take marks for congestion.
+    #[inline]
+    pub(super) fn grows_in_spite_of_marks(ack: &Ack) -> bool {
+        ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery
     }
 
     /// Slow start: as much more as was acknowledged.

@@ -3,8 +3,8 @@
 //! Reference: RFC 5681 with the rule in the place of its increase and decrease.
 
 use super::window::Window;
-use super::{Ack, CcContext, Congestion, CongestionControl, Recovery, TimeoutSsthresh};
-use crate::rule::Rule;
+use super::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, TimeoutSsthresh};
+use crate::rule::{Marks, Rule};
 use crate::units::Instant;
 
 /// The controller made of a window rule and slow start.
@@ -42,7 +42,12 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
-        if !Window::grows_by(ack) {
+        self.rule.on_ack(ack.ece, ack.round_ended);
+        let grows = match self.rule.marks() {
+            Marks::Cut => Window::grows_by(ack),
+            Marks::Heard => Window::grows_in_spite_of_marks(ack),
+        };
+        if !grows {
             return;
         }
         if self.window.in_slow_start() {
@@ -56,6 +61,10 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
+        if congestion.kind == CongestionKind::Ecn && self.rule.marks() == Marks::Heard {
+            self.rule.on_mark();
+            return;
+        }
         let (rule, in_slow_start) = (&mut self.rule, self.window.in_slow_start());
         let mut by_rule = None;
         self.window.cut(congestion, |window| {
@@ -71,6 +80,9 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
             Some(by_rule) if by_rule < left => rule.floored(left),
             Some(_) => {}
         }
+        if congestion.kind == CongestionKind::Timeout {
+            self.rule.on_timeout();
+        }
     }
 
     fn on_recovery_exit(&mut self, recovery: &Recovery) {
@@ -79,8 +91,16 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         }
     }
 
+    fn sends_less_for_marks(&self) -> bool {
+        self.rule.marks() == Marks::Cut
+    }
+
     fn on_resume(&mut self, _now: Instant) {
         self.window.resume();
+    }
+
+    fn probe(&self, report: &mut dyn FnMut(&'static str, f64)) {
+        self.rule.probe(report);
     }
 }
 
@@ -90,6 +110,7 @@ mod tests {
     use crate::cc::{CongestionKind, CutWindow, FirstCut, PathView, Restart};
     use crate::rule::RuleParameters;
     use crate::rule::fast_convergence::AimdFc;
+    use crate::rule::mr_aimd::{MrAimd, MrAimdRule};
     use crate::rule::new_aimd::NewAimd;
 
     fn lose<R: Rule + std::fmt::Debug>(controller: &mut Windowed<R>) -> f64 {
@@ -129,6 +150,39 @@ mod tests {
         // The rule remembers 4.5: from 8, 4.5/2 + 3.5 = 5.75 in whole segments.
         controller.window.avoid(8.0);
         assert_eq!(lose(&mut controller), 5.0);
+    }
+
+    #[test]
+    fn a_rule_may_hear_of_marks_without_a_cut() {
+        let told = |controller: &Windowed<MrAimdRule>| {
+            let mut numbers = Vec::new();
+            controller.probe(&mut |_, value| numbers.push(value));
+            numbers
+        };
+        let signal = |controller: &mut Windowed<MrAimdRule>, kind| {
+            let (restart, path) = (Restart::Reduced, PathView::default());
+            controller.on_congestion(&Congestion { now: Instant::ZERO, kind, restart, flight_size: 0, path });
+        };
+        let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(8.0) };
+        let mut controller = Windowed::new(MrAimd { alpha_prime_marked: 0.25, ..MrAimd::default() }.rule(), context);
+        assert!(!controller.sends_less_for_marks());
+        signal(&mut controller, CongestionKind::Ecn);
+        controller.on_ack(&Ack { ece: true, ..Ack::of(8.0) });
+        // 1 + 0.25, and the window takes it.
+        assert_eq!((controller.cwnd(), told(&controller)), (9.25, vec![1.25, 0.25]));
+        signal(&mut controller, CongestionKind::Loss);
+        assert_eq!((controller.cwnd(), told(&controller)), (4.625, vec![0.625, 0.25]));
+        signal(&mut controller, CongestionKind::Timeout);
+        assert_eq!(told(&controller), [0.625, 0.5]);
+    }
+
+    #[test]
+    fn marks_cut_any_other_rule_and_stop_its_growth() {
+        let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(10.0) };
+        let mut controller = Windowed::new(AimdFc::default().rule(), context);
+        assert!(controller.sends_less_for_marks());
+        controller.on_ack(&Ack { ece: true, ..Ack::of(1.0) });
+        assert_eq!(controller.cwnd(), 10.0);
     }
 
     #[test]

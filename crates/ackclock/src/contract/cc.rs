@@ -61,7 +61,7 @@ pub fn check_cc<C: CongestionControl + 'static>(name: &str, new: impl Fn(CcConte
         for (flow, journal) in &journals {
             let journal = lock(journal);
             check_journal(&journal, &new, flow.cc_context)
-                .and_then(|()| check_reductions(&journal, flow))
+                .and_then(|()| check_reductions(&journal, flow, new(flow.cc_context).sends_less_for_marks()))
                 .map_err(|what| format!("{}: {what}", flow.name))?;
         }
         check_result(&plan, &result)
@@ -79,7 +79,7 @@ fn check_journal<C: CongestionControl>(
 }
 
 /// A loss or a mark is a second congestion event only when everything sent before the first was delivered.
-fn check_reductions(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
+fn check_reductions(journal: &Journal, flow: &FlowPlan, sends_less_for_marks: bool) -> Result<(), String> {
     let recovery = flow.transport.recovery;
     // A second loss in a window is a second event under Reno, and a SACK sender without blocks is Reno.
     let is_reno = recovery == LossRecovery::Reno || recovery == LossRecovery::Sack && !flow.transport.peer_sack;
@@ -102,7 +102,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
                 may_lose_again = match congestion.kind {
                     CongestionKind::Loss => is_reno,
                     // Tahoe begins again, whatever its window was cut for.
-                    CongestionKind::Ecn => recovery == LossRecovery::Tahoe,
+                    CongestionKind::Ecn => recovery == LossRecovery::Tahoe || !sends_less_for_marks,
                     CongestionKind::Timeout => false,
                 };
             }

@@ -1,6 +1,7 @@
 //! What the suites put into queues and links: no packet of a simulation.
 
 use super::Draw;
+use crate::link::Carried;
 use crate::qdisc::{Ecn, Queued};
 
 /// An item with a number, by which it is known again.
@@ -14,6 +15,8 @@ pub struct Item {
     pub bytes: u32,
     /// The ECN field.
     pub ecn: Ecn,
+    /// Whether the wire has made some of its bits wrong.
+    pub corrupted: bool,
 }
 
 impl Queued for Item {
@@ -31,11 +34,17 @@ impl Queued for Item {
     }
 }
 
+impl Carried for Item {
+    fn corrupt(&mut self) {
+        self.corrupted = true;
+    }
+}
+
 impl Item {
     /// An item of a random flow, mostly of the size of a full packet.
     pub(super) fn random(draw: &mut Draw, number: u64) -> Self {
         let bytes = if draw.chance(60) { 1500 } else { draw.whole(1, 1500) as u32 };
         let ecn = draw.pick(&[Ecn::NotEct, Ecn::Ect, Ecn::Ce]);
-        Item { number, flow: draw.whole(0, 3), bytes, ecn }
+        Item { number, flow: draw.whole(0, 3), bytes, ecn, corrupted: false }
     }
 }

@@ -1,21 +1,23 @@
 //! The contract of a [`Link`].
 
+use super::network::wire;
 use super::queue::random_limit;
 use super::{Draw, Item, Violation, for_each_case};
-use crate::link::{Link, LinkConfig, Loss};
+use crate::link::{Link, LinkConfig};
 use crate::luck::Luck;
 use crate::qdisc::{Limit, Verdict};
+use crate::sim::WirePlan;
 use crate::units::{Duration, Instant, Rate};
 
 const CASES: u64 = 200;
 const ARRIVALS: u64 = 300;
 
-/// Checks that links keep what they were asked for, with random rates, delays, jitter, losses, limits of the queue
+/// Checks that links keep what they were asked for, with random rates, delays, impairments, limits of the queue
 /// and arrivals:
 ///
-/// * what comes is dropped by the queue, lost behind the transmitter, waits, is under way, or has arrived:
+/// * what comes is dropped by the queue, lost behind the transmitter, waits, is under way, or has arrived, once or twice:
 ///   nothing else happens to it, in packets and in bytes;
-/// * nothing overtakes anything of its flow;
+/// * nothing overtakes anything of its flow on a link that keeps the order;
 /// * nothing arrives before its transmission and propagation could be over, and no more arrives in any time
 ///   than the rate allows;
 /// * who looks at the link, and when, changes nothing.
@@ -26,12 +28,11 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
     for_each_case(name, CASES, |draw| {
         let rate = if draw.chance(85) { Rate::from_bps(draw.scale(1e4, 1e10) as u64) } else { None };
         let delay = draw.time(Duration::from_millis(100));
-        let jitter = if draw.chance(30) { draw.time(Duration::from_millis(20)) } else { Duration::ZERO };
+        let wire = wire(draw);
         let config = LinkConfig {
             rate,
             delay,
-            jitter: (!jitter.is_zero()).then(|| (jitter, Luck::new(0, 0).stream("link", "jitter"))),
-            loss: random_loss(draw),
+            wire: wire.build(|purpose| Luck::new(0, 0).stream("link", purpose)),
             histogram: draw.chance(50),
         };
         let mut link = new(config, random_limit(draw));
@@ -53,16 +54,8 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
         }
         course.witness(draw, &link)?;
         course.drain(&mut link)?;
-        course.check_times(rate, delay, jitter)
+        course.check_times(rate, delay, &wire)
     })
-}
-
-fn random_loss(draw: &mut Draw) -> Loss {
-    match draw.whole(0, 3) {
-        0 => Loss::Bernoulli { probability: draw.real(0.0, 1.0), stream: Luck::new(0, 0).stream("link", "loss") },
-        1 => Loss::Periodic { period: draw.whole(1, 20), count: 0 },
-        _ => Loss::None,
-    }
 }
 
 /// What became of the items of a case.
@@ -114,7 +107,8 @@ impl Course {
         ensure!(forwarded == kept, "{kept:?} have left the queue, counted {forwarded:?}");
         let lost = (counters.losses, counters.lost_bytes);
         let through = (arrived.0 + flying.0 as u64 + lost.0, arrived.1 + flying.1 + lost.1);
-        ensure!(through == forwarded, "{forwarded:?} were sent; arrived, under way and lost are {through:?}");
+        let behind = (forwarded.0 + counters.duplicates, forwarded.1 + counters.duplicated_bytes);
+        ensure!(through == behind, "{behind:?} were sent or doubled; arrived, under way and lost are {through:?}");
         Ok(())
     }
 
@@ -156,12 +150,23 @@ impl Course {
             .map(|item| item.number)
             .collect();
         known.sort_unstable();
-        ensure!(known.iter().copied().eq(0..self.enqueued.len() as u64), "each item arrives, is dropped or lost, once");
+        let all = known.len() as u64;
+        known.dedup();
+        ensure!(known.iter().copied().eq(0..self.enqueued.len() as u64), "each item arrives, is dropped or lost");
+        let twice = all - known.len() as u64;
+        let counted = link.counters();
+        ensure!(twice == counted.duplicates, "{twice} arrived twice, counted {}", counted.duplicates);
+        let mut corrupted: Vec<u64> =
+            self.arrived.iter().filter(|(_, item)| item.corrupted).map(|(_, item)| item.number).collect();
+        corrupted.sort_unstable();
+        corrupted.dedup();
+        let corrupted = corrupted.len() as u64;
+        ensure!(corrupted == counted.corruptions, "{corrupted} arrived corrupted, counted {}", counted.corruptions);
         Ok(())
     }
 
-    fn check_times(&self, rate: Option<Rate>, delay: Duration, jitter: Duration) -> Result<(), String> {
-        for flow in 0..4 {
+    fn check_times(&self, rate: Option<Rate>, delay: Duration, wire: &WirePlan) -> Result<(), String> {
+        for flow in (0..4).filter(|_| !wire.reorders()) {
             let numbers = self.arrived.iter().filter(|(_, item)| item.flow == flow).map(|(_, item)| item.number);
             ensure!(numbers.is_sorted(), "items of flow {flow} overtake one another");
         }
@@ -172,8 +177,9 @@ impl Course {
         }
         for pair in self.arrived.windows(2) {
             let [(before, _), (at, item)] = pair else { continue };
-            // Jitter bunches arrivals up, and keeps their order.
-            let apart = if jitter.is_zero() { transmission(rate, item) } else { Duration::ZERO };
+            // Some impairments bunch arrivals up.
+            let is_even = wire.jitter.is_zero() && !wire.reorders() && wire.duplication == 0.0;
+            let apart = if is_even { transmission(rate, item) } else { Duration::ZERO };
             ensure!(*at >= *before + apart, "item {} arrives at {at}, too close behind {before}", item.number);
         }
         Ok(())

@@ -3,7 +3,9 @@
 use super::Draw;
 use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
 use crate::qdisc::{Gaps, Limit, RedMode, RedParameters};
-use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, Sampling, Traffic};
+use crate::sim::{
+    ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, ReorderingPlan, Sampling, Traffic, WirePlan,
+};
 use crate::tcp::{EcnMode, LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
 
@@ -17,18 +19,10 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
     let bits = draw.scale(2e5, 2e7);
     let rate = Rate::from_bps(bits as u64);
     let delay = draw.time(Duration::from_millis(40));
-    let shared = |name: &str, queue, loss| LinkPlan {
-        name: name.to_owned(),
-        rate,
-        delay,
-        jitter: Duration::ZERO,
-        queue,
-        loss,
-        private: false,
-    };
+    let shared = |name: &str, queue, wire| LinkPlan { name: name.to_owned(), rate, delay, queue, wire, private: false };
     let mut links = vec![
-        LinkPlan { jitter: jitter(draw), ..shared("bottleneck", queue(draw, bits), loss(draw)) },
-        shared("bottleneck.reverse", drop_tail(1000), if draw.chance(30) { loss(draw) } else { LossPlan::None }),
+        shared("bottleneck", queue(draw, bits), wire(draw)),
+        shared("bottleneck.reverse", drop_tail(1000), if draw.chance(30) { wire(draw) } else { WirePlan::default() }),
     ];
     let mut flows = Vec::new();
     for index in 0..draw.whole(1, 4) {
@@ -41,7 +35,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
                 rate: access,
                 delay: side,
                 private: true,
-                ..shared(&format!("{name}.{direction}"), drop_tail(draw.whole(2, 1000) as u32), LossPlan::None)
+                ..shared(&format!("{name}.{direction}"), drop_tail(draw.whole(2, 1000) as u32), WirePlan::default())
             });
         }
         flows.push(FlowPlan {
@@ -85,6 +79,19 @@ fn limit(draw: &mut Draw) -> Limit {
     }
 }
 
+/// Impairments of a link, mostly one or two of them.
+pub(super) fn wire(draw: &mut Draw) -> WirePlan {
+    let reordering = ReorderingPlan { probability: draw.scale(1e-3, 1.0), delay: draw.time(Duration::from_millis(30)) };
+    WirePlan {
+        jitter: jitter(draw),
+        jitter_reorders: draw.chance(50),
+        reordering: draw.chance(15).then_some(reordering),
+        loss: loss(draw),
+        duplication: if draw.chance(15) { draw.scale(1e-3, 1.0) } else { 0.0 },
+        corruption: if draw.chance(15) { draw.scale(1e-4, 0.3) } else { 0.0 },
+    }
+}
+
 fn drop_tail(packets: u32) -> QueuePlan {
     QueuePlan::DropTail { limit: Limit::Packets(packets) }
 }
@@ -117,7 +124,7 @@ fn queue(draw: &mut Draw, rate: f64) -> QueuePlan {
 }
 
 fn loss(draw: &mut Draw) -> LossPlan {
-    match draw.whole(0, 5) {
+    match draw.whole(0, 7) {
         0 => LossPlan::Bernoulli { probability: draw.scale(1e-4, 0.3) },
         1 => {
             let period = draw.whole(2, 500);
@@ -132,6 +139,11 @@ fn loss(draw: &mut Draw) -> LossPlan {
                 late_by: draw.time(Duration::from_millis(50)),
             }
         }
+        3 => LossPlan::BitErrors { probability: draw.scale(1e-8, 1e-4) },
+        4 => LossPlan::GilbertElliott {
+            good: ChannelState { loss: draw.scale(1e-4, 1e-2), leave: draw.scale(1e-4, 0.1) },
+            bad: ChannelState { loss: draw.real(0.0, 1.0), leave: draw.real(0.05, 1.0) },
+        },
         _ => LossPlan::None,
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Runs a plan with algorithms of the caller's own, and checks that the result keeps what every run must:
 ///
-/// * sent = delivered + dropped + lost + in flight, in packets and in bytes, data and acknowledgements;
+/// * sent + duplicated = delivered + corrupted + dropped + lost + in flight, in packets and in bytes, data and acknowledgements;
 /// * no link sends more than its rate allows, no queue holds more than its limit;
 /// * nobody measures an RTT below the propagation of the path;
 /// * windows are finite and at least one segment; no more is in flight than the receiver's window allows;
@@ -36,10 +36,12 @@ pub(super) fn check_result(plan: &Plan, result: &RunResult) -> Result<(), String
 fn check_totals(result: &RunResult) -> Result<(), String> {
     let totals = &result.totals;
     let mut sum = totals.delivered;
-    for part in [totals.dropped, totals.lost, totals.in_flight] {
+    for part in [totals.corrupted, totals.dropped, totals.lost, totals.in_flight] {
         sum += part;
     }
-    ensure!(sum == totals.sent, "sent is not delivered + dropped + lost + in flight: {totals:?}");
+    let mut known = totals.sent;
+    known += totals.duplicated;
+    ensure!(sum == known, "sent + duplicated is not delivered + corrupted + dropped + lost + in flight: {totals:?}");
     Ok(())
 }
 
@@ -137,7 +139,9 @@ mod tests {
     fn a_result_that_cannot_be_is_found() {
         let plan = random_plan(&CcSpec::by_name("aimd").unwrap(), 3);
         let result = check_run("aimd", &plan, &mut |flow| flow.cc.build(flow.cc_context)).unwrap();
-        let spoiled: [fn(&mut RunResult); 10] = [
+        let spoiled: [fn(&mut RunResult); 12] = [
+            |result| result.totals.duplicated.packets += 1,
+            |result| result.totals.corrupted.bytes += 1,
             |result| result.totals.delivered.packets += 1,
             |result| result.totals.in_flight.bytes += 1,
             |result| result.links[0].utilization = Some(1.5),

@@ -9,17 +9,30 @@
 
 mod loss;
 mod waits;
+mod wire;
 
-pub use loss::{Fate, Loss, Numbers};
+pub use loss::{BitErrors, ChannelState, Fate, GilbertElliott, Loss, Numbers};
 use waits::Waits;
+use wire::Passage;
+pub use wire::{Chance, Jitter, Wire};
 
 use std::collections::VecDeque;
 
 use hdrhistogram::Histogram;
 
-use crate::luck::Stream;
 use crate::qdisc::{Qdisc, Queue, Queued, Reason, Verdict};
 use crate::units::{Duration, Instant, Rate};
+
+/// What a link needs to know of an item beside what its queue does.
+pub trait Carried: Queued + Clone {
+    /// Some of its bits have become wrong.
+    fn corrupt(&mut self);
+
+    /// It arrives twice: first as it is left behind, and then as it is returned.
+    fn double(&mut self) -> Self {
+        self.clone()
+    }
+}
 
 /// What a link is made of.
 #[derive(Clone, Debug)]
@@ -28,10 +41,8 @@ pub struct LinkConfig {
     pub rate: Option<Rate>,
     /// Propagation.
     pub delay: Duration,
-    /// Extra delay, uniform in 0 .. `jitter`, that keeps the order.
-    pub jitter: Option<(Duration, Stream)>,
-    /// What is lost behind the transmitter.
-    pub loss: Loss,
+    /// What goes wrong behind the transmitter; `None` where nothing does.
+    pub wire: Option<Wire>,
     /// Whether waiting times are kept as a histogram, too.
     pub histogram: bool,
 }
@@ -41,16 +52,12 @@ pub struct LinkConfig {
 pub struct Link<T> {
     transmitter: Transmitter,
     delay: Duration,
-    jitter: Option<(Duration, Stream)>,
-    loss: Loss,
-    /// Whether packets may overtake one another behind the transmitter.
-    reorders: bool,
+    wire: Option<Box<Wire>>,
     queue: Queue<T>,
-    /// What has been sent and has not arrived, with the time of arrival, in order.
+    /// What has been sent and has not arrived, with the time of arrival, in the order of arrival.
     pipe: VecDeque<(Instant, T)>,
     /// What was lost behind the transmitter and has not been taken back, with the time at which it would have arrived.
     lost: Vec<(Instant, T)>,
-    last_arrival: Instant,
     counters: LinkCounters,
     waits: Option<Box<Waits>>,
 }
@@ -80,23 +87,28 @@ pub struct LinkCounters {
     pub losses: u64,
     /// Their bytes.
     pub lost_bytes: u64,
+    /// Packets that arrive twice.
+    pub duplicates: u64,
+    /// Bytes of what arrives a second time.
+    pub duplicated_bytes: u64,
+    /// Packets that arrive corrupted; one that arrives twice counts once.
+    pub corruptions: u64,
+    /// Packets that overtook another one.
+    pub reordered: u64,
     /// Sum of the waiting times of forwarded packets, transmission excluded.
     pub wait_ns: u64,
 }
 
-impl<T: Queued> Link<T> {
+impl<T: Carried> Link<T> {
     /// An idle link with an empty queue.
     pub fn new(config: LinkConfig, queue: Queue<T>) -> Self {
         Link {
             transmitter: Transmitter::new(config.rate),
             delay: config.delay,
-            jitter: config.jitter,
-            reorders: config.loss.reorders(),
-            loss: config.loss,
+            wire: config.wire.map(Box::new),
             queue,
             pipe: VecDeque::new(),
             lost: Vec::new(),
-            last_arrival: Instant::ZERO,
             counters: LinkCounters::default(),
             waits: config.histogram.then(Box::default),
         }
@@ -137,9 +149,9 @@ impl<T: Queued> Link<T> {
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         match self.pipe.front() {
-            // What is late may be overtaken by what still waits.
-            Some((arrival, _)) if self.reorders && self.queue.backlog_packets() > 0 => {
-                Some(self.transmitter.free_at.min(*arrival))
+            // What waits may overtake what is under way.
+            Some((arrival, _)) if self.reorders() => {
+                Some(self.next_commitment().map_or(*arrival, |earliest| earliest.min(*arrival)))
             }
             Some((arrival, _)) => Some(*arrival),
             // Everything sent so far was lost, and more is waiting.
@@ -166,10 +178,22 @@ impl<T: Queued> Link<T> {
     /// The next packet under way and when it comes to the far end, ahead of that time.
     ///
     /// For an owner that can deal with arrivals before they happen; it then wakes the link by
-    /// [`Link::next_commitment`] and not by [`Link::next_deadline`]. Not for links that reorder.
+    /// [`Link::next_commitment`] and not by [`Link::next_deadline`]. Not for a link that [`Link::reorders`].
     #[inline]
     pub fn take_ahead(&mut self) -> Option<(Instant, T)> {
         self.pipe.pop_front()
+    }
+
+    /// Whether anything can go wrong behind the transmitter.
+    #[inline]
+    pub fn is_impaired(&self) -> bool {
+        self.wire.is_some()
+    }
+
+    /// Whether packets may overtake one another.
+    #[inline]
+    pub fn reorders(&self) -> bool {
+        self.wire.as_ref().is_some_and(|wire| wire.reorders())
     }
 
     /// A time before which nothing comes out that is not under way already.
@@ -212,11 +236,6 @@ impl<T: Queued> Link<T> {
         }
     }
 
-    /// True if packets may overtake one another on the way.
-    pub fn reorders(&self) -> bool {
-        self.reorders
-    }
-
     /// Packets and bytes that wait.
     pub fn backlog(&self) -> (u32, u64) {
         (self.queue.backlog_packets(), self.queue.backlog_bytes())
@@ -236,27 +255,40 @@ impl<T: Queued> Link<T> {
         if let Some(waits) = &mut self.waits {
             waits.record(wait);
         }
-        let mut at = self.transmitter.send(start, bytes) + self.delay;
-        if let Some((jitter, stream)) = &mut self.jitter {
-            at = self.last_arrival.max(at + jitter.mul_f64_floor(stream.next_f64()));
-            self.last_arrival = at;
-        }
-        match self.loss.fate() {
-            Fate::Lost => {
-                self.counters.losses += 1;
-                self.counters.lost_bytes += u64::from(bytes);
-                self.lost.push((at, item));
+        let at = self.transmitter.send(start, bytes) + self.delay;
+        match &mut self.wire {
+            None => self.pipe.push_back((at, item)),
+            Some(wire) => {
+                let passage = wire.pass(at, bytes);
+                self.pass(passage, item);
             }
-            Fate::Late(by) => self.insert(at + by, item),
-            Fate::Arrives if self.reorders => self.insert(at, item),
-            Fate::Arrives => self.pipe.push_back((at, item)),
         }
     }
 
-    /// Puts a packet where its time of arrival belongs, behind others of that time.
-    fn insert(&mut self, at: Instant, item: T) {
-        let position = self.pipe.partition_point(|(other, _)| *other <= at);
-        self.pipe.insert(position, (at, item));
+    #[inline(never)]
+    fn pass(&mut self, passage: Passage, mut item: T) {
+        let Passage { at, lost, doubled, corrupted } = passage;
+        let bytes = u64::from(item.wire_len());
+        if lost {
+            self.counters.losses += 1;
+            self.counters.lost_bytes += bytes;
+            self.lost.push((at, item));
+            return;
+        }
+        if corrupted {
+            self.counters.corruptions += 1;
+            item.corrupt();
+        }
+        // Behind everything that arrives no later.
+        let place = self.pipe.iter().rposition(|(arrival, _)| *arrival <= at).map_or(0, |before| before + 1);
+        self.counters.reordered += u64::from(place < self.pipe.len());
+        if doubled {
+            self.counters.duplicates += 1;
+            self.counters.duplicated_bytes += bytes;
+            let second = item.double();
+            self.pipe.insert(place, (at, second));
+        }
+        self.pipe.insert(place, (at, item));
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::luck::Luck;
 use crate::qdisc::{DropTail, Ecn, Limit};
 
 /// A test item: its number, and as many bytes as it says. No packet of a simulation.
@@ -21,8 +22,39 @@ impl Queued for Frame {
     fn mark(&mut self) {}
 }
 
+impl Carried for Frame {
+    fn corrupt(&mut self) {
+        self.number += CORRUPTED;
+    }
+}
+
+/// Added to the number of a frame.
+const CORRUPTED: u32 = 1000;
+
+fn losing(loss: Loss) -> Wire {
+    Wire { jitter: None, reordering: None, loss, duplication: None, corruption: None }
+}
+
+fn always() -> Chance {
+    Chance { probability: 1.0, stream: Luck::new(1, 0).stream("link", "test") }
+}
+
+/// Happens to the first packet of these seeds, and to none of the next two.
+fn once() -> Chance {
+    let fits = |seed: &u64| {
+        let mut stream = Luck::new(*seed, 0).stream("link", "test");
+        [true, false, false].iter().all(|hit| (stream.next_f64() < 0.5) == *hit)
+    };
+    let seed = (0..).find(fits).expect("an eighth of all seeds fits");
+    Chance { probability: 0.5, stream: Luck::new(seed, 0).stream("link", "test") }
+}
+
 fn link(rate_bps: u64, delay: Duration, limit: u32, loss: Loss) -> Link<Frame> {
-    let config = LinkConfig { rate: Rate::from_bps(rate_bps), delay, jitter: None, loss, histogram: true };
+    impaired(rate_bps, delay, limit, losing(loss))
+}
+
+fn impaired(rate_bps: u64, delay: Duration, limit: u32, wire: Wire) -> Link<Frame> {
+    let config = LinkConfig { rate: Rate::from_bps(rate_bps), delay, wire: Some(wire), histogram: true };
     Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(limit))))
 }
 
@@ -84,6 +116,47 @@ fn a_link_goes_on_when_everything_in_flight_was_lost() {
     assert_eq!(arrivals(&mut link), [(2, 3)]);
     assert_eq!(link.counters().losses, 2);
     assert_eq!(std::iter::from_fn(|| link.take_lost()).count(), 2);
+}
+
+#[test]
+fn a_packet_that_is_held_back_is_overtaken_by_those_that_were_still_waiting() {
+    // 1000 bytes at 8 Mbit/s take 1 ms; 5 ms of propagation.
+    let reordering = Some((once(), Duration::from_micros(2_500)));
+    let wire = Wire { reordering, ..losing(Loss::None) };
+    let mut link = impaired(8_000_000, Duration::from_millis(5), 10, wire);
+    for number in 0..3 {
+        link.enqueue(ms(0), Frame { number, bytes: 1000 });
+    }
+    // Frame 0 would come at 6 ms and comes at 8.5; nothing else is late.
+    assert_eq!(arrivals(&mut link), [(1, 7), (2, 8), (0, 8)]);
+    assert_eq!(link.counters().reordered, 2);
+}
+
+#[test]
+fn a_doubled_packet_arrives_twice_in_a_row() {
+    let wire = Wire { duplication: Some(once()), ..losing(Loss::None) };
+    let mut link = impaired(8_000_000, Duration::from_millis(5), 10, wire);
+    for number in 0..2 {
+        link.enqueue(ms(0), Frame { number, bytes: 1000 });
+    }
+    assert_eq!(arrivals(&mut link), [(0, 6), (0, 6), (1, 7)]);
+    let counters = link.counters();
+    assert_eq!((counters.forwarded, counters.duplicates, counters.duplicated_bytes), (2, 1, 1000));
+}
+
+#[test]
+fn a_lost_packet_is_neither_doubled_nor_corrupted() {
+    let both = Wire { duplication: Some(always()), corruption: Some(always()), ..losing(Loss::None) };
+    let mut link = impaired(8_000_000, Duration::ZERO, 10, both.clone());
+    link.enqueue(ms(0), Frame { number: 0, bytes: 1000 });
+    assert_eq!(arrivals(&mut link), [(CORRUPTED, 1), (CORRUPTED, 1)]);
+    assert_eq!(link.counters().corruptions, 1);
+    let loss = Loss::Periodic { period: 1, count: 0 };
+    let mut link = impaired(8_000_000, Duration::ZERO, 10, Wire { loss, ..both });
+    link.enqueue(ms(0), Frame { number: 0, bytes: 1000 });
+    assert_eq!(arrivals(&mut link), []);
+    let counters = link.counters();
+    assert_eq!((counters.losses, counters.duplicates, counters.corruptions), (1, 0, 0));
 }
 
 #[test]

@@ -48,8 +48,22 @@ pub fn convergence(cc: &CcSpec) -> Option<Convergence> {
         CcSpec::Aiad(_) => Some(Convergence::Difference { factor: 1.0 }),
         CcSpec::Mimd(_) => Some(Convergence::RatioKept),
         CcSpec::Miad(_) => Some(Convergence::RatioDiverges),
-        CcSpec::Linear(_) | CcSpec::Cubic(_) => None,
+        // Without marks the increases of two users differ by ever less, but no law holds for the windows alone.
+        CcSpec::MrAimd(_) | CcSpec::Linear(_) | CcSpec::Cubic(_) => None,
     }
+}
+
+/// Window of MR-AIMD after each of `rounds` round trips without marks or losses, by equation 3 of psaras-mr-aimd:
+/// `alpha_n = alpha_(n-1) + alpha' n`, and the window gains `alpha_0 .. alpha_(n-1)`.
+///
+/// It grows faster than equation 1, which the protocol follows per ACK.
+pub fn mr_aimd_windows(window: f64, increase: f64, acceleration: f64, rounds: u32) -> Vec<f64> {
+    let mut now = (window, increase);
+    let next = |n: u32| {
+        now = (now.0 + now.1, now.1 + acceleration * f64::from(n));
+        now.0
+    };
+    (1..=rounds).map(next).collect()
 }
 
 /// Time-mean window of AIMD(`increase`, `remaining`) when every 1/`p`-th packet is lost:

@@ -6,6 +6,7 @@
 
 pub mod closed_form;
 mod cycles;
+mod expansion;
 mod load_curve;
 mod long_run;
 mod request;
@@ -16,6 +17,7 @@ mod tests;
 mod trajectory;
 
 pub use cycles::{Cycle, cycles};
+pub use expansion::{Expansion, expansion};
 pub use load_curve::{LoadCurve, LoadCurveRequest, LoadPoint};
 pub use long_run::{Averages, Horizon, long_run};
 pub use request::{RequestError, json};

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::closed_form::{self, Convergence};
 use super::cycles::{Cycle, cycles};
+use super::expansion::{Expansion, expansion};
 use super::long_run::{Averages, Horizon, long_run};
 use super::synchronous::{Peak, Setup, Synchronous};
 use crate::cc::CcSpec;
@@ -36,6 +37,8 @@ pub struct Table {
     pub efficiency: Vec<EfficiencyRow>,
     /// How two unequal users come together, or do not.
     pub fairness: Vec<FairnessRow>,
+    /// How fast one user takes up capacity that others have left.
+    pub expansion: Vec<Expansion>,
 }
 
 /// How a figure was computed.
@@ -119,10 +122,11 @@ pub fn table() -> Table {
         conventions: CONVENTIONS.to_vec(),
         efficiency: efficiency_rules().into_iter().map(|(rule, cc)| efficiency_row(rule, cc)).collect(),
         fairness: fairness_rules().into_iter().map(|(rule, cc)| fairness_row(rule, cc)).collect(),
+        expansion: expansion(),
     }
 }
 
-const CONVENTIONS: [Convention; 7] = [
+const CONVENTIONS: [Convention; 8] = [
     Convention {
         name: "efficiency",
         meaning: "mean load over X_goal, over the steps at or below X_goal; two users, feedback y = 1 above X_goal, strictly",
@@ -143,6 +147,10 @@ const CONVENTIONS: [Convention; 7] = [
     Convention {
         name: "congested_share",
         meaning: "share of the steps above X_goal, in the second half of the run, and from its start",
+    },
+    Convention {
+        name: "expansion",
+        meaning: "windows of 20 segments, round trips after others have left, no marks and no losses; equation 3 of psaras-mr-aimd beside its equation 1 for every ACK",
     },
     Convention {
         name: "fair",

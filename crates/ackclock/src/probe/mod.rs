@@ -40,6 +40,30 @@ pub struct FlowSamples {
     pub delivered_bytes: Vec<u64>,
     /// Segments retransmitted so far.
     pub retransmits: Vec<u64>,
+    /// What the algorithms report of themselves, by names with units; not a number where a flow's has no such number.
+    pub reported: Vec<(&'static str, Vec<f64>)>,
+}
+
+impl FlowSamples {
+    /// Adds to the last row what its flow's algorithm reports.
+    pub fn report(&mut self, name: &'static str, value: f64) {
+        let row = self.time_ns.len() - 1;
+        let known = self.reported.iter().position(|(column, _)| *column == name);
+        let position = known.unwrap_or_else(|| {
+            self.reported.push((name, Vec::new()));
+            self.reported.len() - 1
+        });
+        let column = &mut self.reported[position].1;
+        column.resize(row, f64::NAN);
+        column.push(value);
+    }
+
+    /// Brings all columns to one length.
+    pub fn complete(&mut self) {
+        for (_, column) in &mut self.reported {
+            column.resize(self.time_ns.len(), f64::NAN);
+        }
+    }
 }
 
 /// Samples of links; all columns are of one length. Counters count from the start of the run.
@@ -98,9 +122,11 @@ pub enum PacketEvent {
     Lose,
     /// No packet: the sender's window has changed.
     Window,
+    /// It has come out of its last link with wrong bits, and the host discards it.
+    Discard,
 }
 
 impl PacketEvent {
     /// Names, in the order of the discriminants.
-    pub const NAMES: [&'static str; 5] = ["enter", "leave", "drop", "lose", "window"];
+    pub const NAMES: [&'static str; 6] = ["enter", "leave", "drop", "lose", "window", "discard"];
 }

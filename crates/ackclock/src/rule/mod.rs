@@ -5,6 +5,7 @@
 
 pub mod fast_convergence;
 pub mod linear;
+pub mod mr_aimd;
 pub mod new_aimd;
 
 use serde::Serialize;
@@ -30,6 +31,38 @@ pub trait Rule: Send {
     fn cut_may_raise(&self) -> bool {
         false
     }
+
+    /// True for a law whose increase itself grows with what is acknowledged.
+    fn accelerates(&self) -> bool {
+        false
+    }
+
+    /// What marks by routers mean to the rule.
+    fn marks(&self) -> Marks {
+        Marks::Cut
+    }
+
+    /// An ACK came that echoes a mark, or does not, and that ends a round trip, or does not.
+    #[inline]
+    fn on_ack(&mut self, _marked: bool, _round_ended: bool) {}
+
+    /// Marks are echoed; at most once per window of data, for a rule with [`Marks::Heard`].
+    fn on_mark(&mut self) {}
+
+    /// The retransmission timer expired, behind the cut.
+    fn on_timeout(&mut self) {}
+
+    /// Reports named numbers of the rule for samples, the unit in each name.
+    fn probe(&self, _report: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// What marks by routers mean to a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// Congestion like any other: a cut.
+    Cut,
+    /// Something that the rule hears of; the window stays, and may grow.
+    Heard,
 }
 
 /// Parameters of a rule: what a scenario file says of it.

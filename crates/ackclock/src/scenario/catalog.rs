@@ -4,8 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::impairments::Loss;
 use super::json_schema::kinds;
-use super::network::{Loss, Queue, Topology};
+use super::keys::in_words;
+use super::network::{Queue, Topology};
 use super::schema::TrafficKeys;
 use crate::cc::{CcSpec, algorithms};
 use crate::tcp::LossRecovery;
@@ -29,6 +31,8 @@ pub struct Entry {
 pub struct Parameter {
     /// The key.
     pub name: String,
+    /// What may be written.
+    pub takes: String,
     /// What it is if not given; none for a parameter that must be, or that depends on others.
     pub default: Option<Json>,
     /// What it does.
@@ -90,6 +94,7 @@ fn parameters(schema: &Json) -> Vec<Parameter> {
         .map(|(name, schema)| Parameter {
             name: name.clone(),
             default: schema.get("default").cloned(),
+            takes: in_words(schema),
             help: description(schema),
         })
         .collect()

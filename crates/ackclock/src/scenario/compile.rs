@@ -1,7 +1,7 @@
 //! From the document to the plan of one run: private links, drawn values, limits in packets.
 
 use super::error::Problem;
-use super::network::{Access, Loss, Queue};
+use super::network::{Access, Queue};
 use super::quantity::{Limit, SendJitter};
 use super::red::Place;
 use super::schema::{CutWindowName, Document, Flow, InitialSsthresh, TrafficKeys, TransportKeys};
@@ -9,7 +9,7 @@ use super::topology::{DirectedLink, Network, Route};
 use super::validate::sampling_interval;
 use crate::cc::{CcContext, CutWindow};
 use crate::luck::Luck;
-use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, Sampling, Traffic};
+use crate::sim::{FlowPlan, LinkPlan, Plan, QueueLimit, QueuePlan, Sampling, Traffic};
 use crate::tcp::{Transport, Variations};
 use crate::units::{Duration, Instant};
 
@@ -45,9 +45,8 @@ fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
             name: link.name.clone(),
             rate: link.rate,
             delay: link.delay,
-            jitter: link.jitter,
             queue: sound(queue_plan(&link.queue, &place_of_link(document, network, index))),
-            loss: loss_plan(&link.loss),
+            wire: link.impairments.plan(),
             private: false,
         })
         .collect()
@@ -114,11 +113,7 @@ pub fn check_queues(document: &Document, network: &Network) -> Result<(), (Vec<S
         plan.map(|_| ()).map_err(misfit)
     };
     for (index, link) in network.links.iter().enumerate() {
-        let place = match document.topology {
-            Some(_) if index == 0 => "topology".to_owned(),
-            Some(_) => "topology.reverse".to_owned(),
-            None => format!("links.{}", link.name),
-        };
+        let place = network.place(document, index);
         at(&place, queue_plan(&link.queue, &place_of_link(document, network, index)))?;
     }
     for (flow, route) in document.flows.iter().zip(&network.routes) {
@@ -130,17 +125,6 @@ pub fn check_queues(document: &Document, network: &Network) -> Result<(), (Vec<S
         }
     }
     Ok(())
-}
-
-fn loss_plan(loss: &Loss) -> LossPlan {
-    match loss {
-        Loss::None => LossPlan::None,
-        Loss::Bernoulli { probability } => LossPlan::Bernoulli { probability: *probability },
-        Loss::Periodic { period, offset } => LossPlan::Periodic { period: *period, offset: *offset },
-        Loss::Scripted { packets, late_packets, late_by } => {
-            LossPlan::Scripted { packets: packets.clone(), late_packets: late_packets.clone(), late_by: *late_by }
-        }
-    }
 }
 
 /// One flow of a group.
@@ -196,16 +180,19 @@ impl SingleFlow<'_> {
 
     /// A link that only this flow crosses: an access link, or a pure delay where there is none.
     fn private_link(&self, part: &str, network: &Network, extra: Duration, jitter: Duration) -> LinkPlan {
-        let pure_delay = Access { rate: None, delay: Duration::ZERO, queue: Queue::default(), loss: Loss::None };
+        let pure_delay = Access::default();
         let access = network.access.as_ref().unwrap_or(&pure_delay);
         let place = place_of_access(&self.flow.transport, self.route, access, part.ends_with("reverse"));
+        let mut wire = access.impairments.plan();
+        if !jitter.is_zero() {
+            wire.jitter = jitter;
+        }
         LinkPlan {
             name: format!("{}.{part}", self.name),
             rate: access.rate,
             delay: access.delay + extra,
-            jitter,
             queue: sound(queue_plan(&access.queue, &place)),
-            loss: loss_plan(&access.loss),
+            wire,
             private: true,
         }
     }

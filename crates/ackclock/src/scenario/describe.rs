@@ -4,12 +4,12 @@
 use serde::Serialize;
 
 use super::Scenario;
-use super::network::{Loss, Queue, Topology};
+use super::impairments::{Impairments, Loss};
+use super::network::Queue;
 use super::schema::{Document, Draw};
 use super::topology::Network;
 use crate::qdisc::{RedMode, RedParameters};
-use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, Traffic};
-use crate::units::Duration;
+use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, ReorderingPlan, Traffic, WirePlan};
 
 /// A scenario, spelled out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,6 +57,8 @@ pub struct LinkDescription {
     pub red: Option<RedParameters>,
     /// Losses behind the queue.
     pub loss: String,
+    /// What else goes wrong behind the queue.
+    pub impairments: Vec<String>,
     /// True if only one flow crosses it.
     pub private: bool,
 }
@@ -93,7 +95,7 @@ impl Scenario {
     pub fn describe(&self) -> Description {
         let plan = self.plan(None, 0);
         let document = self.document();
-        let random_inputs = random_inputs(document);
+        let random_inputs = random_inputs(document, &self.network);
         Description {
             name: document.name.clone(),
             hash: self.hash(),
@@ -113,9 +115,31 @@ impl Scenario {
 
 fn describe_link(link: &LinkPlan) -> LinkDescription {
     let queue = if link.rate.is_none() { "none".to_owned() } else { queue_in_words(&link.queue) };
-    let loss = match &link.loss {
+    LinkDescription {
+        name: link.name.clone(),
+        rate_bps: link.rate.map(|rate| rate.as_bps()),
+        delay_s: link.delay.as_secs_f64(),
+        jitter_s: link.wire.jitter.as_secs_f64(),
+        queue,
+        red: match &link.queue {
+            QueuePlan::Red { parameters, .. } => Some(parameters.clone()),
+            QueuePlan::DropTail { .. } => None,
+        },
+        loss: loss_in_words(&link.wire.loss),
+        impairments: impairments_in_words(&link.wire),
+        private: link.private,
+    }
+}
+
+fn loss_in_words(loss: &LossPlan) -> String {
+    match loss {
         LossPlan::None => "none".to_owned(),
         LossPlan::Bernoulli { probability } => format!("bernoulli, probability {probability}"),
+        LossPlan::BitErrors { probability } => format!("bit-errors, probability {probability:e}"),
+        LossPlan::GilbertElliott { good, bad } => {
+            let (p, r, loss_good, loss_bad) = (good.leave, bad.leave, good.loss, bad.loss);
+            format!("gilbert-elliott, p {p}, r {r}, loss {loss_good} or {loss_bad}")
+        }
         LossPlan::Periodic { period, offset: 0 } => format!("periodic, every {period} packets"),
         LossPlan::Periodic { period, offset } => format!("periodic, every {period} packets, {offset} earlier"),
         LossPlan::Scripted { packets, late_packets, .. } if late_packets.is_empty() => {
@@ -124,20 +148,25 @@ fn describe_link(link: &LinkPlan) -> LinkDescription {
         LossPlan::Scripted { packets, late_packets, .. } => {
             format!("scripted, {} packets, {} late", packets.len(), late_packets.len())
         }
-    };
-    LinkDescription {
-        name: link.name.clone(),
-        rate_bps: link.rate.map(|rate| rate.as_bps()),
-        delay_s: link.delay.as_secs_f64(),
-        jitter_s: link.jitter.as_secs_f64(),
-        queue,
-        red: match &link.queue {
-            QueuePlan::Red { parameters, .. } => Some(parameters.clone()),
-            QueuePlan::DropTail { .. } => None,
-        },
-        loss,
-        private: link.private,
     }
+}
+
+/// What goes wrong beside jitter and losses.
+fn impairments_in_words(wire: &WirePlan) -> Vec<String> {
+    let WirePlan { jitter, jitter_reorders, reordering, loss: _, duplication, corruption } = wire;
+    let mut words = Vec::new();
+    if *jitter_reorders && !jitter.is_zero() {
+        words.push("jitter reorders".to_owned());
+    }
+    if let Some(ReorderingPlan { probability, delay }) = reordering {
+        words.push(format!("reordering, probability {probability}, by {delay}"));
+    }
+    for (probability, name) in [(duplication, "duplication"), (corruption, "corruption")] {
+        if *probability > 0.0 {
+            words.push(format!("{name}, probability {probability}"));
+        }
+    }
+    words
 }
 
 fn queue_in_words(queue: &QueuePlan) -> String {
@@ -180,34 +209,13 @@ fn describe_flow(flow: &FlowPlan, plan: &Plan) -> FlowDescription {
 }
 
 /// Everything in a document that differs from replicate to replicate, in words.
-pub fn random_inputs(document: &Document) -> Vec<String> {
+pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
     let mut inputs = Vec::new();
-    let mut link = |name: &str, jitter: Duration, loss: &Loss, queue: &Queue| {
+    for (name, queue, impairments) in network.parts() {
         if let Queue::Red(_) = queue {
             inputs.push(format!("early drops of {name}: RED"));
         }
-        if !jitter.is_zero() {
-            inputs.push(format!("delay of {name}: uniform, 0 to {jitter} more"));
-        }
-        match loss {
-            Loss::Bernoulli { probability } if *probability > 0.0 && *probability < 1.0 => {
-                inputs.push(format!("losses of {name}: probability {probability}"));
-            }
-            _ => {}
-        }
-    };
-    if let Some(Topology::Dumbbell(dumbbell)) = &document.topology {
-        link("bottleneck", dumbbell.jitter, &dumbbell.loss, &dumbbell.queue);
-        let reverse = &dumbbell.reverse;
-        link("bottleneck.reverse", reverse.jitter, &reverse.loss, &reverse.queue);
-        if let Some(access) = &dumbbell.access {
-            link("every access link", Duration::ZERO, &access.loss, &access.queue);
-        }
-    }
-    for (name, keys) in &document.links {
-        link(name, keys.jitter, &keys.loss, &keys.queue);
-        let reverse = &keys.reverse;
-        link(&format!("{name}.reverse"), reverse.jitter, &reverse.loss, &reverse.queue);
+        inputs.extend(random_impairments(name, impairments));
     }
     for flow in &document.flows {
         let drawn = |draw: &Draw| format!("uniform, {} to {}", draw.min(), draw.max());
@@ -225,9 +233,31 @@ pub fn random_inputs(document: &Document) -> Vec<String> {
     inputs
 }
 
+fn random_impairments(name: &str, impairments: &Impairments) -> Vec<String> {
+    let Impairments { jitter, jitter_reorders: _, reordering, loss, duplication, corruption } = impairments;
+    let mut inputs = Vec::new();
+    if !jitter.is_zero() {
+        inputs.push(format!("delay of {name}: uniform, 0 to {jitter} more"));
+    }
+    match loss {
+        _ if !loss.is_random() => {}
+        Loss::BitErrors { probability } => inputs.push(format!("bit errors of {name}: probability {probability:e}")),
+        Loss::GilbertElliott { p, r, .. } => inputs.push(format!("bursts of losses of {name}: p {p}, r {r}")),
+        Loss::Bernoulli { probability } => inputs.push(format!("losses of {name}: probability {probability}")),
+        Loss::None | Loss::Periodic { .. } | Loss::Scripted { .. } => {}
+    }
+    let held_back = reordering.map_or(0.0, |reordering| reordering.probability);
+    for (what, probability) in [("reordering", held_back), ("duplication", *duplication), ("corruption", *corruption)] {
+        if probability > 0.0 && probability < 1.0 {
+            inputs.push(format!("{what} of {name}: probability {probability}"));
+        }
+    }
+    inputs
+}
+
 fn notes(document: &Document, network: &Network) -> Vec<String> {
     let mut notes = Vec::new();
-    if random_inputs(document).is_empty() {
+    if random_inputs(document, network).is_empty() {
         notes.push("nothing is random: every replicate gives the same result".to_owned());
     }
     let mut crossed = vec![false; network.links.len()];

@@ -300,6 +300,9 @@ pub enum Problem {
         /// The bottleneck.
         link: String,
     },
+    /// A jitter of the flow at a link that has one.
+    #[error("the access links have a jitter of their own; write one of the two")]
+    TwoJitters,
     /// A `--set` without a key or a value.
     #[error("write KEY=VALUE, for example topology.rate=\"10 Mbit/s\"")]
     SetSyntax,

@@ -78,7 +78,8 @@ fn default_in_words(default: &Json) -> Option<String> {
     }
 }
 
-fn in_words(schema: &Json) -> String {
+/// What may be written where a schema holds.
+pub(super) fn in_words(schema: &Json) -> String {
     let mut words: Vec<String> = Vec::new();
     for alternative in alternatives(schema) {
         for word in words_of(alternative) {

@@ -11,6 +11,7 @@ mod describe;
 mod error;
 mod fuzz;
 mod hash;
+mod impairments;
 mod json_schema;
 mod keys;
 mod network;
@@ -114,7 +115,7 @@ impl Scenario {
 
     /// True if replicates differ.
     pub fn is_random(&self) -> bool {
-        !describe::random_inputs(&self.document).is_empty()
+        !describe::random_inputs(&self.document, &self.network).is_empty()
     }
 
     /// What one should look at before one trusts a result.

@@ -1,8 +1,9 @@
-//! The keys of the network: the dumbbell, links, queues and losses.
+//! The keys of the network: the dumbbell, links and queues.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::impairments::Impairments;
 use super::json_schema::without_default;
 use super::quantity::Limit;
 use super::red::Red;
@@ -19,23 +20,19 @@ pub enum Topology {
 
 /// Flows that share one link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
 pub struct Dumbbell {
     /// Rate of the bottleneck, each way.
     pub rate: Rate,
     /// Propagation through the bottleneck, one way.
     pub delay: Duration,
-    /// Extra delay of each packet of the data direction, uniform between 0 and this; the order is kept.
-    #[serde(default)]
-    pub jitter: Duration,
     /// Queue of the data direction.
     #[serde(default = "Queue::one_bdp")]
     #[schemars(with = "Shorthand<Queue>")]
     pub queue: Queue,
-    /// Losses of the data direction behind the queue.
-    #[serde(default)]
-    #[schemars(with = "Shorthand<Loss>")]
-    pub loss: Loss,
+    /// What goes wrong behind the queue.
+    #[serde(flatten)]
+    pub impairments: Impairments,
     /// The other direction of the bottleneck.
     #[serde(default)]
     pub reverse: Reverse,
@@ -46,7 +43,7 @@ pub struct Dumbbell {
 
 /// A link of the general form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
 pub struct Link {
     /// Rate, each way; without it a pure delay.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,17 +51,13 @@ pub struct Link {
     /// Propagation, one way.
     #[serde(default)]
     pub delay: Duration,
-    /// Extra delay of each packet, uniform between 0 and this; the order is kept.
-    #[serde(default)]
-    pub jitter: Duration,
     /// Queue in front of the transmitter.
     #[serde(default = "Queue::one_bdp")]
     #[schemars(with = "Shorthand<Queue>")]
     pub queue: Queue,
-    /// Losses behind the queue.
-    #[serde(default)]
-    #[schemars(with = "Shorthand<Loss>")]
-    pub loss: Loss,
+    /// What goes wrong behind the queue.
+    #[serde(flatten)]
+    pub impairments: Impairments,
     /// The other direction.
     #[serde(default)]
     pub reverse: Reverse,
@@ -72,7 +65,7 @@ pub struct Link {
 
 /// The other direction of a link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
 pub struct Reverse {
     /// Rate; by default that of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,22 +73,18 @@ pub struct Reverse {
     /// Propagation; by default that of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
-    /// Extra delay of each packet, uniform between 0 and this; the order is kept.
-    #[serde(default)]
-    pub jitter: Duration,
     /// Queue in front of the transmitter.
     #[serde(default)]
     #[schemars(with = "Shorthand<Queue>")]
     pub queue: Queue,
-    /// Losses behind the queue.
-    #[serde(default)]
-    #[schemars(with = "Shorthand<Loss>")]
-    pub loss: Loss,
+    /// What goes wrong behind the queue.
+    #[serde(flatten)]
+    pub impairments: Impairments,
 }
 
 /// Links that each flow has for itself: one at its source and one at its destination, each with two directions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Access {
     /// Rate; without it a pure delay.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,10 +96,9 @@ pub struct Access {
     #[serde(default)]
     #[schemars(with = "Shorthand<Queue>")]
     pub queue: Queue,
-    /// Losses behind each queue.
-    #[serde(default)]
-    #[schemars(with = "Shorthand<Loss>")]
-    pub loss: Loss,
+    /// What goes wrong behind the queue.
+    #[serde(flatten)]
+    pub impairments: Impairments,
 }
 
 /// A queue discipline.
@@ -155,40 +143,4 @@ impl Queue {
             Queue::DropTail { limit } | Queue::Red(Red { limit, .. }) => *limit,
         }
     }
-}
-
-/// Losses that are not the queue's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Loss {
-    /// Nothing is lost.
-    #[default]
-    None,
-    /// Each packet is lost with the same probability, independently.
-    Bernoulli {
-        /// Probability, 0 to 1.
-        #[schemars(range(min = 0.0, max = 1.0))]
-        probability: f64,
-    },
-    /// Every n-th packet is lost.
-    Periodic {
-        /// The n: at least 1.
-        #[schemars(range(min = 1))]
-        period: u64,
-        /// How many packets earlier the first loss comes; below the period.
-        #[serde(default)]
-        offset: u64,
-    },
-    /// The packets with these numbers are lost, or late.
-    Scripted {
-        /// Numbers of the packets that are lost at this link, from 1, ascending.
-        #[serde(default)]
-        packets: Vec<u64>,
-        /// Numbers of the packets that arrive late, so that others overtake them.
-        #[serde(default)]
-        late_packets: Vec<u64>,
-        /// How much later they arrive.
-        #[serde(default)]
-        late_by: Duration,
-    },
 }

@@ -94,9 +94,12 @@ pub struct Flow {
     /// Base RTT of each flow; what the shared path leaves is added to the two directions of the source's side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Draw>,
-    /// Names of the links that data crosses, in order; ACKs cross their reverse. Not needed where there is one link.
+    /// Names of the links that data crosses, in order. Not needed where there is one link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<Vec<String>>,
+    /// Names of the links that ACKs cross, in order; by default the reverse of the path, backwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_path: Option<Vec<String>>,
     /// Transport of this group.
     #[serde(flatten)]
     pub transport: TransportKeys,

@@ -4,7 +4,8 @@
 //! `x` and `x.reverse`.
 
 use super::error::{Hint, Problem};
-use super::network::{Access, Dumbbell, Link, Loss, Queue, Reverse, Topology};
+use super::impairments::Impairments;
+use super::network::{Access, Dumbbell, Link, Queue, Topology};
 use super::schema::{Document, Flow};
 use crate::units::{Duration, Rate};
 
@@ -35,12 +36,10 @@ pub struct DirectedLink {
     pub rate: Option<Rate>,
     /// Propagation.
     pub delay: Duration,
-    /// Upper bound of the extra delay.
-    pub jitter: Duration,
     /// The queue.
     pub queue: Queue,
-    /// Losses behind it.
-    pub loss: Loss,
+    /// What goes wrong behind it.
+    pub impairments: Impairments,
 }
 
 /// The way of a group of flows.
@@ -82,6 +81,22 @@ impl Network {
         Ok(network)
     }
 
+    /// Shared links by name, and the access links as one, with their queues and what goes wrong behind them.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &Queue, &Impairments)> {
+        let shared = self.links.iter().map(|link| (link.name.as_str(), &link.queue, &link.impairments));
+        let access = self.access.iter().map(|access| ("every access link", &access.queue, &access.impairments));
+        shared.chain(access)
+    }
+
+    /// Where the document has the keys of a link.
+    pub fn place(&self, document: &Document, link: usize) -> String {
+        match document.topology {
+            Some(_) if link == 0 => "topology".to_owned(),
+            Some(_) => "topology.reverse".to_owned(),
+            None => format!("links.{}", self.links[link].name),
+        }
+    }
+
     fn route(&self, flow: &Flow) -> Result<Route, (&'static str, Problem)> {
         let forward = match &flow.path {
             Some(names) => self.walk(names).map_err(|problem| ("path", problem))?,
@@ -94,7 +109,10 @@ impl Network {
             return Err(("path", Problem::NoRateOnPath));
         }
         // A link and its reverse are neighbours.
-        let reverse: Vec<usize> = forward.iter().rev().map(|link| link ^ 1).collect();
+        let reverse = match &flow.reverse_path {
+            Some(names) => self.walk(names).map_err(|problem| ("reverse_path", problem))?,
+            None => forward.iter().rev().map(|link| link ^ 1).collect(),
+        };
         let shared = forward.iter().chain(&reverse).map(|link| self.links[*link].delay);
         let private = self.access.iter().flat_map(|access| [access.delay; 4]);
         let path_rtt = checked_sum(shared.chain(private)).map_err(|problem| ("path", problem))?;
@@ -146,22 +164,20 @@ impl Network {
 }
 
 fn both_ways_of_dumbbell(dumbbell: &Dumbbell) -> Vec<DirectedLink> {
-    let Dumbbell { rate, delay, jitter, queue, loss, reverse, access: _ } = dumbbell.clone();
-    both_ways(BOTTLENECK, &Link { rate: Some(rate), delay, jitter, queue, loss, reverse }).into()
+    let Dumbbell { rate, delay, queue, impairments, reverse, access: _ } = dumbbell.clone();
+    both_ways(BOTTLENECK, &Link { rate: Some(rate), delay, queue, impairments, reverse }).into()
 }
 
 fn both_ways(name: &str, link: &Link) -> [DirectedLink; 2] {
-    let Link { rate, delay, jitter, queue, loss, reverse } = link.clone();
-    let Reverse { rate: reverse_rate, delay: reverse_delay, jitter: reverse_jitter, .. } = reverse;
+    let Link { rate, delay, queue, impairments, reverse } = link.clone();
     let back = DirectedLink {
         name: format!("{name}{REVERSE}"),
-        rate: reverse_rate.or(rate),
-        delay: reverse_delay.unwrap_or(delay),
-        jitter: reverse_jitter,
+        rate: reverse.rate.or(rate),
+        delay: reverse.delay.unwrap_or(delay),
         queue: reverse.queue,
-        loss: reverse.loss,
+        impairments: reverse.impairments,
     };
-    [DirectedLink { name: name.to_owned(), rate, delay, jitter, queue, loss }, back]
+    [DirectedLink { name: name.to_owned(), rate, delay, queue, impairments }, back]
 }
 
 /// A sum of delays, refused where it is longer than anything that makes sense.

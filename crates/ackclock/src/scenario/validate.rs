@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::compile::check_queues;
 use super::error::Problem;
-use super::network::{Loss, Queue, Topology};
+use super::impairments::Loss;
+use super::network::Queue;
 use super::quantity::{Interval, Limit, SendJitter, Size};
 use super::schema::{Document, Draw, Flow, TrafficKeys};
 use super::topology::{BOTTLENECK, Network};
@@ -38,8 +39,8 @@ pub fn validate(document: &Document) -> Result<Network, Misfit> {
     for (index, flow) in document.flows.iter().enumerate() {
         flow_alone(flow, document.duration).map_err(|(key, problem)| flow_misfit(index, &key, problem))?;
     }
-    losses(document)?;
     let network = Network::build(document)?;
+    losses(document, &network)?;
     hops(document, &network)?;
     limits(document, &network)?;
     check_queues(document, &network)?;
@@ -140,51 +141,24 @@ fn at_most(size: Size) -> Result<(), Problem> {
     if size.0 > LARGEST { out_of_range(size, &format!("at most {LARGEST} B")) } else { Ok(()) }
 }
 
-fn losses(document: &Document) -> Result<(), Misfit> {
-    if let Some(Topology::Dumbbell(dumbbell)) = &document.topology {
-        at("topology.loss", loss(&dumbbell.loss))?;
-        at("topology.reverse.loss", loss(&dumbbell.reverse.loss))?;
-        at("topology.access.loss", dumbbell.access.as_ref().map_or(Ok(()), |access| loss(&access.loss)))?;
+/// What no range says of losses.
+fn losses(document: &Document, network: &Network) -> Result<(), Misfit> {
+    for (index, link) in network.links.iter().enumerate() {
+        at(&format!("{}.loss", network.place(document, index)), link.impairments.loss.check())?;
     }
-    for (name, link) in &document.links {
-        at(&format!("links.{name}.loss"), loss(&link.loss))?;
-        at(&format!("links.{name}.reverse.loss"), loss(&link.reverse.loss))?;
-    }
-    Ok(())
-}
-
-fn loss(loss: &Loss) -> Result<(), Problem> {
-    match loss {
-        Loss::None | Loss::Bernoulli { .. } => Ok(()),
-        Loss::Periodic { period, offset } if offset < period => Ok(()),
-        Loss::Periodic { period, offset } => {
-            out_of_range(format!("an offset of {offset}"), &format!("below the period, {period}"))
-        }
-        Loss::Scripted { packets, late_packets, late_by: _ } => {
-            script(packets)?;
-            script(late_packets)
-        }
-    }
-}
-
-fn script(packets: &[u64]) -> Result<(), Problem> {
-    if packets.first() == Some(&0) {
-        return out_of_range("packet 0", "at least 1");
-    }
-    match packets.windows(2).find(|pair| pair[0] >= pair[1]) {
-        Some(pair) => out_of_range(format!("packet {}", pair[1]), &format!("above {}: ascending", pair[0])),
-        None => Ok(()),
-    }
+    at("topology.access.loss", network.access.as_ref().map_or(Ok(()), |access| access.impairments.loss.check()))
 }
 
 fn hops(document: &Document, network: &Network) -> Result<(), Misfit> {
     // The private links of a flow carry a copy of the script of their losses.
-    let private = match network.access.as_ref().map(|access| &access.loss) {
+    let private = match network.access.as_ref().map(|access| &access.impairments.loss) {
         Some(Loss::Scripted { packets, late_packets, .. }) => 4 + 4 * (packets.len() + late_packets.len()) as u64,
         _ => 4,
     };
     let flows = document.flows.iter().zip(&network.routes);
-    let count = flows.map(|(flow, route)| u64::from(flow.count) * (private + 2 * route.forward.len() as u64)).sum();
+    let count = flows
+        .map(|(flow, route)| u64::from(flow.count) * (private + (route.forward.len() + route.reverse.len()) as u64))
+        .sum();
     if count > MOST_HOPS {
         return fail(&["flows"], Problem::TooManyHops { count, limit: MOST_HOPS });
     }
@@ -210,13 +184,17 @@ fn limits(document: &Document, network: &Network) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// A jitter in packets needs the rate of the bottleneck.
+/// A jitter in packets needs the rate of the bottleneck, and a link has one jitter.
 fn jitters(document: &Document, network: &Network) -> Result<(), Misfit> {
     let bottleneck = &network.links[network.bottleneck];
+    let is_jittered = network.access.as_ref().is_some_and(|access| !access.impairments.jitter.is_zero());
     for (index, flow) in document.flows.iter().enumerate() {
         if matches!(flow.transport.send_jitter, SendJitter::Packets(_)) && bottleneck.rate.is_none() {
             let problem = Problem::PacketsWithoutRate { link: bottleneck.name.clone() };
             return Err(flow_misfit(index, "send_jitter", problem));
+        }
+        if is_jittered && !flow.transport.send_jitter.is_zero() {
+            return Err(flow_misfit(index, "send_jitter", Problem::TwoJitters));
         }
     }
     Ok(())
@@ -256,13 +234,5 @@ mod tests {
         for name in ["", "7", "a.b", "a b", "../x", "ä", &"x".repeat(65)] {
             assert!(!is_name(name), "{name}");
         }
-    }
-
-    #[test]
-    fn scripted_losses_ascend_from_one() {
-        assert_eq!(script(&[]), Ok(()));
-        assert_eq!(script(&[1, 2, 9]), Ok(()));
-        assert!(script(&[0, 2]).is_err());
-        assert!(script(&[2, 2]).is_err());
     }
 }

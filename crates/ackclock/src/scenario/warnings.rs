@@ -30,6 +30,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     if let Some(queue) = access {
         check_queue("every access link", queue, document.flows.iter().collect());
     }
+    warnings.extend(network.parts().flat_map(|(name, _, impairments)| impairments.warnings(name)));
     for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
         let shared = route.forward.iter().map(|link| &network.links[*link]);
         let mut queues: Vec<(&str, &Queue)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();

@@ -1,7 +1,7 @@
 //! From counters to metrics: what was counted at the end less what was counted at the end of the warm-up.
 
 use super::plan::Plan;
-use super::result::{FlowResult, Histogram, LinkResult, Reasons, RunResult, Summary};
+use super::result::{FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary};
 use super::simulation::{Flow, Packets, Simulation};
 use crate::link::LinkCounters;
 use crate::metric::{jain_index, loss_rate, ratio, spread};
@@ -26,6 +26,7 @@ struct FlowCounters {
     /// Bytes ever sent, retransmissions not counted.
     sent_once: u64,
     delivered: u64,
+    corrupted: u64,
     marks: u32,
     rtt_ns: u64,
     rtt_count: u64,
@@ -41,6 +42,7 @@ impl FlowCounters {
             acknowledged: flow.sender.acknowledged(),
             sent_once: flow.sender.sent_once(),
             delivered: flow.receiver.delivered(),
+            corrupted: flow.corrupted,
             marks: flow.receiver.ce_count(),
             rtt_ns,
             rtt_count,
@@ -63,6 +65,14 @@ fn reasons(before: &LinkCounters, after: &LinkCounters) -> Reasons {
         full_drops: drops - early_drops - forced_drops,
         early_marks: after.marks - before.marks - forced_marks,
         forced_marks,
+    }
+}
+
+fn mishaps(before: &LinkCounters, after: &LinkCounters) -> Mishaps {
+    Mishaps {
+        duplicates: after.duplicates - before.duplicates,
+        corruptions: after.corruptions - before.corruptions,
+        reordered: after.reordered - before.reordered,
     }
 }
 
@@ -106,6 +116,8 @@ impl Measurement {
         let active_since = self.since.max(flow_plan.start);
         let active_until = finished_at.unwrap_or(end);
         let active_ns = active_until.as_nanos().saturating_sub(active_since.as_nanos()) as f64;
+        let mut way = flow_plan.forward.iter().chain(&flow_plan.reverse);
+        let corrupts = way.any(|link| plan.links[*link].wire.corruption > 0.0);
         let measurements = after.rtt_count - before.rtt_count;
         FlowResult {
             id: index,
@@ -126,6 +138,7 @@ impl Measurement {
             marks: u64::from(after.marks - before.marks),
             ecn_events: after.sender.ecn_events - before.sender.ecn_events,
             access_drops: self.access_drops(plan, simulation, index),
+            corrupted: corrupts.then_some(after.corrupted - before.corrupted),
             rtt_mean_s: (measurements > 0)
                 .then(|| (after.rtt_ns - before.rtt_ns) as f64 / measurements as f64 / NANOS_PER_SEC as f64),
             cwnd_mean_segments: ratio(after.window_integral - before.window_integral, active_ns),
@@ -160,6 +173,7 @@ impl Measurement {
             marks: after.marks - before.marks,
             reasons: plan.links[index].queue.acts_early().then(|| reasons(before, &after)),
             losses: after.losses - before.losses,
+            mishaps: plan.links[index].wire.harms().then(|| mishaps(before, &after)),
             queue_delay_mean_s: ratio((after.wait_ns - before.wait_ns) as f64 / NANOS_PER_SEC as f64, forwarded as f64),
             queue_delay_p95_s: waits
                 .as_ref()

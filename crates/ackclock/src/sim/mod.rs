@@ -8,10 +8,13 @@ mod sampler;
 mod simulation;
 mod source;
 mod trace;
+mod wire;
 
+pub use crate::link::ChannelState;
 pub use crate::qdisc::Limit as QueueLimit;
-pub use plan::{FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, Sampling, Traffic};
-pub use result::{FlowResult, Histogram, LinkResult, Reasons, RunResult, Summary, Totals, Volume};
+pub use plan::{FlowPlan, LinkPlan, Plan, QueuePlan, Sampling, Traffic};
+pub use result::{FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary, Totals, Volume};
+pub use wire::{LossPlan, ReorderingPlan, WirePlan};
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,5 +1,6 @@
 //! Packets: a small one that links move about, and what it carries, which stays where it is.
 
+use crate::link::Carried;
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
 
@@ -16,6 +17,27 @@ pub struct Packet {
     pub wire_len: u32,
     /// The ECN field.
     pub ecn: Ecn,
+    /// What the link that it crosses does to it.
+    pub harm: Harm,
+}
+
+/// What a link does to a packet, in one word; it takes effect when the packet comes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Harm(u32);
+
+impl Harm {
+    const CORRUPTED: u32 = 1;
+    const DOUBLED: u32 = 2;
+
+    /// Whether some of its bits are wrong.
+    pub fn is_corrupted(self) -> bool {
+        self.0 & Self::CORRUPTED != 0
+    }
+
+    /// Whether a second packet with the same body comes right behind it.
+    pub fn is_doubled(self) -> bool {
+        self.0 & Self::DOUBLED != 0
+    }
 }
 
 impl Queued for Packet {
@@ -37,6 +59,19 @@ impl Queued for Packet {
     }
 }
 
+impl Carried for Packet {
+    fn corrupt(&mut self) {
+        self.harm.0 |= Harm::CORRUPTED;
+    }
+
+    /// The second packet has the body, and the first needs a copy of it when it comes out.
+    fn double(&mut self) -> Self {
+        let second = *self;
+        self.harm.0 |= Harm::DOUBLED;
+        second
+    }
+}
+
 /// What a packet carries.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
@@ -44,6 +79,24 @@ pub enum Body {
     Data(DataSegment),
     /// An acknowledgement, to the sender.
     Ack(AckSegment),
+    /// Either of them with wrong bits.
+    Corrupted {
+        /// Its position, as it was.
+        seq: u64,
+        /// Its payload.
+        len: u32,
+    },
+}
+
+impl Body {
+    /// The first byte of data and the payload, or the next byte that an ACK expects and nothing.
+    pub fn position(&self) -> (u64, u32) {
+        match self {
+            Body::Data(segment) => (segment.seq, segment.len),
+            Body::Ack(ack) => (ack.ack, 0),
+            Body::Corrupted { seq, len } => (*seq, *len),
+        }
+    }
 }
 
 /// A place in [`Bodies`].
@@ -81,6 +134,18 @@ impl Bodies {
     #[inline]
     pub fn get(&self, id: BodyId) -> &Body {
         &self.places[id.0 as usize]
+    }
+
+    /// Keeps another body like this one.
+    pub fn keep_copy(&mut self, id: BodyId) -> BodyId {
+        self.keep(*self.get(id))
+    }
+
+    /// Some bits of a body have become wrong.
+    pub fn corrupt(&mut self, id: BodyId) {
+        let body = &mut self.places[id.0 as usize];
+        let (seq, len) = body.position();
+        *body = Body::Corrupted { seq, len };
     }
 
     /// Gives a body back, and its place free.

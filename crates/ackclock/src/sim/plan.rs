@@ -1,5 +1,6 @@
 //! A run, compiled: dense ids, integers, no units to parse. What `scenario` makes and `Simulation` runs.
 
+use super::wire::WirePlan;
 use crate::cc::{CcContext, CcSpec};
 use crate::luck::Stream;
 use crate::qdisc::{DropTail, Limit, Queue, Queued, Red, RedParameters};
@@ -41,12 +42,10 @@ pub struct LinkPlan {
     pub rate: Option<Rate>,
     /// Propagation, one way.
     pub delay: Duration,
-    /// Extra delay of each packet, uniform in 0 .. `jitter`; the order of packets is kept.
-    pub jitter: Duration,
     /// The queue in front of the transmitter.
     pub queue: QueuePlan,
-    /// What is lost behind the transmitter.
-    pub loss: LossPlan,
+    /// What goes wrong behind it.
+    pub wire: WirePlan,
     /// True for a link that belongs to one flow (access links, pure delays): it appears in the results
     /// only on request.
     pub private: bool,
@@ -90,41 +89,6 @@ impl QueuePlan {
     /// True for a queue that drops or marks before it is full.
     pub fn acts_early(&self) -> bool {
         matches!(self, QueuePlan::Red { .. })
-    }
-}
-
-/// Losses that are not the queue's.
-#[derive(Clone, Debug, PartialEq)]
-pub enum LossPlan {
-    /// Nothing is lost.
-    None,
-    /// Each packet is lost with this probability.
-    Bernoulli {
-        /// In 0 ..= 1.
-        probability: f64,
-    },
-    /// Every `period`-th packet is lost, the first being number `period - offset`.
-    Periodic {
-        /// At least 1.
-        period: u64,
-        /// Less than `period`.
-        offset: u64,
-    },
-    /// The packets with these numbers are lost or late, counted from 1, in order.
-    Scripted {
-        /// Lost; ascending.
-        packets: Vec<u64>,
-        /// Late; ascending.
-        late_packets: Vec<u64>,
-        /// How much later they arrive.
-        late_by: Duration,
-    },
-}
-
-impl LossPlan {
-    /// Loses the packets with these numbers; they ascend.
-    pub fn losing(packets: Vec<u64>) -> Self {
-        LossPlan::Scripted { packets, late_packets: Vec::new(), late_by: Duration::ZERO }
     }
 }
 

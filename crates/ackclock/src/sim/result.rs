@@ -26,13 +26,17 @@ pub struct RunResult {
 }
 
 /// Where the packets of a run are at its end, data and acknowledgements, warm-up included:
-/// `sent = delivered + dropped + lost + in_flight`.
+/// `sent + duplicated = delivered + corrupted + dropped + lost + in_flight`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Entered the network.
     pub sent: Volume,
-    /// Came to the end of their route.
+    /// Came into being on links, as second copies.
+    pub duplicated: Volume,
+    /// Came to the end of their route unharmed.
     pub delivered: Volume,
+    /// Came to the end of their route with wrong bits, and were discarded there.
+    pub corrupted: Volume,
     /// Dropped by queues.
     pub dropped: Volume,
     /// Lost behind transmitters.
@@ -127,6 +131,10 @@ pub struct FlowResult {
     pub ecn_events: u64,
     /// Packets dropped on the way to the first shared link: by the queue of the access link.
     pub access_drops: u64,
+    /// Packets of either direction that arrived with wrong bits, and were discarded by the host; none where no link on
+    /// the way corrupts any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupted: Option<u64>,
     /// Mean of the RTT measurements; none where nothing was measured.
     pub rtt_mean_s: Option<f64>,
     /// Mean of cwnd over the time the flow was active, recovery included.
@@ -157,6 +165,9 @@ pub struct LinkResult {
     pub reasons: Option<Reasons>,
     /// Packets lost behind the transmitter.
     pub losses: u64,
+    /// What else went wrong behind the transmitter; none where nothing can.
+    #[serde(flatten)]
+    pub mishaps: Option<Mishaps>,
     /// Mean wait in the queue of forwarded packets, transmission excluded.
     pub queue_delay_mean_s: f64,
     /// 95th percentile of that wait, within 1 %.
@@ -164,6 +175,17 @@ pub struct LinkResult {
     /// All of these waits. They stand beside the metrics, not among them.
     #[serde(skip)]
     pub queue_delays: Histogram,
+}
+
+/// What went wrong behind a transmitter with packets that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Mishaps {
+    /// Packets that arrived twice.
+    pub duplicates: u64,
+    /// Packets that arrived with wrong bits.
+    pub corruptions: u64,
+    /// Packets that overtook another one.
+    pub reordered: u64,
 }
 
 /// Why a queue dropped and marked packets.

@@ -53,6 +53,7 @@ impl Sampler {
             columns.sent_bytes.push(flow.wire_bytes_sent());
             columns.delivered_bytes.push(flow.receiver.delivered());
             columns.retransmits.push(sender.counters().retransmits);
+            sender.cc().probe(&mut |name, value| columns.report(name, value));
         }
         let columns = &mut self.samples.links;
         for (position, index) in self.links.iter().enumerate() {
@@ -69,7 +70,8 @@ impl Sampler {
         now + self.interval
     }
 
-    pub(super) fn into_samples(self) -> Samples {
+    pub(super) fn into_samples(mut self) -> Samples {
+        self.samples.flows.complete();
         self.samples
     }
 }

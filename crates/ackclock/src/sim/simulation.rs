@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Interrupted;
 use super::measure::Measurement;
-use super::packet::{Bodies, Body, Packet};
-use super::plan::{FlowPlan, LinkPlan, LossPlan, Plan};
+use super::packet::{Bodies, Body, Harm, Packet};
+use super::plan::{FlowPlan, LinkPlan, Plan};
 use super::result::{RunResult, Totals, Volume};
 use super::sampler::Sampler;
 use super::source::Source;
 use super::trace::Tracer;
 use crate::cc::{Cc, CongestionControl};
 use crate::engine::{ComponentId, EventQueue};
-use crate::link::{Link, LinkConfig, Loss, Numbers};
+use crate::link::{Link, LinkConfig};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::{Ecn, Verdict};
@@ -54,9 +54,10 @@ pub struct Simulation<'plan> {
     /// are handed over ahead of time, without an event.
     hands_over: Vec<bool>,
     bodies: Bodies,
-    /// Packets that entered the network, and those that came to the end of their route.
+    /// Packets that entered the network, and those that came to the end of their route, unharmed or corrupted.
     entered: Volume,
     arrived: Volume,
+    corrupted: Volume,
     sampler: Sampler,
     tracer: Option<Box<Tracer>>,
     measurement: Measurement,
@@ -74,6 +75,8 @@ pub(super) struct Flow {
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
     ack_len: u32,
+    /// Packets of either direction that arrived corrupted.
+    pub(super) corrupted: u64,
     /// When everything was acknowledged, and the integral of cwnd up to then.
     pub(super) finished: Option<(Instant, f64)>,
 }
@@ -209,6 +212,7 @@ impl<'plan> Simulation<'plan> {
             bodies: Bodies::default(),
             entered: Volume::default(),
             arrived: Volume::default(),
+            corrupted: Volume::default(),
             sampler: Sampler::new(plan),
             tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(plan.flows.len()))),
             measurement: Measurement::default(),
@@ -276,12 +280,14 @@ impl<'plan> Simulation<'plan> {
 
     /// Where everything is that was ever sent.
     pub(super) fn totals(&self) -> Totals {
-        let mut totals = Totals { sent: self.entered, delivered: self.arrived, ..Totals::default() };
+        let mut totals =
+            Totals { sent: self.entered, delivered: self.arrived, corrupted: self.corrupted, ..Totals::default() };
         for link in &self.links {
             let counters = link.counters();
             let ((waiting, waiting_bytes), (flying, flying_bytes)) = (link.backlog(), link.in_transit());
             totals.dropped += Volume { packets: counters.drops, bytes: counters.dropped_bytes };
             totals.lost += Volume { packets: counters.losses, bytes: counters.lost_bytes };
+            totals.duplicated += Volume { packets: counters.duplicates, bytes: counters.duplicated_bytes };
             totals.in_flight +=
                 Volume { packets: u64::from(waiting) + flying as u64, bytes: waiting_bytes + flying_bytes };
         }
@@ -299,23 +305,51 @@ impl<'plan> Simulation<'plan> {
         let state = &mut self.links[link];
         let arrived = state.poll(now);
         self.events.finish(id, state.next_deadline());
-        if let Some(packet) = arrived {
+        let is_impaired = state.is_impaired();
+        if let Some(mut packet) = arrived {
+            if is_impaired {
+                self.harm(&mut packet);
+            }
             self.trace(now, link as u32, &packet, PacketEvent::Leave);
             self.forward(now, packet);
         }
-        self.forget_lost(link);
+        if is_impaired {
+            self.forget_lost(link);
+        }
     }
 
     /// Everything under way on a link enters the links behind it, which nothing else feeds.
     fn hand_over(&mut self, link: usize) {
-        while let Some((at, packet)) = self.links[link].take_ahead() {
+        let is_impaired = self.links[link].is_impaired();
+        while let Some((at, mut packet)) = self.links[link].take_ahead() {
+            if is_impaired {
+                self.harm(&mut packet);
+            }
             self.trace(at, link as u32, &packet, PacketEvent::Leave);
             self.forward(at, packet);
         }
         if let Some(commitment) = self.links[link].next_commitment() {
             self.events.schedule(self.components.link(link as u32), commitment);
         }
-        self.forget_lost(link);
+        if is_impaired {
+            self.forget_lost(link);
+        }
+    }
+
+    /// A packet comes out of an impaired link.
+    #[cold]
+    fn harm(&mut self, packet: &mut Packet) {
+        let harm = std::mem::take(&mut packet.harm);
+        if harm.is_doubled() {
+            let shared = packet.body;
+            packet.body = self.bodies.keep_copy(shared);
+            if let Some(tracer) = &mut self.tracer {
+                tracer.doubled(shared, packet.body);
+            }
+        }
+        if harm.is_corrupted() {
+            self.bodies.corrupt(packet.body);
+        }
     }
 
     #[inline]
@@ -351,10 +385,10 @@ impl<'plan> Simulation<'plan> {
     /// A packet has reached the end of its route.
     #[inline]
     fn on_arrival(&mut self, now: Instant, packet: Packet) {
-        self.arrived.add(packet.wire_len);
         let index = packet.flow as usize;
         match self.bodies.take(packet.body) {
             Body::Data(segment) => {
+                self.arrived.add(packet.wire_len);
                 let receiver = &mut self.flows[index].receiver;
                 match receiver.on_data(now, &segment, packet.ecn == Ecn::Ce) {
                     Some(ack) => self.send_ack(now, index, ack),
@@ -362,6 +396,7 @@ impl<'plan> Simulation<'plan> {
                 }
             }
             Body::Ack(ack) => {
+                self.arrived.add(packet.wire_len);
                 let flow = &mut self.flows[index];
                 flow.sender.on_ack(now, &ack);
                 if flow.finished.is_none() && flow.sender.is_done() {
@@ -370,6 +405,17 @@ impl<'plan> Simulation<'plan> {
                 self.trace_window(now, index);
                 self.send_all(now, index);
             }
+            Body::Corrupted { .. } => self.discard(now, packet),
+        }
+    }
+
+    /// A checksum is wrong.
+    #[cold]
+    fn discard(&mut self, now: Instant, packet: Packet) {
+        self.corrupted.add(packet.wire_len);
+        self.flows[packet.flow as usize].corrupted += 1;
+        if let Hop::Link(link) = self.hops[packet.next_hop as usize - 1] {
+            self.trace(now, link, &packet, PacketEvent::Discard);
         }
     }
 
@@ -408,7 +454,7 @@ impl<'plan> Simulation<'plan> {
     fn inject(&mut self, now: Instant, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) {
         self.entered.add(wire_len);
         let body = self.bodies.keep(body);
-        let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn };
+        let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn, harm: Harm::default() };
         if let Some(tracer) = &mut self.tracer {
             tracer.sent(&packet, &self.bodies);
         }
@@ -454,6 +500,7 @@ impl Flow {
             reverse,
             data_overhead: overhead,
             ack_len: overhead,
+            corrupted: 0,
             finished: None,
         }
     }
@@ -466,21 +513,8 @@ impl Flow {
 }
 
 fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
-    let loss = match &plan.loss {
-        LossPlan::None => Loss::None,
-        LossPlan::Bernoulli { probability } => {
-            Loss::Bernoulli { probability: *probability, stream: luck.stream(&plan.name, "loss") }
-        }
-        LossPlan::Periodic { period, offset } => Loss::Periodic { period: *period, count: *offset },
-        LossPlan::Scripted { packets, late_packets, late_by } => Loss::Scripted {
-            packets: Numbers::new(packets.clone()),
-            late_packets: Numbers::new(late_packets.clone()),
-            late_by: *late_by,
-            count: 0,
-        },
-    };
-    let jitter = (!plan.jitter.is_zero()).then(|| (plan.jitter, luck.stream(&plan.name, "jitter")));
-    let config = LinkConfig { rate: plan.rate, delay: plan.delay, jitter, loss, histogram: !plan.private };
+    let wire = plan.wire.build(|purpose| luck.stream(&plan.name, purpose));
+    let config = LinkConfig { rate: plan.rate, delay: plan.delay, wire, histogram: !plan.private };
     Link::new(config, plan.queue.build(|| luck.stream(&plan.name, "queue")))
 }
 

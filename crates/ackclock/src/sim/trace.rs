@@ -1,6 +1,6 @@
 //! Writes down every packet at every link, and every change of a window, for runs that are looked at closely.
 
-use super::packet::{Bodies, Body, Packet};
+use super::packet::{Bodies, Body, BodyId, Packet};
 use super::plan::Plan;
 use crate::probe::{PacketEvent, PacketTrace};
 use crate::units::Instant;
@@ -35,24 +35,32 @@ impl Tracer {
 
     /// A packet sets out.
     pub(super) fn sent(&mut self, packet: &Packet, bodies: &Bodies) {
-        let place = packet.body.place();
+        let mut resent = false;
+        if let Body::Data(segment) = bodies.get(packet.body) {
+            let sent_to = &mut self.sent_to[packet.flow as usize];
+            resent = segment.seq < *sent_to;
+            *sent_to = (*sent_to).max(segment.seq + u64::from(segment.len));
+        }
+        self.note_resent(packet.body, resent);
+    }
+
+    /// A doubled packet has got a body of its own.
+    pub(super) fn doubled(&mut self, from: BodyId, to: BodyId) {
+        let resent = self.resent[from.place()];
+        self.note_resent(to, resent);
+    }
+
+    fn note_resent(&mut self, body: BodyId, resent: bool) {
+        let place = body.place();
         if self.resent.len() <= place {
             self.resent.resize(place + 1, false);
         }
-        self.resent[place] = false;
-        if let Body::Data(segment) = bodies.get(packet.body) {
-            let sent_to = &mut self.sent_to[packet.flow as usize];
-            self.resent[place] = segment.seq < *sent_to;
-            *sent_to = (*sent_to).max(segment.seq + u64::from(segment.len));
-        }
+        self.resent[place] = resent;
     }
 
     /// Something happens to a packet at a link.
     pub(super) fn packet(&mut self, time: Instant, link: u32, packet: &Packet, event: PacketEvent, bodies: &Bodies) {
-        let (seq, len) = match bodies.get(packet.body) {
-            Body::Data(segment) => (segment.seq, segment.len),
-            Body::Ack(ack) => (ack.ack, 0),
-        };
+        let (seq, len) = bodies.get(packet.body).position();
         let flow = packet.flow;
         let (retransmission, cwnd) = (self.resent[packet.body.place()], self.cwnd[flow as usize]);
         self.rows.push(Row { time, link, flow, event, seq, len, retransmission, cwnd });

@@ -4,7 +4,9 @@
 use std::sync::atomic::AtomicBool;
 
 use ackclock::cc::{CcContext, CcSpec};
-use ackclock::sim::{self, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling, Traffic};
+use ackclock::sim::{
+    self, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling, Traffic, WirePlan,
+};
 use ackclock::tcp::Transport;
 use ackclock::units::{Duration, Instant, Rate};
 
@@ -68,9 +70,8 @@ impl Dumbbell {
             name: name.to_owned(),
             rate: Rate::from_bps(self.rate_bps),
             delay: eighth * 2,
-            jitter: Duration::ZERO,
             queue: QueuePlan::DropTail { limit: QueueLimit::Packets(limit) },
-            loss,
+            wire: WirePlan { loss, ..WirePlan::default() },
             private: false,
         };
         let mut links = vec![

@@ -108,9 +108,10 @@ impl Sender {
         waited
     }
 
-    /// True while the window of data in which the last reduction was for a mark has not been acknowledged.
+    /// True while the window of data in which the window was last cut, for a mark, has not been acknowledged.
     pub(super) fn has_cut_for_mark(&self) -> bool {
-        self.ecn.last.is_some_and(|last| last.kind == CongestionKind::Ecn && self.snd_una < last.sent)
+        let signalled = |last: Reduction| last.kind == CongestionKind::Ecn && self.snd_una < last.sent;
+        self.ecn.last.is_some_and(signalled) && self.cc.sends_less_for_marks()
     }
 
     /// True if what is acknowledged was all sent before the last reduction. The segment behind it carries CWR, so that

@@ -273,7 +273,7 @@ impl Sender {
         }
         self.count_ack(acked_bytes > 0);
         let rate = delivered.newest.and_then(|newest| {
-            self.measure_rtt(now, ack, &newest);
+            self.measure_rtt(now, ack, acked_bytes, &newest);
             self.delivery.on_delivered(now, delivered.bytes, &newest)
         });
         let was_in_recovery = matches!(self.state, State::FastRecovery { .. });
@@ -366,8 +366,10 @@ impl Sender {
     // ---- acknowledgements ----
 
     #[inline]
-    fn measure_rtt(&mut self, now: Instant, ack: &AckSegment, newest: &SentSegment) {
+    fn measure_rtt(&mut self, now: Instant, ack: &AckSegment, acked_bytes: u64, newest: &SentSegment) {
         let rtt = match (self.transport.timestamps, newest.ambiguous) {
+            // RFC 7323 §4.1: a TSecr value counts "only if the segment advances the left edge of the send window".
+            (true, _) if acked_bytes == 0 => return,
             (true, _) => now.since(ack.echo),
             (false, false) => now.since(newest.sent_at),
             (false, true) => return,

@@ -108,6 +108,17 @@ fn reno_retransmits_on_the_third_duplicate_and_inflates_until_a_new_ack() {
 }
 
 #[test]
+fn an_echo_that_does_not_advance_the_left_edge_measures_nothing() {
+    let mut tcp = Driven::with(LossRecovery::Sack, 4.0, |transport| transport.timestamps = true);
+    tcp.sent();
+    // Segment 0 is missing: what is echoed is older than what is reported.
+    tcp.ack(0, &[(1, 2)]);
+    assert_eq!(tcp.sender.rtt().totals(), (0, 0));
+    tcp.ack(2, &[]);
+    assert_eq!(tcp.sender.rtt().totals(), (2_000_000, 1));
+}
+
+#[test]
 fn without_limited_transmit_the_first_duplicates_send_nothing() {
     for recovery in [LossRecovery::Reno, LossRecovery::Sack] {
         let mut tcp = Driven::with(recovery, 8.0, |transport| transport.limited_transmit = false);

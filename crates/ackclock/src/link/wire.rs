@@ -1,0 +1,198 @@
+//! What happens to packets behind the transmitter: jitter, reordering, loss, duplication, corruption.
+//!
+//! Each of them draws from a stream of its own, once for every packet that was sent, whatever the others decide:
+//! to add one, or to change it, shifts nobody else's luck.
+
+use super::loss::{Fate, Loss};
+use crate::luck::Stream;
+use crate::units::{Duration, Instant};
+
+/// An impaired wire.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    /// Extra delay of every packet.
+    pub jitter: Option<Jitter>,
+    /// Extra delay of some packets, which others overtake.
+    pub reordering: Option<(Chance, Duration)>,
+    /// What is lost.
+    pub loss: Loss,
+    /// What arrives twice.
+    pub duplication: Option<Chance>,
+    /// What arrives with wrong bits.
+    pub corruption: Option<Chance>,
+}
+
+/// Something that happens to a packet with this probability.
+#[derive(Clone, Debug)]
+pub struct Chance {
+    /// In 0 ..= 1.
+    pub probability: f64,
+    /// Where the luck comes from.
+    pub stream: Stream,
+}
+
+impl Chance {
+    fn happens(&mut self) -> bool {
+        self.stream.next_f64() < self.probability
+    }
+}
+
+/// Extra delay, uniform in 0 .. `most`.
+#[derive(Clone, Debug)]
+pub struct Jitter {
+    most: Duration,
+    stream: Stream,
+    /// The latest arrival so far, where the order is kept.
+    last: Option<Instant>,
+}
+
+impl Jitter {
+    /// Jitter that keeps the order of packets: none arrives before the one that was sent before it.
+    pub fn in_order(most: Duration, stream: Stream) -> Self {
+        Jitter { most, stream, last: Some(Instant::ZERO) }
+    }
+
+    /// Jitter that delays every packet on its own, so that some overtake others.
+    pub fn free(most: Duration, stream: Stream) -> Self {
+        Jitter { most, stream, last: None }
+    }
+
+    fn delay(&mut self, at: Instant) -> Instant {
+        let at = at + self.most.mul_f64_floor(self.stream.next_f64());
+        match &mut self.last {
+            None => at,
+            Some(last) => {
+                *last = at.max(*last);
+                *last
+            }
+        }
+    }
+}
+
+/// What becomes of a packet on the wire.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passage {
+    /// When it comes to the far end, or would.
+    pub at: Instant,
+    pub lost: bool,
+    pub doubled: bool,
+    pub corrupted: bool,
+}
+
+impl Wire {
+    /// Whether anything can happen to a packet.
+    pub fn does_anything(&self) -> bool {
+        let Wire { jitter, reordering, loss, duplication, corruption } = self;
+        jitter.is_some()
+            || reordering.is_some()
+            || !matches!(loss, Loss::None)
+            || duplication.is_some()
+            || corruption.is_some()
+    }
+
+    /// Whether packets may overtake one another.
+    pub(super) fn reorders(&self) -> bool {
+        self.reordering.is_some()
+            || self.loss.reorders()
+            || self.jitter.as_ref().is_some_and(|jitter| jitter.last.is_none())
+    }
+
+    /// A packet of so many bytes would come to the far end at `at`.
+    pub(super) fn pass(&mut self, at: Instant, bytes: u32) -> Passage {
+        let mut at = match &mut self.jitter {
+            Some(jitter) => jitter.delay(at),
+            None => at,
+        };
+        if let Some((chance, delay)) = &mut self.reordering
+            && chance.happens()
+        {
+            at += *delay;
+        }
+        let fate = self.loss.fate(bytes);
+        if let Fate::Late(by) = fate {
+            at += by;
+        }
+        let happens = |chance: &mut Option<Chance>| chance.as_mut().is_some_and(Chance::happens);
+        Passage {
+            at,
+            lost: fate == Fate::Lost,
+            doubled: happens(&mut self.duplication),
+            corrupted: happens(&mut self.corruption),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::luck::Luck;
+
+    fn stream(purpose: &str) -> Stream {
+        Luck::new(1, 0).stream("link", purpose)
+    }
+
+    fn chance(purpose: &str) -> Chance {
+        Chance { probability: 0.2, stream: stream(purpose) }
+    }
+
+    fn loss() -> Loss {
+        Loss::Bernoulli { probability: 0.2, stream: stream("loss") }
+    }
+
+    fn silent() -> Wire {
+        Wire { jitter: None, reordering: None, loss: Loss::None, duplication: None, corruption: None }
+    }
+
+    fn everything() -> Wire {
+        Wire {
+            jitter: Some(Jitter::free(Duration::from_millis(1), stream("jitter"))),
+            reordering: Some((chance("reordering"), Duration::from_secs(1))),
+            loss: loss(),
+            duplication: Some(chance("duplication")),
+            corruption: Some(chance("corruption")),
+        }
+    }
+
+    fn passages(mut wire: Wire) -> Vec<Passage> {
+        (0..1000).map(|millis| wire.pass(Instant::ZERO + Duration::from_millis(millis), 1500)).collect()
+    }
+
+    #[test]
+    fn every_impairment_alone_meets_the_packets_that_it_meets_among_the_others() {
+        let together = passages(everything());
+        let alone = [
+            Wire { loss: loss(), ..silent() },
+            Wire { duplication: Some(chance("duplication")), ..silent() },
+            Wire { corruption: Some(chance("corruption")), ..silent() },
+            Wire { reordering: Some((chance("reordering"), Duration::from_secs(1))), ..silent() },
+            Wire { jitter: Some(Jitter::free(Duration::from_millis(1), stream("jitter"))), ..silent() },
+        ];
+        let late = |passage: &Passage, millis: usize| passage.at.as_nanos() - 1_000_000 * millis as u64;
+        let [lost, doubled, corrupted, held_back, jittered] = alone.map(passages);
+        for (millis, passage) in together.iter().enumerate() {
+            assert_eq!(passage.lost, lost[millis].lost);
+            assert_eq!(passage.doubled, doubled[millis].doubled);
+            assert_eq!(passage.corrupted, corrupted[millis].corrupted);
+            assert_eq!(late(passage, millis), late(&held_back[millis], millis) + late(&jittered[millis], millis));
+        }
+        let met = |happened: fn(&Passage) -> bool| together.iter().filter(|passage| happened(passage)).count();
+        // A fifth of a thousand, within four standard errors: 4 sqrt(1000 x .2 x .8) = 51.
+        for count in [met(|passage| passage.lost), met(|passage| passage.doubled), met(|passage| passage.corrupted)] {
+            assert!(count.abs_diff(200) < 51, "{count}");
+        }
+    }
+
+    #[test]
+    fn jitter_in_order_delays_what_follows_a_late_packet() {
+        let most = Duration::from_millis(20);
+        let free = passages(Wire { jitter: Some(Jitter::free(most, stream("jitter"))), ..silent() });
+        let in_order = passages(Wire { jitter: Some(Jitter::in_order(most, stream("jitter"))), ..silent() });
+        assert!(!free.is_sorted_by_key(|passage| passage.at));
+        // The same draws, and nobody before the one in front.
+        let mut last = Instant::ZERO;
+        for (free, in_order) in free.iter().zip(&in_order) {
+            last = last.max(free.at);
+            assert_eq!(in_order.at, last);
+        }
+    }
+}

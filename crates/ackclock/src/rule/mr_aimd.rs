@@ -1,0 +1,288 @@
+//! MR-AIMD: the additive increase itself increases additively, more slowly while routers mark packets.
+//!
+//! Reference: psaras-mr-aimd, eq. 1 and 2. With `alpha` the increase per round trip and `alpha'` the increase of that,
+//!
+//! * every ACK of new data: `alpha <- alpha + alpha'/w`, then `w <- w + alpha/w`
+//! * a loss: `alpha <- alpha - alpha/2`, and half of the window goes
+//! * a mark: `alpha' = 0.005` instead of 0.5 for a while; the window stays
+//! * a timeout: `alpha'` is 0.5 again
+//!
+//! Deviations: none. What the paper leaves open is a parameter: how long a mark lasts, what a timeout resets, and the
+//! two other reactions to a mark that it names. `alpha` never falls below `alpha_min`, and stays in slow start.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Marks, ParameterError, Rule, RuleParameters, require};
+
+/// Multi-rate AIMD: the increase grows too, faster without marks than with them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MrAimd {
+    /// Segments added per round trip to begin with, above 0.
+    pub alpha: f64,
+    /// What a loss leaves of alpha at least, above 0 and at most `alpha`.
+    pub alpha_min: f64,
+    /// What is added to alpha per round trip, at least 0.
+    pub alpha_prime: f64,
+    /// What is added to alpha per round trip while a mark holds it, at least 0.
+    pub alpha_prime_marked: f64,
+    /// How long a mark holds alpha': by the ACK that echoes it, until a round trip without one, or until a timeout.
+    pub ecn_hold: EcnHold,
+    /// What a mark does: slow or freeze alpha while it holds, or cut it as a loss does, once a window.
+    pub on_mark: OnMark,
+    /// What a timeout resets: alpha' (marks are forgotten), alpha, or both.
+    pub on_timeout: OnTimeout,
+    /// Part of the window and of alpha that remains at a loss, above 0 and at most 1.
+    pub remaining: f64,
+}
+
+/// What a mark does; the paper names three reactions and takes the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnMark {
+    /// alpha' is `alpha_prime_marked`.
+    #[default]
+    Slow,
+    /// alpha is cut as at a loss, once a window of data.
+    Cut,
+    /// alpha stays as it is.
+    Freeze,
+}
+
+/// How long a mark is felt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnHold {
+    /// By the ACK that echoes it.
+    Ack,
+    /// Until a round trip has passed without one.
+    Rtt,
+    /// Until a timeout.
+    #[default]
+    Timeout,
+}
+
+/// What a timeout resets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnTimeout {
+    /// alpha': marks are forgotten.
+    #[default]
+    AlphaPrime,
+    /// alpha.
+    Alpha,
+    /// Both of them.
+    Both,
+}
+
+impl Default for MrAimd {
+    fn default() -> Self {
+        MrAimd {
+            alpha: 1.0,
+            alpha_min: 0.05,
+            alpha_prime: 0.5,
+            alpha_prime_marked: 0.005,
+            ecn_hold: EcnHold::default(),
+            on_mark: OnMark::default(),
+            on_timeout: OnTimeout::default(),
+            remaining: 0.5,
+        }
+    }
+}
+
+impl RuleParameters for MrAimd {
+    type Rule = MrAimdRule;
+    const REFERENCE: &'static str = "Psaras, Dianati & Tafazolli 2009, MR-AIMD";
+
+    fn check(&self) -> Result<(), ParameterError> {
+        let MrAimd { alpha, alpha_min, alpha_prime, alpha_prime_marked, remaining, .. } = *self;
+        require("alpha", alpha, alpha > 0.0, "above 0")?;
+        require("alpha_min", alpha_min, alpha_min > 0.0 && alpha_min <= alpha, "above 0 and at most `alpha`")?;
+        require("alpha_prime", alpha_prime, alpha_prime >= 0.0, "at least 0")?;
+        require("alpha_prime_marked", alpha_prime_marked, alpha_prime_marked >= 0.0, "at least 0")?;
+        require("remaining", remaining, remaining > 0.0 && remaining <= 1.0, "above 0 and at most 1")
+    }
+
+    fn rule(&self) -> MrAimdRule {
+        MrAimdRule { parameters: self.clone(), alpha: self.alpha, held: false, marked_this_round: false }
+    }
+}
+
+/// The state of MR-AIMD.
+#[derive(Clone, Debug)]
+pub struct MrAimdRule {
+    parameters: MrAimd,
+    alpha: f64,
+    /// A mark holds alpha'.
+    held: bool,
+    marked_this_round: bool,
+}
+
+impl MrAimdRule {
+    fn alpha_prime(&self) -> f64 {
+        match (self.held, self.parameters.on_mark) {
+            (true, OnMark::Slow) => self.parameters.alpha_prime_marked,
+            (true, OnMark::Freeze) => 0.0,
+            _ => self.parameters.alpha_prime,
+        }
+    }
+
+    fn cut_alpha(&mut self) {
+        self.alpha = (self.alpha * self.parameters.remaining).max(self.parameters.alpha_min);
+    }
+}
+
+impl Rule for MrAimdRule {
+    #[inline]
+    fn grow(&mut self, w: f64, acked: f64) -> f64 {
+        self.alpha += acked * (self.alpha_prime() / w);
+        w + acked * (self.alpha / w)
+    }
+
+    fn cut(&mut self, w: f64) -> f64 {
+        self.cut_alpha();
+        w * self.parameters.remaining
+    }
+
+    fn accelerates(&self) -> bool {
+        true
+    }
+
+    fn marks(&self) -> Marks {
+        Marks::Heard
+    }
+
+    #[inline]
+    fn on_ack(&mut self, marked: bool, round_ended: bool) {
+        self.marked_this_round |= marked;
+        match self.parameters.ecn_hold {
+            EcnHold::Ack => self.held = marked,
+            EcnHold::Rtt if round_ended => self.held = std::mem::take(&mut self.marked_this_round),
+            EcnHold::Rtt | EcnHold::Timeout => self.held |= marked,
+        }
+    }
+
+    fn on_mark(&mut self) {
+        if self.parameters.on_mark == OnMark::Cut {
+            self.cut_alpha();
+        }
+    }
+
+    fn on_timeout(&mut self) {
+        if self.parameters.on_timeout != OnTimeout::Alpha {
+            (self.held, self.marked_this_round) = (false, false);
+        }
+        if self.parameters.on_timeout != OnTimeout::AlphaPrime {
+            self.alpha = self.parameters.alpha;
+        }
+    }
+
+    fn probe(&self, report: &mut dyn FnMut(&'static str, f64)) {
+        report("alpha_segments", self.alpha);
+        report("alpha_prime_segments", self.alpha_prime());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(change: impl FnOnce(&mut MrAimd)) -> MrAimdRule {
+        let mut parameters = MrAimd::default();
+        change(&mut parameters);
+        assert_eq!(parameters.check(), Ok(()));
+        parameters.rule()
+    }
+
+    #[test]
+    fn the_increase_grows_before_the_window() {
+        // alpha = 1 + 0.5/10, then 10 + 1.05/10; a whole window at once: 1.5, then 11.5.
+        let mut per_ack = rule(|_| {});
+        assert_eq!((per_ack.grow(10.0, 1.0), per_ack.alpha), (10.105, 1.05));
+        let mut per_round = rule(|_| {});
+        assert_eq!((per_round.grow(10.0, 10.0), per_round.alpha), (11.5, 1.5));
+    }
+
+    #[test]
+    fn a_loss_halves_window_and_increase_down_to_the_floor() {
+        let mut it = rule(|_| {});
+        assert_eq!((it.cut(20.0), it.alpha), (10.0, 0.5));
+        for _ in 0..9 {
+            it.cut(20.0);
+        }
+        assert_eq!(it.alpha, 0.05);
+    }
+
+    /// The accelerations after ACKs, each (marked, ends a round).
+    fn accelerations(it: &mut MrAimdRule, acks: &[(bool, bool)]) -> Vec<f64> {
+        let one = |&(marked, round_ended): &(bool, bool)| {
+            it.on_ack(marked, round_ended);
+            it.alpha_prime()
+        };
+        acks.iter().map(one).collect()
+    }
+
+    #[test]
+    fn a_mark_holds_the_acceleration_as_long_as_it_is_told_to() {
+        const FAST: f64 = 0.5;
+        const SLOW: f64 = 0.005;
+        let acks = [(false, true), (true, false), (false, false), (false, true), (false, false), (false, true)];
+        let seen = |ecn_hold| accelerations(&mut rule(|it| it.ecn_hold = ecn_hold), &acks);
+        assert_eq!(seen(EcnHold::Ack), [FAST, SLOW, FAST, FAST, FAST, FAST]);
+        // The round with the mark ends with the fourth ACK, one without it with the last.
+        assert_eq!(seen(EcnHold::Rtt), [FAST, SLOW, SLOW, SLOW, SLOW, FAST]);
+        assert_eq!(seen(EcnHold::Timeout), [FAST, SLOW, SLOW, SLOW, SLOW, SLOW]);
+        let mut frozen = rule(|it| it.on_mark = OnMark::Freeze);
+        assert_eq!(accelerations(&mut frozen, &acks[..2]), [FAST, 0.0]);
+        assert_eq!((frozen.grow(10.0, 10.0), frozen.alpha), (11.0, 1.0));
+    }
+
+    #[test]
+    fn a_mark_may_cut_the_increase_instead() {
+        let mut slows = rule(|_| {});
+        slows.on_mark();
+        assert_eq!(slows.alpha, 1.0);
+        let mut cuts = rule(|it| it.on_mark = OnMark::Cut);
+        cuts.on_ack(true, false);
+        cuts.on_mark();
+        assert_eq!((cuts.alpha, cuts.alpha_prime()), (0.5, 0.5));
+    }
+
+    #[test]
+    fn a_timeout_resets_what_it_is_told_to() {
+        let after = |on_timeout| {
+            let mut it = rule(|it| (it.on_timeout, it.ecn_hold) = (on_timeout, EcnHold::Timeout));
+            it.cut(20.0);
+            it.on_ack(true, false);
+            it.on_timeout();
+            (it.alpha, it.alpha_prime())
+        };
+        assert_eq!(after(OnTimeout::AlphaPrime), (0.5, 0.5));
+        assert_eq!(after(OnTimeout::Alpha), (1.0, 0.005));
+        assert_eq!(after(OnTimeout::Both), (1.0, 0.5));
+    }
+
+    #[test]
+    fn parameters_have_their_ranges() {
+        let fails = |change: fn(&mut MrAimd)| {
+            let mut parameters = MrAimd::default();
+            change(&mut parameters);
+            parameters.check().unwrap_err().key
+        };
+        assert_eq!(fails(|it| it.alpha = 0.0), "alpha");
+        assert_eq!(fails(|it| it.alpha_min = 0.0), "alpha_min");
+        assert_eq!(fails(|it| it.alpha_min = 1.1), "alpha_min");
+        assert_eq!(fails(|it| it.alpha_prime = -0.1), "alpha_prime");
+        assert_eq!(fails(|it| it.alpha_prime_marked = -0.1), "alpha_prime_marked");
+        assert_eq!(fails(|it| it.remaining = 0.0), "remaining");
+        assert_eq!(fails(|it| it.remaining = 1.1), "remaining");
+    }
+
+    #[test]
+    fn both_rates_are_told() {
+        let mut told = Vec::new();
+        rule(|_| {}).probe(&mut |name, value| told.push((name, value)));
+        assert_eq!(told, [("alpha_segments", 1.0), ("alpha_prime_segments", 0.5)]);
+    }
+}

@@ -1,0 +1,127 @@
+//! What goes wrong behind a transmitter, as a plan says it.
+
+use crate::link::{BitErrors, Chance, ChannelState, GilbertElliott, Jitter, Loss, Numbers, Wire};
+use crate::luck::Stream;
+use crate::units::Duration;
+
+/// What goes wrong behind a transmitter; by default nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WirePlan {
+    /// Extra delay of each packet, uniform in 0 .. `jitter`.
+    pub jitter: Duration,
+    /// Whether jitter may change the order of packets.
+    pub jitter_reorders: bool,
+    /// Packets held back, so that others overtake them.
+    pub reordering: Option<ReorderingPlan>,
+    /// What is lost.
+    pub loss: LossPlan,
+    /// Probability that a packet arrives twice.
+    pub duplication: f64,
+    /// Probability that a packet arrives with wrong bits.
+    pub corruption: f64,
+}
+
+/// Packets held back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReorderingPlan {
+    /// Probability that a packet is.
+    pub probability: f64,
+    /// For how long.
+    pub delay: Duration,
+}
+
+impl WirePlan {
+    /// Whether packets may overtake one another.
+    pub fn reorders(&self) -> bool {
+        self.reordering.is_some() || self.jitter_reorders && !self.jitter.is_zero() || self.loss.reorders()
+    }
+
+    /// Whether packets that arrive may be out of order, doubled or corrupted.
+    pub fn harms(&self) -> bool {
+        self.reorders() || self.duplication > 0.0 || self.corruption > 0.0
+    }
+
+    /// The wire, if anything goes wrong on it; each impairment draws from the `stream` of its name.
+    pub fn build(&self, stream: impl Fn(&str) -> Stream) -> Option<Wire> {
+        let chance =
+            |probability: f64, name: &str| (probability > 0.0).then(|| Chance { probability, stream: stream(name) });
+        let jitter = if self.jitter_reorders { Jitter::free } else { Jitter::in_order };
+        let wire = Wire {
+            jitter: (!self.jitter.is_zero()).then(|| jitter(self.jitter, stream("jitter"))),
+            reordering: self.reordering.and_then(|plan| Some((chance(plan.probability, "reordering")?, plan.delay))),
+            loss: self.loss.build(|| stream("loss")),
+            duplication: chance(self.duplication, "duplication"),
+            corruption: chance(self.corruption, "corruption"),
+        };
+        wire.does_anything().then_some(wire)
+    }
+}
+
+/// Losses that are not the queue's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum LossPlan {
+    /// Nothing is lost.
+    #[default]
+    None,
+    /// Each packet is lost with this probability.
+    Bernoulli {
+        /// In 0 ..= 1.
+        probability: f64,
+    },
+    /// Each bit is wrong with this probability, and a packet with a wrong bit is lost.
+    BitErrors {
+        /// In 0 ..= 1.
+        probability: f64,
+    },
+    /// Packets are lost in bursts: a channel is good or bad for some packets at a time.
+    GilbertElliott {
+        /// The state in which little is lost.
+        good: ChannelState,
+        /// The state in which much is lost.
+        bad: ChannelState,
+    },
+    /// Every `period`-th packet is lost, the first being number `period - offset`.
+    Periodic {
+        /// At least 1.
+        period: u64,
+        /// Less than `period`.
+        offset: u64,
+    },
+    /// The packets with these numbers are lost or late, counted from 1, in order.
+    Scripted {
+        /// Lost; ascending.
+        packets: Vec<u64>,
+        /// Late; ascending.
+        late_packets: Vec<u64>,
+        /// How much later they arrive.
+        late_by: Duration,
+    },
+}
+
+impl LossPlan {
+    /// Loses the packets with these numbers; they ascend.
+    pub fn losing(packets: Vec<u64>) -> Self {
+        LossPlan::Scripted { packets, late_packets: Vec::new(), late_by: Duration::ZERO }
+    }
+
+    fn reorders(&self) -> bool {
+        matches!(self, LossPlan::Scripted { late_packets, .. } if !late_packets.is_empty())
+    }
+
+    /// What loses the packets; one that draws numbers draws them from `stream`.
+    pub fn build(&self, stream: impl FnOnce() -> Stream) -> Loss {
+        match self {
+            LossPlan::None => Loss::None,
+            LossPlan::Bernoulli { probability } => Loss::Bernoulli { probability: *probability, stream: stream() },
+            LossPlan::BitErrors { probability } => Loss::BitErrors(BitErrors::new(*probability, stream())),
+            LossPlan::GilbertElliott { good, bad } => Loss::GilbertElliott(GilbertElliott::new(*good, *bad, stream())),
+            LossPlan::Periodic { period, offset } => Loss::Periodic { period: *period, count: *offset },
+            LossPlan::Scripted { packets, late_packets, late_by } => Loss::Scripted {
+                packets: Numbers::new(packets.clone()),
+                late_packets: Numbers::new(late_packets.clone()),
+                late_by: *late_by,
+                count: 0,
+            },
+        }
+    }
+}

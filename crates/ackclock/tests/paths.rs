@@ -1,0 +1,102 @@
+//! Ways that differ: ACKs on links of their own, and traffic in both directions of a link.
+
+mod common;
+
+use ackclock::scenario::Scenario;
+use ackclock::sim::{LinkResult, RunResult};
+
+fn read(text: &str) -> Result<Scenario, String> {
+    let text = format!("schema = 1\nduration = \"30 s\"\nwarmup = \"5 s\"\n{text}");
+    Scenario::from_toml::<&str>(&text, "x.toml", &[]).map_err(|error| error.to_string())
+}
+
+fn run(scenario: &Scenario) -> RunResult {
+    common::run(&scenario.plan(None, 0))
+}
+
+fn link<'a>(result: &'a RunResult, name: &str) -> &'a LinkResult {
+    result.links.iter().find(|link| link.name == name).unwrap()
+}
+
+/// A flow whose data comes down by satellite; its ACKs go up by telephone at this rate.
+fn satellite(reverse_path: &str, uplink_rate: &str) -> Result<Scenario, String> {
+    read(&format!(
+        "[links.satellite]\nrate = \"10 Mbit/s\"\ndelay = \"250 ms\"\n[links.modem]\nrate = \"{uplink_rate}\"\ndelay = \"20 ms\"\n\
+         reverse.delay = \"90 ms\"\n[[flows]]\ncc = \"aimd\"\npath = [\"satellite\"]\nreverse_path = {reverse_path}\n"
+    ))
+}
+
+#[test]
+fn acks_cross_the_links_of_the_reverse_path() {
+    let scenario = satellite("[\"modem\"]", "1 Mbit/s").unwrap();
+    let described = scenario.describe();
+    assert_eq!(described.flows[0].path, ["satellite"]);
+    assert_eq!(described.flows[0].reverse_path, ["modem"]);
+    // 250 ms there and 20 ms back.
+    assert_eq!(described.flows[0].base_rtt_s, 0.27);
+    assert_eq!(described.bottleneck, "satellite");
+    assert_eq!(described.notes[1..], ["no flow crosses modem.reverse", "no flow crosses satellite.reverse"]);
+    let result = run(&scenario);
+    let (down, up) = (link(&result, "satellite"), link(&result, "modem"));
+    assert!(
+        down.forwarded > 10_000 && up.forwarded.abs_diff(down.forwarded) < 500,
+        "{} {}",
+        down.forwarded,
+        up.forwarded
+    );
+    assert_eq!(link(&result, "satellite.reverse").arrivals + link(&result, "modem.reverse").arrivals, 0);
+    assert!(result.flows[0].rtt_mean_s.unwrap() >= 0.27);
+}
+
+#[test]
+fn a_reverse_path_may_lead_against_links_and_needs_no_link_of_its_own() {
+    let base_rtt = |reverse_path: &str| satellite(reverse_path, "1 Mbit/s").unwrap().describe().flows[0].base_rtt_s;
+    assert_eq!(base_rtt("[\"modem.reverse\"]"), 0.34);
+    assert_eq!(base_rtt("[\"modem\", \"satellite.reverse\"]"), 0.52);
+    assert_eq!(base_rtt("[\"satellite.reverse\"]"), 0.5);
+}
+
+#[test]
+fn a_narrow_way_back_drops_acks_and_slows_the_data_down() {
+    let over = |rate: &str| run(&satellite("[\"modem\"]", rate).unwrap());
+    let (wide, narrow) = (over("1 Mbit/s"), over("28.8 kbit/s"));
+    assert_eq!(link(&wide, "modem").drops, 0);
+    // Room for 90 ACKs of 40 B a second.
+    let modem = link(&narrow, "modem");
+    assert!(modem.forwarded <= 25 * 90 + 1 && modem.drops > modem.forwarded, "{modem:?}");
+    let (wide, narrow) = (wide.summary.goodput_bps, narrow.summary.goodput_bps);
+    assert!(narrow < 0.9 * wide, "{wide} {narrow}");
+}
+
+#[test]
+fn mistakes_of_a_reverse_path_have_their_message() {
+    let complaint = |reverse_path: &str| satellite(reverse_path, "1 Mbit/s").unwrap_err();
+    assert_eq!(
+        complaint("[\"modm\"]"),
+        "x.toml:14: flows.flow0.reverse_path: unknown link \"modm\"; did you mean \"modem\"?"
+    );
+    assert_eq!(
+        complaint("[\"modem\", \"modem.reverse\"]"),
+        "x.toml:14: flows.flow0.reverse_path: the path crosses \"modem.reverse\" twice"
+    );
+    assert_eq!(complaint("[]"), "x.toml:14: flows.flow0.reverse_path: expected at least 1 items, found 0");
+}
+
+#[test]
+fn traffic_in_both_directions_shares_each_with_the_acks_of_the_other() {
+    let dumbbell = "[topology]\nkind = \"dumbbell\"\nrate = \"5 Mbit/s\"\ndelay = \"20 ms\"\n\
+                    reverse.queue = { kind = \"drop-tail\", limit = \"1 BDP\" }\n[[flows]]\nname = \"there\"\ncc = \"aimd\"\n";
+    let back = "[[flows]]\nname = \"back\"\ncc = \"aimd\"\npath = [\"bottleneck.reverse\"]\n";
+    let alone = run(&read(dumbbell).unwrap());
+    let scenario = read(&format!("{dumbbell}{back}")).unwrap();
+    assert_eq!(scenario.describe().flows[1].reverse_path, ["bottleneck"]);
+    let both = run(&scenario);
+    for name in ["bottleneck", "bottleneck.reverse"] {
+        let link = link(&both, name);
+        // Neither is full where ACKs come in bunches (Zhang, Shenker & Clark 1991).
+        assert!(link.utilization.unwrap() > 0.6 && link.drops > 0, "{name}: {:?}", link.utilization);
+    }
+    // ACKs wait behind data.
+    let wait = |result: &RunResult| link(result, "bottleneck.reverse").queue_delay_mean_s;
+    assert!(wait(&both) > 0.005 && wait(&alone) == 0.0, "{} {}", wait(&both), wait(&alone));
+}
