@@ -8,9 +8,11 @@ mod common;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use ackclock::cc::{Ack, Cc, Congestion, CongestionControl, Phase, PhaseChange, RateSample, Recovery, Sent};
+use ackclock::cc::{
+    Ack, Cc, Congestion, CongestionControl, CongestionKind, Phase, PhaseChange, RateSample, Recovery, Sent,
+};
 use ackclock::sim::{self, LossPlan};
-use ackclock::tcp::{AckSegment, SackBlocks, Sender, Transport};
+use ackclock::tcp::{AckSegment, EcnFeedback, EcnMode, SackBlocks, Sender, Transport};
 use ackclock::units::{Duration, Instant, Rate};
 use common::Dumbbell;
 
@@ -116,8 +118,10 @@ impl CongestionControl for Proportional {
             self.cwnd = if share > 0.0 { self.cwnd * (1.0 - self.alpha / 2.0) } else { self.cwnd + 1.0 }.max(1.0);
         }
     }
-    fn on_congestion(&mut self, _congestion: &Congestion) {
-        self.cwnd = (self.cwnd / 2.0).max(1.0);
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        if congestion.kind != CongestionKind::Ecn {
+            self.cwnd = (self.cwnd / 2.0).max(1.0);
+        }
     }
     fn probe(&self, report: &mut dyn FnMut(&'static str, f64)) {
         report("alpha", self.alpha);
@@ -127,7 +131,7 @@ impl CongestionControl for Proportional {
 #[test]
 fn an_algorithm_sees_the_marks_of_every_ack() {
     let cc = Cc::Custom(Box::new(Proportional { cwnd: 10.0, alpha: 1.0, acked: 0, marked: 0 }));
-    let mut sender = Sender::new(Transport::default(), cc);
+    let mut sender = Sender::new(Transport { ecn: EcnMode::AccEcn, ..Transport::default() }, cc);
     sender.open(Instant::ZERO);
     sender.write_forever();
     let mut now = Instant::ZERO;
@@ -139,8 +143,9 @@ fn an_algorithm_sees_the_marks_of_every_ack() {
         // Rounds 0 and 1 are unmarked, half the packets of the later ones are marked.
         for number in 0..in_flight.min(10) {
             acked += 1460;
-            marks += u32::from(round >= 2 && number % 2 == 0);
-            let ack = AckSegment { ack: acked, sack: SackBlocks::default(), echo: now, ce_count: marks, ece: false };
+            marks += u8::from(round >= 2 && number % 2 == 0);
+            let ecn = EcnFeedback::AccEcn { ace: (5 + marks) % 8, option: None };
+            let ack = AckSegment { ack: acked, sack: SackBlocks::default(), echo: now, ecn };
             if acked <= sender.acknowledged() + 1460 * u64::from(sender.in_flight()) {
                 sender.on_ack(now, &ack);
             }

@@ -1,13 +1,16 @@
 //! Flows that are marked instead of dropped.
 
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
+use ackclock::cc::{Ack, Cc, Congestion, CongestionControl};
 use ackclock::scenario::Scenario;
 use ackclock::sim::{self, FlowResult, LinkResult, RunResult};
+use ackclock::units::Duration;
 
 /// Four flows at 10 Mbit/s and 40 ms, behind RED.
-fn run(queue: &str, flows: &str) -> RunResult {
-    let text = format!(
+fn text(queue: &str, flows: &str) -> String {
+    format!(
         r#"
         schema = 1
         duration = "80 s"
@@ -19,8 +22,11 @@ fn run(queue: &str, flows: &str) -> RunResult {
         queue = {{ kind = "red", limit = "200 packets", min = "10 packets", max = "60 packets", {queue} }}
         {flows}
         "#
-    );
-    let scenario = Scenario::from_toml::<&str>(&text, "ecn", &[]).unwrap();
+    )
+}
+
+fn run(queue: &str, flows: &str) -> RunResult {
+    let scenario = Scenario::from_toml::<&str>(&text(queue, flows), "ecn", &[]).unwrap();
     sim::run(&scenario.plan(None, 0), &AtomicBool::new(false)).unwrap()
 }
 
@@ -77,4 +83,71 @@ fn where_nearly_everything_is_marked_the_timer_spaces_the_segments() {
     assert!((0.7..0.9).contains(&share), "{share}");
     assert!(result.summary.utilization > 0.95, "{}", result.summary.utilization);
     assert!(link.drops < link.arrivals / 50, "{:?}", link.reasons);
+}
+
+/// Hears of marks and counts them.
+#[derive(Debug)]
+struct Counting {
+    cc: Cc,
+    marks: Arc<Mutex<u64>>,
+}
+
+impl CongestionControl for Counting {
+    fn cwnd(&self) -> f64 {
+        self.cc.cwnd()
+    }
+    fn ssthresh(&self) -> f64 {
+        self.cc.ssthresh()
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        *self.marks.lock().unwrap() += u64::from(ack.ce_count);
+        self.cc.on_ack(ack);
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.cc.on_congestion(congestion);
+    }
+}
+
+/// Marked packets of four flows: those that came, and those that the algorithms heard of.
+fn told(recovery: &str, change: &str) -> (u64, u64) {
+    let flows = flows(recovery, "accecn");
+    let scenario = Scenario::from_toml::<&str>(&text("ecn = true", &format!("{flows}{change}")), "ecn", &[]);
+    let mut plan = scenario.unwrap().plan(None, 0);
+    plan.warmup = Duration::ZERO;
+    let marks = Arc::new(Mutex::new(0));
+    let result = sim::run_with(&plan, &AtomicBool::new(false), &mut |flow| {
+        Cc::Custom(Box::new(Counting { cc: flow.cc.build(flow.cc_context), marks: marks.clone() }))
+    });
+    let told = *marks.lock().unwrap();
+    (sum(&result.unwrap(), "accecn", |flow| flow.marks), told)
+}
+
+#[test]
+fn accurate_feedback_tells_the_algorithm_of_every_mark() {
+    for recovery in ["newreno", "sack"] {
+        for change in ["", "delayed_ack = true", "timestamps = true"] {
+            let (came, told) = told(recovery, change);
+            assert!(came > 100, "{recovery}, {change}: {came} marks");
+            // But for those of the last round trip.
+            assert!(told <= came && told + 40 >= came, "{recovery}, {change}: {told} of {came} marks");
+        }
+    }
+}
+
+#[test]
+fn where_acks_are_lost_the_counters_make_up_for_it() {
+    let lossy = "[topology.reverse]\nloss = { kind = 'bernoulli', probability = 0.5 }";
+    let (came, told) = told("sack", lossy);
+    assert!(came > 100 && told.abs_diff(came) < came / 50, "{told} of {came} marks");
+}
+
+/// Under RFC 3168 the echo lasts for a round trip, in which the window does not grow.
+#[test]
+fn accurate_feedback_cuts_a_little_more_often_than_the_classic_one() {
+    let [classic, accurate] = ["classic", "accecn"].map(|ecn| run("ecn = true", &flows("sack", ecn)));
+    let goodput = accurate.summary.goodput_bps / classic.summary.goodput_bps;
+    assert!((goodput - 1.0).abs() < 0.01, "{goodput}");
+    let events = |result: &RunResult| result.flows.iter().map(|flow| flow.ecn_events).sum::<u64>() as f64;
+    let cuts = events(&accurate) / events(&classic);
+    assert!((1.0..1.5).contains(&cuts), "{cuts}");
 }

@@ -42,10 +42,10 @@ pub struct Ack {
     pub newly_delivered: u32,
     /// Segments newly marked as lost.
     pub newly_lost: u32,
-    /// Packets newly reported as marked with CE.
+    /// Packets newly reported as marked with CE; only AccECN (RFC 9768) counts them.
     pub ce_count: u32,
-    /// True if the ACK echoes a mark. Under RFC 3168 that is every ACK until the sender's answer has arrived, so the
-    /// sender signals it as congestion, too, once a window.
+    /// True if the ACK echoes a mark: with AccECN one that is newly reported, under RFC 3168 each until the sender's
+    /// answer has arrived. The sender signals echoes as congestion, too, once a window.
     pub ece: bool,
     /// True on the first ACK of data sent after the previous round's end.
     pub round_ended: bool,

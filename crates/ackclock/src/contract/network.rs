@@ -167,7 +167,7 @@ fn transport(draw: &mut Draw) -> Transport {
         idle_restart: draw.chance(70),
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),
-        ecn: if draw.chance(50) { EcnMode::Classic } else { EcnMode::Off },
+        ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
         ..Transport::default()
     }
 }

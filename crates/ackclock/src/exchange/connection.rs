@@ -3,6 +3,7 @@
 //! The sender and the receiver count bytes from 0; in a script data begin at 1, behind the SYN.
 
 use super::MAX_SEGMENTS;
+use super::ecn;
 use super::info::Reading;
 use super::packet::{Flags, IpEcn, Options, Packet};
 use super::settings::Settings;
@@ -247,10 +248,9 @@ impl Connection {
         for (start, end) in &options.sack {
             sack.push(ack, u64::from(*start).saturating_sub(1), u64::from(*end).saturating_sub(1));
         }
-        // On a SYN the flag negotiates.
-        let ece = packet.flags.has(Flags::ECE) && !packet.flags.has(Flags::SYN);
+        let ecn = ecn::feedback(self.agreement.ecn, packet);
         let echo = echo.unwrap_or(now);
-        self.sender.on_ack(now, &AckSegment { ack, sack, echo, ce_count: 0, ece });
+        self.sender.on_ack(now, &AckSegment { ack, sack, echo, ecn });
     }
 
     /// The payload and the FIN; the ACK to send at once.
@@ -328,6 +328,14 @@ impl Connection {
         }
     }
 
+    /// Acknowledges the answer to our SYN.
+    pub fn acknowledge_syn(&mut self, now: Instant, answer: &Packet, sent: &mut Vec<Sent>) {
+        self.acknowledge(now, sent);
+        if let (Some(flags), Some(ack)) = (ecn::third(self.agreement.ecn, answer.ecn), sent.last_mut()) {
+            ack.packet.flags = Flags::ACK.with(flags);
+        }
+    }
+
     fn send_ack(&mut self, now: Instant, ack: &AckSegment, sent: &mut Vec<Sent>) {
         self.send(now, Packet { flags: Flags::ACK, seq: self.next_seq(), ..Packet::default() }, ack, sent);
     }
@@ -336,9 +344,11 @@ impl Connection {
     fn send(&mut self, now: Instant, packet: Packet, ack: &AckSegment, sent: &mut Vec<Sent>) {
         let sack = ack.sack.iter(ack.ack).map(|(start, end)| (script_seq(start), script_seq(end))).collect();
         let timestamps = self.agreement.timestamps.map(|recent| (ticks(now), recent));
-        let options = Options { sack, timestamps, ..Options::default() };
+        let (flags, accecn) = ecn::carry(ack.ecn);
+        // Data leave the room of the option to payload.
+        let options = Options { sack, timestamps, accecn: accecn.filter(|_| packet.len == 0), ..Options::default() };
         self.last_ack_sent = script_seq(ack.ack + u64::from(self.peer_closed()));
-        let flags = if ack.ece { packet.flags.with(Flags::ECE) } else { packet.flags };
+        let flags = packet.flags.with(flags);
         let packet = Packet { flags, ack: Some(self.last_ack_sent), options: Some(options), ..packet };
         sent.push(Sent { at: now, packet });
     }

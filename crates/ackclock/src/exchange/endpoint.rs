@@ -1,20 +1,15 @@
 //! One end of a connection as a socket sees it: the handshake, and the open connection behind it.
 
 use super::connection::{Agreement, Connection, Sent, sent_at, ticks};
+use super::ecn;
 use super::packet::{Flags, Options, Packet};
 use super::settings::Settings;
-use crate::tcp::EcnMode;
 use crate::units::{Duration, Instant};
 
 /// RFC 6298 §2.1: the retransmission timeout before any measurement.
 const HANDSHAKE_RTO: Duration = Duration::from_secs(1);
 /// Doublings of it.
 const MAX_DOUBLINGS: u32 = 6;
-
-/// RFC 3168 §6.1.1: "a SYN packet with the ECE and CWR flags set an 'ECN-setup SYN packet'".
-const ECN_SETUP_SYN: Flags = Flags::ECE.with(Flags::CWR);
-/// RFC 3168 §6.1.1: "a SYN-ACK packet with only the ECE flag set but the CWR flag not set an 'ECN-setup SYN-ACK packet'".
-const ECN_SETUP_SYN_ACK: Flags = Flags::ECE;
 
 /// One end of a connection.
 #[derive(Debug)]
@@ -85,12 +80,9 @@ impl Endpoint {
             sack_ok: self.settings.sack,
             wscale: Some(self.settings.wscale),
             timestamps: self.settings.timestamps.then_some((0, 0)),
-            sack: Vec::new(),
+            ..Options::default()
         };
-        let flags = match self.settings.ecn {
-            EcnMode::Off => Flags::SYN,
-            EcnMode::Classic => Flags::SYN.with(ECN_SETUP_SYN),
-        };
+        let flags = Flags::SYN.with(ecn::offer(self.settings.ecn));
         let syn = Packet { flags, options: Some(options), ..Packet::default() };
         self.begin_handshake(now, syn, None);
     }
@@ -225,12 +217,10 @@ impl Endpoint {
             sack_ok: agreement.sack,
             wscale: agreement.wscale.map(|_| self.settings.wscale),
             timestamps: agreement.timestamps.map(|recent| (0, recent)),
-            sack: Vec::new(),
+            accecn: ecn::first_counters(agreement.ecn),
+            ..Options::default()
         };
-        let flags = match agreement.ecn {
-            EcnMode::Off => Flags::SYN.with(Flags::ACK),
-            EcnMode::Classic => Flags::SYN.with(Flags::ACK).with(ECN_SETUP_SYN_ACK),
-        };
+        let flags = Flags::SYN.with(Flags::ACK).with(ecn::answer(agreement.ecn, packet.ecn));
         let syn = Packet { flags, ack: Some(1), options: Some(options), ..Packet::default() };
         self.begin_handshake(now, syn, Some(agreement));
     }
@@ -257,7 +247,7 @@ impl Endpoint {
                 let mut connection = Connection::open(now, &self.settings, agreement);
                 // Sequence number 0, the peer's SYN, lies below what is expected: it is acknowledged.
                 connection.on_packet(now, packet, echo, &mut self.sent);
-                connection.acknowledge(now, &mut self.sent);
+                connection.acknowledge_syn(now, packet, &mut self.sent);
                 self.state = State::Open(Box::new(connection));
             }
             // The peer's SYN again: our answer was lost.
@@ -279,15 +269,9 @@ fn agree(settings: &Settings, packet: &Packet) -> Agreement {
         mss: offer.mss,
         wscale: offer.wscale,
         sack: offer.sack_ok && settings.sack,
-        ecn: if is_ecn_setup(packet.flags) { settings.ecn } else { EcnMode::Off },
+        ecn: ecn::agree(settings.ecn, packet.flags),
         timestamps: offer.timestamps.filter(|_| settings.timestamps).map(|(value, _)| value),
         rtt: None,
         retransmitted: false,
     }
-}
-
-/// True for a SYN, or the answer to one, that offers ECN.
-fn is_ecn_setup(flags: Flags) -> bool {
-    let setup = if flags.has(Flags::ACK) { ECN_SETUP_SYN_ACK } else { ECN_SETUP_SYN };
-    flags.has(setup) && !(flags.has(Flags::ACK) && flags.has(Flags::CWR))
 }

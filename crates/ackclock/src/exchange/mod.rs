@@ -11,6 +11,7 @@
 
 mod calls;
 mod connection;
+mod ecn;
 mod endpoint;
 mod expression;
 mod fuzz;

@@ -37,7 +37,7 @@ pub enum IpEcn {
 
 /// The flags of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 /// The options of a segment, padding left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,19 @@ pub struct Options {
     pub timestamps: Option<(u32, u32)>,
     /// SACK blocks.
     pub sack: Vec<(u32, u32)>,
+    /// The counters of AccECN.
+    pub accecn: Option<AccEcnCounters>,
+}
+
+/// The counters of the AccECN option, as far as it has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccEcnCounters {
+    /// Bytes that came as ECT(0).
+    pub e0b: Option<u32>,
+    /// Bytes that came with CE.
+    pub ceb: Option<u32>,
+    /// Bytes that came as ECT(1).
+    pub e1b: Option<u32>,
 }
 
 impl Flags {
@@ -69,14 +82,17 @@ impl Flags {
     pub const ECE: Flags = Flags(64);
     /// CWR.
     pub const CWR: Flags = Flags(128);
+    /// AE.
+    pub const AE: Flags = Flags(256);
 
-    const LETTERS: [(char, Flags); 7] = [
+    const LETTERS: [(char, Flags); 8] = [
         ('F', Flags::FIN),
         ('S', Flags::SYN),
         ('R', Flags::RST),
         ('P', Flags::PSH),
         ('E', Flags::ECE),
         ('W', Flags::CWR),
+        ('A', Flags::AE),
         ('.', Flags::ACK),
     ];
 
@@ -90,6 +106,16 @@ impl Flags {
         Flags(self.0 & !others.0)
     }
 
+    /// ECE, CWR and AE as a number: the ACE field of RFC 9768.
+    pub const fn ace(self) -> u8 {
+        ((self.0 / Self::ECE.0) & 7) as u8
+    }
+
+    /// The flags of which the ACE field consists.
+    pub const fn of_ace(ace: u8) -> Flags {
+        Flags((ace & 7) as u16 * Self::ECE.0)
+    }
+
     /// True if all of `others` are set.
     pub const fn has(self, others: Flags) -> bool {
         self.0 & others.0 == others.0
@@ -101,12 +127,16 @@ impl Packet {
     pub fn parse(scanner: &mut Scanner) -> Result<Packet, ScriptError> {
         let ecn = parse_ecn(scanner)?;
         let mut flags = Flags::default();
-        let letters = scanner.take_while(|c| c == '.' || c.is_ascii_alphabetic());
+        let letters = scanner.take_while(|c| c == '.' || c.is_ascii_alphanumeric());
         for letter in letters.chars() {
+            if let Some(ace) = letter.to_digit(8) {
+                flags = flags.with(Flags::of_ace(ace as u8));
+                continue;
+            }
             let known = Flags::LETTERS.iter().find(|(known, _)| *known == letter);
             let Some((_, flag)) = known else {
                 return Err(scanner.error(format!(
-                    "`{letters}` are no flags of a TCP segment (F, S, R, P, E, W and `.`); other protocols are not supported"
+                    "`{letters}` are no flags of a TCP segment (F, S, R, P, E, W, A, `.` and the number of the ACE field); other protocols are not supported"
                 )));
             };
             flags = flags.with(*flag);
@@ -173,6 +203,7 @@ fn parse_options(scanner: &mut Scanner) -> Result<Option<Options>, ScriptError> 
                     options.sack.push((start, scanner.number()?));
                 }
             }
+            "ECN" => options.accecn = Some(parse_counters(scanner)?),
             other => return Err(scanner.error(format!("the TCP option `{other}` is not supported"))),
         }
         if !scanner.sees(">") {
@@ -180,6 +211,33 @@ fn parse_options(scanner: &mut Scanner) -> Result<Option<Options>, ScriptError> 
         }
     }
     Ok(Some(options))
+}
+
+/// `e0b 1 ceb 0 e1b 1`, any of them in any order.
+fn parse_counters(scanner: &mut Scanner) -> Result<AccEcnCounters, ScriptError> {
+    let mut counters = AccEcnCounters::default();
+    while scanner.peek().is_some_and(char::is_alphabetic) {
+        let counter = match scanner.word()? {
+            "e0b" => &mut counters.e0b,
+            "ceb" => &mut counters.ceb,
+            "e1b" => &mut counters.e1b,
+            other => return Err(scanner.error(format!("`{other}`: expected e0b, ceb or e1b"))),
+        };
+        *counter = Some(scanner.number()?);
+    }
+    Ok(counters)
+}
+
+impl fmt::Display for AccEcnCounters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ECN")?;
+        for (name, value) in [("e0b", self.e0b), ("ceb", self.ceb), ("e1b", self.e1b)] {
+            if let Some(value) = value {
+                write!(f, " {name} {value}")?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for Flags {
@@ -200,6 +258,7 @@ impl fmt::Display for Options {
             let blocks: Vec<_> = self.sack.iter().map(|(start, end)| format!("{start}:{end}")).collect();
             parts.push(format!("sack {}", blocks.join(" ")));
         }
+        parts.extend(self.accecn.map(|counters| counters.to_string()));
         write!(f, "<{}>", parts.join(","))
     }
 }
@@ -241,6 +300,8 @@ mod tests {
             "FP. 1:1001(1000) ack 1",
             "[ce] . 1:1(0) ack 1001 win 257 <sack 2001:3001 4001:5001>",
             "[noecn] SEW 0:0(0) win 9",
+            "SEWA 0:0(0) win 9",
+            "EA. 1:1(0) ack 1001 <ECN e0b 1001 ceb 0 e1b 1>",
         ] {
             assert_eq!(Packet::parse(&mut Scanner::new(text)).unwrap().to_string(), text);
         }

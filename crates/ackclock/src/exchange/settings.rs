@@ -109,7 +109,8 @@ impl Settings {
                 self.ecn = match value {
                     "off" => EcnMode::Off,
                     "classic" => EcnMode::Classic,
-                    _ => return Err(wrong("off or classic")),
+                    "accecn" => EcnMode::AccEcn,
+                    _ => return Err(wrong("off, classic or accecn")),
                 };
             }
             "ip_version" if value == "ipv4" => {}
@@ -188,6 +189,7 @@ impl Settings {
             "net.ipv4.tcp_slow_start_after_idle" => self.idle_restart = on()?,
             "net.ipv4.tcp_ecn" if value == "0" => self.ecn = EcnMode::Off,
             "net.ipv4.tcp_ecn" if value == "1" => self.ecn = EcnMode::Classic,
+            "net.ipv4.tcp_ecn" if value == "3" => self.ecn = EcnMode::AccEcn,
             "net.ipv4.tcp_rto_min_us" => self.min_rto = micros(value).ok_or_else(wrong)?,
             "net.ipv4.tcp_window_scaling" if value == "1" => {}
             // What this sender has not got is off.

@@ -257,7 +257,8 @@ pub struct TransportKeys {
     pub ecn_retransmissions: EcnRetransmissions,
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     pub peer_sack: bool,
-    /// Explicit congestion notification: off, or classic (RFC 3168), so that queues that mark need not drop.
+    /// Explicit congestion notification, so that queues that mark need not drop: off, classic (RFC 3168), or with accurate
+    /// feedback, accecn (RFC 9768).
     pub ecn: EcnMode,
     /// Extra delay of each packet at its sender, uniform between 0 and this; "1 packet" is one transmission at the bottleneck.
     pub send_jitter: SendJitter,

@@ -20,7 +20,7 @@ use crate::link::{Link, LinkConfig};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::{Ecn, Verdict};
-use crate::tcp::{AckSegment, Receiver, Sender};
+use crate::tcp::{AckSegment, EcnFeedback, Receiver, Sender};
 use crate::units::Instant;
 
 /// Events between two looks at the stop flag.
@@ -30,6 +30,8 @@ const TIMESTAMPS_LEN: u32 = 12;
 /// The SACK option: two bytes of kind and length, two of padding, eight a block (RFC 2018 §3).
 const SACK_OPTION_LEN: u32 = 4;
 const SACK_BLOCK_LEN: u32 = 8;
+/// The AccECN option with two counters (RFC 9768 §3.2.3).
+const ACCECN_OPTION_LEN: u32 = 8;
 
 /// A link as a simulation uses it.
 pub(super) type Packets = Link<Packet>;
@@ -438,7 +440,11 @@ impl<'plan> Simulation<'plan> {
             0 => 0,
             blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
         };
-        let (route, wire_len) = (flow.reverse, flow.ack_len + sack_len);
+        let ecn_len = match ack.ecn {
+            EcnFeedback::AccEcn { option: Some(_), .. } => ACCECN_OPTION_LEN,
+            _ => 0,
+        };
+        let (route, wire_len) = (flow.reverse, flow.ack_len + sack_len + ecn_len);
         // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
         self.inject(now, index, route, Ecn::NotEct, wire_len, Body::Ack(ack));
     }

@@ -1,5 +1,6 @@
 //! TCP without I/O: sender, receiver, loss recovery, RTT and RTO.
 
+mod accecn;
 mod delivery;
 pub mod fuzz;
 mod ranges;
@@ -12,7 +13,7 @@ mod transport;
 
 pub use receiver::Receiver;
 pub use rtt::Rtt;
-pub use segment::{AckSegment, DataSegment, MAX_SACK_BLOCKS, SackBlocks};
+pub use segment::{AccEcnOption, AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 pub use sender::{RepairState, Sender, SenderCounters, SenderInfo};
 pub use transport::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck,

@@ -1,11 +1,12 @@
 //! The receiver: reassembly, delayed ACKs (RFC 5681 §4.2), SACK blocks (RFC 2018), echoes of
-//! timestamps and marks (RFC 3168 §6.1.3).
+//! timestamps and marks (RFC 3168 §6.1.3, RFC 9768 §3.2).
 //!
 //! Deviations: it remembers the three blocks reported last, as Linux remembers four; of more than three, those
 //! forgotten are not reported again once the others have been filled (RFC 2018 §4 says SHOULD).
 
+use super::accecn::ReceivedMarks;
 use super::ranges::RangeSet;
-use super::segment::{AckSegment, DataSegment, MAX_SACK_BLOCKS, SackBlocks};
+use super::segment::{AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 use super::transport::{DelayedAckFor, EcnMode, Transport};
 use crate::units::{Duration, Instant};
 
@@ -33,6 +34,10 @@ pub struct Receiver {
     echoes: bool,
     /// A packet that no ACK has covered yet was marked.
     ce_unacknowledged: bool,
+    /// The counters of AccECN.
+    received: ReceivedMarks,
+    /// SACK blocks for which an ACK has room.
+    most_blocks: usize,
 }
 
 impl Receiver {
@@ -54,6 +59,10 @@ impl Receiver {
             ce_count: 0,
             echoes: false,
             ce_unacknowledged: false,
+            received: ReceivedMarks::default(),
+            // RFC 9768 §3.2.3.3: congestion control goes before "other TCP options when there is insufficient space", but
+            // for two SACK blocks; of 40 bytes these take 20, timestamps 12 and the counters 8.
+            most_blocks: if transport.timestamps && transport.ecn == EcnMode::AccEcn { 2 } else { MAX_SACK_BLOCKS },
         }
     }
 
@@ -72,9 +81,7 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
-        if self.ecn != EcnMode::Off {
-            self.note_ecn(segment, ce);
-        }
+        let mark_is_news = self.ecn != EcnMode::Off && self.note_ecn(segment, ce);
         // RFC 7323 §4.3: "If: SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
         // TS.Recent": the echo comes from the segment that advances the left edge, and never goes back.
         if start <= self.last_ack_sent && segment.sent_at >= self.ts_recent {
@@ -92,6 +99,7 @@ impl Receiver {
             self.unacknowledged += 1;
             if let Some(delay) = self.delayed_ack
                 && self.unacknowledged < 2
+                && !mark_is_news
             {
                 self.ack_deadline = Some(now + delay);
                 return None;
@@ -131,17 +139,22 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    fn note_ecn(&mut self, segment: &DataSegment, ce: bool) {
+    /// A segment comes; true if it is marked and has to be acknowledged at once.
+    fn note_ecn(&mut self, segment: &DataSegment, ce: bool) -> bool {
         if segment.cwr {
             self.echoes = false;
         }
         // RFC 3168 §6.1.5: "the TCP data receiver SHOULD ignore the ECN field on arriving data packets that are
         // outside of the receiver's current window."
-        if ce && segment.seq + u64::from(segment.len) > self.next {
+        if segment.seq + u64::from(segment.len) <= self.next {
+            return false;
+        }
+        if ce {
             self.ce_count += 1;
             self.echoes = true;
             self.ce_unacknowledged = true;
         }
+        self.ecn == EcnMode::AccEcn && self.received.note(segment, ce)
     }
 
     fn reassemble(&mut self, start: u64, end: u64) {
@@ -184,18 +197,28 @@ impl Receiver {
         self.ack_deadline = None;
         self.last_ack_sent = self.next;
         let sack = if self.sack && !self.out_of_order.is_empty() { self.sack_blocks() } else { SackBlocks::default() };
-        // RFC 3168 §6.1.3: "that TCP receiver continues to set the ECN-Echo flag in all the ACK packets it sends ...
-        // until it receives a CWR packet"; and of delayed ones, "if any of the received data packets are CE packets,
-        // then the returning ACK has the ECN-Echo flag set."
-        let ece = self.echoes || self.ce_unacknowledged;
+        let ecn = self.feedback();
         self.ce_unacknowledged = false;
-        AckSegment { ack: self.next, sack, echo: self.ts_recent, ce_count: self.ce_count, ece }
+        AckSegment { ack: self.next, sack, echo: self.ts_recent, ecn }
+    }
+
+    /// What an ACK tells of marks.
+    #[inline]
+    fn feedback(&self) -> EcnFeedback {
+        match self.ecn {
+            EcnMode::Off => EcnFeedback::None,
+            // RFC 3168 §6.1.3: "that TCP receiver continues to set the ECN-Echo flag in all the ACK packets it sends ...
+            // until it receives a CWR packet"; and of delayed ones, "if any of the received data packets are CE packets,
+            // then the returning ACK has the ECN-Echo flag set."
+            EcnMode::Classic => EcnFeedback::Classic { ece: self.echoes || self.ce_unacknowledged },
+            EcnMode::AccEcn => self.received.feedback(),
+        }
     }
 
     #[cold]
     fn sack_blocks(&self) -> SackBlocks {
         let mut sack = SackBlocks::default();
-        for &position in &self.recent[..self.recent_count] {
+        for &position in self.recent[..self.recent_count].iter().take(self.most_blocks) {
             if let Some((start, end)) = self.out_of_order.containing(position) {
                 sack.push(self.next, start, end);
             }

@@ -29,10 +29,37 @@ pub struct AckSegment {
     pub sack: SackBlocks,
     /// The echoed clock of the sender.
     pub echo: Instant,
-    /// Data packets that came with a CE mark so far.
-    pub ce_count: u32,
-    /// RFC 3168's ECN-Echo: a data packet came with a CE mark, and the sender has not said yet that it has reacted.
-    pub ece: bool,
+    /// What it tells of marks.
+    pub ecn: EcnFeedback,
+}
+
+/// What an acknowledgement tells of marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnFeedback {
+    /// Nothing: ECN was not agreed on.
+    #[default]
+    None,
+    /// RFC 3168's ECN-Echo: a data packet came with a mark, and the sender has not said yet that it has reacted.
+    Classic {
+        /// The flag.
+        ece: bool,
+    },
+    /// RFC 9768.
+    AccEcn {
+        /// Packets that came with a mark, modulo 8, plus 5.
+        ace: u8,
+        /// The counters of the AccECN option, if the ACK has it.
+        option: Option<AccEcnOption>,
+    },
+}
+
+/// The counters of the AccECN option (RFC 9768 §3.2.3), each modulo 2^24. That of ECT(1), which is never sent, is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccEcnOption {
+    /// Payload bytes that came as ECT(0), plus 1.
+    pub e0b: u32,
+    /// Payload bytes that came with a mark.
+    pub ceb: u32,
 }
 
 /// Up to three blocks above the cumulative acknowledgement, the most recent first.

@@ -114,6 +114,8 @@ pub enum EcnMode {
     Off,
     /// RFC 3168: the receiver echoes one bit until the sender says that it has reduced its window.
     Classic,
+    /// RFC 9768 (AccECN): the receiver tells how many packets and bytes were marked.
+    AccEcn,
 }
 
 impl EcnMode {
@@ -122,6 +124,7 @@ impl EcnMode {
         match self {
             EcnMode::Off => "off",
             EcnMode::Classic => "classic",
+            EcnMode::AccEcn => "accecn",
         }
     }
 }

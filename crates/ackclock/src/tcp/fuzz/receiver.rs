@@ -1,7 +1,7 @@
 //! Reassembly against a plain array of bytes.
 
 use super::Input;
-use crate::tcp::{AckSegment, DataSegment, EcnMode, MAX_SACK_BLOCKS, Receiver, Transport};
+use crate::tcp::{AckSegment, DataSegment, EcnFeedback, EcnMode, MAX_SACK_BLOCKS, Receiver, Transport};
 use crate::units::{Duration, Instant};
 
 /// Feeds a receiver with segments in any order, overlapping and repeated, and checks every ACK: it acknowledges
@@ -15,7 +15,7 @@ pub fn fuzz_receiver(data: &[u8]) {
     let transport = Transport {
         delayed_ack: (options & 1 != 0).then(|| Duration::from_millis(40)),
         peer_sack: options & 2 == 0,
-        ecn: if options & 4 == 0 { EcnMode::Classic } else { EcnMode::Off },
+        ecn: [EcnMode::Classic, EcnMode::AccEcn, EcnMode::Off][usize::from(options / 4 % 3)],
         ..Transport::default()
     };
     let mut receiver = Receiver::new(&transport);
@@ -47,6 +47,8 @@ struct Model {
     unacknowledged: u32,
     deadline: Option<Instant>,
     ce_count: u32,
+    ce_bytes: u32,
+    last_was_marked: bool,
     echoes: bool,
     ce_unacknowledged: bool,
     /// The latest segments, the most recent first.
@@ -62,6 +64,8 @@ impl Default for Model {
             unacknowledged: 0,
             deadline: None,
             ce_count: 0,
+            ce_bytes: 0,
+            last_was_marked: false,
             echoes: false,
             ce_unacknowledged: false,
             history: Vec::new(),
@@ -102,14 +106,21 @@ impl Model {
         let (next, holes) = (self.next(), !self.blocks().is_empty());
         let end = segment.seq + u64::from(segment.len);
         self.received[segment.seq as usize..end as usize].fill(true);
-        let ce = ce && end > next && transport.ecn == EcnMode::Classic;
+        let counts = end > next && transport.ecn != EcnMode::Off;
+        let ce = ce && counts;
         self.ce_count += u32::from(ce);
+        self.ce_bytes += if ce { segment.len } else { 0 };
+        // RFC 9768 §3.2.2.5.1.
+        let mark_is_news = ce && !self.last_was_marked && transport.ecn == EcnMode::AccEcn;
+        if counts {
+            self.last_was_marked = ce;
+        }
         self.echoes = ce || self.echoes && !segment.cwr;
         self.ce_unacknowledged |= ce;
         self.history.insert(0, segment.seq);
         self.unacknowledged += 1;
         let in_order = segment.seq <= next && end > next && !holes;
-        let at_once = !in_order || self.unacknowledged >= 2;
+        let at_once = !in_order || mark_is_news || self.unacknowledged >= 2;
         match transport.delayed_ack {
             Some(delay) if !at_once => self.deadline = Some(now + delay),
             _ => {}
@@ -119,10 +130,16 @@ impl Model {
 
     fn check(&mut self, ack: &AckSegment, transport: &Transport, trigger: Option<&DataSegment>) {
         (self.unacknowledged, self.deadline) = (0, None);
-        assert_eq!((ack.ack, ack.ce_count), (self.next(), self.ce_count));
-        let echoes = transport.ecn == EcnMode::Classic && (self.echoes || self.ce_unacknowledged);
-        assert_eq!(ack.ece, echoes, "an echo of marks");
-        self.ce_unacknowledged = false;
+        assert_eq!(ack.ack, self.next());
+        let echoes = std::mem::take(&mut self.ce_unacknowledged) || self.echoes;
+        match (transport.ecn, ack.ecn) {
+            (EcnMode::Off, EcnFeedback::None) => {}
+            (EcnMode::Classic, EcnFeedback::Classic { ece }) => assert_eq!(ece, echoes, "an echo of marks"),
+            (EcnMode::AccEcn, EcnFeedback::AccEcn { ace, option: Some(option) }) => {
+                assert_eq!((u32::from(ace), option.ceb), ((5 + self.ce_count) % 8, self.ce_bytes), "marks");
+            }
+            (mode, feedback) => panic!("{feedback:?} under {mode:?}"),
+        }
         let reported: Vec<_> = ack.sack.iter(ack.ack).collect();
         if !transport.peer_sack {
             assert!(reported.is_empty(), "blocks without SACK");

@@ -1,8 +1,10 @@
-//! Marks: what an echo does to the window, and the answer to the receiver (RFC 3168 §6.1.2).
+//! Marks: what the feedback of a receiver does to the window, and the answer to it (RFC 3168 §6.1.2, RFC 9768).
 
 use super::{Sender, State};
 use crate::cc::{CongestionControl, CongestionKind, Restart};
-use crate::tcp::segment::AckSegment;
+use crate::tcp::accecn::KnownMarks;
+use crate::tcp::scoreboard::Delivered;
+use crate::tcp::segment::{AckSegment, EcnFeedback};
 use crate::tcp::transport::EcnMode;
 use crate::units::Instant;
 
@@ -13,6 +15,10 @@ pub(super) struct EcnState {
     last: Option<Reduction>,
     /// The next new segment tells the receiver that the window was reduced.
     cwr_due: bool,
+    /// What AccECN has told so far.
+    known: KnownMarks,
+    /// The newest echo of a timestamp.
+    last_echo: Instant,
     /// Nothing leaves before the retransmission timer expires.
     pub(super) waits_for_timer: bool,
 }
@@ -26,16 +32,40 @@ struct Reduction {
 }
 
 impl Sender {
-    /// True if the peer is told of reductions, and tells of marks.
+    /// True if new data are ECN-capable.
     #[inline]
     pub(super) fn has_ecn(&self) -> bool {
         self.transport.ecn != EcnMode::Off
     }
 
-    /// An ACK may echo a mark; true if it does.
+    /// What an ACK tells of marks: whether it echoes one, and how many more there were if it says so.
     #[inline]
-    pub(super) fn on_echo(&mut self, now: Instant, ack: &AckSegment) -> bool {
-        let echoes = self.has_ecn() && ack.ece;
+    pub(super) fn on_feedback(&mut self, now: Instant, ack: &AckSegment, delivered: &Delivered) -> (bool, u32) {
+        match (self.transport.ecn, ack.ecn) {
+            (EcnMode::Classic, EcnFeedback::Classic { ece }) => {
+                self.on_echo(now, ece);
+                (ece, 0)
+            }
+            (EcnMode::AccEcn, EcnFeedback::AccEcn { ace, option }) => {
+                let is_newer = self.transport.timestamps && ack.echo > self.ecn.last_echo;
+                self.ecn.last_echo = self.ecn.last_echo.max(ack.echo);
+                // RFC 9768 §3.2.2.2: "it first checks whether it has already been superseded (...) by another ACK in which
+                // case it ignores the ECN feedback."
+                if delivered.bytes == 0 && !is_newer {
+                    return (false, 0);
+                }
+                let marked = self.ecn.known.learn(ace, option, delivered.segments, self.transport.mss);
+                self.counters.ce_reported += u64::from(marked);
+                self.on_echo(now, marked > 0);
+                (marked > 0, marked)
+            }
+            _ => (false, 0),
+        }
+    }
+
+    /// A mark is echoed, or not.
+    #[inline]
+    fn on_echo(&mut self, now: Instant, echoes: bool) {
         // RFC 3168 §6.1.2: "the TCP sender's congestion window should be reduced only once in response to a series of
         // dropped and/or CE packets from a single window of data."
         if echoes && !matches!(self.state, State::FastRecovery { .. }) && !self.was_sent_before_reduction() {
@@ -49,14 +79,15 @@ impl Sender {
                 self.timer.restart(now, &self.rtt);
             }
         }
-        echoes
     }
 
     /// A congestion event was signalled.
     #[inline]
     pub(super) fn note_reduction(&mut self, kind: CongestionKind) {
         self.ecn.last = Some(Reduction { kind, sent: self.snd_nxt });
-        self.ecn.cwr_due = self.has_ecn();
+        // RFC 9768 §3.1.5: a host in AccECN mode "MUST NOT set CWR to indicate that it has received and responded to
+        // indications of congestion."
+        self.ecn.cwr_due = self.transport.ecn == EcnMode::Classic;
     }
 
     /// Whether the segment that leaves is the first new one behind a reduction, whatever made it necessary.

@@ -1,7 +1,7 @@
 //! The sender: sequence numbers, the send decision, loss recovery, timers.
 //!
 //! Reference: RFC 5681 (Reno), RFC 6582 (NewReno), RFC 6675 (SACK), RFC 3042 (limited transmit),
-//! RFC 6298 (timer), RFC 3168 (marks); Tahoe is RFC 5681 without fast recovery. The window is the algorithm's.
+//! RFC 6298 (timer), RFC 3168 and 9768 (marks); Tahoe is RFC 5681 without fast recovery. The window is the algorithm's.
 //!
 //! ```text
 //!            3 duplicate ACKs                     all acknowledged
@@ -67,7 +67,6 @@ pub struct Sender {
     /// A measurement is due for the RTT estimate.
     sample_due: bool,
     delivery: DeliverySampler,
-    ce_seen: u32,
     ecn: EcnState,
     next_send_at: Instant,
     last_sent_at: Instant,
@@ -128,6 +127,8 @@ pub struct SenderCounters {
     pub congestion_events: u64,
     /// Of them, those for marks.
     pub ecn_events: u64,
+    /// Marked packets that AccECN has told of.
+    pub ce_reported: u64,
 }
 
 /// The integral of cwnd over time.
@@ -173,7 +174,6 @@ impl Sender {
             round_end: 0,
             sample_due: false,
             delivery: DeliverySampler::default(),
-            ce_seen: 0,
             ecn: EcnState::default(),
             next_send_at: Instant::ZERO,
             last_sent_at: Instant::ZERO,
@@ -282,9 +282,7 @@ impl Sender {
         } else if self.is_duplicate(news) {
             newly_lost += self.on_duplicate_ack(now);
         }
-        let ece = self.on_echo(now, ack);
-        let ce_count = ack.ce_count.wrapping_sub(self.ce_seen);
-        self.ce_seen = ack.ce_count;
+        let (ece, ce_count) = self.on_feedback(now, ack, &delivered);
         let event = Ack {
             now,
             acked: self.growth(acked_bytes, acked_segments),

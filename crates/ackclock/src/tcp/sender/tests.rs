@@ -8,7 +8,7 @@ mod witness;
 
 use super::*;
 use crate::cc::{CcContext, CcSpec, Congestion};
-use crate::tcp::segment::SackBlocks;
+use crate::tcp::segment::{EcnFeedback, SackBlocks};
 use crate::tcp::transport::{LimitedTransmitSends, PartialAckTimer, SecondLoss};
 use crate::units::Duration;
 
@@ -60,7 +60,7 @@ impl Driven {
         for (start, end) in blocks {
             sack.push(ack * MSS, start * MSS, end * MSS);
         }
-        self.sender.on_ack(self.now, &AckSegment { ack: ack * MSS, sack, echo, ce_count: 0, ece: false });
+        self.sender.on_ack(self.now, &AckSegment { ack: ack * MSS, sack, echo, ecn: EcnFeedback::None });
         self.sent()
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cc::{CongestionControl, CongestionKind};
-use crate::tcp::segment::DataSegment;
+use crate::tcp::segment::{AccEcnOption, DataSegment};
 use crate::tcp::transport::{EcnMode, EcnRetransmissions};
 
 fn with_ecn(recovery: LossRecovery, window: f64) -> Driven {
@@ -13,7 +13,8 @@ impl Driven {
     /// What the ACK of everything below segment `ack` lets go, with its flags.
     fn echo(&mut self, ack: u64, ece: bool) -> Vec<DataSegment> {
         self.now += Duration::from_millis(1);
-        let ack = AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ce_count: 0, ece };
+        let ecn = EcnFeedback::Classic { ece };
+        let ack = AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn };
         self.sender.on_ack(self.now, &ack);
         std::iter::from_fn(|| self.sender.poll_transmit(self.now)).collect()
     }
@@ -150,4 +151,29 @@ fn retransmissions_may_be_as_new_data_as_in_ns2() {
     };
     assert_eq!(retransmission(EcnRetransmissions::Plain), (0, false, false));
     assert_eq!(retransmission(EcnRetransmissions::LikeNew), (0, true, true));
+}
+
+#[test]
+fn accurate_feedback_counts_marks_and_cuts_once_a_window() {
+    let mut tcp = Driven::with(LossRecovery::Sack, 8.0, |transport| transport.ecn = EcnMode::AccEcn);
+    assert!(std::iter::from_fn(|| tcp.sender.poll_transmit(tcp.now)).all(|segment| segment.ect));
+    let feed = |tcp: &mut Driven, ack: u64, marks: u32| {
+        tcp.now += Duration::from_millis(1);
+        let option = Some(AccEcnOption { e0b: 1, ceb: marks * MSS as u32 });
+        let ecn = EcnFeedback::AccEcn { ace: ((5 + marks) % 8) as u8, option };
+        let ack = AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn };
+        tcp.sender.on_ack(tcp.now, &ack);
+        std::iter::from_fn(|| tcp.sender.poll_transmit(tcp.now)).collect::<Vec<_>>()
+    };
+    assert_eq!(feed(&mut tcp, 2, 2), []);
+    assert_eq!((tcp.cwnd(), tcp.sender.counters().ce_reported), (4.0, 2));
+    // Three more in the same window: counted, and no second cut.
+    let sent = feed(&mut tcp, 6, 5);
+    assert!(!sent.is_empty() && sent.iter().all(|segment| segment.ect && !segment.cwr), "{sent:?}");
+    assert_eq!((tcp.cwnd(), tcp.sender.counters().ce_reported), (4.0, 5));
+    // An ACK that came too late is not asked.
+    feed(&mut tcp, 6, 3);
+    assert_eq!(tcp.sender.counters().ce_reported, 5);
+    feed(&mut tcp, 9, 6);
+    assert_eq!((tcp.cwnd(), tcp.sender.counters().ecn_events), (2.0, 2));
 }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::tcp::transport::EcnMode;
 use crate::units::Rate;
 
 /// Keeps its window and its rate, every ACK that it hears of, and how often it is told to resume.
@@ -39,7 +40,11 @@ impl Witness {
     }
 
     fn drive(&self, recovery: LossRecovery) -> Driven {
-        let transport = Transport { mss: MSS as u32, framing: 18, recovery, ..Transport::default() };
+        self.drive_under(Transport { recovery, ..Transport::default() })
+    }
+
+    fn drive_under(&self, transport: Transport) -> Driven {
+        let transport = Transport { mss: MSS as u32, framing: 18, ..transport };
         Driven::of(transport, Cc::Custom(Box::new(self.clone())))
     }
 
@@ -113,14 +118,14 @@ fn rounds_end_with_the_first_ack_of_what_was_sent_after_the_last_end() {
 #[test]
 fn marks_are_told_as_they_come() {
     let witness = Witness::new(4.0);
-    let mut tcp = witness.drive(LossRecovery::Sack);
+    let mut tcp = witness.drive_under(Transport { ecn: EcnMode::AccEcn, ..Transport::default() });
     tcp.sent();
-    for (acked, ce_count) in [(1, 0), (2, 2), (3, 2), (4, 5)] {
-        let ack =
-            AckSegment { ack: acked * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ce_count, ece: false };
+    for (acked, marks) in [(1, 0), (2, 2), (3, 2), (4, 5)] {
+        let ecn = EcnFeedback::AccEcn { ace: (5 + marks) % 8, option: None };
+        let ack = AckSegment { ack: acked * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn };
         tcp.sender.on_ack(Instant::ZERO, &ack);
     }
-    assert_eq!(witness.heard(|ack| ack.ce_count), [0, 2, 0, 3]);
+    assert_eq!(witness.heard(|ack| (ack.ece, ack.ce_count)), [(false, 0), (true, 2), (false, 0), (true, 3)]);
 }
 
 #[test]

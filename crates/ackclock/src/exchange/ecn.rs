@@ -1,0 +1,120 @@
+//! ECN on the wire of a script: how it is agreed on, and the flags and the option that carry feedback.
+
+use super::packet::{AccEcnCounters, Flags, IpEcn, Packet};
+use crate::tcp::{AccEcnOption, EcnFeedback, EcnMode};
+
+/// RFC 3168 §6.1.1: "a SYN packet with the ECE and CWR flags set an 'ECN-setup SYN packet'".
+const ECN_SETUP_SYN: Flags = Flags::ECE.with(Flags::CWR);
+/// RFC 9768 §3.1.5: "a SYN with (AE,CWR,ECE) = (1,1,1) requesting AccECN feedback".
+const ACCECN_SYN: Flags = ECN_SETUP_SYN.with(Flags::AE);
+/// RFC 3168 §6.1.1: "a SYN-ACK packet with only the ECE flag set but the CWR flag not set an 'ECN-setup SYN-ACK packet'".
+const ECN_SETUP_SYN_ACK: Flags = Flags::ECE;
+
+/// The flags of a SYN that offers `mode`.
+pub fn offer(mode: EcnMode) -> Flags {
+    match mode {
+        EcnMode::Off => Flags::default(),
+        EcnMode::Classic => ECN_SETUP_SYN,
+        EcnMode::AccEcn => ACCECN_SYN,
+    }
+}
+
+/// What is agreed on by one who wants `mode` with a peer who sends this SYN, or answer to a SYN.
+pub fn agree(mode: EcnMode, flags: Flags) -> EcnMode {
+    let is_answer = flags.has(Flags::ACK);
+    match (mode, is_answer) {
+        (EcnMode::Off, _) => EcnMode::Off,
+        (EcnMode::AccEcn, false) if flags.has(ACCECN_SYN) => EcnMode::AccEcn,
+        (_, false) if flags.has(ECN_SETUP_SYN) => EcnMode::Classic,
+        (_, true) if flags.ace() == ECN_SETUP_SYN_ACK.ace() => EcnMode::Classic,
+        // RFC 9768 §3.1.2, table 2: what the server saw in the IP header of the SYN.
+        (EcnMode::AccEcn, true) if matches!(flags.ace(), 2 | 3 | 4 | 6) => EcnMode::AccEcn,
+        _ => EcnMode::Off,
+    }
+}
+
+/// The flags of the answer to a SYN that came with this ECN field.
+pub fn answer(mode: EcnMode, seen: Option<IpEcn>) -> Flags {
+    match mode {
+        EcnMode::Off => Flags::default(),
+        EcnMode::Classic => ECN_SETUP_SYN_ACK,
+        EcnMode::AccEcn => handshake(seen),
+    }
+}
+
+/// RFC 9768 §3.2.2.1: the ACK of a SYN/ACK tells of the ECN field that it came with; none where that needs no answer.
+pub fn third(mode: EcnMode, seen: Option<IpEcn>) -> Option<Flags> {
+    (mode == EcnMode::AccEcn).then(|| handshake(seen))
+}
+
+/// RFC 9768 §3.2.2.1, table 3.
+fn handshake(seen: Option<IpEcn>) -> Flags {
+    Flags::of_ace(match seen {
+        None | Some(IpEcn::NotEct) => 0b010,
+        Some(IpEcn::Ect) => 0b100,
+        Some(IpEcn::Ce) => 0b110,
+    })
+}
+
+/// What a segment of the peer tells of marks. On a SYN the flags negotiate.
+pub fn feedback(mode: EcnMode, packet: &Packet) -> EcnFeedback {
+    let is_syn = packet.flags.has(Flags::SYN);
+    match mode {
+        EcnMode::Classic => EcnFeedback::Classic { ece: packet.flags.has(Flags::ECE) && !is_syn },
+        EcnMode::AccEcn if !is_syn => {
+            let counters = packet.options.as_ref().and_then(|options| options.accecn);
+            let option = counters.and_then(|counters| Some(AccEcnOption { e0b: counters.e0b?, ceb: counters.ceb? }));
+            EcnFeedback::AccEcn { ace: packet.flags.ace(), option }
+        }
+        EcnMode::Off | EcnMode::AccEcn => EcnFeedback::None,
+    }
+}
+
+/// How a segment of our own tells of marks.
+pub fn carry(feedback: EcnFeedback) -> (Flags, Option<AccEcnCounters>) {
+    match feedback {
+        EcnFeedback::None | EcnFeedback::Classic { ece: false } => (Flags::default(), None),
+        EcnFeedback::Classic { ece: true } => (Flags::ECE, None),
+        EcnFeedback::AccEcn { ace, option } => {
+            (Flags::of_ace(ace), option.map(|option| counters(option.e0b, option.ceb)))
+        }
+    }
+}
+
+/// The option on the answer to a SYN.
+pub fn first_counters(mode: EcnMode) -> Option<AccEcnCounters> {
+    (mode == EcnMode::AccEcn).then(|| counters(1, 0))
+}
+
+fn counters(e0b: u32, ceb: u32) -> AccEcnCounters {
+    AccEcnCounters { e0b: Some(e0b), ceb: Some(ceb), e1b: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_take_the_best_that_both_know() {
+        use EcnMode::{AccEcn, Classic, Off};
+        for client in [Off, Classic, AccEcn] {
+            for server in [Off, Classic, AccEcn] {
+                let best = match (client, server) {
+                    (Off, _) | (_, Off) => Off,
+                    (AccEcn, AccEcn) => AccEcn,
+                    _ => Classic,
+                };
+                let agreed = agree(server, Flags::SYN.with(offer(client)));
+                assert_eq!(agreed, best, "{server:?} hears of {client:?}");
+                for seen in [None, Some(IpEcn::Ect), Some(IpEcn::Ce)] {
+                    let flags = Flags::SYN.with(Flags::ACK).with(answer(agreed, seen));
+                    assert_eq!(agree(client, flags), best, "{client:?} hears from {server:?}");
+                }
+            }
+        }
+        // A server that mirrors all flags knows nothing of ECN (RFC 3168 §6.1.1.2, RFC 9768 table 2).
+        for mode in [Classic, AccEcn] {
+            assert_eq!(agree(mode, Flags::SYN.with(Flags::ACK).with(offer(mode))), Off);
+        }
+    }
+}
