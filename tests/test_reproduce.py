@@ -362,8 +362,8 @@ def test_differences_and_errors_over_a_printed_table(tiny_paper: Path) -> None:
     runs = runs_of(tiny_paper)
     at, minus = {"cc": "aimd"}, {"cc": "new-aimd"}
     common = {"metric": "efficiency_percent", "at": at, "minus": minus, "along": "flows"}
-    one, two = take(runs, {"kind": "differences", **common})
-    (greatest,) = take(runs, {"kind": "greatest-difference", **common})
+    one, two = take(runs, {"kind": "difference", **common})
+    (greatest,) = take(runs, {"kind": "difference", "greatest": True, **common})
     means = {
         (cc, flows): take(
             runs, {"kind": "mean", "metric": "efficiency_percent", "at": {"cc": cc, "flows": flows}}

@@ -10,7 +10,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ackclock.reproduce.metrics import metric as metric_of
@@ -112,55 +112,33 @@ def _mean(runs: Runs, *, metric: str, at: Values, grid: str | None = None) -> li
 
 @measure("difference")
 def _difference(
-    runs: Runs, *, metric: str, at: Values, minus: Values, relative: bool = False, grid: str | None = None
-) -> list[Part]:
-    """Mean difference between `at` and `at` changed by `minus`, on the same luck; `relative` in percent."""
-    ours, is_exact = replicate_values(runs, metric, at, grid)
-    theirs, also = replicate_values(runs, metric, {**at, **minus}, grid)
-    differences = [
-        100 * (mine / other - 1) if relative else mine - other
-        for mine, other in zip(ours, theirs, strict=True)
-    ]
-    return [_part(differences, is_exact and also)]
-
-
-@measure("differences")
-def _differences(
     runs: Runs,
     *,
     metric: str,
-    along: str,
     at: Values,
     minus: Values,
     relative: bool = False,
+    along: str | None = None,
+    greatest: bool = False,
     grid: str | None = None,
 ) -> list[Part]:
-    """The difference of `difference`, one part per value of the axis `along`."""
-    return [
-        replace(
-            _difference(
-                runs, metric=metric, at={**at, along: value}, minus=minus, relative=relative, grid=grid
-            )[0],
-            label=f"{along} {value}",
-        )
-        for value in _values(runs, along, at, grid)
-    ]
+    """Mean difference between `at` and `at` changed by `minus`, on the same luck; `relative` in percent.
 
-
-@measure("greatest-difference")
-def _greatest_difference(
-    runs: Runs,
-    *,
-    metric: str,
-    along: str,
-    at: Values,
-    minus: Values,
-    relative: bool = False,
-    grid: str | None = None,
-) -> list[Part]:
-    """Of `differences`, the one with the greatest mean."""
-    parts = _differences(runs, metric=metric, along=along, at=at, minus=minus, relative=relative, grid=grid)
-    return [max(parts, key=lambda part: -math.inf if part.value is None else part.value.mean)]
+    One part per value of the axis `along`, if given, or only the `greatest` of them.
+    """
+    parts = []
+    for value in [None] if along is None else _values(runs, along, at, grid):
+        there = at if along is None else {**at, along: value}
+        ours, is_exact = replicate_values(runs, metric, there, grid)
+        theirs, also = replicate_values(runs, metric, {**there, **minus}, grid)
+        differences = [
+            100 * (mine / other - 1) if relative else mine - other
+            for mine, other in zip(ours, theirs, strict=True)
+        ]
+        parts.append(_part(differences, is_exact and also, "" if along is None else f"{along} {value}"))
+    if greatest:
+        return [max(parts, key=lambda part: -math.inf if part.value is None else part.value.mean)]
+    return parts
 
 
 @measure("log-error")
