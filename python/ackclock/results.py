@@ -27,7 +27,7 @@ class Samples:
 
     @cached_property
     def flows(self) -> polars.DataFrame:
-        """One row per time and flow: cwnd, ssthresh, in flight, srtt, phase, bytes; what the algorithm reports."""
+        """A row per time and flow: cwnd, ssthresh, in flight, srtt, phase, bytes, what algorithms report."""
         return _frame(self._outcome.flow_samples)
 
     @cached_property

@@ -3,7 +3,7 @@
 mod common;
 
 use ackclock::cc::algorithms;
-use ackclock::sim::{LossPlan, QueueLimit, QueuePlan, RunResult, Traffic};
+use ackclock::sim::{LossPlan, QueueLimit, QueuePlan, RunResult, Traffic, WirePlan};
 use ackclock::tcp::LossRecovery;
 use ackclock::units::{Duration, Rate};
 use common::{Dumbbell, run};
@@ -197,16 +197,23 @@ fn the_same_plan_gives_the_same_result() {
 /// Handing packets over ahead of time is an optimisation: a link that cannot do it gives the same run.
 #[test]
 fn deliveries_ahead_of_time_change_no_result() {
+    let loss = LossPlan::Bernoulli { probability: 0.002 };
+    let lossy = WirePlan { loss, ..WirePlan::default() };
+    let jitter = Duration::from_millis(1);
+    let impaired = WirePlan { jitter, duplication: 0.002, corruption: 0.002, ..lossy.clone() };
     for flows in [1, 3] {
-        ahead_or_event_by_event(flows);
+        for wire in [&lossy, &impaired] {
+            ahead_or_event_by_event(flows, wire);
+        }
     }
 }
 
-fn ahead_or_event_by_event(flows: usize) {
-    let mut dumbbell = small(flows);
-    dumbbell.loss = LossPlan::Bernoulli { probability: 0.002 };
-    let ahead = dumbbell.run();
-    let mut plan = dumbbell.plan();
+fn ahead_or_event_by_event(flows: usize, wire: &WirePlan) {
+    let mut plan = small(flows).plan();
+    for link in &mut plan.links {
+        link.wire = wire.clone();
+    }
+    let ahead = run(&plan);
     // A flow that never starts and crosses everything in one path: no link has a single feeder any more.
     let mut witness = plan.flows[0].clone();
     witness.name = "witness".to_owned();

@@ -96,7 +96,7 @@ def tables(evaluation: Evaluation, store: Store) -> dict[str, polars.DataFrame]:
                 samples[kind].append(_labelled(content, labels))
     frames = {name: polars.DataFrame(found, infer_schema_length=None) for name, found in rows.items()}
     frames["scores"] = _scores(evaluation)
-    frames |= {name: polars.concat(found) for name, found in samples.items() if found}
+    frames |= {name: polars.concat(found, how="diagonal") for name, found in samples.items() if found}
     return {name: frames[name] for name in TABLES if name in frames}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -169,22 +170,25 @@ def _note(runs: Runs, claim: Claim) -> str:
 
 def _each(entry: Values) -> list[dict[str, Any]]:
     """Write out `each = { axis = [values] }`: `{axis}` in texts, the value itself in selections."""
-    if "each" not in entry:
-        return [dict(entry)]
-    ((axis, values),) = entry["each"].items()
-    specs = []
-    for value in values:
-        spec = {key: item for key, item in entry.items() if key != "each"}
+    axes = entry.get("each", {})
+    return [_at(entry, dict(zip(axes, values, strict=True))) for values in itertools.product(*axes.values())]
+
+
+def _at(entry: Values, place: Values) -> dict[str, Any]:
+    """Return an entry with the values of its axes filled in."""
+    spec = {key: item for key, item in entry.items() if key != "each"}
+    if not place:
+        return spec
+    for axis, value in place.items():
         for key in ("id", "statement", "note"):
             if key in spec:
                 spec[key] = spec[key].replace(f"{{{axis}}}", str(value))
         if "with" in spec:
             spec["with"] = _filled(spec["with"], f"{{{axis}}}", value)
-        spec["measure"] = {**spec["measure"], "at": {**spec["measure"].get("at", {}), axis: value}}
-        if isinstance(spec.get("printed"), dict):
-            spec["printed"] = {**spec["printed"], "at": {axis: value}}
-        specs.append(spec)
-    return specs
+    spec["measure"] = {**spec["measure"], "at": {**spec["measure"].get("at", {}), **place}}
+    if isinstance(spec.get("printed"), dict):
+        spec["printed"] = {**spec["printed"], "at": place}
+    return spec
 
 
 def _filled(tree: Any, placeholder: str, value: Any) -> Any:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ackclock.errors import InputError
 from ackclock.reproduce.measures import replicate_values
-from ackclock.reproduce.metrics import flow_series, link_series
+from ackclock.reproduce.metrics import flow_series, link_series, state_series
 from ackclock.reproduce.paper import Values
 from ackclock.reproduce.runs import Run, Runs
 from ackclock.stats import estimate
+from ackclock.synchronous import model
 
 #: What a series can show of the first replicate.
-_SERIES = {
+_SERIES: dict[str, Callable[[Run], tuple[list[float], list[float]]]] = {
     "throughput": lambda run: flow_series(run, "sent_bytes"),
     "goodput": lambda run: flow_series(run, "delivered_bytes"),
     "utilization": link_series,
+    "cwnd": lambda run: state_series(run, "cwnd_segments"),
+    "alpha": lambda run: state_series(run, "alpha_segments"),
 }
 
 
@@ -54,7 +57,7 @@ class Figure:
 
 def figures_of(runs: Runs) -> list[Figure]:
     """Return the figures that a paper asks for. Raises `InputError` with file and figure."""
-    make = {"series": _series, "points": _points}
+    make = {"series": _series, "points": _points, "expansion": _expansion}
     figures = []
     for spec in runs.paper.figures:
         try:
@@ -73,6 +76,13 @@ def _series(runs: Runs, spec: Values) -> Figure:
         lines = tuple(_line(cell.runs[0], name) for name in spec["lines"])
         panels.append(Panel(f"{axis} {value}", spec["unit"], lines))
     return Figure(spec["id"], spec["title"], "series", "s", tuple(panels))
+
+
+def _expansion(runs: Runs, spec: Values) -> Figure:
+    rows = model("table")["expansion"]
+    times = [row["time"] for row in rows]
+    lines = tuple(Line(label, times, [row[rule] for row in rows]) for label, rule in spec["lines"].items())
+    return Figure(spec["id"], spec["title"], "series", "round trips", (Panel("", spec["unit"], lines),))
 
 
 def _line(run: Run, name: str) -> Line:
@@ -98,7 +108,8 @@ def _points(runs: Runs, spec: Values) -> Figure:
         if "printed" in panel:
             table = runs.paper.printed[panel["printed"]["table"]]
             column = panel["printed"]["column"]
-            lines.append(Line("printed", values, [table.value(column, {along: value}) for value in values]))
+            printed = [table.value(column, {**at, along: value}) for value in values]
+            lines.append(Line("printed", values, printed))
         panels.append(Panel(panel["title"], panel["unit"], tuple(lines)))
     return Figure(spec["id"], spec["title"], "points", along, tuple(panels))
 

@@ -10,7 +10,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ackclock.reproduce.metrics import metric as metric_of
@@ -122,6 +122,62 @@ def _difference(
         for mine, other in zip(ours, theirs, strict=True)
     ]
     return [_part(differences, is_exact and also)]
+
+
+@measure("differences")
+def _differences(
+    runs: Runs,
+    *,
+    metric: str,
+    along: str,
+    at: Values,
+    minus: Values,
+    relative: bool = False,
+    grid: str | None = None,
+) -> list[Part]:
+    """The difference of `difference`, one part per value of the axis `along`."""
+    return [
+        replace(
+            _difference(
+                runs, metric=metric, at={**at, along: value}, minus=minus, relative=relative, grid=grid
+            )[0],
+            label=f"{along} {value}",
+        )
+        for value in _values(runs, along, at, grid)
+    ]
+
+
+@measure("greatest-difference")
+def _greatest_difference(
+    runs: Runs,
+    *,
+    metric: str,
+    along: str,
+    at: Values,
+    minus: Values,
+    relative: bool = False,
+    grid: str | None = None,
+) -> list[Part]:
+    """Of `differences`, the one with the greatest mean."""
+    parts = _differences(runs, metric=metric, along=along, at=at, minus=minus, relative=relative, grid=grid)
+    return [max(parts, key=lambda part: -math.inf if part.value is None else part.value.mean)]
+
+
+@measure("log-error")
+def _log_error(
+    runs: Runs, *, metric: str, table: str, column: str, at: Values, grid: str | None = None
+) -> list[Part]:
+    """Root mean square, over the rows of a printed table, of the logarithm of measured over printed."""
+    printed = runs.paper.printed[table].columns
+    axes = [axis.name for axis in runs.paper.grid(grid).axes if axis.name in printed]
+    squares, exacts = [], []
+    for index, number in enumerate(printed[column]):
+        place = {name: printed[name][index] for name in axes}
+        values, is_exact = replicate_values(runs, metric, {**at, **place}, grid)
+        squares.append([math.log(value / number) ** 2 for value in values])
+        exacts.append(is_exact)
+    errors = [math.sqrt(math.fsum(row) / len(row)) for row in zip(*squares, strict=True)]
+    return [_part(errors, all(exacts))]
 
 
 @measure("each")

@@ -62,6 +62,14 @@ def _deviation_points(run: Run) -> float:
     return math.sqrt(math.fsum((value - mean) ** 2 for value in series) / (len(series) - 1))
 
 
+def _alpha_mean(run: Run) -> float:
+    """Return the mean over time, and over the flows that are sampled, of MR-AIMD's alpha."""
+    import polars
+
+    samples = run.flow_samples.filter(polars.col("time_ns") > run.warmup_s * _SECOND_NS)
+    return float(samples["alpha_segments"].mean())  # type: ignore[arg-type]
+
+
 #: Metrics by the names that `paper.toml` and `claims.toml` use.
 METRICS: dict[str, Callable[[Run], float]] = {
     "efficiency_percent": lambda run: 100 * float(run.summary["efficiency"]),
@@ -72,12 +80,16 @@ METRICS: dict[str, Callable[[Run], float]] = {
     "utilization_percent": _utilization_percent,
     "utilization_deviation_points": _deviation_points,
     "drops": _drops,
+    "marks": lambda run: float(sum(link["marks"] for link in run.document["links"])),
+    "retransmits": lambda run: float(sum(flow["retransmits"] for flow in run.document["flows"])),
+    "alpha_mean_segments": _alpha_mean,
     "timeouts": lambda run: float(sum(flow["timeouts"] for flow in run.document["flows"])),
     "retransmits_per_round_trip": _per_round_trip,
     "sent_per_flow_kb": lambda run: _sent_kb(run) / _flows(run),
     "goodput_per_flow_kb": lambda run: _goodput_kb(run) / _flows(run),
     "lost_per_flow_kb": lambda run: (_sent_kb(run) - _goodput_kb(run)) / _flows(run),
     "goodput_total_kb": _goodput_kb,
+    "goodput_total_kbytes_per_s": lambda run: float(run.summary["goodput_bps"]) / 8e3,
 }
 
 
@@ -111,6 +123,15 @@ def flow_series(run: Run, column: str) -> tuple[list[float], list[float]]:
     scale = 8e-6 * (payload_share(run) if column == "sent_bytes" else 1.0)
     times, sizes = _by_second(samples["time_ns"].to_list(), samples[column].to_list())
     return times, [scale * size for size in sizes]
+
+
+def state_series(run: Run, column: str) -> tuple[list[float], list[float]]:
+    """Return times in seconds, and a column of the samples of the first flow, as it was then."""
+    import polars
+
+    samples = run.flow_samples
+    samples = samples.filter(polars.col("flow") == samples["flow"][0])
+    return [time_ns / _SECOND_NS for time_ns in samples["time_ns"]], samples[column].to_list()
 
 
 def _by_second(times_ns: Sequence[int], counts: Sequence[int]) -> tuple[list[float], list[float]]:

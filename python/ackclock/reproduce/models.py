@@ -70,6 +70,14 @@ def _cycle_packets(runs: Runs, *, cc: str, windows: Sequence[float], x_goal: flo
     ]
 
 
+@measure("model-doubling")
+def _doubling(runs: Runs, *, rule: str) -> list[Part]:
+    """Round trips in which a window doubles without marks and losses; `rule`: a column of `expansion`."""
+    rows = model("table")["expansion"]
+    found = next(row["time"] for row in rows if row[rule] >= 2 * rows[0][rule])
+    return [exact(float(found))]
+
+
 def _cycles(cc: str, windows: Sequence[float], x_goal: float) -> list[dict[str, float]]:
     """Return round trips and packets of each cycle of whole round trips, peaks hitting X_goal exactly."""
     users = [{"cc": cc, "window": float(window)} for window in windows]

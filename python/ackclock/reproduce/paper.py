@@ -14,7 +14,7 @@ from ackclock.errors import InputError
 
 #: Of which replicates of a cell samples over time are kept; as `Study.of` takes it.
 _SAMPLES = {"none": False, "first": None, "all": True}
-_FIGURES = ("series", "points")
+_FIGURES = ("series", "points", "expansion")
 
 #: Values of axes: of a cell, or what a selection asks for.
 Values = Mapping[str, Any]
@@ -26,8 +26,8 @@ class Axis:
 
     name: str
     values: tuple[Any, ...]
-    #: A change of the scenario with `{}` for the value.
-    set: str
+    #: The changes of the scenario that each value stands for.
+    sets: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -91,15 +91,24 @@ class PrintedTable:
 
     columns: Mapping[str, tuple[float, ...]]
 
-    def value(self, column: str, at: Values) -> float:
-        """Return the number of `column` in the row where other columns have the values of `at`.
+    def find(self, column: str, at: Values) -> float | None:
+        """Return the number of `column` in the row where other columns have the values of `at`, if any.
 
-        Raises `KeyError` where there is no such column or row.
+        What `at` says beyond the columns of the table does not matter. Raises `KeyError` for an unknown
+        column.
         """
+        keys = {name: value for name, value in at.items() if name in self.columns}
         for index, number in enumerate(self.columns[column]):
-            if all(self.columns[name][index] == value for name, value in at.items()):
+            if all(self.columns[name][index] == value for name, value in keys.items()):
                 return number
-        raise KeyError(f"{column} at {dict(at)}")
+        return None
+
+    def value(self, column: str, at: Values) -> float:
+        """Return the number that `find` finds. Raises `KeyError` where there is no such column or row."""
+        found = self.find(column, at)
+        if found is None:
+            raise KeyError(f"{column} at {dict(at)}")
+        return found
 
 
 @dataclass(frozen=True)
@@ -202,8 +211,16 @@ def _grid(folder: Path, entry: dict[str, Any]) -> Grid:
     samples = entry.get("samples", "none")
     if samples not in _SAMPLES:
         raise ValueError(f"grids.samples: {samples!r} is none of {', '.join(_SAMPLES)}")
-    axes = tuple(Axis(axis["name"], tuple(axis["values"]), axis["set"]) for axis in entry["axes"])
+    axes = tuple(_axis(axis) for axis in entry["axes"])
     return Grid(entry["name"], folder / entry["scenario"], axes, _SAMPLES[samples])
+
+
+def _axis(entry: dict[str, Any]) -> Axis:
+    """Read an axis: values with one `set` in which `{}` stands for them, or a table of changes by name."""
+    values = entry["values"]
+    if isinstance(values, dict):
+        return Axis(entry["name"], tuple(values), tuple(tuple(sets) for sets in values.values()))
+    return Axis(entry["name"], tuple(values), tuple((entry["set"].format(value),) for value in values))
 
 
 def _choice(entry: dict[str, Any]) -> Choice:

@@ -130,13 +130,14 @@ def _plan(paper: Paper, batch: Batch, seed: int) -> list[tuple[Grid, Values, Sce
 
 def scenarios_of(grid: Grid, sets: Sequence[str]) -> Iterator[tuple[Values, Scenario]]:
     """Give the values and the scenario of each cell. Raises `ScenarioError` with file and grid."""
-    for values in itertools.product(*(axis.values for axis in grid.axes)):
-        along = [axis.set.format(value) for axis, value in zip(grid.axes, values, strict=True)]
+    names = [axis.name for axis in grid.axes]
+    for chosen in itertools.product(*(zip(axis.values, axis.sets, strict=True) for axis in grid.axes)):
+        along = [text for _, texts in chosen for text in texts]
         try:
             scenario = Scenario.from_file(grid.scenario, [*sets, *along])
         except ScenarioError as error:
             raise ScenarioError(f"{grid.scenario.parent / 'paper.toml'}: grid {grid.name}: {error}") from None
-        yield {axis.name: value for axis, value in zip(grid.axes, values, strict=True)}, scenario
+        yield dict(zip(names, (value for value, _ in chosen), strict=True)), scenario
 
 
 def _frame(content: bytes | None) -> polars.DataFrame:

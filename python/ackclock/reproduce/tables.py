@@ -69,7 +69,7 @@ def _table(runs: Runs, spec: Values) -> Table:
             there = {**at, **column.at, axis: value}
             numbers, is_exact = replicate_values(runs, column.metric, there, grid)
             found = (
-                printed.value(column.printed, {axis: value})
+                printed.find(column.printed, there)
                 if printed is not None and column.printed is not None
                 else None
             )
@@ -89,6 +89,8 @@ def _columns(runs: Runs, spec: Values) -> list[_Column]:
     across = spec["across"]
     values = runs.paper.grid(spec.get("grid")).axis(across["axis"]).values
     return [
-        _Column(str(value), across["metric"], across["digits"], None, {across["axis"]: value})
+        _Column(
+            str(value), across["metric"], across["digits"], across.get("printed"), {across["axis"]: value}
+        )
         for value in values
     ]
