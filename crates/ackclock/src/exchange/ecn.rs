@@ -7,7 +7,8 @@ use crate::tcp::{AccEcnOption, EcnFeedback, EcnMode};
 const ECN_SETUP_SYN: Flags = Flags::ECE.with(Flags::CWR);
 /// RFC 9768 §3.1.5: "a SYN with (AE,CWR,ECE) = (1,1,1) requesting AccECN feedback".
 const ACCECN_SYN: Flags = ECN_SETUP_SYN.with(Flags::AE);
-/// RFC 3168 §6.1.1: "a SYN-ACK packet with only the ECE flag set but the CWR flag not set an 'ECN-setup SYN-ACK packet'".
+/// RFC 3168 §6.1.1: "a SYN-ACK packet with only the ECE flag set but the CWR flag not set an 'ECN-setup SYN-ACK
+/// packet'".
 const ECN_SETUP_SYN_ACK: Flags = Flags::ECE;
 
 /// The flags of a SYN that offers `mode`.

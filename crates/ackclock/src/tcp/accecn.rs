@@ -2,11 +2,11 @@
 //!
 //! Reference: RFC 9768, with the algorithms of its appendix A.1 and A.2.
 //!
-//! The option has two counters, marked bytes and those of ECT(0), in 8 bytes; ECT(1) is never sent, and §3.2.3.3 leaves out
-//! what never changes.
+//! The option has two counters, marked bytes and those of ECT(0), in 8 bytes; ECT(1) is never sent, and §3.2.3.3
+//! leaves out what never changes.
 //!
-//! Deviations: every ACK has the option, where §3.2.3.3 asks for it only when a counter has changed. Connections begin open, so
-//! nothing tests whether the path lets the option through (§3.2.3.2).
+//! Deviations: every ACK has the option, where §3.2.3.3 asks for it only when a counter has changed. Connections begin
+//! open, so nothing tests whether the path lets the option through (§3.2.3.2).
 
 use super::segment::{AccEcnOption, DataSegment, EcnFeedback};
 
@@ -75,8 +75,8 @@ impl Default for KnownMarks {
 }
 
 impl KnownMarks {
-    /// An ACK that brings news tells this, and newly acknowledges so many segments of at most `mss` bytes: how many more
-    /// packets were marked.
+    /// An ACK that brings news tells this, and newly acknowledges so many segments of at most `mss` bytes: how many
+    /// more packets were marked.
     pub(super) fn learn(&mut self, ace: u8, option: Option<AccEcnOption>, newly_acked: u32, mss: u32) -> u32 {
         let bytes = option.map(|option| (option.ceb + DIVOPT - self.ceb % DIVOPT) % DIVOPT);
         // A counter that goes back: the ACK was overtaken, and its news are SACK blocks that no other had room for.
@@ -106,8 +106,8 @@ impl KnownMarks {
     }
 }
 
-/// How often the field must have gone round for so many bytes to fit into marked packets of at most `mss`: marks beyond a
-/// hole come before what they lie on is acknowledged.
+/// How often the field must have gone round for so many bytes to fit into marked packets of at most `mss`: marks
+/// beyond a hole come before what they lie on is acknowledged.
 fn missing_rounds(bytes: u32, mss: u32, least: u32) -> u32 {
     let (bytes, mss) = (u64::from(bytes), u64::from(mss.max(1)));
     (bytes.saturating_sub(mss * u64::from(least))).div_ceil(mss * u64::from(DIVACE)) as u32

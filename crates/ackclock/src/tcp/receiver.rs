@@ -60,8 +60,8 @@ impl Receiver {
             echoes: false,
             ce_unacknowledged: false,
             received: ReceivedMarks::default(),
-            // RFC 9768 §3.2.3.3: congestion control goes before "other TCP options when there is insufficient space", but
-            // for two SACK blocks; of 40 bytes these take 20, timestamps 12 and the counters 8.
+            // RFC 9768 §3.2.3.3: congestion control goes before "other TCP options when there is insufficient space",
+            // but for two SACK blocks; of 40 bytes these take 20, timestamps 12 and the counters 8.
             most_blocks: if transport.timestamps && transport.ecn == EcnMode::AccEcn { 2 } else { MAX_SACK_BLOCKS },
         }
     }
@@ -207,9 +207,9 @@ impl Receiver {
     fn feedback(&self) -> EcnFeedback {
         match self.ecn {
             EcnMode::Off => EcnFeedback::None,
-            // RFC 3168 §6.1.3: "that TCP receiver continues to set the ECN-Echo flag in all the ACK packets it sends ...
-            // until it receives a CWR packet"; and of delayed ones, "if any of the received data packets are CE packets,
-            // then the returning ACK has the ECN-Echo flag set."
+            // RFC 3168 §6.1.3: "that TCP receiver continues to set the ECN-Echo flag in all the ACK packets it sends
+            // ... until it receives a CWR packet"; and of delayed ones, "if any of the received data packets are CE
+            // packets, then the returning ACK has the ECN-Echo flag set."
             EcnMode::Classic => EcnFeedback::Classic { ece: self.echoes || self.ce_unacknowledged },
             EcnMode::AccEcn => self.received.feedback(),
         }

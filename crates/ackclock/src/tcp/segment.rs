@@ -53,7 +53,8 @@ pub enum EcnFeedback {
     },
 }
 
-/// The counters of the AccECN option (RFC 9768 §3.2.3), each modulo 2^24. That of ECT(1), which is never sent, is left out.
+/// The counters of the AccECN option (RFC 9768 §3.2.3), each modulo 2^24. That of ECT(1), which is never sent, is left
+/// out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccEcnOption {
     /// Payload bytes that came as ECT(0), plus 1.
