@@ -27,7 +27,7 @@ def flow(setup: Setup, sender: Sender, path: Sequence[str], clock: float) -> dic
         "header": f"{HEADER_BYTES} B",
         "start": nanoseconds(start),
         "traffic": traffic,
-        "initial_window": int(has["windowInit_"]),
+        "initial_window": initial_window(has),
         "max_window": int(has["window_"]),
         "min_rto": nanoseconds(max(has["minrto_"], 1e-9)),
         "initial_rto": nanoseconds(has["rtxcur_init_"]),
@@ -37,6 +37,7 @@ def flow(setup: Setup, sender: Sender, path: Sequence[str], clock: float) -> dic
         "cut_window": "capped" if has["precisionReduce_"] else "whole",
         "second_loss": second_loss(has),
         "timestamps": bool(has["timestamps_"]),
+        "ecn": "classic" if has["ecn_"] else "off",
     }
     if kind == "/Newreno":
         keys["partial_ack"] = "deflate" if has["partial_window_deflation_"] else "reset"
@@ -55,6 +56,16 @@ def flow(setup: Setup, sender: Sender, path: Sequence[str], clock: float) -> dic
         keys["delayed_ack"] = nanoseconds(has["interval_"])
         keys["delayed_ack_for"] = "last-segment" if has["RFC2581_immediate_ack_"] else "gaps"
     return keys
+
+
+def initial_window(has: dict[str, float]) -> int:
+    """In segments, as the option says, or by RFC 3390."""
+    if has["windowInitOption_"] == 1:
+        return int(has["windowInit_"])
+    for largest, segments in ((1095, 4), (2189, 3)):
+        if has["packetSize_"] <= largest:
+            return segments
+    return 2
 
 
 def second_loss(has: dict[str, float]) -> str:

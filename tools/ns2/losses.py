@@ -1,4 +1,4 @@
-"""What ns-2 drops and delays, as scripts of the links of a scenario."""
+"""What ns-2 drops, delays and marks, as scripts of the links of a scenario."""
 
 import collections
 import dataclasses
@@ -15,80 +15,109 @@ DROP_TAIL = "Queue/DropTail"
 
 @dataclasses.dataclass
 class Script:
-    """Which packets of a link are lost, and which are late, from 1."""
+    """Which packets of a link are lost, late and marked, from 1."""
 
     lost: set[int] = dataclasses.field(default_factory=set)
     late: set[int] = dataclasses.field(default_factory=set)
     late_by_s: float = 0.0
+    marked: set[int] = dataclasses.field(default_factory=set)
 
-    def add(self, errors: Sequence[Errors], first: int) -> None:
-        """Adds what error models do.
+    def delay(self, errors: Sequence[Errors], end_s: float) -> None:
+        """Adds what error models delay: beyond the end is as good as lost.
 
-        The model that was made last comes first, and the next one does not see what it drops. Where the first
-        packet is the SYN, number 1 follows it.
+        The model that was made last comes first, and the next one does not see what it drops.
+
+        Raises:
+            NotTranslatable: if two of them delay by different times.
         """
         dropped: list[int] = []
         for error in reversed(errors):
-            seen = [
-                number
-                for number in range(max(error.packets, default=-1) + len(dropped) + 1)
-                if number not in dropped
-            ]
-            packets = {seen[packet] for packet in error.packets}
-            numbers = {packet + 1 - first for packet in packets if packet >= first}
-            if error.delay_s > 0:
+            last = max(error.packets, default=-1) + len(dropped)
+            seen = [number for number in range(last + 1) if number not in dropped]
+            numbers = {seen[packet] + 1 for packet in error.packets}
+            if error.delay_s == 0:
+                dropped.extend(seen[packet] for packet in error.packets)
+            elif error.delay_s >= end_s:
+                self.lost |= numbers
+            elif self.late and self.late_by_s != error.delay_s:
+                raise NotTranslatable("packets late by different times on a link")
+            else:
                 self.late |= numbers
                 self.late_by_s = error.delay_s
-            else:
-                dropped.extend(packets)
-                self.lost |= numbers
+
+    def behind(self, skipped: int) -> "Script":
+        """The same without the first packets, which are not simulated."""
+
+        def shifted(numbers: set[int]) -> set[int]:
+            return {number - skipped for number in numbers if number > skipped}
+
+        return Script(shifted(self.lost), shifted(self.late), self.late_by_s, shifted(self.marked))
 
     def keys(self) -> dict[str, Any]:
         """The loss of a link."""
-        if not self.lost and not self.late:
+        if not (self.lost or self.late or self.marked):
             return {"kind": "none"}
         found: dict[str, Any] = {"kind": "scripted", "packets": sorted(self.lost)}
         if self.late:
             found |= {"late_packets": sorted(self.late), "late_by": nanoseconds(self.late_by_s)}
+        if self.marked:
+            found["marked_packets"] = sorted(self.marked)
         return found
 
 
 def scripted(setup: Setup, routes: Sequence[Route], same_drops: bool) -> dict[str, Script]:
     """What goes wrong at each link, by its name.
 
-    What ns-2 drops or delays in front of a queue is lost or late behind the link before. RED's drops, which
-    come by ns-2's random numbers, are read from the trace; with `same_drops` those of every queue are.
+    What ns-2 drops, delays or marks at a link is lost, late or marked behind the link before. The trace tells
+    of it, whether an error model does it or RED with ns-2's random numbers; but what drop-tail queues drop
+    is left to the queues, if not `same_drops`. How late a packet is is said by its error model.
     """
     found: dict[str, Script] = {}
-    for forward in routes:
-        first = first_packet(setup, forward.flow)
+    for forward, sender in zip(routes, setup.senders, strict=True):
         for way in (forward, forward.turned()):
             for link in way.links:
+                queue_drops = same_drops or setup.links[link].queue != DROP_TAIL
+                script = read(packets_of(setup.trace, way), way, link, queue_drops)
                 errors = [error for error in setup.errors if (error.link, error.flow) == (link, way.flow)]
-                reads = not way.backward and (same_drops or setup.links[link].queue != DROP_TAIL)
-                if errors:
-                    found.setdefault(way.name_before(link), Script()).add(errors, first)
-                if reads and (lost := dropped(setup.trace, link, way.flow, first)):
-                    found.setdefault(way.name_before(link), Script()).lost |= lost
+                script.delay(errors, setup.end_s)
+                script = script.behind(int(sender.options["syn_"]))
+                if script != Script(late_by_s=script.late_by_s):
+                    found[way.name_before(link)] = script
     users = collections.Counter(name_of(link, False) for way in routes for link in way.links)
     if any(users[name.removesuffix(".reverse")] > 1 for name in found):
         raise NotTranslatable("a script for a link that flows share")
     return found
 
 
-def dropped(trace: Sequence[Event], link: Ends, number: int, first: int) -> set[int]:
-    """Which packets of a flow are dropped in front of a link, counted from 1 without the SYN."""
-    order: dict[int, int] = {}
-    found = set()
-    for event in trace:
-        if event.link == link and event.flow == number and event.kind in "+d" and not event.is_ack:
-            place = order.setdefault(event.packet, len(order) + 1)
-            if event.kind == "d":
-                found.add(place - first)
-    return found
+def packets_of(trace: Sequence[Event], way: Route) -> list[Event]:
+    """What happens to the data of a flow, or to its ACKs."""
+    return [event for event in trace if (event.flow, event.is_ack) == (way.flow, way.backward)]
 
 
-def first_packet(setup: Setup, number: int) -> int:
-    """The number of the first packet of data: 1 behind a SYN."""
-    sender = next(sender for sender in setup.senders if sender.flow == number)
-    return int(sender.options["syn_"])
+def read(trace: Sequence[Event], way: Route, link: Ends, queue_drops: bool) -> Script:
+    """What is lost and marked at a link, by the trace of the packets that go this way."""
+    here = [event for event in trace if event.link == link]
+    numbers = {packet: number for number, packet in enumerate(arrivals(trace, way, link), start=1)}
+    queued = {event.packet for event in here if event.kind == "+"}
+    lost = {
+        event.packet for event in here if event.kind == "d" and (queue_drops or event.packet not in queued)
+    }
+    before = [event.packet for event in trace if event.link == previous(way, link) and event.marked]
+    marked = {event.packet for event in here if event.marked and event.kind != "d"} - set(before)
+    return Script(
+        lost={numbers[packet] for packet in lost}, marked={numbers[packet] for packet in marked - lost}
+    )
+
+
+def previous(way: Route, link: Ends) -> Ends | None:
+    """The link before this one."""
+    place = way.links.index(link)
+    return way.links[place - 1] if place else None
+
+
+def arrivals(trace: Sequence[Event], way: Route, link: Ends) -> list[int]:
+    """The packets in the order in which they come to a link: at the first one that in which they are made."""
+    before = previous(way, link)
+    if before is None:
+        return sorted({event.packet for event in trace if event.link == link})
+    return [event.packet for event in trace if event.link == before and event.kind == "r"]

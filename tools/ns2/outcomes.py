@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import reference
 from comparison import Comparison, compare
-from explanations import EXPLAINED, Explanation, is_tie, sent_twice
+from explanations import EXPLANATIONS, Explanation
 from features import NotTranslatable
 from packets import Difference
 from suites import Suite
@@ -38,20 +38,16 @@ def outcome(suite: Suite, name: str) -> Outcome:
         return Outcome(suite.name, name, "not run", str(missing))
     if comparison.difference is None:
         return Outcome(suite.name, name, "matched")
-    explanation = EXPLAINED.get((suite.name, name))
-    if explanation is not None and holds(explanation, suite, name, comparison):
-        return Outcome(suite.name, name, "explained", explanation.reason, str(comparison.difference))
+    for explanation in EXPLANATIONS:
+        if holds(explanation, suite, name, comparison):
+            return Outcome(suite.name, name, "explained", explanation.reason, str(comparison.difference))
     return Outcome(suite.name, name, "not matched", difference=str(comparison.difference))
 
 
 def holds(explanation: Explanation, suite: Suite, name: str, found: Comparison) -> bool:
     """True if the difference is the one that is explained, and there is no other."""
     first = found.difference
-    if explanation.repeats and not (
-        isinstance(first, Difference) and sent_twice(first.theirs, first.position)
-    ):
-        return False
-    if explanation.ties and not (isinstance(first, Difference) and is_tie(found.setup, first)):
+    if not isinstance(first, Difference) or not explanation.applies(found.setup, first):
         return False
     return explanation.variant is None or compare(suite, name, explanation.variant).difference is None
 

@@ -7,7 +7,7 @@
 # Lines of OUTPUT, words are Tcl's:
 #
 #   link FROM TO BITS/S DELAY/S QUEUE LIMIT
-#   error FROM TO FLOW KIND DELAYED/S MARKS PACKETS
+#   error FROM TO FLOW DELAYED/S PACKETS, with the packets only of a list
 #   sender NAME CLASS FROM TO FLOW
 #   sink SENDER CLASS
 #   option SENDER OPTION VALUE DEFAULT, and of its sink those that senders do not have
@@ -57,7 +57,7 @@ proc describe {ns} {
             foreach model $models {
                 set packets [expr {[info exists ::droplist($model)] ? $::droplist($model) : ""}]
                 set delayed [expr {[$model set delay_pkt_] ? [$model set delay_] : 0}]
-                note error $from $to $::bound($model) [$model info class] $delayed [$model set markecn_] $packets
+                note error $from $to $::bound($model) $delayed $packets
             }
         }
     }

@@ -25,14 +25,12 @@ class Link:
 
 @dataclasses.dataclass(frozen=True)
 class Errors:
-    """What an error model in front of a link's queue does to packets of a flow; `packets` counts from 0."""
+    """Which packets of a flow, from 0, an error model in front of a link's queue drops, marks or delays."""
 
     link: tuple[int, int]
     flow: int
-    kind: str
-    # 0 to drop them.
+    # 0 where it does not delay.
     delay_s: float
-    marks: bool
     packets: tuple[int, ...]
 
 
@@ -61,7 +59,11 @@ class Sender:
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """A line of a trace: what happens to a packet at a link. `packet` is its number over the whole run."""
+    """A line of a trace: what happens to a packet at a link.
+
+    `packet` is its number over the whole run; `marked` says that it has met congestion, `echoes` that it is
+    an ACK that tells of it.
+    """
 
     kind: str
     time_s: float
@@ -70,6 +72,8 @@ class Event:
     flow: int
     number: int
     packet: int
+    marked: bool
+    echoes: bool
 
 
 @dataclasses.dataclass
@@ -116,11 +120,9 @@ def parse(text: str) -> Setup:
                 ends = (int(words[0]), int(words[1]))
                 setup.links[ends] = Link(float(words[2]), float(words[3]), words[4], int(words[5]))
             case "error":
-                packets = tuple(map(int, words[6].split()))
+                packets = tuple(map(int, words[4].split()))
                 ends = (int(words[0]), int(words[1]))
-                setup.errors.append(
-                    Errors(ends, int(words[2]), words[3], float(words[4]), words[5] != "0", packets)
-                )
+                setup.errors.append(Errors(ends, int(words[2]), float(words[3]), packets))
             case "sender":
                 source, destination, flow = map(int, words[2:5])
                 senders[words[0]] = Sender(words[1], source, destination, flow)
@@ -176,6 +178,9 @@ def events(text: str) -> list[Event]:
                     flow=int(words[7]),
                     number=int(words[10]),
                     packet=int(words[11]),
+                    # "C" an ECN echo, "A" a window that was cut, "E" congestion experienced, "N" ECN-capable
+                    marked="E" in words[6],
+                    echoes="C" in words[6],
                 )
             )
     return found

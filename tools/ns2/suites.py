@@ -30,4 +30,8 @@ SUITES = (
     Suite("newreno"),
     Suite("rfc2581"),
     Suite("LimTransmit", link=(0, 2)),
+    Suite("ecn"),
+    Suite("tcpOptions"),
+    Suite("testReno"),
+    Suite("oddBehaviors"),
 )

@@ -22,12 +22,14 @@ class Variant:
 
     Attributes:
         ns2: options of ns-2's senders with which it has the other rule.
-        keys: keys of flows, by their number, with which ackclock has.
+        keys: keys of all flows with which ackclock has.
+        keys_of_stopped: keys of the flows whose application stops.
         same_drops: what queues drop in ns-2 is lost in ackclock, whatever its queues make of it.
     """
 
     ns2: Mapping[str, object] = dataclasses.field(default_factory=dict)
-    keys: Mapping[int, Mapping[str, object]] = dataclasses.field(default_factory=dict)
+    keys: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    keys_of_stopped: Mapping[str, object] = dataclasses.field(default_factory=dict)
     same_drops: bool = False
 
 
@@ -54,7 +56,8 @@ def translate(setup: Setup, clocks: Sequence[float], variant: Variant = UNCHANGE
     flows = []
     for sender, way, clock in zip(setup.senders, routes, clocks, strict=True):
         path = [name for name in way.names() if name in links]
-        flows.append({**flow(setup, sender, path, clock), **variant.keys.get(sender.flow, {})})
+        keys = flow(setup, sender, path, clock)
+        flows.append({**keys, **variant.keys, **(variant.keys_of_stopped if "stop" in keys else {})})
     scenario = {
         "schema": 1,
         # Long enough for all that set out by the end to arrive.

@@ -133,6 +133,8 @@ pub enum Restart {
     Reduced,
     /// At one segment, in slow start (timeouts, and every loss in Tahoe).
     SlowStart,
+    /// So, too, but for a window of data that was cut for already: ssthresh stays (RFC 3168 §6.1.2).
+    SlowStartAgain,
 }
 
 /// Loss recovery begins, ends or is undone.

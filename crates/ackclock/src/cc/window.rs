@@ -67,6 +67,12 @@ impl Window {
 
     /// Congestion: `law` says what is left of a window, where no rule of the context comes before it.
     pub(super) fn cut(&mut self, congestion: &Congestion, law: impl FnOnce(f64) -> f64) {
+        // RFC 3168 §6.1.2: "the TCP source should not decrease the slow-start threshold, ssthresh, if it has been
+        // decreased within the last round trip time."
+        if congestion.restart == Restart::SlowStartAgain {
+            self.cwnd = LOSS_WINDOW;
+            return;
+        }
         let window = match self.context.cut_window {
             CutWindow::Exact => self.cwnd,
             CutWindow::Capped { max_window } => self.cwnd.min(max_window),
@@ -92,7 +98,7 @@ impl Window {
         self.ssthresh = threshold.max(MIN_SSTHRESH);
         self.cwnd = match congestion.restart {
             Restart::Reduced => remaining.max(floor),
-            Restart::SlowStart => LOSS_WINDOW,
+            Restart::SlowStart | Restart::SlowStartAgain => LOSS_WINDOW,
         };
     }
 

@@ -203,7 +203,10 @@ impl Script {
             85..89 => {
                 let kind = draw.pick(&[CongestionKind::Loss, CongestionKind::Ecn, CongestionKind::Timeout]);
                 let restarts = kind == CongestionKind::Timeout || kind == CongestionKind::Loss && draw.chance(20);
-                let restart = if restarts { Restart::SlowStart } else { Restart::Reduced };
+                let restart = match restarts {
+                    true => draw.pick(&[Restart::SlowStart, Restart::SlowStartAgain]),
+                    false => Restart::Reduced,
+                };
                 self.in_recovery = !restarts;
                 Event::Congestion(Congestion { now, kind, restart, flight_size: path.in_flight, path })
             }

@@ -130,7 +130,7 @@ fn check_answer(
         Event::Congestion(congestion) => {
             let most = if cc.congestion_may_raise() { f64::INFINITY } else { before.cwnd.max(MIN_SSTHRESH) };
             ensure!(after.cwnd <= most, "congestion raises the window");
-            let restarts = congestion.restart == Restart::SlowStart && !cc.owns_recovery();
+            let restarts = congestion.restart != Restart::Reduced && !cc.owns_recovery();
             ensure!(!restarts || after.cwnd <= before.cwnd, "a restart raises the window");
             ensure!(!restarts || after.cwnd < after.ssthresh, "a restart does not begin with slow start");
         }

@@ -4,7 +4,7 @@ use super::Draw;
 use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
 use crate::qdisc::{Gaps, Limit, RedMode, RedParameters};
 use crate::sim::{
-    ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, ReorderingPlan, Sampling, Traffic, WirePlan,
+    ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, ReorderingPlan, Sampling, Script, Traffic, WirePlan,
 };
 use crate::tcp::{EcnMode, LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
@@ -133,11 +133,13 @@ fn loss(draw: &mut Draw) -> LossPlan {
         2 => {
             let first = draw.whole(1, 200);
             let late = draw.whole(1, 200);
-            LossPlan::Scripted {
-                packets: (first..first + draw.whole(1, 40)).collect(),
-                late_packets: (late..late + draw.whole(0, 20)).collect(),
+            let marked = draw.whole(1, 200);
+            LossPlan::Scripted(Script {
+                lost: (first..first + draw.whole(1, 40)).collect(),
+                late: (late..late + draw.whole(0, 20)).collect(),
                 late_by: draw.time(Duration::from_millis(50)),
-            }
+                marked: (marked..marked + draw.whole(0, 20)).collect(),
+            })
         }
         3 => LossPlan::BitErrors { probability: draw.scale(1e-8, 1e-4) },
         4 => LossPlan::GilbertElliott {

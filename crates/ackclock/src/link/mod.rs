@@ -8,10 +8,12 @@
 //! At one and the same time, a transmission that becomes due leaves the queue before an arrival enters it.
 
 mod loss;
+mod script;
 mod waits;
 mod wire;
 
-pub use loss::{BitErrors, ChannelState, Fate, GilbertElliott, Loss, Numbers};
+pub use loss::{BitErrors, ChannelState, GilbertElliott, Loss};
+pub use script::{Script, Scripted};
 use waits::Waits;
 use wire::Passage;
 pub use wire::{Chance, Jitter, Wire};
@@ -20,7 +22,7 @@ use std::collections::VecDeque;
 
 use hdrhistogram::Histogram;
 
-use crate::qdisc::{Qdisc, Queue, Queued, Reason, Verdict};
+use crate::qdisc::{Ecn, Qdisc, Queue, Queued, Reason, Verdict};
 use crate::units::{Duration, Instant, Rate};
 
 /// What a link needs to know of an item beside what its queue does.
@@ -267,13 +269,16 @@ impl<T: Carried> Link<T> {
 
     #[inline(never)]
     fn pass(&mut self, passage: Passage, mut item: T) {
-        let Passage { at, lost, doubled, corrupted } = passage;
+        let Passage { at, lost, marked, doubled, corrupted } = passage;
         let bytes = u64::from(item.wire_len());
         if lost {
             self.counters.losses += 1;
             self.counters.lost_bytes += bytes;
             self.lost.push((at, item));
             return;
+        }
+        if marked && item.ecn() == Ecn::Ect {
+            item.mark();
         }
         if corrupted {
             self.counters.corruptions += 1;

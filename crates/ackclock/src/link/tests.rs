@@ -64,9 +64,8 @@ fn ms(millis: u64) -> Instant {
 
 /// Losses by number, and packets that are late by 10 ms.
 fn script(lost: &[u64], late: &[u64]) -> Loss {
-    let numbers = |numbers: &[u64]| Numbers::new(numbers.to_vec());
-    let late_by = Duration::from_millis(10);
-    Loss::Scripted { packets: numbers(lost), late_packets: numbers(late), late_by, count: 0 }
+    let (lost, late, late_by) = (lost.to_vec(), late.to_vec(), Duration::from_millis(10));
+    Loss::Scripted(Scripted::new(Script { lost, late, late_by, marked: Vec::new() }))
 }
 
 /// Polls whenever the link asks for it: number and time of every arrival.
@@ -211,4 +210,44 @@ fn what_is_late_is_overtaken() {
     link.enqueue(ms(9), Frame { number: 4, bytes: 1000 });
     link.enqueue(ms(11), Frame { number: 5, bytes: 1000 });
     assert_eq!(arrivals(&mut link), [(0, 6), (2, 8), (4, 15), (1, 17), (5, 17)]);
+}
+
+/// A test item: its ECN field.
+#[derive(Clone, Debug)]
+struct EcnFrame(Ecn);
+
+impl Queued for EcnFrame {
+    fn wire_len(&self) -> u32 {
+        1000
+    }
+    fn flow_hash(&self) -> u64 {
+        0
+    }
+    fn ecn(&self) -> Ecn {
+        self.0
+    }
+    fn mark(&mut self) {
+        self.0 = Ecn::Ce;
+    }
+}
+
+impl Carried for EcnFrame {
+    fn corrupt(&mut self) {}
+}
+
+#[test]
+fn a_script_marks_what_is_ecn_capable() {
+    let script = Script { marked: vec![1, 2], ..Script::default() };
+    let config = LinkConfig {
+        rate: None,
+        delay: Duration::ZERO,
+        wire: Some(losing(Loss::Scripted(Scripted::new(script)))),
+        histogram: false,
+    };
+    let mut link = Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(10))));
+    let sent = [Ecn::NotEct, Ecn::Ect, Ecn::Ect];
+    for ecn in sent {
+        link.enqueue(ms(0), EcnFrame(ecn));
+    }
+    assert_eq!(sent.map(|_| link.poll(ms(0)).unwrap().0), [Ecn::NotEct, Ecn::Ce, Ecn::Ect]);
 }

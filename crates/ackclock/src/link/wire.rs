@@ -75,6 +75,7 @@ pub(super) struct Passage {
     /// When it comes to the far end, or would.
     pub at: Instant,
     pub lost: bool,
+    pub marked: bool,
     pub doubled: bool,
     pub corrupted: bool,
 }
@@ -108,17 +109,15 @@ impl Wire {
         {
             at += *delay;
         }
-        let fate = self.loss.fate(bytes);
-        if let Fate::Late(by) = fate {
-            at += by;
-        }
+        let (lost, marked) = match self.loss.fate(bytes) {
+            Fate::Lost => (true, false),
+            Fate::Arrives { late_by, marked } => {
+                at += late_by;
+                (false, marked)
+            }
+        };
         let happens = |chance: &mut Option<Chance>| chance.as_mut().is_some_and(Chance::happens);
-        Passage {
-            at,
-            lost: fate == Fate::Lost,
-            doubled: happens(&mut self.duplication),
-            corrupted: happens(&mut self.corruption),
-        }
+        Passage { at, lost, marked, doubled: happens(&mut self.duplication), corrupted: happens(&mut self.corruption) }
     }
 }
 

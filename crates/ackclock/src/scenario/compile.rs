@@ -261,6 +261,7 @@ fn transport(flow: &Flow) -> Transport {
             sack_sender: keys.sack_sender,
             repeated_timeout: keys.repeated_timeout,
             limited_transmit_sends: keys.limited_transmit_sends,
+            mark_at_one: keys.mark_at_one,
             delayed_ack_for: keys.delayed_ack_for,
             ecn_retransmissions: keys.ecn_retransmissions,
         },

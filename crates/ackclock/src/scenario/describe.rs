@@ -9,7 +9,9 @@ use super::network::Queue;
 use super::schema::{Document, Draw};
 use super::topology::Network;
 use crate::qdisc::{RedMode, RedParameters};
-use crate::sim::{FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, ReorderingPlan, Traffic, WirePlan};
+use crate::sim::{
+    FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, ReorderingPlan, Script, Traffic, WirePlan,
+};
 
 /// A scenario, spelled out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -142,11 +144,11 @@ fn loss_in_words(loss: &LossPlan) -> String {
         }
         LossPlan::Periodic { period, offset: 0 } => format!("periodic, every {period} packets"),
         LossPlan::Periodic { period, offset } => format!("periodic, every {period} packets, {offset} earlier"),
-        LossPlan::Scripted { packets, late_packets, .. } if late_packets.is_empty() => {
-            format!("scripted, {} packets", packets.len())
-        }
-        LossPlan::Scripted { packets, late_packets, .. } => {
-            format!("scripted, {} packets, {} late", packets.len(), late_packets.len())
+        LossPlan::Scripted(Script { lost, late, late_by: _, marked }) => {
+            let lists = [("late", late), ("marked", marked)].into_iter().filter(|(_, numbers)| !numbers.is_empty());
+            lists.fold(format!("scripted, {} packets", lost.len()), |text, (what, numbers)| {
+                format!("{text}, {} {what}", numbers.len())
+            })
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::Problem;
 use super::shorthand::Shorthand;
-use crate::sim::{ChannelState, LossPlan, ReorderingPlan, WirePlan};
+use crate::sim::{ChannelState, LossPlan, ReorderingPlan, Script, WirePlan};
 use crate::units::Duration;
 
 /// What goes wrong behind a queue.
@@ -86,7 +86,7 @@ pub enum Loss {
         #[serde(default)]
         offset: u64,
     },
-    /// The packets with these numbers are lost, or late.
+    /// The packets with these numbers are lost, late, or marked.
     Scripted {
         /// Numbers of the packets that are lost at this link, from 1, ascending.
         #[serde(default)]
@@ -97,6 +97,9 @@ pub enum Loss {
         /// How much later they arrive.
         #[serde(default)]
         late_by: Duration,
+        /// Numbers of the packets that are marked (RFC 3168) if they are ECN-capable.
+        #[serde(default)]
+        marked_packets: Vec<u64>,
     },
 }
 
@@ -139,12 +142,18 @@ impl Loss {
             Loss::Periodic { period, offset } if offset >= period => {
                 out_of_range(format!("an offset of {offset}"), &format!("below the period, {period}"))
             }
-            Loss::Scripted { packets, late_packets, late_by: _ } => {
+            Loss::Scripted { packets, late_packets, late_by: _, marked_packets } => {
                 ascend(packets)?;
-                ascend(late_packets)
+                ascend(late_packets)?;
+                ascend(marked_packets)
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether packets are marked.
+    pub fn marks(&self) -> bool {
+        matches!(self, Loss::Scripted { marked_packets, .. } if !marked_packets.is_empty())
     }
 
     fn plan(&self) -> LossPlan {
@@ -157,9 +166,12 @@ impl Loss {
                 bad: ChannelState { loss: *loss_bad, leave: *r },
             },
             Loss::Periodic { period, offset } => LossPlan::Periodic { period: *period, offset: *offset },
-            Loss::Scripted { packets, late_packets, late_by } => {
-                LossPlan::Scripted { packets: packets.clone(), late_packets: late_packets.clone(), late_by: *late_by }
-            }
+            Loss::Scripted { packets, late_packets, late_by, marked_packets } => LossPlan::Scripted(Script {
+                lost: packets.clone(),
+                late: late_packets.clone(),
+                late_by: *late_by,
+                marked: marked_packets.clone(),
+            }),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::shorthand::Shorthand;
 use crate::cc::{CcSpec, ExitWindow, FirstCut, TimeoutSsthresh};
 use crate::luck::Stream;
 use crate::tcp::{
-    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck,
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
     PartialAckTimer, RepeatedTimeout, SackSender, SecondLoss, Transport, WindowGrowth,
 };
 use crate::units::{Duration, Rate};
@@ -253,6 +253,8 @@ pub struct TransportKeys {
     pub repeated_timeout: RepeatedTimeout,
     /// What limited transmit sends: new data (RFC 3042), or what comes next, even while a timeout is repaired.
     pub limited_transmit_sends: LimitedTransmitSends,
+    /// What a mark does to the timer at a window of one segment: reset it (RFC 3168 §6.1.2), or back off, too, with every further mark.
+    pub mark_at_one: MarkAtOne,
     /// What ECN makes of segments that are sent again: plain ones that cannot be marked (RFC 3168), or the same as of new ones.
     pub ecn_retransmissions: EcnRetransmissions,
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
@@ -304,6 +306,7 @@ impl Default for TransportKeys {
             sack_sender: transport.variations.sack_sender,
             repeated_timeout: transport.variations.repeated_timeout,
             limited_transmit_sends: transport.variations.limited_transmit_sends,
+            mark_at_one: transport.variations.mark_at_one,
             ecn_retransmissions: transport.variations.ecn_retransmissions,
             peer_sack: transport.peer_sack,
             ecn: transport.ecn,
@@ -341,6 +344,7 @@ impl Profile {
                 ("sack_sender", "duplicate-acks"),
                 ("repeated_timeout", "cut"),
                 ("limited_transmit_sends", "next"),
+                ("mark_at_one", "back-off"),
                 ("delayed_ack_for", "last-segment"),
                 ("ecn_retransmissions", "like-new"),
             ],

@@ -152,7 +152,9 @@ fn losses(document: &Document, network: &Network) -> Result<(), Misfit> {
 fn hops(document: &Document, network: &Network) -> Result<(), Misfit> {
     // The private links of a flow carry a copy of the script of their losses.
     let private = match network.access.as_ref().map(|access| &access.impairments.loss) {
-        Some(Loss::Scripted { packets, late_packets, .. }) => 4 + 4 * (packets.len() + late_packets.len()) as u64,
+        Some(Loss::Scripted { packets, late_packets, late_by: _, marked_packets }) => {
+            4 + 4 * (packets.len() + late_packets.len() + marked_packets.len()) as u64
+        }
         _ => 4,
     };
     let flows = document.flows.iter().zip(&network.routes);

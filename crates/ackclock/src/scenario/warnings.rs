@@ -35,7 +35,9 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         let shared = route.forward.iter().map(|link| &network.links[*link]);
         let mut queues: Vec<(&str, &Queue)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();
         queues.extend(access.map(|queue| (ACCESS, queue)));
-        if !queues.iter().any(|(_, queue)| marks(queue)) {
+        let scripted = route.forward.iter().any(|link| network.links[*link].impairments.loss.marks())
+            || network.access.as_ref().is_some_and(|access| access.impairments.loss.marks());
+        if !scripted && !queues.iter().any(|(_, queue)| marks(queue)) {
             let links: Vec<_> = queues.iter().map(|(name, _)| *name).collect();
             let (name, mode) = (&flow.name, flow.transport.ecn.name());
             let links = links.join(", ");
@@ -81,6 +83,9 @@ mod tests {
         assert_eq!(warnings(MARKING, &format!("{PLAIN}{CAPABLE}")), [""; 0]);
         let access = format!("access = {{ rate = '9 Mbit/s', {MARKING} }}");
         assert_eq!(warnings(&access, CAPABLE), [""; 0]);
+        let script = "loss = { kind = 'scripted', marked_packets = [7] }";
+        assert_eq!(warnings(script, CAPABLE), [""; 0]);
+        assert_eq!(warnings(&format!("access = {{ rate = '9 Mbit/s', {script} }}"), CAPABLE), [""; 0]);
     }
 
     #[test]

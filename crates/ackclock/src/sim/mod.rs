@@ -10,7 +10,7 @@ mod source;
 mod trace;
 mod wire;
 
-pub use crate::link::ChannelState;
+pub use crate::link::{ChannelState, Script};
 pub use crate::qdisc::Limit as QueueLimit;
 pub use plan::{FlowPlan, LinkPlan, Plan, QueuePlan, Sampling, Traffic};
 pub use result::{FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary, Totals, Volume};

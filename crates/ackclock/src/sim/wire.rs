@@ -1,6 +1,6 @@
 //! What goes wrong behind a transmitter, as a plan says it.
 
-use crate::link::{BitErrors, Chance, ChannelState, GilbertElliott, Jitter, Loss, Numbers, Wire};
+use crate::link::{BitErrors, Chance, ChannelState, GilbertElliott, Jitter, Loss, Script, Scripted, Wire};
 use crate::luck::Stream;
 use crate::units::Duration;
 
@@ -87,25 +87,18 @@ pub enum LossPlan {
         /// Less than `period`.
         offset: u64,
     },
-    /// The packets with these numbers are lost or late, counted from 1, in order.
-    Scripted {
-        /// Lost; ascending.
-        packets: Vec<u64>,
-        /// Late; ascending.
-        late_packets: Vec<u64>,
-        /// How much later they arrive.
-        late_by: Duration,
-    },
+    /// Given packets.
+    Scripted(Script),
 }
 
 impl LossPlan {
     /// Loses the packets with these numbers; they ascend.
     pub fn losing(packets: Vec<u64>) -> Self {
-        LossPlan::Scripted { packets, late_packets: Vec::new(), late_by: Duration::ZERO }
+        LossPlan::Scripted(Script { lost: packets, ..Script::default() })
     }
 
     fn reorders(&self) -> bool {
-        matches!(self, LossPlan::Scripted { late_packets, .. } if !late_packets.is_empty())
+        matches!(self, LossPlan::Scripted(script) if !script.late.is_empty())
     }
 
     /// What loses the packets; one that draws numbers draws them from `stream`.
@@ -116,12 +109,7 @@ impl LossPlan {
             LossPlan::BitErrors { probability } => Loss::BitErrors(BitErrors::new(*probability, stream())),
             LossPlan::GilbertElliott { good, bad } => Loss::GilbertElliott(GilbertElliott::new(*good, *bad, stream())),
             LossPlan::Periodic { period, offset } => Loss::Periodic { period: *period, count: *offset },
-            LossPlan::Scripted { packets, late_packets, late_by } => Loss::Scripted {
-                packets: Numbers::new(packets.clone()),
-                late_packets: Numbers::new(late_packets.clone()),
-                late_by: *late_by,
-                count: 0,
-            },
+            LossPlan::Scripted(script) => Loss::Scripted(Scripted::new(script.clone())),
         }
     }
 }

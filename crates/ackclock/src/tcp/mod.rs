@@ -16,6 +16,6 @@ pub use rtt::Rtt;
 pub use segment::{AccEcnOption, AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 pub use sender::{RepairState, Sender, SenderCounters, SenderInfo};
 pub use transport::{
-    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAck,
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
     PartialAckTimer, RepeatedTimeout, SackSender, SecondLoss, Transport, Variations, WindowGrowth,
 };

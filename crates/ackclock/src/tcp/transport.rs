@@ -148,6 +148,8 @@ pub struct Variations {
     pub repeated_timeout: RepeatedTimeout,
     /// What limited transmit sends.
     pub limited_transmit_sends: LimitedTransmitSends,
+    /// What marks do to the timer at a window of one segment.
+    pub mark_at_one: MarkAtOne,
     /// Which segments' ACKs the receiver may delay.
     pub delayed_ack_for: DelayedAckFor,
     /// What ECN makes of segments that are sent again.
@@ -260,6 +262,16 @@ variation! {
         Hold,
         /// ssthresh is cut once more.
         Cut
+    }
+}
+
+variation! {
+    /// What marks do to the timer at a window of one segment.
+    MarkAtOne {
+        /// It begins again (RFC 3168 §6.1.2).
+        Reset,
+        /// It begins again, and backs off with every further mark.
+        BackOff
     }
 }
 

@@ -5,7 +5,7 @@ use crate::cc::{CongestionControl, CongestionKind, Restart};
 use crate::tcp::accecn::KnownMarks;
 use crate::tcp::scoreboard::Delivered;
 use crate::tcp::segment::{AckSegment, EcnFeedback};
-use crate::tcp::transport::EcnMode;
+use crate::tcp::transport::{EcnMode, MarkAtOne};
 use crate::units::Instant;
 
 /// What a sender remembers of congestion for the sake of marks.
@@ -21,6 +21,8 @@ pub(super) struct EcnState {
     last_echo: Instant,
     /// Nothing leaves before the retransmission timer expires.
     pub(super) waits_for_timer: bool,
+    /// Marks in a row at a window of one segment.
+    marks_at_one: u32,
 }
 
 /// A congestion event.
@@ -66,16 +68,24 @@ impl Sender {
     /// A mark is echoed, or not.
     #[inline]
     fn on_echo(&mut self, now: Instant, echoes: bool) {
+        if !echoes {
+            self.ecn.marks_at_one = 0;
+            return;
+        }
         // RFC 3168 §6.1.2: "the TCP sender's congestion window should be reduced only once in response to a series of
         // dropped and/or CE packets from a single window of data."
-        if echoes && !matches!(self.state, State::FastRecovery { .. }) && !self.was_sent_before_reduction() {
-            let is_smallest = self.cc.cwnd() < 2.0;
+        if !matches!(self.state, State::FastRecovery { .. }) && !self.was_sent_before_reduction() {
+            let cwnd = self.cc.cwnd();
             self.signal(now, CongestionKind::Ecn, Restart::Reduced);
             // RFC 3168 §6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when
             // the congestion window is one. The sending TCP will then be able to send a new packet only when the
             // retransmit timer expires." With more in flight the ACKs of that do the same.
-            if is_smallest && self.board.outstanding() == 0 && self.cc.sends_less_for_marks() {
+            if cwnd < 2.0 && self.board.outstanding() == 0 && self.cc.sends_less_for_marks() {
                 self.ecn.waits_for_timer = true;
+                if cwnd <= 1.0 && self.transport.variations.mark_at_one == MarkAtOne::BackOff {
+                    (0..self.ecn.marks_at_one).for_each(|_| self.rtt.back_off());
+                    self.ecn.marks_at_one += 1;
+                }
                 self.timer.restart(now, &self.rtt);
             }
         }
@@ -112,6 +122,22 @@ impl Sender {
     pub(super) fn has_cut_for_mark(&self) -> bool {
         let signalled = |last: Reduction| last.kind == CongestionKind::Ecn && self.snd_una < last.sent;
         self.ecn.last.is_some_and(signalled) && self.cc.sends_less_for_marks()
+    }
+
+    /// How slow start begins again.
+    pub(super) fn slow_start(&self) -> Restart {
+        if self.has_cut_for_mark() { Restart::SlowStartAgain } else { Restart::SlowStart }
+    }
+
+    /// The cut for a mark was the one for losses that are repaired now; a timeout behind them is a new event.
+    pub(super) fn take_cut_for_mark(&mut self) -> bool {
+        let taken = self.has_cut_for_mark();
+        if let Some(last) = &mut self.ecn.last
+            && taken
+        {
+            last.kind = CongestionKind::Loss;
+        }
+        taken
     }
 
     /// True if what is acknowledged was all sent before the last reduction. The segment behind it carries CWR, so that

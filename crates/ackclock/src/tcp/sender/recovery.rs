@@ -155,8 +155,8 @@ impl Sender {
         }
         let tahoe = self.transport.recovery == LossRecovery::Tahoe;
         if tahoe {
-            self.signal(now, CongestionKind::Loss, Restart::SlowStart);
-        } else if !self.has_cut_for_mark() {
+            self.signal(now, CongestionKind::Loss, self.slow_start());
+        } else if !self.take_cut_for_mark() {
             self.signal(now, CongestionKind::Loss, Restart::Reduced);
         }
         // Reno forgets the window it just cut for: a second loss in it is a second event (Fall & Floyd 1996).
@@ -226,7 +226,7 @@ impl Sender {
         // least once, the value of ssthresh is held constant".
         let again = self.is_backed_off();
         if !again || self.transport.variations.repeated_timeout == RepeatedTimeout::Cut {
-            self.signal(now, CongestionKind::Timeout, Restart::SlowStart);
+            self.signal(now, CongestionKind::Timeout, self.slow_start());
         }
         self.rtt.back_off();
         if self.counts_duplicates() {

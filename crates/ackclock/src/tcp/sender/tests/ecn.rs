@@ -3,7 +3,7 @@
 use super::*;
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::tcp::segment::{AccEcnOption, DataSegment};
-use crate::tcp::transport::{EcnMode, EcnRetransmissions};
+use crate::tcp::transport::{EcnMode, EcnRetransmissions, MarkAtOne};
 
 fn with_ecn(recovery: LossRecovery, window: f64) -> Driven {
     Driven::with(recovery, window, |transport| transport.ecn = EcnMode::Classic)
@@ -72,6 +72,16 @@ fn tahoe_begins_again_although_its_window_was_cut_for_a_mark() {
         tcp.echo(1, true);
     }
     assert_eq!((tcp.cwnd(), tcp.sender.counters().congestion_events), (1.0, 2));
+    assert_eq!(tcp.sender.cc.ssthresh(), 4.0, "RFC 3168 §6.1.2: cut once a window");
+}
+
+#[test]
+fn a_timeout_in_a_window_that_was_cut_for_a_mark_leaves_ssthresh() {
+    let mut tcp = with_ecn(LossRecovery::NewReno, 8.0);
+    tcp.sent();
+    tcp.echo(1, true);
+    tcp.expire();
+    assert_eq!((tcp.cwnd(), tcp.sender.cc.ssthresh()), (1.0, 4.0));
 }
 
 #[test]
@@ -104,6 +114,24 @@ fn at_one_segment_the_next_one_waits_for_the_timer() {
     assert_eq!((tcp.sender.counters().timeouts, tcp.sender.rtt().backoff()), (0, 0));
     // The echo is over: slow start goes on.
     assert_eq!(tcp.ack(2, &[]), [2, 3]);
+}
+
+#[test]
+fn at_one_segment_the_timer_may_back_off_with_every_further_mark() {
+    let backoffs = |mark_at_one| {
+        let mut tcp = Driven::with(LossRecovery::Sack, 1.0, |transport| {
+            transport.ecn = EcnMode::Classic;
+            transport.variations.mark_at_one = mark_at_one;
+        });
+        tcp.sent();
+        [1, 2, 3].map(|ack| {
+            tcp.echo(ack, true);
+            let backoff = tcp.sender.rtt().backoff();
+            tcp.expire();
+            backoff
+        })
+    };
+    assert_eq!((backoffs(MarkAtOne::Reset), backoffs(MarkAtOne::BackOff)), ([0, 0, 0], [0, 1, 2]));
 }
 
 /// Grows as it likes and takes no notice of marks.
