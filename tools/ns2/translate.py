@@ -78,8 +78,8 @@ def network(setup: Setup, routes: Sequence[Route], same_drops: bool) -> dict[str
 
     def one_way(ends: Ends, backward: bool) -> dict[str, Any]:
         link = setup.links[ends]
-        # In the limit of ns-2's drop-tail queue the packet that arrives counts.
-        limit = AMPLE if same_drops else link.limit - (link.queue == DROP_TAIL)
+        # In the limit of ns-2's drop-tail queue the packet that arrives counts. What others drop is scripted.
+        limit = AMPLE if same_drops or link.queue != DROP_TAIL else link.limit - 1
         return {
             "rate": f"{link.bits_per_s:.0f} bit/s",
             "delay": nanoseconds(link.delay_s),
