@@ -31,6 +31,8 @@ struct Reduction {
     kind: CongestionKind,
     /// Where what was sent by then ends.
     sent: u64,
+    /// Losses behind it have been repaired without another one.
+    repairs: bool,
 }
 
 impl Sender {
@@ -94,7 +96,7 @@ impl Sender {
     /// A congestion event was signalled.
     #[inline]
     pub(super) fn note_reduction(&mut self, kind: CongestionKind) {
-        self.ecn.last = Some(Reduction { kind, sent: self.snd_nxt });
+        self.ecn.last = Some(Reduction { kind, sent: self.snd_nxt, repairs: false });
         // RFC 9768 §3.1.5: a host in AccECN mode "MUST NOT set CWR to indicate that it has received and responded to
         // indications of congestion."
         self.ecn.cwr_due = self.transport.ecn == EcnMode::Classic;
@@ -124,18 +126,17 @@ impl Sender {
         self.ecn.last.is_some_and(signalled) && self.cc.sends_less_for_marks()
     }
 
-    /// How slow start begins again.
+    /// How slow start begins again: a timeout behind the repair of losses is a new event.
     pub(super) fn slow_start(&self) -> Restart {
-        if self.has_cut_for_mark() { Restart::SlowStartAgain } else { Restart::SlowStart }
+        let repairs = self.ecn.last.is_some_and(|last| last.repairs);
+        if self.has_cut_for_mark() && !repairs { Restart::SlowStartAgain } else { Restart::SlowStart }
     }
 
-    /// The cut for a mark was the one for losses that are repaired now; a timeout behind them is a new event.
+    /// Losses are repaired for which the cut for a mark was the one; true if it was.
     pub(super) fn take_cut_for_mark(&mut self) -> bool {
         let taken = self.has_cut_for_mark();
-        if let Some(last) = &mut self.ecn.last
-            && taken
-        {
-            last.kind = CongestionKind::Loss;
+        if let Some(last) = &mut self.ecn.last {
+            last.repairs = taken;
         }
         taken
     }
