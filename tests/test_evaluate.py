@@ -81,7 +81,7 @@ def test_scores_have_their_shape(core: Evaluated) -> None:
                 assert metric["values"] == [metric["mean"]]
                 assert metric["low"] is metric["high"] is None
                 assert metric["judgement"] == ""
-            assert 50 < row["metrics"]["efficiency"]["mean"] < 100
+            assert 0 < row["metrics"]["efficiency"]["mean"] < 100
 
 
 def test_json_is_the_scoreboard_that_is_kept(tiny_suite: Path, tmp_path: Path) -> None:
