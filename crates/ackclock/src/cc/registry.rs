@@ -299,11 +299,20 @@ mod tests {
     }
 
     #[test]
+    fn all_but_mr_aimd_send_less_for_marks() {
+        for spec in algorithms().into_iter().map(|info| info.defaults) {
+            let cc = spec.build(CcContext::new(2.0));
+            assert_eq!(cc.sends_less_for_marks(), spec.name() != "mr-aimd", "{spec:?}");
+        }
+    }
+
+    #[test]
     fn a_window_rule_asks_for_nothing_but_its_window() {
         for spec in algorithms().into_iter().map(|info| info.defaults).filter(|spec| spec.rule().is_some()) {
             let cc = spec.build(CcContext::new(2.0));
             assert_eq!((cc.pacing_rate(), cc.owns_recovery()), (None, false), "{spec:?}");
             assert_eq!(cc.congestion_may_raise(), spec.rule().unwrap().cut_may_raise(), "{spec:?}");
+            assert_eq!(spec.rule().unwrap().accelerates(), spec.name() == "mr-aimd", "{spec:?}");
         }
     }
 }
