@@ -519,5 +519,6 @@ def test_documents_of_papers_are_complete(document: str, request: pytest.Fixture
 
 
 def test_metrics_carry_their_unit() -> None:
-    counts = {"drops", "timeouts", "retransmits_per_round_trip"}
-    assert all(name in counts or name.endswith(("_percent", "_points", "_kb")) for name in METRICS)
+    counts = {"drops", "marks", "timeouts", "retransmits", "retransmits_per_round_trip"}
+    units = ("_percent", "_points", "_kb", "_kbytes_per_s", "_segments")
+    assert all(name in counts or name.endswith(units) for name in METRICS)
