@@ -107,7 +107,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::{CongestionKind, CutWindow, FirstCut, PathView, Restart};
+    use crate::cc::{CutWindow, ExitWindow, FirstCut, PathView, Restart};
     use crate::rule::RuleParameters;
     use crate::rule::fast_convergence::AimdFc;
     use crate::rule::mr_aimd::{MrAimd, MrAimdRule};
@@ -183,6 +183,17 @@ mod tests {
         assert!(controller.sends_less_for_marks());
         controller.on_ack(&Ack { ece: true, ..Ack::of(1.0) });
         assert_eq!(controller.cwnd(), 10.0);
+    }
+
+    #[test]
+    fn a_rule_goes_on_from_what_recovery_leaves() {
+        let context = CcContext { exit_window: ExitWindow::Flight, ..CcContext::new(40.0) };
+        let mut controller = Windowed::new(NewAimd::default().rule(), context);
+        assert_eq!(lose(&mut controller), 20.0);
+        // Seven in flight and one more; half of that is what the next cut takes.
+        let (now, path) = (Instant::ZERO, PathView::default());
+        controller.on_recovery_exit(&Recovery { now, flight_size: 7, path });
+        assert_eq!((controller.cwnd(), lose(&mut controller)), (8.0, 4.0));
     }
 
     #[test]

@@ -201,3 +201,15 @@ fn max_p_adapts_twice_a_second_to_keep_the_average_in_the_middle() {
     assert_eq!(adapted(2.3, 0.5), 0.5);
     assert_eq!(adapted(1.0, 0.01), 0.01);
 }
+
+#[test]
+fn small_packets_count_for_less_where_the_size_matters() {
+    let counted = |drop_by_size| {
+        let mut queue = at(red(|red| (red.drop_by_size, red.weight) = (drop_by_size, 1e-300)), 5, 1.5);
+        for _ in 0..2 {
+            assert_eq!(queue.enqueue(ms(1), Frame { bytes: 500, ..FRAME }), Verdict::Queued);
+        }
+        queue.since.unwrap().count
+    };
+    assert_eq!((counted(true), counted(false)), (1.0, 2.0));
+}
