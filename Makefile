@@ -87,7 +87,7 @@ mutants: ## Change the core in a thousand places, and list the changes that no t
 	@command -v cargo-mutants >/dev/null || cargo install cargo-mutants --locked --quiet
 	$(MUTANTS) --cargo-arg=--lib -- -- --skip tcp::fuzz --skip model:: $(SOME_SURVIVE)
 	CARGO_PROFILE_MUTANTS_OPT_LEVEL=1 $(MUTANTS) --iterate --cargo-arg=--lib --cargo-arg=--test=contract \
-		--cargo-arg=--test=network --cargo-arg=--test=exchange $(SOME_SURVIVE)
+		--cargo-arg=--test=network --cargo-arg=--test=exchange --cargo-arg=--test=ecn $(SOME_SURVIVE)
 	$(PYTHON) tools/mutants/table.py
 
 kills: build ## Kill a study a hundred times, and compare what is left
