@@ -3,39 +3,15 @@
 
 use std::hint::black_box;
 
+use ackclock::contract::Item;
 use ackclock::luck::Luck;
-use ackclock::qdisc::{DropTail, Ecn, Gaps, Limit, Qdisc, Queue, Queued, Red, RedMode, RedParameters};
+use ackclock::qdisc::{DropTail, Ecn, Gaps, Limit, Qdisc, Queue, Red, RedMode, RedParameters};
 use ackclock::units::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const ARRIVALS: usize = 50_000;
 const SLOT: Duration = Duration::from_micros(120);
 const LIMIT: Limit = Limit::Packets(60);
-
-/// As large as what the simulator queues.
-#[derive(Clone, Copy, Debug)]
-struct Packet {
-    _body: u64,
-    flow: u32,
-    _next_hop: u32,
-    bytes: u32,
-    ecn: Ecn,
-}
-
-impl Queued for Packet {
-    fn wire_len(&self) -> u32 {
-        self.bytes
-    }
-    fn flow_hash(&self) -> u64 {
-        u64::from(self.flow)
-    }
-    fn ecn(&self) -> Ecn {
-        self.ecn
-    }
-    fn mark(&mut self) {
-        self.ecn = Ecn::Ce;
-    }
-}
 
 /// Poisson arrivals at so many packets a slot.
 fn arrivals(load: f64) -> Vec<Instant> {
@@ -49,7 +25,7 @@ fn arrivals(load: f64) -> Vec<Instant> {
 }
 
 /// Puts the arrivals through a link with this queue; how many left it.
-fn serve(mut queue: Queue<Packet>, arrivals: &[Instant]) -> u32 {
+fn serve(mut queue: Queue<Item>, arrivals: &[Instant]) -> u32 {
     let mut free_at = Instant::ZERO;
     let mut served = 0;
     for &now in arrivals {
@@ -57,7 +33,7 @@ fn serve(mut queue: Queue<Packet>, arrivals: &[Instant]) -> u32 {
             free_at += SLOT;
             served += 1;
         }
-        let mut packet = Packet { _body: 0, flow: 0, _next_hop: 0, bytes: 1500, ecn: Ecn::NotEct };
+        let mut packet = Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, corrupted: false };
         if free_at > now {
             black_box(queue.enqueue(now, packet));
         } else {
@@ -69,12 +45,12 @@ fn serve(mut queue: Queue<Packet>, arrivals: &[Instant]) -> u32 {
     served
 }
 
-fn drop_tail() -> Queue<Packet> {
+fn drop_tail() -> Queue<Item> {
     Queue::DropTail(DropTail::new(LIMIT))
 }
 
 /// The thresholds and the weight that the simulator takes for such a link.
-fn red() -> Queue<Packet> {
+fn red() -> Queue<Item> {
     let parameters = RedParameters {
         mode: RedMode::Packets,
         min: 20.0,

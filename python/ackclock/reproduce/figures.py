@@ -9,10 +9,10 @@ from typing import Any
 from ackclock.errors import InputError
 from ackclock.reproduce.measures import replicate_values
 from ackclock.reproduce.metrics import flow_series, link_series, state_series
+from ackclock.reproduce.models import table as model_table
 from ackclock.reproduce.paper import Values
 from ackclock.reproduce.runs import Run, Runs
 from ackclock.stats import estimate
-from ackclock.synchronous import model
 
 #: What a series can show of the first replicate.
 _SERIES: dict[str, Callable[[Run], tuple[list[float], list[float]]]] = {
@@ -79,7 +79,7 @@ def _series(runs: Runs, spec: Values) -> Figure:
 
 
 def _expansion(runs: Runs, spec: Values) -> Figure:
-    rows = model("table")["expansion"]
+    rows = model_table()["expansion"]
     times = [row["time"] for row in rows]
     lines = tuple(Line(label, times, [row[rule] for row in rows]) for label, rule in spec["lines"].items())
     return Figure(spec["id"], spec["title"], "series", "round trips", (Panel("", spec["unit"], lines),))

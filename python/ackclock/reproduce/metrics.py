@@ -8,8 +8,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ackclock.reproduce.runs import Run
+
+if TYPE_CHECKING:
+    import polars
 
 #: Length of what a series averages over, seconds.
 _SECOND_NS = 1_000_000_000
@@ -116,10 +120,7 @@ def flow_series(run: Run, column: str) -> tuple[list[float], list[float]]:
 
     `column`: `sent_bytes` or `delivered_bytes` of the samples.
     """
-    import polars
-
-    samples = run.flow_samples
-    samples = samples.filter(polars.col("flow") == samples["flow"][0])
+    samples = _first_flow(run)
     scale = 8e-6 * (payload_share(run) if column == "sent_bytes" else 1.0)
     times, sizes = _by_second(samples["time_ns"].to_list(), samples[column].to_list())
     return times, [scale * size for size in sizes]
@@ -127,11 +128,15 @@ def flow_series(run: Run, column: str) -> tuple[list[float], list[float]]:
 
 def state_series(run: Run, column: str) -> tuple[list[float], list[float]]:
     """Return times in seconds, and a column of the samples of the first flow, as it was then."""
+    samples = _first_flow(run)
+    return [time_ns / _SECOND_NS for time_ns in samples["time_ns"]], samples[column].to_list()
+
+
+def _first_flow(run: Run) -> polars.DataFrame:
     import polars
 
     samples = run.flow_samples
-    samples = samples.filter(polars.col("flow") == samples["flow"][0])
-    return [time_ns / _SECOND_NS for time_ns in samples["time_ns"]], samples[column].to_list()
+    return samples.filter(polars.col("flow") == samples["flow"][0])
 
 
 def _by_second(times_ns: Sequence[int], counts: Sequence[int]) -> tuple[list[float], list[float]]:

@@ -17,8 +17,13 @@ _MIN_CYCLE = 2.0
 
 
 @cache
-def _efficiencies() -> dict[str, dict[str, Any]]:
-    return {row["rule"]: row for row in model("table")["efficiency"]}
+def table() -> dict[str, Any]:
+    """Return the figures of the model, which never change."""
+    return model("table")
+
+
+def _efficiency_of(rule: str) -> dict[str, Any]:
+    return next(row for row in table()["efficiency"] if row["rule"] == rule)
 
 
 @measure("model-efficiency")
@@ -36,7 +41,7 @@ def _efficiency(
     """
     values = []
     for name in (rule, minus) if minus is not None else (rule,):
-        found = _efficiencies()[name][convention]
+        found = _efficiency_of(name)[convention]
         value = (found[0] if convention == "integer_step" else found)[field]
         if value is None:
             return [Part("", None, exact=True, reason="No step is at or below X_goal")]
@@ -73,7 +78,7 @@ def _cycle_packets(runs: Runs, *, cc: str, windows: Sequence[float], x_goal: flo
 @measure("model-doubling")
 def _doubling(runs: Runs, *, rule: str) -> list[Part]:
     """Round trips in which a window doubles without marks and losses; `rule`: a column of `expansion`."""
-    rows = model("table")["expansion"]
+    rows = table()["expansion"]
     found = next(row["time"] for row in rows if row[rule] >= 2 * rows[0][rule])
     return [exact(float(found))]
 

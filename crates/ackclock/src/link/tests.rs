@@ -1,4 +1,5 @@
 use super::*;
+use crate::contract::Item;
 use crate::luck::Luck;
 use crate::qdisc::{DropTail, Ecn, Limit};
 
@@ -212,29 +213,6 @@ fn what_is_late_is_overtaken() {
     assert_eq!(arrivals(&mut link), [(0, 6), (2, 8), (4, 15), (1, 17), (5, 17)]);
 }
 
-/// A test item: its ECN field.
-#[derive(Clone, Debug)]
-struct EcnFrame(Ecn);
-
-impl Queued for EcnFrame {
-    fn wire_len(&self) -> u32 {
-        1000
-    }
-    fn flow_hash(&self) -> u64 {
-        0
-    }
-    fn ecn(&self) -> Ecn {
-        self.0
-    }
-    fn mark(&mut self) {
-        self.0 = Ecn::Ce;
-    }
-}
-
-impl Carried for EcnFrame {
-    fn corrupt(&mut self) {}
-}
-
 #[test]
 fn a_script_marks_what_is_ecn_capable() {
     let script = Script { marked: vec![1, 2], ..Script::default() };
@@ -247,7 +225,7 @@ fn a_script_marks_what_is_ecn_capable() {
     let mut link = Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(10))));
     let sent = [Ecn::NotEct, Ecn::Ect, Ecn::Ect];
     for ecn in sent {
-        link.enqueue(ms(0), EcnFrame(ecn));
+        link.enqueue(ms(0), Item { number: 0, flow: 0, bytes: 1000, ecn, corrupted: false });
     }
-    assert_eq!(sent.map(|_| link.poll(ms(0)).unwrap().0), [Ecn::NotEct, Ecn::Ce, Ecn::Ect]);
+    assert_eq!(sent.map(|_| link.poll(ms(0)).unwrap().ecn), [Ecn::NotEct, Ecn::Ce, Ecn::Ect]);
 }

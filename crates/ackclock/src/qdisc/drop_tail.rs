@@ -17,7 +17,7 @@ pub enum Limit {
 impl Limit {
     /// Whether one of `len` bytes fits beside what waits.
     #[inline]
-    pub(super) fn fits(self, packets: usize, bytes: u64, len: u32) -> bool {
+    fn fits(self, packets: usize, bytes: u64, len: u32) -> bool {
         match self {
             Limit::Packets(limit) => packets < limit as usize,
             Limit::Bytes(limit) => bytes + u64::from(len) <= limit,
@@ -39,9 +39,17 @@ impl<T: Queued> DropTail<T> {
         DropTail { items: VecDeque::new(), bytes: 0, limit }
     }
 
+    /// Whether the item fits beside what waits.
     #[inline]
-    fn fits(&self, item: &T) -> bool {
+    pub(super) fn fits(&self, item: &T) -> bool {
         self.limit.fits(self.items.len(), self.bytes, item.wire_len())
+    }
+
+    /// Adds an item that fits.
+    #[inline]
+    pub(super) fn push(&mut self, now: Instant, item: T) {
+        self.bytes += u64::from(item.wire_len());
+        self.items.push_back((now, item));
     }
 }
 
@@ -51,8 +59,7 @@ impl<T: Queued> Qdisc<T> for DropTail<T> {
         if !self.fits(&item) {
             return Verdict::Dropped(Reason::Full);
         }
-        self.bytes += u64::from(item.wire_len());
-        self.items.push_back((now, item));
+        self.push(now, item);
         Verdict::Queued
     }
 

@@ -17,9 +17,7 @@
 //! the last drop are divided by the mean size without rounding. From Linux: averages are no fixed-point numbers, and
 //! idle time decays by the exponential that Linux tabulates.
 
-use std::collections::VecDeque;
-
-use super::{Limit, Qdisc, Queued, Reason, Verdict};
+use super::{DropTail, Limit, Qdisc, Queued, Reason, Verdict};
 use crate::luck::Stream;
 use crate::qdisc::Ecn;
 use crate::units::{Duration, Instant};
@@ -95,9 +93,7 @@ const TARGET: f64 = 0.4;
 /// A FIFO with a limit that drops early.
 #[derive(Clone, Debug)]
 pub struct Red<T> {
-    items: VecDeque<(Instant, T)>,
-    bytes: u64,
-    limit: Limit,
+    fifo: DropTail<T>,
     parameters: RedParameters,
     average: f64,
     /// The current `max_p`.
@@ -137,9 +133,7 @@ impl<T: Queued> Red<T> {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: RedParameters, stream: Stream) -> Self {
         Red {
-            items: VecDeque::new(),
-            bytes: 0,
-            limit,
+            fifo: DropTail::new(limit),
             max_p: parameters.max_p,
             ramps: ramps(&parameters, parameters.max_p),
             parameters,
@@ -160,8 +154,8 @@ impl<T: Queued> Red<T> {
     fn judge(&mut self, now: Instant, item: &T) -> Verdict {
         // Signed: processors turn those into floating point in one step.
         let backlog = match self.parameters.mode {
-            RedMode::Packets => self.items.len() as i64,
-            RedMode::Bytes => self.bytes as i64,
+            RedMode::Packets => i64::from(self.fifo.backlog_packets()),
+            RedMode::Bytes => self.fifo.backlog_bytes() as i64,
         } as f64;
         let weight = self.parameters.weight;
         self.average = self.average * (1.0 - weight) + weight * backlog;
@@ -175,9 +169,7 @@ impl<T: Queued> Red<T> {
             self.early(item)
         };
         match signal {
-            Some((_, true)) | None if !self.limit.fits(self.items.len(), self.bytes, item.wire_len()) => {
-                Verdict::Dropped(Reason::Full)
-            }
+            Some((_, true)) | None if !self.fifo.fits(item) => Verdict::Dropped(Reason::Full),
             Some((reason, true)) => Verdict::Marked(reason),
             Some((reason, false)) => Verdict::Dropped(reason),
             None => Verdict::Queued,
@@ -291,8 +283,7 @@ impl<T: Queued> Qdisc<T> for Red<T> {
             item.mark();
         }
         if !matches!(verdict, Verdict::Dropped(_)) {
-            self.bytes += u64::from(item.wire_len());
-            self.items.push_back((now, item));
+            self.fifo.push(now, item);
         }
         verdict
     }
@@ -307,20 +298,18 @@ impl<T: Queued> Qdisc<T> for Red<T> {
     }
 
     #[inline]
-    fn dequeue(&mut self, _now: Instant) -> Option<(Instant, T)> {
-        let (since, item) = self.items.pop_front()?;
-        self.bytes -= u64::from(item.wire_len());
-        Some((since, item))
+    fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)> {
+        self.fifo.dequeue(now)
     }
 
     #[inline]
     fn backlog_packets(&self) -> u32 {
-        self.items.len() as u32
+        self.fifo.backlog_packets()
     }
 
     #[inline]
     fn backlog_bytes(&self) -> u64 {
-        self.bytes
+        self.fifo.backlog_bytes()
     }
 }
 

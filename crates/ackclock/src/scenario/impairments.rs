@@ -130,9 +130,7 @@ impl Loss {
     fn is_total(&self) -> bool {
         self.odds().0 >= 1.0
     }
-}
 
-impl Loss {
     /// What no range says.
     ///
     /// # Errors

@@ -1,28 +1,8 @@
 use super::*;
+use crate::contract::Item;
 use crate::luck::Luck;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Frame {
-    bytes: u32,
-    ecn: Ecn,
-}
-
-impl Queued for Frame {
-    fn wire_len(&self) -> u32 {
-        self.bytes
-    }
-    fn flow_hash(&self) -> u64 {
-        0
-    }
-    fn ecn(&self) -> Ecn {
-        self.ecn
-    }
-    fn mark(&mut self) {
-        self.ecn = Ecn::Ce;
-    }
-}
-
-const FRAME: Frame = Frame { bytes: 1000, ecn: Ecn::NotEct };
+const FRAME: Item = Item { number: 0, flow: 0, bytes: 1000, ecn: Ecn::NotEct, corrupted: false };
 
 /// Numbers of which every step is exact in binary.
 fn parameters() -> RedParameters {
@@ -45,7 +25,7 @@ fn parameters() -> RedParameters {
     }
 }
 
-fn red(change: impl FnOnce(&mut RedParameters)) -> Red<Frame> {
+fn red(change: impl FnOnce(&mut RedParameters)) -> Red<Item> {
     let mut parameters = parameters();
     change(&mut parameters);
     Red::new(Limit::Packets(1000), parameters, Luck::new(1, 0).stream("x", "queue"))
@@ -56,9 +36,8 @@ fn ms(millis: u64) -> Instant {
 }
 
 /// Puts `backlog` packets into the queue by force, with this average.
-fn at(mut queue: Red<Frame>, backlog: usize, average: f64) -> Red<Frame> {
-    queue.items.extend(std::iter::repeat_n((Instant::ZERO, FRAME), backlog));
-    queue.bytes = backlog as u64 * u64::from(FRAME.bytes);
+fn at(mut queue: Red<Item>, backlog: usize, average: f64) -> Red<Item> {
+    (0..backlog).for_each(|_| queue.fifo.push(Instant::ZERO, FRAME));
     queue.average = average;
     queue
 }
@@ -104,7 +83,7 @@ fn the_probability_rises_to_max_p_then_gently_or_at_once_to_one() {
 fn bytes_are_averaged_in_byte_mode() {
     let mut queue = red(|parameters| (parameters.mode, parameters.min, parameters.max) = (RedMode::Bytes, 1e6, 2e6));
     for bytes in [100, 200, 400] {
-        queue.enqueue(Instant::ZERO, Frame { bytes, ..FRAME });
+        queue.enqueue(Instant::ZERO, Item { bytes, ..FRAME });
     }
     // 0, then 100 / 2, then 50 / 2 + 300 / 2.
     assert_eq!(queue.average(), 175.0);
@@ -159,15 +138,15 @@ fn drops_say_why() {
     // Nothing is forced below twice the maximum, or where one packet waits.
     assert_eq!(at(red(|_| {}), 9, 20.0).enqueue(ms(1), FRAME), Verdict::Dropped(Reason::Forced));
     assert_eq!(at(red(|_| {}), 1, 20.0).enqueue(ms(1), FRAME), Verdict::Queued);
-    let mut full = at(red(|_| {}), 9, 0.0);
-    full.limit = Limit::Packets(9);
+    let empty = Red { fifo: DropTail::new(Limit::Packets(9)), ..red(|_| {}) };
+    let mut full = at(empty, 9, 0.0);
     assert_eq!(full.enqueue(ms(1), FRAME), Verdict::Dropped(Reason::Full));
 }
 
 #[test]
 fn marks_take_the_place_of_drops_as_far_as_the_queue_is_told() {
-    let capable = Frame { ecn: Ecn::Ect, ..FRAME };
-    let early = |frame: Frame, mark_below, average| {
+    let capable = Item { ecn: Ecn::Ect, ..FRAME };
+    let early = |frame: Item, mark_below, average| {
         let mut queue = at(red(|red| (red.ecn, red.mark_below, red.weight) = (true, mark_below, 1e-300)), 5, average);
         let verdicts = std::iter::repeat_with(|| queue.judge(Instant::ZERO, &frame));
         verdicts.into_iter().find(|verdict| *verdict != Verdict::Queued).expect("a drop comes")
@@ -179,7 +158,8 @@ fn marks_take_the_place_of_drops_as_far_as_the_queue_is_told() {
     assert_eq!(early(capable, 1.0, 20.0), Verdict::Dropped(Reason::Forced));
     let mut soft = at(red(|red| (red.ecn, red.hard_drop) = (true, false)), 9, 20.0);
     assert_eq!(soft.enqueue(ms(1), capable), Verdict::Marked(Reason::Forced));
-    assert_eq!(soft.items.back().map(|(_, frame)| frame.ecn), Some(Ecn::Ce));
+    let last = std::iter::from_fn(|| soft.dequeue(ms(0))).last();
+    assert_eq!(last.map(|(_, frame)| frame.ecn), Some(Ecn::Ce));
 }
 
 #[test]
@@ -207,7 +187,7 @@ fn small_packets_count_for_less_where_the_size_matters() {
     let counted = |drop_by_size| {
         let mut queue = at(red(|red| (red.drop_by_size, red.weight) = (drop_by_size, 1e-300)), 5, 1.5);
         for _ in 0..2 {
-            assert_eq!(queue.enqueue(ms(1), Frame { bytes: 500, ..FRAME }), Verdict::Queued);
+            assert_eq!(queue.enqueue(ms(1), Item { bytes: 500, ..FRAME }), Verdict::Queued);
         }
         queue.since.unwrap().count
     };
