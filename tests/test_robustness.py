@@ -50,7 +50,7 @@ def runs() -> Runs:
         replicates=3,
         alternative_replicates=1,
         quick=Quick(),
-        grids=(Grid("main", Path(), "", axes, False),),
+        grids=(Grid("main", Path(), axes, False),),
         choices=(),
         printed={"table": printed},
         tables=(

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import InputError
+from ackclock.evaluation.suite import Suite
 
 #: Of which replicates of a cell samples over time are kept; as `Study.of` takes it.
 _SAMPLES = {"none": False, "first": None, "all": True}
+#: The axis that a suite stands for.
+ENVIRONMENT = "environment"
 _FIGURES = ("series", "points", "expansion")
 
 #: Values of axes: of a cell, or what a selection asks for.
@@ -35,18 +38,20 @@ class Grid:
     """A scenario over all combinations of the values of its axes."""
 
     name: str
-    folder: Path
-    #: A path below `folder`; `{axis}` stands for the value of an axis.
-    scenario: str
+    #: A scenario, or a suite, whose environments are the first axis then.
+    source: Path | Suite
     axes: tuple[Axis, ...]
     #: True: samples of all replicates; None: of the first; False: of none.
     samples: bool | None
     #: Whether it is run only where more than the paper is asked for.
     extended: bool = False
 
-    def path(self, values: Values) -> Path:
-        """Return the scenario of a cell."""
-        return self.folder / self.scenario.format(**values)
+    def base(self, values: Values) -> tuple[Path, tuple[str, ...]]:
+        """Return the scenario of a cell, and how its environment changes it."""
+        if isinstance(self.source, Path):
+            return self.source, ()
+        environment = next(each for each in self.source.environments if each.id == values[ENVIRONMENT])
+        return environment.path, environment.sets
 
     def axis(self, name: str) -> Axis:
         """Return an axis by name. Raises `KeyError`."""
@@ -188,7 +193,7 @@ class Paper:
             return _read(folder, tree, claims)
         except KeyError as error:
             raise InputError(f"{folder / 'paper.toml'}: the key {error} is missing") from None
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, InputError) as error:
             raise InputError(f"{folder / 'paper.toml'}: {error}") from None
 
 
@@ -236,8 +241,14 @@ def _grid(folder: Path, entry: dict[str, Any]) -> Grid:
     if samples not in _SAMPLES:
         raise ValueError(f"grids.samples: {samples!r} is none of {', '.join(_SAMPLES)}")
     axes = tuple(_axis(axis) for axis in entry["axes"])
-    extended = entry.get("extended", False)
-    return Grid(entry["name"], folder, entry["scenario"], axes, _SAMPLES[samples], extended)
+    source: Path | Suite
+    if "suite" in entry:
+        source = Suite.load(entry["suite"])
+        names = tuple(environment.id for environment in source.environments)
+        axes = (Axis(ENVIRONMENT, names, ((),) * len(names)), *axes)
+    else:
+        source = folder / entry["scenario"]
+    return Grid(entry["name"], source, axes, _SAMPLES[samples], entry.get("extended", False))
 
 
 def _quick(entry: dict[str, Any]) -> Quick:

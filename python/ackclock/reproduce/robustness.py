@@ -17,11 +17,11 @@ from ackclock.bootstrap import reflected_estimate
 from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.reproduce.measures import Part, measure
 from ackclock.reproduce.metrics import metric as metric_of
-from ackclock.reproduce.paper import Values, members
+from ackclock.reproduce.paper import ENVIRONMENT, Values, members
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import Estimate, kendall_tau_b, spearman
 
-ENVIRONMENT, CONTROL = "environment", "control"
+CONTROL = "control"
 
 #: Metrics that are better the higher they are; all others are better the lower.
 _HIGHER = {"goodput_fraction", "fairness_percent", "delivery_percent"}

@@ -126,16 +126,19 @@ def run_batches(
 
 
 def _plan(paper: Paper, batch: Batch, seed: int) -> list[tuple[Grid, Values, Scenario, Study]]:
-    return [
-        (
-            grid,
-            values,
-            scenario,
-            Study.of(scenario, seed=seed, replicates=batch.replicates, samples=grid.samples),
-        )
-        for grid in paper.grids
-        for values, scenario in batch.cells(grid)
-    ]
+    try:
+        return [
+            (
+                grid,
+                values,
+                scenario,
+                Study.of(scenario, seed=seed, replicates=batch.replicates, samples=grid.samples),
+            )
+            for grid in paper.grids
+            for values, scenario in batch.cells(grid)
+        ]
+    except ScenarioError as error:
+        raise ScenarioError(f"{paper.folder / 'paper.toml'}: {error}") from None
 
 
 def scenarios_of(
@@ -143,8 +146,8 @@ def scenarios_of(
 ) -> Iterator[tuple[Values, Scenario]]:
     """Give the values and the scenario of each cell, of those `at` some values.
 
-    `instead`: changes the scenarios, too, of the cells that it is about. Raises `ScenarioError` with file and
-    grid.
+    `instead`: changes the scenarios, too, of the cells that it is about. Raises `ScenarioError` with grid and
+    cell.
     """
     names = [axis.name for axis in grid.axes]
     for chosen in itertools.product(*(zip(axis.values, axis.sets, strict=True) for axis in grid.axes)):
@@ -153,10 +156,13 @@ def scenarios_of(
             continue
         along = [text for _, texts in chosen for text in texts]
         other = instead.sets if instead is not None and matches(values, instead.where) else ()
+        path, first = grid.base(values)
         try:
-            scenario = Scenario.from_file(grid.path(values), [*sets, *other, *along])
+            scenario = Scenario.from_file(path, [*first, *sets, *other, *along])
         except ScenarioError as error:
-            raise ScenarioError(f"{grid.folder / 'paper.toml'}: grid {grid.name}: {error}") from None
+            raise ScenarioError(
+                f"grid {grid.name} at {', '.join(map(str, values.values()))}: {error}"
+            ) from None
         yield values, scenario
 
 
