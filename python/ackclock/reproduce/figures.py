@@ -55,12 +55,17 @@ class Figure:
     panels: tuple[Panel, ...]
 
 
-def figures_of(runs: Runs) -> list[Figure]:
-    """Return the figures that a paper asks for. Raises `InputError` with file and figure."""
+def figures_of(runs: Runs, *, extended: bool = False) -> list[Figure]:
+    """Return the figures that a paper asks for, of the grids that are run.
+
+    Raises `InputError` with file and figure.
+    """
     make = {"series": _series, "points": _points, "expansion": _expansion}
     figures = []
     for spec in runs.paper.figures:
         try:
+            if runs.paper.grid(spec.get("grid")).extended and not extended:
+                continue
             figures.append(make[spec["kind"]](runs, spec))
         except (KeyError, ValueError, TypeError) as error:
             path = runs.paper.folder / "paper.toml"
