@@ -4,15 +4,85 @@ use super::Draw;
 use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
 use crate::qdisc::{Gaps, Limit, RedMode, RedParameters};
 use crate::sim::{
-    ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, ReorderingPlan, Sampling, Script, Traffic, WirePlan,
+    ArrivalsPlan, ChannelState, DatagramPlan, Distribution, Emission, FlowPlan, Law, LinkPlan, LossPlan, OnOffPlan,
+    Plan, QueuePlan, ReorderingPlan, Sampling, Script, SourcePlan, Spacing, Traffic, WebPlan, WirePlan,
 };
 use crate::tcp::{EcnMode, LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
-/// `cc`: the case with this number, the same in every run.
+/// `cc`: the case with this number, the same in every run. Half of the cases have arrivals of transfers and datagrams beside
+/// the flows.
 pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
-    plan(&mut Draw::new("network", case), cc)
+    let mut plan = plan(&mut Draw::new("network", case), cc);
+    if case % 2 == 1 {
+        let mut draw = Draw::new("traffic", case);
+        add_arrivals(&mut draw, &mut plan, cc);
+        add_datagrams(&mut draw, &mut plan);
+    }
+    plan
+}
+
+/// A group of arrivals whose slots take the ways of the flows; sometimes too few of them.
+fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
+    let slots = (0..draw.whole(1, 6)).map(|number| {
+        let way = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
+        FlowPlan {
+            name: format!("mice.{number}"),
+            group: "mice".to_owned(),
+            cc: cc.clone(),
+            cc_context: context(draw),
+            transport: transport(draw),
+            traffic: Traffic::Slot,
+            start: Instant::ZERO,
+            stop: None,
+            ..plan.flows[way].clone()
+        }
+    });
+    let slots = slots.collect();
+    let law = draw.pick(&[Law::Fixed, Law::Exponential, Law::Pareto { shape: 1.5 }, Law::Lognormal { sigma: 1.0 }]);
+    let interval = Duration::from_millis(500);
+    plan.arrivals.push(ArrivalsPlan {
+        name: "mice".to_owned(),
+        slots,
+        every: Duration::from_secs_f64_round(draw.scale(0.02, 0.5)),
+        alternating: draw.chance(30).then(|| (Duration::from_millis(draw.whole(10, 100)), interval)),
+        size: Distribution { mean: draw.scale(500.0, 50_000.0), law },
+        start: Instant::ZERO + draw.time(Duration::from_secs(2)),
+        stop: draw.chance(30).then(|| Instant::ZERO + Duration::from_secs(3)),
+    });
+}
+
+/// Datagrams of every kind on the ways of the flows.
+fn add_datagrams(draw: &mut Draw, plan: &mut Plan) {
+    let most = plan.links[plan.bottleneck].rate.map_or(1e6, |rate| rate.as_bps() as f64);
+    for number in 0..draw.whole(1, 3) {
+        let way = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
+        let Some(rate) = Rate::from_bps((most * draw.scale(0.02, 1.5)) as u64) else { continue };
+        let times = |draw: &mut Draw| Distribution {
+            mean: draw.scale(1e6, 1e9),
+            law: draw.pick(&[Law::Fixed, Law::Exponential, Law::Pareto { shape: 1.5 }]),
+        };
+        let emission = match draw.whole(0, 2) {
+            0 => Emission::Cbr { rate, spacing: draw.pick(&[Spacing::Even, Spacing::Exponential]), leaves: None },
+            1 => Emission::OnOff(OnOffPlan { rate, on: times(draw), off: times(draw) }),
+            _ => Emission::Rtp {
+                rate,
+                interval: Duration::from_millis(draw.whole(5, 50)),
+                deadline: Duration::from_millis(draw.whole(10, 200)),
+            },
+        };
+        let name = format!("datagrams{number}");
+        plan.datagrams.push(DatagramPlan {
+            group: name.clone(),
+            packet: draw.whole(100, 1500) as u32,
+            emission,
+            start: Instant::ZERO + draw.time(Duration::from_secs(2)),
+            stop: draw.chance(30).then(|| Instant::ZERO + Duration::from_secs(3)),
+            sources: vec![SourcePlan { name: name.clone(), forward: plan.flows[way].forward.clone() }],
+            name,
+        });
+    }
 }
 
 pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
@@ -59,6 +129,8 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         warmup: draw.time(duration / 2),
         links,
         flows,
+        arrivals: Vec::new(),
+        datagrams: Vec::new(),
         bottleneck: 0,
         sampling: Sampling { interval: Some(duration / 500), max_flows: 64, packets: false },
     }
@@ -175,7 +247,12 @@ fn transport(draw: &mut Draw) -> Transport {
 }
 
 fn traffic(draw: &mut Draw) -> Traffic {
-    match draw.whole(0, 5) {
+    match draw.whole(0, 6) {
+        6 => Traffic::Web(WebPlan {
+            think: Distribution { mean: draw.scale(1e7, 1e9), law: Law::Exponential },
+            request: 300,
+            response: Distribution { mean: draw.scale(500.0, 100_000.0), law: Law::Pareto { shape: 1.2 } },
+        }),
         0 => Traffic::Transfer { bytes: draw.scale(1.0, 1e6) as u64 },
         1 => Rate::from_bps(draw.scale(5e3, 5e6) as u64).map_or(Traffic::Bulk, |rate| Traffic::RateLimited { rate }),
         _ => Traffic::Bulk,

@@ -8,7 +8,7 @@ use super::impairments::Loss;
 use super::json_schema::kinds;
 use super::keys::in_words;
 use super::network::{Queue, Topology};
-use super::schema::TrafficKeys;
+use super::traffic::TrafficKeys;
 use crate::cc::{CcSpec, algorithms};
 use crate::tcp::LossRecovery;
 

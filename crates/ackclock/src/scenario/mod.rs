@@ -8,6 +8,7 @@ mod catalog;
 mod compile;
 mod conform;
 mod describe;
+mod distribution;
 mod error;
 mod fuzz;
 mod hash;
@@ -23,6 +24,7 @@ mod schema;
 mod sets;
 mod shorthand;
 mod topology;
+mod traffic;
 mod tree;
 mod validate;
 mod warnings;
@@ -88,6 +90,7 @@ impl Scenario {
             ScenarioError::new(source, tree.origin_of(&path), shown(&tree, &path), problem)
         };
         conform::conform(&tree).map_err(place)?;
+        traffic::check_keys(&tree).map_err(place)?;
         let document = resolve::resolve(&tree).map_err(|message| place((Vec::new(), Problem::Internal { message })))?;
         let network = validate::validate(&document).map_err(place)?;
         Ok(Scenario { source: source.to_owned(), tree, document, network })
