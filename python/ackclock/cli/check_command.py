@@ -65,7 +65,8 @@ def _show(described: dict[str, Any]) -> None:
     flows.add_column("base RTT ms", justify="right")
     flows.add_column("path", overflow="fold")
     asymmetric = any(
-        flow["reverse_path"] != _way_back(flow["path"]) for flow in described["flows"] if flow["cc"] is not None
+        flow["cc"] is not None and flow["reverse_path"] != _way_back(flow["path"])
+        for flow in described["flows"]
     )
     if asymmetric:
         flows.add_column("reverse path", overflow="fold")

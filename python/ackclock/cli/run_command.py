@@ -153,7 +153,8 @@ def _show_transfers(groups: Sequence[dict[str, Any]]) -> None:
         return
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("transfers", overflow="fold")
-    for heading in ("goodput Mbit/s", "loss %", "ended", "refused", "mean ms", "50 %", "95 %", "99 %", "longest"):
+    counts, times = ("ended", "refused"), ("mean ms", "50 %", "95 %", "99 %", "longest")
+    for heading in ("goodput Mbit/s", "loss %", *counts, *times):
         table.add_column(heading, justify="right")
     for group in groups[:_MAX_FLOWS]:
         table.add_row(
