@@ -5,7 +5,8 @@ mod common;
 use ackclock::cc::{Ack, Cc, CcSpec, Congestion, CongestionControl, algorithms};
 use ackclock::contract::random_plan;
 use ackclock::sim::{
-    self, DatagramResult, FlowPlan, FlowResult, LossPlan, Plan, QueuePlan, RunResult, Sampling, Summary, Traffic,
+    self, DatagramResult, Emission, FlowPlan, FlowResult, LossPlan, Plan, QueuePlan, RunResult, Sampling, Summary,
+    Traffic,
 };
 use ackclock::tcp::LossRecovery;
 use ackclock::units::{Duration, Rate};
@@ -74,8 +75,10 @@ fn idle_arrivals_and_datagrams_change_nothing() {
             plan.arrivals.push(group);
         }
         for (mut group, name) in busy.datagrams.drain(..).zip(["idle1", "idle2", "idle3"]) {
-            group.sources[0].name = name.to_owned();
-            group.sources[0].forward.clone_from(&plan.flows[0].forward);
+            for (number, source) in group.sources.iter_mut().enumerate() {
+                source.name = format!("{name}.{number}");
+                source.forward.clone_from(&plan.flows[0].forward);
+            }
             (group.name, group.start) = (name.to_owned(), never);
             plan.datagrams.push(group);
         }
@@ -107,7 +110,15 @@ fn everything_later_is_the_same_later() {
         // The samples of the shifted run are those of the straight one, behind the pause.
         plan.warmup = Duration::ZERO;
         // An adaptive queue adapts from the start of the run, whether or not anything comes.
+        // So does a capacity that varies, and what datagrams leave to others.
+        plan.datagrams.retain(|group| !matches!(group.emission, Emission::Crowd { .. }));
+        for group in &mut plan.datagrams {
+            if let Emission::Cbr { leaves, .. } = &mut group.emission {
+                *leaves = None;
+            }
+        }
         for link in &mut plan.links {
+            link.varies = None;
             if let QueuePlan::Red { parameters, .. } = &mut link.queue {
                 parameters.adaptive = None;
             }

@@ -204,3 +204,65 @@ fn datagrams_take_what_they_want_and_lose_what_does_not_fit() {
     let delivered: f64 = run.datagrams.iter().map(|row| row.delivered_bps).sum();
     assert!((delivered / 8e6 - 1.0).abs() < 1e-3, "{delivered}");
 }
+
+const SQUARE: &str = "leaves = { kind = 'square', high = '4 Mbit/s', low = '1 Mbit/s', interval = '5 s' }";
+
+#[test]
+fn datagrams_leave_what_they_are_told_to() {
+    let link = "rate = '5 Mbit/s'\ndelay = '10 ms'\nqueue = { kind = 'drop-tail', limit = '50 packets' }";
+    let cross = format!("[[flows]]\nname = 'cross'\ntraffic = {{ kind = 'cbr', rate = '5 Mbit/s', {SQUARE} }}\n");
+    let alone = result(link, "duration = '100 s'\nwarmup = '20 s'", &cross, 0);
+    let row = datagrams(&alone, "cross");
+    assert_eq!(row.leaves_bps, Some(2.5e6));
+    // Within a packet.
+    assert!((row.offered_bps - 2.5e6).abs() <= 8000.0 / 80.0, "{}", row.offered_bps);
+    assert_eq!(row.loss_rate.max(1e-3), 1e-3);
+    // What is left is used: 1460 of 1500 bytes are payload, and the link is full but for the changes.
+    let test = "[[flows]]\nname = 'test'\ncc = 'aimd'\nrecovery = 'sack'\n";
+    let shared = result(link, "duration = '100 s'\nwarmup = '20 s'", &format!("{test}{cross}"), 0);
+    let cross = datagrams(&shared, "cross");
+    assert!(shared.links[0].utilization.unwrap() > 0.9);
+    let left = 5e6 - cross.delivered_bps;
+    let on_the_wire = shared.flows[0].goodput_bps * 1500.0 / 1460.0;
+    assert!(on_the_wire <= 1.001 * left && on_the_wire > 0.85 * left, "{on_the_wire} of {left}");
+    assert!(left >= 2.5e6 - 8000.0 / 80.0);
+}
+
+#[test]
+fn a_random_rate_that_is_left_does_not_depend_on_who_else_is_there() {
+    let link = "rate = '5 Mbit/s'\ndelay = '10 ms'";
+    let leaves = "leaves = { kind = 'random-walk', start = '2 Mbit/s', delta = '1 Mbit/s', step = '1 s' }";
+    let cross = format!("[[flows]]\nname = 'cross'\ntraffic = {{ kind = 'cbr', rate = '5 Mbit/s', {leaves} }}\n");
+    let leaves = |flows: &str, replicate| {
+        let run = result(link, "duration = '100 s'", flows, replicate);
+        let row = datagrams(&run, "cross");
+        // What is sent and what is left are all there is, within a packet.
+        assert!((row.offered_bps + row.leaves_bps.unwrap() - 5e6).abs() <= 8000.0 / 100.0);
+        row.leaves_bps
+    };
+    let alone = leaves(&cross, 0);
+    assert_eq!(leaves(&format!("{MICE}{cross}"), 0), alone);
+    assert_ne!(leaves(&cross, 1), alone);
+}
+
+#[test]
+fn a_crowd_offers_the_fair_shares_of_those_that_send() {
+    let link = "rate = '50 Mbit/s'\ndelay = '10 ms'";
+    let crowd = |count: u32| {
+        let flows = format!(
+            "[[flows]]\nname = 'crowd'\ncount = {count}\n\
+             traffic = {{ kind = 'crowd', capacity = '5 Mbit/s', beside = 4, {SQUARE} }}\n"
+        );
+        let run = result(link, "duration = '100 s'\nwarmup = '20 s'", &flows, 0);
+        assert_eq!(run.datagrams.len(), 1);
+        datagrams(&run, "crowd").clone()
+    };
+    // 1 of 1 Mbit/s for 4 Mbit/s, and 16 of 250 kbit/s for 1 Mbit/s.
+    let row = crowd(40);
+    assert_eq!((row.sources, row.leaves_bps), (40, Some(2.5e6)));
+    assert!((row.offered_bps - 2.5e6).abs() < 0.01e6, "{}", row.offered_bps);
+    assert_eq!(row.loss_rate.max(1e-3), 1e-3);
+    // 1 of 1 Mbit/s, and all 6 of 500 kbit/s.
+    let row = crowd(6);
+    assert!((row.offered_bps - 2e6).abs() < 0.01e6, "{}", row.offered_bps);
+}

@@ -78,6 +78,9 @@ def _show(described: dict[str, Any]) -> None:
     _more(described["flows"], "flows")
     click.echo(f"bottleneck: {described['bottleneck']}")
     _traffic(described["flows"])
+    for link in described["links"]:
+        if "varies" in link:
+            click.echo(f"varies: {link['name']}: {link['varies']}")
     _impairments(described["links"])
     for source in described["random_inputs"]:
         click.echo(f"random: {source}")

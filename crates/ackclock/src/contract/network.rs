@@ -1,14 +1,14 @@
 //! Random small networks.
 
-use super::Draw;
+use super::{Draw, traffic};
 use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
 use crate::qdisc::{Gaps, Limit, RedMode, RedParameters};
 use crate::sim::{
-    ArrivalsPlan, ChannelState, DatagramPlan, Distribution, Emission, FlowPlan, Law, LinkPlan, LossPlan, OnOffPlan,
-    Plan, QueuePlan, ReorderingPlan, Sampling, Script, SourcePlan, Spacing, Traffic, WebPlan, WirePlan,
+    ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, ReorderingPlan, Sampling, Script, WirePlan,
 };
 use crate::tcp::{EcnMode, LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
+use crate::variation::{Law, Lte, OnOff, Schedule, VariationPlan, Walk, Wifi};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
 /// `cc`: the case with this number, the same in every run. Half of the cases have arrivals of transfers and datagrams beside
@@ -17,81 +17,28 @@ pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
     let mut plan = plan(&mut Draw::new("network", case), cc);
     if case % 2 == 1 {
         let mut draw = Draw::new("traffic", case);
-        add_arrivals(&mut draw, &mut plan, cc);
-        add_datagrams(&mut draw, &mut plan);
+        traffic::add_arrivals(&mut draw, &mut plan, cc);
+        traffic::add_datagrams(&mut draw, &mut plan);
     }
     plan
-}
-
-/// A group of arrivals whose slots take the ways of the flows; sometimes too few of them.
-fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
-    let slots = (0..draw.whole(1, 6)).map(|number| {
-        let way = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
-        FlowPlan {
-            name: format!("mice.{number}"),
-            group: "mice".to_owned(),
-            cc: cc.clone(),
-            cc_context: context(draw),
-            transport: transport(draw),
-            traffic: Traffic::Slot,
-            start: Instant::ZERO,
-            stop: None,
-            ..plan.flows[way].clone()
-        }
-    });
-    let slots = slots.collect();
-    let law = draw.pick(&[Law::Fixed, Law::Exponential, Law::Pareto { shape: 1.5 }, Law::Lognormal { sigma: 1.0 }]);
-    let interval = Duration::from_millis(500);
-    plan.arrivals.push(ArrivalsPlan {
-        name: "mice".to_owned(),
-        slots,
-        every: Duration::from_secs_f64_round(draw.scale(0.02, 0.5)),
-        alternating: draw.chance(30).then(|| (Duration::from_millis(draw.whole(10, 100)), interval)),
-        size: Distribution { mean: draw.scale(500.0, 50_000.0), law },
-        start: Instant::ZERO + draw.time(Duration::from_secs(2)),
-        stop: draw.chance(30).then(|| Instant::ZERO + Duration::from_secs(3)),
-    });
-}
-
-/// Datagrams of every kind on the ways of the flows.
-fn add_datagrams(draw: &mut Draw, plan: &mut Plan) {
-    let most = plan.links[plan.bottleneck].rate.map_or(1e6, |rate| rate.as_bps() as f64);
-    for number in 0..draw.whole(1, 3) {
-        let way = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
-        let Some(rate) = Rate::from_bps((most * draw.scale(0.02, 1.5)) as u64) else { continue };
-        let times = |draw: &mut Draw| Distribution {
-            mean: draw.scale(1e6, 1e9),
-            law: draw.pick(&[Law::Fixed, Law::Exponential, Law::Pareto { shape: 1.5 }]),
-        };
-        let emission = match draw.whole(0, 2) {
-            0 => Emission::Cbr { rate, spacing: draw.pick(&[Spacing::Even, Spacing::Exponential]), leaves: None },
-            1 => Emission::OnOff(OnOffPlan { rate, on: times(draw), off: times(draw) }),
-            _ => Emission::Rtp {
-                rate,
-                interval: Duration::from_millis(draw.whole(5, 50)),
-                deadline: Duration::from_millis(draw.whole(10, 200)),
-            },
-        };
-        let name = format!("datagrams{number}");
-        plan.datagrams.push(DatagramPlan {
-            group: name.clone(),
-            packet: draw.whole(100, 1500) as u32,
-            emission,
-            start: Instant::ZERO + draw.time(Duration::from_secs(2)),
-            stop: draw.chance(30).then(|| Instant::ZERO + Duration::from_secs(3)),
-            sources: vec![SourcePlan { name: name.clone(), forward: plan.flows[way].forward.clone() }],
-            name,
-        });
-    }
 }
 
 pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
     let bits = draw.scale(2e5, 2e7);
     let rate = Rate::from_bps(bits as u64);
     let delay = draw.time(Duration::from_millis(40));
-    let shared = |name: &str, queue, wire| LinkPlan { name: name.to_owned(), rate, delay, queue, wire, private: false };
+    let varies = variation(draw, bits as u64);
+    let shared = |name: &str, queue, wire| LinkPlan {
+        name: name.to_owned(),
+        rate,
+        varies: None,
+        delay,
+        queue,
+        wire,
+        private: false,
+    };
     let mut links = vec![
-        shared("bottleneck", queue(draw, bits), wire(draw)),
+        LinkPlan { varies, ..shared("bottleneck", queue(draw, bits), wire(draw)) },
         shared("bottleneck.reverse", drop_tail(1000), if draw.chance(30) { wire(draw) } else { WirePlan::default() }),
     ];
     let mut flows = Vec::new();
@@ -116,7 +63,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             cc: cc.clone(),
             cc_context: context(draw),
             transport: transport(draw),
-            traffic: traffic(draw),
+            traffic: traffic::of_flow(draw),
             start: Instant::ZERO + draw.time(Duration::from_secs(2)),
             stop: draw.chance(15).then(|| Instant::ZERO + Duration::from_secs(2) + draw.time(Duration::from_secs(4))),
             base_rtt: (delay + side) * 2,
@@ -141,6 +88,30 @@ pub(super) fn context(draw: &mut Draw) -> CcContext {
     use TimeoutSsthresh::{HalfCwnd, HalfFlight, Law, Standard};
     let timeouts = [Standard, HalfCwnd, HalfFlight, Law];
     CcContext { timeout_ssthresh: draw.pick(&timeouts), ..CcContext::new(draw.whole(1, 20) as f64) }
+}
+
+/// How a rate varies, if it does: one time of three.
+pub(super) fn variation(draw: &mut Draw, most: u64) -> Option<VariationPlan> {
+    let time = |draw: &mut Draw| Duration::from_micros(10) + draw.time(Duration::from_millis(300));
+    let low = draw.whole(0, most);
+    Some(match draw.whole(0, 17) {
+        0 => VariationPlan::Schedule(Schedule::square(most, low, time(draw))),
+        1 => {
+            let steps = (0..draw.whole(1, 9)).map(|_| (draw.whole(0, most), time(draw))).collect();
+            VariationPlan::Schedule(Schedule::once(steps))
+        }
+        2 => {
+            let law = Law::Around { start: low, delta: most / 3 };
+            VariationPlan::Walk(Walk { law, min_bps: 0, max_bps: most, step: time(draw) })
+        }
+        3 => {
+            let (mean_high, mean_low) = (time(draw), time(draw));
+            VariationPlan::OnOff(OnOff { high_bps: most, low_bps: 0, mean_high, mean_low })
+        }
+        4 => VariationPlan::Lte(Lte { max_bps: most, volatility: 1.0, mean_outage: time(draw) }),
+        5 => VariationPlan::Wifi(Wifi { max_bps: most, stations: draw.whole(0, 5) as u32 }),
+        _ => return None,
+    })
 }
 
 fn limit(draw: &mut Draw) -> Limit {
@@ -226,7 +197,7 @@ fn jitter(draw: &mut Draw) -> Duration {
     if draw.chance(20) { draw.time(Duration::from_millis(10)) } else { Duration::ZERO }
 }
 
-fn transport(draw: &mut Draw) -> Transport {
+pub(super) fn transport(draw: &mut Draw) -> Transport {
     let recoveries = [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack];
     Transport {
         mss: draw.pick(&[536, 1000, 1460]),
@@ -243,18 +214,5 @@ fn transport(draw: &mut Draw) -> Transport {
         peer_sack: draw.chance(85),
         ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
         ..Transport::default()
-    }
-}
-
-fn traffic(draw: &mut Draw) -> Traffic {
-    match draw.whole(0, 6) {
-        6 => Traffic::Web(WebPlan {
-            think: Distribution { mean: draw.scale(1e7, 1e9), law: Law::Exponential },
-            request: 300,
-            response: Distribution { mean: draw.scale(500.0, 100_000.0), law: Law::Pareto { shape: 1.2 } },
-        }),
-        0 => Traffic::Transfer { bytes: draw.scale(1.0, 1e6) as u64 },
-        1 => Rate::from_bps(draw.scale(5e3, 5e6) as u64).map_or(Traffic::Bulk, |rate| Traffic::RateLimited { rate }),
-        _ => Traffic::Bulk,
     }
 }

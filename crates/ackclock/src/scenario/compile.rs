@@ -11,11 +11,12 @@ use super::validate::sampling_interval;
 use crate::cc::{CcContext, CutWindow};
 use crate::luck::Luck;
 use crate::sim::{
-    ArrivalsPlan, DatagramPlan, Emission, FlowPlan, LinkPlan, OnOffPlan, Plan, QueueLimit, QueuePlan, Sampling,
+    ArrivalsPlan, Crowd, DatagramPlan, Emission, FlowPlan, LinkPlan, OnOffPlan, Plan, QueueLimit, QueuePlan, Sampling,
     SourcePlan, Spacing, Traffic, WebPlan,
 };
 use crate::tcp::{Transport, Variations};
 use crate::units::{Duration, Instant};
+use crate::variation::VariationPlan;
 
 /// The plan of one replicate.
 pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
@@ -39,7 +40,7 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
             SingleFlow { flow, route, name }
         });
-        match (&flow.traffic, emission(&flow.traffic)) {
+        match (&flow.traffic, emission(flow)) {
             (TrafficKeys::Arrivals { every, alternating, size }, _) => {
                 let slots = group.map(|single| single.add_to(&mut plan, network, luck)).collect();
                 plan.arrivals.push(ArrivalsPlan {
@@ -50,6 +51,18 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
                     size: size.distribution(),
                     start: start_of(flow, &flow.name, luck),
                     stop: stop_of(flow),
+                });
+            }
+            (TrafficKeys::Crowd { .. }, Some(emission)) => {
+                let sources = group.map(|single| single.add_source_to(&mut plan, network, luck)).collect();
+                plan.datagrams.push(DatagramPlan {
+                    name: flow.name.clone(),
+                    group: flow.name.clone(),
+                    packet: flow.packet_bytes() as u32,
+                    emission,
+                    start: start_of(flow, &flow.name, luck),
+                    stop: stop_of(flow),
+                    sources,
                 });
             }
             (_, Some(emission)) => {
@@ -93,12 +106,24 @@ fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
         .map(|(index, link)| LinkPlan {
             name: link.name.clone(),
             rate: link.rate,
+            varies: variation_of_link(link)
+                .transpose()
+                .unwrap_or_else(|(key, problem)| panic!("invariant: rates that vary were checked, {key}: {problem}")),
             delay: link.delay,
             queue: sound(queue_plan(&link.queue, &place_of_link(document, network, index))),
             wire: link.impairments.plan(),
             private: false,
         })
         .collect()
+}
+
+/// How the rate of a shared link varies, if it does.
+fn variation_of_link(link: &DirectedLink) -> Option<Result<VariationPlan, KeyProblem>> {
+    let varies = link.varies.as_ref()?;
+    Some(match link.rate {
+        Some(rate) => varies.plan(rate),
+        None => Err(("kind", Problem::VariesWithoutRate { link: link.name.clone() })),
+    })
 }
 
 /// What the queue of a shared link has to know: who crosses it makes the bandwidth-delay product.
@@ -135,11 +160,11 @@ fn place_of_access(flow: &Flow, route: &Route, access: &Access, is_way_of_acks: 
     }
 }
 
-/// The key of a queue that does not fit, and why.
-type QueueProblem = (&'static str, Problem);
+/// The key of a table that does not fit, and why.
+type KeyProblem = (&'static str, Problem);
 
 /// The plan of a queue at its place.
-fn queue_plan(queue: &Queue, place: &Place) -> Result<QueuePlan, QueueProblem> {
+fn queue_plan(queue: &Queue, place: &Place) -> Result<QueuePlan, KeyProblem> {
     let limit = match queue.limit() {
         Limit::Packets(packets) => QueueLimit::Packets(packets),
         Limit::Bytes(bytes) => QueueLimit::Bytes(bytes),
@@ -152,28 +177,30 @@ fn queue_plan(queue: &Queue, place: &Place) -> Result<QueuePlan, QueueProblem> {
     })
 }
 
-fn sound(plan: Result<QueuePlan, QueueProblem>) -> QueuePlan {
+fn sound(plan: Result<QueuePlan, KeyProblem>) -> QueuePlan {
     plan.unwrap_or_else(|(key, problem)| panic!("invariant: queues were checked, {key}: {problem}"))
 }
 
-/// Checks every queue at its place.
+/// Checks every queue and every rate that varies at its place.
 ///
 /// # Errors
-/// The place and the key of the first queue that does not fit.
-pub fn check_queues(document: &Document, network: &Network) -> Result<(), (Vec<String>, Problem)> {
-    let at = |place: &str, plan: Result<QueuePlan, QueueProblem>| {
-        let misfit = |(key, problem)| (format!("{place}.queue.{key}").split('.').map(str::to_owned).collect(), problem);
-        plan.map(|_| ()).map_err(misfit)
+/// The place and the key of the first one that does not fit.
+pub fn check_links(document: &Document, network: &Network) -> Result<(), (Vec<String>, Problem)> {
+    let at = |place: &str, problem: Option<KeyProblem>| match problem {
+        Some((key, problem)) => Err((format!("{place}.{key}").split('.').map(str::to_owned).collect(), problem)),
+        None => Ok(()),
     };
     for (index, link) in network.links.iter().enumerate() {
         let place = network.place(document, index);
-        at(&place, queue_plan(&link.queue, &place_of_link(document, network, index)))?;
+        at(&format!("{place}.varies"), variation_of_link(link).and_then(Result::err))?;
+        let queue = queue_plan(&link.queue, &place_of_link(document, network, index));
+        at(&format!("{place}.queue"), queue.err())?;
     }
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         for is_way_of_acks in [false, true] {
             if let Some(access) = &network.access {
                 let place = place_of_access(flow, route, access, is_way_of_acks);
-                at("topology.access", queue_plan(&access.queue, &place))?;
+                at("topology.access.queue", queue_plan(&access.queue, &place).err())?;
             }
         }
     }
@@ -264,6 +291,7 @@ impl SingleFlow<'_> {
         LinkPlan {
             name: format!("{}.{part}", self.name),
             rate: access.rate,
+            varies: None,
             delay: access.delay + extra,
             queue: sound(queue_plan(&access.queue, &place)),
             wire,
@@ -354,23 +382,30 @@ fn traffic(keys: &TrafficKeys) -> Traffic {
             response: response.distribution(),
         }),
         TrafficKeys::Arrivals { .. } => Traffic::Slot,
-        TrafficKeys::Cbr { .. } | TrafficKeys::OnOff { .. } | TrafficKeys::Rtp { .. } => {
+        TrafficKeys::Cbr { .. } | TrafficKeys::Crowd { .. } | TrafficKeys::OnOff { .. } | TrafficKeys::Rtp { .. } => {
             unreachable!("invariant: datagrams are no flow of TCP")
         }
     }
 }
 
 /// When datagrams leave, for traffic that consists of them.
-fn emission(keys: &TrafficKeys) -> Option<Emission> {
-    match keys {
+fn emission(flow: &Flow) -> Option<Emission> {
+    let leaves = flow.traffic.leaves().map(|leaves| {
+        leaves.unwrap_or_else(|(key, problem)| panic!("invariant: what is left was checked, {key}: {problem}"))
+    });
+    match &flow.traffic {
         TrafficKeys::Cbr { rate, spacing, .. } => Some(Emission::Cbr {
             rate: *rate,
             spacing: match spacing {
                 SpacingName::Even => Spacing::Even,
                 SpacingName::Exponential => Spacing::Exponential,
             },
-            leaves: None,
+            leaves,
         }),
+        TrafficKeys::Crowd { capacity, beside, .. } => {
+            let crowd = Crowd { capacity: *capacity, beside: *beside, count: flow.count };
+            leaves.map(|leaves| Emission::Crowd { crowd, leaves })
+        }
         TrafficKeys::OnOff { rate, on, off, .. } => {
             Some(Emission::OnOff(OnOffPlan { rate: *rate, on: on.distribution(), off: off.distribution() }))
         }

@@ -7,11 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::{Sizes, Times};
 use super::error::Problem;
-use super::json_schema::document_schema;
+use super::json_schema::{document_schema, without_default};
 use super::quantity::Size;
 use super::schema::Flow;
+use super::shorthand::Shorthand;
 use super::tree::{Node, Origin};
+use super::variation::Varies;
 use crate::units::{Duration, Rate};
+use crate::variation::VariationPlan;
 
 /// What an application writes, or what is sent without any control.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +63,24 @@ pub enum TrafficKeys {
         /// Time between two: always the same, or random with that mean (a Poisson process).
         #[serde(default)]
         spacing: SpacingName,
+        /// A rate that varies and is taken off, so that it is left to others.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Shorthand<Varies>", transform = without_default)]
+        leaves: Option<Varies>,
+    },
+    /// Datagrams from as many sources, the group's count at the most, as leave others a rate that varies where a queue shares fairly.
+    Crowd {
+        /// What is shared, bits on the wire per time.
+        capacity: Rate,
+        /// Bytes of each on the wire.
+        #[serde(default = "default_packet")]
+        packet: Size,
+        /// How many flows there are beside the crowd.
+        #[schemars(range(min = 1))]
+        beside: u32,
+        /// The rate that is left to them.
+        #[schemars(with = "Shorthand<Varies>")]
+        leaves: Varies,
     },
     /// Datagrams in bursts at a constant rate, with pauses; it begins with a burst.
     OnOff {
@@ -138,9 +159,19 @@ impl TrafficKeys {
     /// The size of a datagram on the wire, for traffic that consists of them.
     pub fn datagram(&self) -> Option<Size> {
         match self {
-            TrafficKeys::Cbr { packet, .. } | TrafficKeys::OnOff { packet, .. } | TrafficKeys::Rtp { packet, .. } => {
-                Some(*packet)
-            }
+            TrafficKeys::Cbr { packet, .. }
+            | TrafficKeys::Crowd { packet, .. }
+            | TrafficKeys::OnOff { packet, .. }
+            | TrafficKeys::Rtp { packet, .. } => Some(*packet),
+            _ => None,
+        }
+    }
+
+    /// What is left to others, of datagrams that leave a rate that varies; or the key of it that does not fit, and why.
+    pub fn leaves(&self) -> Option<Result<VariationPlan, (&'static str, Problem)>> {
+        match self {
+            TrafficKeys::Cbr { rate, leaves: Some(leaves), .. } => Some(leaves.plan(*rate)),
+            TrafficKeys::Crowd { capacity, leaves, .. } => Some(leaves.plan(*capacity)),
             _ => None,
         }
     }
@@ -149,13 +180,19 @@ impl TrafficKeys {
     ///
     /// # Errors
     /// The first key that is out of its range.
-    pub fn check(&self) -> Result<(), (&'static str, Problem)> {
-        let at = |key, result: Result<(), Problem>| result.map_err(|problem| (key, problem));
+    pub fn check(&self) -> Result<(), (String, Problem)> {
+        let at = |key: &str, result: Result<(), Problem>| result.map_err(|problem| (key.to_owned(), problem));
+        if let Some(leaves) = self.leaves() {
+            leaves.map_err(|(key, problem)| (format!("leaves.{key}"), problem))?;
+        }
         if let Some(packet) = self.datagram() {
             at("packet", within(packet, 1, LARGEST_PACKET))?;
         }
         match self {
-            TrafficKeys::Bulk | TrafficKeys::RateLimited { .. } | TrafficKeys::Cbr { .. } => Ok(()),
+            TrafficKeys::Bulk
+            | TrafficKeys::RateLimited { .. }
+            | TrafficKeys::Cbr { .. }
+            | TrafficKeys::Crowd { .. } => Ok(()),
             TrafficKeys::Transfer { size } => at("size", within(*size, 1, u64::MAX)),
             TrafficKeys::Arrivals { every, alternating, size } => {
                 at("every", positive(*every))?;
@@ -200,8 +237,14 @@ impl TrafficKeys {
                 random("think times", think.distribution().is_random(), think.to_string());
                 random("answers", response.distribution().is_random(), response.to_string());
             }
-            TrafficKeys::Cbr { spacing, .. } => {
+            TrafficKeys::Cbr { spacing, leaves, .. } => {
                 random("packets", *spacing == SpacingName::Exponential, "Poisson".to_owned());
+                if let Some(leaves) = leaves {
+                    random("what is left", leaves.is_random(), leaves.name().to_owned());
+                }
+            }
+            TrafficKeys::Crowd { leaves, .. } => {
+                random("what is left", leaves.is_random(), leaves.name().to_owned());
             }
             TrafficKeys::OnOff { on, off, .. } => {
                 random("bursts", on.distribution().is_random(), on.to_string());
@@ -230,9 +273,14 @@ impl fmt::Display for TrafficKeys {
                 write!(f, " of {size}")
             }
             TrafficKeys::Web { think, response, .. } => write!(f, "web, answers of {response}, think time {think}"),
-            TrafficKeys::Cbr { rate, packet, spacing } => {
+            TrafficKeys::Cbr { rate, packet, spacing, leaves } => {
                 let random = if *spacing == SpacingName::Exponential { ", exponential spacing" } else { "" };
-                write!(f, "cbr, {rate} in packets of {packet}{random}")
+                let leaves = leaves.as_ref().map_or_else(String::new, |leaves| format!(", leaves {}", leaves.name()));
+                write!(f, "cbr, {rate} in packets of {packet}{random}{leaves}")
+            }
+            TrafficKeys::Crowd { capacity, packet, beside, leaves } => {
+                let leaves = leaves.name();
+                write!(f, "crowd in packets of {packet}, leaves {leaves} of {capacity} to {beside} flows")
             }
             TrafficKeys::OnOff { rate, packet, on, off } => {
                 write!(f, "on-off, {rate} in packets of {packet}, on {on}, off {off}")
@@ -283,7 +331,7 @@ fn positive(length: Duration) -> Result<(), Problem> {
 /// True for a flow of a tree whose traffic consists of datagrams.
 pub fn is_datagrams(flow: &Node) -> bool {
     let kind = flow.get("traffic").and_then(|traffic| traffic.get("kind")).and_then(Node::as_text);
-    kind.is_some_and(|kind| ["cbr", "on-off", "rtp"].contains(&kind))
+    kind.is_some_and(|kind| ["cbr", "crowd", "on-off", "rtp"].contains(&kind))
 }
 
 /// The keys of a flow that only TCP has.

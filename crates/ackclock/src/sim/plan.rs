@@ -51,6 +51,8 @@ pub struct LinkPlan {
     pub name: String,
     /// Bits per second; `None` for a pure delay.
     pub rate: Option<Rate>,
+    /// What of the rate there is over time; `None` where it is always all of it.
+    pub varies: Option<VariationPlan>,
     /// Propagation, one way.
     pub delay: Duration,
     /// The queue in front of the transmitter.
@@ -60,6 +62,14 @@ pub struct LinkPlan {
     /// True for a link that belongs to one flow (access links, pure delays): it appears in the results
     /// only on request.
     pub private: bool,
+}
+
+impl LinkPlan {
+    /// What of the rate there is in a run with this `luck` until its `end`.
+    pub fn variation(&self, luck: Luck, end: Instant) -> Option<Variation> {
+        let stream = || luck.stream(&self.name, "rate");
+        self.varies.as_ref().zip(self.rate).map(|(plan, rate)| plan.build(rate, end, stream))
+    }
 }
 
 /// A queue discipline with its parameters.
