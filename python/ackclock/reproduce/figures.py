@@ -10,7 +10,7 @@ from ackclock.errors import InputError
 from ackclock.reproduce.measures import replicate_values
 from ackclock.reproduce.metrics import flow_series, link_series, state_series
 from ackclock.reproduce.models import table as model_table
-from ackclock.reproduce.paper import Values
+from ackclock.reproduce.paper import Values, members
 from ackclock.reproduce.runs import Run, Runs
 from ackclock.stats import estimate
 
@@ -103,7 +103,10 @@ def _points(runs: Runs, spec: Values) -> Figure:
     for panel in spec["panels"]:
         at = spec.get("at", {})
         groups = (
-            [(str(other), {spec["lines"]: other}) for other in chosen.axis(spec["lines"]).values]
+            [
+                (str(other), {spec["lines"]: other})
+                for other in members(at.get(spec["lines"], chosen.axis(spec["lines"]).values))
+            ]
             if ("lines" in spec)
             else [("", {})]
         )
