@@ -8,9 +8,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ackclock.reproduce.runs import Run
+from ackclock.under_test import UnderTest
 
 if TYPE_CHECKING:
     import polars
@@ -74,38 +75,9 @@ def _alpha_mean(run: Run) -> float:
     return float(samples["alpha_segments"].mean())  # type: ignore[arg-type]
 
 
-def _under_test(run: Run) -> list[dict[str, Any]]:
-    """Return the flows of the group `test`: where others keep them company, metrics are about these."""
-    return [flow for flow in run.document["flows"] if flow["group"] == "test"]
-
-
-def _goodputs_bps(run: Run) -> list[float]:
-    return [flow["goodput_bps"] for flow in _under_test(run)]
-
-
-def _goodput_fraction(run: Run, taken: str) -> float:
-    """Return goodput over what is available: the capacity less what datagrams and web traffic take of it."""
-    bottleneck = next(link for link in run.document["links"] if link["name"] == "bottleneck")
-    datagrams = (flow[taken] for flow in run.document.get("datagrams", ()))
-    transfers = (group["throughput_bps"] for group in run.document.get("transfers", ()))
-    available_bps: float = bottleneck["capacity_bps"] - math.fsum(datagrams) - math.fsum(transfers)
-    return math.fsum(_goodputs_bps(run)) / available_bps
-
-
-def _test_loss_percent(run: Run) -> float:
-    flows = _under_test(run)
-    lost = math.fsum(flow["loss_rate"] * flow["sent"] for flow in flows)
-    return 100 * lost / float(sum(flow["sent"] for flow in flows))
-
-
-def _test_jain_percent(run: Run) -> float:
-    rates = _goodputs_bps(run)
-    return 100 * math.fsum(rates) ** 2 / (len(rates) * math.fsum(rate**2 for rate in rates))
-
-
-def _test_spread(run: Run) -> float:
-    rates = _goodputs_bps(run)
-    return (max(rates) - min(rates)) * len(rates) / math.fsum(rates)
+def _under_test(run: Run) -> UnderTest:
+    """Return the flows of the group `test`."""
+    return UnderTest(run.document, ("test",))
 
 
 #: Metrics by the names that `paper.toml` and `claims.toml` use.
@@ -126,11 +98,11 @@ METRICS: dict[str, Callable[[Run], float]] = {
     "sent_per_flow_kb": lambda run: _sent_kb(run) / _flows(run),
     "goodput_per_flow_kb": lambda run: _goodput_kb(run) / _flows(run),
     "lost_per_flow_kb": lambda run: (_sent_kb(run) - _goodput_kb(run)) / _flows(run),
-    "goodput_fraction": lambda run: _goodput_fraction(run, "offered_bps"),
-    "goodput_of_delivered_fraction": lambda run: _goodput_fraction(run, "delivered_bps"),
-    "test_loss_percent": _test_loss_percent,
-    "test_jain_percent": _test_jain_percent,
-    "test_spread_fraction": _test_spread,
+    "goodput_fraction": lambda run: _under_test(run).goodput_fraction(),
+    "goodput_of_delivered_fraction": lambda run: _under_test(run).goodput_fraction("delivered_bps"),
+    "test_loss_percent": lambda run: 100 * _under_test(run).loss_rate,
+    "test_jain_percent": lambda run: 100 * _under_test(run).jain_index,
+    "test_spread_fraction": lambda run: _under_test(run).spread,
     "queue_delay_ms": lambda run: 1e3 * float(run.summary["queue_delay_mean_s"]),
     "goodput_total_kb": _goodput_kb,
     "goodput_total_kbytes_per_s": lambda run: float(run.summary["goodput_bps"]) / 8e3,
