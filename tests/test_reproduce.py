@@ -524,5 +524,5 @@ def test_documents_of_papers_are_complete(document: str, request: pytest.Fixture
 
 def test_metrics_carry_their_unit() -> None:
     counts = {"drops", "marks", "timeouts", "retransmits", "retransmits_per_round_trip"}
-    units = ("_percent", "_points", "_kb", "_kbytes_per_s", "_segments")
+    units = ("_percent", "_points", "_kb", "_kbytes_per_s", "_segments", "_fraction", "_ms")
     assert all(name in counts or name.endswith(units) for name in METRICS)

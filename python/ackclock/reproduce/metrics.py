@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.reproduce.runs import Run
+from ackclock.under_test import UnderTest
 
 if TYPE_CHECKING:
     import polars
@@ -74,6 +75,11 @@ def _alpha_mean(run: Run) -> float:
     return float(samples["alpha_segments"].mean())  # type: ignore[arg-type]
 
 
+def _under_test(run: Run) -> UnderTest:
+    """Return the flows of the group `test`."""
+    return UnderTest(run.document, ("test",))
+
+
 #: Metrics by the names that `paper.toml` and `claims.toml` use.
 METRICS: dict[str, Callable[[Run], float]] = {
     "efficiency_percent": lambda run: 100 * float(run.summary["efficiency"]),
@@ -92,6 +98,12 @@ METRICS: dict[str, Callable[[Run], float]] = {
     "sent_per_flow_kb": lambda run: _sent_kb(run) / _flows(run),
     "goodput_per_flow_kb": lambda run: _goodput_kb(run) / _flows(run),
     "lost_per_flow_kb": lambda run: (_sent_kb(run) - _goodput_kb(run)) / _flows(run),
+    "goodput_fraction": lambda run: _under_test(run).goodput_fraction(),
+    "goodput_of_delivered_fraction": lambda run: _under_test(run).goodput_fraction("delivered_bps"),
+    "test_loss_percent": lambda run: 100 * _under_test(run).loss_rate,
+    "test_jain_percent": lambda run: 100 * _under_test(run).jain_index,
+    "test_spread_fraction": lambda run: _under_test(run).spread,
+    "queue_delay_ms": lambda run: 1e3 * float(run.summary["queue_delay_mean_s"]),
     "goodput_total_kb": _goodput_kb,
     "goodput_total_kbytes_per_s": lambda run: float(run.summary["goodput_bps"]) / 8e3,
 }
@@ -106,10 +118,7 @@ def metric(name: str) -> Callable[[Run], float]:
 
 def link_series(run: Run) -> tuple[list[float], list[float]]:
     """Return ends of seconds, and the payload that the bottleneck carried in each, percent of its rate."""
-    import polars
-
-    samples = run.link_samples
-    samples = samples.filter(polars.col("link") == samples["link"][0])
+    samples = _first_link(run)
     rate_bps = run.summary["goodput_bps"] / run.summary["efficiency"]
     times, carried = _by_second(samples["time_ns"].to_list(), samples["forwarded_bytes"].to_list())
     return times, [800 * payload_share(run) * size / rate_bps for size in carried]
@@ -130,6 +139,30 @@ def state_series(run: Run, column: str) -> tuple[list[float], list[float]]:
     """Return times in seconds, and a column of the samples of the first flow, as it was then."""
     samples = _first_flow(run)
     return [time_ns / _SECOND_NS for time_ns in samples["time_ns"]], samples[column].to_list()
+
+
+def available_series(run: Run) -> tuple[list[float], list[float]]:
+    """Return times in seconds, and what the bottleneck could carry since the sample before, Mbit/s."""
+    samples = _first_link(run)
+    times = [time_ns / _SECOND_NS for time_ns in samples["time_ns"]]
+    return times, [1e-6 * rate_bps for rate_bps in samples["capacity_bps"]]
+
+
+def carried_series(run: Run) -> tuple[list[float], list[float]]:
+    """Return times in seconds, and what the bottleneck carried since the sample before, Mbit/s."""
+    samples = _first_link(run)
+    points = list(zip(samples["time_ns"], samples["forwarded_bytes"], strict=True))
+    pairs = list(itertools.pairwise(points))
+    return [end / _SECOND_NS for _, (end, _) in pairs], [
+        8e3 * (after - before) / (end - begin) for (begin, before), (end, after) in pairs
+    ]
+
+
+def _first_link(run: Run) -> polars.DataFrame:
+    import polars
+
+    samples = run.link_samples
+    return samples.filter(polars.col("link") == samples["link"][0])
 
 
 def _first_flow(run: Run) -> polars.DataFrame:

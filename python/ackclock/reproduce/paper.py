@@ -217,7 +217,10 @@ def _read(folder: Path, tree: dict[str, Any], claims: dict[str, Any]) -> Paper:
     unknown = [entry["kind"] for entry in tree.get("figures", ()) if entry["kind"] not in _FIGURES]
     if unknown:
         raise ValueError(f"figures.kind: {unknown[0]!r} is none of {', '.join(_FIGURES)}")
-    grids = tuple(_grid(folder, entry) for entry in tree["grids"])
+    shared = {
+        name: _axis({"name": axis.get("name", name), **axis}) for name, axis in tree.get("axes", {}).items()
+    }
+    grids = tuple(_grid(folder, entry, shared) for entry in tree["grids"])
     alternatives_at = tree.get("alternatives_at", {})
     return Paper(
         name=tree["name"],
@@ -236,11 +239,11 @@ def _read(folder: Path, tree: dict[str, Any], claims: dict[str, Any]) -> Paper:
     )
 
 
-def _grid(folder: Path, entry: dict[str, Any]) -> Grid:
+def _grid(folder: Path, entry: dict[str, Any], shared: Mapping[str, Axis]) -> Grid:
     samples = entry.get("samples", "none")
     if samples not in _SAMPLES:
         raise ValueError(f"grids.samples: {samples!r} is none of {', '.join(_SAMPLES)}")
-    axes = tuple(_axis(axis) for axis in entry["axes"])
+    axes = tuple(_axis(axis) if isinstance(axis, dict) else shared[axis] for axis in entry["axes"])
     source: Path | Suite
     if "suite" in entry:
         source = Suite.load(entry["suite"])

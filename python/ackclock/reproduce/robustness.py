@@ -24,7 +24,7 @@ from ackclock.stats import Estimate, kendall_tau_b, spearman
 CONTROL = "control"
 
 #: Metrics that are better the higher they are; all others are better the lower.
-_HIGHER = {"goodput_fraction", "fairness_percent", "delivery_percent"}
+_HIGHER = {"goodput_fraction", "goodput_of_delivered_fraction", "test_jain_percent"}
 
 _CORRELATIONS: dict[str, Callable[[Sequence[float], Sequence[float]], float]] = {
     "tau-b": kendall_tau_b,
