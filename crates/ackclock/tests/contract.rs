@@ -92,8 +92,8 @@ fn queues() -> Vec<(String, QueuePlan)> {
     queues
 }
 
-fn luck() -> Stream {
-    Luck::new(1, 0).stream("bottleneck", "queue")
+fn luck(purpose: &str) -> Stream {
+    Luck::new(1, 0).stream("bottleneck", purpose)
 }
 
 #[test]

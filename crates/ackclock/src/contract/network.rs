@@ -57,6 +57,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             cc_context: context(draw),
             transport: transport(draw),
             traffic: traffic(draw),
+            in_profile: index == 1,
             start: Instant::ZERO + draw.time(Duration::from_secs(2)),
             stop: draw.chance(15).then(|| Instant::ZERO + Duration::from_secs(2) + draw.time(Duration::from_secs(4))),
             base_rtt: (delay + side) * 2,

@@ -17,17 +17,24 @@ pub struct Packet {
     pub wire_len: u32,
     /// The ECN field.
     pub ecn: Ecn,
-    /// What the link that it crosses does to it.
-    pub harm: Harm,
+    /// What else there is to say of it.
+    pub flags: Flags,
 }
 
-/// What a link does to a packet, in one word; it takes effect when the packet comes out.
+/// What there is to say of a packet in one word: its profile, and what the link that it crosses does to it, which takes
+/// effect when it comes out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Harm(u32);
+pub struct Flags(u32);
 
-impl Harm {
+impl Flags {
     const CORRUPTED: u32 = 1;
     const DOUBLED: u32 = 2;
+    const IN_PROFILE: u32 = 4;
+
+    /// Of a packet that nothing has happened to.
+    pub fn new(in_profile: bool) -> Self {
+        Flags(if in_profile { Self::IN_PROFILE } else { 0 })
+    }
 
     /// Whether some of its bits are wrong.
     pub fn is_corrupted(self) -> bool {
@@ -37,6 +44,13 @@ impl Harm {
     /// Whether a second packet with the same body comes right behind it.
     pub fn is_doubled(self) -> bool {
         self.0 & Self::DOUBLED != 0
+    }
+
+    /// These flags; what the link has done is forgotten.
+    pub fn take_harm(&mut self) -> Self {
+        let all = *self;
+        self.0 &= Self::IN_PROFILE;
+        all
     }
 }
 
@@ -57,17 +71,22 @@ impl Queued for Packet {
     fn mark(&mut self) {
         self.ecn = Ecn::Ce;
     }
+
+    #[inline]
+    fn in_profile(&self) -> bool {
+        self.flags.0 & Flags::IN_PROFILE != 0
+    }
 }
 
 impl Carried for Packet {
     fn corrupt(&mut self) {
-        self.harm.0 |= Harm::CORRUPTED;
+        self.flags.0 |= Flags::CORRUPTED;
     }
 
     /// The second packet has the body, and the first needs a copy of it when it comes out.
     fn double(&mut self) -> Self {
         let second = *self;
-        self.harm.0 |= Harm::DOUBLED;
+        self.flags.0 |= Flags::DOUBLED;
         second
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Interrupted;
 use super::measure::Measurement;
-use super::packet::{Bodies, Body, Harm, Packet};
+use super::packet::{Bodies, Body, Flags, Packet};
 use super::plan::{FlowPlan, LinkPlan, Plan};
 use super::result::{RunResult, Totals, Volume};
 use super::sampler::Sampler;
@@ -75,6 +75,8 @@ pub(super) struct Flow {
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
     ack_len: u32,
+    /// Of every packet that sets out.
+    flags: Flags,
     /// Packets of either direction that arrived corrupted.
     pub(super) corrupted: u64,
     /// When everything was acknowledged, and the integral of cwnd up to then.
@@ -340,7 +342,7 @@ impl<'plan> Simulation<'plan> {
     /// A packet comes out of an impaired link.
     #[cold]
     fn harm(&mut self, packet: &mut Packet) {
-        let harm = std::mem::take(&mut packet.harm);
+        let harm = packet.flags.take_harm();
         if harm.is_doubled() {
             let shared = packet.body;
             packet.body = self.bodies.keep_copy(shared);
@@ -368,10 +370,14 @@ impl<'plan> Simulation<'plan> {
             Hop::Link(link) => {
                 let packet = Packet { next_hop: packet.next_hop + 1, ..packet };
                 self.trace(now, link, &packet, PacketEvent::Enter);
-                let link_state = &mut self.links[link as usize];
-                if let Verdict::Dropped(_) = link_state.enqueue(now, packet) {
-                    self.trace(now, link, &packet, PacketEvent::Drop);
-                    self.bodies.take(packet.body);
+                match self.links[link as usize].enqueue(now, packet) {
+                    Verdict::Queued | Verdict::Marked(_) => {}
+                    Verdict::Dropped(_) => self.drop_at(now, link, packet),
+                    Verdict::Evicting => {
+                        while let Some(evicted) = self.links[link as usize].take_evicted() {
+                            self.drop_at(now, link, evicted);
+                        }
+                    }
                 }
                 if self.hands_over[link as usize] {
                     self.hand_over(link as usize);
@@ -381,6 +387,12 @@ impl<'plan> Simulation<'plan> {
             }
             Hop::End => self.on_arrival(now, packet),
         }
+    }
+
+    /// The queue of a link has dropped a packet.
+    fn drop_at(&mut self, now: Instant, link: u32, packet: Packet) {
+        self.trace(now, link, &packet, PacketEvent::Drop);
+        self.bodies.take(packet.body);
     }
 
     /// A packet has reached the end of its route.
@@ -455,7 +467,8 @@ impl<'plan> Simulation<'plan> {
     fn inject(&mut self, now: Instant, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) {
         self.entered.add(wire_len);
         let body = self.bodies.keep(body);
-        let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn, harm: Harm::default() };
+        let packet =
+            Packet { body, flow: index as u32, next_hop: route, wire_len, ecn, flags: self.flows[index].flags };
         if let Some(tracer) = &mut self.tracer {
             tracer.sent(&packet, &self.bodies);
         }
@@ -501,6 +514,7 @@ impl Flow {
             reverse,
             data_overhead: overhead,
             ack_len: overhead,
+            flags: Flags::new(plan.in_profile),
             corrupted: 0,
             finished: None,
         }
@@ -517,7 +531,7 @@ fn build_link(plan: &LinkPlan, luck: Luck, end: Instant) -> Packets {
     let wire = plan.wire.build(|purpose| luck.stream(&plan.name, purpose));
     let varies = plan.variation(luck, end);
     let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, wire, histogram: !plan.private };
-    Link::new(config, plan.queue.build(|| luck.stream(&plan.name, "queue")))
+    Link::new(config, plan.queue.build(|purpose| luck.stream(&plan.name, purpose)))
 }
 
 /// Which links deliver only into links that nothing else feeds and that are not `reported`: the counters of those
