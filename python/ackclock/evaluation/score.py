@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from ackclock.bootstrap import bootstrap_estimate
 from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
 from ackclock.stats import Estimate, estimate, paired_difference
+from ackclock.under_test import UnderTest
 
 Document = dict[str, Any]
 
@@ -123,7 +124,7 @@ class Scoreboard:
             return tuple(() for _ in self.contenders)
         by_metric = [
             standings(harms, scale, self.yardstick, self.reference)
-            for scale in _scales(self.results)
+            for scale in scales_of([result.environment for result in self.results])
             if (harms := _harms(self.results, scale.name))
         ]
         return tuple(zip(*by_metric, strict=True))
@@ -132,12 +133,29 @@ class Scoreboard:
 def metrics_of(environment: Environment) -> tuple[Metric, ...]:
     """Return the metrics that make sense in an environment."""
     shown = (metric for metric in COMMON if environment.fairness or metric.name != "jain_index")
-    common = (*shown, GOODPUT)
+    common = tuple(_in_company(metric, environment.scored) for metric in (*shown, GOODPUT))
     if environment.watch is None:
         return common
     watch = environment.watch
     own = Metric(WATCH, watch.label, watch.unit, watch.better, 3, lambda run: _watched(watch, run), True)
     return (*common, own)
+
+
+#: What metrics are where others take part of the link; the queue is everybody's.
+_IN_COMPANY: dict[str, Callable[[UnderTest], float]] = {
+    "efficiency": lambda flows: 100 * flows.goodput_fraction(),
+    "loss_rate": lambda flows: 100 * flows.loss_rate,
+    "jain_index": lambda flows: flows.jain_index,
+    "goodput": lambda flows: 1e-6 * math.fsum(flows.goodputs_bps),
+}
+
+
+def _in_company(metric: Metric, groups: tuple[str, ...]) -> Metric:
+    """Return a metric of the flows of some groups; of all where there are no groups."""
+    if not groups or metric.name not in _IN_COMPANY:
+        return metric
+    function = _IN_COMPANY[metric.name]
+    return replace(metric, of=lambda run: function(UnderTest(run, groups)))
 
 
 def score(
@@ -163,12 +181,12 @@ def score(
     return Result(environment, metrics, tuple(scores), exact)
 
 
-def _scales(results: Sequence[Result]) -> list[Scale]:
+def scales_of(environments: Sequence[Environment]) -> list[Scale]:
     """Return what is scored: the metrics that are shown, and what environments are about, as shares."""
     relative = frozenset(
-        result.environment.id
-        for result in results
-        if (watch := result.environment.watch) is not None and watch.better in ("higher", "lower")
+        environment.id
+        for environment in environments
+        if (watch := environment.watch) is not None and watch.better in ("higher", "lower")
     )
     return [
         *(Scale(metric.name, metric.heading, metric.digits) for metric in COMMON),

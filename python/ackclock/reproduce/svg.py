@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ackclock.page.axes import Span, digits_of, ticks
 from ackclock.reproduce.figures import Figure, Line, Panel
 
 #: About the width of a phone and of a third of a page, so that the text is drawn in its own size.
 _WIDTH, _HEIGHT = 370, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 8, 24
-_GRID_LINES = 4
-#: A range at least this wide, relative to its values: rounding is not drawn as if it were a difference.
-_MIN_RANGE = 1e-3
-
-
-@dataclass(frozen=True)
-class _Scale:
-    """From values to pixels."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def __call__(self, value: float) -> float:
-        return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
+#: About the width of a character; labels that do not fit beside one another stand upright.
+_CHARACTER = 6.3
 
 
 def draw(figure: Figure) -> list[tuple[str, str]]:
@@ -39,11 +24,12 @@ def draw(figure: Figure) -> list[tuple[str, str]]:
         parts = _series(panel, shared) if shared is not None else _points(panel, _range([panel]))
         label = html.escape(f"{figure.title}: {panel.title}, {panel.unit}")
         body = "".join(parts)
+        height = _HEIGHT + (_upright(panel) if figure.kind == "points" else 0)
         over = f", by {figure.x_label}" if figure.kind == "points" else ""
         drawn.append(
             (
                 f"{panel.title}, {panel.unit}{over}",
-                f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">{body}</svg>',
+                f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{label}">{body}</svg>',
             )
         )
     return drawn
@@ -56,10 +42,10 @@ def legend(figure: Figure) -> list[str]:
 
 
 def _series(panel: Panel, y: Sequence[float]) -> Iterator[str]:
-    across = _Scale(0.0, max(max(line.x) for line in panel.lines), _LEFT, _WIDTH - _RIGHT)
-    up = _Scale(y[0], y[-1], _HEIGHT - _BOTTOM, _TOP)
+    across = Span(0.0, max(max(line.x) for line in panel.lines), _LEFT, _WIDTH - _RIGHT)
+    up = Span(y[0], y[-1], _HEIGHT - _BOTTOM, _TOP)
     yield from _grid(y, up)
-    ends = _ticks(0.0, across.high)
+    ends = ticks(0.0, across.high)
     yield from (
         _x_label(across(value), f"{value:g}{' s' if value == ends[-1] else ''}")
         for value in ends
@@ -72,10 +58,17 @@ def _series(panel: Panel, y: Sequence[float]) -> Iterator[str]:
 
 def _points(panel: Panel, y: Sequence[float]) -> Iterator[str]:
     categories: list[Any] = list(panel.lines[0].x)
-    across = _Scale(-0.5, len(categories) - 0.5, _LEFT, _WIDTH - _RIGHT)
-    up = _Scale(y[0], y[-1], _HEIGHT - _BOTTOM, _TOP)
+    across = Span(-0.5, len(categories) - 0.5, _LEFT, _WIDTH - _RIGHT)
+    up = Span(y[0], y[-1], _HEIGHT - _BOTTOM, _TOP)
     yield from _grid(y, up)
-    yield from (_x_label(across(index), str(value)) for index, value in enumerate(categories))
+    if extra := _upright(panel):
+        yield from (
+            f'<text transform="translate({across(index) + 4:.1f} {_HEIGHT + extra - 6}) rotate(-90)">'
+            f"{html.escape(str(value))}</text>"
+            for index, value in enumerate(categories)
+        )
+    else:
+        yield from (_x_label(across(index), str(value)) for index, value in enumerate(categories))
     joined = not isinstance(categories[0], str)
     for index, line in enumerate(panel.lines):
         # Beside one another, so that intervals do not hide one another.
@@ -88,16 +81,22 @@ def _points(panel: Panel, y: Sequence[float]) -> Iterator[str]:
         yield from (f'<circle class="dot c{index}" cx="{x:.1f}" cy="{v:.1f}" r="3"/>' for x, v in places)
 
 
-def _intervals(line: Line, index: int, xs: Sequence[float], up: _Scale) -> Iterator[str]:
+def _upright(panel: Panel) -> int:
+    """Return the height that labels need which do not fit beside one another; nothing if they do."""
+    labels = [str(value) for value in panel.lines[0].x]
+    width = _CHARACTER * max(map(len, labels))
+    return round(width) if width * len(labels) > _WIDTH - _LEFT - _RIGHT else 0
+
+
+def _intervals(line: Line, index: int, xs: Sequence[float], up: Span) -> Iterator[str]:
     for x, low, high in zip(xs, line.low, line.high, strict=False):
         ends = f'x1="{x:.1f}" x2="{x:.1f}" y1="{up(low):.1f}" y2="{up(high):.1f}"'
         yield f'<line class="interval c{index}" {ends}/>'
 
 
-def _grid(ticks: Sequence[float], up: _Scale) -> Iterator[str]:
-    step = ticks[1] - ticks[0]
-    digits = next(digits for digits in range(12) if math.isclose(round(step, digits), step, rel_tol=1e-6))
-    for value in ticks:
+def _grid(values: Sequence[float], up: Span) -> Iterator[str]:
+    digits = digits_of(values)
+    for value in values:
         y = up(value)
         yield f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
         yield f'<text class="y" x="{_LEFT - 6}" y="{y + 4:.1f}">{value:.{digits}f}</text>'
@@ -111,17 +110,4 @@ def _x_label(x: float, text: str) -> str:
 def _range(panels: Sequence[Panel]) -> list[float]:
     """Return ticks that hold all values and intervals of the panels."""
     values = [value for panel in panels for line in panel.lines for value in (*line.y, *line.low, *line.high)]
-    low, high = min(values), max(values)
-    if high - low < _MIN_RANGE * max(abs(high), 1e-9):
-        middle, reach = (low + high) / 2, _MIN_RANGE * max(abs(high), 1e-9) / 2
-        low, high = middle - reach, middle + reach
-    return _ticks(low, high)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Return multiples of 1, 2, 2.5 or 5 times a power of ten, from at most `low` to at least `high`."""
-    rough = (high - low) / _GRID_LINES
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * (1 - 1e-9))
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [step * number for number in range(first, last + 1)]
+    return ticks(min(values), max(values))

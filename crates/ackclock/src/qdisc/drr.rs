@@ -16,7 +16,7 @@
 //! Deviations: a flow that comes alive takes its turn behind all others, as in the paper; ns-2 does not count the flow
 //! that has just spent its deficit among them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::{Limit, Qdisc, Queued, Reason, Verdict};
 use crate::units::{Duration, Instant};
@@ -26,8 +26,8 @@ use crate::units::{Duration, Instant};
 pub struct DrrParameters {
     /// What a flow may send a round, in bytes; at least 1.
     pub quantum: u32,
-    /// How many queues there are; flows share one where there are more of them. At least 1.
-    pub buckets: u32,
+    /// How many queues there are at the most, at least 1: flows share one by their hashes. Without it each flow has its own.
+    pub buckets: Option<u32>,
 }
 
 /// A queue for each flow, and a limit for all of them.
@@ -35,8 +35,10 @@ pub struct DrrParameters {
 pub struct Drr<T> {
     limit: Limit,
     parameters: DrrParameters,
-    /// What flows are hashed with; without it each flow has the bucket of its number.
+    /// What the hashes of flows are mixed with, if they are.
     salt: Option<u64>,
+    /// Where the bucket of a flow, or of a remainder of hashes, stands in `buckets`.
+    places: BTreeMap<u64, usize>,
     /// As many as have been needed.
     buckets: Vec<Bucket<T>>,
     /// Buckets in which something waits, in the order of their turns.
@@ -82,6 +84,7 @@ impl<T: Queued> Drr<T> {
             limit,
             parameters,
             salt: None,
+            places: BTreeMap::new(),
             buckets: Vec::new(),
             active: VecDeque::new(),
             has_begun: false,
@@ -94,28 +97,29 @@ impl<T: Queued> Drr<T> {
     /// Hashes flows anew: what waits moves to its new bucket, and every flow keeps its order.
     pub(super) fn shuffle(&mut self, salt: u64) {
         self.salt = Some(salt);
-        let mut waiting = Vec::with_capacity(self.packets as usize);
-        for bucket in std::mem::take(&mut self.active) {
-            let bucket = &mut self.buckets[bucket];
-            waiting.extend(bucket.items.drain(..));
-            *bucket = Bucket::new();
-        }
+        self.places.clear();
+        let mut buckets = std::mem::take(&mut self.buckets);
+        let turns = std::mem::take(&mut self.active);
+        let waiting: Vec<_> = turns.into_iter().flat_map(|place| std::mem::take(&mut buckets[place].items)).collect();
         (self.packets, self.bytes, self.has_begun) = (0, 0, false);
         for (since, item) in waiting {
             self.push(since, item);
         }
     }
 
-    fn bucket_of(&self, item: &T) -> usize {
+    /// Where the bucket of an item stands.
+    fn place_of(&mut self, item: &T) -> usize {
         let hash = self.salt.map_or(item.flow_hash(), |salt| mix(item.flow_hash() ^ salt));
-        (hash % u64::from(self.parameters.buckets)) as usize
+        let number = self.parameters.buckets.map_or(hash, |buckets| hash % u64::from(buckets));
+        let place = *self.places.entry(number).or_insert(self.buckets.len());
+        if place == self.buckets.len() {
+            self.buckets.push(Bucket::new());
+        }
+        place
     }
 
     fn push(&mut self, since: Instant, item: T) {
-        let place = self.bucket_of(&item);
-        if self.buckets.len() <= place {
-            self.buckets.resize_with(place + 1, Bucket::new);
-        }
+        let place = self.place_of(&item);
         let bucket = &mut self.buckets[place];
         if bucket.items.is_empty() {
             self.active.push_back(place);

@@ -78,7 +78,7 @@ mod tests {
     }
 
     fn sfq(buckets: u32, perturbation: Option<Duration>) -> Sfq<Item> {
-        let parameters = DrrParameters { quantum: 100, buckets };
+        let parameters = DrrParameters { quantum: 100, buckets: Some(buckets) };
         Sfq::new(Limit::Packets(1000), parameters, perturbation, Luck::new(1, 0).stream("link", "queue"))
     }
 

@@ -19,10 +19,10 @@ pub struct Drr {
     /// What a flow may send a round. Default: the largest packet that crosses the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Size>,
-    /// How many queues there are; flows share one where there are more of them.
-    #[serde(default = "buckets_of_drr")]
+    /// How many queues there are, which flows share by their hashes. By default each flow has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65_536))]
-    pub buckets: u32,
+    pub buckets: Option<u32>,
 }
 
 /// Stochastic fairness queueing: flows are hashed into a few queues, which take turns.
@@ -48,11 +48,6 @@ fn one_bdp() -> Limit {
     Limit::Bdp(1.0)
 }
 
-/// More than flows in most scenarios: each has a queue of its own.
-fn buckets_of_drr() -> u32 {
-    1024
-}
-
 /// As in Linux.
 fn buckets_of_sfq() -> u32 {
     128
@@ -66,7 +61,11 @@ fn perturbation() -> Duration {
 ///
 /// # Errors
 /// The key that does not fit, and why.
-pub fn turns(quantum: Option<Size>, buckets: u32, place: &Place) -> Result<DrrParameters, (&'static str, Problem)> {
+pub fn turns(
+    quantum: Option<Size>,
+    buckets: Option<u32>,
+    place: &Place,
+) -> Result<DrrParameters, (&'static str, Problem)> {
     let quantum = quantum.map_or(place.packet_bytes, |size| size.0);
     match u32::try_from(quantum) {
         Ok(quantum) if quantum > 0 => Ok(DrrParameters { quantum, buckets }),

@@ -1,5 +1,6 @@
 //! Packets: a small one that links move about, and what it carries, which stays where it is.
 
+use super::datagram::Datagram;
 use crate::link::Carried;
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
@@ -21,8 +22,8 @@ pub struct Packet {
     pub flags: Flags,
 }
 
-/// What there is to say of a packet in one word: its profile, and what the link that it crosses does to it, which takes
-/// effect when it comes out.
+/// What there is to say of a packet in one word: whose it is, its profile, and what the link that it crosses does to it,
+/// which takes effect when it comes out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u32);
 
@@ -31,9 +32,15 @@ impl Flags {
     const DOUBLED: u32 = 2;
     const IN_PROFILE: u32 = 4;
 
-    /// Of a packet that nothing has happened to.
-    pub fn new(in_profile: bool) -> Self {
-        Flags(if in_profile { Self::IN_PROFILE } else { 0 })
+    /// Where the hash of the flow begins.
+    const HASH_SHIFT: u32 = 3;
+
+    /// Of a packet that nothing has happened to, of the flow with this key.
+    ///
+    /// The key of a flow comes from its name, so that queues that hash flows do not care how many others there are.
+    pub fn new(key: u64, in_profile: bool) -> Self {
+        let profile = if in_profile { Self::IN_PROFILE } else { 0 };
+        Flags((key as u32) << Self::HASH_SHIFT | profile)
     }
 
     /// Whether some of its bits are wrong.
@@ -49,7 +56,7 @@ impl Flags {
     /// These flags; what the link has done is forgotten.
     pub fn take_harm(&mut self) -> Self {
         let all = *self;
-        self.0 &= Self::IN_PROFILE;
+        self.0 &= !(Self::CORRUPTED | Self::DOUBLED);
         all
     }
 }
@@ -61,7 +68,7 @@ impl Queued for Packet {
     }
 
     fn flow_hash(&self) -> u64 {
-        u64::from(self.flow)
+        u64::from(self.flags.0 >> Flags::HASH_SHIFT)
     }
 
     fn ecn(&self) -> Ecn {
@@ -98,7 +105,16 @@ pub enum Body {
     Data(DataSegment),
     /// An acknowledgement, to the sender.
     Ack(AckSegment),
-    /// Either of them with wrong bits.
+    /// A datagram, to its receiver.
+    Datagram(Datagram),
+    /// A request of a client at the receiver, to the sender.
+    Request {
+        /// Its number, from 1.
+        number: u64,
+        /// Its payload.
+        len: u32,
+    },
+    /// Any of them with wrong bits.
     Corrupted {
         /// Its position, as it was.
         seq: u64,
@@ -108,11 +124,14 @@ pub enum Body {
 }
 
 impl Body {
-    /// The first byte of data and the payload, or the next byte that an ACK expects and nothing.
+    /// The first byte of data and the payload, the next byte that an ACK expects and nothing, or the number of a
+    /// datagram or a request and its length.
     pub fn position(&self) -> (u64, u32) {
         match self {
             Body::Data(segment) => (segment.seq, segment.len),
             Body::Ack(ack) => (ack.ack, 0),
+            Body::Datagram(datagram) => (datagram.number, datagram.len),
+            Body::Request { number, len } => (*number, *len),
             Body::Corrupted { seq, len } => (*seq, *len),
         }
     }

@@ -8,7 +8,7 @@ fn item(flow: u64, number: u64, bytes: u32) -> Item {
 }
 
 fn drr(limit: Limit, quantum: u32) -> Drr<Item> {
-    Drr::new(limit, DrrParameters { quantum, buckets: 1024 })
+    Drr::new(limit, DrrParameters { quantum, buckets: None })
 }
 
 fn put(queue: &mut Drr<Item>, items: &[(u64, u64, u32)]) -> Vec<Verdict> {
@@ -71,7 +71,7 @@ fn an_item_may_be_dropped_for_itself_and_one_that_never_fits_does_not_come_in() 
 
 #[test]
 fn flows_of_one_bucket_share_a_turn() {
-    let mut queue = Drr::new(Limit::Packets(100), DrrParameters { quantum: 100, buckets: 2 });
+    let mut queue = Drr::new(Limit::Packets(100), DrrParameters { quantum: 100, buckets: Some(2) });
     put(&mut queue, &[(0, 1, 100), (2, 2, 100), (1, 3, 100), (1, 4, 100)]);
     assert_eq!(order(&mut queue), [1, 3, 2, 4]);
 }
@@ -115,7 +115,7 @@ proptest! {
         flows in prop::collection::vec(0u64..9, 1..60),
         salts in prop::collection::vec(any::<u64>(), 1..4),
     ) {
-        let mut queue = Drr::new(Limit::Packets(1000), DrrParameters { quantum: 100, buckets: 3 });
+        let mut queue = Drr::new(Limit::Packets(1000), DrrParameters { quantum: 100, buckets: Some(3) });
         for (number, flow) in flows.iter().enumerate() {
             queue.enqueue(Instant::ZERO, item(*flow, number as u64, 100));
         }
