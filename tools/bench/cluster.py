@@ -74,9 +74,10 @@ def on_cluster(folder: Path) -> tuple[float, float]:
             place = Path(name)
             worker = ("--nthreads=1", "--no-nanny", f"--local-directory={place}")
             with dask("scheduler", place, "--port=0", "--no-jupyter"):
-                while not (place / "scheduler.json").exists():
+                file = place / "scheduler.json"
+                while not (file.exists() and file.read_text().endswith("}")):
                     time.sleep(0.05)
-                address = json.loads((place / "scheduler.json").read_text())["address"]
+                address = json.loads(file.read_text())["address"]
                 with ExitStack() as workers:
                     for _ in range(count):
                         workers.enter_context(dask("worker", place, *worker))

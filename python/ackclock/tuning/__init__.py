@@ -14,10 +14,10 @@ from ackclock.evaluation.suite import Contender, Suite
 from ackclock.executor import Executor
 from ackclock.store import Store
 from ackclock.study import Study, run_study
-from ackclock.tune.budget import Budget
-from ackclock.tune.objective import Objective, Runs, runs_of
-from ackclock.tune.search import Search, Values, key_of
-from ackclock.tune.space import Space
+from ackclock.tuning.budget import Budget
+from ackclock.tuning.objective import Objective, Runs, runs_of
+from ackclock.tuning.search import Search, Values, key_of
+from ackclock.tuning.space import Space
 
 #: Paired seeds per environment while searching.
 DEFAULT_REPLICATES = 2
@@ -111,6 +111,7 @@ def tune(
     metric: str = DEFAULT_METRIC,
     constrained: bool = False,
     replicates: int = DEFAULT_REPLICATES,
+    check_replicates: int | None = None,
     seed: int = 1,
     out: str | Path | None = None,
     executor: Executor | None = None,
@@ -121,22 +122,23 @@ def tune(
 
     `cc`: as for `evaluate`; parameters given with it stay. `budget`: runs (`2000`) or a time (`10 min`) of
     the search; the check of the best on new luck comes on top. `over`: `PARAM=lo..hi`. `constrained`: keep to
-    the constraints that Reddy et al. print. `replicates`: paired seeds per environment in the search; the
-    check has as many as the suite says. `out`: a folder to keep the runs in, which the same search takes up.
-    Raises `AckclockError`.
+    the constraints that Reddy et al. print. `replicates`: paired seeds per environment in the search;
+    `check_replicates`: of the check, as many as the suite says by default. `out`: a folder to keep the runs
+    in, which the same search takes up. Raises `AckclockError`.
     """
     loaded = Suite.load(suite)
     space = Space.of(cc, over, constrained=constrained)
     objective = Objective.of(loaded, metric)
     limit = Budget.parse(budget)
+    count = check_replicates or loaded.replicates
     search = Search(space, seed)
     with Store(out) as store:
         store.claim()
         bench = _Bench(loaded, store, executor, workers, progress)
         bench.expected = limit.runs or 0
         trials, converged = _search(space, objective, search, bench, limit, seed, replicates)
-        finalists = _check(space, objective, bench, trials, (seed + 1) % 2**63)
-    return Tuning(space, objective, limit, seed, replicates, loaded.replicates, trials, finalists, converged)
+        finalists = _check(space, objective, bench, trials, (seed + 1) % 2**63, count)
+    return Tuning(space, objective, limit, seed, replicates, count, trials, finalists, converged)
 
 
 class _Bench:
@@ -237,7 +239,7 @@ def _search(
 
 
 def _check(
-    space: Space, objective: Objective, bench: _Bench, trials: Sequence[Trial], seed: int
+    space: Space, objective: Objective, bench: _Bench, trials: Sequence[Trial], seed: int, replicates: int
 ) -> tuple[Finalist, ...]:
     """Run the best of the search and the default on other luck: the best of many trials had luck, too."""
     default = space.default
@@ -256,9 +258,7 @@ def _check(
             constraints(contender.resolved),
             values == default,
         )
-        for (values, contender), runs in zip(
-            candidates, bench.run(candidates, seed, bench.suite.replicates), strict=True
-        )
+        for (values, contender), runs in zip(candidates, bench.run(candidates, seed, replicates), strict=True)
     ]
     return tuple(
         sorted(
