@@ -23,7 +23,7 @@ from pathlib import Path
 BIN = Path(sys.executable).parent
 SCENARIO = """\
 schema = 1
-duration = "200 s"
+duration = "600 s"
 warmup = "1 s"
 [topology]
 kind = "dumbbell"
@@ -97,7 +97,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--runs", type=int, default=1500, help="runs of a study (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=400, help="runs of a study (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
