@@ -10,16 +10,17 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
 
 import pytest
 from helpers import ACKCLOCK, cli
 
 from ackclock.campaign import run_grid, summaries
+from ackclock.executor import Chunk, Threads, execute_chunk
 from ackclock.grid import Grid
+from ackclock.job import Job
 from ackclock.query import runs
 from ackclock.store import Store
 
@@ -35,21 +36,24 @@ replicates = 20
 """
 
 
-class Late(ThreadPoolExecutor):
+class Late(Threads):
     """Ends runs in an order of its own."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(8)
         self._luck = random.Random(seed)
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def capacity(self) -> int:
+        return 8
+
+    def submit(self, jobs: Sequence[Job]) -> Future[Chunk]:
         delay_s = self._luck.choice((0, 0.002, 0.02))
 
-        def late() -> Any:
+        def late() -> Chunk:
             time.sleep(delay_s)
-            return fn(*args, **kwargs)
+            return execute_chunk(jobs, self._cancel)
 
-        return super().submit(late)
+        return self._pool.submit(late)
 
 
 @pytest.fixture
@@ -89,7 +93,7 @@ def test_the_order_in_which_runs_end_changes_nothing(study: Path) -> None:
     found = []
     for seed in range(3):
         with Store() as store, Late(seed) as executor:
-            run_grid(grid, store, executor=executor, workers=2)
+            run_grid(grid, store, executor=executor)
             found.append(list(summaries(grid, store)))
     assert found[0] == found[1] == found[2]
     counts = {summary.replicates for summary in found[0]}

@@ -1,6 +1,6 @@
 """What the documents show works: commands, scenarios, Python, links.
 
-Blocks marked ```console no-test or ```python no-test are not run.
+Blocks marked ```console no-test or ```python no-test are not run; such Python has to compile.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Block:
     text: str
 
 
-def blocks(*languages: str) -> list[Block]:
+def blocks(*languages: str, tested: bool = True) -> list[Block]:
     found = []
     for path in DOCUMENTS:
         text = path.read_text(encoding="utf-8")
         for match in BLOCK.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
-            if match[1] in languages and "no-test" not in match[2].split():
+            if match[1] in languages and tested == ("no-test" not in match[2].split()):
                 found.append(Block(f"{path.relative_to(ROOT)}:{line}", match[1], match[3]))
     return found
 
@@ -106,6 +106,11 @@ def test_python_runs(scratch: Path, block: Block) -> None:
         timeout=300,
     )
     assert done.returncode == 0, f"{block.place}: {done.stderr}"
+
+
+@pytest.mark.parametrize("block", blocks("python", tested=False), ids=lambda block: block.place)
+def test_python_that_is_not_run_compiles(block: Block) -> None:
+    compile(block.text, block.place, "exec")
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

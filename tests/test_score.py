@@ -16,6 +16,7 @@ from ackclock.evaluation.standing import Yardstick
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
 from ackclock.evaluation.verdict import verdict, worst_result
 from ackclock.stats import Estimate, estimate, paired_difference
+from ackclock.under_test import UnderTest
 
 SHARE = Watch(metric="share", group="late", label="late share", better="near-one")
 
@@ -237,3 +238,24 @@ def test_metrics_have_names_of_their_own() -> None:
     assert (
         len({metric.name for metric in COMMON}) == len({metric.heading for metric in COMMON}) == len(COMMON)
     )
+
+
+def test_in_company_only_the_flows_under_test_are_scored() -> None:
+    """10 Mbit/s, of which a CBR source takes 4 and web traffic 2: 3 of 4 Mbit/s are 75 %."""
+    run = document({"test": [2e6, 1e6], "others": [5e6]})
+    run["links"] = [{"name": "bottleneck", "capacity_bps": 10e6}]
+    run["datagrams"] = [{"offered_bps": 4e6, "delivered_bps": 3e6}]
+    run["transfers"] = [{"throughput_bps": 2e6}]
+    for flow, (sent, loss_rate) in zip(run["flows"], ((100, 0.1), (300, 0.02), (9, 1.0)), strict=True):
+        flow.update(sent=sent, loss_rate=loss_rate)
+    result = score(replace(environment(), scored=("test",)), [[run]], 0)
+    found = {
+        metric.name: each.value.mean for metric, each in zip(result.metrics, result.scores[0], strict=True)
+    }
+    assert found["efficiency"] == pytest.approx(75)
+    assert found["loss_rate"] == pytest.approx(100 * 16 / 400)
+    assert found["jain_index"] == pytest.approx(9 / (2 * 5))
+    assert found["goodput"] == pytest.approx(3)
+    flows = UnderTest(run, ("test",))
+    assert flows.goodput_fraction("delivered_bps") == pytest.approx(3 / 5)
+    assert flows.spread == pytest.approx(1 / 1.5)

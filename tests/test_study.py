@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import pickle
 import sqlite3
-from collections.abc import Callable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,18 +16,34 @@ import pytest
 from helpers import cli, without_cpu_time
 
 from ackclock import Scenario, StoreError, _core
+from ackclock.errors import BuildError
+from ackclock.executor import Chunk, Executor, Threads, execute_chunk
 from ackclock.job import Job, Outcome, execute
+from ackclock.pace import Pace
 from ackclock.store import Store, write_whole
 from ackclock.study import Study, run_study
 
 
-class InPlace(Executor):
-    """Runs a job where it is submitted."""
+class InPlace:
+    """Runs chunks of three where they are submitted, and hands back the last of each."""
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
+    chunk_s = 1000.0
+
+    def __init__(self) -> None:
+        self.chunks: list[int] = []
+
+    def capacity(self) -> int:
+        return 1
+
+    def submit(self, jobs: Sequence[Job]) -> Future[Chunk]:
+        self.chunks.append(len(jobs))
+        future: Future[Chunk] = Future()
+        few = jobs if len(jobs) == 1 else jobs[: min(len(jobs) - 1, 2)]
+        future.set_result(execute_chunk(few, _core.Cancel(), 1000.0))
         return future
+
+    def stop(self) -> None:
+        raise AssertionError("nothing went wrong")
 
 
 @pytest.fixture
@@ -69,13 +85,52 @@ def test_any_executor_gives_the_same_documents(scenario: Scenario) -> None:
     study = Study.of(scenario, replicates=4)
     expected = run_in_memory(study, workers=1)
     assert len({outcome.key for outcome in expected}) == 4
-    spawn = multiprocessing.get_context("spawn")
-    with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2, mp_context=spawn) as processes:
-        for executor in (InPlace(), threads, processes):
+    with Threads(2) as threads:
+        for executor in (in_place := InPlace(), threads):
             outcomes = run_in_memory(study, executor)
             assert documents(outcomes) == documents(expected)
             assert outcomes[0].flow_samples == expected[0].flow_samples
             assert outcomes[1].flow_samples is None
+    # One to learn what a run costs; of three that follow two are run, and one is handed out again.
+    assert in_place.chunks == [1, 3, 1]
+
+
+def test_chunks_get_as_many_runs_as_fill_the_time() -> None:
+    pace = Pace(2.0)
+    assert pace.runs == 1
+    pace.note(1, 0.1)
+    assert pace.runs == 20
+    pace.note(0, 5.0)
+    assert pace.runs == 20
+    # Three tenths of the way from 0.1 s to 0.5 s a run.
+    pace.note(20, 10.0)
+    assert pace.runs == round(2 / 0.22)
+    for _ in range(50):
+        pace.note(10, 100.0)
+    assert pace.runs == 1
+    for _ in range(50):
+        pace.note(100, 1e-6)
+    assert pace.runs == 1000
+    alone = Pace(0.0)
+    alone.note(1, 1e-3)
+    assert alone.runs == 1
+
+
+def test_a_chunk_ends_with_its_time_or_with_a_run_that_fails(scenario: Scenario) -> None:
+    jobs = Study.of(scenario, replicates=3, samples=False).jobs
+    bad = replace(jobs[0], scenario_json="{}")
+    cancel = _core.Cancel()
+    assert len(execute_chunk(jobs, cancel, 100.0).outcomes) == 3
+    assert len(execute_chunk(jobs, cancel, 0.0).outcomes) == 1
+    assert len(execute_chunk((*jobs, bad), cancel, 100.0).outcomes) == 3
+    with pytest.raises(_core.ScenarioError):
+        execute_chunk((bad, *jobs), cancel, 100.0)
+
+
+def test_a_run_of_another_build_is_refused(scenario: Scenario) -> None:
+    (job,) = Study.of(scenario).jobs
+    with pytest.raises(BuildError, match=r"the runs are of 99\.0\.0\+0"):
+        execute(replace(job, build="99.0.0+0"))
 
 
 def test_jobs_and_outcomes_can_be_sent_away(scenario: Scenario) -> None:
@@ -147,6 +202,7 @@ def test_runs_of_another_build_are_not_mixed_up(
     with Store(tmp_path) as store:
         run_study(Study((job,)), store)
         monkeypatch.setattr(_core, "BUILD", "99.0.0+0")
+        (job,) = Study.of(scenario).jobs
         assert store.get(job) is None
         run_study(Study((job,)), store)
     with sqlite3.connect(tmp_path / "runs.sqlite") as index:

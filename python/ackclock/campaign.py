@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
+from ackclock.executor import Executor
 from ackclock.grid import Grid, Point
 from ackclock.job import Job, Outcome
 from ackclock.metrics import SUMMARY

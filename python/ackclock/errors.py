@@ -20,6 +20,14 @@ class StoreError(AckclockError):
     """Results that cannot be stored or read."""
 
 
+class ClusterError(AckclockError):
+    """A cluster that cannot be reached, or cannot run what it was given."""
+
+
+class BuildError(ClusterError):
+    """A run of one ackclock that came to another."""
+
+
 class InputError(AckclockError):
     """Anything else that was asked for and is not there."""
 

@@ -5,12 +5,10 @@ Both can be pickled, so a worker may be a thread, a process or a machine elsewhe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ackclock import _core
-
-#: Stops every run of this process that is under way, once set.
-_cancel = _core.Cancel()
+from ackclock.errors import BuildError
 
 
 @dataclass(frozen=True)
@@ -25,11 +23,13 @@ class Job:
     replicate: int
     #: Whether samples over time are wanted, too.
     samples: bool = False
+    #: The version and sources of ackclock that the result is of.
+    build: str = field(default_factory=lambda: _core.BUILD)
 
     @property
     def key(self) -> str:
         """What finds the result in a store: everything that it depends on."""
-        return f"{self.scenario_hash}-s{self.seed}-r{self.replicate}-v{_core.BUILD}"
+        return f"{self.scenario_hash}-s{self.seed}-r{self.replicate}-v{self.build}"
 
 
 @dataclass(frozen=True)
@@ -46,25 +46,16 @@ class Outcome:
     link_samples: bytes | None = None
 
 
-def execute(job: Job) -> Outcome:
-    """Run a job. Raises `Interrupted` after `cancel_all`."""
+def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
+    """Run a job. Raises `BuildError` where it is of another ackclock, `Interrupted` once `cancel` is set."""
+    if job.build != _core.BUILD:
+        raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
     scenario = _core.Scenario.from_json(job.scenario_json, job.name)
-    run = scenario.run(job.seed, job.replicate, _cancel)
+    run = scenario.run(job.seed, job.replicate, cancel)
     documents = run.to_json(), run.histograms_json()
     if not job.samples:
         return Outcome(job.key, *documents)
     return Outcome(job.key, *documents, _parquet(run.flow_samples), _parquet(run.link_samples))
-
-
-def cancel_all() -> None:
-    """Stop every run of this process that is under way, soon."""
-    _cancel.set()
-
-
-def reset_cancel() -> None:
-    """Allow runs again after `cancel_all`."""
-    global _cancel
-    _cancel = _core.Cancel()
 
 
 def _parquet(table: _core.Table) -> bytes:

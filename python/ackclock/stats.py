@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,6 +55,41 @@ def estimate(values: Sequence[float]) -> Estimate:
 def paired_difference(values: Sequence[float], reference: Sequence[float]) -> Estimate:
     """Return the mean difference of two algorithms on the same luck, replicate by replicate."""
     return estimate([ours - theirs for ours, theirs in zip(values, reference, strict=True)])
+
+
+def kendall_tau_b(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return Kendall's tau-b of two rankings: 1 for the same order, -1 for the reverse, ties corrected for.
+
+    Not a number where one of them is all ties (Kendall 1945).
+    """
+    agreement, first_pairs, second_pairs = 0, 0, 0
+    for (a, b), (c, d) in itertools.combinations(zip(first, second, strict=True), 2):
+        here, there = (a > c) - (a < c), (b > d) - (b < d)
+        agreement += here * there
+        first_pairs += here != 0
+        second_pairs += there != 0
+    pairs = math.sqrt(first_pairs * second_pairs)
+    return agreement / pairs if pairs else math.nan
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return Spearman's rank correlation: that of Pearson between ranks, ties sharing their mean rank.
+
+    Not a number where one of them is all ties.
+    """
+    a, b = _ranks(first), _ranks(second)
+    middle = (len(a) + 1) / 2
+    products = math.fsum((x - middle) * (y - middle) for x, y in zip(a, b, strict=True))
+    spreads = math.sqrt(math.fsum((x - middle) ** 2 for x in a) * math.fsum((y - middle) ** 2 for y in b))
+    return products / spreads if spreads else math.nan
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Return ranks from 1 on."""
+    ordered = sorted(values)
+    return [
+        (bisect.bisect_left(ordered, value) + bisect.bisect_right(ordered, value) + 1) / 2 for value in values
+    ]
 
 
 @cache

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from ackclock import _core
 from ackclock.errors import StoreError
 from ackclock.job import Job, Outcome
 
@@ -160,7 +159,7 @@ class Store:
                         job.scenario_hash,
                         job.seed,
                         job.replicate,
-                        _core.BUILD,
+                        job.build,
                         outcome.result_json,
                         outcome.histograms_json,
                         job.samples,

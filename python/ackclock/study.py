@@ -5,22 +5,23 @@ What is run next may depend on results: `work_off` asks a `Work` for jobs until 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Protocol
 
 from ackclock.errors import StoreError
-from ackclock.job import Job, Outcome, cancel_all, execute, reset_cancel
+from ackclock.executor import Chunk, Executor, Threads
+from ackclock.job import Job, Outcome
+from ackclock.pace import Pace
 from ackclock.scenario import Scenario
 from ackclock.store import Store
 
-#: Jobs handed to an executor ahead of its workers, per worker: enough to keep them busy.
-_AHEAD = 4
 #: How long Ctrl-C may go unnoticed. Polars handles SIGINT in a way that does not wake a thread that waits.
 _SIGNAL_CHECK_S = 0.2
+#: How long chunks that were told to stop may take to hand over what they have.
+_GRACE_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -66,18 +67,6 @@ class Work(Protocol):
         """Take the outcome of a job, which is stored already."""
 
 
-def default_workers() -> int:
-    """Return the number of cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@contextmanager
-def executor_for(workers: int | None = None) -> Iterator[Executor]:
-    """Threads: the engine is native and runs without the GIL."""
-    with ThreadPoolExecutor(workers or default_workers(), thread_name_prefix="ackclock") as executor:
-        yield executor
-
-
 def run_study(
     study: Study,
     store: Store,
@@ -88,7 +77,7 @@ def run_study(
 ) -> list[Outcome]:
     """Run what the store does not hold, and return all outcomes in the order of the study.
 
-    `executor`: anything with the interface of `concurrent.futures`; only this process writes the store.
+    `executor`: threads of this process by default, `workers` of them; only this process writes the store.
     `progress` is called with the number of finished runs and of all runs. On Ctrl-C the runs under way are
     given up, finished ones are kept, and KeyboardInterrupt goes on.
     """
@@ -122,44 +111,57 @@ def work_off(
 ) -> None:
     """Run and store the jobs of `work`, until it has none and none is under way; keeps no outcome.
 
-    `executor` as for `run_study`. On Ctrl-C the runs under way are given up, finished ones are kept, and
-    KeyboardInterrupt goes on.
+    `executor`, `workers` as for `run_study`. On Ctrl-C the runs under way are given up, finished ones are
+    kept, and KeyboardInterrupt goes on.
     """
-    count = workers or default_workers()
     if executor is not None:
-        _work_off(work, store, executor, count)
+        _work_off(work, store, executor)
         return
-    with executor_for(count) as own:
-        _work_off(work, store, own, count)
+    with Threads(workers) as threads:
+        _work_off(work, store, threads)
 
 
-def _work_off(work: Work, store: Store, executor: Executor, workers: int) -> None:
-    running: dict[Future[Outcome], Job] = {}
+def _work_off(work: Work, store: Store, executor: Executor) -> None:
+    running: dict[Future[Chunk], tuple[Job, ...]] = {}
+    pace = Pace(executor.chunk_s)
+    #: What was handed out, and came back as it was.
+    again: deque[Job] = deque()
+
+    def next_jobs() -> tuple[Job, ...]:
+        jobs: list[Job] = []
+        while len(jobs) < pace.runs and (job := again.popleft() if again else work.next()) is not None:
+            jobs.append(job)
+        return tuple(jobs)
+
     try:
         while True:
-            while len(running) < _AHEAD * workers and (job := work.next()) is not None:
-                running[executor.submit(execute, job)] = job
+            while len(running) < executor.capacity() and (jobs := next_jobs()):
+                running[executor.submit(jobs)] = jobs
             if not running:
                 return
             done, _ = wait(running, timeout=_SIGNAL_CHECK_S, return_when=FIRST_COMPLETED)
-            for future in sorted(done, key=lambda future: running[future].key):
-                job = running.pop(future)
-                outcome = future.result()
-                store.put(job, outcome)
-                work.finished(job, outcome)
+            for future in sorted(done, key=lambda future: running[future][0].key):
+                jobs = running.pop(future)
+                chunk = future.result()
+                pace.note(len(chunk.outcomes), chunk.busy_s)
+                again.extend(jobs[len(chunk.outcomes) :])
+                for job, outcome in zip(jobs, chunk.outcomes, strict=False):
+                    store.put(job, outcome)
+                    work.finished(job, outcome)
     except BaseException as error:
-        cancel_all()
+        executor.stop()
+        wait(running, timeout=_GRACE_S)
         for future in running:
             future.cancel()
         wait(running)
-        reset_cancel()
         if not isinstance(error, StoreError):
             _keep_finished(running, store)
         raise
 
 
-def _keep_finished(futures: Mapping[Future[Outcome], Job], store: Store) -> None:
+def _keep_finished(futures: Mapping[Future[Chunk], Iterable[Job]], store: Store) -> None:
     """Store the runs that ended while another failed, or while Ctrl-C was on its way."""
-    for future, job in futures.items():
+    for future, jobs in futures.items():
         if not future.cancelled() and future.exception() is None:
-            store.put(job, future.result())
+            for job, outcome in zip(jobs, future.result().outcomes, strict=False):
+                store.put(job, outcome)

@@ -18,6 +18,7 @@ pub mod scenario;
 pub mod sim;
 pub mod tcp;
 pub mod units;
+pub mod variation;
 
 /// The version of the product.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

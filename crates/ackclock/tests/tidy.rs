@@ -12,14 +12,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("rule", &["units"]),
     ("engine", &["units"]),
     ("qdisc", &["units", "luck"]),
-    ("link", &["units", "luck", "qdisc"]),
+    ("variation", &["units", "luck"]),
+    ("link", &["units", "luck", "qdisc", "variation"]),
     ("cc", &["units", "rule"]),
     ("model", &["units", "rule", "cc", "metric"]),
     ("tcp", &["units", "cc"]),
     ("exchange", &["units", "cc", "tcp"]),
-    ("sim", &["units", "luck", "metric", "probe", "engine", "qdisc", "link", "cc", "tcp"]),
-    ("contract", &["units", "luck", "rule", "cc", "tcp", "qdisc", "link", "sim"]),
-    ("scenario", &["units", "luck", "rule", "cc", "tcp", "qdisc", "sim"]),
+    ("sim", &["units", "luck", "metric", "probe", "engine", "qdisc", "variation", "link", "cc", "tcp"]),
+    ("contract", &["units", "luck", "rule", "cc", "tcp", "qdisc", "variation", "link", "sim"]),
+    ("scenario", &["units", "luck", "rule", "cc", "tcp", "qdisc", "variation", "sim"]),
 ];
 
 /// Beyond this a file holds more than one concept, or its tests want a file of their own.

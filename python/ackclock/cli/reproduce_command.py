@@ -23,7 +23,8 @@ from ackclock.reproduce.present import (
 
 @click.command("reproduce")
 @click.argument("paper")
-@click.option("--quick", is_flag=True, help="Three replicates, no alternatives: a first impression.")
+@click.option("--quick", is_flag=True, help="Few replicates, no alternatives: a first impression.")
+@click.option("--extended", is_flag=True, help="Also what goes beyond the paper, where its folder has any.")
 @click.option("--replicates", type=click.IntRange(1), help="Replicates per cell; the paper says how many.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
@@ -32,6 +33,7 @@ from ackclock.reproduce.present import (
 def command(
     paper: str,
     quick: bool,
+    extended: bool,
     replicates: int | None,
     seed: int,
     workers: int | None,
@@ -48,6 +50,7 @@ def command(
         reproduction = reproduce(
             paper,
             quick=quick,
+            extended=extended,
             replicates=replicates,
             seed=seed,
             workers=workers,

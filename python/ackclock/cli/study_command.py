@@ -13,6 +13,7 @@ import click
 
 from ackclock.campaign import PointSummary, run_grid, summaries
 from ackclock.cli.console import fits, progress, show
+from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import file_argument, json_option
 from ackclock.forecast import Forecast, forecast
 from ackclock.frames import frame_of
@@ -41,6 +42,7 @@ _MOST_ROWS = 40
 @file_argument
 @click.option("--plan", is_flag=True, help="Say how many runs it takes, how long and how much, and stop.")
 @click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
+@dask_option
 @click.option("--replicates", type=click.IntRange(1), help="In place of the file's.")
 @click.option("--samples", type=click.Choice(SAMPLES), help="Which replicates keep samples over time.")
 @click.option("--out", type=click.Path(file_okay=False), help="The folder of the store.")
@@ -49,6 +51,7 @@ def command(
     file: str,
     plan: bool,
     workers: int | None,
+    dask: str | None,
     replicates: int | None,
     samples: str | None,
     out: str | None,
@@ -63,11 +66,13 @@ def command(
     grid = Grid.load(file, replicates=replicates, samples=samples)
     folder = Path(out or f"ackclock-out/study-{grid.name}")
     if plan:
+        if dask is not None:
+            raise click.UsageError("--plan tries runs here; for a cluster of N threads say --workers N")
         _show_plan(grid, folder, workers, as_json)
         return
     with Store(folder) as store:
-        with progress("running") as tell:
-            run_grid(grid, store, workers=workers, progress=tell)
+        with executor_of(dask, workers) as executor, progress("running") as tell:
+            run_grid(grid, store, executor=executor, progress=tell)
         found = list(summaries(grid, store))
         _write(grid, store, found)
     if as_json:

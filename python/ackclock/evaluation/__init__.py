@@ -6,7 +6,6 @@ import html
 import io
 import json
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.standing import Standing, Yardstick
 from ackclock.evaluation.suite import Contender, Suite
 from ackclock.evaluation.verdict import verdict
+from ackclock.executor import Executor
 from ackclock.job import Job, Outcome
 from ackclock.store import Store
 from ackclock.study import Study, run_study

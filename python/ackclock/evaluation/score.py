@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from ackclock.bootstrap import bootstrap_estimate
 from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
 from ackclock.stats import Estimate, estimate, paired_difference
+from ackclock.under_test import UnderTest
 
 Document = dict[str, Any]
 
@@ -132,12 +133,29 @@ class Scoreboard:
 def metrics_of(environment: Environment) -> tuple[Metric, ...]:
     """Return the metrics that make sense in an environment."""
     shown = (metric for metric in COMMON if environment.fairness or metric.name != "jain_index")
-    common = (*shown, GOODPUT)
+    common = tuple(_in_company(metric, environment.scored) for metric in (*shown, GOODPUT))
     if environment.watch is None:
         return common
     watch = environment.watch
     own = Metric(WATCH, watch.label, watch.unit, watch.better, 3, lambda run: _watched(watch, run), True)
     return (*common, own)
+
+
+#: What metrics are where others take part of the link; the queue is everybody's.
+_IN_COMPANY: dict[str, Callable[[UnderTest], float]] = {
+    "efficiency": lambda flows: 100 * flows.goodput_fraction(),
+    "loss_rate": lambda flows: 100 * flows.loss_rate,
+    "jain_index": lambda flows: flows.jain_index,
+    "goodput": lambda flows: 1e-6 * math.fsum(flows.goodputs_bps),
+}
+
+
+def _in_company(metric: Metric, groups: tuple[str, ...]) -> Metric:
+    """Return a metric of the flows of some groups; of all where there are no groups."""
+    if not groups or metric.name not in _IN_COMPANY:
+        return metric
+    function = _IN_COMPANY[metric.name]
+    return replace(metric, of=lambda run: function(UnderTest(run, groups)))
 
 
 def score(

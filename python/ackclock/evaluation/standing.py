@@ -81,6 +81,9 @@ class Standing:
     distances: Mapping[str, float]
     #: None where there is a single replicate.
     null: Null | None
+    #: C and D of each resample; the same replicates are drawn for every contender and metric.
+    drawn_c: Sequence[float] = field(default=(), repr=False, compare=False)
+    drawn_d: Sequence[float] = field(default=(), repr=False, compare=False)
 
     @property
     def d_mean(self) -> float:
@@ -113,16 +116,18 @@ def standings(harms: Harms, scale: Scale, yardstick: Yardstick, reference: int =
             [(mine - theirs) / unit[name] for mine, theirs in zip(row[contender], moving[name], strict=True)]
             for name, row in resampled.items()
         ]
+        drawn_c = list(map(max, zip(*drawn, strict=True)))
+        drawn_d = list(map(math.fsum, zip(*drawn, strict=True)))
         found.append(
             Standing(
                 scale,
-                reflected_estimate(max(distances.values()), list(map(max, zip(*drawn, strict=True))), count),
-                reflected_estimate(
-                    math.fsum(distances.values()), list(map(math.fsum, zip(*drawn, strict=True))), count
-                ),
+                reflected_estimate(max(distances.values()), drawn_c, count),
+                reflected_estimate(math.fsum(distances.values()), drawn_d, count),
                 max(distances, key=lambda name: distances[name]),
                 distances,
                 null,
+                drawn_c,
+                drawn_d,
             )
         )
     return tuple(found)

@@ -54,6 +54,8 @@ class Environment:
     #: Whether the flows are meant to get the same.
     fairness: bool
     watch: Watch | None
+    #: Where others take part of the link: the groups whose flows are scored, with what is left to them.
+    scored: tuple[str, ...] = ()
 
     def scenario(self, cc: str, test_groups: Iterable[str], sets: Iterable[str] = ()) -> Scenario:
         """Return the scenario with an algorithm in the flows under test.
@@ -123,6 +125,7 @@ class Suite:
                 path=folder / entry["scenario"],
                 sets=tuple(entry.get("set", ())),
                 fairness=entry.get("fairness", True),
+                scored=tuple(tree["test"]) if entry.get("company", False) else (),
                 watch=Watch(**entry["watch"]) if "watch" in entry else None,
             )
             for entry in tree["environments"]
@@ -148,6 +151,7 @@ class Suite:
         tree = tomllib.loads(environment.path.read_text(encoding="utf-8"))
         parts = [tree, environment.sets, self.test_groups, environment.fairness]
         parts.append(asdict(environment.watch) if environment.watch else None)
+        parts += [environment.scored] if environment.scored else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ackclock.reproduce import models as models  # registers its measures
-from ackclock.reproduce.claims import VERDICTS, Verdict, claims_of, judge
+from ackclock.reproduce import robustness as robustness  # registers its measures
+from ackclock.reproduce.claims import VERDICTS, Verdict, claims_of, claims_run, judge
 from ackclock.reproduce.figures import Figure, figures_of
 from ackclock.reproduce.paper import Alternative, Paper
 from ackclock.reproduce.runs import Batch, run_batches
 from ackclock.reproduce.tables import Table, tables_of
 from ackclock.store import Store
-
-#: What `quick` makes of a paper: few replicates and no alternatives, for a first impression.
-_QUICK_REPLICATES = 3
 
 
 @dataclass(frozen=True)
@@ -29,8 +27,9 @@ class Reproduction:
     verdicts: tuple[Verdict, ...]
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...]
-    #: The verdicts under each other answer to what the paper leaves open; with few replicates.
-    alternatives: tuple[tuple[Alternative, tuple[Verdict, ...]], ...]
+    #: The verdicts under each other answer to what the paper leaves open, by claim; with few replicates, and
+    #: only of claims whose runs are made again.
+    alternatives: tuple[tuple[Alternative, Mapping[str, Verdict]], ...]
 
     @property
     def sentence(self) -> str:
@@ -38,12 +37,12 @@ class Reproduction:
         return tally(self.verdicts)
 
 
-def tally(verdicts: tuple[Verdict, ...]) -> str:
+def tally(verdicts: Iterable[Verdict]) -> str:
     """Return how many claims hold, in a sentence."""
     count = Counter(verdict.verdict for verdict in verdicts)
     hold, fail, undecided = (count[name] for name in VERDICTS)
     return (
-        f"Of {len(verdicts)} claims {hold} hold{'s' if hold == 1 else ''}, "
+        f"Of {count.total()} claims {hold} hold{'s' if hold == 1 else ''}, "
         f"{fail} do{'es' if fail == 1 else ''} not, "
         f"{undecided} {'is' if undecided == 1 else 'are'} undecidable."
     )
@@ -54,6 +53,7 @@ def reproduce(
     *,
     replicates: int | None = None,
     quick: bool = False,
+    extended: bool = False,
     seed: int = 1,
     out: str | Path | None = None,
     workers: int | None = None,
@@ -61,17 +61,20 @@ def reproduce(
 ) -> Reproduction:
     """Run what a paper ran, and judge its claims.
 
-    `name`: a paper of the package, or a folder with a `paper.toml`. `quick`: three replicates, and no other
-    answers to what the paper leaves open. `out`: a folder to keep the runs in, which a second call takes up.
+    `name`: a paper of the package, or a folder with a `paper.toml`. `quick`: few replicates, maybe shorter
+    runs, and no other answers to what the paper leaves open. `extended`: also what goes beyond the paper.
+    `out`: a folder to keep the runs in, which a second call takes up.
     Raises `AckclockError`.
     """
     paper = Paper.load(name)
     claims = claims_of(paper)
-    count = replicates or (_QUICK_REPLICATES if quick else paper.replicates)
+    sets = (*paper.sets, *(paper.quick.sets if quick else ()))
+    count = replicates or (paper.quick.replicates if quick else paper.replicates)
     others = () if quick else paper.alternatives
+    few = min(count, paper.alternative_replicates)
     batches = [
-        Batch(paper.sets, count),
-        *(Batch((*paper.sets, *other.sets), min(count, paper.alternative_replicates)) for other in others),
+        Batch(sets, count, extended=extended),
+        *(Batch(sets, few, instead=other) for other in others),
     ]
     with Store(out) as store:
         chosen, *rest = run_batches(paper, batches, store, seed=seed, workers=workers, progress=progress)
@@ -79,11 +82,17 @@ def reproduce(
         paper=paper,
         seed=seed,
         replicates=count,
-        verdicts=tuple(judge(chosen, claim) for claim in claims),
-        tables=tuple(tables_of(chosen)),
-        figures=tuple(figures_of(chosen)),
+        verdicts=tuple(judge(chosen, claim) for claim in claims_run(paper, claims, extended=extended)),
+        tables=tuple(tables_of(chosen, extended=extended)),
+        figures=tuple(figures_of(chosen, extended=extended)),
         alternatives=tuple(
-            (other, tuple(judge(runs, claim, with_note=False) for claim in claims))
+            (
+                other,
+                {
+                    claim.id: judge(runs, claim, with_note=False)
+                    for claim in claims_run(paper, claims, instead=other)
+                },
+            )
             for other, runs in zip(others, rest, strict=True)
         ),
     )

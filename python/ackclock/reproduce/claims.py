@@ -9,15 +9,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock.errors import InputError
-from ackclock.reproduce.measures import Part, check, take
-from ackclock.reproduce.paper import Paper, Values
+from ackclock.reproduce.measures import Part, check, is_run, take
+from ackclock.reproduce.paper import Alternative, Paper, Values
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import CONFIDENCE
 
 HOLDS, FAILS, UNDECIDABLE = "holds", "does not hold", "undecidable"
 VERDICTS = (HOLDS, FAILS, UNDECIDABLE)
 
-_KEYS = {"id", "statement", "unit", "digits", "printed", "expect", "measure", "note", "with", "each"}
+_KEYS = {
+    "id",
+    "section",
+    "statement",
+    "unit",
+    "digits",
+    "printed",
+    "expect",
+    "measure",
+    "note",
+    "with",
+    "each",
+}
 _EXPECT = {"within", "within_percent", "above", "below", "at_most"}
 
 
@@ -51,6 +63,8 @@ class Claim:
     """A statement of a paper that can be measured."""
 
     id: str
+    #: Under which heading it is listed; empty for none.
+    section: str
     statement: str
     unit: str
     digits: int
@@ -104,6 +118,13 @@ def claims_of(paper: Paper) -> list[Claim]:
     if twice:
         raise InputError(f"{path}: claim {sorted(twice)[0]}: there are two of this id")
     return claims
+
+
+def claims_run(
+    paper: Paper, claims: Sequence[Claim], *, extended: bool = False, instead: Alternative | None = None
+) -> list[Claim]:
+    """Return the claims whose runs are made."""
+    return [claim for claim in claims if is_run(paper, claim.measure, extended=extended, instead=instead)]
 
 
 def judge(runs: Runs, claim: Claim, *, with_note: bool = True) -> Verdict:
@@ -209,6 +230,7 @@ def _claim(paper: Paper, spec: Values) -> Claim:
     printed = _printed(paper, spec.get("printed"))
     return Claim(
         id=spec["id"],
+        section=spec.get("section", ""),
         statement=spec["statement"],
         unit=spec.get("unit", ""),
         digits=digits,

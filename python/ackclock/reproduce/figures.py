@@ -10,7 +10,7 @@ from ackclock.errors import InputError
 from ackclock.reproduce.measures import replicate_values
 from ackclock.reproduce.metrics import flow_series, link_series, state_series
 from ackclock.reproduce.models import table as model_table
-from ackclock.reproduce.paper import Values
+from ackclock.reproduce.paper import Values, members
 from ackclock.reproduce.runs import Run, Runs
 from ackclock.stats import estimate
 
@@ -55,12 +55,17 @@ class Figure:
     panels: tuple[Panel, ...]
 
 
-def figures_of(runs: Runs) -> list[Figure]:
-    """Return the figures that a paper asks for. Raises `InputError` with file and figure."""
+def figures_of(runs: Runs, *, extended: bool = False) -> list[Figure]:
+    """Return the figures that a paper asks for, of the grids that are run.
+
+    Raises `InputError` with file and figure.
+    """
     make = {"series": _series, "points": _points, "expansion": _expansion}
     figures = []
     for spec in runs.paper.figures:
         try:
+            if runs.paper.grid(spec.get("grid")).extended and not extended:
+                continue
             figures.append(make[spec["kind"]](runs, spec))
         except (KeyError, ValueError, TypeError) as error:
             path = runs.paper.folder / "paper.toml"
@@ -98,7 +103,10 @@ def _points(runs: Runs, spec: Values) -> Figure:
     for panel in spec["panels"]:
         at = spec.get("at", {})
         groups = (
-            [(str(other), {spec["lines"]: other}) for other in chosen.axis(spec["lines"]).values]
+            [
+                (str(other), {spec["lines"]: other})
+                for other in members(at.get(spec["lines"], chosen.axis(spec["lines"]).values))
+            ]
             if ("lines" in spec)
             else [("", {})]
         )

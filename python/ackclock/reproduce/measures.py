@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock.reproduce.metrics import metric as metric_of
-from ackclock.reproduce.paper import Paper, Values, members
+from ackclock.reproduce.paper import Alternative, Grid, Paper, Values, members
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import Estimate, estimate
 
@@ -66,13 +66,35 @@ def check(paper: Paper, spec: Values) -> None:
     inspect.signature(function).bind(None, **fields)
     if "metric" in fields:
         metric_of(fields["metric"])
-        grid = paper.grid(fields.get("grid"))
-        for selection in (fields.get("at", {}), fields.get("minus", {})):
-            grid.check(selection)
-        if "along" in fields:
-            grid.check({fields["along"]: list(fields.get("order", ()))})
+        for grid in grids_of(paper, spec):
+            for selection in (fields.get("at", {}), fields.get("minus", {})):
+                grid.check(selection)
+            if "along" in fields:
+                grid.check({fields["along"]: list(fields.get("order", ()))})
     if "table" in fields:
         _ = paper.printed[fields["table"]].columns[fields["column"]]
+
+
+def grids_of(paper: Paper, spec: Values) -> list[Grid]:
+    """Return the grids that a measure takes runs from; none for what needs no run. Raises `KeyError`."""
+    if "metric" not in spec:
+        return []
+    return [paper.grid(name) for name in spec.get("grids", [spec.get("grid")])]
+
+
+def is_run(paper: Paper, spec: Values, *, extended: bool = False, instead: Alternative | None = None) -> bool:
+    """Whether the cells that a measure takes are run."""
+    for grid in grids_of(paper, spec):
+        if grid.extended and not extended:
+            return False
+        if instead is not None and instead.at:
+            if grid.name not in instead.at:
+                return False
+            at = {**spec.get("at", {}), **spec.get("minus", {})}
+            for name, wanted in instead.at[grid.name].items():
+                if not set(members(at.get(name, grid.axis(name).values))) <= set(members(wanted)):
+                    return False
+    return True
 
 
 def _function(spec: Values) -> tuple[Measure, dict[str, Any]]:

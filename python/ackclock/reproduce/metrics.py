@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.reproduce.runs import Run
+from ackclock.under_test import UnderTest
 
 if TYPE_CHECKING:
     import polars
@@ -74,6 +75,11 @@ def _alpha_mean(run: Run) -> float:
     return float(samples["alpha_segments"].mean())  # type: ignore[arg-type]
 
 
+def _under_test(run: Run) -> UnderTest:
+    """Return the flows of the group `test`."""
+    return UnderTest(run.document, ("test",))
+
+
 #: Metrics by the names that `paper.toml` and `claims.toml` use.
 METRICS: dict[str, Callable[[Run], float]] = {
     "efficiency_percent": lambda run: 100 * float(run.summary["efficiency"]),
@@ -92,6 +98,12 @@ METRICS: dict[str, Callable[[Run], float]] = {
     "sent_per_flow_kb": lambda run: _sent_kb(run) / _flows(run),
     "goodput_per_flow_kb": lambda run: _goodput_kb(run) / _flows(run),
     "lost_per_flow_kb": lambda run: (_sent_kb(run) - _goodput_kb(run)) / _flows(run),
+    "goodput_fraction": lambda run: _under_test(run).goodput_fraction(),
+    "goodput_of_delivered_fraction": lambda run: _under_test(run).goodput_fraction("delivered_bps"),
+    "test_loss_percent": lambda run: 100 * _under_test(run).loss_rate,
+    "test_jain_percent": lambda run: 100 * _under_test(run).jain_index,
+    "test_spread_fraction": lambda run: _under_test(run).spread,
+    "queue_delay_ms": lambda run: 1e3 * float(run.summary["queue_delay_mean_s"]),
     "goodput_total_kb": _goodput_kb,
     "goodput_total_kbytes_per_s": lambda run: float(run.summary["goodput_bps"]) / 8e3,
 }

@@ -33,6 +33,7 @@ def write_page(reproduction: Reproduction, folder: Path, *, command: str) -> Pat
         reproduction=reproduction,
         paper=reproduction.paper,
         figures=figures,
+        judged_again={name for _, verdicts in reproduction.alternatives for name in verdicts},
         claim_texts=claim_texts,
         printed_text=printed_text,
         value_text=value_text,

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import InputError
+from ackclock.evaluation.suite import Suite
 
 #: Of which replicates of a cell samples over time are kept; as `Study.of` takes it.
 _SAMPLES = {"none": False, "first": None, "all": True}
+#: The axis that a suite stands for.
+ENVIRONMENT = "environment"
 _FIGURES = ("series", "points", "expansion")
 
 #: Values of axes: of a cell, or what a selection asks for.
@@ -35,10 +38,20 @@ class Grid:
     """A scenario over all combinations of the values of its axes."""
 
     name: str
-    scenario: Path
+    #: A scenario, or a suite, whose environments are the first axis then.
+    source: Path | Suite
     axes: tuple[Axis, ...]
     #: True: samples of all replicates; None: of the first; False: of none.
     samples: bool | None
+    #: Whether it is run only where more than the paper is asked for.
+    extended: bool = False
+
+    def base(self, values: Values) -> tuple[Path, tuple[str, ...]]:
+        """Return the scenario of a cell, and how its environment changes it."""
+        if isinstance(self.source, Path):
+            return self.source, ()
+        environment = next(each for each in self.source.environments if each.id == values[ENVIRONMENT])
+        return environment.path, environment.sets
 
     def axis(self, name: str) -> Axis:
         """Return an axis by name. Raises `KeyError`."""
@@ -72,6 +85,10 @@ class Alternative:
     id: str
     title: str
     sets: tuple[str, ...]
+    #: The cells whose scenarios it changes, where not all have what it is about.
+    where: Values
+    #: The cells that are run, by grid, and no others; empty if all are.
+    at: Mapping[str, Values]
 
 
 @dataclass(frozen=True)
@@ -86,10 +103,18 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class PrintedTable:
-    """A table as printed: numbers by column."""
+class Quick:
+    """What makes a first impression of a paper: few replicates, and maybe shorter runs."""
 
-    columns: Mapping[str, tuple[float, ...]]
+    replicates: int = 3
+    sets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """A table as printed: numbers by column, or words where a column has any."""
+
+    columns: Mapping[str, tuple[Any, ...]]
 
     def find(self, column: str, at: Values) -> float | None:
         """Return the number of `column` in the row where other columns have the values of `at`, if any.
@@ -100,7 +125,7 @@ class PrintedTable:
         keys = {name: value for name, value in at.items() if name in self.columns}
         for index, number in enumerate(self.columns[column]):
             if all(self.columns[name][index] == value for name, value in keys.items()):
-                return number
+                return float(number)
         return None
 
     def value(self, column: str, at: Values) -> float:
@@ -121,6 +146,7 @@ class Paper:
     folder: Path
     replicates: int
     alternative_replicates: int
+    quick: Quick
     grids: tuple[Grid, ...]
     choices: tuple[Choice, ...]
     printed: Mapping[str, PrintedTable]
@@ -167,7 +193,7 @@ class Paper:
             return _read(folder, tree, claims)
         except KeyError as error:
             raise InputError(f"{folder / 'paper.toml'}: the key {error} is missing") from None
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, InputError) as error:
             raise InputError(f"{folder / 'paper.toml'}: {error}") from None
 
 
@@ -191,6 +217,11 @@ def _read(folder: Path, tree: dict[str, Any], claims: dict[str, Any]) -> Paper:
     unknown = [entry["kind"] for entry in tree.get("figures", ()) if entry["kind"] not in _FIGURES]
     if unknown:
         raise ValueError(f"figures.kind: {unknown[0]!r} is none of {', '.join(_FIGURES)}")
+    shared = {
+        name: _axis({"name": axis.get("name", name), **axis}) for name, axis in tree.get("axes", {}).items()
+    }
+    grids = tuple(_grid(folder, entry, shared) for entry in tree["grids"])
+    alternatives_at = tree.get("alternatives_at", {})
     return Paper(
         name=tree["name"],
         title=tree["title"],
@@ -198,8 +229,9 @@ def _read(folder: Path, tree: dict[str, Any], claims: dict[str, Any]) -> Paper:
         folder=folder,
         replicates=tree["replicates"],
         alternative_replicates=tree["alternative_replicates"],
-        grids=tuple(_grid(folder, entry) for entry in tree["grids"]),
-        choices=tuple(_choice(entry) for entry in tree["choices"]),
+        quick=_quick(tree.get("quick", {})),
+        grids=grids,
+        choices=tuple(_choice(entry, grids, alternatives_at) for entry in tree["choices"]),
         printed={name: _printed(folder / file) for name, file in tree.get("printed", {}).items()},
         tables=tuple(tree.get("tables", ())),
         figures=tuple(tree.get("figures", ())),
@@ -207,12 +239,23 @@ def _read(folder: Path, tree: dict[str, Any], claims: dict[str, Any]) -> Paper:
     )
 
 
-def _grid(folder: Path, entry: dict[str, Any]) -> Grid:
+def _grid(folder: Path, entry: dict[str, Any], shared: Mapping[str, Axis]) -> Grid:
     samples = entry.get("samples", "none")
     if samples not in _SAMPLES:
         raise ValueError(f"grids.samples: {samples!r} is none of {', '.join(_SAMPLES)}")
-    axes = tuple(_axis(axis) for axis in entry["axes"])
-    return Grid(entry["name"], folder / entry["scenario"], axes, _SAMPLES[samples])
+    axes = tuple(_axis(axis) if isinstance(axis, dict) else shared[axis] for axis in entry["axes"])
+    source: Path | Suite
+    if "suite" in entry:
+        source = Suite.load(entry["suite"])
+        names = tuple(environment.id for environment in source.environments)
+        axes = (Axis(ENVIRONMENT, names, ((),) * len(names)), *axes)
+    else:
+        source = folder / entry["scenario"]
+    return Grid(entry["name"], source, axes, _SAMPLES[samples], entry.get("extended", False))
+
+
+def _quick(entry: dict[str, Any]) -> Quick:
+    return Quick(entry.get("replicates", Quick.replicates), tuple(entry.get("set", ())))
 
 
 def _axis(entry: dict[str, Any]) -> Axis:
@@ -223,20 +266,39 @@ def _axis(entry: dict[str, Any]) -> Axis:
     return Axis(entry["name"], tuple(values), tuple((entry["set"].format(value),) for value in values))
 
 
-def _choice(entry: dict[str, Any]) -> Choice:
+def _choice(entry: dict[str, Any], grids: Sequence[Grid], alternatives_at: Mapping[str, Values]) -> Choice:
     return Choice(
         question=entry["question"],
         answer=entry["answer"],
         why=entry["why"],
         sets=tuple(entry.get("set", ())),
         alternatives=tuple(
-            Alternative(other["id"], other["title"], tuple(other["set"]))
-            for other in entry.get("alternatives", ())
+            _alternative(other, grids, alternatives_at) for other in entry.get("alternatives", ())
         ),
     )
+
+
+def _alternative(
+    entry: dict[str, Any], grids: Sequence[Grid], alternatives_at: Mapping[str, Values]
+) -> Alternative:
+    at = entry.get("at", alternatives_at)
+    for name in at:
+        chosen = next((grid for grid in grids if grid.name == name), None)
+        if chosen is None:
+            raise ValueError(f"alternatives: no grid is called {name!r}")
+        chosen.check({**at[name], **entry.get("where", {})})
+    return Alternative(entry["id"], entry["title"], tuple(entry["set"]), entry.get("where", {}), at)
 
 
 def _printed(path: Path) -> PrintedTable:
     with path.open(encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
-    return PrintedTable({name: tuple(float(row[index]) for row in rows) for index, name in enumerate(head)})
+    return PrintedTable({name: _numbers([row[index] for row in rows]) for index, name in enumerate(head)})
+
+
+def _numbers(column: Sequence[str]) -> tuple[Any, ...]:
+    """Return a column as numbers, or as it is where it holds words."""
+    try:
+        return tuple(float(entry) for entry in column)
+    except ValueError:
+        return tuple(column)

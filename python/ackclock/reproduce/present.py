@@ -49,7 +49,12 @@ def claims_table(reproduction: Reproduction) -> rich.table.Table:
     for heading in ("claim", "printed", "measured", "interval", "unit", "verdict"):
         right = heading in ("printed", "measured", "interval")
         table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+    section = ""
     for verdict in reproduction.verdicts:
+        if verdict.claim.section != section:
+            section = verdict.claim.section
+            table.add_section()
+            table.add_row(f"{section}:")
         table.add_row(verdict.claim.id, *claim_texts(verdict), verdict.claim.unit, verdict.verdict)
     return table
 
@@ -78,11 +83,11 @@ def alternatives_table(reproduction: Reproduction) -> rich.table.Table:
     table.add_column("then")
     for other, verdicts in reproduction.alternatives:
         changed = [
-            f"{verdict.claim.id}: {verdict.verdict}"
-            for verdict, chosen in zip(verdicts, reproduction.verdicts, strict=True)
-            if verdict.verdict != chosen.verdict
+            f"{chosen.claim.id}: {verdict.verdict}"
+            for chosen in reproduction.verdicts
+            if (verdict := verdicts.get(chosen.claim.id)) is not None and verdict.verdict != chosen.verdict
         ]
-        table.add_row(other.title, f"{tally(verdicts)} Changed: {', '.join(changed) or 'none'}.")
+        table.add_row(other.title, f"{tally(verdicts.values())} Changed: {', '.join(changed) or 'none'}.")
     return table
 
 
@@ -114,7 +119,8 @@ def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
                 "title": other.title,
                 "set": list(other.sets),
                 "replicates": min(reproduction.replicates, paper.alternative_replicates),
-                "verdicts": {verdict.claim.id: verdict.verdict for verdict in verdicts},
+                "verdicts": {name: verdict.verdict for name, verdict in verdicts.items()},
+                "measured": {name: verdict.measured for name, verdict in verdicts.items()},
             }
             for other, verdicts in reproduction.alternatives
         ],
@@ -126,6 +132,7 @@ def _claim_json(verdict: Verdict) -> dict[str, Any]:
     low, high = verdict.interval or (None, None)
     return {
         "id": claim.id,
+        "section": claim.section,
         "statement": claim.statement,
         "unit": claim.unit,
         "printed": claim.printed,

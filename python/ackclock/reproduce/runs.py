@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import ScenarioError
 from ackclock.job import Outcome
-from ackclock.reproduce.paper import Grid, Paper, Values, members
+from ackclock.reproduce.paper import Alternative, Grid, Paper, Values, members
 from ackclock.scenario import Scenario
 from ackclock.store import Store
 from ackclock.study import Study, run_study
@@ -76,11 +76,7 @@ class Runs:
         """
         chosen = self.paper.grid(grid)
         chosen.check(at)
-        return [
-            cell
-            for cell in self._cells[chosen.name]
-            if all(cell.values[name] in members(wanted) for name, wanted in at.items())
-        ]
+        return [cell for cell in self._cells[chosen.name] if matches(cell.values, at)]
 
 
 @dataclass(frozen=True)
@@ -89,6 +85,20 @@ class Batch:
 
     sets: Sequence[str]
     replicates: int
+    #: What is chosen instead of one of them.
+    instead: Alternative | None = None
+    extended: bool = False
+
+    def cells(self, grid: Grid) -> Iterator[tuple[Values, Scenario]]:
+        """Give the values and the scenario of each cell of a grid that is run. Raises `ScenarioError`."""
+        if grid.extended and not self.extended:
+            return
+        if self.instead is None:
+            yield from scenarios_of(grid, self.sets)
+            return
+        at = self.instead.at.get(grid.name) if self.instead.at else {}
+        if at is not None:
+            yield from scenarios_of(grid, self.sets, at, instead=self.instead)
 
 
 def run_batches(
@@ -116,28 +126,49 @@ def run_batches(
 
 
 def _plan(paper: Paper, batch: Batch, seed: int) -> list[tuple[Grid, Values, Scenario, Study]]:
-    return [
-        (
-            grid,
-            values,
-            scenario,
-            Study.of(scenario, seed=seed, replicates=batch.replicates, samples=grid.samples),
-        )
-        for grid in paper.grids
-        for values, scenario in scenarios_of(grid, batch.sets)
-    ]
+    try:
+        return [
+            (
+                grid,
+                values,
+                scenario,
+                Study.of(scenario, seed=seed, replicates=batch.replicates, samples=grid.samples),
+            )
+            for grid in paper.grids
+            for values, scenario in batch.cells(grid)
+        ]
+    except ScenarioError as error:
+        raise ScenarioError(f"{paper.folder / 'paper.toml'}: {error}") from None
 
 
-def scenarios_of(grid: Grid, sets: Sequence[str]) -> Iterator[tuple[Values, Scenario]]:
-    """Give the values and the scenario of each cell. Raises `ScenarioError` with file and grid."""
+def scenarios_of(
+    grid: Grid, sets: Sequence[str], at: Values | None = None, instead: Alternative | None = None
+) -> Iterator[tuple[Values, Scenario]]:
+    """Give the values and the scenario of each cell, of those `at` some values.
+
+    `instead`: changes the scenarios, too, of the cells that it is about. Raises `ScenarioError` with grid and
+    cell.
+    """
     names = [axis.name for axis in grid.axes]
     for chosen in itertools.product(*(zip(axis.values, axis.sets, strict=True) for axis in grid.axes)):
+        values = dict(zip(names, (value for value, _ in chosen), strict=True))
+        if not matches(values, at or {}):
+            continue
         along = [text for _, texts in chosen for text in texts]
+        other = instead.sets if instead is not None and matches(values, instead.where) else ()
+        path, first = grid.base(values)
         try:
-            scenario = Scenario.from_file(grid.scenario, [*sets, *along])
+            scenario = Scenario.from_file(path, [*first, *sets, *other, *along])
         except ScenarioError as error:
-            raise ScenarioError(f"{grid.scenario.parent / 'paper.toml'}: grid {grid.name}: {error}") from None
-        yield dict(zip(names, (value for value, _ in chosen), strict=True)), scenario
+            raise ScenarioError(
+                f"grid {grid.name} at {', '.join(map(str, values.values()))}: {error}"
+            ) from None
+        yield values, scenario
+
+
+def matches(values: Values, at: Values) -> bool:
+    """Whether a cell has the values that a selection asks for."""
+    return all(values[name] in members(wanted) for name, wanted in at.items())
 
 
 def _frame(content: bytes | None) -> polars.DataFrame:

@@ -14,6 +14,8 @@ from ackclock.reproduce.figures import Figure, Line, Panel
 _WIDTH, _HEIGHT = 370, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 8, 24
 _GRID_LINES = 4
+#: About the width of a character; labels that do not fit beside one another stand upright.
+_CHARACTER = 6.3
 #: A range at least this wide, relative to its values: rounding is not drawn as if it were a difference.
 _MIN_RANGE = 1e-3
 
@@ -39,11 +41,12 @@ def draw(figure: Figure) -> list[tuple[str, str]]:
         parts = _series(panel, shared) if shared is not None else _points(panel, _range([panel]))
         label = html.escape(f"{figure.title}: {panel.title}, {panel.unit}")
         body = "".join(parts)
+        height = _HEIGHT + (_upright(panel) if figure.kind == "points" else 0)
         over = f", by {figure.x_label}" if figure.kind == "points" else ""
         drawn.append(
             (
                 f"{panel.title}, {panel.unit}{over}",
-                f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">{body}</svg>',
+                f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{label}">{body}</svg>',
             )
         )
     return drawn
@@ -75,7 +78,14 @@ def _points(panel: Panel, y: Sequence[float]) -> Iterator[str]:
     across = _Scale(-0.5, len(categories) - 0.5, _LEFT, _WIDTH - _RIGHT)
     up = _Scale(y[0], y[-1], _HEIGHT - _BOTTOM, _TOP)
     yield from _grid(y, up)
-    yield from (_x_label(across(index), str(value)) for index, value in enumerate(categories))
+    if extra := _upright(panel):
+        yield from (
+            f'<text transform="translate({across(index) + 4:.1f} {_HEIGHT + extra - 6}) rotate(-90)">'
+            f"{html.escape(str(value))}</text>"
+            for index, value in enumerate(categories)
+        )
+    else:
+        yield from (_x_label(across(index), str(value)) for index, value in enumerate(categories))
     joined = not isinstance(categories[0], str)
     for index, line in enumerate(panel.lines):
         # Beside one another, so that intervals do not hide one another.
@@ -86,6 +96,13 @@ def _points(panel: Panel, y: Sequence[float]) -> Iterator[str]:
             yield f'<polyline class="line thin c{index}" points="{path}"/>'
         yield from _intervals(line, index, [x for x, _ in places], up)
         yield from (f'<circle class="dot c{index}" cx="{x:.1f}" cy="{v:.1f}" r="3"/>' for x, v in places)
+
+
+def _upright(panel: Panel) -> int:
+    """Return the height that labels need which do not fit beside one another; nothing if they do."""
+    labels = [str(value) for value in panel.lines[0].x]
+    width = _CHARACTER * max(map(len, labels))
+    return round(width) if width * len(labels) > _WIDTH - _LEFT - _RIGHT else 0
 
 
 def _intervals(line: Line, index: int, xs: Sequence[float], up: _Scale) -> Iterator[str]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from ackclock.errors import InputError
 from ackclock.reproduce.measures import Part, replicate_values
-from ackclock.reproduce.paper import Values
+from ackclock.reproduce.paper import Grid, Values
+from ackclock.reproduce.robustness import CONTROL, figures_at
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import estimate
 
@@ -46,12 +47,18 @@ class _Column:
     at: Values
 
 
-def tables_of(runs: Runs) -> list[Table]:
-    """Return the tables that a paper asks for. Raises `InputError` with file and table."""
+def tables_of(runs: Runs, *, extended: bool = False) -> list[Table]:
+    """Return the tables that a paper asks for, of the grids that are run.
+
+    Raises `InputError` with file and table.
+    """
     tables = []
     for spec in runs.paper.tables:
         try:
-            tables.append(_table(runs, spec))
+            if extended or not any(grid.extended for grid in _grids(runs, spec)):
+                tables.append(
+                    _robustness(runs, spec) if spec.get("kind") == "robustness" else _table(runs, spec)
+                )
         except (KeyError, ValueError, TypeError) as error:
             path = runs.paper.folder / "paper.toml"
             raise InputError(f"{path}: table {spec.get('id', '?')}: {error}") from None
@@ -77,6 +84,28 @@ def _table(runs: Runs, spec: Values) -> Table:
             row.append(Entry(part, found, column.digits))
         rows.append((value, tuple(row)))
     return Table(spec["id"], spec["title"], axis, tuple(column.title for column in columns), tuple(rows))
+
+
+def _grids(runs: Runs, spec: Values) -> list[Grid]:
+    return [runs.paper.grid(name) for name in spec.get("grids", [spec.get("grid")])]
+
+
+def _robustness(runs: Runs, spec: Values) -> Table:
+    """C and D, a row per control and a column per figure of a metric."""
+    at, grids = spec.get("at", {}), [grid.name for grid in _grids(runs, spec)]
+    printed = runs.paper.printed[spec["printed"]] if "printed" in spec else None
+    rows: dict[str, list[Entry]] = {}
+    for column in spec["columns"]:
+        figures = figures_at(runs, column["which"], column["metric"], {**at, **column.get("at", {})}, grids)
+        for control, figure in figures:
+            found = None
+            if printed is not None and "printed" in column:
+                found = printed.find(column["printed"], {**at, CONTROL: control})
+            rows.setdefault(control, []).append(Entry(Part("", figure.estimate), found, column["digits"]))
+    titles = tuple(column["title"] for column in spec["columns"])
+    return Table(
+        spec["id"], spec["title"], CONTROL, titles, tuple((name, tuple(row)) for name, row in rows.items())
+    )
 
 
 def _columns(runs: Runs, spec: Values) -> list[_Column]:

@@ -1,0 +1,181 @@
+//! Rates that change over time: piecewise constant, and decided by nothing but luck.
+//!
+//! A [`Variation`] can be looked ahead of, so that nobody needs an event where the rate changes: [`Pace`] knows when
+//! the last bit of a packet will have left. A clone sees the same pieces again.
+
+mod on_off;
+mod pace;
+mod radio;
+mod schedule;
+mod walk;
+
+pub use on_off::OnOff;
+pub use pace::Pace;
+pub use radio::{Leo, Lte, Wifi};
+pub use schedule::Schedule;
+pub use walk::{Law, Walk};
+
+use crate::luck::Stream;
+use crate::units::{Duration, Instant, Rate};
+
+/// Later than the end of any run: a hundred days are the longest one, this is 146 years.
+const FAR: Instant = Instant::from_nanos(u64::MAX / 4);
+
+/// How a rate varies.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VariationPlan {
+    /// By a timetable.
+    Schedule(Schedule),
+    /// By a random step at even intervals.
+    Walk(Walk),
+    /// Between two rates, for random times.
+    OnOff(OnOff),
+    /// As that of a Wi-Fi station.
+    Wifi(Wifi),
+    /// As that of an LTE subscriber.
+    Lte(Lte),
+    /// As that of a terminal of low satellites.
+    Leo(Leo),
+}
+
+impl VariationPlan {
+    /// Whether luck decides it.
+    pub fn is_random(&self) -> bool {
+        !matches!(self, VariationPlan::Schedule(_))
+    }
+
+    /// The rate from the start of a run to its `end`, never above `most`; from then on it stays as it is.
+    ///
+    /// One that draws numbers draws them from `stream`.
+    pub fn build(&self, most: Rate, end: Instant, stream: impl FnOnce() -> Stream) -> Variation {
+        let process = match self {
+            VariationPlan::Schedule(schedule) => Process::Schedule(schedule.begin()),
+            VariationPlan::Walk(walk) => Process::Walk(walk.begin(stream())),
+            VariationPlan::OnOff(on_off) => Process::OnOff(on_off.begin(stream())),
+            VariationPlan::Wifi(wifi) => Process::Wifi(wifi.begin(stream())),
+            VariationPlan::Lte(lte) => Process::Lte(lte.begin(stream())),
+            VariationPlan::Leo(leo) => Process::Leo(leo.begin(stream())),
+        };
+        let piece = Piece { rate_bps: 0, until: Instant::ZERO };
+        let mut variation = Variation { process, most, end, leaves: false, piece };
+        variation.advance();
+        variation
+    }
+}
+
+/// What a process says next: so many bits per second, for so long.
+type Step = (u64, Duration);
+
+/// Something that says one rate after the other.
+trait Steps {
+    /// The next rate, and how long it holds; none where the last one holds for good.
+    fn next_step(&mut self) -> Option<Step>;
+}
+
+#[derive(Clone, Debug)]
+enum Process {
+    Schedule(schedule::Course),
+    Walk(walk::Course),
+    OnOff(on_off::Course),
+    Wifi(radio::WifiCourse),
+    Lte(radio::LteCourse),
+    Leo(radio::LeoCourse),
+}
+
+impl Process {
+    fn next_step(&mut self) -> Option<Step> {
+        match self {
+            Process::Schedule(course) => course.next_step(),
+            Process::Walk(course) => course.next_step(),
+            Process::OnOff(course) => course.next_step(),
+            Process::Wifi(course) => course.next_step(),
+            Process::Lte(course) => course.next_step(),
+            Process::Leo(course) => course.next_step(),
+        }
+    }
+}
+
+/// A part of a rate over time in which it does not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Bits per second; may be zero.
+    pub rate_bps: u64,
+    /// Where the next piece begins.
+    pub until: Instant,
+}
+
+/// A rate that varies, and a place in it that moves forward.
+#[derive(Clone, Debug)]
+pub struct Variation {
+    process: Process,
+    most: Rate,
+    end: Instant,
+    /// Whether the pieces are what the process leaves of `most`.
+    leaves: bool,
+    piece: Piece,
+}
+
+impl Variation {
+    /// The rest of the highest rate: what who takes all but the varying rate has for himself.
+    #[must_use]
+    pub fn complement(mut self) -> Self {
+        self.leaves = !self.leaves;
+        self.piece.rate_bps = self.most.as_bps() - self.piece.rate_bps;
+        self
+    }
+
+    /// The piece at this place.
+    pub fn piece(&self) -> Piece {
+        self.piece
+    }
+
+    /// Moves on to the next piece.
+    pub fn advance(&mut self) {
+        let begin = self.piece.until;
+        if begin >= self.end && begin > Instant::ZERO {
+            self.piece.until = FAR;
+            return;
+        }
+        let Some((rate_bps, length)) = self.process.next_step() else {
+            self.piece.until = FAR;
+            return;
+        };
+        debug_assert!(!length.is_zero(), "invariant: a piece takes time");
+        let rate_bps = rate_bps.min(self.most.as_bps());
+        let rate_bps = if self.leaves { self.most.as_bps() - rate_bps } else { rate_bps };
+        self.piece = Piece { rate_bps, until: begin + length };
+    }
+
+    /// Moves on to the piece that holds `at`, and returns it.
+    #[inline]
+    pub fn seek(&mut self, at: Instant) -> Piece {
+        while self.piece.until <= at && self.piece.until < FAR {
+            self.advance();
+        }
+        self.piece
+    }
+
+    /// What passes between two times, in bits; a nanosecond of one bit per second counts as 1e-9.
+    pub fn bits_between(&mut self, since: Instant, until: Instant) -> f64 {
+        let mut at = since;
+        let mut area = 0u128;
+        while at < until {
+            let piece = self.seek(at);
+            let to = piece.until.min(until);
+            area += u128::from(piece.rate_bps) * u128::from(to.since(at).as_nanos());
+            at = to;
+        }
+        area as f64 / 1e9
+    }
+
+    /// The mean rate between two times, bits per second; that at `since` where they are the same.
+    pub fn mean_bps(&mut self, since: Instant, until: Instant) -> f64 {
+        if since == until {
+            return self.seek(since).rate_bps as f64;
+        }
+        self.bits_between(since, until) / until.since(since).as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests;

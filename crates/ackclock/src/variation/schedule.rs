@@ -1,0 +1,112 @@
+//! Rates by a timetable: steps, squares, ramps, traces.
+
+use super::{Step, Steps};
+use crate::units::{Duration, NANOS_PER_SEC};
+
+/// What an opportunity of a mahimahi trace carries: a packet of 1500 B with the header of the tunnel device.
+const OPPORTUNITY_BITS: u64 = 8 * 1504;
+
+/// Rates one after the other, once or again and again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    steps: Vec<Step>,
+    repeats: bool,
+}
+
+impl Schedule {
+    /// Bits per second and how long they hold, once: the last one stays.
+    pub fn once(steps: Vec<(u64, Duration)>) -> Self {
+        Schedule { steps: lasting(steps), repeats: false }
+    }
+
+    /// Bits per second and how long they hold, again and again.
+    pub fn cycle(steps: Vec<(u64, Duration)>) -> Self {
+        Schedule { steps: lasting(steps), repeats: true }
+    }
+
+    /// Two rates in turn, each for `interval`.
+    pub fn square(first_bps: u64, second_bps: u64, interval: Duration) -> Self {
+        Schedule::cycle(vec![(first_bps, interval), (second_bps, interval)])
+    }
+
+    /// From one rate to the other in equal steps, each of which has the mean of the straight line that it stands for.
+    fn line(from_bps: u64, to_bps: u64, steps: u32, length: Duration) -> Vec<Step> {
+        let (from, to, steps) = (i128::from(from_bps), i128::from(to_bps), i128::from(steps));
+        let nanos = i128::from(length.as_nanos());
+        let step = |index: i128| {
+            let rate = from + (to - from) * (2 * index + 1) / (2 * steps);
+            let length = nanos * (index + 1) / steps - nanos * index / steps;
+            (rate as u64, Duration::from_nanos(length as u64))
+        };
+        (0..steps).map(step).collect()
+    }
+
+    /// Up from `low_bps` to `high_bps` in half a period, and down again, in `steps` steps each way.
+    pub fn triangle(low_bps: u64, high_bps: u64, steps: u32, period: Duration) -> Self {
+        let up = period / 2;
+        let mut steps_of_both = Schedule::line(low_bps, high_bps, steps, up);
+        steps_of_both.extend(Schedule::line(high_bps, low_bps, steps, period - up));
+        Schedule::cycle(steps_of_both)
+    }
+
+    /// Up from `low_bps` to `high_bps` in `steps` steps, and down at once.
+    pub fn sawtooth(low_bps: u64, high_bps: u64, steps: u32, period: Duration) -> Self {
+        Schedule::cycle(Schedule::line(low_bps, high_bps, steps, period))
+    }
+
+    /// The delivery opportunities of a mahimahi trace, again and again: at each of the `millis`, which do not fall and
+    /// of which the last is the period, a packet of 1504 B can leave. Its bits are spread over the `bin` that ends then.
+    pub fn opportunities(millis: &[u64], bin: Duration) -> Self {
+        let period = millis.last().copied().unwrap_or(0) * 1_000_000;
+        let (mut steps, mut next, mut begin) = (Vec::<Step>::new(), 0, 0);
+        while begin < period {
+            let end = (begin + bin.as_nanos()).min(period);
+            let first = next;
+            while next < millis.len() && millis[next] * 1_000_000 <= end {
+                next += 1;
+            }
+            let bits = u128::from((next - first) as u64 * OPPORTUNITY_BITS);
+            let length = end - begin;
+            let rate = (bits * u128::from(NANOS_PER_SEC) / u128::from(length)) as u64;
+            match steps.last_mut() {
+                Some((last, lasts)) if *last == rate => *lasts += Duration::from_nanos(length),
+                _ => steps.push((rate, Duration::from_nanos(length))),
+            }
+            begin = end;
+        }
+        Schedule::cycle(steps)
+    }
+
+    /// The highest rate, bits per second.
+    pub fn peak_bps(&self) -> u64 {
+        self.steps.iter().map(|(rate, _)| *rate).max().unwrap_or(0)
+    }
+
+    pub(super) fn begin(&self) -> Course {
+        Course { schedule: self.clone(), next: 0 }
+    }
+}
+
+/// Only what takes time.
+fn lasting(mut steps: Vec<Step>) -> Vec<Step> {
+    steps.retain(|(_, length)| !length.is_zero());
+    steps
+}
+
+/// A schedule as it is followed.
+#[derive(Clone, Debug)]
+pub(super) struct Course {
+    schedule: Schedule,
+    next: usize,
+}
+
+impl Steps for Course {
+    fn next_step(&mut self) -> Option<Step> {
+        if self.next == self.schedule.steps.len() && self.schedule.repeats {
+            self.next = 0;
+        }
+        let step = self.schedule.steps.get(self.next).copied()?;
+        self.next += 1;
+        Some(step)
+    }
+}

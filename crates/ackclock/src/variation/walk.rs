@@ -1,0 +1,81 @@
+//! Rates that change by a random step at even intervals.
+
+use super::{Step, Steps};
+use crate::luck::Stream;
+use crate::units::Duration;
+
+/// A random rate, kept within bounds: what would leave them stays at the bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Walk {
+    /// How the next rate follows from the last one, B.
+    pub law: Law,
+    /// Lower bound, bits per second.
+    pub min_bps: u64,
+    /// Upper bound, bits per second.
+    pub max_bps: u64,
+    /// For how long each rate holds.
+    pub step: Duration,
+}
+
+/// From one rate to the next; each is drawn uniformly. Rates in bits per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Law {
+    /// Between the bounds, whatever was before.
+    Anywhere,
+    /// From B - delta to B + delta.
+    Around {
+        /// The first rate.
+        start: u64,
+        /// The largest step.
+        delta: u64,
+    },
+    /// From 0 to B + delta: an additively constrained walk (Karp, Koutsoupias, Papadimitriou & Shenker 2000).
+    Additive {
+        /// The first rate.
+        start: u64,
+        /// How far it may rise.
+        delta: u64,
+    },
+    /// From 0 to factor times B: a multiplicatively constrained walk (the same).
+    Multiplicative {
+        /// The first rate.
+        start: u64,
+        /// By how much it may rise.
+        factor: f64,
+    },
+}
+
+impl Walk {
+    pub(super) fn begin(self, stream: Stream) -> Course {
+        Course { walk: self, last: None, stream }
+    }
+}
+
+/// A walk under way.
+#[derive(Clone, Debug)]
+pub(super) struct Course {
+    walk: Walk,
+    /// With its fraction: a walk that comes close to zero comes back.
+    last: Option<f64>,
+    stream: Stream,
+}
+
+impl Steps for Course {
+    fn next_step(&mut self) -> Option<Step> {
+        let Walk { law, min_bps, max_bps, step } = self.walk;
+        let (min, max) = (min_bps as f64, max_bps as f64);
+        let mut draw = |low: f64, high: f64| low + (high - low) * self.stream.next_f64();
+        let next = match (law, self.last) {
+            (Law::Anywhere, _) => draw(min, max),
+            (Law::Around { start, .. } | Law::Additive { start, .. } | Law::Multiplicative { start, .. }, None) => {
+                start as f64
+            }
+            (Law::Around { delta, .. }, Some(last)) => draw(last - delta as f64, last + delta as f64),
+            (Law::Additive { delta, .. }, Some(last)) => draw(0.0, last + delta as f64),
+            (Law::Multiplicative { factor, .. }, Some(last)) => draw(0.0, factor * last),
+        };
+        let next = next.max(min).min(max);
+        self.last = Some(next);
+        Some((next as u64, step))
+    }
+}

@@ -1,0 +1,37 @@
+"""Where the runs of a command go: threads of this machine, or a cluster."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from ackclock.executor import Executor, Threads
+
+dask_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Run on the workers of this Dask scheduler, such as tcp://host:8786, in place of threads.",
+)
+
+
+@contextmanager
+def executor_of(dask: str | None, workers: int | None) -> Iterator[Executor]:
+    """Give the executor that `--dask` and `--workers` ask for."""
+    if dask is None:
+        with Threads(workers) as threads:
+            yield threads
+        return
+    if workers is not None:
+        raise click.UsageError("--workers is of threads here; with --dask the cluster says how many")
+    from ackclock.cluster import dask_executor
+
+    # What goes wrong reaches the user as one message, not by Dask's log.
+    logging.disable(logging.CRITICAL)
+    with dask_executor(dask) as executor:
+        if not executor.has_workers():
+            click.echo(f"{dask} has no workers yet; waiting for them", err=True)
+        yield executor

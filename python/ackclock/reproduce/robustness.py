@@ -1,0 +1,216 @@
+"""C and D of controls over environments, and how far their order is the printed one.
+
+A grid with the axes `environment` and `control` has them; its other axes say under what they are taken.
+`docs/scores.md` has the formulas, after Reddy et al.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ackclock.bootstrap import reflected_estimate
+from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
+from ackclock.reproduce.measures import Part, measure
+from ackclock.reproduce.metrics import metric as metric_of
+from ackclock.reproduce.paper import ENVIRONMENT, Values, members
+from ackclock.reproduce.runs import Runs
+from ackclock.stats import Estimate, kendall_tau_b, spearman
+
+CONTROL = "control"
+
+#: Metrics that are better the higher they are; all others are better the lower.
+_HIGHER = {"goodput_fraction", "goodput_of_delivered_fraction", "test_jain_percent"}
+
+_CORRELATIONS: dict[str, Callable[[Sequence[float], Sequence[float]], float]] = {
+    "tau-b": kendall_tau_b,
+    "spearman": spearman,
+}
+_REDUCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean": lambda values: math.fsum(values) / len(values),
+    "least": min,
+    "greatest": max,
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with what it would be over other replicates."""
+
+    point: float
+    #: One per resample; the same replicates for all figures.
+    drawn: Sequence[float]
+    count: int
+
+    @property
+    def estimate(self) -> Estimate:
+        """The figure with its interval."""
+        return reflected_estimate(self.point, self.drawn, self.count)
+
+
+#: What is taken of a control over the environments.
+_TAKEN: dict[str, Callable[[Standing], Figure]] = {
+    "d_sum": lambda standing: Figure(standing.d_sum.mean, standing.drawn_d, standing.d_sum.count),
+    "d_mean": lambda standing: Figure(
+        standing.d_mean,
+        [value / len(standing.distances) for value in standing.drawn_d],
+        standing.d_sum.count,
+    ),
+    "c_max": lambda standing: Figure(standing.c.mean, standing.drawn_c, standing.c.count),
+}
+
+
+def standings_of(
+    runs: Runs, metric: str, at: Values, grids: Sequence[str | None] = (None,)
+) -> Mapping[str, Standing]:
+    """Return the standing of each control of the grids, the best being taken over all of them.
+
+    `at` says which cells; every axis beside environment and control that it leaves out is averaged over.
+    Raises `ValueError` for what there is not.
+    """
+    return _standings(runs, metric, tuple(sorted(at.items())), tuple(grids))
+
+
+@lru_cache(maxsize=64)
+def _standings(
+    runs: Runs, metric: str, at: tuple[tuple[str, Any], ...], grids: tuple[str | None, ...]
+) -> dict[str, Standing]:
+    function, sign = metric_of(metric), -1.0 if metric in _HIGHER else 1.0
+    harms: dict[str, dict[str, list[float]]] = {}
+    for grid in grids:
+        for cell in runs.select(dict(at), grid):
+            row = harms.setdefault(cell.values[ENVIRONMENT], {})
+            row[cell.values[CONTROL]] = [sign * function(run) for run in cell.runs]
+    controls = list(next(iter(harms.values())))
+    table = Yardstick(f"the best of {len(controls)} controls", False, tuple(controls))
+    ordered = {name: [row[control] for control in controls] for name, row in harms.items()}
+    return dict(zip(controls, standings(ordered, Scale(metric, metric, 3), table), strict=True))
+
+
+def figures_at(
+    runs: Runs, which: str, metric: str, at: Values, grids: Sequence[str | None] = (None,)
+) -> Iterator[tuple[str, Figure]]:
+    """Give controls and their figures for every combination of values that `at` lists.
+
+    `which`: `d_sum`, `d_mean` or `c_max`. Raises `ValueError` for what there is not.
+    """
+    if which not in _TAKEN:
+        raise ValueError(f"which: {which!r} is none of {', '.join(_TAKEN)}")
+    settings = {name: members(wanted) for name, wanted in at.items() if name != CONTROL}
+    wanted = members(at[CONTROL]) if CONTROL in at else None
+    for chosen in itertools.product(*settings.values()):
+        found = standings_of(runs, metric, dict(zip(settings, chosen, strict=True)), grids)
+        for control, standing in found.items():
+            if wanted is None or control in wanted:
+                yield control, _TAKEN[which](standing)
+
+
+def combine(figures: Sequence[Figure], reduce: Callable[[Sequence[float]], float]) -> Figure:
+    """Return one figure made from several, resample by resample."""
+    return Figure(
+        reduce([figure.point for figure in figures]),
+        [reduce(values) for values in zip(*(figure.drawn for figure in figures), strict=True)],
+        figures[0].count,
+    )
+
+
+@measure("robustness")
+def _robustness(
+    runs: Runs,
+    *,
+    which: str,
+    metric: str,
+    at: Values,
+    reduce: str = "mean",
+    grids: Sequence[str | None] = (None,),
+) -> list[Part]:
+    """C or D, as the mean, the least or the greatest over the controls and settings at `at`."""
+    if reduce not in _REDUCTIONS:
+        raise ValueError(f"reduce: {reduce!r} is none of {', '.join(_REDUCTIONS)}")
+    figures = [figure for _, figure in figures_at(runs, which, metric, at, grids)]
+    return [Part("", combine(figures, _REDUCTIONS[reduce]).estimate)]
+
+
+@measure("robustness-lead")
+def _lead(
+    runs: Runs,
+    *,
+    which: str,
+    metric: str,
+    control: str | Sequence[str],
+    at: Values,
+    among: Sequence[str] = (),
+    grids: Sequence[str | None] = (None,),
+) -> list[Part]:
+    """How far a control, or the best of several, is below the best of the others.
+
+    Each counts with its worst over the settings at `at`. Above zero if it is the best. `among`: the others
+    that count; all by default.
+    """
+    worst: dict[str, list[Figure]] = {}
+    for name, figure in figures_at(runs, which, metric, at, grids):
+        worst.setdefault(name, []).append(figure)
+    mine = [combine(worst.pop(name), max) for name in members(control)]
+    others = [combine(figures, max) for name, figures in worst.items() if not among or name in among]
+    lead = combine([combine(others, min), combine(mine, min)], lambda pair: pair[0] - pair[1])
+    return [Part("", lead.estimate)]
+
+
+@measure("robustness-steps")
+def _steps(
+    runs: Runs,
+    *,
+    which: str,
+    metric: str,
+    groups: Mapping[str, Sequence[str]],
+    at: Values,
+    grids: Sequence[str | None] = (None,),
+) -> list[Part]:
+    """How much the mean of C or D rises from one group of controls to the next."""
+    means = {
+        name: combine(
+            [figure for _, figure in figures_at(runs, which, metric, {**at, CONTROL: controls}, grids)],
+            _REDUCTIONS["mean"],
+        )
+        for name, controls in groups.items()
+    }
+    return [
+        Part(
+            f"{before} to {after}",
+            combine([means[after], means[before]], lambda pair: pair[0] - pair[1]).estimate,
+        )
+        for before, after in itertools.pairwise(means)
+    ]
+
+
+@measure("rank-correlation")
+def _rank_correlation(
+    runs: Runs,
+    *,
+    which: str,
+    metric: str,
+    table: str,
+    column: str,
+    at: Values,
+    statistic: str = "tau-b",
+    grids: Sequence[str | None] = (None,),
+) -> list[Part]:
+    """How far the order of the controls by C or D is that of a printed table: from -1 to 1."""
+    if statistic not in _CORRELATIONS:
+        raise ValueError(f"statistic: {statistic!r} is none of {', '.join(_CORRELATIONS)}")
+    correlation = _CORRELATIONS[statistic]
+    printed_table = runs.paper.printed[table]
+    rows = [
+        (figure, printed_table.find(column, {**at, CONTROL: control}))
+        for control, figure in figures_at(runs, which, metric, at, grids)
+    ]
+    known = [(figure, printed) for figure, printed in rows if printed is not None]
+    printed = [number for _, number in known]
+    value = combine([figure for figure, _ in known], lambda measured: correlation(measured, printed)).estimate
+    if value.low is None or value.high is None:
+        return [Part("", value)]
+    return [Part("", Estimate(value.mean, max(-1.0, value.low), min(1.0, value.high), value.count))]
