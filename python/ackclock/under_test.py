@@ -24,16 +24,20 @@ class UnderTest:
     def available_bps(self, taken: str = "offered_bps") -> float:
         """Return the capacity of the bottleneck less what datagrams and transfers over it take.
 
-        `taken`: `offered_bps`, what datagrams send, or `delivered_bps`, what comes through of it.
+        `taken`: `offered_bps`, what datagrams send, or `delivered_bps`, what comes through of it. Not a number
+        where no flow got anything.
         """
-        bottleneck = next(link for link in self._run["links"] if link["name"] == "bottleneck")
+        # Efficiency is goodput over the capacity, its mean where it varies.
+        summary = self._run["summary"]
+        capacity_bps = summary["goodput_bps"] / summary["efficiency"] if summary["efficiency"] else math.nan
         datagrams = (flow[taken] for flow in self._run.get("datagrams", ()))
         transfers = (group["throughput_bps"] for group in self._run.get("transfers", ()))
-        return float(bottleneck["capacity_bps"]) - math.fsum(datagrams) - math.fsum(transfers)
+        return float(capacity_bps) - math.fsum(datagrams) - math.fsum(transfers)
 
     def goodput_fraction(self, taken: str = "offered_bps") -> float:
         """Return goodput over what is available: may pass one where datagrams are lost."""
-        return math.fsum(self.goodputs_bps) / self.available_bps(taken)
+        goodput_bps = math.fsum(self.goodputs_bps)
+        return goodput_bps / self.available_bps(taken) if goodput_bps else 0.0
 
     @property
     def loss_rate(self) -> float:

@@ -1,5 +1,7 @@
 //! Scenarios: read, described, run.
 
+use std::path::Path;
+
 use pyo3::prelude::*;
 
 use crate::cancel::Cancel;
@@ -19,19 +21,19 @@ impl Scenario {
     #[staticmethod]
     #[pyo3(signature = (text, source = "<string>", sets = Vec::new()))]
     fn from_toml(text: &str, source: &str, sets: Vec<String>) -> Result<Self, Error> {
-        Ok(Scenario { inner: ackclock::scenario::Scenario::from_toml(text, source, &sets)? })
+        Ok(Scenario { inner: ackclock::scenario::Scenario::from_toml_with(text, source, &sets, &beside(source))? })
     }
 
     /// Reads the same tree from JSON.
     #[staticmethod]
     #[pyo3(signature = (text, source = "<string>", sets = Vec::new()))]
     fn from_json(text: &str, source: &str, sets: Vec<String>) -> Result<Self, Error> {
-        Ok(Scenario { inner: ackclock::scenario::Scenario::from_json(text, source, &sets)? })
+        Ok(Scenario { inner: ackclock::scenario::Scenario::from_json_with(text, source, &sets, &beside(source))? })
     }
 
     /// This scenario with some keys changed.
     fn with_sets(&self, sets: Vec<String>) -> Result<Self, Error> {
-        Ok(Scenario { inner: self.inner.with_sets(&sets)? })
+        Ok(Scenario { inner: self.inner.with_sets_and(&sets, &beside(self.inner.source()))? })
     }
 
     /// The name.
@@ -91,5 +93,14 @@ impl Scenario {
 
     fn __repr__(&self) -> String {
         format!("Scenario(name={:?}, hash={:?})", self.inner.name(), self.inner.hash())
+    }
+}
+
+/// Reads files by names that are relative to the folder of `source`.
+fn beside(source: &str) -> impl Fn(&str) -> Result<String, String> {
+    let folder = Path::new(source).parent().unwrap_or(Path::new("")).to_owned();
+    move |name| {
+        let bytes = std::fs::read(folder.join(name)).map_err(|error| format!("cannot be read: {error}"))?;
+        String::from_utf8(bytes).map_err(|_| "is not text; a trace has a number in every line".to_owned())
     }
 }

@@ -82,23 +82,26 @@ pub fn flow_table(samples: FlowSamples, names: &[String]) -> Table {
         ("retransmits", Arc::new(UInt64Array::from(retransmits))),
     ];
     for (name, values) in reported {
-        let values = values.into_iter().map(|value| (!value.is_nan()).then_some(value));
-        columns.push((name, Arc::new(Float64Array::from_iter(values))));
+        columns.push((name, optional(values)));
     }
     table(columns)
 }
 
 /// The samples of links, with their names as text.
 pub fn link_table(samples: LinkSamples, names: &[String]) -> Table {
-    let LinkSamples { time_ns, link, backlog_packets, backlog_bytes, forwarded_bytes, drops } = samples;
-    table(vec![
+    let LinkSamples { time_ns, link, backlog_packets, backlog_bytes, forwarded_bytes, drops, capacity_bps } = samples;
+    let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("time_ns", Arc::new(UInt64Array::from(time_ns))),
         ("link", text::<UInt32Type>(link, names)),
         ("backlog_packets", Arc::new(UInt32Array::from(backlog_packets))),
         ("backlog_bytes", Arc::new(UInt64Array::from(backlog_bytes))),
         ("forwarded_bytes", Arc::new(UInt64Array::from(forwarded_bytes))),
         ("drops", Arc::new(UInt64Array::from(drops))),
-    ])
+    ];
+    if !capacity_bps.is_empty() {
+        columns.push(("capacity_bps", optional(capacity_bps)));
+    }
+    table(columns)
 }
 
 /// The trace of every packet, with names and events as text.
@@ -120,6 +123,11 @@ pub fn packet_table(trace: PacketTrace) -> Table {
 fn table(columns: Vec<(&str, ArrayRef)>) -> Table {
     let batch = RecordBatch::try_from_iter(columns).expect("invariant: all columns of samples have one length");
     Table { batch }
+}
+
+/// A column of numbers, with nothing where there is none.
+fn optional(values: Vec<f64>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter(values.into_iter().map(|value| (!value.is_nan()).then_some(value))))
 }
 
 /// A column of text: which of the names, row by row.

@@ -198,6 +198,11 @@ fn late(config: LinkConfig) -> LinkConfig {
     LinkConfig { delay: config.delay + Duration::from_millis(500), ..config }
 }
 
+/// As if the rate did not vary.
+fn steady(config: LinkConfig) -> LinkConfig {
+    LinkConfig { varies: None, ..config }
+}
+
 fn twice_as_fast(config: LinkConfig) -> LinkConfig {
     LinkConfig { rate: config.rate.and_then(|rate| Rate::from_bps(2 * rate.as_bps())), ..config }
 }
@@ -214,11 +219,12 @@ fn a_link_that_breaks_a_promise_is_found() {
     let link = |config, limit| Link::new(config, Queue::DropTail(DropTail::new(limit)));
     check_link("sound", link).unwrap();
     check_link("late", |config, limit| link(late(config), limit)).unwrap();
-    let wrong: [(Change, &str); 4] = [
+    let wrong: [(Change, &str); 5] = [
+        (steady, "in the room of"),
         (disordered, "overtake one another"),
         (|config| LinkConfig { delay: config.delay / 2, ..config }, ", before"),
         (|config| twice_as_fast(late(config)), "too close behind"),
-        (|config| LinkConfig { rate: None, ..late(config) }, "too close behind"),
+        (|config| LinkConfig { rate: None, varies: None, ..late(config) }, "too close behind"),
     ];
     for (wrong, promise) in wrong {
         broken(check_link("link", |config, limit| link(wrong(config), limit)), promise);

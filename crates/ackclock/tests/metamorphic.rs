@@ -71,7 +71,9 @@ fn everything_later_is_the_same_later() {
         // The samples of the shifted run are those of the straight one, behind the pause.
         plan.warmup = Duration::ZERO;
         // An adaptive queue adapts from the start of the run, whether or not anything comes.
+        // So does a capacity that varies.
         for link in &mut plan.links {
+            link.varies = None;
             if let QueuePlan::Red { parameters, .. } = &mut link.queue {
                 parameters.adaptive = None;
             }

@@ -73,6 +73,9 @@ def _show(described: dict[str, Any]) -> None:
     show(flows)
     _more(described["flows"], "flows")
     click.echo(f"bottleneck: {described['bottleneck']}")
+    for link in described["links"]:
+        if "varies" in link:
+            click.echo(f"varies: {link['name']}: {link['varies']}")
     _impairments(described["links"])
     for source in described["random_inputs"]:
         click.echo(f"random: {source}")

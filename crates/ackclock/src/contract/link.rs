@@ -1,6 +1,6 @@
 //! The contract of a [`Link`].
 
-use super::network::wire;
+use super::network::{variation, wire};
 use super::queue::random_limit;
 use super::{Draw, Item, Violation, for_each_case};
 use crate::link::{Link, LinkConfig};
@@ -8,9 +8,12 @@ use crate::luck::Luck;
 use crate::qdisc::{Limit, Verdict};
 use crate::sim::WirePlan;
 use crate::units::{Duration, Instant, Rate};
+use crate::variation::Variation;
 
 const CASES: u64 = 200;
 const ARRIVALS: u64 = 300;
+/// From then on a capacity does not vary, and what is not through may never be.
+const END: Instant = Instant::from_nanos(3_600_000_000_000);
 
 /// Checks that links keep what they were asked for, with random rates, delays, impairments, limits of the queue
 /// and arrivals:
@@ -20,6 +23,7 @@ const ARRIVALS: u64 = 300;
 /// * nothing overtakes anything of its flow on a link that keeps the order;
 /// * nothing arrives before its transmission and propagation could be over, and no more arrives in any time
 ///   than the rate allows;
+/// * no more bits arrive in any time than the capacity of a rate that varies;
 /// * who looks at the link, and when, changes nothing.
 ///
 /// # Errors
@@ -29,8 +33,12 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
         let rate = if draw.chance(85) { Rate::from_bps(draw.scale(1e4, 1e10) as u64) } else { None };
         let delay = draw.time(Duration::from_millis(100));
         let wire = wire(draw);
+        let luck = || Luck::new(0, 0).stream("link", "rate");
+        let plan = rate.and_then(|rate| Some((rate, variation(draw, rate.as_bps())?)));
+        let varies = plan.map(|(rate, plan)| plan.build(rate, END, luck));
         let config = LinkConfig {
             rate,
+            varies: varies.clone(),
             delay,
             wire: wire.build(|purpose| Luck::new(0, 0).stream("link", purpose)),
             histogram: draw.chance(50),
@@ -54,7 +62,8 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
         }
         course.witness(draw, &link)?;
         course.drain(&mut link)?;
-        course.check_times(rate, delay, &wire)
+        course.check_times(rate, delay, &wire)?;
+        varies.map_or(Ok(()), |varies| course.check_capacity(&varies, delay, &wire))
     })
 }
 
@@ -181,6 +190,26 @@ impl Course {
             let is_even = wire.jitter.is_zero() && !wire.reorders() && wire.duplication == 0.0;
             let apart = if is_even { transmission(rate, item) } else { Duration::ZERO };
             ensure!(*at >= *before + apart, "item {} arrives at {at}, too close behind {before}", item.number);
+        }
+        Ok(())
+    }
+
+    /// From the time at which an item came the capacity is enough for all that came since and has arrived.
+    fn check_capacity(&self, varies: &Variation, delay: Duration, wire: &WirePlan) -> Result<(), String> {
+        let is_even = wire.jitter.is_zero() && !wire.reorders() && wire.duplication == 0.0;
+        for (came, first) in self.enqueued.iter().filter(|(_, item)| is_even && item.number.is_multiple_of(10)) {
+            let mut variation = varies.clone();
+            let (mut bits, mut possible, mut since) = (0.0, 0.0, *came);
+            let later = self.arrived.iter().filter(|(_, item)| item.number >= first.number);
+            for (at, item) in later.take_while(|(at, _)| *at < END) {
+                let sent = Instant::from_nanos(at.as_nanos() - delay.as_nanos());
+                bits += 8.0 * f64::from(item.bytes);
+                possible += variation.bits_between(since, sent);
+                since = sent;
+                // The end is rounded down to a nanosecond.
+                let gained = 1.0 + 1e-9 * variation.most().as_bps() as f64;
+                ensure!(bits <= possible + gained, "{bits} bits arrive by {at} in the room of {possible}");
+            }
         }
         Ok(())
     }

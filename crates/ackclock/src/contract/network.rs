@@ -8,6 +8,7 @@ use crate::sim::{
 };
 use crate::tcp::{EcnMode, LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
+use crate::variation::{Law, Lte, OnOff, Schedule, VariationPlan, Walk, Wifi};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
 /// `cc`: the case with this number, the same in every run.
@@ -19,9 +20,18 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
     let bits = draw.scale(2e5, 2e7);
     let rate = Rate::from_bps(bits as u64);
     let delay = draw.time(Duration::from_millis(40));
-    let shared = |name: &str, queue, wire| LinkPlan { name: name.to_owned(), rate, delay, queue, wire, private: false };
+    let varies = variation(draw, bits as u64);
+    let shared = |name: &str, queue, wire| LinkPlan {
+        name: name.to_owned(),
+        rate,
+        varies: None,
+        delay,
+        queue,
+        wire,
+        private: false,
+    };
     let mut links = vec![
-        shared("bottleneck", queue(draw, bits), wire(draw)),
+        LinkPlan { varies, ..shared("bottleneck", queue(draw, bits), wire(draw)) },
         shared("bottleneck.reverse", drop_tail(1000), if draw.chance(30) { wire(draw) } else { WirePlan::default() }),
     ];
     let mut flows = Vec::new();
@@ -69,6 +79,30 @@ pub(super) fn context(draw: &mut Draw) -> CcContext {
     use TimeoutSsthresh::{HalfCwnd, HalfFlight, Law, Standard};
     let timeouts = [Standard, HalfCwnd, HalfFlight, Law];
     CcContext { timeout_ssthresh: draw.pick(&timeouts), ..CcContext::new(draw.whole(1, 20) as f64) }
+}
+
+/// How a rate varies, if it does: one time of three.
+pub(super) fn variation(draw: &mut Draw, most: u64) -> Option<VariationPlan> {
+    let time = |draw: &mut Draw| Duration::from_micros(10) + draw.time(Duration::from_millis(300));
+    let low = draw.whole(0, most);
+    Some(match draw.whole(0, 17) {
+        0 => VariationPlan::Schedule(Schedule::square(most, low, time(draw))),
+        1 => {
+            let steps = (0..draw.whole(1, 9)).map(|_| (draw.whole(0, most), time(draw))).collect();
+            VariationPlan::Schedule(Schedule::once(steps))
+        }
+        2 => {
+            let law = Law::Around { start: low, delta: most / 3 };
+            VariationPlan::Walk(Walk { law, min_bps: 0, max_bps: most, step: time(draw) })
+        }
+        3 => {
+            let (mean_high, mean_low) = (time(draw), time(draw));
+            VariationPlan::OnOff(OnOff { high_bps: most, low_bps: 0, mean_high, mean_low })
+        }
+        4 => VariationPlan::Lte(Lte { max_bps: most, volatility: 1.0, mean_outage: time(draw) }),
+        5 => VariationPlan::Wifi(Wifi { max_bps: most, stations: draw.whole(0, 5) as u32 }),
+        _ => return None,
+    })
 }
 
 fn limit(draw: &mut Draw) -> Limit {

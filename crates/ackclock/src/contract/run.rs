@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 /// Runs a plan with algorithms of the caller's own, and checks that the result keeps what every run must:
 ///
 /// * sent + duplicated = delivered + corrupted + dropped + lost + in flight, in packets and in bytes, data and acknowledgements;
-/// * no link sends more than its rate allows, no queue holds more than its limit;
+/// * no link sends more than its capacity allows, no queue holds more than its limit;
 /// * nobody measures an RTT below the propagation of the path;
 /// * windows are finite and at least one segment; no more is in flight than the receiver's window allows;
 /// * only ECN-capable flows are marked;
@@ -53,7 +53,9 @@ fn check_links(plan: &Plan, result: &RunResult) -> Result<(), String> {
         let Some(known) = known else { return Err(format!("no link of the plan is called {}", link.name)) };
         // A packet counts when its transmission begins: one of them may reach beyond the end.
         if let (Some(rate), Some(utilization)) = (known.rate, link.utilization) {
-            let most = 1.0 + 8.0 * f64::from(largest) / (rate.as_bps() as f64 * secs);
+            let capacity = link.capacity_bps.unwrap_or(rate.as_bps() as f64);
+            ensure!(capacity <= rate.as_bps() as f64, "{} had {capacity} of {rate}", link.name);
+            let most = 1.0 + 8.0 * f64::from(largest) / (capacity * secs);
             ensure!(utilization <= most, "{} is used {utilization} times", link.name);
         }
         // What waited at the end of the warm-up leaves in the window of measurement.

@@ -24,6 +24,7 @@ use hdrhistogram::Histogram;
 
 use crate::qdisc::{Ecn, Qdisc, Queue, Queued, Reason, Verdict};
 use crate::units::{Duration, Instant, Rate};
+use crate::variation::{Pace, Variation};
 
 /// What a link needs to know of an item beside what its queue does.
 pub trait Carried: Queued + Clone {
@@ -41,6 +42,8 @@ pub trait Carried: Queued + Clone {
 pub struct LinkConfig {
     /// Bits per second; `None` for a pure delay.
     pub rate: Option<Rate>,
+    /// What of the rate there is over time; `None` where it is always all of it.
+    pub varies: Option<Variation>,
     /// Propagation.
     pub delay: Duration,
     /// What goes wrong behind the transmitter; `None` where nothing does.
@@ -105,7 +108,7 @@ impl<T: Carried> Link<T> {
     /// An idle link with an empty queue.
     pub fn new(config: LinkConfig, queue: Queue<T>) -> Self {
         Link {
-            transmitter: Transmitter::new(config.rate),
+            transmitter: Transmitter::new(config.rate, config.varies),
             delay: config.delay,
             wire: config.wire.map(Box::new),
             queue,
@@ -300,7 +303,7 @@ impl<T: Carried> Link<T> {
 /// Turns bytes into time, and loses none of it to rounding while it is busy.
 #[derive(Clone, Debug)]
 struct Transmitter {
-    rate: Option<Rate>,
+    line: Line,
     free_at: Instant,
     /// What whole nanoseconds could not express of the busy period so far, in 1/rate ns.
     remainder: u64,
@@ -308,17 +311,40 @@ struct Transmitter {
     cached: (u32, Duration, u64),
 }
 
+/// What a transmitter sends into.
+#[derive(Clone, Debug)]
+enum Line {
+    /// Everything at once.
+    Delay,
+    /// At the same rate at all times.
+    Even(Rate),
+    /// At a rate that varies.
+    Varying(Box<Pace>),
+}
+
 impl Transmitter {
-    fn new(rate: Option<Rate>) -> Self {
-        Transmitter { rate, free_at: Instant::ZERO, remainder: 0, cached: (0, Duration::ZERO, 0) }
+    fn new(rate: Option<Rate>, varies: Option<Variation>) -> Self {
+        let line = match (rate, varies) {
+            (None, _) => Line::Delay,
+            (Some(rate), None) => Line::Even(rate),
+            (Some(_), Some(variation)) => Line::Varying(Box::new(Pace::new(variation))),
+        };
+        Transmitter { line, free_at: Instant::ZERO, remainder: 0, cached: (0, Duration::ZERO, 0) }
     }
 
     /// Sends `bytes` from `start` on; returns when the last bit has left.
     #[inline]
     fn send(&mut self, start: Instant, bytes: u32) -> Instant {
-        let Some(rate) = self.rate else {
-            self.free_at = start;
-            return start;
+        let rate = match &mut self.line {
+            Line::Even(rate) => *rate,
+            Line::Delay => {
+                self.free_at = start;
+                return start;
+            }
+            Line::Varying(pace) => {
+                self.free_at = pace.send(start, bytes);
+                return self.free_at;
+            }
         };
         if start > self.free_at {
             self.remainder = 0;

@@ -55,7 +55,7 @@ fn link(rate_bps: u64, delay: Duration, limit: u32, loss: Loss) -> Link<Frame> {
 }
 
 fn impaired(rate_bps: u64, delay: Duration, limit: u32, wire: Wire) -> Link<Frame> {
-    let config = LinkConfig { rate: Rate::from_bps(rate_bps), delay, wire: Some(wire), histogram: true };
+    let config = LinkConfig { rate: Rate::from_bps(rate_bps), varies: None, delay, wire: Some(wire), histogram: true };
     Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(limit))))
 }
 
@@ -218,6 +218,7 @@ fn a_script_marks_what_is_ecn_capable() {
     let script = Script { marked: vec![1, 2], ..Script::default() };
     let config = LinkConfig {
         rate: None,
+        varies: None,
         delay: Duration::ZERO,
         wire: Some(losing(Loss::Scripted(Scripted::new(script)))),
         histogram: false,

@@ -81,6 +81,9 @@ pub struct LinkSamples {
     pub forwarded_bytes: Vec<u64>,
     /// Packets dropped so far.
     pub drops: Vec<u64>,
+    /// Mean of the available capacity since the last sample, at the first one the capacity then; not a number for a pure
+    /// delay. Empty where no link varies.
+    pub capacity_bps: Vec<f64>,
 }
 
 /// What happened to every packet, link by link, and to the windows; all columns are of one length, times ascend.

@@ -12,6 +12,7 @@ use crate::luck::Luck;
 use crate::sim::{FlowPlan, LinkPlan, Plan, QueueLimit, QueuePlan, Sampling, Traffic};
 use crate::tcp::{Transport, Variations};
 use crate::units::{Duration, Instant};
+use crate::variation::VariationPlan;
 
 /// The plan of one replicate.
 pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
@@ -44,12 +45,24 @@ fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
         .map(|(index, link)| LinkPlan {
             name: link.name.clone(),
             rate: link.rate,
+            varies: variation_of_link(link)
+                .transpose()
+                .unwrap_or_else(|(key, problem)| panic!("invariant: rates that vary were checked, {key}: {problem}")),
             delay: link.delay,
             queue: sound(queue_plan(&link.queue, &place_of_link(document, network, index))),
             wire: link.impairments.plan(),
             private: false,
         })
         .collect()
+}
+
+/// How the rate of a shared link varies, if it does.
+fn variation_of_link(link: &DirectedLink) -> Option<Result<VariationPlan, KeyProblem>> {
+    let varies = link.varies.as_ref()?;
+    Some(match link.rate {
+        Some(rate) => varies.plan(rate),
+        None => Err(("kind", Problem::VariesWithoutRate { link: link.name.clone() })),
+    })
 }
 
 /// What the queue of a shared link has to know: who crosses it makes the bandwidth-delay product.
@@ -82,11 +95,11 @@ fn place_of_access(keys: &TransportKeys, route: &Route, access: &Access, is_way_
     }
 }
 
-/// The key of a queue that does not fit, and why.
-type QueueProblem = (&'static str, Problem);
+/// The key of a table that does not fit, and why.
+type KeyProblem = (&'static str, Problem);
 
 /// The plan of a queue at its place.
-fn queue_plan(queue: &Queue, place: &Place) -> Result<QueuePlan, QueueProblem> {
+fn queue_plan(queue: &Queue, place: &Place) -> Result<QueuePlan, KeyProblem> {
     let limit = match queue.limit() {
         Limit::Packets(packets) => QueueLimit::Packets(packets),
         Limit::Bytes(bytes) => QueueLimit::Bytes(bytes),
@@ -99,28 +112,30 @@ fn queue_plan(queue: &Queue, place: &Place) -> Result<QueuePlan, QueueProblem> {
     })
 }
 
-fn sound(plan: Result<QueuePlan, QueueProblem>) -> QueuePlan {
+fn sound(plan: Result<QueuePlan, KeyProblem>) -> QueuePlan {
     plan.unwrap_or_else(|(key, problem)| panic!("invariant: queues were checked, {key}: {problem}"))
 }
 
-/// Checks every queue at its place.
+/// Checks every queue and every rate that varies at its place.
 ///
 /// # Errors
-/// The place and the key of the first queue that does not fit.
-pub fn check_queues(document: &Document, network: &Network) -> Result<(), (Vec<String>, Problem)> {
-    let at = |place: &str, plan: Result<QueuePlan, QueueProblem>| {
-        let misfit = |(key, problem)| (format!("{place}.queue.{key}").split('.').map(str::to_owned).collect(), problem);
-        plan.map(|_| ()).map_err(misfit)
+/// The place and the key of the first one that does not fit.
+pub fn check_links(document: &Document, network: &Network) -> Result<(), (Vec<String>, Problem)> {
+    let at = |place: &str, problem: Option<KeyProblem>| match problem {
+        Some((key, problem)) => Err((format!("{place}.{key}").split('.').map(str::to_owned).collect(), problem)),
+        None => Ok(()),
     };
     for (index, link) in network.links.iter().enumerate() {
         let place = network.place(document, index);
-        at(&place, queue_plan(&link.queue, &place_of_link(document, network, index)))?;
+        at(&format!("{place}.varies"), variation_of_link(link).and_then(Result::err))?;
+        let queue = queue_plan(&link.queue, &place_of_link(document, network, index));
+        at(&format!("{place}.queue"), queue.err())?;
     }
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         for is_way_of_acks in [false, true] {
             if let Some(access) = &network.access {
                 let place = place_of_access(&flow.transport, route, access, is_way_of_acks);
-                at("topology.access", queue_plan(&access.queue, &place))?;
+                at("topology.access.queue", queue_plan(&access.queue, &place).err())?;
             }
         }
     }
@@ -190,6 +205,7 @@ impl SingleFlow<'_> {
         LinkPlan {
             name: format!("{}.{part}", self.name),
             rate: access.rate,
+            varies: None,
             delay: access.delay + extra,
             queue: sound(queue_plan(&access.queue, &place)),
             wire,

@@ -96,6 +96,7 @@ impl Walk {
             Some("cc") => "algorithm",
             Some("queue") => "queue discipline",
             Some("loss") => "loss model",
+            Some("varies") => "kind of variation",
             Some("traffic") => "kind of traffic",
             _ => "kind",
         }
@@ -167,11 +168,12 @@ impl Walk {
     }
 
     fn integer(&self, number: i128, schema: &Json) -> Result<(), Misfit> {
-        let max = match schema.get("format").and_then(Json::as_str) {
+        let largest = match schema.get("format").and_then(Json::as_str) {
             Some("uint32") => i128::from(u32::MAX),
             Some("uint64") => i128::from(u64::MAX),
             _ => return self.in_range(number as f64, schema),
         };
+        let max = schema.get("maximum").and_then(Json::as_u64).map_or(largest, i128::from);
         let min = schema.get("minimum").and_then(Json::as_i64).map_or(0, i128::from);
         if (min..=max).contains(&number) {
             return Ok(());

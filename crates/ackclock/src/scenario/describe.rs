@@ -6,12 +6,14 @@ use serde::Serialize;
 use super::Scenario;
 use super::impairments::{Impairments, Loss};
 use super::network::Queue;
+use super::quantity::RateOrZero;
 use super::schema::{Document, Draw};
 use super::topology::Network;
 use crate::qdisc::{RedMode, RedParameters};
 use crate::sim::{
     FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, ReorderingPlan, Script, Traffic, WirePlan,
 };
+use crate::variation::{Law, Leo, Lte, OnOff, VariationPlan, Walk, Wifi};
 
 /// A scenario, spelled out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,6 +51,9 @@ pub struct LinkDescription {
     pub name: String,
     /// Bits per second; none for a pure delay.
     pub rate_bps: Option<u64>,
+    /// How the rate varies, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub varies: Option<String>,
     /// Propagation.
     pub delay_s: f64,
     /// Upper bound of the extra delay of each packet.
@@ -120,6 +125,7 @@ fn describe_link(link: &LinkPlan) -> LinkDescription {
     LinkDescription {
         name: link.name.clone(),
         rate_bps: link.rate.map(|rate| rate.as_bps()),
+        varies: link.varies.as_ref().map(variation_in_words),
         delay_s: link.delay.as_secs_f64(),
         jitter_s: link.wire.jitter.as_secs_f64(),
         queue,
@@ -130,6 +136,36 @@ fn describe_link(link: &LinkPlan) -> LinkDescription {
         loss: loss_in_words(&link.wire.loss),
         impairments: impairments_in_words(&link.wire),
         private: link.private,
+    }
+}
+
+fn variation_in_words(plan: &VariationPlan) -> String {
+    let shown = |bps: u64| RateOrZero(bps);
+    match plan {
+        VariationPlan::Schedule(schedule) => format!("timetable, up to {}", shown(schedule.peak_bps())),
+        VariationPlan::Walk(Walk { law, min_bps, max_bps, step }) => {
+            let (min, max) = (shown(*min_bps), shown(*max_bps));
+            let law = match law {
+                Law::Anywhere => "random".to_owned(),
+                Law::Around { start, delta } => format!("random-walk from {} by {}", shown(*start), shown(*delta)),
+                Law::Additive { start, delta } => format!("additive-walk from {} by {}", shown(*start), shown(*delta)),
+                Law::Multiplicative { start, factor } => {
+                    format!("multiplicative-walk from {} by {factor}", shown(*start))
+                }
+            };
+            format!("{law}, kept between {min} and {max}, every {step}")
+        }
+        VariationPlan::OnOff(OnOff { high_bps, low_bps, mean_high, mean_low }) => {
+            let (high, low) = (shown(*high_bps), shown(*low_bps));
+            format!("on-off, {high} for {mean_high} and {low} for {mean_low} on average")
+        }
+        VariationPlan::Wifi(Wifi { stations, .. }) => format!("wifi, {stations} other stations"),
+        VariationPlan::Lte(Lte { volatility, mean_outage, .. }) => {
+            format!("lte, volatility {volatility}, outages of {mean_outage} on average")
+        }
+        VariationPlan::Leo(Leo { min_bps, slot, interruption, .. }) => {
+            format!("leo, from {}, slots of {slot}, interruptions of {interruption}", shown(*min_bps))
+        }
     }
 }
 
@@ -218,6 +254,10 @@ pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
             inputs.push(format!("early drops of {name}: RED"));
         }
         inputs.extend(random_impairments(name, impairments));
+    }
+    let varying = network.links.iter().filter_map(|link| Some((link, link.varies.as_ref()?)));
+    for (link, varies) in varying.filter(|(_, varies)| varies.is_random()) {
+        inputs.push(format!("rate of {}: {}", link.name, varies.name()));
     }
     for flow in &document.flows {
         let drawn = |draw: &Draw| format!("uniform, {} to {}", draw.min(), draw.max());

@@ -294,6 +294,29 @@ pub enum Problem {
         /// The upper one.
         max: String,
     },
+    /// A rate that varies beside no rate.
+    #[error("a rate that varies needs its highest value beside it, and link \"{link}\" has no rate")]
+    VariesWithoutRate {
+        /// The link.
+        link: String,
+    },
+    /// A file that nobody has read.
+    #[error("\"{file}\" cannot be read here; write its lines as milliseconds")]
+    NoFilesHere {
+        /// The name of the file.
+        file: String,
+    },
+    /// A trace in a file, and one beside it.
+    #[error("write a file or milliseconds, not both")]
+    TwoTraces,
+    /// A trace file that cannot be used.
+    #[error("{file}: {message}")]
+    TraceFile {
+        /// The name of the file.
+        file: String,
+        /// What is wrong, with the line.
+        message: String,
+    },
     /// A jitter relative to a rate that there is not.
     #[error("a jitter in packets needs a rate, and the bottleneck \"{link}\" has none")]
     PacketsWithoutRate {

@@ -23,8 +23,10 @@ mod schema;
 mod sets;
 mod shorthand;
 mod topology;
+mod traces;
 mod tree;
 mod validate;
+mod variation;
 mod warnings;
 
 pub use catalog::{CATALOGS, Entry, Parameter, catalog};
@@ -34,6 +36,7 @@ pub use fuzz::fuzz;
 pub use json_schema::document_schema;
 pub use keys::{KeyInfo, keys};
 pub use schema::Document;
+pub use traces::ReadFile;
 
 use crate::luck::Luck;
 use crate::sim::Plan;
@@ -55,7 +58,20 @@ impl Scenario {
     /// # Errors
     /// The first mistake, with its place.
     pub fn from_toml<S: AsRef<str>>(text: &str, source: &str, sets: &[S]) -> Result<Self, ScenarioError> {
-        Self::from_tree(parse::toml(text, source)?, source, sets)
+        Self::from_tree(parse::toml(text, source)?, source, sets, None)
+    }
+
+    /// Reads TOML that may name trace files, whose text comes from `read_file`.
+    ///
+    /// # Errors
+    /// The first mistake, with its place.
+    pub fn from_toml_with<S: AsRef<str>>(
+        text: &str,
+        source: &str,
+        sets: &[S],
+        read_file: ReadFile<'_>,
+    ) -> Result<Self, ScenarioError> {
+        Self::from_tree(parse::toml(text, source)?, source, sets, Some(read_file))
     }
 
     /// Reads the same tree from JSON.
@@ -63,7 +79,20 @@ impl Scenario {
     /// # Errors
     /// The first mistake, with its place.
     pub fn from_json<S: AsRef<str>>(text: &str, source: &str, sets: &[S]) -> Result<Self, ScenarioError> {
-        Self::from_tree(parse::json(text, source)?, source, sets)
+        Self::from_tree(parse::json(text, source)?, source, sets, None)
+    }
+
+    /// Reads JSON that may name trace files, whose text comes from `read_file`.
+    ///
+    /// # Errors
+    /// The first mistake, with its place.
+    pub fn from_json_with<S: AsRef<str>>(
+        text: &str,
+        source: &str,
+        sets: &[S],
+        read_file: ReadFile<'_>,
+    ) -> Result<Self, ScenarioError> {
+        Self::from_tree(parse::json(text, source)?, source, sets, Some(read_file))
     }
 
     /// This scenario with some keys changed.
@@ -71,10 +100,28 @@ impl Scenario {
     /// # Errors
     /// The first mistake.
     pub fn with_sets<S: AsRef<str>>(&self, sets: &[S]) -> Result<Self, ScenarioError> {
-        Self::from_tree(self.tree.clone(), &self.source, sets)
+        Self::from_tree(self.tree.clone(), &self.source, sets, None)
     }
 
-    fn from_tree<S: AsRef<str>>(mut tree: Node, source: &str, sets: &[S]) -> Result<Self, ScenarioError> {
+    /// This scenario with some keys changed, among them maybe names of trace files.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn with_sets_and<S: AsRef<str>>(&self, sets: &[S], read_file: ReadFile<'_>) -> Result<Self, ScenarioError> {
+        Self::from_tree(self.tree.clone(), &self.source, sets, Some(read_file))
+    }
+
+    /// The file that the scenario came from, as messages call it.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn from_tree<S: AsRef<str>>(
+        mut tree: Node,
+        source: &str,
+        sets: &[S],
+        read_file: Option<ReadFile<'_>>,
+    ) -> Result<Self, ScenarioError> {
         let empty = matches!(&tree.value, tree::Value::Table(entries) if entries.is_empty());
         if empty && sets.is_empty() {
             return Err(ScenarioError::new(source, tree::Origin::File, String::new(), Problem::Empty));
@@ -83,13 +130,17 @@ impl Scenario {
         for set in sets {
             sets::apply(&mut tree, set.as_ref())?;
         }
-        let place = |(path, problem): (Vec<String>, Problem)| {
-            let path = written(&tree, path);
-            ScenarioError::new(source, tree.origin_of(&path), shown(&tree, &path), problem)
+        let place = |tree: &Node, (path, problem): (Vec<String>, Problem)| {
+            let path = written(tree, path);
+            ScenarioError::new(source, tree.origin_of(&path), shown(tree, &path), problem)
         };
-        conform::conform(&tree).map_err(place)?;
-        let document = resolve::resolve(&tree).map_err(|message| place((Vec::new(), Problem::Internal { message })))?;
-        let network = validate::validate(&document).map_err(place)?;
+        conform::conform(&tree).map_err(|misfit| place(&tree, misfit))?;
+        if let Some(read_file) = read_file {
+            tree = traces::read(&tree, read_file).map_err(|misfit| place(&tree, misfit))?;
+        }
+        let internal = |message| place(&tree, (Vec::new(), Problem::Internal { message }));
+        let document = resolve::resolve(&tree).map_err(internal)?;
+        let network = validate::validate(&document).map_err(|misfit| place(&tree, misfit))?;
         Ok(Scenario { source: source.to_owned(), tree, document, network })
     }
 

@@ -8,6 +8,7 @@ use super::json_schema::without_default;
 use super::quantity::Limit;
 use super::red::Red;
 use super::shorthand::Shorthand;
+use super::variation::Varies;
 use crate::units::{Duration, Rate};
 
 /// A network by its shape.
@@ -24,6 +25,10 @@ pub enum Topology {
 pub struct Dumbbell {
     /// Rate of the bottleneck, each way.
     pub rate: Rate,
+    /// What of the rate there is over time; `rate` is the highest value. By default always all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Shorthand<Varies>")]
+    pub varies: Option<Varies>,
     /// Propagation through the bottleneck, one way.
     pub delay: Duration,
     /// Queue of the data direction.
@@ -48,6 +53,10 @@ pub struct Link {
     /// Rate, each way; without it a pure delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// What of the rate there is over time; `rate` is the highest value. By default always all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Shorthand<Varies>")]
+    pub varies: Option<Varies>,
     /// Propagation, one way.
     #[serde(default)]
     pub delay: Duration,
@@ -70,6 +79,10 @@ pub struct Reverse {
     /// Rate; by default that of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// What of the rate there is over time; `rate` is the highest value. By default always all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Shorthand<Varies>")]
+    pub varies: Option<Varies>,
     /// Propagation; by default that of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,

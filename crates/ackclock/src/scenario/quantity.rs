@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::error::Problem;
-use crate::units::{Duration, Rate, parse_bytes, parse_duration, parse_rate};
+use crate::units::{Duration, ParseQuantityError, Rate, parse_bytes, parse_duration, parse_rate};
 
 /// The key of the JSON Schema under which the name of a quantity stands.
 pub const SCHEMA_KEY: &str = "x-quantity";
@@ -41,6 +41,31 @@ impl Quantity for Rate {
 
     fn parse(text: &str) -> Result<Self, Problem> {
         Ok(parse_rate(text)?)
+    }
+}
+
+/// Bits per second, zero among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RateOrZero(pub u64);
+
+impl Quantity for RateOrZero {
+    const NAME: &'static str = "rate or zero";
+    const EXAMPLE: &'static str = "5 Mbit/s";
+
+    fn parse(text: &str) -> Result<Self, Problem> {
+        match parse_rate(text) {
+            Err(ParseQuantityError::ZeroRate { .. }) => Ok(RateOrZero(0)),
+            rate => Ok(RateOrZero(rate?.as_bps())),
+        }
+    }
+}
+
+impl fmt::Display for RateOrZero {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Rate::from_bps(self.0) {
+            Some(rate) => rate.fmt(f),
+            None => f.write_str("0 bit/s"),
+        }
     }
 }
 
@@ -221,6 +246,7 @@ impl Exact for Duration {
 }
 
 impl Exact for Rate {}
+impl Exact for RateOrZero {}
 impl Exact for Size {}
 impl Exact for Limit {}
 impl Exact for SendJitter {}
@@ -283,7 +309,7 @@ macro_rules! quantities {
     };
 }
 
-quantities!(Duration, Rate, Size, Limit, SendJitter, Interval);
+quantities!(Duration, Rate, RateOrZero, Size, Limit, SendJitter, Interval);
 
 #[cfg(test)]
 mod tests {
@@ -323,6 +349,7 @@ mod tests {
         check::<SendJitter>("0.3 packets");
         check::<Size>("50 kB");
         check::<Rate>("1.234567 Gbit/s");
+        check::<RateOrZero>("0 Mbit/s");
         check::<Duration>("8639999999999999 ns");
     }
 }

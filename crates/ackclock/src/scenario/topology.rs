@@ -7,6 +7,7 @@ use super::error::{Hint, Problem};
 use super::impairments::Impairments;
 use super::network::{Access, Dumbbell, Link, Queue, Topology};
 use super::schema::{Document, Flow};
+use super::variation::Varies;
 use crate::units::{Duration, Rate};
 
 /// Name of the link of a dumbbell that all flows share, and of the link that summaries are about.
@@ -34,6 +35,8 @@ pub struct DirectedLink {
     pub name: String,
     /// None for a pure delay.
     pub rate: Option<Rate>,
+    /// What of the rate there is over time.
+    pub varies: Option<Varies>,
     /// Propagation.
     pub delay: Duration,
     /// The queue.
@@ -164,20 +167,21 @@ impl Network {
 }
 
 fn both_ways_of_dumbbell(dumbbell: &Dumbbell) -> Vec<DirectedLink> {
-    let Dumbbell { rate, delay, queue, impairments, reverse, access: _ } = dumbbell.clone();
-    both_ways(BOTTLENECK, &Link { rate: Some(rate), delay, queue, impairments, reverse }).into()
+    let Dumbbell { rate, varies, delay, queue, impairments, reverse, access: _ } = dumbbell.clone();
+    both_ways(BOTTLENECK, &Link { rate: Some(rate), varies, delay, queue, impairments, reverse }).into()
 }
 
 fn both_ways(name: &str, link: &Link) -> [DirectedLink; 2] {
-    let Link { rate, delay, queue, impairments, reverse } = link.clone();
+    let Link { rate, varies, delay, queue, impairments, reverse } = link.clone();
     let back = DirectedLink {
         name: format!("{name}{REVERSE}"),
         rate: reverse.rate.or(rate),
+        varies: reverse.varies,
         delay: reverse.delay.unwrap_or(delay),
         queue: reverse.queue,
         impairments: reverse.impairments,
     };
-    [DirectedLink { name: name.to_owned(), rate, delay, queue, impairments }, back]
+    [DirectedLink { name: name.to_owned(), rate, varies, delay, queue, impairments }, back]
 }
 
 /// A sum of delays, refused where it is longer than anything that makes sense.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compile::check_queues;
+use super::compile::check_links;
 use super::error::Problem;
 use super::impairments::Loss;
 use super::network::Queue;
@@ -43,7 +43,7 @@ pub fn validate(document: &Document) -> Result<Network, Misfit> {
     losses(document, &network)?;
     hops(document, &network)?;
     limits(document, &network)?;
-    check_queues(document, &network)?;
+    check_links(document, &network)?;
     jitters(document, &network)?;
     samples(document, &network)?;
     Ok(network)

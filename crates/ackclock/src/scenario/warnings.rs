@@ -1,10 +1,12 @@
 //! What a scenario says that it hardly means: look before you trust the results.
 
 use super::network::Queue;
+use super::quantity::RateOrZero;
 use super::red::Red;
 use super::schema::{Document, Flow};
-use super::topology::Network;
+use super::topology::{DirectedLink, Network};
 use crate::tcp::EcnMode;
+use crate::variation::VariationPlan;
 
 /// The links of a dumbbell that each flow has for itself.
 const ACCESS: &str = "access";
@@ -30,6 +32,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     if let Some(queue) = access {
         check_queue("every access link", queue, document.flows.iter().collect());
     }
+    warnings.extend(network.links.iter().filter_map(capped_trace));
     warnings.extend(network.parts().flat_map(|(name, _, impairments)| impairments.warnings(name)));
     for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
         let shared = route.forward.iter().map(|link| &network.links[*link]);
@@ -47,6 +50,20 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         }
     }
     warnings
+}
+
+/// A trace that offers more than the link's rate.
+fn capped_trace(link: &DirectedLink) -> Option<String> {
+    let (rate, varies) = (link.rate?, link.varies.as_ref()?);
+    let Ok(VariationPlan::Schedule(schedule)) = varies.plan(rate) else { return None };
+    let share = schedule.share_above(rate.as_bps());
+    let (name, peak) = (&link.name, RateOrZero(schedule.peak_bps()));
+    (share > 0.0).then(|| {
+        format!(
+            "{name} has a rate of {rate}, but its trace goes up to {peak}: {:.1} % of the trace is cut off",
+            100.0 * share
+        )
+    })
 }
 
 fn marks(queue: &Queue) -> bool {
@@ -106,6 +123,17 @@ mod tests {
                 "the queue of every access link is to mark packets, but of the flows that cross it none is ECN-capable: plain"
             ]
         );
+    }
+
+    #[test]
+    fn a_trace_that_is_cut_off_is_named() {
+        // 12.032 Mbit/s in the first of two milliseconds.
+        let trace = "varies = { kind = 'trace', milliseconds = [1, 2, 2] }";
+        let expected =
+            "bottleneck has a rate of 8 Mbit/s, but its trace goes up to 24.064 Mbit/s: 55.7 % of the trace is cut off";
+        assert_eq!(warnings(trace, PLAIN), [expected]);
+        let even = "varies = { kind = 'trace', bin = '5 ms', milliseconds = [5, 5, 5] }";
+        assert_eq!(warnings(even, PLAIN), [""; 0]);
     }
 
     #[test]

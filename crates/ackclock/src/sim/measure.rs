@@ -4,6 +4,7 @@ use super::plan::Plan;
 use super::result::{FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary};
 use super::simulation::{Flow, Packets, Simulation};
 use crate::link::LinkCounters;
+use crate::luck::Luck;
 use crate::metric::{jain_index, loss_rate, ratio, spread};
 use crate::probe::Samples;
 use crate::tcp::SenderCounters;
@@ -164,9 +165,11 @@ impl Measurement {
         let bits = 8.0 * (after.forwarded_bytes - before.forwarded_bytes) as f64;
         let secs = end.since(self.since).as_secs_f64();
         let waits = link.waits();
+        let capacity_bps = self.capacity_bps(plan, index, end);
         LinkResult {
             name: plan.links[index].name.clone(),
-            utilization: plan.links[index].rate.map(|rate| bits / (rate.as_bps() as f64 * secs)),
+            utilization: capacity_bps.map(|capacity| ratio(bits, capacity * secs)),
+            capacity_bps: capacity_bps.filter(|_| plan.links[index].varies.is_some()),
             arrivals: after.arrivals - before.arrivals,
             forwarded,
             drops: after.drops - before.drops,
@@ -182,6 +185,15 @@ impl Measurement {
         }
     }
 
+    /// The mean of the available capacity; none for a pure delay.
+    fn capacity_bps(&self, plan: &Plan, link: usize, end: Instant) -> Option<f64> {
+        let link = &plan.links[link];
+        match link.variation(Luck::from_root(plan.seed), end) {
+            Some(mut variation) => Some(variation.mean_bps(self.since, end)),
+            None => link.rate.map(|rate| rate.as_bps() as f64),
+        }
+    }
+
     fn summary(&self, plan: &Plan, simulation: &Simulation, flows: &[FlowResult], end: Instant) -> Summary {
         let bottleneck = self.link(plan, simulation, plan.bottleneck, end);
         let goodputs: Vec<_> = flows.iter().map(|flow| flow.goodput_bps).collect();
@@ -194,7 +206,7 @@ impl Measurement {
         }
         let secs = end.since(self.since).as_secs_f64();
         let goodput_bps = 8.0 * delivered as f64 / secs;
-        let capacity_bps = plan.links[plan.bottleneck].rate.map_or(0.0, |rate| rate.as_bps() as f64);
+        let capacity_bps = self.capacity_bps(plan, plan.bottleneck, end).unwrap_or(0.0);
         Summary {
             goodput_bps,
             throughput_bps: 8.0 * wire_bytes as f64 / secs,

@@ -2,10 +2,11 @@
 
 use super::wire::WirePlan;
 use crate::cc::{CcContext, CcSpec};
-use crate::luck::Stream;
+use crate::luck::{Luck, Stream};
 use crate::qdisc::{DropTail, Limit, Queue, Queued, Red, RedParameters};
 use crate::tcp::Transport;
 use crate::units::{Duration, Instant, Rate};
+use crate::variation::{Variation, VariationPlan};
 
 /// Everything that one run needs. The same plan gives the same result, byte by byte.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct LinkPlan {
     pub name: String,
     /// Bits per second; `None` for a pure delay.
     pub rate: Option<Rate>,
+    /// What of the rate there is over time; `None` where it is always all of it.
+    pub varies: Option<VariationPlan>,
     /// Propagation, one way.
     pub delay: Duration,
     /// The queue in front of the transmitter.
@@ -49,6 +52,14 @@ pub struct LinkPlan {
     /// True for a link that belongs to one flow (access links, pure delays): it appears in the results
     /// only on request.
     pub private: bool,
+}
+
+impl LinkPlan {
+    /// What of the rate there is in a run with this `luck` until its `end`.
+    pub fn variation(&self, luck: Luck, end: Instant) -> Option<Variation> {
+        let stream = || luck.stream(&self.name, "rate");
+        self.varies.as_ref().zip(self.rate).map(|(plan, rate)| plan.build(rate, end, stream))
+    }
 }
 
 /// A queue discipline with its parameters.

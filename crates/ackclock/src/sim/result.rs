@@ -78,7 +78,7 @@ pub struct Summary {
     pub throughput_bps: f64,
     /// Bits that the bottleneck transmitted over what it could have.
     pub utilization: f64,
-    /// Goodput over the capacity of the bottleneck.
+    /// Goodput over the capacity of the bottleneck, the mean of what was available where it varies.
     pub efficiency: f64,
     /// Goodput over the payload sent, retransmissions included.
     pub delivery_ratio: f64,
@@ -152,6 +152,9 @@ pub struct LinkResult {
     pub name: String,
     /// Bits transmitted over what could have been; none for a pure delay.
     pub utilization: Option<f64>,
+    /// Mean of the available capacity; none for a link that does not vary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity_bps: Option<f64>,
     /// Packets that came to the queue.
     pub arrivals: u64,
     /// Packets that left the transmitter.

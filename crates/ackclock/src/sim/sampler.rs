@@ -3,8 +3,10 @@
 use super::plan::Plan;
 use super::simulation::{Flow, Packets};
 use crate::cc::CongestionControl;
+use crate::luck::Luck;
 use crate::probe::Samples;
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Rate};
+use crate::variation::Variation;
 
 /// Writes samples down.
 #[derive(Debug, Default)]
@@ -14,6 +16,27 @@ pub(super) struct Sampler {
     /// Indices into the plan.
     flows: Vec<usize>,
     links: Vec<usize>,
+    /// What each of these links could have carried; empty where none varies.
+    capacities: Vec<Capacity>,
+    /// The time of the last sample.
+    last: Instant,
+}
+
+/// The available capacity of a link.
+#[derive(Debug)]
+enum Capacity {
+    Even(Option<Rate>),
+    Varying(Box<Variation>),
+}
+
+impl Capacity {
+    /// The mean between two times; not a number for a pure delay.
+    fn mean_bps(&mut self, since: Instant, until: Instant) -> f64 {
+        match self {
+            Capacity::Even(rate) => rate.map_or(f64::NAN, |rate| rate.as_bps() as f64),
+            Capacity::Varying(variation) => variation.mean_bps(since, until),
+        }
+    }
 }
 
 impl Sampler {
@@ -26,7 +49,15 @@ impl Sampler {
             link_names: links.iter().map(|link| plan.links[*link].name.clone()).collect(),
             ..Samples::default()
         };
-        Sampler { interval, samples, flows, links }
+        let end = Instant::ZERO + plan.duration;
+        let capacity = |link: &usize| {
+            let link = &plan.links[*link];
+            let variation = link.variation(Luck::from_root(plan.seed), end);
+            variation.map_or(Capacity::Even(link.rate), |variation| Capacity::Varying(Box::new(variation)))
+        };
+        let varies = links.iter().any(|link| plan.links[*link].varies.is_some());
+        let capacities = if varies { links.iter().map(capacity).collect() } else { Vec::new() };
+        Sampler { interval, samples, flows, links, capacities, last: Instant::ZERO }
     }
 
     /// Takes a sample at `now`; returns the time of the next one.
@@ -67,6 +98,8 @@ impl Sampler {
             columns.forwarded_bytes.push(counters.forwarded_bytes);
             columns.drops.push(counters.drops);
         }
+        columns.capacity_bps.extend(self.capacities.iter_mut().map(|capacity| capacity.mean_bps(self.last, now)));
+        self.last = now;
         now + self.interval
     }
 

@@ -168,7 +168,8 @@ impl<'plan> Simulation<'plan> {
         let (link_rank, flow_rank) = (ranks(&link_order), ranks(&flow_order));
         let components = Components { links: link_order.len() as u32, flows: flow_order.len() as u32 };
         let mut hops = Vec::new();
-        let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], &luck)).collect();
+        let end = Instant::ZERO + plan.duration;
+        let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], luck, end)).collect();
         let flows: Vec<Flow> = flow_order
             .iter()
             .map(|index| {
@@ -512,9 +513,10 @@ impl Flow {
     }
 }
 
-fn build_link(plan: &LinkPlan, luck: &Luck) -> Packets {
+fn build_link(plan: &LinkPlan, luck: Luck, end: Instant) -> Packets {
     let wire = plan.wire.build(|purpose| luck.stream(&plan.name, purpose));
-    let config = LinkConfig { rate: plan.rate, delay: plan.delay, wire, histogram: !plan.private };
+    let varies = plan.variation(luck, end);
+    let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, wire, histogram: !plan.private };
     Link::new(config, plan.queue.build(|| luck.stream(&plan.name, "queue")))
 }
 

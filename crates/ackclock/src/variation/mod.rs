@@ -39,11 +39,6 @@ pub enum VariationPlan {
 }
 
 impl VariationPlan {
-    /// Whether luck decides it.
-    pub fn is_random(&self) -> bool {
-        !matches!(self, VariationPlan::Schedule(_))
-    }
-
     /// The rate from the start of a run to its `end`, never above `most`; from then on it stays as it is.
     ///
     /// One that draws numbers draws them from `stream`.
@@ -122,6 +117,11 @@ impl Variation {
         self.leaves = !self.leaves;
         self.piece.rate_bps = self.most.as_bps() - self.piece.rate_bps;
         self
+    }
+
+    /// What no piece exceeds.
+    pub fn most(&self) -> Rate {
+        self.most
     }
 
     /// The piece at this place.

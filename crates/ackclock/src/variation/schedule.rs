@@ -57,21 +57,25 @@ impl Schedule {
     /// The delivery opportunities of a mahimahi trace, again and again: at each of the `millis`, which do not fall and
     /// of which the last is the period, a packet of 1504 B can leave. Its bits are spread over the `bin` that ends then.
     pub fn opportunities(millis: &[u64], bin: Duration) -> Self {
-        let period = millis.last().copied().unwrap_or(0) * 1_000_000;
+        let nanos = |index: usize| millis.get(index).map_or(u64::MAX, |millis| millis * 1_000_000);
+        let (period, bin) = (millis.last().copied().unwrap_or(0) * 1_000_000, bin.as_nanos());
         let (mut steps, mut next, mut begin) = (Vec::<Step>::new(), 0, 0);
+        let mut push = |rate: u64, length: u64| match steps.last_mut() {
+            Some((last, lasts)) if *last == rate => *lasts += Duration::from_nanos(length),
+            _ => steps.push((rate, Duration::from_nanos(length))),
+        };
         while begin < period {
-            let end = (begin + bin.as_nanos()).min(period);
-            let first = next;
-            while next < millis.len() && millis[next] * 1_000_000 <= end {
+            let busy = nanos(next).saturating_sub(1) / bin * bin;
+            if busy > begin {
+                push(0, busy - begin);
+                begin = busy;
+            }
+            let (first, end) = (next, (begin + bin).min(period));
+            while nanos(next) <= end {
                 next += 1;
             }
             let bits = u128::from((next - first) as u64 * OPPORTUNITY_BITS);
-            let length = end - begin;
-            let rate = (bits * u128::from(NANOS_PER_SEC) / u128::from(length)) as u64;
-            match steps.last_mut() {
-                Some((last, lasts)) if *last == rate => *lasts += Duration::from_nanos(length),
-                _ => steps.push((rate, Duration::from_nanos(length))),
-            }
+            push((bits * u128::from(NANOS_PER_SEC) / u128::from(end - begin)) as u64, end - begin);
             begin = end;
         }
         Schedule::cycle(steps)
@@ -80,6 +84,14 @@ impl Schedule {
     /// The highest rate, bits per second.
     pub fn peak_bps(&self) -> u64 {
         self.steps.iter().map(|(rate, _)| *rate).max().unwrap_or(0)
+    }
+
+    /// Which share of the bits lies above a rate.
+    pub fn share_above(&self, bps: u64) -> f64 {
+        let bits = |of: fn(u64, u64) -> u64| {
+            self.steps.iter().map(|(rate, length)| of(*rate, bps) as f64 * length.as_secs_f64()).sum::<f64>()
+        };
+        bits(u64::saturating_sub) / bits(|rate, _| rate)
     }
 
     pub(super) fn begin(&self) -> Course {

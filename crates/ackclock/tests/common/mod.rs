@@ -69,6 +69,7 @@ impl Dumbbell {
         let shared = |name: &str, limit, loss| LinkPlan {
             name: name.to_owned(),
             rate: Rate::from_bps(self.rate_bps),
+            varies: None,
             delay: eighth * 2,
             queue: QueuePlan::DropTail { limit: QueueLimit::Packets(limit) },
             wire: WirePlan { loss, ..WirePlan::default() },

@@ -1,0 +1,135 @@
+//! Trace files: what they say becomes part of the scenario, which then needs no file.
+
+use super::conform::Misfit;
+use super::error::Problem;
+use super::tree::{Node, Origin, Value};
+use super::variation::check_trace;
+
+/// Gives the text of a file by the name that the scenario has for it, or says in words why not.
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// More opportunities than anybody looks at: an hour at 6.7 Mbit/s.
+const MOST_LINES: usize = 2_000_000;
+
+/// Puts the lines of every trace file that a document names in the place of its name.
+///
+/// # Errors
+/// A file that cannot be read, a line that is no number, times that fall; with file and line.
+pub fn read(root: &Node, read_file: ReadFile<'_>) -> Result<Node, Misfit> {
+    let mut root = root.clone();
+    read_below(&mut root, &mut Vec::new(), read_file)?;
+    Ok(root)
+}
+
+fn read_below(node: &mut Node, path: &mut Vec<String>, read_file: ReadFile<'_>) -> Result<(), Misfit> {
+    let is_trace = node.get("kind").and_then(Node::as_text) == Some("trace");
+    match &mut node.value {
+        Value::Table(entries) if is_trace => {
+            let named = entries.iter().position(|(key, value)| key == "file" && value.as_text().is_some());
+            let Some(index) = named else { return Ok(()) };
+            path.push("file".to_owned());
+            let misfit = |problem| (path.clone(), problem);
+            if entries.iter().any(|(key, _)| key == "milliseconds") {
+                return Err(misfit(Problem::TwoTraces));
+            }
+            let (_, file) = entries.swap_remove(index);
+            let name = file.as_text().unwrap_or_default();
+            let message = |message| Problem::TraceFile { file: name.to_owned(), message };
+            let text = read_file(name).map_err(|reason| misfit(message(reason)))?;
+            let milliseconds = parse(&text).map_err(|(line, problem)| misfit(message(in_line(line, &problem))))?;
+            let item = |millis: u64| Node::new(Value::Integer(i128::from(millis)), Origin::Default);
+            let list = Value::Array(milliseconds.into_iter().map(item).collect());
+            entries.push(("milliseconds".to_owned(), Node::new(list, file.origin.clone())));
+            path.pop();
+            Ok(())
+        }
+        Value::Table(entries) => entries.iter_mut().try_for_each(|(key, value)| {
+            path.push(key.clone());
+            read_below(value, path, read_file)?;
+            path.pop();
+            Ok(())
+        }),
+        Value::Array(items) => items.iter_mut().enumerate().try_for_each(|(index, item)| {
+            path.push(index.to_string());
+            read_below(item, path, read_file)?;
+            path.pop();
+            Ok(())
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn in_line(line: usize, problem: &Problem) -> String {
+    format!("line {line}: {problem}")
+}
+
+/// The opportunities of a trace, or the line that is wrong, counted from 1.
+fn parse(text: &str) -> Result<Vec<u64>, (usize, Problem)> {
+    let mut milliseconds = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if index == MOST_LINES {
+            let expected = format!("at most {MOST_LINES}");
+            return Err((index + 1, Problem::OutOfRange { value: "a line more".to_owned(), expected }));
+        }
+        let found = Node::new(Value::Text(line.to_owned()), Origin::File).in_words();
+        let wrong = || Problem::WrongType { expected: "a whole number of milliseconds".to_owned(), found };
+        milliseconds.push(line.trim().parse().map_err(|_| (index + 1, wrong()))?);
+    }
+    match check_trace(&milliseconds) {
+        Some((index, problem)) => Err((index + 1, problem)),
+        None => Ok(milliseconds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Scenario, ScenarioError};
+
+    const SCENARIO: &str = "schema = 1\nduration = '1 s'\n[[flows]]\ncc = 'aimd'\n[topology]\nkind = 'dumbbell'\n\
+                            rate = '100 Mbit/s'\ndelay = '1 ms'\nvaries = { kind = 'trace', file = 'x.trace' }\n";
+
+    fn with(file: Result<&str, &str>) -> Result<Scenario, ScenarioError> {
+        let read_file = |name: &str| {
+            assert_eq!(name, "x.trace");
+            file.map(str::to_owned).map_err(str::to_owned)
+        };
+        Scenario::from_toml_with::<&str>(SCENARIO, "s.toml", &[], &read_file)
+    }
+
+    #[test]
+    fn the_scenario_carries_what_is_in_the_file() {
+        let scenario = with(Ok("1\n1\n5\n")).unwrap();
+        let listed = SCENARIO.replace("file = 'x.trace'", "milliseconds = [1, 1, 5]");
+        let written = Scenario::from_toml::<&str>(&listed, "s.toml", &[]).unwrap();
+        assert_eq!(scenario.resolved_json(), written.resolved_json());
+        assert_eq!(scenario.hash(), written.hash());
+        let again = Scenario::from_json::<&str>(&scenario.resolved_json(), "s.json", &[]).unwrap();
+        assert_eq!(again.document(), scenario.document());
+        assert!(!scenario.is_random());
+    }
+
+    #[test]
+    fn junk_is_named_with_file_and_line() {
+        let message = |text| with(text).unwrap_err().to_string();
+        let place = "s.toml:9: topology.varies.file: x.trace";
+        assert_eq!(message(Err("cannot be read")), format!("{place}: cannot be read"));
+        let number = "expected a whole number of milliseconds, found";
+        assert_eq!(message(Ok("1\n2\nthree\n")), format!("{place}: line 3: {number} \"three\""));
+        assert_eq!(message(Ok("1\n\n3\n")), format!("{place}: line 2: {number} \"\""));
+        assert_eq!(message(Ok("1\n-2\n")), format!("{place}: line 2: {number} \"-2\""));
+        let falls = "is out of range; must be at least 5: times of a trace do not fall";
+        assert_eq!(message(Ok("5\n4\n")), format!("{place}: line 2: 4 {falls}"));
+        let empty = "is out of range; must be at least one opportunity, and not all of them at 0";
+        assert_eq!(message(Ok("")), format!("{place}: line 1: a trace of 0 {empty}"));
+    }
+
+    #[test]
+    fn one_trace_is_enough_and_nobody_reads_files_unasked() {
+        let both = SCENARIO.replace("file =", "milliseconds = [1], file =");
+        let error = Scenario::from_toml_with::<&str>(&both, "s.toml", &[], &|_| Ok("1".to_owned())).unwrap_err();
+        assert_eq!(error.to_string(), "s.toml:9: topology.varies.file: write a file or milliseconds, not both");
+        let error = Scenario::from_toml::<&str>(SCENARIO, "s.toml", &[]).unwrap_err();
+        let expected = "\"x.trace\" cannot be read here; write its lines as milliseconds";
+        assert_eq!(error.to_string(), format!("s.toml:9: topology.varies.file: {expected}"));
+    }
+}
