@@ -75,7 +75,7 @@ def test_results_of_other_commands_have_no_settings(tiny: Path, tmp_path: Path) 
 
 def test_tables_are_listed_with_their_columns(out: Path) -> None:
     listed = json.loads(cli("query", "--tables", "--store", out, "--json").stdout)
-    assert set(listed) == {"runs", "flows", "links", "histograms"}
+    assert set(listed) == {"runs", "flows", "transfers", "datagrams", "links", "histograms"}
     assert {"topology.queue.limit", "goodput_bps", "replicate"} <= set(listed["runs"])
     assert "links: study, point" in cli("query", "--tables", "--store", out).stdout
 
@@ -84,7 +84,7 @@ def test_tables_are_listed_with_their_columns(out: Path) -> None:
     ("sql", "message"),
     [
         ("SELEC 1", "sql parser error"),
-        ("SELECT * FROM run", "tables are runs, flows, links, histograms"),
+        ("SELECT * FROM run", "tables are runs, flows, transfers, datagrams, links"),
         ("SELECT topology.rate FROM runs", 'goes in quotes: "topology.rate"'),
         ("SELECT nothing FROM runs", "nothing"),
     ],

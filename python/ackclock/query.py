@@ -31,6 +31,24 @@ def flows(store: Store) -> polars.DataFrame:
     )
 
 
+def transfers(store: Store) -> polars.DataFrame:
+    """One row per run and group of transfers: where it comes from, and the metrics of the group."""
+    return frame_of(
+        {**origin, **settings, **group}
+        for origin, settings, document in _documents(store)
+        for group in document.get("transfers", ())
+    )
+
+
+def datagrams(store: Store) -> polars.DataFrame:
+    """One row per run and flow or crowd of datagrams: where it comes from, and its metrics."""
+    return frame_of(
+        {**origin, **settings, **_renamed(row, "flow")}
+        for origin, settings, document in _documents(store)
+        for row in document.get("datagrams", ())
+    )
+
+
 def links(store: Store) -> polars.DataFrame:
     """One row per run and shared link: where it comes from, and the metrics of the link."""
     return frame_of(
@@ -54,6 +72,8 @@ def histograms(store: Store) -> polars.DataFrame:
 TABLES: dict[str, Callable[[Store], polars.DataFrame]] = {
     "runs": runs,
     "flows": flows,
+    "transfers": transfers,
+    "datagrams": datagrams,
     "links": links,
     "histograms": histograms,
 }

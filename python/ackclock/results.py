@@ -51,8 +51,18 @@ class RunResult:
 
     @property
     def flows(self) -> list[dict[str, Any]]:
-        """Metrics of each flow."""
+        """Metrics of each flow with congestion control; transfers that arrive are not among them."""
         return list(self.document["flows"])
+
+    @property
+    def transfers(self) -> list[dict[str, Any]]:
+        """Metrics of each group of transfers, completion times among them."""
+        return list(self.document.get("transfers", ()))
+
+    @property
+    def datagrams(self) -> list[dict[str, Any]]:
+        """Metrics of each flow or crowd of datagrams."""
+        return list(self.document.get("datagrams", ()))
 
     @property
     def links(self) -> list[dict[str, Any]]:

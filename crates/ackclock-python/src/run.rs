@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use ackclock::sim::{self, FlowResult, Histogram, LinkResult, Plan, RunResult, Summary};
+use ackclock::sim::{
+    self, DatagramResult, FlowResult, Histogram, LinkResult, Plan, RunResult, Summary, TransferResult,
+};
 use cpu_time::ThreadTime;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -34,6 +36,8 @@ pub struct Outcome {
     events: u64,
     summary: Summary,
     flows: Vec<FlowResult>,
+    transfers: Vec<TransferResult>,
+    datagrams: Vec<DatagramResult>,
     links: Vec<LinkResult>,
     flow_samples: Table,
     link_samples: Table,
@@ -53,6 +57,10 @@ struct Document<'a> {
     events: u64,
     summary: &'a Summary,
     flows: &'a [FlowResult],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    transfers: &'a [TransferResult],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    datagrams: &'a [DatagramResult],
     links: &'a [LinkResult],
 }
 
@@ -71,6 +79,8 @@ impl Run {
             events: self.outcome.events,
             summary: &self.outcome.summary,
             flows: &self.outcome.flows,
+            transfers: &self.outcome.transfers,
+            datagrams: &self.outcome.datagrams,
             links: &self.outcome.links,
         })
     }
@@ -149,13 +159,15 @@ fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::Interrupted>
     let clock = ThreadTime::now();
     let result = sim::run(plan, stop)?;
     let engine_cpu_s = clock.elapsed().as_secs_f64();
-    let RunResult { summary, flows, links, packets_forwarded, events, samples, .. } = result;
+    let RunResult { summary, flows, transfers, datagrams, links, packets_forwarded, events, samples, .. } = result;
     Ok(Outcome {
         engine_cpu_s,
         packets_forwarded,
         events,
         summary,
         flows,
+        transfers,
+        datagrams,
         links,
         flow_samples: flow_table(samples.flows, &samples.flow_names),
         link_samples: link_table(samples.links, &samples.link_names),

@@ -4,7 +4,10 @@ mod common;
 
 use ackclock::cc::{Ack, Cc, CcSpec, Congestion, CongestionControl, algorithms};
 use ackclock::contract::random_plan;
-use ackclock::sim::{self, FlowPlan, FlowResult, LossPlan, Plan, QueuePlan, RunResult, Sampling, Summary, Traffic};
+use ackclock::sim::{
+    self, DatagramResult, Emission, FlowPlan, FlowResult, LossPlan, Plan, QueuePlan, RunResult, Sampling, Summary,
+    Traffic,
+};
 use ackclock::tcp::LossRecovery;
 use ackclock::units::{Duration, Rate};
 use common::{Dumbbell, FlowSetup, run};
@@ -29,10 +32,14 @@ fn permuted_flows_give_permuted_results() {
         let straight = run(&plan);
         plan.flows.rotate_left(1);
         plan.flows.reverse();
+        plan.datagrams.reverse();
         let permuted = run(&plan);
         assert_eq!(straight.summary, permuted.summary);
         for one in &straight.flows {
             assert_eq!(FlowResult { id: one.id, ..flow(&permuted, &one.name).clone() }, *one);
+        }
+        for (one, other) in straight.datagrams.iter().zip(permuted.datagrams.iter().rev()) {
+            assert_eq!(DatagramResult { id: one.id, ..other.clone() }, *one);
         }
     }
 }
@@ -49,6 +56,38 @@ fn an_idle_flow_changes_nothing() {
         let with_idle = run(&plan);
         assert_eq!(with_idle.flows[..without.flows.len()], without.flows[..]);
         assert_eq!(with_idle.links, without.links);
+    }
+}
+
+#[test]
+fn idle_arrivals_and_datagrams_change_nothing() {
+    for mut plan in plans() {
+        let without = run(&plan);
+        let never = ackclock::units::Instant::ZERO + plan.duration * 2;
+        let mut busy = random_plan(&CcSpec::by_name("aimd").unwrap(), 1);
+        for (mut group, name) in busy.arrivals.drain(..).zip(["idle0"]) {
+            for (number, slot) in group.slots.iter_mut().enumerate() {
+                (slot.name, slot.group) = (format!("{name}.{number}"), name.to_owned());
+                slot.forward.clone_from(&plan.flows[0].forward);
+                slot.reverse.clone_from(&plan.flows[0].reverse);
+            }
+            (group.name, group.start) = (name.to_owned(), never);
+            plan.arrivals.push(group);
+        }
+        for (mut group, name) in busy.datagrams.drain(..).zip(["idle1", "idle2", "idle3"]) {
+            for (number, source) in group.sources.iter_mut().enumerate() {
+                source.name = format!("{name}.{number}");
+                source.forward.clone_from(&plan.flows[0].forward);
+            }
+            (group.name, group.start) = (name.to_owned(), never);
+            plan.datagrams.push(group);
+        }
+        let with_idle = run(&plan);
+        assert_eq!(with_idle.flows, without.flows);
+        assert_eq!(with_idle.links, without.links);
+        assert_eq!(with_idle.summary, without.summary);
+        assert_eq!(with_idle.transfers[..without.transfers.len()], without.transfers[..]);
+        assert_eq!(with_idle.datagrams[..without.datagrams.len()], without.datagrams[..]);
     }
 }
 
@@ -71,7 +110,13 @@ fn everything_later_is_the_same_later() {
         // The samples of the shifted run are those of the straight one, behind the pause.
         plan.warmup = Duration::ZERO;
         // An adaptive queue adapts from the start of the run, whether or not anything comes.
-        // So does a capacity that varies.
+        // So does a capacity that varies, and what datagrams leave to others.
+        plan.datagrams.retain(|group| !matches!(group.emission, Emission::Crowd { .. }));
+        for group in &mut plan.datagrams {
+            if let Emission::Cbr { leaves, .. } = &mut group.emission {
+                *leaves = None;
+            }
+        }
         for link in &mut plan.links {
             link.varies = None;
             if let QueuePlan::Red { parameters, .. } = &mut link.queue {
@@ -87,6 +132,14 @@ fn everything_later_is_the_same_later() {
         for flow in &mut plan.flows {
             flow.start += shift;
             flow.stop = flow.stop.map(|stop| stop + shift);
+        }
+        for group in &mut plan.arrivals {
+            group.start += shift;
+            group.stop = group.stop.map(|stop| stop + shift);
+        }
+        for group in &mut plan.datagrams {
+            group.start += shift;
+            group.stop = group.stop.map(|stop| stop + shift);
         }
         let later = run(&plan);
         assert_eq!(course(&straight), course(&later), "{end}");

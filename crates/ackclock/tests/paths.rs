@@ -33,7 +33,7 @@ fn acks_cross_the_links_of_the_reverse_path() {
     assert_eq!(described.flows[0].path, ["satellite"]);
     assert_eq!(described.flows[0].reverse_path, ["modem"]);
     // 250 ms there and 20 ms back.
-    assert_eq!(described.flows[0].base_rtt_s, 0.27);
+    assert_eq!(described.flows[0].base_rtt_s, Some(0.27));
     assert_eq!(described.bottleneck, "satellite");
     assert_eq!(described.notes[1..], ["no flow crosses modem.reverse", "no flow crosses satellite.reverse"]);
     let result = run(&scenario);
@@ -50,7 +50,8 @@ fn acks_cross_the_links_of_the_reverse_path() {
 
 #[test]
 fn a_reverse_path_may_lead_against_links_and_needs_no_link_of_its_own() {
-    let base_rtt = |reverse_path: &str| satellite(reverse_path, "1 Mbit/s").unwrap().describe().flows[0].base_rtt_s;
+    let base_rtt =
+        |reverse_path: &str| satellite(reverse_path, "1 Mbit/s").unwrap().describe().flows[0].base_rtt_s.unwrap();
     assert_eq!(base_rtt("[\"modem.reverse\"]"), 0.34);
     assert_eq!(base_rtt("[\"modem\", \"satellite.reverse\"]"), 0.52);
     assert_eq!(base_rtt("[\"satellite.reverse\"]"), 0.5);

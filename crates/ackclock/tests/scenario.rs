@@ -343,7 +343,7 @@ fn texts_that_are_no_scenario_have_their_message() {
 fn the_example_has_a_base_rtt_of_64_ms_and_named_links() {
     let described = two_flows(&[]).describe();
     let flow = &described.flows[1];
-    assert_eq!((flow.name.as_str(), flow.group.as_str(), flow.base_rtt_s), ("test.1", "test", 0.064));
+    assert_eq!((flow.name.as_str(), flow.group.as_str(), flow.base_rtt_s), ("test.1", "test", Some(0.064)));
     assert_eq!(flow.path, ["test.1.source", "bottleneck", "test.1.destination"]);
     assert_eq!(flow.reverse_path, ["test.1.destination.reverse", "bottleneck.reverse", "test.1.source.reverse"]);
     let links: Vec<_> = described.links.iter().map(|link| (link.name.as_str(), link.rate_bps, link.delay_s)).collect();
@@ -442,7 +442,7 @@ fn links_of_the_general_form_are_crossed_there_and_back() {
     assert_eq!(described.flows[0].path, ["a", "b"]);
     assert_eq!(described.flows[0].reverse_path, ["b.reverse", "a.reverse"]);
     // 10 + 5 + 5 + 20.
-    assert_eq!(described.flows[0].base_rtt_s, 0.04);
+    assert_eq!(described.flows[0].base_rtt_s, Some(0.04));
     assert_eq!(described.flows[1].path, ["flow1.source", "b"]);
     assert_eq!(described.flows[1].reverse_path, ["b.reverse", "flow1.source.reverse"]);
     // Two flows cross b, one crosses a.

@@ -64,15 +64,20 @@ def _show(described: dict[str, Any]) -> None:
     flows.add_column("flow", overflow="fold")
     flows.add_column("base RTT ms", justify="right")
     flows.add_column("path", overflow="fold")
-    asymmetric = any(flow["reverse_path"] != _way_back(flow["path"]) for flow in described["flows"])
+    asymmetric = any(
+        flow["cc"] is not None and flow["reverse_path"] != _way_back(flow["path"])
+        for flow in described["flows"]
+    )
     if asymmetric:
         flows.add_column("reverse path", overflow="fold")
     for flow in described["flows"][:_MAX_ROWS]:
         ways = [flow["path"], flow["reverse_path"]] if asymmetric else [flow["path"]]
-        flows.add_row(flow["name"], f"{1e3 * flow['base_rtt_s']:g}", *(" -> ".join(way) for way in ways))
+        base_rtt = "-" if flow["base_rtt_s"] is None else f"{1e3 * flow['base_rtt_s']:g}"
+        flows.add_row(flow["name"], base_rtt, *(" -> ".join(way) for way in ways))
     show(flows)
     _more(described["flows"], "flows")
     click.echo(f"bottleneck: {described['bottleneck']}")
+    _traffic(described["flows"])
     for link in described["links"]:
         if "varies" in link:
             click.echo(f"varies: {link['name']}: {link['varies']}")
@@ -89,6 +94,13 @@ def _way_back(path: list[str]) -> list[str]:
     """The same links in the other direction."""
     reverse = ".reverse"
     return [name.removesuffix(reverse) if name.endswith(reverse) else name + reverse for name in path[::-1]]
+
+
+def _traffic(flows: list[dict[str, Any]]) -> None:
+    """A line for each group that does not just send as much as it may."""
+    groups = {flow["group"]: flow["traffic"] for flow in flows if flow["traffic"] != "bulk"}
+    for group, words in groups.items():
+        click.echo(f"traffic: {group}: {words}")
 
 
 def _impairments(links: list[dict[str, Any]]) -> None:

@@ -36,16 +36,19 @@ def command(kind: str, as_json: bool) -> None:
     for heading in ("name", "what it is", "parameters (defaults)"):
         table.add_column(heading)
     for entry in entries:
-        parameters = ", ".join(
-            f"{parameter['name']}={_text(parameter['default'])}" for parameter in entry.get("parameters", ())
-        )
+        parameters = ", ".join(map(_parameter, entry.get("parameters", ())))
         table.add_row(entry["name"], entry["summary"], parameters)
     show(table)
 
 
+def _parameter(parameter: dict[str, Any]) -> str:
+    name, default = parameter["name"], parameter["default"]
+    if parameter["required"]:
+        return f"{name} (needed)"
+    return str(name) if default is None else f"{name}={_text(default)}"
+
+
 def _text(value: Any) -> str:
-    if value is None:
-        return "(needed)"
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)

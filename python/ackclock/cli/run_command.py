@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -38,12 +39,23 @@ def command(file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, o
         if out is not None:
             store.write_file("summary.json", json.dumps(document, indent=2) + "\n")
             store.write_file("scenario.json", json.dumps(json.loads(scenario.resolved_json), indent=2) + "\n")
+    for group in document.get("transfers", ()):
+        if group["refused"]:
+            click.echo(f"warning: {_refused(group)}", err=True)
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
         _show(document, scenario.is_random)
     if out is not None:
         click.echo(f"kept in {out}", err=True)
+
+
+def _refused(group: dict[str, Any]) -> str:
+    arrived = group["refused"] + group["started"]
+    return (
+        f"{group['group']}: {group['refused']} of {arrived} transfers found all {group['flows']} slots taken "
+        f"and were refused; a larger flows.{group['group']}.count takes them"
+    )
 
 
 #: Why queues drop and mark: the key, and the heading above it.
@@ -96,9 +108,11 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
             "-" if rtt_s is None else f"{1e3 * rtt_s:.2f}",
             f"{flow['cwnd_mean_segments']:.2f}",
         )
-    show(flows)
-    if len(document["flows"]) > _MAX_FLOWS:
-        click.echo(f"  and {len(document['flows']) - _MAX_FLOWS} more flows (--json has all)")
+    if document["flows"]:
+        show(flows)
+    _more(document["flows"], "flows")
+    _show_transfers(document.get("transfers", ()))
+    _show_datagrams(document.get("datagrams", ()))
     links = Table(box=box.SIMPLE_HEAD)
     links.add_column("link", overflow="fold")
     for heading in ("utilization %", "arrivals", "drops", "marks", "queue delay ms"):
@@ -121,6 +135,86 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
         document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
     )
     click.echo(f"{luck}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second", err=True)
+
+
+def _more(rows: Sequence[Any], what: str) -> None:
+    if len(rows) > _MAX_FLOWS:
+        click.echo(f"  and {len(rows) - _MAX_FLOWS} more {what} (--json has all)")
+
+
+def _show_transfers(groups: Sequence[dict[str, Any]]) -> None:
+    """How long transfers took, group by group."""
+    from rich import box
+    from rich.table import Table
+
+    from ackclock.cli.console import show
+
+    if not groups:
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("transfers", overflow="fold")
+    counts, times = ("ended", "refused"), ("mean ms", "50 %", "95 %", "99 %", "longest")
+    for heading in ("goodput Mbit/s", "loss %", *counts, *times):
+        table.add_column(heading, justify="right")
+    for group in groups[:_MAX_FLOWS]:
+        table.add_row(
+            group["group"],
+            f"{1e-6 * group['goodput_bps']:.4f}",
+            f"{100 * group['loss_rate']:.3f}",
+            str(group["completed"]),
+            str(group["refused"]),
+            *(_ms(group[f"fct_{figure}_s"], 1) for figure in ("mean", "p50", "p95", "p99", "max")),
+        )
+    show(table)
+    _more(groups, "groups")
+
+
+def _show_datagrams(rows: Sequence[dict[str, Any]]) -> None:
+    """What became of datagrams."""
+    from rich import box
+    from rich.table import Table
+
+    from ackclock.cli.console import show
+
+    if not rows:
+        return
+    leaves = any(row["leaves_bps"] is not None for row in rows)
+    late = any("lost_or_late_rate" in row for row in rows)
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("datagrams", overflow="fold")
+    for heading in (
+        "offered Mbit/s",
+        "delivered",
+        *(("leaves",) if leaves else ()),
+        "loss %",
+        *(("lost or late %",) if late else ()),
+        "delay ms",
+        "99 %",
+        "jitter ms",
+    ):
+        table.add_column(heading, justify="right")
+    for row in rows[:_MAX_FLOWS]:
+        table.add_row(
+            row["name"],
+            f"{1e-6 * row['offered_bps']:.4f}",
+            f"{1e-6 * row['delivered_bps']:.4f}",
+            *((_scaled(row["leaves_bps"], 1e-6, 4),) if leaves else ()),
+            f"{100 * row['loss_rate']:.3f}",
+            *((_scaled(row.get("lost_or_late_rate"), 100, 3),) if late else ()),
+            _ms(row["delay_mean_s"], 2),
+            _ms(row["delay_p99_s"], 2),
+            _ms(row["jitter_s"], 3),
+        )
+    show(table)
+    _more(rows, "rows")
+
+
+def _ms(seconds: float | None, digits: int) -> str:
+    return _scaled(seconds, 1e3, digits)
+
+
+def _scaled(value: float | None, factor: float, digits: int) -> str:
+    return "-" if value is None else f"{factor * value:.{digits}f}"
 
 
 def _show_counts(headings: dict[str, str], links: list[dict[str, Any]]) -> None:

@@ -63,7 +63,8 @@ class Environment:
         Raises `ScenarioError`, or `InputError` where the group to watch is not there.
         """
         base = Scenario.from_file(self.path, self.sets)
-        groups = [flow["name"] for flow in json.loads(base.resolved_json)["flows"]]
+        flows = json.loads(base.resolved_json)["flows"]
+        groups = [flow["name"] for flow in flows if "cc" in flow]
         if self.watch is not None and self.watch.group not in groups:
             raise InputError(
                 f"{self.path}: environment {self.id} watches the flows {self.watch.group!r}; "

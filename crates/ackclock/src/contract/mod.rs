@@ -47,6 +47,7 @@ mod network;
 mod queue;
 mod rule;
 mod run;
+mod traffic;
 
 pub use cc::check_cc;
 pub use item::Item;

@@ -1,19 +1,26 @@
 //! Random small networks.
 
-use super::Draw;
+use super::{Draw, traffic};
 use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
 use crate::qdisc::{Gaps, Limit, RedMode, RedParameters};
 use crate::sim::{
-    ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, ReorderingPlan, Sampling, Script, Traffic, WirePlan,
+    ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, ReorderingPlan, Sampling, Script, WirePlan,
 };
 use crate::tcp::{EcnMode, LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{Law, Lte, OnOff, Schedule, VariationPlan, Walk, Wifi};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
-/// `cc`: the case with this number, the same in every run.
+/// `cc`: the case with this number, the same in every run. Half of the cases have arrivals of transfers and datagrams beside
+/// the flows.
 pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
-    plan(&mut Draw::new("network", case), cc)
+    let mut plan = plan(&mut Draw::new("network", case), cc);
+    if case % 2 == 1 {
+        let mut draw = Draw::new("traffic", case);
+        traffic::add_arrivals(&mut draw, &mut plan, cc);
+        traffic::add_datagrams(&mut draw, &mut plan);
+    }
+    plan
 }
 
 pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
@@ -56,7 +63,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             cc: cc.clone(),
             cc_context: context(draw),
             transport: transport(draw),
-            traffic: traffic(draw),
+            traffic: traffic::of_flow(draw),
             start: Instant::ZERO + draw.time(Duration::from_secs(2)),
             stop: draw.chance(15).then(|| Instant::ZERO + Duration::from_secs(2) + draw.time(Duration::from_secs(4))),
             base_rtt: (delay + side) * 2,
@@ -69,6 +76,8 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         warmup: draw.time(duration / 2),
         links,
         flows,
+        arrivals: Vec::new(),
+        datagrams: Vec::new(),
         bottleneck: 0,
         sampling: Sampling { interval: Some(duration / 500), max_flows: 64, packets: false },
     }
@@ -188,7 +197,7 @@ fn jitter(draw: &mut Draw) -> Duration {
     if draw.chance(20) { draw.time(Duration::from_millis(10)) } else { Duration::ZERO }
 }
 
-fn transport(draw: &mut Draw) -> Transport {
+pub(super) fn transport(draw: &mut Draw) -> Transport {
     let recoveries = [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack];
     Transport {
         mss: draw.pick(&[536, 1000, 1460]),
@@ -205,13 +214,5 @@ fn transport(draw: &mut Draw) -> Transport {
         peer_sack: draw.chance(85),
         ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
         ..Transport::default()
-    }
-}
-
-fn traffic(draw: &mut Draw) -> Traffic {
-    match draw.whole(0, 5) {
-        0 => Traffic::Transfer { bytes: draw.scale(1.0, 1e6) as u64 },
-        1 => Rate::from_bps(draw.scale(5e3, 5e6) as u64).map_or(Traffic::Bulk, |rate| Traffic::RateLimited { rate }),
-        _ => Traffic::Bulk,
     }
 }

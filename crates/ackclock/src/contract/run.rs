@@ -14,7 +14,8 @@ use std::sync::atomic::AtomicBool;
 /// * nobody measures an RTT below the propagation of the path;
 /// * windows are finite and at least one segment; no more is in flight than the receiver's window allows;
 /// * only ECN-capable flows are marked;
-/// * no more is delivered than was sent, and nothing is acknowledged before it could be.
+/// * no more is delivered than was sent, and nothing is acknowledged before it could be;
+/// * no datagram is faster than its path, no transfer faster than a round trip of it, none starts twice or ends unstarted.
 ///
 /// # Errors
 /// The first promise that is broken.
@@ -30,6 +31,8 @@ pub(super) fn check_result(plan: &Plan, result: &RunResult) -> Result<(), String
     check_totals(result)?;
     check_links(plan, result)?;
     check_flows(plan, result)?;
+    check_transfers(plan, result)?;
+    check_datagrams(plan, result)?;
     check_samples(plan, result)
 }
 
@@ -47,7 +50,8 @@ fn check_totals(result: &RunResult) -> Result<(), String> {
 
 fn check_links(plan: &Plan, result: &RunResult) -> Result<(), String> {
     let secs = (plan.duration - plan.warmup).as_secs_f64();
-    let largest = plan.flows.iter().map(largest_packet).max().unwrap_or_default();
+    let datagrams = plan.datagrams.iter().map(|datagrams| datagrams.packet);
+    let largest = plan.tcp_flows().map(largest_packet).chain(datagrams).max().unwrap_or_default();
     for link in &result.links {
         let known = plan.links.iter().find(|known| known.name == link.name);
         let Some(known) = known else { return Err(format!("no link of the plan is called {}", link.name)) };
@@ -92,6 +96,42 @@ fn check_flows(plan: &Plan, result: &RunResult) -> Result<(), String> {
     }
     let fairness = result.summary.jain_index;
     ensure!(fairness > 0.0 && fairness <= 1.0 + 1e-12, "Jain's index is {fairness}");
+    Ok(())
+}
+
+fn check_transfers(plan: &Plan, result: &RunResult) -> Result<(), String> {
+    for row in &result.transfers {
+        let name = &row.group;
+        let mut flows = plan.tcp_flows().filter(|flow| flow.group == *name).peekable();
+        let Some(_) = flows.peek() else { return Err(format!("no group of the plan is called {name}")) };
+        let base_rtt = flows.map(|flow| flow.base_rtt).min().unwrap_or_default().as_secs_f64();
+        let times = &row.times;
+        // What was under way at the end of the warm-up: at most one transfer of each flow.
+        let known = row.started + row.flows as u64;
+        let ended = times.completed + row.unfinished;
+        ensure!(ended <= known, "{name}: {ended} ended or did not, {} started in {} flows", row.started, row.flows);
+        let figures = [times.fct_p50_s, times.fct_p95_s, times.fct_p99_s, times.fct_max_s];
+        ensure!(figures.iter().all(|figure| figure.is_some() == (times.completed > 0)), "{name}: {times:?}");
+        ensure!(figures.is_sorted(), "{name}: percentiles do not ascend: {times:?}");
+        ensure!(times.fct_p50_s.is_none_or(|time| time >= base_rtt), "{name}: {times:?}, base {base_rtt}");
+        ensure!(times.fct_mean_s <= times.fct_max_s, "{name}: {times:?}");
+        ensure!(row.active_mean.is_none_or(|mean| mean <= row.flows as f64), "{name}: {:?} active", row.active_mean);
+        ensure!((0.0..=1.0).contains(&row.loss_rate), "{name}: loss rate {}", row.loss_rate);
+    }
+    Ok(())
+}
+
+fn check_datagrams(plan: &Plan, result: &RunResult) -> Result<(), String> {
+    for row in &result.datagrams {
+        let (name, known) = (&row.name, &plan.datagrams[row.id]);
+        ensure!(row.delivered <= row.sent, "{name}: {} delivered, {} sent", row.delivered, row.sent);
+        let paths =
+            known.sources.iter().map(|source| source.forward.iter().map(|link| plan.links[*link].delay.as_nanos()));
+        let fastest = paths.map(Iterator::sum::<u64>).min().unwrap_or_default() as f64 / 1e9;
+        ensure!(row.delay_mean_s.is_none_or(|mean| mean >= fastest), "{name}: {:?}, path {fastest}", row.delay_mean_s);
+        ensure!(row.delay_p50_s <= row.delay_p99_s, "{name}: percentiles of the delay do not ascend");
+        ensure!(row.late_rate <= row.lost_or_late_rate, "{name}: more is late than lost or late");
+    }
     Ok(())
 }
 
@@ -141,7 +181,7 @@ mod tests {
     fn a_result_that_cannot_be_is_found() {
         let plan = random_plan(&CcSpec::by_name("aimd").unwrap(), 3);
         let result = check_run("aimd", &plan, &mut |flow| flow.cc.build(flow.cc_context)).unwrap();
-        let spoiled: [fn(&mut RunResult); 12] = [
+        let spoiled: [fn(&mut RunResult); 15] = [
             |result| result.totals.duplicated.packets += 1,
             |result| result.totals.corrupted.bytes += 1,
             |result| result.totals.delivered.packets += 1,
@@ -151,6 +191,9 @@ mod tests {
             |result| result.links[0].forwarded += 1_000_000,
             |result| result.flows[0].rtt_mean_s = Some(result.flows[0].base_rtt_s - 1e-9),
             |result| result.flows.iter_mut().for_each(|flow| flow.marks += u64::from(flow.ecn == "off")),
+            |result| result.transfers[0].unfinished += 1_000,
+            |result| result.transfers[0].times.fct_p99_s = Some(1e9),
+            |result| result.datagrams[0].delay_mean_s = Some(1e-9),
             |result| result.samples.flows.cwnd_segments[7] = f64::INFINITY,
             |result| result.samples.flows.srtt_ns[7] = 1,
             |result| result.samples.links.backlog_packets[7] = 100_000,

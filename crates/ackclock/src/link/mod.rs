@@ -14,7 +14,7 @@ mod wire;
 
 pub use loss::{BitErrors, ChannelState, GilbertElliott, Loss};
 pub use script::{Script, Scripted};
-use waits::Waits;
+pub use waits::Waits;
 use wire::Passage;
 pub use wire::{Chance, Jitter, Wire};
 

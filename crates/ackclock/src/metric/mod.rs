@@ -40,6 +40,18 @@ pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
+/// The smallest of the sorted values that at least `share` of them do not exceed (nearest rank); none of none.
+pub fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied()
+}
+
+/// The interarrival jitter behind a packet that took `difference_ns` more or less than the one before it.
+/// Source: RFC 3550 §6.4.1.
+pub fn interarrival_jitter(jitter_ns: f64, difference_ns: u64) -> f64 {
+    jitter_ns + (difference_ns as f64 - jitter_ns) / 16.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +68,21 @@ mod tests {
     #[test]
     fn loss_is_what_was_not_acknowledged() {
         assert_eq!((loss_rate(1000, 990), loss_rate(1000, 1010), loss_rate(0, 0)), (0.01, 0.0, 0.0));
+    }
+
+    #[test]
+    fn percentiles_are_values_that_occur() {
+        let sorted: Vec<u64> = (1..=100).collect();
+        let at = |share| percentile(&sorted, share);
+        assert_eq!(
+            (at(0.0), at(0.5), at(0.95), at(0.991), at(1.0)),
+            (Some(1), Some(50), Some(95), Some(100), Some(100))
+        );
+        assert_eq!((percentile(&[7], 0.5), percentile(&[], 0.5)), (Some(7), None));
+    }
+
+    #[test]
+    fn jitter_takes_a_sixteenth_of_the_news() {
+        assert_eq!((interarrival_jitter(0.0, 16), interarrival_jitter(16.0, 0)), (1.0, 15.0));
     }
 }

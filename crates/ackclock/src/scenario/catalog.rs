@@ -8,7 +8,7 @@ use super::impairments::Loss;
 use super::json_schema::kinds;
 use super::keys::in_words;
 use super::network::{Queue, Topology};
-use super::schema::TrafficKeys;
+use super::traffic::TrafficKeys;
 use crate::cc::{CcSpec, algorithms};
 use crate::tcp::LossRecovery;
 
@@ -33,7 +33,9 @@ pub struct Parameter {
     pub name: String,
     /// What may be written.
     pub takes: String,
-    /// What it is if not given; none for a parameter that must be, or that depends on others.
+    /// Whether it must be given.
+    pub required: bool,
+    /// What it is if not given; none for a parameter that must be, that may be left out, or that depends on others.
     pub default: Option<Json>,
     /// What it does.
     pub help: String,
@@ -89,10 +91,13 @@ fn entries_of_names<T: JsonSchema>() -> Vec<Entry> {
 
 fn parameters(schema: &Json) -> Vec<Parameter> {
     let properties = schema.get("properties").and_then(Json::as_object).into_iter().flatten();
+    let required = schema.get("required").and_then(Json::as_array);
+    let is_required = |name: &str| required.is_some_and(|keys| keys.iter().any(|key| key == name));
     let parameters = properties.filter(|(name, _)| *name != "kind");
     parameters
         .map(|(name, schema)| Parameter {
             name: name.clone(),
+            required: is_required(name),
             default: schema.get("default").cloned(),
             takes: in_words(schema),
             help: description(schema),

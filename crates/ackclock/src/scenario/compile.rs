@@ -4,12 +4,16 @@ use super::error::Problem;
 use super::network::{Access, Queue};
 use super::quantity::{Limit, SendJitter};
 use super::red::Place;
-use super::schema::{CutWindowName, Document, Flow, InitialSsthresh, TrafficKeys, TransportKeys};
+use super::schema::{CutWindowName, Document, Flow, InitialSsthresh, TransportKeys};
 use super::topology::{DirectedLink, Network, Route};
+use super::traffic::{SpacingName, TrafficKeys};
 use super::validate::sampling_interval;
 use crate::cc::{CcContext, CutWindow};
 use crate::luck::Luck;
-use crate::sim::{FlowPlan, LinkPlan, Plan, QueueLimit, QueuePlan, Sampling, Traffic};
+use crate::sim::{
+    ArrivalsPlan, Crowd, DatagramPlan, Emission, FlowPlan, LinkPlan, OnOffPlan, Plan, QueueLimit, QueuePlan, Sampling,
+    SourcePlan, Spacing, Traffic, WebPlan,
+};
 use crate::tcp::{Transport, Variations};
 use crate::units::{Duration, Instant};
 use crate::variation::VariationPlan;
@@ -22,6 +26,8 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
         warmup: document.warmup,
         links: shared_links(document, network),
         flows: Vec::new(),
+        arrivals: Vec::new(),
+        datagrams: Vec::new(),
         bottleneck: network.bottleneck,
         sampling: Sampling {
             interval: sampling_interval(document),
@@ -30,13 +36,68 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
         },
     };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
-        for number in 0..flow.count {
+        let group = (0..flow.count).map(|number| {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
-            let single = SingleFlow { flow, route, name };
-            single.add_to(&mut plan, network, luck);
+            SingleFlow { flow, route, name }
+        });
+        match (&flow.traffic, emission(flow)) {
+            (TrafficKeys::Arrivals { every, alternating, size }, _) => {
+                let slots = group.map(|single| single.add_to(&mut plan, network, luck)).collect();
+                plan.arrivals.push(ArrivalsPlan {
+                    name: flow.name.clone(),
+                    slots,
+                    every: *every,
+                    alternating: alternating.map(|alternating| (alternating.every, alternating.interval)),
+                    size: size.distribution(),
+                    start: start_of(flow, &flow.name, luck),
+                    stop: stop_of(flow),
+                });
+            }
+            (TrafficKeys::Crowd { .. }, Some(emission)) => {
+                let sources = group.map(|single| single.add_source_to(&mut plan, network, luck)).collect();
+                plan.datagrams.push(DatagramPlan {
+                    name: flow.name.clone(),
+                    group: flow.name.clone(),
+                    packet: flow.packet_bytes() as u32,
+                    emission,
+                    start: start_of(flow, &flow.name, luck),
+                    stop: stop_of(flow),
+                    sources,
+                });
+            }
+            (_, Some(emission)) => {
+                for single in group {
+                    let (start, name) = (start_of(flow, &single.name, luck), single.name.clone());
+                    let source = single.add_source_to(&mut plan, network, luck);
+                    plan.datagrams.push(DatagramPlan {
+                        name,
+                        group: flow.name.clone(),
+                        packet: flow.packet_bytes() as u32,
+                        emission: emission.clone(),
+                        start,
+                        stop: stop_of(flow),
+                        sources: vec![source],
+                    });
+                }
+            }
+            _ => {
+                for single in group {
+                    let flow = single.add_to(&mut plan, network, luck);
+                    plan.flows.push(flow);
+                }
+            }
         }
     }
     plan
+}
+
+/// When the application of `name` starts, which may be a flow or a group.
+fn start_of(flow: &Flow, name: &str, luck: Luck) -> Instant {
+    Instant::ZERO + flow.start.draw(&mut luck.stream(name, "start"))
+}
+
+fn stop_of(flow: &Flow) -> Option<Instant> {
+    flow.stop.map(|stop| Instant::ZERO + stop)
 }
 
 fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
@@ -67,10 +128,14 @@ fn variation_of_link(link: &DirectedLink) -> Option<Result<VariationPlan, KeyPro
 
 /// What the queue of a shared link has to know: who crosses it makes the bandwidth-delay product.
 fn place_of_link(document: &Document, network: &Network, link: usize) -> Place {
+    let crosses = |route: &Route| route.forward.contains(&link) || route.reverse.contains(&link);
+    let crossing: Vec<_> = document.flows.iter().zip(&network.routes).filter(|(_, route)| crosses(route)).collect();
+    // Slots and datagrams say nothing of the bandwidth-delay product of those who are there all the time.
+    let persistent = crossing.iter().any(|(flow, _)| flow.is_persistent());
     let (mut flows, mut rtt_secs, mut packet_bytes) = (0.0, 0.0, 0);
-    for (flow, route) in document.flows.iter().zip(&network.routes) {
+    for (flow, route) in crossing.into_iter().filter(|(flow, _)| flow.is_persistent() || !persistent) {
         let bytes = if route.forward.contains(&link) {
-            flow.transport.data_packet_bytes()
+            flow.packet_bytes()
         } else if route.reverse.contains(&link) {
             flow.transport.ack_packet_bytes()
         } else {
@@ -86,11 +151,11 @@ fn place_of_link(document: &Document, network: &Network, link: usize) -> Place {
 }
 
 /// What the queue of an access link has to know.
-fn place_of_access(keys: &TransportKeys, route: &Route, access: &Access, is_way_of_acks: bool) -> Place {
+fn place_of_access(flow: &Flow, route: &Route, access: &Access, is_way_of_acks: bool) -> Place {
     Place {
         rate: access.rate,
         delay: access.delay,
-        packet_bytes: if is_way_of_acks { keys.ack_packet_bytes() } else { keys.data_packet_bytes() },
+        packet_bytes: if is_way_of_acks { flow.transport.ack_packet_bytes() } else { flow.packet_bytes() },
         mean_rtt_secs: route.mean_rtt.as_secs_f64(),
     }
 }
@@ -134,7 +199,7 @@ pub fn check_links(document: &Document, network: &Network) -> Result<(), (Vec<St
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         for is_way_of_acks in [false, true] {
             if let Some(access) = &network.access {
-                let place = place_of_access(&flow.transport, route, access, is_way_of_acks);
+                let place = place_of_access(flow, route, access, is_way_of_acks);
                 at("topology.access.queue", queue_plan(&access.queue, &place).err())?;
             }
         }
@@ -150,12 +215,17 @@ struct SingleFlow<'a> {
 }
 
 impl SingleFlow<'_> {
-    fn add_to(self, plan: &mut Plan, network: &Network, luck: Luck) {
-        let start = self.flow.start.draw(&mut luck.stream(&self.name, "start"));
-        let base_rtt = match &self.flow.rtt {
+    fn base_rtt(&self, luck: Luck) -> Duration {
+        match &self.flow.rtt {
             Some(rtt) => rtt.draw(&mut luck.stream(&self.name, "rtt")),
             None => self.route.path_rtt,
-        };
+        }
+    }
+
+    /// Adds its private links; returns it as one of TCP.
+    fn add_to(self, plan: &mut Plan, network: &Network, luck: Luck) -> FlowPlan {
+        let start = start_of(self.flow, &self.name, luck);
+        let base_rtt = self.base_rtt(luck);
         let missing = base_rtt - self.route.path_rtt;
         let jitter = self.send_jitter(network);
         let needs_source = network.access.is_some() || !missing.is_zero() || !jitter.is_zero();
@@ -178,26 +248,42 @@ impl SingleFlow<'_> {
         }
 
         let keys = &self.flow.transport;
-        plan.flows.push(FlowPlan {
+        FlowPlan {
             name: self.name,
             group: self.flow.name.clone(),
             forward,
             reverse,
-            cc: self.flow.cc.clone(),
+            cc: self.flow.cc.clone().expect("invariant: a flow of TCP has an algorithm"),
             cc_context: cc_context(keys),
             transport: transport(self.flow),
             traffic: traffic(&self.flow.traffic),
-            start: Instant::ZERO + start,
-            stop: self.flow.stop.map(|stop| Instant::ZERO + stop),
+            start,
+            stop: stop_of(self.flow),
             base_rtt,
-        });
+        }
+    }
+
+    /// Adds its private links; returns it as a source of datagrams, which go one way.
+    fn add_source_to(self, plan: &mut Plan, network: &Network, luck: Luck) -> SourcePlan {
+        let out = (self.base_rtt(luck) - self.route.path_rtt) / 2;
+        let mut forward = Vec::new();
+        if network.access.is_some() || !out.is_zero() {
+            forward.push(plan.links.len());
+            plan.links.push(self.private_link("source", network, out, Duration::ZERO));
+        }
+        forward.extend(&self.route.forward);
+        if network.access.is_some() {
+            forward.push(plan.links.len());
+            plan.links.push(self.private_link("destination", network, Duration::ZERO, Duration::ZERO));
+        }
+        SourcePlan { name: self.name, forward }
     }
 
     /// A link that only this flow crosses: an access link, or a pure delay where there is none.
     fn private_link(&self, part: &str, network: &Network, extra: Duration, jitter: Duration) -> LinkPlan {
         let pure_delay = Access::default();
         let access = network.access.as_ref().unwrap_or(&pure_delay);
-        let place = place_of_access(&self.flow.transport, self.route, access, part.ends_with("reverse"));
+        let place = place_of_access(self.flow, self.route, access, part.ends_with("reverse"));
         let mut wire = access.impairments.plan();
         if !jitter.is_zero() {
             wire.jitter = jitter;
@@ -290,6 +376,48 @@ fn traffic(keys: &TrafficKeys) -> Traffic {
         TrafficKeys::Bulk => Traffic::Bulk,
         TrafficKeys::Transfer { size } => Traffic::Transfer { bytes: size.0 },
         TrafficKeys::RateLimited { rate } => Traffic::RateLimited { rate: *rate },
+        TrafficKeys::Web { think, request, response } => Traffic::Web(WebPlan {
+            think: think.distribution(),
+            // Validation bounds it by the largest packet.
+            request: request.0 as u32,
+            response: response.distribution(),
+        }),
+        TrafficKeys::Arrivals { .. } => Traffic::Slot,
+        TrafficKeys::Cbr { .. } | TrafficKeys::Crowd { .. } | TrafficKeys::OnOff { .. } | TrafficKeys::Rtp { .. } => {
+            unreachable!("invariant: datagrams are no flow of TCP")
+        }
+    }
+}
+
+/// When datagrams leave, for traffic that consists of them.
+fn emission(flow: &Flow) -> Option<Emission> {
+    let leaves = flow.traffic.leaves().map(|leaves| {
+        leaves.unwrap_or_else(|(key, problem)| panic!("invariant: what is left was checked, {key}: {problem}"))
+    });
+    match &flow.traffic {
+        TrafficKeys::Cbr { rate, spacing, .. } => Some(Emission::Cbr {
+            rate: *rate,
+            spacing: match spacing {
+                SpacingName::Even => Spacing::Even,
+                SpacingName::Exponential => Spacing::Exponential,
+            },
+            leaves,
+        }),
+        TrafficKeys::Crowd { capacity, beside, .. } => {
+            let crowd = Crowd { capacity: *capacity, beside: *beside, count: flow.count };
+            leaves.map(|leaves| Emission::Crowd { crowd, leaves })
+        }
+        TrafficKeys::OnOff { rate, on, off, .. } => {
+            Some(Emission::OnOff(OnOffPlan { rate: *rate, on: on.distribution(), off: off.distribution() }))
+        }
+        TrafficKeys::Rtp { rate, interval, deadline, .. } => {
+            Some(Emission::Rtp { rate: *rate, interval: *interval, deadline: *deadline })
+        }
+        TrafficKeys::Bulk
+        | TrafficKeys::Transfer { .. }
+        | TrafficKeys::RateLimited { .. }
+        | TrafficKeys::Arrivals { .. }
+        | TrafficKeys::Web { .. } => None,
     }
 }
 

@@ -96,7 +96,7 @@ impl Walk {
             Some("cc") => "algorithm",
             Some("queue") => "queue discipline",
             Some("loss") => "loss model",
-            Some("varies") => "kind of variation",
+            Some("varies" | "leaves") => "kind of variation",
             Some("traffic") => "kind of traffic",
             _ => "kind",
         }

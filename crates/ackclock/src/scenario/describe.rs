@@ -11,7 +11,7 @@ use super::schema::{Document, Draw};
 use super::topology::Network;
 use crate::qdisc::{RedMode, RedParameters};
 use crate::sim::{
-    FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, ReorderingPlan, Script, Traffic, WirePlan,
+    DatagramPlan, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, ReorderingPlan, Script, WirePlan,
 };
 use crate::variation::{Law, Leo, Lte, OnOff, VariationPlan, Walk, Wifi};
 
@@ -32,7 +32,8 @@ pub struct Description {
     pub bottleneck: String,
     /// Every directed link.
     pub links: Vec<LinkDescription>,
-    /// Every single flow; drawn values are those of the first replicate.
+    /// Every single flow, and behind them groups of arrivals and datagrams; drawn values are those of the first
+    /// replicate, of a group those of its first slot.
     pub flows: Vec<FlowDescription>,
     /// Everything that differs from replicate to replicate.
     pub random_inputs: Vec<String>,
@@ -77,20 +78,20 @@ pub struct FlowDescription {
     pub name: String,
     /// Name of the group that it was declared in.
     pub group: String,
-    /// Name of the algorithm.
-    pub cc: &'static str,
-    /// Name of the loss recovery.
-    pub recovery: &'static str,
-    /// Name of the ECN feedback.
-    pub ecn: &'static str,
-    /// What the application writes.
+    /// Name of the algorithm; none for datagrams.
+    pub cc: Option<&'static str>,
+    /// Name of the loss recovery; none for datagrams.
+    pub recovery: Option<&'static str>,
+    /// Name of the ECN feedback; none for datagrams.
+    pub ecn: Option<&'static str>,
+    /// What the application writes, or what is sent.
     pub traffic: String,
     /// Links that data crosses.
     pub path: Vec<String>,
-    /// Links that ACKs cross.
+    /// Links that ACKs cross; none for datagrams.
     pub reverse_path: Vec<String>,
-    /// Propagation there and back.
-    pub base_rtt_s: f64,
+    /// Propagation there and back; none for datagrams.
+    pub base_rtt_s: Option<f64>,
     /// When the application starts.
     pub start_s: f64,
     /// When it stops writing, if before the end.
@@ -111,7 +112,7 @@ impl Scenario {
             warmup_s: document.warmup.as_secs_f64(),
             bottleneck: plan.links[plan.bottleneck].name.clone(),
             links: plan.links.iter().map(describe_link).collect(),
-            flows: plan.flows.iter().map(|flow| describe_flow(flow, &plan)).collect(),
+            flows: describe_flows(document, &plan),
             is_random: !random_inputs.is_empty(),
             random_inputs,
             notes: notes(document, &self.network),
@@ -225,22 +226,57 @@ fn queue_in_words(queue: &QueuePlan) -> String {
     }
 }
 
-fn describe_flow(flow: &FlowPlan, plan: &Plan) -> FlowDescription {
-    let names = |way: &[usize]| way.iter().map(|link| plan.links[*link].name.clone()).collect();
+fn describe_flows(document: &Document, plan: &Plan) -> Vec<FlowDescription> {
+    let traffic = |group: &str| {
+        let flow = document.flows.iter().find(|flow| flow.name == group);
+        flow.map_or_else(String::new, |flow| flow.traffic.to_string())
+    };
+    let flows = plan.flows.iter().map(|flow| describe_flow(flow, plan, traffic(&flow.group)));
+    let arrivals = plan.arrivals.iter().flat_map(|group| {
+        let words = format!("{}, {} at one time", traffic(&group.name), group.slots.len());
+        let first = group.slots.first().map(|slot| describe_flow(slot, plan, words));
+        first.map(|first| FlowDescription {
+            name: group.name.clone(),
+            start_s: group.start.as_secs_f64(),
+            stop_s: group.stop.map(|stop| stop.as_secs_f64()),
+            ..first
+        })
+    });
+    let datagrams = plan.datagrams.iter().map(|group| describe_datagrams(group, plan, traffic(&group.group)));
+    flows.chain(arrivals).chain(datagrams).collect()
+}
+
+fn names(plan: &Plan, way: &[usize]) -> Vec<String> {
+    way.iter().map(|link| plan.links[*link].name.clone()).collect()
+}
+
+fn describe_datagrams(group: &DatagramPlan, plan: &Plan, traffic: String) -> FlowDescription {
+    FlowDescription {
+        name: group.name.clone(),
+        group: group.group.clone(),
+        cc: None,
+        recovery: None,
+        ecn: None,
+        traffic,
+        path: group.sources.first().map(|source| names(plan, &source.forward)).unwrap_or_default(),
+        reverse_path: Vec::new(),
+        base_rtt_s: None,
+        start_s: group.start.as_secs_f64(),
+        stop_s: group.stop.map(|stop| stop.as_secs_f64()),
+    }
+}
+
+fn describe_flow(flow: &FlowPlan, plan: &Plan, traffic: String) -> FlowDescription {
     FlowDescription {
         name: flow.name.clone(),
         group: flow.group.clone(),
-        cc: flow.cc.name(),
-        recovery: flow.transport.recovery.name(),
-        ecn: flow.transport.ecn.name(),
-        traffic: match flow.traffic {
-            Traffic::Bulk => "bulk".to_owned(),
-            Traffic::Transfer { bytes } => format!("transfer of {bytes} B"),
-            Traffic::RateLimited { rate } => format!("rate-limited, {rate}"),
-        },
-        path: names(&flow.forward),
-        reverse_path: names(&flow.reverse),
-        base_rtt_s: flow.base_rtt.as_secs_f64(),
+        cc: Some(flow.cc.name()),
+        recovery: Some(flow.transport.recovery.name()),
+        ecn: Some(flow.transport.ecn.name()),
+        traffic,
+        path: names(plan, &flow.forward),
+        reverse_path: names(plan, &flow.reverse),
+        base_rtt_s: Some(flow.base_rtt.as_secs_f64()),
         start_s: flow.start.as_secs_f64(),
         stop_s: flow.stop.map(|stop| stop.as_secs_f64()),
     }
@@ -271,6 +307,8 @@ pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
         if !jitter.is_zero() {
             inputs.push(format!("send jitter of {}: uniform, 0 to {jitter}", flow.name));
         }
+        let of_traffic = flow.traffic.random_inputs();
+        inputs.extend(of_traffic.iter().map(|(what, how)| format!("{what} of {}: {how}", flow.name)));
     }
     inputs
 }

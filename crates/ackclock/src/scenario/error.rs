@@ -156,6 +156,9 @@ pub enum Problem {
         /// The range, in words.
         expected: String,
     },
+    /// A key of TCP for a flow that is none.
+    #[error("datagrams have no congestion control and no acknowledgements; leave the key out")]
+    NotOfDatagrams,
     /// A parameter of an algorithm out of its range.
     #[error("{} is out of range; must be {}", .0.value, .0.expected)]
     Parameter(ParameterError),

@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(described("transport.max_window"), ("whole number or \"none\"".to_owned(), text("none"), false));
         assert_eq!(described("transport.delayed_ack"), ("true or false or duration".to_owned(), text("false"), false));
         assert_eq!(described("topology.queue"), ("a name or a table with a kind".to_owned(), text("drop-tail"), false));
-        assert_eq!(described("flows.cc"), ("a name or a table with a kind".to_owned(), None, true));
+        assert_eq!(described("flows.cc"), ("a name or a table with a kind".to_owned(), None, false));
         assert_eq!(described("flows.start"), ("duration or table".to_owned(), text("0 s"), false));
         assert_eq!(described("links.NAME.reverse.rate"), ("rate".to_owned(), None, false));
         assert_eq!(described("topology.queue.limit").1, text("1 BDP"));

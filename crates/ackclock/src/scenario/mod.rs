@@ -8,6 +8,7 @@ mod catalog;
 mod compile;
 mod conform;
 mod describe;
+mod distribution;
 mod error;
 mod fuzz;
 mod hash;
@@ -24,6 +25,7 @@ mod sets;
 mod shorthand;
 mod topology;
 mod traces;
+mod traffic;
 mod tree;
 mod validate;
 mod variation;
@@ -135,6 +137,7 @@ impl Scenario {
             ScenarioError::new(source, tree.origin_of(&path), shown(tree, &path), problem)
         };
         conform::conform(&tree).map_err(|misfit| place(&tree, misfit))?;
+        traffic::check_keys(&tree).map_err(|misfit| place(&tree, misfit))?;
         if let Some(read_file) = read_file {
             tree = traces::read(&tree, read_file).map_err(|misfit| place(&tree, misfit))?;
         }

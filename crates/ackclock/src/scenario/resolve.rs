@@ -2,7 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::schema::{Document, Profile, TransportKeys};
+use super::schema::{Document, Flow, Profile, TransportKeys};
+use super::traffic::{is_datagrams, keys_of_tcp};
 use super::tree::{Node, Origin, Value};
 
 /// The document of a tree that conforms to the schema.
@@ -24,7 +25,7 @@ pub fn resolve(root: &Node) -> Result<Document, String> {
 fn spread_transport(root: &mut Node) {
     let Some(Node { value: Value::Table(shared), .. }) = root.get("transport").cloned() else { return };
     let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") else { return };
-    for flow in flows {
+    for flow in flows.iter_mut().filter(|flow| !is_datagrams(flow)) {
         if let Value::Table(own) = &mut flow.value {
             for (key, value) in &shared {
                 if !own.iter().any(|(name, _)| name == key) {
@@ -38,7 +39,7 @@ fn spread_transport(root: &mut Node) {
 /// What a profile says of a flow, and nobody said before.
 fn fill_profiles(root: &mut Node) {
     let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") else { return };
-    for flow in flows {
+    for flow in flows.iter_mut().filter(|flow| !is_datagrams(flow)) {
         let named = flow.get("profile").map(Node::to_json);
         let profile: Profile = named.and_then(|name| serde_json::from_value(name).ok()).unwrap_or_default();
         if let Value::Table(own) = &mut flow.value {
@@ -63,7 +64,19 @@ fn plain_delays_have_no_bdp(root: &mut Node) {
 impl Document {
     /// As JSON that reads back as the same document.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("invariant: a document has only strings as keys")
+        const STRINGS: &str = "invariant: a document has only strings as keys";
+        if self.flows.iter().all(Flow::is_tcp) {
+            return serde_json::to_string(self).expect(STRINGS);
+        }
+        let mut document = serde_json::to_value(self).expect(STRINGS);
+        let flows = document.get_mut("flows").and_then(Json::as_array_mut).into_iter().flatten();
+        for (flow, keys) in self.flows.iter().zip(flows).filter(|(flow, _)| !flow.is_tcp()) {
+            debug_assert_eq!(flow.transport, TransportKeys::default(), "invariant: datagrams have no transport");
+            if let Some(keys) = keys.as_object_mut() {
+                keys_of_tcp().for_each(|key| drop(keys.remove(key)));
+            }
+        }
+        document.to_string()
     }
 }
 

@@ -12,13 +12,14 @@ use super::json_schema::without_default;
 use super::network::{Link, Topology};
 use super::quantity::{Interval, SendJitter, Size};
 use super::shorthand::Shorthand;
+use super::traffic::TrafficKeys;
 use crate::cc::{CcSpec, ExitWindow, FirstCut, TimeoutSsthresh};
 use crate::luck::Stream;
 use crate::tcp::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
     PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Transport, WindowGrowth,
 };
-use crate::units::{Duration, Rate};
+use crate::units::Duration;
 
 /// A scenario: a network, the flows on it, and how long they run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,13 +76,14 @@ pub struct Flow {
     #[serde(default = "default_count")]
     #[schemars(range(min = 1))]
     pub count: u32,
-    /// Congestion control: the name of an algorithm, or a table with its `kind` and parameters.
-    #[schemars(with = "Shorthand<CcSpec>")]
-    pub cc: CcSpec,
+    /// Congestion control: the name of an algorithm, or a table with its `kind` and parameters. Every flow but those of datagrams has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Shorthand<CcSpec>", transform = without_default)]
+    pub cc: Option<CcSpec>,
     /// How losses are found and repaired.
     #[serde(default)]
     pub recovery: LossRecovery,
-    /// What the application writes.
+    /// What the application writes, or what is sent without any control.
     #[serde(default)]
     #[schemars(with = "Shorthand<TrafficKeys>")]
     pub traffic: TrafficKeys,
@@ -107,25 +109,6 @@ pub struct Flow {
 
 fn default_count() -> u32 {
     1
-}
-
-/// What an application writes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum TrafficKeys {
-    /// Always more than the window allows.
-    #[default]
-    Bulk,
-    /// A number of bytes, all of them at the start.
-    Transfer {
-        /// Payload.
-        size: Size,
-    },
-    /// One segment after the other, evenly spaced.
-    RateLimited {
-        /// Payload per time.
-        rate: Rate,
-    },
 }
 
 /// A length of time, the same for all flows of a group or drawn for each of them.

@@ -155,9 +155,10 @@ impl Network {
             return named;
         }
         let mut crossing = vec![0u64; self.links.len()];
+        let persistent = flows.iter().any(Flow::is_persistent);
         for (flow, route) in flows.iter().zip(&self.routes) {
             for link in &route.forward {
-                crossing[*link] += u64::from(flow.count);
+                crossing[*link] += if flow.is_persistent() || !persistent { u64::from(flow.count) } else { 0 };
             }
         }
         let slowness = |link: usize| std::cmp::Reverse(self.links[link].rate.map_or(u64::MAX, Rate::as_bps));

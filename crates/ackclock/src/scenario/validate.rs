@@ -7,7 +7,7 @@ use super::error::Problem;
 use super::impairments::Loss;
 use super::network::Queue;
 use super::quantity::{Interval, Limit, SendJitter, Size};
-use super::schema::{Document, Draw, Flow, TrafficKeys};
+use super::schema::{Document, Draw, Flow};
 use super::topology::{BOTTLENECK, Network};
 use crate::units::{Duration, Rate};
 
@@ -102,7 +102,14 @@ fn is_name(name: &str) -> bool {
 /// What can be said of a flow without knowing the network.
 fn flow_alone(flow: &Flow, duration: Duration) -> Result<(), (String, Problem)> {
     let at = |key: &str, result: Result<(), Problem>| result.map_err(|problem| (key.to_owned(), problem));
-    flow.cc.check().map_err(|error| (format!("cc.{}", error.key), Problem::Parameter(error)))?;
+    match &flow.cc {
+        Some(cc) => cc.check().map_err(|error| (format!("cc.{}", error.key), Problem::Parameter(error)))?,
+        None if flow.is_tcp() => {
+            let example = "write for example cc = \"aimd\"".to_owned();
+            return at("cc", Err(Problem::MissingKey { example }));
+        }
+        None => {}
+    }
     at("start", in_order(&flow.start))?;
     let start = flow.start.max();
     if start >= duration {
@@ -114,9 +121,7 @@ fn flow_alone(flow: &Flow, duration: Duration) -> Result<(), (String, Problem)> 
     if let Some(rtt) = &flow.rtt {
         at("rtt", in_order(rtt).and_then(|()| positive(rtt.min())))?;
     }
-    if let TrafficKeys::Transfer { size } = flow.traffic {
-        at("traffic.size", at_least(size, 1))?;
-    }
+    flow.traffic.check().map_err(|(key, problem)| (format!("traffic.{key}"), problem))?;
     let transport = &flow.transport;
     at("mss", at_least(transport.mss, 1).and_then(|()| at_most(transport.mss)))?;
     at("header", at_least(transport.header, 1).and_then(|()| at_most(transport.header)))?;
@@ -204,7 +209,8 @@ fn jitters(document: &Document, network: &Network) -> Result<(), Misfit> {
 
 fn samples(document: &Document, network: &Network) -> Result<(), Misfit> {
     let Some(interval) = sampling_interval(document) else { return Ok(()) };
-    let flows: u64 = document.flows.iter().map(|flow| u64::from(flow.count)).sum();
+    let sampled = document.flows.iter().filter(|flow| flow.is_persistent());
+    let flows: u64 = sampled.map(|flow| u64::from(flow.count)).sum();
     let series = flows.min(u64::from(document.sampling.flows)) + network.links.len() as u64;
     let rows = (document.duration.as_nanos() / interval.as_nanos()).saturating_mul(series);
     if rows > MOST_ROWS {

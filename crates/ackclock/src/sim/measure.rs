@@ -1,8 +1,9 @@
 //! From counters to metrics: what was counted at the end less what was counted at the end of the warm-up.
 
-use super::plan::Plan;
-use super::result::{FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary};
+use super::plan::{FlowPlan, Plan, Traffic};
+use super::result::{FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary, TransferResult};
 use super::simulation::{Flow, Packets, Simulation};
+use super::transfer::{Group, TransferLog};
 use crate::link::LinkCounters;
 use crate::luck::Luck;
 use crate::metric::{jain_index, loss_rate, ratio, spread};
@@ -10,17 +11,20 @@ use crate::probe::Samples;
 use crate::tcp::SenderCounters;
 use crate::units::{Instant, NANOS_PER_SEC};
 
+use std::ops::AddAssign;
+
 /// Counters at the beginning of the window of measurement.
 #[derive(Debug, Default)]
 pub(super) struct Measurement {
     since: Instant,
     flows: Vec<FlowCounters>,
+    groups: Vec<FlowCounters>,
     links: Vec<LinkCounters>,
 }
 
 /// What is counted of a flow.
 #[derive(Clone, Copy, Debug, Default)]
-struct FlowCounters {
+pub(super) struct FlowCounters {
     sender: SenderCounters,
     wire_bytes: u64,
     acknowledged: u64,
@@ -35,7 +39,7 @@ struct FlowCounters {
 }
 
 impl FlowCounters {
-    fn read(flow: &mut Flow, now: Instant) -> Self {
+    pub(super) fn read(flow: &mut Flow, now: Instant) -> Self {
         let (rtt_ns, rtt_count) = flow.sender.rtt().totals();
         FlowCounters {
             sender: flow.sender.counters(),
@@ -53,6 +57,38 @@ impl FlowCounters {
             },
         }
     }
+}
+
+impl AddAssign for FlowCounters {
+    fn add_assign(&mut self, other: FlowCounters) {
+        self.sender += other.sender;
+        self.wire_bytes += other.wire_bytes;
+        self.acknowledged += other.acknowledged;
+        self.sent_once += other.sent_once;
+        self.delivered += other.delivered;
+        self.corrupted += other.corrupted;
+        self.marks += other.marks;
+        self.rtt_ns += other.rtt_ns;
+        self.rtt_count += other.rtt_count;
+        self.window_integral += other.window_integral;
+    }
+}
+
+/// What was counted of a group of arrivals: of the transfers that ended, and of those under way.
+fn group_counters(group: &Group, flows: &mut [Flow], now: Instant) -> FlowCounters {
+    let mut sum = group.ended;
+    for index in group.flows() {
+        let flow = &mut flows[*index];
+        if flow.finished.is_none() {
+            sum += FlowCounters::read(flow, now);
+        }
+    }
+    sum
+}
+
+/// Nanoseconds as seconds.
+pub(super) fn seconds(nanos: f64) -> f64 {
+    nanos / NANOS_PER_SEC as f64
 }
 
 fn reasons(before: &LinkCounters, after: &LinkCounters) -> Reasons {
@@ -77,13 +113,72 @@ fn mishaps(before: &LinkCounters, after: &LinkCounters) -> Mishaps {
     }
 }
 
+/// A group of transfers, added up.
+struct Transfers<'plan> {
+    plan: &'plan FlowPlan,
+    flows: usize,
+    before: FlowCounters,
+    after: FlowCounters,
+    log: TransferLog,
+    unfinished: u64,
+    active_mean: Option<f64>,
+}
+
+impl<'plan> Transfers<'plan> {
+    /// One flow of which nothing is known.
+    fn of(plan: &'plan FlowPlan) -> Self {
+        let (before, after, log) = (FlowCounters::default(), FlowCounters::default(), TransferLog::default());
+        Transfers { plan, flows: 1, before, after, log, unfinished: 0, active_mean: None }
+    }
+
+    fn add(&mut self, other: &Transfers) {
+        self.flows += other.flows;
+        self.before += other.before;
+        self.after += other.after;
+        self.log.append(&other.log);
+        self.unfinished += other.unfinished;
+    }
+
+    fn result(&self, group: &str, secs: f64) -> TransferResult {
+        let Transfers { plan, flows, before, after, log, unfinished, active_mean } = self;
+        let rate = |bytes: u64| 8.0 * bytes as f64 / secs;
+        TransferResult {
+            group: group.to_owned(),
+            traffic: plan.traffic.transfers().unwrap_or_default(),
+            cc: plan.cc.name(),
+            recovery: plan.transport.recovery.name(),
+            ecn: plan.transport.ecn.name(),
+            flows: *flows,
+            started: log.started,
+            refused: log.refused,
+            unfinished: *unfinished,
+            active_mean: *active_mean,
+            times: log.times(),
+            offered_bps: rate(log.started_bytes),
+            goodput_bps: rate(after.delivered - before.delivered),
+            throughput_bps: rate(after.wire_bytes - before.wire_bytes),
+            loss_rate: loss_rate(
+                after.sender.payload_bytes - before.sender.payload_bytes,
+                after.acknowledged.saturating_sub(before.sent_once),
+            ),
+            retransmits: after.sender.retransmits - before.sender.retransmits,
+            timeouts: after.sender.timeouts - before.sender.timeouts,
+        }
+    }
+}
+
 impl Measurement {
     /// The warm-up ends at `now`.
-    pub(super) fn begin(flows: &mut [Flow], links: &mut [Packets], now: Instant) -> Self {
+    pub(super) fn begin(simulation: &mut Simulation, now: Instant) -> Self {
+        let Simulation { flows, groups, links, rows, .. } = simulation;
         links.iter_mut().for_each(Packets::clear_waits);
+        rows.iter_mut().for_each(|row| row.begin(now));
+        groups.iter_mut().for_each(|group| group.begin(now));
+        flows.iter_mut().for_each(|flow| flow.log = TransferLog::default());
         Measurement {
             since: now,
             flows: flows.iter_mut().map(|flow| FlowCounters::read(flow, now)).collect(),
+            groups: groups.iter().map(|group| group_counters(group, flows, now)).collect(),
             links: links.iter().map(Packets::counters).collect(),
         }
     }
@@ -98,12 +193,57 @@ impl Measurement {
         RunResult {
             summary: self.summary(plan, simulation, &flows, end),
             flows,
+            transfers: self.transfers(plan, simulation, end),
+            datagrams: simulation.rows.iter().enumerate().map(|(id, row)| row.result(id, plan)).collect(),
             links,
             packets_forwarded: simulation.links[bottleneck].counters().forwarded,
             events: simulation.events_handled(),
             totals: simulation.totals(),
             samples,
         }
+    }
+
+    /// A row for each group of flows that transfer, and for each group of arrivals.
+    fn transfers(&self, plan: &Plan, simulation: &mut Simulation, end: Instant) -> Vec<TransferResult> {
+        let mut rows: Vec<(&str, Transfers)> = Vec::new();
+        for (index, flow_plan) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.traffic.transfers().is_some()) {
+            let rank = simulation.flow_rank[index];
+            let flow = &mut simulation.flows[rank];
+            let mut one = Transfers::of(flow_plan);
+            one.before = self.flows[rank];
+            one.after = FlowCounters::read(flow, end);
+            one.log = flow.log.clone();
+            one.unfinished = u64::from(flow.awaited != u64::MAX);
+            if let Traffic::Transfer { bytes } = flow_plan.traffic {
+                let is_measured = |at: Instant| at >= self.since && at <= end;
+                let ended = flow.finished.map(|(at, _)| at);
+                if is_measured(flow_plan.start) {
+                    one.log.start(bytes);
+                }
+                one.unfinished = u64::from(ended.is_none() && flow_plan.start <= end);
+                one.log
+                    .times_ns
+                    .extend(ended.filter(|at| is_measured(*at)).map(|at| at.since(flow_plan.start).as_nanos()));
+            }
+            match rows.iter_mut().find(|(group, _)| *group == flow_plan.group) {
+                Some((_, sum)) => sum.add(&one),
+                None => rows.push((&flow_plan.group, one)),
+            }
+        }
+        let secs = end.since(self.since).as_secs_f64();
+        for (index, arrivals) in plan.arrivals.iter().enumerate() {
+            let Some(slot) = arrivals.slots.first() else { continue };
+            let mut sum = Transfers::of(slot);
+            let group = &mut simulation.groups[index];
+            sum.flows = arrivals.slots.len();
+            sum.before = self.groups[index];
+            sum.active_mean = Some(group.active_ns(end) as f64 / (secs * NANOS_PER_SEC as f64));
+            sum.unfinished = group.active() as u64;
+            sum.log = group.log.clone();
+            sum.after = group_counters(&simulation.groups[index], &mut simulation.flows, end);
+            rows.push((&arrivals.name, sum));
+        }
+        rows.into_iter().map(|(group, transfers)| transfers.result(group, secs)).collect()
     }
 
     fn flow(&self, plan: &Plan, simulation: &mut Simulation, index: usize, end: Instant) -> FlowResult {
@@ -120,6 +260,7 @@ impl Measurement {
         let mut way = flow_plan.forward.iter().chain(&flow_plan.reverse);
         let corrupts = way.any(|link| plan.links[*link].wire.corruption > 0.0);
         let measurements = after.rtt_count - before.rtt_count;
+        let times = matches!(flow_plan.traffic, Traffic::Web(_)).then(|| flow.log.times());
         FlowResult {
             id: index,
             name: flow_plan.name.clone(),
@@ -145,6 +286,7 @@ impl Measurement {
             cwnd_mean_segments: ratio(after.window_integral - before.window_integral, active_ns),
             base_rtt_s: flow_plan.base_rtt.as_secs_f64(),
             completion_time_s: finished_at.map(|at| at.since(flow_plan.start).as_secs_f64()),
+            times,
         }
     }
 
@@ -198,7 +340,8 @@ impl Measurement {
         let bottleneck = self.link(plan, simulation, plan.bottleneck, end);
         let goodputs: Vec<_> = flows.iter().map(|flow| flow.goodput_bps).collect();
         let (mut sent, mut acknowledged, mut delivered, mut wire_bytes) = (0, 0, 0, 0);
-        for (flow, before) in simulation.flows.iter().zip(&self.flows) {
+        let flows = simulation.flows.iter().zip(&self.flows).filter(|(flow, _)| flow.slot.is_none());
+        for (flow, before) in flows {
             sent += flow.sender.counters().payload_bytes - before.sender.payload_bytes;
             acknowledged += flow.sender.acknowledged().saturating_sub(before.sent_once);
             delivered += flow.receiver.delivered() - before.delivered;

@@ -1,5 +1,7 @@
 //! Nodes, routes, traffic: the plan of a run, and the run.
 
+mod components;
+mod datagram;
 mod measure;
 mod packet;
 mod plan;
@@ -8,12 +10,20 @@ mod sampler;
 mod simulation;
 mod source;
 mod trace;
+mod transfer;
 mod wire;
 
 pub use crate::link::{ChannelState, Script};
 pub use crate::qdisc::Limit as QueueLimit;
-pub use plan::{FlowPlan, LinkPlan, Plan, QueuePlan, Sampling, Traffic};
-pub use result::{FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary, Totals, Volume};
+pub use plan::{
+    ArrivalsPlan, DatagramPlan, Emission, FlowPlan, LinkPlan, OnOffPlan, Plan, QueuePlan, Sampling, SourcePlan,
+    Spacing, Traffic, WebPlan,
+};
+pub use result::{
+    DatagramResult, FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary, Totals, TransferResult,
+    TransferTimes, Volume,
+};
+pub use source::{Crowd, Distribution, Law};
 pub use wire::{LossPlan, ReorderingPlan, WirePlan};
 
 use std::sync::atomic::AtomicBool;

@@ -1,5 +1,6 @@
 //! Packets: a small one that links move about, and what it carries, which stays where it is.
 
+use super::datagram::Datagram;
 use crate::link::Carried;
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
@@ -79,7 +80,16 @@ pub enum Body {
     Data(DataSegment),
     /// An acknowledgement, to the sender.
     Ack(AckSegment),
-    /// Either of them with wrong bits.
+    /// A datagram, to its receiver.
+    Datagram(Datagram),
+    /// A request of a client at the receiver, to the sender.
+    Request {
+        /// Its number, from 1.
+        number: u64,
+        /// Its payload.
+        len: u32,
+    },
+    /// Any of them with wrong bits.
     Corrupted {
         /// Its position, as it was.
         seq: u64,
@@ -89,11 +99,14 @@ pub enum Body {
 }
 
 impl Body {
-    /// The first byte of data and the payload, or the next byte that an ACK expects and nothing.
+    /// The first byte of data and the payload, the next byte that an ACK expects and nothing, or the number of a
+    /// datagram or a request and its length.
     pub fn position(&self) -> (u64, u32) {
         match self {
             Body::Data(segment) => (segment.seq, segment.len),
             Body::Ack(ack) => (ack.ack, 0),
+            Body::Datagram(datagram) => (datagram.number, datagram.len),
+            Body::Request { number, len } => (*number, *len),
             Body::Corrupted { seq, len } => (*seq, *len),
         }
     }

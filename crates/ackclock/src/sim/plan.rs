@@ -1,5 +1,6 @@
 //! A run, compiled: dense ids, integers, no units to parse. What `scenario` makes and `Simulation` runs.
 
+use super::source::{Crowd, Distribution};
 use super::wire::WirePlan;
 use crate::cc::{CcContext, CcSpec};
 use crate::luck::{Luck, Stream};
@@ -19,8 +20,12 @@ pub struct Plan {
     pub warmup: Duration,
     /// Links, one direction each.
     pub links: Vec<LinkPlan>,
-    /// Flows; their paths index `links`.
+    /// Flows with congestion control; their paths index `links`.
     pub flows: Vec<FlowPlan>,
+    /// Groups of transfers that arrive at random.
+    pub arrivals: Vec<ArrivalsPlan>,
+    /// Datagrams, which nobody controls.
+    pub datagrams: Vec<DatagramPlan>,
     /// The link of `links` whose queue and utilisation the summary reports.
     pub bottleneck: usize,
     /// What is written down over time.
@@ -28,6 +33,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Every TCP flow: those of `flows`, and behind them the slots of all groups of arrivals.
+    pub fn tcp_flows(&self) -> impl Iterator<Item = &FlowPlan> {
+        self.flows.iter().chain(self.arrivals.iter().flat_map(|group| &group.slots))
+    }
+
     /// True for a link that appears in the results.
     pub fn reports(&self, link: usize) -> bool {
         !self.links[link].private || link == self.bottleneck
@@ -145,6 +155,165 @@ pub enum Traffic {
         /// Payload bits per second.
         rate: Rate,
     },
+    /// Answers to a client that asks, waits and thinks.
+    Web(WebPlan),
+    /// What others give it, one transfer at a time: a slot of a group of arrivals.
+    Slot,
+}
+
+impl Traffic {
+    /// Its name in a scenario, where it consists of transfers.
+    pub fn transfers(&self) -> Option<&'static str> {
+        match self {
+            Traffic::Transfer { .. } => Some("transfer"),
+            Traffic::Web(_) => Some("web"),
+            Traffic::Slot => Some("arrivals"),
+            Traffic::Bulk | Traffic::RateLimited { .. } => None,
+        }
+    }
+}
+
+/// A client at the receiver that asks for one answer after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WebPlan {
+    /// Time between an answer and the next request.
+    pub think: Distribution,
+    /// Payload of a request, which is one packet.
+    pub request: u32,
+    /// Payload of an answer.
+    pub response: Distribution,
+}
+
+/// A group of transfers that arrive as a Poisson process.
+#[derive(Clone, Debug)]
+pub struct ArrivalsPlan {
+    /// Name of the group.
+    pub name: String,
+    /// Connections, of which each carries one transfer at a time; their traffic is [`Traffic::Slot`].
+    pub slots: Vec<FlowPlan>,
+    /// Mean time between two arrivals.
+    pub every: Duration,
+    /// The mean that takes turns with `every`, and how long each holds.
+    pub alternating: Option<(Duration, Duration)>,
+    /// Payload of a transfer.
+    pub size: Distribution,
+    /// Nothing arrives before.
+    pub start: Instant,
+    /// Nothing arrives from then on, if before the end of the run.
+    pub stop: Option<Instant>,
+}
+
+/// Datagrams of one flow, or of a crowd of them; a row of the results.
+#[derive(Clone, Debug)]
+pub struct DatagramPlan {
+    /// Its name; that of the group for a crowd.
+    pub name: String,
+    /// Name of the group it was declared in.
+    pub group: String,
+    /// Bytes of a packet on the wire; the most that one holds.
+    pub packet: u32,
+    /// When packets leave.
+    pub emission: Emission,
+    /// Nothing leaves before.
+    pub start: Instant,
+    /// Nothing leaves from then on, if before the end of the run.
+    pub stop: Option<Instant>,
+    /// Where packets leave; one but for a crowd.
+    pub sources: Vec<SourcePlan>,
+}
+
+/// One source of datagrams.
+#[derive(Clone, Debug)]
+pub struct SourcePlan {
+    /// Unique name. Orders events and seeds luck.
+    pub name: String,
+    /// Links to the receiver, as indices.
+    pub forward: Vec<usize>,
+}
+
+impl DatagramPlan {
+    /// The rate that is left to others until `end`.
+    pub fn leaves(&self, end: Instant, luck: &Luck) -> Option<Variation> {
+        let (plan, most) = match &self.emission {
+            Emission::Cbr { rate, leaves: Some(leaves), .. } => (leaves, *rate),
+            Emission::Crowd { crowd, leaves } => (leaves, crowd.capacity),
+            Emission::Cbr { leaves: None, .. } | Emission::OnOff(_) | Emission::Rtp { .. } => return None,
+        };
+        Some(plan.build(most, end, || luck.stream(&self.name, "leaves")))
+    }
+}
+
+/// When datagrams leave. Rates are those on the wire.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Emission {
+    /// At a constant rate, or what `leaves` leaves of it.
+    Cbr {
+        /// Bits per second.
+        rate: Rate,
+        /// Time between packets.
+        spacing: Spacing,
+        /// A rate that is taken off.
+        leaves: Option<VariationPlan>,
+    },
+    /// In bursts.
+    OnOff(OnOffPlan),
+    /// A frame at even intervals.
+    Rtp {
+        /// Bits per second.
+        rate: Rate,
+        /// Time between frames.
+        interval: Duration,
+        /// A packet that takes longer is of no use.
+        deadline: Duration,
+    },
+    /// From as many sources as it takes where queues share fairly.
+    Crowd {
+        /// Who sends how fast.
+        crowd: Crowd,
+        /// The rate that is left to others.
+        leaves: VariationPlan,
+    },
+}
+
+impl Emission {
+    /// Its name in a scenario.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Emission::Cbr { .. } => "cbr",
+            Emission::OnOff(_) => "on-off",
+            Emission::Rtp { .. } => "rtp",
+            Emission::Crowd { .. } => "crowd",
+        }
+    }
+
+    /// The longest delay of a packet that is of use.
+    pub fn deadline(&self) -> Option<Duration> {
+        match self {
+            Emission::Rtp { deadline, .. } => Some(*deadline),
+            Emission::Cbr { .. } | Emission::OnOff(_) | Emission::Crowd { .. } => None,
+        }
+    }
+}
+
+/// Time between packets of a constant rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spacing {
+    /// Always the same.
+    #[default]
+    Even,
+    /// Exponential: packets are a Poisson process.
+    Exponential,
+}
+
+/// Bursts at a constant rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnOffPlan {
+    /// Bits per second in a burst.
+    pub rate: Rate,
+    /// How long a burst is.
+    pub on: Distribution,
+    /// How long the pause behind it is.
+    pub off: Distribution,
 }
 
 /// What is sampled over time.

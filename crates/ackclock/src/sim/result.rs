@@ -11,8 +11,12 @@ use crate::probe::Samples;
 pub struct RunResult {
     /// Metrics of the whole run.
     pub summary: Summary,
-    /// Metrics of each flow, in the order of declaration.
+    /// Metrics of each flow with congestion control, in the order of declaration; slots of arrivals are not among them.
     pub flows: Vec<FlowResult>,
+    /// Metrics of each group of transfers: those of flows in the order of declaration, then groups of arrivals.
+    pub transfers: Vec<TransferResult>,
+    /// Metrics of datagrams, in the order of declaration.
+    pub datagrams: Vec<DatagramResult>,
     /// Metrics of the shared links, in the order of declaration.
     pub links: Vec<LinkResult>,
     /// Data packets that the bottleneck forwarded over the whole run, warm-up included.
@@ -69,7 +73,8 @@ impl AddAssign for Volume {
     }
 }
 
-/// Metrics over `[warmup, end]`; `metric` holds each formula.
+/// Metrics over `[warmup, end]`; `metric` holds each formula. Flows are those of [`RunResult::flows`]: not slots of
+/// arrivals, and not datagrams.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// Payload received in order, all flows, bits per second.
@@ -143,6 +148,107 @@ pub struct FlowResult {
     pub base_rtt_s: f64,
     /// Time from start to the last byte acknowledged, for a transfer that ended.
     pub completion_time_s: Option<f64>,
+    /// How long the answers took of a flow that has many.
+    #[serde(flatten)]
+    pub times: Option<TransferTimes>,
+}
+
+/// How long transfers took that ended in `[warmup, end]`; none where there was none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct TransferTimes {
+    /// Transfers that ended.
+    pub completed: u64,
+    /// Mean of their times.
+    pub fct_mean_s: Option<f64>,
+    /// Half of them took no longer.
+    pub fct_p50_s: Option<f64>,
+    /// 95 % of them took no longer.
+    pub fct_p95_s: Option<f64>,
+    /// 99 % of them took no longer.
+    pub fct_p99_s: Option<f64>,
+    /// The longest.
+    pub fct_max_s: Option<f64>,
+}
+
+/// Metrics of a group of transfers over `[warmup, end]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TransferResult {
+    /// Name of the group.
+    pub group: String,
+    /// Name of the traffic.
+    pub traffic: &'static str,
+    /// Name of the algorithm.
+    pub cc: &'static str,
+    /// Name of the loss recovery.
+    pub recovery: &'static str,
+    /// Name of the ECN feedback.
+    pub ecn: &'static str,
+    /// Flows, or slots of arrivals.
+    pub flows: usize,
+    /// Transfers that started.
+    pub started: u64,
+    /// Transfers that found no slot.
+    pub refused: u64,
+    /// Transfers under way at the end.
+    pub unfinished: u64,
+    /// Transfers under way, on average; only of arrivals.
+    pub active_mean: Option<f64>,
+    /// How long they took.
+    #[serde(flatten)]
+    pub times: TransferTimes,
+    /// Payload of the transfers that started, bits per second.
+    pub offered_bps: f64,
+    /// Payload received in order, bits per second.
+    pub goodput_bps: f64,
+    /// What the senders put on the wire, bits per second.
+    pub throughput_bps: f64,
+    /// Data sent but not acknowledged over data sent.
+    pub loss_rate: f64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Expiries of the retransmission timers.
+    pub timeouts: u64,
+}
+
+/// Metrics of datagrams over `[warmup, end]`: of one flow, or of a crowd. Bits and bytes are those on the wire.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DatagramResult {
+    /// Position among the datagrams of the scenario.
+    pub id: usize,
+    /// Its name.
+    pub name: String,
+    /// Name of the group it belongs to.
+    pub group: String,
+    /// Name of the traffic.
+    pub traffic: &'static str,
+    /// How many sources there are.
+    pub sources: usize,
+    /// What was sent, bits per second.
+    pub offered_bps: f64,
+    /// What arrived, bits per second.
+    pub delivered_bps: f64,
+    /// The rate that it was to leave to others, mean, bits per second; none where it leaves a fixed one.
+    pub leaves_bps: Option<f64>,
+    /// Packets sent.
+    pub sent: u64,
+    /// Of them, those that arrived.
+    pub delivered: u64,
+    /// Packets sent that did not arrive over packets sent.
+    pub loss_rate: f64,
+    /// Mean of the one-way delays of packets that arrived; none where none did.
+    pub delay_mean_s: Option<f64>,
+    /// Half of them took no longer, within 1 %.
+    pub delay_p50_s: Option<f64>,
+    /// 99 % of them took no longer, within 1 %.
+    pub delay_p99_s: Option<f64>,
+    /// Mean of the interarrival jitter of RFC 3550.
+    pub jitter_s: Option<f64>,
+    /// Packets that arrived after their deadline over packets sent; none without a deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late_rate: Option<f64>,
+    /// Packets that did not arrive before their deadline over packets sent; none without a deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_or_late_rate: Option<f64>,
 }
 
 /// Metrics of one link direction over `[warmup, end]`.

@@ -1,26 +1,25 @@
-//! The run: components, events, and how a packet gets from hop to hop.
-//!
-//! Components are numbered by class and, within a class, by the hash of their name. Classes, in the order
-//! in which they act at one time: links (deliveries), senders (timers), applications, receivers (delayed
-//! ACKs), the end of the warm-up, sampling.
+//! The run: events, and how a packet gets from hop to hop.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Interrupted;
+use super::components::{Component, Components};
+use super::datagram::{Row, Stream};
 use super::measure::Measurement;
 use super::packet::{Bodies, Body, Harm, Packet};
 use super::plan::{FlowPlan, LinkPlan, Plan};
 use super::result::{RunResult, Totals, Volume};
 use super::sampler::Sampler;
-use super::source::Source;
+use super::source::Application;
 use super::trace::Tracer;
+use super::transfer::{Group, Slot, TransferLog};
 use crate::cc::{Cc, CongestionControl};
 use crate::engine::{ComponentId, EventQueue};
 use crate::link::{Link, LinkConfig};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::{Ecn, Verdict};
-use crate::tcp::{AckSegment, EcnFeedback, Receiver, Sender};
+use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender};
 use crate::units::Instant;
 
 /// Events between two looks at the stop flag.
@@ -36,16 +35,25 @@ const ACCECN_OPTION_LEN: u32 = 8;
 /// A link as a simulation uses it.
 pub(super) type Packets = Link<Packet>;
 
+/// Makes the algorithm of a flow.
+pub type BuildCc<'plan> = &'plan mut dyn FnMut(&FlowPlan) -> Cc;
+
 /// A run in progress.
-#[derive(Debug)]
 pub struct Simulation<'plan> {
-    plan: &'plan Plan,
-    events: EventQueue,
-    components: Components,
+    pub(super) plan: &'plan Plan,
+    pub(super) build_cc: BuildCc<'plan>,
+    pub(super) events: EventQueue,
+    pub(super) components: Components,
     /// In the order of their component numbers, as the flows.
     pub(super) links: Vec<Packets>,
     pub(super) flows: Vec<Flow>,
-    /// Where each link of the plan stands in `links`, and each flow in `flows`.
+    /// In the order of the plan.
+    pub(super) groups: Vec<Group>,
+    /// Sources of datagrams, in the order of their component numbers, and the rows of results they belong to, in the
+    /// order of the plan. The flows of datagrams are numbered behind those of TCP.
+    pub(super) streams: Vec<Stream>,
+    pub(super) rows: Vec<Row>,
+    /// Where each link of the plan stands in `links`, and each TCP flow in `flows`.
     pub(super) link_rank: Vec<usize>,
     pub(super) flow_rank: Vec<usize>,
     /// All routes, one behind the other.
@@ -69,16 +77,25 @@ pub struct Simulation<'plan> {
 pub(super) struct Flow {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
-    source: Source,
+    pub(super) application: Application,
     forward: Route,
     reverse: Route,
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
     ack_len: u32,
+    /// What goes before the first byte of this connection: sequence numbers on the wire go on where a slot is used again.
+    pub(super) base: u64,
+    /// The client waits until so many bytes have come.
+    pub(super) awaited: u64,
     /// Packets of either direction that arrived corrupted.
     pub(super) corrupted: u64,
     /// When everything was acknowledged, and the integral of cwnd up to then.
     pub(super) finished: Option<(Instant, f64)>,
+    /// When the transfer of a slot began.
+    pub(super) started: Instant,
+    pub(super) slot: Option<Slot>,
+    /// Answers to requests.
+    pub(super) log: TransferLog,
 }
 
 /// A step of a route.
@@ -91,110 +108,73 @@ enum Hop {
 }
 
 /// Index of the first hop of a route.
-type Route = u32;
-
-/// The first component number of each class.
-#[derive(Clone, Copy, Debug)]
-struct Components {
-    links: u32,
-    flows: u32,
-}
-
-/// What a component number stands for.
-enum Component {
-    Link(usize),
-    SenderTimer(usize),
-    Application(usize),
-    ReceiverTimer(usize),
-    Warmup,
-    Sampling,
-}
-
-impl Components {
-    fn count(self) -> usize {
-        (self.links + 3 * self.flows + 2) as usize
-    }
-
-    #[inline]
-    fn link(self, link: u32) -> ComponentId {
-        ComponentId(link)
-    }
-
-    #[inline]
-    fn sender(self, flow: usize) -> ComponentId {
-        ComponentId(self.links + flow as u32)
-    }
-
-    fn application(self, flow: usize) -> ComponentId {
-        ComponentId(self.links + self.flows + flow as u32)
-    }
-
-    #[inline]
-    fn receiver(self, flow: usize) -> ComponentId {
-        ComponentId(self.links + 2 * self.flows + flow as u32)
-    }
-
-    fn warmup(self) -> ComponentId {
-        ComponentId(self.links + 3 * self.flows)
-    }
-
-    fn sampling(self) -> ComponentId {
-        ComponentId(self.links + 3 * self.flows + 1)
-    }
-
-    #[inline]
-    fn component(self, id: ComponentId) -> Component {
-        let ComponentId(id) = id;
-        if id < self.links {
-            return Component::Link(id as usize);
-        }
-        let (class, flow) = ((id - self.links) / self.flows, (id - self.links) % self.flows);
-        match class {
-            0 => Component::SenderTimer(flow as usize),
-            1 => Component::Application(flow as usize),
-            2 => Component::ReceiverTimer(flow as usize),
-            _ if self.warmup() == ComponentId(id) => Component::Warmup,
-            _ => Component::Sampling,
-        }
-    }
-}
+pub(super) type Route = u32;
 
 impl<'plan> Simulation<'plan> {
     /// A run at its start; `build_cc` makes the algorithm of each flow.
-    pub fn new(plan: &'plan Plan, build_cc: &mut dyn FnMut(&FlowPlan) -> Cc) -> Self {
+    pub fn new(plan: &'plan Plan, build_cc: BuildCc<'plan>) -> Self {
         let luck = Luck::from_root(plan.seed);
         let link_order = order_by_key(&luck, plan.links.iter().map(|link| link.name.as_str()));
-        let flow_order = order_by_key(&luck, plan.flows.iter().map(|flow| flow.name.as_str()));
+        let tcp_flows: Vec<&FlowPlan> = plan.tcp_flows().collect();
+        let flow_order = order_by_key(&luck, tcp_flows.iter().map(|flow| flow.name.as_str()));
         let (link_rank, flow_rank) = (ranks(&link_order), ranks(&flow_order));
-        let components = Components { links: link_order.len() as u32, flows: flow_order.len() as u32 };
+        let sources = numbered_sources(plan, &luck);
+        let components = Components {
+            links: link_order.len() as u32,
+            flows: flow_order.len() as u32,
+            groups: plan.arrivals.len() as u32,
+            streams: sources.len() as u32,
+        };
         let mut hops = Vec::new();
         let end = Instant::ZERO + plan.duration;
         let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], luck, end)).collect();
-        let flows: Vec<Flow> = flow_order
+        let mut route = |path: &[usize]| {
+            let first = hops.len() as Route;
+            hops.extend(path.iter().map(|link| Hop::Link(link_rank[*link] as u32)));
+            hops.push(Hop::End);
+            first
+        };
+        let mut flows: Vec<Flow> = flow_order
             .iter()
             .map(|index| {
-                let flow = &plan.flows[*index];
-                let mut route = |path: &[usize]| {
-                    let first = hops.len() as Route;
-                    hops.extend(path.iter().map(|link| Hop::Link(link_rank[*link] as u32)));
-                    hops.push(Hop::End);
-                    first
-                };
+                let flow = tcp_flows[*index];
                 let (forward, reverse) = (route(&flow.forward), route(&flow.reverse));
-                Flow::new(flow, build_cc(flow), forward, reverse)
+                Flow::new(flow, Application::new(flow, &luck), build_cc(flow), [forward, reverse])
             })
             .collect();
+        let streams: Vec<Stream> = sources
+            .iter()
+            .map(|(row, number)| {
+                Stream::new(plan, *row, *number, route(&plan.datagrams[*row].sources[*number].forward))
+            })
+            .collect();
+        let mut groups: Vec<Group> = Vec::new();
+        let mut first = plan.flows.len();
+        for (index, arrivals) in plan.arrivals.iter().enumerate() {
+            let group = Group::new(arrivals, first, &flow_rank, &luck);
+            for (flow, slot) in group.slots(index) {
+                flows[flow].slot = Some(slot);
+            }
+            groups.push(group);
+            first += arrivals.slots.len();
+        }
         let reported: Vec<_> = link_order.iter().map(|index| plan.reports(*index)).collect();
         let mut hands_over = hand_overs(&reported, &hops);
         for (hands_over, link) in hands_over.iter_mut().zip(&links) {
             *hands_over &= !link.reorders();
         }
         let mut events = EventQueue::new(components.count());
-        for (index, flow) in flows.iter().enumerate() {
-            events.schedule(
-                components.application(index),
-                flow.source.next_deadline().expect("invariant: a flow starts"),
-            );
+        let applications = flows.iter().map(|flow| flow.application.next_deadline()).enumerate();
+        let arrivals = groups.iter().map(Group::next_deadline).enumerate();
+        let emissions = streams.iter().map(Stream::next_deadline).enumerate();
+        let deadlines = applications
+            .map(|(index, at)| (components.application(index), at))
+            .chain(arrivals.map(|(index, at)| (components.arrivals(index), at)))
+            .chain(emissions.map(|(index, at)| (components.source(index), at)));
+        for (component, at) in deadlines {
+            if let Some(at) = at {
+                events.schedule(component, at);
+            }
         }
         events.schedule(components.warmup(), Instant::ZERO + plan.warmup);
         if plan.sampling.interval.is_some() {
@@ -202,10 +182,14 @@ impl<'plan> Simulation<'plan> {
         }
         Simulation {
             plan,
+            build_cc,
             events,
             components,
             links,
             flows,
+            groups,
+            streams,
+            rows: plan.datagrams.iter().map(Row::new).collect(),
             link_rank,
             flow_rank,
             hops,
@@ -215,7 +199,10 @@ impl<'plan> Simulation<'plan> {
             arrived: Volume::default(),
             corrupted: Volume::default(),
             sampler: Sampler::new(plan),
-            tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(plan.flows.len()))),
+            tracer: plan
+                .sampling
+                .packets
+                .then(|| Box::new(Tracer::new(components.flows as usize + components.streams as usize))),
             measurement: Measurement::default(),
             events_handled: 0,
         }
@@ -242,10 +229,21 @@ impl<'plan> Simulation<'plan> {
                 }
                 Component::Application(index) => {
                     let flow = &mut self.flows[index];
-                    flow.source.on_deadline(now, &mut flow.sender);
-                    self.events.finish(id, flow.source.next_deadline());
+                    let request = flow.application.on_deadline(now, &mut flow.sender);
+                    self.events.finish(id, flow.application.next_deadline());
+                    if let Some(number) = request {
+                        self.send_request(now, index, number);
+                    }
                     self.send_all(now, index);
                 }
+                Component::Arrivals(index) => {
+                    let flow = self.arrive(now, index);
+                    self.events.finish(id, self.groups[index].next_deadline());
+                    if let Some(flow) = flow {
+                        self.send_all(now, flow);
+                    }
+                }
+                Component::Source(index) => self.emit(now, id, index),
                 Component::ReceiverTimer(index) => {
                     self.events.finish(id, None);
                     if let Some(ack) = self.flows[index].receiver.on_deadline(now) {
@@ -256,7 +254,7 @@ impl<'plan> Simulation<'plan> {
                 Component::Warmup => {
                     self.events.finish(id, None);
                     self.advance_links(now);
-                    self.measurement = Measurement::begin(&mut self.flows, &mut self.links, now);
+                    self.measurement = Measurement::begin(&mut self, now);
                 }
                 Component::Sampling => {
                     self.advance_links(now);
@@ -268,7 +266,8 @@ impl<'plan> Simulation<'plan> {
         self.advance_links(end);
         let mut samples = std::mem::take(&mut self.sampler).into_samples();
         if let Some(tracer) = self.tracer.take() {
-            samples.trace = tracer.into_table(self.plan, &self.flow_rank, &self.link_rank);
+            let streams: Vec<_> = self.streams.iter().map(|stream| stream.name(self.plan)).collect();
+            samples.trace = tracer.into_table(self.plan, &self.flow_rank, &streams, &self.link_rank);
         }
         let measurement = std::mem::take(&mut self.measurement);
         Ok(measurement.finish(self.plan, &mut self, samples))
@@ -390,21 +389,36 @@ impl<'plan> Simulation<'plan> {
         match self.bodies.take(packet.body) {
             Body::Data(segment) => {
                 self.arrived.add(packet.wire_len);
-                let receiver = &mut self.flows[index].receiver;
-                match receiver.on_data(now, &segment, packet.ecn == Ecn::Ce) {
+                let flow = &mut self.flows[index];
+                let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
+                let ack = flow.receiver.on_data(now, &DataSegment { seq, ..segment }, packet.ecn == Ecn::Ce);
+                let has_answer = flow.receiver.delivered() >= flow.awaited;
+                match ack {
                     Some(ack) => self.send_ack(now, index, ack),
                     None => self.schedule_receiver(index),
+                }
+                if has_answer {
+                    self.on_response(now, index);
                 }
             }
             Body::Ack(ack) => {
                 self.arrived.add(packet.wire_len);
                 let flow = &mut self.flows[index];
-                flow.sender.on_ack(now, &ack);
+                let Some(next) = ack.ack.checked_sub(flow.base) else { return };
+                flow.sender.on_ack(now, &AckSegment { ack: next, ..ack });
                 if flow.finished.is_none() && flow.sender.is_done() {
-                    flow.finished = Some((now, flow.sender.window_integral(now)));
+                    self.on_done(now, index);
                 }
                 self.trace_window(now, index);
                 self.send_all(now, index);
+            }
+            Body::Datagram(datagram) => {
+                self.arrived.add(packet.wire_len);
+                self.on_datagram(now, index - self.flows.len(), &datagram);
+            }
+            Body::Request { number, .. } => {
+                self.arrived.add(packet.wire_len);
+                self.on_request(now, index, number);
             }
             Body::Corrupted { .. } => self.discard(now, packet),
         }
@@ -414,7 +428,9 @@ impl<'plan> Simulation<'plan> {
     #[cold]
     fn discard(&mut self, now: Instant, packet: Packet) {
         self.corrupted.add(packet.wire_len);
-        self.flows[packet.flow as usize].corrupted += 1;
+        if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
+            flow.corrupted += 1;
+        }
         if let Hop::Link(link) = self.hops[packet.next_hop as usize - 1] {
             self.trace(now, link, &packet, PacketEvent::Discard);
         }
@@ -422,9 +438,10 @@ impl<'plan> Simulation<'plan> {
 
     /// Sends whatever the sender may send at `now`.
     #[inline]
-    fn send_all(&mut self, now: Instant, index: usize) {
-        while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
+    pub(super) fn send_all(&mut self, now: Instant, index: usize) {
+        while let Some(mut segment) = self.flows[index].sender.poll_transmit(now) {
             let flow = &self.flows[index];
+            segment.seq += flow.base;
             let (route, wire_len) = (flow.forward, segment.len + flow.data_overhead);
             let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
             self.inject(now, index, route, ecn, wire_len, Body::Data(segment));
@@ -435,8 +452,9 @@ impl<'plan> Simulation<'plan> {
     }
 
     #[inline]
-    fn send_ack(&mut self, now: Instant, index: usize, ack: AckSegment) {
+    fn send_ack(&mut self, now: Instant, index: usize, mut ack: AckSegment) {
         let flow = &self.flows[index];
+        ack.ack += flow.base;
         let sack_len = match ack.sack.len() as u32 {
             0 => 0,
             blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
@@ -450,9 +468,17 @@ impl<'plan> Simulation<'plan> {
         self.inject(now, index, route, Ecn::NotEct, wire_len, Body::Ack(ack));
     }
 
+    /// The client at the receiver asks.
+    fn send_request(&mut self, now: Instant, index: usize, number: u64) {
+        let flow = &self.flows[index];
+        let Application::Web(web) = &flow.application else { return };
+        let (route, len) = (flow.reverse, web.request_len());
+        self.inject(now, index, route, Ecn::NotEct, len + flow.ack_len, Body::Request { number, len });
+    }
+
     /// Puts a new packet on its way.
     #[inline]
-    fn inject(&mut self, now: Instant, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) {
+    pub(super) fn inject(&mut self, now: Instant, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) {
         self.entered.add(wire_len);
         let body = self.bodies.keep(body);
         let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn, harm: Harm::default() };
@@ -490,19 +516,25 @@ impl<'plan> Simulation<'plan> {
 }
 
 impl Flow {
-    fn new(plan: &FlowPlan, cc: Cc, forward: Route, reverse: Route) -> Self {
+    fn new(plan: &FlowPlan, application: Application, cc: Cc, [forward, reverse]: [Route; 2]) -> Self {
         let options = if plan.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
         let overhead = plan.transport.header + plan.transport.framing + options;
         Flow {
             sender: Sender::new(plan.transport.clone(), cc),
             receiver: Receiver::new(&plan.transport),
-            source: Source::new(plan),
+            // A slot is idle.
+            finished: matches!(application, Application::Slot).then_some((Instant::ZERO, 0.0)),
+            application,
             forward,
             reverse,
             data_overhead: overhead,
             ack_len: overhead,
+            base: 0,
+            awaited: u64::MAX,
             corrupted: 0,
-            finished: None,
+            started: plan.start,
+            slot: None,
+            log: TransferLog::default(),
         }
     }
 
@@ -554,6 +586,15 @@ enum Feeder {
     Sender,
     Link(u32),
     Several,
+}
+
+/// Row and number of every source of datagrams, in the order of the keys of their names.
+fn numbered_sources(plan: &Plan, luck: &Luck) -> Vec<(usize, usize)> {
+    let rows = plan.datagrams.iter().enumerate();
+    let numbered: Vec<_> =
+        rows.flat_map(|(row, datagrams)| (0..datagrams.sources.len()).map(move |number| (row, number))).collect();
+    let names = numbered.iter().map(|(row, number)| plan.datagrams[*row].sources[*number].name.as_str());
+    order_by_key(luck, names).into_iter().map(|index| numbered[index]).collect()
 }
 
 /// Indices into the plan, in the order of the keys of their names.

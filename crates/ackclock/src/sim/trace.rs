@@ -76,12 +76,20 @@ impl Tracer {
     }
 
     /// The table, with flows and links numbered as in the plan.
-    pub(super) fn into_table(mut self, plan: &Plan, flow_rank: &[usize], link_rank: &[usize]) -> PacketTrace {
+    pub(super) fn into_table(
+        mut self,
+        plan: &Plan,
+        flow_rank: &[usize],
+        streams: &[&str],
+        link_rank: &[usize],
+    ) -> PacketTrace {
         // Links hand over ahead of time.
         self.rows.sort_by_key(|row| row.time);
-        let (flow_of, link_of) = (inverse(flow_rank), inverse(link_rank));
+        let (mut flow_of, link_of) = (inverse(flow_rank), inverse(link_rank));
+        flow_of.extend(flow_rank.len() as u32..(flow_rank.len() + streams.len()) as u32);
+        let flows = plan.tcp_flows().map(|flow| flow.name.as_str());
         let mut table = PacketTrace {
-            flow_names: plan.flows.iter().map(|flow| flow.name.clone()).collect(),
+            flow_names: flows.chain(streams.iter().copied()).map(str::to_owned).collect(),
             link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
             ..PacketTrace::default()
         };

@@ -111,6 +111,8 @@ impl Dumbbell {
             warmup: self.warmup,
             links,
             flows,
+            arrivals: Vec::new(),
+            datagrams: Vec::new(),
             bottleneck: 0,
             sampling: Sampling { interval: Some(self.duration / 1000), max_flows: 64, packets: false },
         }

@@ -25,6 +25,8 @@ mod transmit;
 
 pub use info::{RepairState, SenderInfo};
 
+use std::ops::AddAssign;
+
 use self::ecn::EcnState;
 use super::delivery::DeliverySampler;
 use super::rtt::{RtoTimer, Rtt};
@@ -131,6 +133,18 @@ pub struct SenderCounters {
     pub ecn_events: u64,
     /// Marked packets that AccECN has told of.
     pub ce_reported: u64,
+}
+
+impl AddAssign for SenderCounters {
+    fn add_assign(&mut self, other: SenderCounters) {
+        self.segments += other.segments;
+        self.payload_bytes += other.payload_bytes;
+        self.retransmits += other.retransmits;
+        self.timeouts += other.timeouts;
+        self.congestion_events += other.congestion_events;
+        self.ecn_events += other.ecn_events;
+        self.ce_reported += other.ce_reported;
+    }
 }
 
 /// The integral of cwnd over time.

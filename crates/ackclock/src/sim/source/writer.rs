@@ -1,12 +1,12 @@
-//! Applications: when they write how much.
+//! Applications that write by themselves, and how much when.
 
-use super::plan::{FlowPlan, Traffic};
+use super::super::plan::{FlowPlan, Traffic};
 use crate::tcp::Sender;
 use crate::units::{Duration, Instant, NANOS_PER_SEC};
 
-/// The application of a flow.
+/// An application that asks nobody.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct Writer {
     traffic: Traffic,
     start: Instant,
     stop: Option<Instant>,
@@ -16,10 +16,10 @@ pub struct Source {
     next: Option<Instant>,
 }
 
-impl Source {
+impl Writer {
     /// An application that has not started.
     pub fn new(flow: &FlowPlan) -> Self {
-        Source {
+        Writer {
             traffic: flow.traffic.clone(),
             start: flow.start,
             stop: flow.stop,
@@ -46,6 +46,8 @@ impl Source {
         }
         self.writes += 1;
         let next_write = match self.traffic {
+            // Others write.
+            Traffic::Slot | Traffic::Web(_) => None,
             Traffic::Bulk => {
                 sender.write_forever();
                 None

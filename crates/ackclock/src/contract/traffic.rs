@@ -1,0 +1,99 @@
+//! Random traffic.
+
+use super::Draw;
+use super::network::{context, transport, variation};
+use crate::cc::CcSpec;
+use crate::sim::{
+    ArrivalsPlan, Crowd, DatagramPlan, Distribution, Emission, FlowPlan, Law, OnOffPlan, Plan, SourcePlan, Spacing,
+    Traffic, WebPlan,
+};
+use crate::units::{Duration, Instant, Rate};
+
+/// What a flow that is there all the time writes.
+pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
+    match draw.whole(0, 6) {
+        6 => Traffic::Web(WebPlan {
+            think: Distribution { mean: draw.scale(1e7, 1e9), law: Law::Exponential },
+            request: 300,
+            response: Distribution { mean: draw.scale(500.0, 100_000.0), law: Law::Pareto { shape: 1.2 } },
+        }),
+        0 => Traffic::Transfer { bytes: draw.scale(1.0, 1e6) as u64 },
+        1 => Rate::from_bps(draw.scale(5e3, 5e6) as u64).map_or(Traffic::Bulk, |rate| Traffic::RateLimited { rate }),
+        _ => Traffic::Bulk,
+    }
+}
+
+/// A group of arrivals whose slots take the ways of the flows; sometimes too few of them.
+pub(super) fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
+    let slots = (0..draw.whole(1, 6)).map(|number| {
+        let way = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
+        FlowPlan {
+            name: format!("mice.{number}"),
+            group: "mice".to_owned(),
+            cc: cc.clone(),
+            cc_context: context(draw),
+            transport: transport(draw),
+            traffic: Traffic::Slot,
+            start: Instant::ZERO,
+            stop: None,
+            ..plan.flows[way].clone()
+        }
+    });
+    let slots = slots.collect();
+    let law = draw.pick(&[Law::Fixed, Law::Exponential, Law::Pareto { shape: 1.5 }, Law::Lognormal { sigma: 1.0 }]);
+    let interval = Duration::from_millis(500);
+    plan.arrivals.push(ArrivalsPlan {
+        name: "mice".to_owned(),
+        slots,
+        every: Duration::from_secs_f64_round(draw.scale(0.02, 0.5)),
+        alternating: draw.chance(30).then(|| (Duration::from_millis(draw.whole(10, 100)), interval)),
+        size: Distribution { mean: draw.scale(500.0, 50_000.0), law },
+        start: Instant::ZERO + draw.time(Duration::from_secs(2)),
+        stop: draw.chance(30).then(|| Instant::ZERO + Duration::from_secs(3)),
+    });
+}
+
+/// Datagrams of every kind on the ways of the flows.
+pub(super) fn add_datagrams(draw: &mut Draw, plan: &mut Plan) {
+    let most = plan.links[plan.bottleneck].rate.map_or(1e6, |rate| rate.as_bps() as f64);
+    for number in 0..draw.whole(1, 3) {
+        let way = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
+        let Some(rate) = Rate::from_bps((most * draw.scale(0.02, 1.5)) as u64) else { continue };
+        let times = |draw: &mut Draw| Distribution {
+            mean: draw.scale(1e6, 1e9),
+            law: draw.pick(&[Law::Fixed, Law::Exponential, Law::Pareto { shape: 1.5 }]),
+        };
+        let leaves = variation(draw, rate.as_bps());
+        let count = draw.whole(2, 20) as u32;
+        let emission = match (draw.whole(0, 3), leaves) {
+            (0, leaves) => Emission::Cbr { rate, spacing: draw.pick(&[Spacing::Even, Spacing::Exponential]), leaves },
+            (1, Some(leaves)) => {
+                Emission::Crowd { crowd: Crowd { capacity: rate, beside: draw.whole(1, 9) as u32, count }, leaves }
+            }
+            (1 | 2, _) => Emission::OnOff(OnOffPlan { rate, on: times(draw), off: times(draw) }),
+            _ => Emission::Rtp {
+                rate,
+                interval: Duration::from_millis(draw.whole(5, 50)),
+                deadline: Duration::from_millis(draw.whole(10, 200)),
+            },
+        };
+        let name = format!("datagrams{number}");
+        let forward = &plan.flows[way].forward;
+        let sources = match emission {
+            Emission::Crowd { crowd, .. } => {
+                let source = |number| SourcePlan { name: format!("{name}.{number}"), forward: forward.clone() };
+                (0..crowd.count).map(source).collect()
+            }
+            _ => vec![SourcePlan { name: name.clone(), forward: forward.clone() }],
+        };
+        plan.datagrams.push(DatagramPlan {
+            group: name.clone(),
+            packet: draw.whole(100, 1500) as u32,
+            emission,
+            start: Instant::ZERO + draw.time(Duration::from_secs(2)),
+            stop: draw.chance(30).then(|| Instant::ZERO + Duration::from_secs(3)),
+            sources,
+            name,
+        });
+    }
+}

@@ -1,0 +1,357 @@
+//! The keys of traffic: what an application writes, or what is sent without any control.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::distribution::{Sizes, Times};
+use super::error::Problem;
+use super::json_schema::{document_schema, without_default};
+use super::quantity::Size;
+use super::schema::Flow;
+use super::shorthand::Shorthand;
+use super::tree::{Node, Origin};
+use super::variation::Varies;
+use crate::units::{Duration, Rate};
+use crate::variation::VariationPlan;
+
+/// What an application writes, or what is sent without any control.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TrafficKeys {
+    /// Always more than the window allows.
+    #[default]
+    Bulk,
+    /// A number of bytes, all of them at the start.
+    Transfer {
+        /// Payload.
+        size: Size,
+    },
+    /// One segment after the other, evenly spaced.
+    RateLimited {
+        /// Payload per time.
+        rate: Rate,
+    },
+    /// Transfers that arrive as a Poisson process, whatever becomes of those before; the group's count is the number of transfers at one time.
+    Arrivals {
+        /// Mean time between two arrivals, of the whole group.
+        every: Duration,
+        /// Another mean that takes turns with it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        alternating: Option<Alternating>,
+        /// Payload of each.
+        size: Sizes,
+    },
+    /// A client at the receiver that asks for something, waits for all of it, and thinks before it asks again.
+    Web {
+        /// Time between an answer and the next request.
+        think: Times,
+        /// Payload of a request, which is one packet.
+        #[serde(default = "default_request")]
+        request: Size,
+        /// Payload of an answer.
+        response: Sizes,
+    },
+    /// Datagrams at a constant rate, whatever happens to them.
+    Cbr {
+        /// Bits on the wire per time.
+        rate: Rate,
+        /// Bytes of each on the wire.
+        #[serde(default = "default_packet")]
+        packet: Size,
+        /// Time between two: always the same, or random with that mean (a Poisson process).
+        #[serde(default)]
+        spacing: SpacingName,
+        /// A rate that varies and is taken off, so that it is left to others.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Shorthand<Varies>", transform = without_default)]
+        leaves: Option<Varies>,
+    },
+    /// Datagrams from as many sources, the group's count at the most, as leave others a rate that varies where a queue shares fairly.
+    Crowd {
+        /// What is shared, bits on the wire per time.
+        capacity: Rate,
+        /// Bytes of each on the wire.
+        #[serde(default = "default_packet")]
+        packet: Size,
+        /// How many flows there are beside the crowd.
+        #[schemars(range(min = 1))]
+        beside: u32,
+        /// The rate that is left to them.
+        #[schemars(with = "Shorthand<Varies>")]
+        leaves: Varies,
+    },
+    /// Datagrams in bursts at a constant rate, with pauses; it begins with a burst.
+    OnOff {
+        /// Bits on the wire per time in a burst.
+        rate: Rate,
+        /// Bytes of each on the wire.
+        #[serde(default = "default_packet")]
+        packet: Size,
+        /// How long a burst is.
+        on: Times,
+        /// How long a pause is.
+        off: Times,
+    },
+    /// Frames of datagrams at even intervals, each of use only if it comes in time.
+    Rtp {
+        /// Bits on the wire per time.
+        rate: Rate,
+        /// The most bytes of a datagram on the wire; a frame that is larger is several of them.
+        #[serde(default = "default_frame_packet")]
+        packet: Size,
+        /// Time between two frames.
+        #[serde(default = "default_interval")]
+        interval: Duration,
+        /// The longest delay of use.
+        #[serde(default = "default_deadline")]
+        deadline: Duration,
+    },
+}
+
+/// Another mean time between arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Alternating {
+    /// The other mean time between two arrivals.
+    pub every: Duration,
+    /// How long each of the two holds.
+    pub interval: Duration,
+}
+
+/// Time between two packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpacingName {
+    /// Always the same.
+    #[default]
+    Even,
+    /// Exponential.
+    Exponential,
+}
+
+/// That of ns-2's examples.
+fn default_packet() -> Size {
+    Size(1_000)
+}
+
+/// What fits an Ethernet frame.
+fn default_frame_packet() -> Size {
+    Size(1_500)
+}
+
+fn default_request() -> Size {
+    Size(300)
+}
+
+/// 50 frames a second, as voice codecs have.
+fn default_interval() -> Duration {
+    Duration::from_millis(20)
+}
+
+/// ITU-T G.114: up to 150 ms one way is acceptable to most users.
+fn default_deadline() -> Duration {
+    Duration::from_millis(150)
+}
+
+impl TrafficKeys {
+    /// The size of a datagram on the wire, for traffic that consists of them.
+    pub fn datagram(&self) -> Option<Size> {
+        match self {
+            TrafficKeys::Cbr { packet, .. }
+            | TrafficKeys::Crowd { packet, .. }
+            | TrafficKeys::OnOff { packet, .. }
+            | TrafficKeys::Rtp { packet, .. } => Some(*packet),
+            _ => None,
+        }
+    }
+
+    /// What is left to others, of datagrams that leave a rate that varies; or the key of it that does not fit, and why.
+    pub fn leaves(&self) -> Option<Result<VariationPlan, (&'static str, Problem)>> {
+        match self {
+            TrafficKeys::Cbr { rate, leaves: Some(leaves), .. } => Some(leaves.plan(*rate)),
+            TrafficKeys::Crowd { capacity, leaves, .. } => Some(leaves.plan(*capacity)),
+            _ => None,
+        }
+    }
+
+    /// What can be said of the keys without knowing the network: the key that is wrong, and how.
+    ///
+    /// # Errors
+    /// The first key that is out of its range.
+    pub fn check(&self) -> Result<(), (String, Problem)> {
+        let at = |key: &str, result: Result<(), Problem>| result.map_err(|problem| (key.to_owned(), problem));
+        if let Some(leaves) = self.leaves() {
+            leaves.map_err(|(key, problem)| (format!("leaves.{key}"), problem))?;
+        }
+        if let Some(packet) = self.datagram() {
+            at("packet", within(packet, 1, LARGEST_PACKET))?;
+        }
+        match self {
+            TrafficKeys::Bulk
+            | TrafficKeys::RateLimited { .. }
+            | TrafficKeys::Cbr { .. }
+            | TrafficKeys::Crowd { .. } => Ok(()),
+            TrafficKeys::Transfer { size } => at("size", within(*size, 1, u64::MAX)),
+            TrafficKeys::Arrivals { every, alternating, size } => {
+                at("every", positive(*every))?;
+                if let Some(Alternating { every, interval }) = alternating {
+                    at("alternating.every", positive(*every))?;
+                    at("alternating.interval", positive(*interval))?;
+                }
+                at("size", size.check())
+            }
+            TrafficKeys::Web { think, request, response } => {
+                at("think", think.check())?;
+                at("request", within(*request, 1, LARGEST_PACKET))?;
+                at("response", response.check())
+            }
+            TrafficKeys::OnOff { on, off, .. } => {
+                at("on", on.check().and_then(|()| positive(on.mean())))?;
+                at("off", off.check())
+            }
+            TrafficKeys::Rtp { interval, deadline, .. } => {
+                at("interval", positive(*interval))?;
+                at("deadline", positive(*deadline))
+            }
+        }
+    }
+}
+
+impl TrafficKeys {
+    /// What is left to luck, and how it is drawn.
+    pub fn random_inputs(&self) -> Vec<(&'static str, String)> {
+        let mut inputs = Vec::new();
+        let mut random = |what, is_random: bool, how: String| {
+            if is_random {
+                inputs.push((what, how));
+            }
+        };
+        match self {
+            TrafficKeys::Arrivals { size, .. } => {
+                random("arrivals", true, "Poisson".to_owned());
+                random("sizes", size.distribution().is_random(), size.to_string());
+            }
+            TrafficKeys::Web { think, response, .. } => {
+                random("think times", think.distribution().is_random(), think.to_string());
+                random("answers", response.distribution().is_random(), response.to_string());
+            }
+            TrafficKeys::Cbr { spacing, leaves, .. } => {
+                random("packets", *spacing == SpacingName::Exponential, "Poisson".to_owned());
+                if let Some(leaves) = leaves {
+                    random("what is left", leaves.is_random(), leaves.name().to_owned());
+                }
+            }
+            TrafficKeys::Crowd { leaves, .. } => {
+                random("what is left", leaves.is_random(), leaves.name().to_owned());
+            }
+            TrafficKeys::OnOff { on, off, .. } => {
+                random("bursts", on.distribution().is_random(), on.to_string());
+                random("pauses", off.distribution().is_random(), off.to_string());
+            }
+            TrafficKeys::Bulk
+            | TrafficKeys::Transfer { .. }
+            | TrafficKeys::RateLimited { .. }
+            | TrafficKeys::Rtp { .. } => {}
+        }
+        inputs
+    }
+}
+
+impl fmt::Display for TrafficKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TrafficKeys::Bulk => f.write_str("bulk"),
+            TrafficKeys::Transfer { size } => write!(f, "transfer of {} B", size.0),
+            TrafficKeys::RateLimited { rate } => write!(f, "rate-limited, {rate}"),
+            TrafficKeys::Arrivals { every, alternating, size } => {
+                write!(f, "arrivals every {every}")?;
+                if let Some(Alternating { every, interval }) = alternating {
+                    write!(f, " or {every} for {interval} each")?;
+                }
+                write!(f, " of {size}")
+            }
+            TrafficKeys::Web { think, response, .. } => write!(f, "web, answers of {response}, think time {think}"),
+            TrafficKeys::Cbr { rate, packet, spacing, leaves } => {
+                let random = if *spacing == SpacingName::Exponential { ", exponential spacing" } else { "" };
+                let leaves = leaves.as_ref().map_or_else(String::new, |leaves| format!(", leaves {}", leaves.name()));
+                write!(f, "cbr, {rate} in packets of {packet}{random}{leaves}")
+            }
+            TrafficKeys::Crowd { capacity, packet, beside, leaves } => {
+                let leaves = leaves.name();
+                write!(f, "crowd in packets of {packet}, leaves {leaves} of {capacity} to {beside} flows")
+            }
+            TrafficKeys::OnOff { rate, packet, on, off } => {
+                write!(f, "on-off, {rate} in packets of {packet}, on {on}, off {off}")
+            }
+            TrafficKeys::Rtp { rate, interval, deadline, .. } => {
+                write!(f, "rtp, {rate} in frames every {interval}, deadline {deadline}")
+            }
+        }
+    }
+}
+
+impl Flow {
+    /// Whether it is TCP.
+    pub fn is_tcp(&self) -> bool {
+        self.traffic.datagram().is_none()
+    }
+
+    /// Whether each of its flows is there for itself: no slots of arrivals, no datagrams.
+    pub fn is_persistent(&self) -> bool {
+        self.is_tcp() && !matches!(self.traffic, TrafficKeys::Arrivals { .. })
+    }
+
+    /// Bytes of its largest packets on the wire.
+    pub fn packet_bytes(&self) -> u64 {
+        self.traffic.datagram().map_or(self.transport.data_packet_bytes(), |packet| packet.0)
+    }
+}
+
+/// The largest packet of IP.
+const LARGEST_PACKET: u64 = 65_535;
+
+fn within(size: Size, min: u64, max: u64) -> Result<(), Problem> {
+    let expected = match size.0 {
+        bytes if bytes < min => format!("at least {min} B"),
+        bytes if bytes > max => format!("at most {max} B"),
+        _ => return Ok(()),
+    };
+    Err(Problem::OutOfRange { value: size.to_string(), expected })
+}
+
+fn positive(length: Duration) -> Result<(), Problem> {
+    if length.is_zero() {
+        return Err(Problem::OutOfRange { value: length.to_string(), expected: "above zero".to_owned() });
+    }
+    Ok(())
+}
+
+/// True for a flow of a tree whose traffic consists of datagrams.
+pub fn is_datagrams(flow: &Node) -> bool {
+    let kind = flow.get("traffic").and_then(|traffic| traffic.get("kind")).and_then(Node::as_text);
+    kind.is_some_and(|kind| ["cbr", "crowd", "on-off", "rtp"].contains(&kind))
+}
+
+/// The keys of a flow that only TCP has.
+pub fn keys_of_tcp() -> impl Iterator<Item = &'static str> {
+    let transport = document_schema().pointer("/$defs/TransportKeys/properties");
+    let transport = transport.and_then(serde_json::Value::as_object).into_iter().flat_map(serde_json::Map::keys);
+    ["cc", "recovery", "reverse_path"].into_iter().chain(transport.map(String::as_str))
+}
+
+/// Checks that no flow of datagrams has keys that it cannot have.
+///
+/// # Errors
+/// The first such key.
+pub fn check_keys(root: &Node) -> Result<(), (Vec<String>, Problem)> {
+    let flows = root.get("flows").map(Node::items).unwrap_or_default();
+    for (index, flow) in flows.iter().enumerate().filter(|(_, flow)| is_datagrams(flow)) {
+        let written = |key: &&str| flow.get(key).is_some_and(|node| node.origin != Origin::Default);
+        if let Some(key) = keys_of_tcp().find(written) {
+            return Err((vec!["flows".to_owned(), index.to_string(), key.to_owned()], Problem::NotOfDatagrams));
+        }
+    }
+    Ok(())
+}

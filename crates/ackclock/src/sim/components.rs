@@ -1,0 +1,115 @@
+//! Components, numbered by class and, within a class, by the hash of their name.
+//!
+//! Classes, in the order in which they act at one time: links (deliveries), senders (timers), applications, arrivals of
+//! transfers, sources of datagrams, receivers (delayed ACKs), the end of the warm-up, sampling.
+
+use crate::engine::ComponentId;
+
+/// The first component number of each class.
+#[derive(Clone, Copy, Debug)]
+pub struct Components {
+    pub links: u32,
+    pub flows: u32,
+    pub groups: u32,
+    pub streams: u32,
+}
+
+/// What a component number stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Component {
+    Link(usize),
+    SenderTimer(usize),
+    Application(usize),
+    Arrivals(usize),
+    Source(usize),
+    ReceiverTimer(usize),
+    Warmup,
+    Sampling,
+}
+
+impl Components {
+    pub fn count(self) -> usize {
+        self.sampling().0 as usize + 1
+    }
+
+    #[inline]
+    pub fn link(self, link: u32) -> ComponentId {
+        ComponentId(link)
+    }
+
+    #[inline]
+    pub fn sender(self, flow: usize) -> ComponentId {
+        ComponentId(self.links + flow as u32)
+    }
+
+    pub fn application(self, flow: usize) -> ComponentId {
+        ComponentId(self.links + self.flows + flow as u32)
+    }
+
+    pub fn arrivals(self, group: usize) -> ComponentId {
+        ComponentId(self.links + 2 * self.flows + group as u32)
+    }
+
+    pub fn source(self, stream: usize) -> ComponentId {
+        ComponentId(self.links + 2 * self.flows + self.groups + stream as u32)
+    }
+
+    #[inline]
+    pub fn receiver(self, flow: usize) -> ComponentId {
+        ComponentId(self.links + 2 * self.flows + self.groups + self.streams + flow as u32)
+    }
+
+    pub fn warmup(self) -> ComponentId {
+        self.receiver(self.flows as usize)
+    }
+
+    pub fn sampling(self) -> ComponentId {
+        ComponentId(self.warmup().0 + 1)
+    }
+
+    #[inline]
+    pub fn component(self, id: ComponentId) -> Component {
+        let ComponentId(mut number) = id;
+        type Class = fn(usize) -> Component;
+        let classes = [
+            (self.links, Component::Link as Class),
+            (self.flows, Component::SenderTimer),
+            (self.flows, Component::Application),
+            (self.groups, Component::Arrivals),
+            (self.streams, Component::Source),
+            (self.flows, Component::ReceiverTimer),
+        ];
+        for (count, component) in classes {
+            if number < count {
+                return component(number as usize);
+            }
+            number -= count;
+        }
+        if number == 0 { Component::Warmup } else { Component::Sampling }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_stands_for_what_it_was_made_from() {
+        let components = Components { links: 3, flows: 2, groups: 1, streams: 4 };
+        let ids = [
+            (components.link(2), Component::Link(2)),
+            (components.sender(1), Component::SenderTimer(1)),
+            (components.application(0), Component::Application(0)),
+            (components.arrivals(0), Component::Arrivals(0)),
+            (components.source(3), Component::Source(3)),
+            (components.receiver(1), Component::ReceiverTimer(1)),
+            (components.warmup(), Component::Warmup),
+            (components.sampling(), Component::Sampling),
+        ];
+        for (id, component) in ids {
+            assert_eq!(components.component(id), component);
+        }
+        assert!(ids.is_sorted_by_key(|(ComponentId(number), _)| *number));
+        assert_eq!(components.count(), 3 + 3 * 2 + 1 + 4 + 2);
+    }
+}

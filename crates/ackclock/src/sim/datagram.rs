@@ -1,0 +1,182 @@
+//! Datagrams under way: who sends next, and what their receivers make of them.
+
+use super::measure::seconds;
+use super::packet::Body;
+use super::plan::{DatagramPlan, Plan};
+use super::result::DatagramResult;
+use super::simulation::{Route, Simulation};
+use super::source::{Burst, Emitter};
+use crate::engine::ComponentId;
+use crate::link::Waits;
+use crate::luck::Luck;
+use crate::metric::{interarrival_jitter, loss_rate, ratio};
+use crate::qdisc::Ecn;
+use crate::units::{Duration, Instant};
+
+/// A datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Its number among those of its source, from 0.
+    pub number: u64,
+    /// Bytes on the wire.
+    pub len: u32,
+    /// When it left its source.
+    pub sent_at: Instant,
+}
+
+/// One source and its receiver.
+#[derive(Debug)]
+pub(super) struct Stream {
+    /// Which row of the results it belongs to, and its place there.
+    row: usize,
+    number: usize,
+    emitter: Emitter,
+    next: Option<Burst>,
+    route: Route,
+    packet: u32,
+    sent: u64,
+    /// A bit for every packet that has come.
+    seen: Vec<u64>,
+    /// How long the last packet took.
+    transit: Option<Duration>,
+    jitter_ns: f64,
+}
+
+impl Stream {
+    /// Source `number` of a row, before its start.
+    pub(super) fn new(plan: &Plan, row: usize, number: usize, route: Route) -> Self {
+        let datagrams = &plan.datagrams[row];
+        let end = Instant::ZERO + plan.duration;
+        let mut emitter = Emitter::new(datagrams, number, end, &Luck::from_root(plan.seed));
+        let (next, packet) = (emitter.next_burst(), datagrams.packet);
+        Stream { row, number, emitter, next, route, packet, sent: 0, seen: Vec::new(), transit: None, jitter_ns: 0.0 }
+    }
+
+    /// Its name.
+    pub(super) fn name<'plan>(&self, plan: &'plan Plan) -> &'plan str {
+        &plan.datagrams[self.row].sources[self.number].name
+    }
+
+    /// When something leaves next.
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        self.next.map(|burst| burst.at)
+    }
+
+    /// Whether a packet comes for the first time.
+    fn is_new(&mut self, number: u64) -> bool {
+        let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
+        if self.seen.len() <= word {
+            self.seen.resize(word + 1, 0);
+        }
+        let is_new = self.seen[word] & bit == 0;
+        self.seen[word] |= bit;
+        is_new
+    }
+}
+
+/// What is counted of a row since the end of the warm-up.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    since: Instant,
+    deadline: Option<Duration>,
+    sent: u64,
+    sent_bytes: u64,
+    /// Packets that came, doubles not counted.
+    arrived: u64,
+    arrived_bytes: u64,
+    /// Of them, those sent since; and of those, the ones that came in time.
+    arrived_of_sent: u64,
+    in_time: u64,
+    delay_ns: u64,
+    delays: Waits,
+    /// Sum of the jitter estimates after each arrival.
+    jitter_ns: f64,
+}
+
+impl Row {
+    pub(super) fn new(plan: &DatagramPlan) -> Self {
+        Row { deadline: plan.emission.deadline(), ..Row::default() }
+    }
+
+    /// The warm-up ends at `now`.
+    pub(super) fn begin(&mut self, now: Instant) {
+        *self = Row { since: now, deadline: self.deadline, ..Row::default() };
+    }
+
+    /// The run has ended.
+    pub(super) fn result(&self, id: usize, plan: &Plan) -> DatagramResult {
+        let datagrams = &plan.datagrams[id];
+        let end = Instant::ZERO + plan.duration;
+        let secs = end.since(self.since).as_secs_f64();
+        let delays = self.delays.histogram();
+        let delay = |quantile| (self.arrived > 0).then(|| seconds(delays.value_at_quantile(quantile) as f64));
+        let mean = |sum_ns: f64| (self.arrived > 0).then(|| seconds(sum_ns / self.arrived as f64));
+        let late = self.deadline.map(|_| self.arrived_of_sent - self.in_time);
+        let leaves = datagrams.leaves(end, &Luck::from_root(plan.seed));
+        DatagramResult {
+            id,
+            name: datagrams.name.clone(),
+            group: datagrams.group.clone(),
+            traffic: datagrams.emission.name(),
+            sources: datagrams.sources.len(),
+            offered_bps: 8.0 * self.sent_bytes as f64 / secs,
+            delivered_bps: 8.0 * self.arrived_bytes as f64 / secs,
+            leaves_bps: leaves.map(|mut leaves| leaves.mean_bps(self.since, end)),
+            sent: self.sent,
+            delivered: self.arrived_of_sent,
+            loss_rate: loss_rate(self.sent, self.arrived_of_sent),
+            delay_mean_s: mean(self.delay_ns as f64),
+            delay_p50_s: delay(0.5),
+            delay_p99_s: delay(0.99),
+            jitter_s: mean(self.jitter_ns),
+            late_rate: late.map(|late| ratio(late as f64, self.sent as f64)),
+            lost_or_late_rate: late.map(|_| loss_rate(self.sent, self.in_time)),
+        }
+    }
+}
+
+impl Simulation<'_> {
+    /// A source sends what is due.
+    pub(super) fn emit(&mut self, now: Instant, id: ComponentId, index: usize) {
+        let stream = &mut self.streams[index];
+        let burst = stream.next.take();
+        stream.next = stream.emitter.next_burst();
+        self.events.finish(id, stream.next_deadline());
+        let Some(burst) = burst else { return };
+        let (route, packet) = (stream.route, u64::from(stream.packet));
+        let mut left = burst.bytes;
+        while left > 0 {
+            let len = left.min(packet) as u32;
+            left -= u64::from(len);
+            let stream = &mut self.streams[index];
+            let body = Body::Datagram(Datagram { number: stream.sent, len, sent_at: now });
+            stream.sent += 1;
+            let row = &mut self.rows[stream.row];
+            row.sent += 1;
+            row.sent_bytes += u64::from(len);
+            self.inject(now, self.flows.len() + index, route, Ecn::NotEct, len, body);
+        }
+    }
+
+    /// A datagram has come to its receiver.
+    pub(super) fn on_datagram(&mut self, now: Instant, index: usize, datagram: &Datagram) {
+        let stream = &mut self.streams[index];
+        if !stream.is_new(datagram.number) {
+            return;
+        }
+        let transit = now.since(datagram.sent_at);
+        if let Some(last) = stream.transit.replace(transit) {
+            stream.jitter_ns = interarrival_jitter(stream.jitter_ns, transit.as_nanos().abs_diff(last.as_nanos()));
+        }
+        let row = &mut self.rows[stream.row];
+        row.arrived += 1;
+        row.arrived_bytes += u64::from(datagram.len);
+        row.delay_ns += transit.as_nanos();
+        row.delays.record(transit);
+        row.jitter_ns += stream.jitter_ns;
+        if datagram.sent_at >= row.since {
+            row.arrived_of_sent += 1;
+            row.in_time += u64::from(row.deadline.is_none_or(|deadline| transit <= deadline));
+        }
+    }
+}

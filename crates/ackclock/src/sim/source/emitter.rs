@@ -1,0 +1,96 @@
+//! When datagrams leave their source.
+
+use super::crowd::CrowdSource;
+use super::on_off::OnOff;
+use super::paced::Paced;
+use crate::luck::Luck;
+use crate::sim::plan::{DatagramPlan, Emission, Spacing};
+use crate::units::{Duration, Instant, Rate};
+use crate::variation::{Schedule, Variation, VariationPlan};
+
+/// Bytes that leave a source at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// When.
+    pub at: Instant,
+    /// How much, in one packet or several.
+    pub bytes: u64,
+}
+
+/// A source of datagrams.
+#[derive(Clone, Debug)]
+pub struct Emitter {
+    kind: Kind,
+    packet: u32,
+    /// Nothing leaves from then on.
+    end: Instant,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Paced(Box<Paced>),
+    OnOff(Box<OnOff>),
+    Frames { rate: Rate, interval: Duration, start: Instant, frames: u64 },
+    Crowd(Box<CrowdSource>),
+}
+
+impl Emitter {
+    /// Source `number` of a group, before its start; `end` is that of the run.
+    pub fn new(plan: &DatagramPlan, number: usize, end: Instant, luck: &Luck) -> Self {
+        let (name, start) = (&plan.sources[number].name, plan.start);
+        let kind = match &plan.emission {
+            Emission::Cbr { rate, spacing, .. } => {
+                let random = (*spacing == Spacing::Exponential).then(|| luck.stream(name, "spacing"));
+                let variation = match plan.leaves(end, luck) {
+                    Some(leaves) => leaves.complement(),
+                    None => constant(*rate, end),
+                };
+                Kind::Paced(Box::new(Paced::new(variation, plan.packet, random, start)))
+            }
+            Emission::OnOff(on_off) => {
+                Kind::OnOff(Box::new(OnOff::new(*on_off, plan.packet, luck.stream(name, "on-off"), start)))
+            }
+            Emission::Rtp { rate, interval, .. } => Kind::Frames { rate: *rate, interval: *interval, start, frames: 0 },
+            Emission::Crowd { crowd, .. } => {
+                let leaves = plan.leaves(end, luck).expect("invariant: a crowd leaves something");
+                Kind::Crowd(Box::new(CrowdSource::new(*crowd, number as u32, leaves, plan.packet, start)))
+            }
+        };
+        // What leaves at the very end of the run is a part of it.
+        let end = end + Duration::from_nanos(1);
+        Emitter { kind, packet: plan.packet, end: plan.stop.map_or(end, |stop| stop.min(end)) }
+    }
+
+    /// What leaves next.
+    pub fn next_burst(&mut self) -> Option<Burst> {
+        let (at, bytes) = match &mut self.kind {
+            Kind::Paced(paced) => {
+                let at = paced.next();
+                if at < self.end {
+                    paced.step();
+                }
+                (at, u64::from(self.packet))
+            }
+            Kind::OnOff(on_off) => {
+                let at = on_off.next(self.end)?;
+                on_off.step();
+                (at, u64::from(self.packet))
+            }
+            Kind::Frames { rate, interval, start, frames } => {
+                let at = *start + *interval * *frames;
+                let produced = |frames: u64| rate.bytes_in_floor(*interval * frames);
+                *frames += 1;
+                (at, produced(*frames) - produced(*frames - 1))
+            }
+            Kind::Crowd(crowd) => (crowd.next(self.end)?, u64::from(self.packet)),
+        };
+        (at < self.end).then_some(Burst { at, bytes })
+    }
+}
+
+/// A rate that does not vary.
+fn constant(rate: Rate, end: Instant) -> Variation {
+    let schedule = Schedule::once(vec![(rate.as_bps(), Duration::from_secs(1))]);
+    let no_luck = || Luck::from_root(0).stream("", "");
+    VariationPlan::Schedule(schedule).build(rate, end, no_luck)
+}

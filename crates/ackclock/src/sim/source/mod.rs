@@ -1,0 +1,75 @@
+//! Traffic: who puts what on its way when.
+//!
+//! An [`Application`] writes into a TCP sender, [`Arrivals`] open one transfer after the other, an [`Emitter`] sends
+//! datagrams. All of them are told the time, and say when they want to be told again.
+
+mod arrivals;
+mod crowd;
+mod distribution;
+mod emitter;
+mod on_off;
+mod paced;
+mod web;
+mod writer;
+
+pub use arrivals::Arrivals;
+pub use crowd::Crowd;
+pub use distribution::{Distribution, Law};
+pub use emitter::{Burst, Emitter};
+pub use web::Web;
+pub use writer::Writer;
+
+use super::plan::{FlowPlan, Traffic};
+use crate::luck::Luck;
+use crate::tcp::Sender;
+use crate::units::Instant;
+
+/// What writes into a TCP sender.
+#[derive(Clone, Debug)]
+pub enum Application {
+    /// Writes by itself.
+    Writer(Writer),
+    /// Answers requests of a client at the receiver.
+    Web(Box<Web>),
+    /// A slot: others open it.
+    Slot,
+}
+
+impl Application {
+    /// The application of a flow, before it starts.
+    pub fn new(flow: &FlowPlan, luck: &Luck) -> Self {
+        match &flow.traffic {
+            Traffic::Slot => Application::Slot,
+            Traffic::Web(plan) => Application::Web(Box::new(Web::new(plan, flow, luck))),
+            Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. } => {
+                Application::Writer(Writer::new(flow))
+            }
+        }
+    }
+
+    /// When it does something next.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        match self {
+            Application::Writer(writer) => writer.next_deadline(),
+            Application::Web(web) => web.next_deadline(),
+            Application::Slot => None,
+        }
+    }
+
+    /// Does what is due at `now`; the number of a request to send from the receiver's side, if one is due.
+    pub fn on_deadline(&mut self, now: Instant, sender: &mut Sender) -> Option<u64> {
+        match self {
+            Application::Writer(writer) => {
+                writer.on_deadline(now, sender);
+                None
+            }
+            Application::Web(web) => web.on_deadline(now, sender),
+            Application::Slot => None,
+        }
+    }
+
+    /// Whether a flow has ended once everything that it wrote is acknowledged.
+    pub fn ends(&self) -> bool {
+        !matches!(self, Application::Web(_))
+    }
+}

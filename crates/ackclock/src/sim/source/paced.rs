@@ -1,0 +1,39 @@
+//! Datagrams at a constant rate, or at what a varying rate leaves of it.
+
+use super::distribution::exponential;
+use crate::luck::Stream;
+use crate::units::Instant;
+use crate::variation::{Pace, Variation};
+
+/// One packet after the other: each leaves when its last bit has been produced.
+#[derive(Clone, Debug)]
+pub struct Paced {
+    pace: Pace,
+    packet: u32,
+    /// Where a packet stands for an exponential number of bytes, so that packets are a Poisson process.
+    random: Option<Stream>,
+    next: Instant,
+}
+
+impl Paced {
+    /// From `start` on at the rate of `variation`; with a stream, at random times.
+    pub fn new(variation: Variation, packet: u32, random: Option<Stream>, start: Instant) -> Self {
+        let mut paced = Paced { pace: Pace::new(variation), packet, random, next: start };
+        paced.step();
+        paced
+    }
+
+    /// When the next packet is due.
+    pub fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// Goes on to the packet behind the next one.
+    pub fn step(&mut self) {
+        let bytes = match &mut self.random {
+            None => self.packet,
+            Some(stream) => (f64::from(self.packet) * exponential(stream)).round() as u32,
+        };
+        self.next = self.pace.send(self.next, bytes);
+    }
+}

@@ -1,0 +1,106 @@
+//! A client that asks, waits for the whole answer, and thinks before it asks again (a closed loop).
+
+use super::Distribution;
+use crate::luck::{Luck, Stream};
+use crate::sim::plan::{FlowPlan, WebPlan};
+use crate::tcp::Sender;
+use crate::units::{Duration, Instant};
+
+/// A request that is lost is sent again after a second, and then after twice as long each time (RFC 6298 §2.1, §5.5).
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+const LAST_RETRY: Duration = Duration::from_secs(60);
+
+/// The client at the receiver, and what its server at the sender has to know.
+#[derive(Clone, Debug)]
+pub struct Web {
+    think: Distribution,
+    request_len: u32,
+    response: Distribution,
+    thoughts: Stream,
+    sizes: Stream,
+    stop: Option<Instant>,
+    /// Number of the last request, from 1.
+    request: u64,
+    asked_at: Instant,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Nothing has been asked yet, or the last answer is being read.
+    Thinking { until: Instant },
+    /// The request is under way.
+    Asking { retry_at: Instant, wait: Duration },
+    /// The answer is under way.
+    Answering,
+    /// No more requests.
+    Over,
+}
+
+impl Web {
+    /// Before the first request, at the start of the flow.
+    pub fn new(plan: &WebPlan, flow: &FlowPlan, luck: &Luck) -> Self {
+        Web {
+            think: plan.think,
+            request_len: plan.request,
+            response: plan.response,
+            thoughts: luck.stream(&flow.name, "think"),
+            sizes: luck.stream(&flow.name, "sizes"),
+            stop: flow.stop,
+            request: 0,
+            asked_at: flow.start,
+            state: State::Thinking { until: flow.start },
+        }
+    }
+
+    /// Payload of a request.
+    pub fn request_len(&self) -> u32 {
+        self.request_len
+    }
+
+    /// When the client does something next.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        match self.state {
+            State::Thinking { until } => Some(until),
+            State::Asking { retry_at, .. } => Some(retry_at),
+            State::Answering | State::Over => None,
+        }
+    }
+
+    /// Does what is due at `now`; the number of a request to send.
+    pub fn on_deadline(&mut self, now: Instant, sender: &mut Sender) -> Option<u64> {
+        let wait = match self.state {
+            State::Thinking { until } if until <= now => {
+                if self.stop.is_some_and(|stop| stop <= now) {
+                    self.state = State::Over;
+                    return None;
+                }
+                if self.request == 0 {
+                    sender.open(now);
+                }
+                self.request += 1;
+                self.asked_at = now;
+                FIRST_RETRY
+            }
+            State::Asking { retry_at, wait } if retry_at <= now => (wait * 2).min(LAST_RETRY),
+            _ => return None,
+        };
+        self.state = State::Asking { retry_at: now + wait, wait };
+        Some(self.request)
+    }
+
+    /// A request has come to the server; the size of the answer, unless it was given before.
+    pub fn on_request(&mut self, number: u64) -> Option<u64> {
+        if number != self.request || !matches!(self.state, State::Asking { .. }) {
+            return None;
+        }
+        self.state = State::Answering;
+        Some(self.response.draw_bytes(&mut self.sizes))
+    }
+
+    /// The whole answer has come at `now`; how long the client waited for it.
+    pub fn on_response(&mut self, now: Instant) -> Duration {
+        self.state = State::Thinking { until: now + self.think.draw_time(&mut self.thoughts) };
+        now.since(self.asked_at)
+    }
+}
