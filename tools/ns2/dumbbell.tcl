@@ -15,8 +15,9 @@
 # `extra_max` bound what a flow's source link is longer than `access_delay`, each way, uniform.
 #
 # `cbr` is a list of times and rates: from each time on one source of constant rate sends packets of `cbr_packet`
-# bytes through the bottleneck, behind access links of its own. 0 is silence. `cbr_*` are its packets at the
-# bottleneck. Arrivals, departures, drops and marks there are those of all packets, the rest is TCP's.
+# bytes through the bottleneck, behind access links of its own. 0 is silence. `cbr_sent` counts its packets
+# at the bottleneck, `cbr_Bps` is what gets through. Arrivals, departures, drops and marks there are those of
+# all packets, the rest is TCP's.
 
 array set p {
     flows 2        duration 100   warmup 0        seed 1
@@ -240,7 +241,7 @@ proc finish {} {
         goodput_Bps=[format %.8g $sum] flows_Bps=[join $goodputs ,] \
         arrivals=$d(arrivals) departures=$d(departures) drops=$d(drops) marks=$d(marks) access_drops=$d(access_drops) \
         sent=$d(sent) retransmits=$d(retransmits) timeouts=$d(timeouts) \
-        cbr_sent=$d(cbr_sent) cbr_delivered=$d(cbr_delivered) \
+        cbr_sent=$d(cbr_sent) cbr_Bps=[format %.8g [expr {$d(cbr_delivered) * $p(cbr_packet) / $time}]] \
         queue_delay_s=[format %.8g $delay] \
         utilization=[format %.8g [expr {$d(bytes) * 8 / ($p(rate) * $time)}]] \
         jain=[format %.8g $jain]] " "]
