@@ -17,7 +17,9 @@ from ackclock import _core
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # The help of a flow's own copy of a transport key ends with this.
 INHERITED = "By default as in [transport]."
-SAME_EVERYWHERE = re.compile(r"^.+\.(loss|queue)\.(\w+)$")
+SAME_EVERYWHERE = re.compile(r"^.+\.(loss|queue|varies|leaves)\.(\w+)$")
+# What traffic leaves to others has the keys of a link's capacity.
+SAME_AS = {"leaves": "varies"}
 
 
 def keys_table() -> str:
@@ -32,7 +34,7 @@ def keys_table() -> str:
         # The limit of a drop-tail queue has a default of its own at every place.
         if found and key["of_kind"] != "drop-tail":
             # The same for every link: said once.
-            name = f"{found[1]}.{found[2]}"
+            name = f"{SAME_AS.get(found[1], found[1])}.{found[2]}"
             if (name, key["of_kind"]) in seen:
                 continue
             seen.add((name, key["of_kind"]))
