@@ -33,7 +33,8 @@ fn serve(mut queue: Queue<Item>, arrivals: &[Instant]) -> u32 {
             free_at += SLOT;
             served += 1;
         }
-        let mut packet = Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, corrupted: false };
+        let mut packet =
+            Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, in_profile: false, corrupted: false };
         if free_at > now {
             black_box(queue.enqueue(now, packet));
         } else {

@@ -3,10 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::fair::{Drr, Sfq};
 use super::impairments::Impairments;
 use super::json_schema::without_default;
 use super::quantity::Limit;
 use super::red::Red;
+use super::rio::Rio;
 use super::shorthand::Shorthand;
 use super::variation::Varies;
 use crate::units::{Duration, Rate};
@@ -128,6 +130,12 @@ pub enum Queue {
     },
     /// Random early detection: drops, or marks, with a probability that rises with the average queue.
     Red(Red),
+    /// Deficit round robin: flows take turns, and each sends as many bytes a round as the others.
+    Drr(Drr),
+    /// Stochastic fairness queueing: flows are hashed into a few queues, which take turns.
+    Sfq(Sfq),
+    /// RED with in and out: what is out of profile is dropped earlier than what is in profile.
+    Rio(Rio),
 }
 
 /// The limit of a queue that should hardly ever drop: access links and the way of the ACKs.
@@ -153,7 +161,11 @@ impl Queue {
     /// How much waits at most.
     pub fn limit(&self) -> Limit {
         match self {
-            Queue::DropTail { limit } | Queue::Red(Red { limit, .. }) => *limit,
+            Queue::DropTail { limit }
+            | Queue::Red(Red { limit, .. })
+            | Queue::Drr(Drr { limit, .. })
+            | Queue::Sfq(Sfq { limit, .. })
+            | Queue::Rio(Rio { limit, .. }) => *limit,
         }
     }
 }
