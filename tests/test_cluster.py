@@ -32,7 +32,7 @@ replicates = {replicates}
 "topology.queue.limit" = ["5 packets", "10 packets"]
 """
 #: Starting a process of Dask takes a second or two, on a machine with nothing else to do.
-PATIENCE_S = 60
+PATIENCE_S = 180
 
 
 class Cluster:
@@ -44,7 +44,13 @@ class Cluster:
         self.notes.mkdir(parents=True)
         self.workers: list[subprocess.Popen[bytes]] = []
         self._file = folder / "scheduler.json"
-        self.scheduler = self._start("scheduler", "--port=0", "--no-jupyter", **environment)
+        self.address = ""
+        # Should nobody be left to end it.
+        options = ("--port=0", "--no-jupyter", "--idle-timeout=15 minutes")
+        self.scheduler = self._start("scheduler", *options, **environment)
+
+    def listens(self) -> None:
+        """Wait for the scheduler."""
         # Dask writes the file where it is, a piece at a time.
         wait_for(lambda: self._file.exists() and self._file.read_text().endswith("}"))
         self.address = json.loads(self._file.read_text())["address"]
@@ -96,6 +102,7 @@ class Cluster:
 def cluster_of(workers: int, folder: Path, **environment: str) -> Iterator[Cluster]:
     cluster = Cluster(folder, **environment)
     try:
+        cluster.listens()
         for _ in range(workers):
             cluster.add_worker()
         yield cluster.joined(workers) if workers else cluster
