@@ -81,7 +81,7 @@ def test_tables_show_them_and_fit(mixed: Path) -> None:
     assert "transfers" in shown and "mice" in shown and "jitter ms" in shown
     assert max(map(len, shown.splitlines())) <= 100
     checked = cli("check", mixed).stdout
-    assert "traffic: mice: arrivals every 100 ms of pareto, mean 4 kB, shape 1.5, 30 at one time" in checked
+    assert "traffic: mice: arrivals every 100 ms of pareto, mean 4000 B, shape 1.5, 30 at one time" in checked
     assert "random: arrivals of mice: Poisson" in checked
     assert (
         max(len(line) for line in checked.splitlines() if not line.startswith(("traffic", "random"))) <= 100

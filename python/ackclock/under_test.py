@@ -24,7 +24,7 @@ class UnderTest:
     def available_bps(self, taken: str = "offered_bps") -> float:
         """Return the capacity of the bottleneck less what datagrams and transfers over it take.
 
-        `taken`: `offered_bps`, what datagrams send, or `delivered_bps`, what comes through of it. Not a number
+        `taken`: `offered_bps`, what datagrams send, or `delivered_bps`, what comes through. Not a number
         where no flow got anything.
         """
         # Efficiency is goodput over the capacity, its mean where it varies.

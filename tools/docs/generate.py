@@ -17,26 +17,40 @@ from ackclock import _core
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # The help of a flow's own copy of a transport key ends with this.
 INHERITED = "By default as in [transport]."
-SAME_EVERYWHERE = re.compile(r"^.+\.(loss|queue)\.(\w+)$")
+# Tables with the same keys.
+RATES = ["varies", "leaves"]
+SAME_EVERYWHERE = re.compile(r"^.+\.(loss|queue|varies|leaves)\.(\w+)$")
 
 
 def keys_table() -> str:
     """Every key of a scenario with its default, in one table."""
     rows = [("key", "takes", "default", "meaning"), ("---",) * 4]
     seen: set[tuple[str, str | None]] = set()
-    for key in json.loads(_core.keys_json()):
+    keys = json.loads(_core.keys_json())
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for key in keys:
+        kinds.setdefault((key["path"], key["help"]), []).append(key["of_kind"] or "")
+    for key in keys:
         path, help_text = key["path"], " ".join(key["help"].split())
-        if help_text.endswith(INHERITED):
-            continue
         found = SAME_EVERYWHERE.match(path)
         # The limit of a drop-tail queue has a default of its own at every place.
-        if found and key["of_kind"] != "drop-tail":
-            # The same for every link: said once.
-            name = f"{found[1]}.{found[2]}"
-            if (name, key["of_kind"]) in seen:
+        is_everywhere = found and key["of_kind"] != "drop-tail"
+        if not is_everywhere:
+            # The same for several kinds: said once, of all of them.
+            if (path, help_text) in seen:
                 continue
-            seen.add((name, key["of_kind"]))
-            path = f"*any* `{name}`"
+            seen.add((path, help_text))
+            key["of_kind"] = ", ".join(dict.fromkeys(filter(None, kinds[path, key["help"]]))) or None
+        if help_text.endswith(INHERITED):
+            continue
+        if found and is_everywhere:
+            # The same for every link: said once.
+            tables = RATES if found[1] in RATES else [found[1]]
+            names = [f"`{table}.{found[2]}`" for table in tables]
+            if (names[0], key["of_kind"]) in seen:
+                continue
+            seen.add((names[0], key["of_kind"]))
+            path = f"*any* {', '.join(names)}"
         else:
             path = f"`{path}`"
         if key["of_kind"] is not None:

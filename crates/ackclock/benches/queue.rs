@@ -4,8 +4,11 @@
 use std::hint::black_box;
 
 use ackclock::contract::Item;
-use ackclock::luck::Luck;
-use ackclock::qdisc::{DropTail, Ecn, Gaps, Limit, Qdisc, Queue, Red, RedMode, RedParameters};
+use ackclock::luck::{Luck, Stream};
+use ackclock::qdisc::{
+    DropTail, Drr, DrrParameters, Ecn, Gaps, Limit, Outside, Qdisc, Queue, Red, RedMode, RedParameters, Rio,
+    RioParameters, Sfq,
+};
 use ackclock::units::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -24,18 +27,26 @@ fn arrivals(load: f64) -> Vec<Instant> {
     (0..ARRIVALS).map(next).collect()
 }
 
+/// Flows that take part, every other of them in profile.
+const FLOWS: u64 = 16;
+
 /// Puts the arrivals through a link with this queue; how many left it.
 fn serve(mut queue: Queue<Item>, arrivals: &[Instant]) -> u32 {
     let mut free_at = Instant::ZERO;
     let mut served = 0;
-    for &now in arrivals {
+    for (number, &now) in arrivals.iter().enumerate() {
         while free_at <= now && queue.dequeue(free_at).is_some() {
             free_at += SLOT;
             served += 1;
         }
-        let mut packet = Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, corrupted: false };
+        let flow = number as u64 % FLOWS;
+        let in_profile = flow.is_multiple_of(2);
+        let mut packet = Item { number: 0, flow, bytes: 1500, ecn: Ecn::NotEct, in_profile, corrupted: false };
         if free_at > now {
             black_box(queue.enqueue(now, packet));
+            while let Some(evicted) = queue.take_evicted() {
+                black_box(evicted);
+            }
         } else {
             black_box(queue.pass(now, now.since(free_at), &mut packet));
             free_at = now + SLOT;
@@ -49,9 +60,34 @@ fn drop_tail() -> Queue<Item> {
     Queue::DropTail(DropTail::new(LIMIT))
 }
 
-/// The thresholds and the weight that the simulator takes for such a link.
 fn red() -> Queue<Item> {
-    let parameters = RedParameters {
+    Queue::Red(Box::new(Red::new(LIMIT, thresholds(), luck("red"))))
+}
+
+const TURNS: DrrParameters = DrrParameters { quantum: 1500, buckets: None };
+
+fn drr() -> Queue<Item> {
+    Queue::Drr(Box::new(Drr::new(LIMIT, TURNS)))
+}
+
+fn sfq() -> Queue<Item> {
+    let turns = DrrParameters { buckets: Some(128), ..TURNS };
+    Queue::Sfq(Box::new(Sfq::new(LIMIT, turns, Some(Duration::from_secs(10)), luck("sfq"))))
+}
+
+fn rio() -> Queue<Item> {
+    let inside = RedParameters { min: 80.0, max: 140.0, ..thresholds() };
+    let parameters = RioParameters { inside, outside: Outside::Red(thresholds()), push_out: true };
+    Queue::Rio(Box::new(Rio::new(LIMIT, parameters, luck("in"), luck("out"))))
+}
+
+fn luck(purpose: &str) -> Stream {
+    Luck::new(1, 0).stream(purpose, "bench")
+}
+
+/// The thresholds and the weight that the simulator takes for such a link.
+fn thresholds() -> RedParameters {
+    RedParameters {
         mode: RedMode::Packets,
         min: 20.0,
         max: 60.0,
@@ -67,8 +103,7 @@ fn red() -> Queue<Item> {
         ecn: false,
         mark_below: 1.0,
         hard_drop: true,
-    };
-    Queue::Red(Box::new(Red::new(LIMIT, parameters, Luck::new(1, 0).stream("red", "bench"))))
+    }
 }
 
 fn queues(bench: &mut Criterion) {
@@ -76,7 +111,9 @@ fn queues(bench: &mut Criterion) {
         let schedule = arrivals(load);
         let mut group = bench.benchmark_group(format!("load {load}"));
         group.throughput(Throughput::Elements(ARRIVALS as u64));
-        for (name, queue) in [("drop-tail", drop_tail as fn() -> _), ("red", red)] {
+        let queues: [(&str, fn() -> Queue<Item>); 5] =
+            [("drop-tail", drop_tail), ("red", red), ("drr", drr), ("sfq", sfq), ("rio", rio)];
+        for (name, queue) in queues {
             group.bench_with_input(BenchmarkId::from_parameter(name), &schedule, |bencher, schedule| {
                 bencher.iter(|| serve(queue(), schedule));
             });

@@ -78,7 +78,14 @@ fn queues() -> Vec<(String, QueuePlan)> {
         |rest: &str| format!("red\", min = \"1 packet\", max = \"3 packets\", weight = 0.3, {rest}, gaps = \"plain");
     let marking =
         ["ecn = true", "preset = \"linux\", ecn = true", "mode = \"bytes\", drop_by_size = true, adaptive = true"];
-    for kind in kinds.chain(marking.map(eager)) {
+    let others = [
+        "drr\", buckets = 2, quantum = \"300 B",
+        "sfq\", buckets = 2, perturbation = \"10 ms",
+        "rio\", out_min = \"1 packet\", out_max = \"3 packets\", in_max = \"5 packets\", weight = 0.3, gaps = \"plain",
+        "rio\", mode = \"bytes\", out = \"drop-tail",
+        "rio\", push_out = false, out = \"drop-tail\", out_max = \"20 packets",
+    ];
+    for kind in kinds.chain(marking.map(eager)).chain(others.map(str::to_owned)) {
         for limit in ["1 packets", "2 packets", "17 packets", "1500 B", "9999 B"] {
             let text = format!(
                 "schema = 1\nname = \"queue\"\nduration = \"1 s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"1 Mbit/s\"\n\
@@ -92,8 +99,8 @@ fn queues() -> Vec<(String, QueuePlan)> {
     queues
 }
 
-fn luck() -> Stream {
-    Luck::new(1, 0).stream("bottleneck", "queue")
+fn luck(purpose: &str) -> Stream {
+    Luck::new(1, 0).stream("bottleneck", purpose)
 }
 
 #[test]

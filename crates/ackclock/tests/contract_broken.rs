@@ -232,7 +232,10 @@ fn a_link_that_breaks_a_promise_is_found() {
     // Something was sent before the first item came.
     let used = |config, limit| {
         let mut link = link(LinkConfig { wire: None, ..config }, limit);
-        link.enqueue(Instant::ZERO, Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, corrupted: false });
+        link.enqueue(
+            Instant::ZERO,
+            Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, in_profile: false, corrupted: false },
+        );
         link
     };
     broken(check_link("used", used), "came, counted");

@@ -4,6 +4,7 @@ mod common;
 
 use ackclock::cc::{Ack, Cc, CcSpec, Congestion, CongestionControl, algorithms};
 use ackclock::contract::random_plan;
+use ackclock::qdisc::Outside;
 use ackclock::sim::{
     self, DatagramResult, Emission, FlowPlan, FlowResult, LossPlan, Plan, QueuePlan, RunResult, Sampling, Summary,
     Traffic,
@@ -119,8 +120,17 @@ fn everything_later_is_the_same_later() {
         }
         for link in &mut plan.links {
             link.varies = None;
-            if let QueuePlan::Red { parameters, .. } = &mut link.queue {
-                parameters.adaptive = None;
+            match &mut link.queue {
+                QueuePlan::Red { parameters, .. } => parameters.adaptive = None,
+                QueuePlan::Rio { parameters, .. } => {
+                    parameters.inside.adaptive = None;
+                    if let Outside::Red(outside) = &mut parameters.outside {
+                        outside.adaptive = None;
+                    }
+                }
+                // And flows are hashed anew.
+                QueuePlan::Sfq { perturbation, .. } => *perturbation = None,
+                QueuePlan::DropTail { .. } | QueuePlan::Drr { .. } => {}
             }
         }
         plan.sampling = Sampling { interval: Some(plan.duration), max_flows: 64, packets: false };

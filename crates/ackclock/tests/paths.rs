@@ -101,3 +101,60 @@ fn traffic_in_both_directions_shares_each_with_the_acks_of_the_other() {
     let wait = |result: &RunResult| link(result, "bottleneck.reverse").queue_delay_mean_s;
     assert!(wait(&both) > 0.005 && wait(&alone) == 0.0, "{} {}", wait(&both), wait(&alone));
 }
+
+/// Three hops of 10 Mbit/s; a flow over all of them, and one over each.
+fn parking_lot(rest: &str) -> Result<Scenario, String> {
+    let crossing: String = (1..=3)
+        .map(|hop| {
+            format!("[[flows]]\nname = \"cross{hop}\"\ncc = \"aimd\"\nrecovery = \"sack\"\npath = [\"hop{hop}\"]\n")
+        })
+        .collect();
+    read(&format!(
+        "[topology]\nkind = \"parking-lot\"\nhops = 3\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n{rest}\n\
+         [[flows]]\nname = \"long\"\ncc = \"aimd\"\nrecovery = \"sack\"\n{crossing}"
+    ))
+}
+
+#[test]
+fn a_parking_lot_is_a_row_of_links_which_the_long_flow_crosses_all() {
+    let scenario = parking_lot("access = { rate = \"100 Mbit/s\", delay = \"1 ms\" }").unwrap();
+    let described = scenario.describe();
+    let names: Vec<&str> = described.links[..6].iter().map(|link| link.name.as_str()).collect();
+    assert_eq!(names, ["hop1", "hop1.reverse", "hop2", "hop2.reverse", "hop3", "hop3.reverse"]);
+    assert_eq!(described.flows[0].path, ["long.source", "hop1", "hop2", "hop3", "long.destination"]);
+    assert_eq!(described.flows[2].path, ["cross2.source", "hop2", "cross2.destination"]);
+    // 2 x 3 x 5 ms and 4 x 1 ms; 2 x 5 ms and 4 x 1 ms.
+    assert_eq!((described.flows[0].base_rtt_s, described.flows[1].base_rtt_s), (Some(0.034), Some(0.014)));
+    assert_eq!(described.bottleneck, "hop1");
+    let result = run(&scenario);
+    let goodput: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_bps).collect();
+    // The long flow loses at three links, and has the longer way.
+    assert!(goodput[1..].iter().all(|cross| *cross > 2.0 * goodput[0]), "{goodput:?}");
+    assert!(goodput[0] > 2e5, "{goodput:?}");
+    for hop in ["hop1", "hop2", "hop3"] {
+        assert!(link(&result, hop).utilization.unwrap() > 0.9);
+    }
+}
+
+#[test]
+fn fair_queues_give_the_long_flow_of_a_parking_lot_its_half() {
+    let result = run(&parking_lot("queue = \"drr\"").unwrap());
+    let half = 5e6 * 1460.0 / 1500.0;
+    for flow in &result.flows {
+        assert!((flow.goodput_bps / half - 1.0).abs() < 0.1, "{}: {}", flow.name, flow.goodput_bps);
+    }
+}
+
+#[test]
+fn mistakes_in_a_parking_lot_are_named() {
+    let message = |rest: &str| parking_lot(rest).unwrap_err();
+    let red = message("queue = { kind = \"red\", min = \"9 packets\", max = \"3 packets\" }");
+    assert!(red.starts_with("x.toml:9: topology.queue.max: "), "{red}");
+    let reverse = message("reverse.queue = { kind = \"red\", min = \"9 packets\", max = \"3 packets\" }");
+    assert!(reverse.starts_with("x.toml:9: topology.reverse.queue.max: "), "{reverse}");
+    assert!(message("hop = 2").contains("topology.hop: unknown key; did you mean \"hops\"?"));
+    let none = read(
+        "[topology]\nkind = \"parking-lot\"\nhops = 0\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[flows]]\ncc = \"aimd\"\n",
+    );
+    assert_eq!(none.unwrap_err(), "x.toml:6: topology.hops: 0 is out of range; must be at least 1");
+}

@@ -201,7 +201,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "name = \"test\"",
         "name = \"bottleneck\"",
-        r#"16: flows.0.name: the name "bottleneck" is taken by the link of the dumbbell"#,
+        r#"16: flows.0.name: the name "bottleneck" is taken by a link of the topology"#,
     ),
     (
         "[[flows]]",

@@ -3,9 +3,10 @@
 use ackclock::scenario::fuzz;
 use proptest::prelude::*;
 
-const TEXTS: [&str; 2] = [
+const TEXTS: [&str; 3] = [
     include_str!("../../../fuzz/corpus/scenario/dumbbell.toml"),
     include_str!("../../../fuzz/corpus/scenario/links.toml"),
+    include_str!("../../../fuzz/corpus/scenario/varying.toml"),
 ];
 
 /// What a careless or a malicious hand puts into a file.

@@ -19,6 +19,7 @@ _COMMANDS = {
     "check": "Check a scenario: the links it expands to, every flow's base RTT, what is random.",
     "evaluate": "Compare an algorithm with a panel over a suite of environments.",
     "panel": "Store the best scores of a suite's panel, which C and D are measured against.",
+    "tune": "Search an algorithm's parameters for the smallest worst case over a suite.",
     "study": "Run a grid of scenarios, so many replicates each; go on where it stopped.",
     "query": "Ask stored results with SQL.",
     "reproduce": "Run what a paper ran: tables and claims, printed beside measured.",

@@ -124,7 +124,7 @@ class Scoreboard:
             return tuple(() for _ in self.contenders)
         by_metric = [
             standings(harms, scale, self.yardstick, self.reference)
-            for scale in _scales(self.results)
+            for scale in scales_of([result.environment for result in self.results])
             if (harms := _harms(self.results, scale.name))
         ]
         return tuple(zip(*by_metric, strict=True))
@@ -181,12 +181,12 @@ def score(
     return Result(environment, metrics, tuple(scores), exact)
 
 
-def _scales(results: Sequence[Result]) -> list[Scale]:
+def scales_of(environments: Sequence[Environment]) -> list[Scale]:
     """Return what is scored: the metrics that are shown, and what environments are about, as shares."""
     relative = frozenset(
-        result.environment.id
-        for result in results
-        if (watch := result.environment.watch) is not None and watch.better in ("higher", "lower")
+        environment.id
+        for environment in environments
+        if (watch := environment.watch) is not None and watch.better in ("higher", "lower")
     )
     return [
         *(Scale(metric.name, metric.heading, metric.digits) for metric in COMMON),

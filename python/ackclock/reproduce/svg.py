@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ackclock.page.axes import Span, digits_of, ticks
 from ackclock.reproduce.figures import Figure, Line, Panel
 
 #: About the width of a phone and of a third of a page, so that the text is drawn in its own size.
 _WIDTH, _HEIGHT = 370, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 8, 24
-_GRID_LINES = 4
 #: About the width of a character; labels that do not fit beside one another stand upright.
 _CHARACTER = 6.3
-#: A range at least this wide, relative to its values: rounding is not drawn as if it were a difference.
-_MIN_RANGE = 1e-3
-
-
-@dataclass(frozen=True)
-class _Scale:
-    """From values to pixels."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def __call__(self, value: float) -> float:
-        return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
 
 
 def draw(figure: Figure) -> list[tuple[str, str]]:
@@ -59,10 +42,10 @@ def legend(figure: Figure) -> list[str]:
 
 
 def _series(panel: Panel, y: Sequence[float]) -> Iterator[str]:
-    across = _Scale(0.0, max(max(line.x) for line in panel.lines), _LEFT, _WIDTH - _RIGHT)
-    up = _Scale(y[0], y[-1], _HEIGHT - _BOTTOM, _TOP)
+    across = Span(0.0, max(max(line.x) for line in panel.lines), _LEFT, _WIDTH - _RIGHT)
+    up = Span(y[0], y[-1], _HEIGHT - _BOTTOM, _TOP)
     yield from _grid(y, up)
-    ends = _ticks(0.0, across.high)
+    ends = ticks(0.0, across.high)
     yield from (
         _x_label(across(value), f"{value:g}{' s' if value == ends[-1] else ''}")
         for value in ends
@@ -75,8 +58,8 @@ def _series(panel: Panel, y: Sequence[float]) -> Iterator[str]:
 
 def _points(panel: Panel, y: Sequence[float]) -> Iterator[str]:
     categories: list[Any] = list(panel.lines[0].x)
-    across = _Scale(-0.5, len(categories) - 0.5, _LEFT, _WIDTH - _RIGHT)
-    up = _Scale(y[0], y[-1], _HEIGHT - _BOTTOM, _TOP)
+    across = Span(-0.5, len(categories) - 0.5, _LEFT, _WIDTH - _RIGHT)
+    up = Span(y[0], y[-1], _HEIGHT - _BOTTOM, _TOP)
     yield from _grid(y, up)
     if extra := _upright(panel):
         yield from (
@@ -105,16 +88,15 @@ def _upright(panel: Panel) -> int:
     return round(width) if width * len(labels) > _WIDTH - _LEFT - _RIGHT else 0
 
 
-def _intervals(line: Line, index: int, xs: Sequence[float], up: _Scale) -> Iterator[str]:
+def _intervals(line: Line, index: int, xs: Sequence[float], up: Span) -> Iterator[str]:
     for x, low, high in zip(xs, line.low, line.high, strict=False):
         ends = f'x1="{x:.1f}" x2="{x:.1f}" y1="{up(low):.1f}" y2="{up(high):.1f}"'
         yield f'<line class="interval c{index}" {ends}/>'
 
 
-def _grid(ticks: Sequence[float], up: _Scale) -> Iterator[str]:
-    step = ticks[1] - ticks[0]
-    digits = next(digits for digits in range(12) if math.isclose(round(step, digits), step, rel_tol=1e-6))
-    for value in ticks:
+def _grid(values: Sequence[float], up: Span) -> Iterator[str]:
+    digits = digits_of(values)
+    for value in values:
         y = up(value)
         yield f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
         yield f'<text class="y" x="{_LEFT - 6}" y="{y + 4:.1f}">{value:.{digits}f}</text>'
@@ -128,17 +110,4 @@ def _x_label(x: float, text: str) -> str:
 def _range(panels: Sequence[Panel]) -> list[float]:
     """Return ticks that hold all values and intervals of the panels."""
     values = [value for panel in panels for line in panel.lines for value in (*line.y, *line.low, *line.high)]
-    low, high = min(values), max(values)
-    if high - low < _MIN_RANGE * max(abs(high), 1e-9):
-        middle, reach = (low + high) / 2, _MIN_RANGE * max(abs(high), 1e-9) / 2
-        low, high = middle - reach, middle + reach
-    return _ticks(low, high)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Return multiples of 1, 2, 2.5 or 5 times a power of ten, from at most `low` to at least `high`."""
-    rough = (high - low) / _GRID_LINES
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * (1 - 1e-9))
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [step * number for number in range(first, last + 1)]
+    return ticks(min(values), max(values))

@@ -15,6 +15,8 @@ pub struct Item {
     pub bytes: u32,
     /// The ECN field.
     pub ecn: Ecn,
+    /// Whether it keeps within its profile.
+    pub in_profile: bool,
     /// Whether the wire has made some of its bits wrong.
     pub corrupted: bool,
 }
@@ -32,6 +34,9 @@ impl Queued for Item {
     fn mark(&mut self) {
         self.ecn = Ecn::Ce;
     }
+    fn in_profile(&self) -> bool {
+        self.in_profile
+    }
 }
 
 impl Carried for Item {
@@ -45,6 +50,7 @@ impl Item {
     pub(super) fn random(draw: &mut Draw, number: u64) -> Self {
         let bytes = if draw.chance(60) { 1500 } else { draw.whole(1, 1500) as u32 };
         let ecn = draw.pick(&[Ecn::NotEct, Ecn::Ect, Ecn::Ce]);
-        Item { number, flow: draw.whole(0, 3), bytes, ecn, corrupted: false }
+        let flow = draw.whole(0, 3);
+        Item { number, flow, bytes, ecn, in_profile: flow == 3, corrupted: false }
     }
 }

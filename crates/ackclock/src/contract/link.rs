@@ -90,6 +90,7 @@ impl Course {
         if let Verdict::Dropped(_) = link.enqueue(now, item) {
             self.dropped.push(item);
         }
+        self.dropped.extend(std::iter::from_fn(|| link.take_evicted()));
     }
 
     /// Takes what arrives by `now`, at the times that the link asks for.

@@ -2,7 +2,7 @@
 
 use super::{Draw, traffic};
 use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
-use crate::qdisc::{Gaps, Limit, RedMode, RedParameters};
+use crate::qdisc::{DrrParameters, Gaps, Limit, Outside, RedMode, RedParameters, RioParameters};
 use crate::sim::{
     ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, ReorderingPlan, Sampling, Script, WirePlan,
 };
@@ -64,6 +64,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             cc_context: context(draw),
             transport: transport(draw),
             traffic: traffic::of_flow(draw),
+            in_profile: index == 1,
             start: Instant::ZERO + draw.time(Duration::from_secs(2)),
             stop: draw.chance(15).then(|| Instant::ZERO + Duration::from_secs(2) + draw.time(Duration::from_secs(4))),
             base_rtt: (delay + side) * 2,
@@ -142,11 +143,34 @@ fn drop_tail(packets: u32) -> QueuePlan {
 /// A queue of a link of `rate` bits a second.
 fn queue(draw: &mut Draw, rate: f64) -> QueuePlan {
     let limit = limit(draw);
-    if draw.chance(60) {
+    if draw.chance(50) {
         return QueuePlan::DropTail { limit };
     }
+    let turns = DrrParameters {
+        quantum: draw.whole(100, 3000) as u32,
+        buckets: draw.chance(50).then(|| draw.whole(1, 8) as u32),
+    };
+    match draw.whole(0, 4) {
+        0 => return QueuePlan::Drr { limit, parameters: turns },
+        1 => {
+            let perturbation = draw.chance(70).then(|| Duration::from_millis(draw.whole(1, 3000)));
+            return QueuePlan::Sfq { limit, parameters: turns, perturbation };
+        }
+        2 => {
+            let inside = RedParameters { ecn: false, ..red(draw, rate) };
+            let red = RedParameters { ecn: false, ..red(draw, rate) };
+            let outside = if draw.chance(50) { Outside::DropTail(limit) } else { Outside::Red(red) };
+            let parameters = RioParameters { inside, outside, push_out: draw.chance(80) };
+            return QueuePlan::Rio { limit, parameters: Box::new(parameters) };
+        }
+        _ => {}
+    }
+    QueuePlan::Red { limit, parameters: red(draw, rate) }
+}
+
+fn red(draw: &mut Draw, rate: f64) -> RedParameters {
     let min = draw.scale(1.0, 20.0);
-    let parameters = RedParameters {
+    RedParameters {
         mode: RedMode::Packets,
         min,
         max: min * draw.scale(1.5, 5.0),
@@ -162,8 +186,7 @@ fn queue(draw: &mut Draw, rate: f64) -> QueuePlan {
         ecn: draw.chance(80),
         mark_below: 1.0,
         hard_drop: draw.chance(50),
-    };
-    QueuePlan::Red { limit, parameters }
+    }
 }
 
 fn loss(draw: &mut Draw) -> LossPlan {

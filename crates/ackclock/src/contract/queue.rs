@@ -14,6 +14,7 @@ const OPERATIONS: usize = 600;
 /// * what comes is dropped, or waits and leaves: nothing is lost or made, in packets and in bytes;
 /// * the items of a flow leave in the order in which they came, with the time at which they did;
 /// * the limit is never exceeded, and something leaves whenever something waits;
+/// * what is dropped for others was waiting, and is given back at once;
 /// * only ECN-capable items are marked, and those for which the verdict says so;
 /// * [`Qdisc::pass`] gives the verdict of [`Qdisc::enqueue`] and leaves the queue empty.
 ///
@@ -81,6 +82,14 @@ fn arrive<Q: Qdisc<Item> + Clone>(
         ensure!(kept.is_none_or(|kept| kept == item), "an item that passes comes out as {item:?}");
     }
     waiting.items.extend(kept.map(|item| (now, item)));
+    let mut evicted = 0;
+    while let Some(item) = queue.take_evicted() {
+        let place = waiting.items.iter().position(|(_, waits)| *waits == item);
+        ensure!(place.is_some(), "{item:?} is dropped for others, but does not wait");
+        place.and_then(|place| waiting.items.remove(place));
+        evicted += 1;
+    }
+    ensure!((evicted > 0) == (verdict == Verdict::Evicting), "{evicted} items are dropped for others: {verdict:?}");
     Ok(())
 }
 
@@ -88,7 +97,7 @@ fn arrive<Q: Qdisc<Item> + Clone>(
 fn expected(item: Item, verdict: Verdict) -> Result<Option<Item>, String> {
     match verdict {
         Verdict::Dropped(_) => Ok(None),
-        Verdict::Queued => Ok(Some(item)),
+        Verdict::Queued | Verdict::Evicting => Ok(Some(item)),
         Verdict::Marked(_) => {
             ensure!(item.ecn != Ecn::NotEct, "an item that is not ECN-capable is marked");
             Ok(Some(Item { ecn: Ecn::Ce, ..item }))

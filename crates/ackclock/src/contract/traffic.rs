@@ -87,6 +87,7 @@ pub(super) fn add_datagrams(draw: &mut Draw, plan: &mut Plan) {
             _ => vec![SourcePlan { name: name.clone(), forward: forward.clone() }],
         };
         plan.datagrams.push(DatagramPlan {
+            in_profile: false,
             group: name.clone(),
             packet: draw.whole(100, 1500) as u32,
             emission,

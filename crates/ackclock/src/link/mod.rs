@@ -61,6 +61,8 @@ pub struct Link<T> {
     queue: Queue<T>,
     /// What has been sent and has not arrived, with the time of arrival, in the order of arrival.
     pipe: VecDeque<(Instant, T)>,
+    /// What the queue dropped for others and has not been taken back.
+    evicted: Vec<T>,
     /// What was lost behind the transmitter and has not been taken back, with the time at which it would have arrived.
     lost: Vec<(Instant, T)>,
     counters: LinkCounters,
@@ -80,6 +82,8 @@ pub struct LinkCounters {
     pub early_drops: u64,
     /// Of the drops, those that a long average queue forced.
     pub forced_drops: u64,
+    /// Of the drops, those of packets in profile.
+    pub in_profile_drops: u64,
     /// Packets that the queue marked.
     pub marks: u64,
     /// Of the marks, those that a long average queue forced.
@@ -113,6 +117,7 @@ impl<T: Carried> Link<T> {
             wire: config.wire.map(Box::new),
             queue,
             pipe: VecDeque::new(),
+            evicted: Vec::new(),
             lost: Vec::new(),
             counters: LinkCounters::default(),
             waits: config.histogram.then(Box::default),
@@ -124,7 +129,7 @@ impl<T: Carried> Link<T> {
     pub fn enqueue(&mut self, now: Instant, mut item: T) -> Verdict {
         self.advance(now);
         self.counters.arrivals += 1;
-        let bytes = u64::from(item.wire_len());
+        let (bytes, in_profile) = (u64::from(item.wire_len()), item.in_profile());
         let verdict = if self.transmitter.free_at > now {
             self.queue.enqueue(now, item)
         } else {
@@ -145,9 +150,27 @@ impl<T: Carried> Link<T> {
                 self.counters.dropped_bytes += bytes;
                 self.counters.early_drops += u64::from(reason == Reason::Early);
                 self.counters.forced_drops += u64::from(reason == Reason::Forced);
+                self.counters.in_profile_drops += u64::from(in_profile);
             }
+            Verdict::Evicting => self.evict(),
         }
         verdict
+    }
+
+    #[cold]
+    fn evict(&mut self) {
+        while let Some(item) = self.queue.take_evicted() {
+            self.counters.drops += 1;
+            self.counters.dropped_bytes += u64::from(item.wire_len());
+            self.counters.in_profile_drops += u64::from(item.in_profile());
+            self.evicted.push(item);
+        }
+    }
+
+    /// A packet that the queue dropped for another one, so that its owner can forget it; there are some behind a verdict
+    /// of [`Verdict::Evicting`].
+    pub fn take_evicted(&mut self) -> Option<T> {
+        self.evicted.pop()
     }
 
     /// When to poll next; nothing comes out before.

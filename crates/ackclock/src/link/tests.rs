@@ -226,7 +226,7 @@ fn a_script_marks_what_is_ecn_capable() {
     let mut link = Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(10))));
     let sent = [Ecn::NotEct, Ecn::Ect, Ecn::Ect];
     for ecn in sent {
-        link.enqueue(ms(0), Item { number: 0, flow: 0, bytes: 1000, ecn, corrupted: false });
+        link.enqueue(ms(0), Item { number: 0, flow: 0, bytes: 1000, ecn, in_profile: false, corrupted: false });
     }
     assert_eq!(sent.map(|_| link.poll(ms(0)).unwrap().ecn), [Ecn::NotEct, Ecn::Ce, Ecn::Ect]);
 }

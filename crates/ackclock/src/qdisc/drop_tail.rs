@@ -17,10 +17,18 @@ pub enum Limit {
 impl Limit {
     /// Whether one of `len` bytes fits beside what waits.
     #[inline]
-    fn fits(self, packets: usize, bytes: u64, len: u32) -> bool {
+    pub(super) fn fits(self, packets: usize, bytes: u64, len: u32) -> bool {
         match self {
             Limit::Packets(limit) => packets < limit as usize,
             Limit::Bytes(limit) => bytes + u64::from(len) <= limit,
+        }
+    }
+
+    /// Whether so much may wait.
+    pub(super) fn holds(self, packets: u32, bytes: u64) -> bool {
+        match self {
+            Limit::Packets(limit) => packets <= limit,
+            Limit::Bytes(limit) => bytes <= limit,
         }
     }
 }
@@ -50,6 +58,14 @@ impl<T: Queued> DropTail<T> {
     pub(super) fn push(&mut self, now: Instant, item: T) {
         self.bytes += u64::from(item.wire_len());
         self.items.push_back((now, item));
+    }
+
+    /// Takes out the last item of this kind, if there is one.
+    pub(super) fn remove_last(&mut self, is_wanted: impl Fn(&T) -> bool) -> Option<T> {
+        let place = self.items.iter().rposition(|(_, item)| is_wanted(item))?;
+        let (_, item) = self.items.remove(place)?;
+        self.bytes -= u64::from(item.wire_len());
+        Some(item)
     }
 }
 

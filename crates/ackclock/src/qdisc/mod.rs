@@ -3,10 +3,16 @@
 //! A new discipline is one file beside `drop_tail.rs` and one line of `queues!`.
 
 mod drop_tail;
+mod drr;
 mod red;
+mod rio;
+mod sfq;
 
 pub use drop_tail::{DropTail, Limit};
+pub use drr::{Drr, DrrParameters};
 pub use red::{Gaps, Red, RedMode, RedParameters};
+pub use rio::{Outside, Rio, RioParameters};
+pub use sfq::Sfq;
 
 use crate::units::{Duration, Instant};
 
@@ -20,6 +26,10 @@ pub trait Queued {
     fn ecn(&self) -> Ecn;
     /// Sets the ECN field to congestion experienced.
     fn mark(&mut self);
+    /// Whether it keeps within what its sender has been promised (Clark & Fang 1998).
+    fn in_profile(&self) -> bool {
+        false
+    }
 }
 
 /// The ECN field (RFC 3168 §5).
@@ -44,6 +54,9 @@ pub enum Verdict {
     Marked(Reason),
     /// It was dropped.
     Dropped(Reason),
+    /// It came in, and then items were dropped until all fitted, this one maybe among them:
+    /// [`Qdisc::take_evicted`] has them.
+    Evicting,
 }
 
 /// Why a queue dropped or marked an item.
@@ -66,6 +79,10 @@ pub trait Qdisc<T: Queued> {
     fn pass(&mut self, now: Instant, idle: Duration, item: &mut T) -> Verdict;
     /// Gives the next item to send and when it came.
     fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)>;
+    /// The next of the items that were dropped for others; there are some behind a verdict of [`Verdict::Evicting`].
+    fn take_evicted(&mut self) -> Option<T> {
+        None
+    }
     /// Items that wait.
     fn backlog_packets(&self) -> u32;
     /// Bytes that wait.
@@ -96,6 +113,10 @@ macro_rules! queues {
                 match self { $(Queue::$variant(queue) => queue.dequeue(now),)* }
             }
 
+            fn take_evicted(&mut self) -> Option<T> {
+                match self { $(Queue::$variant(queue) => queue.take_evicted(),)* }
+            }
+
             #[inline]
             fn backlog_packets(&self) -> u32 {
                 match self { $(Queue::$variant(queue) => queue.backlog_packets(),)* }
@@ -114,4 +135,10 @@ queues! {
     DropTail: DropTail<T>;
     /// Random early detection; in a box, so that links with another queue stay small.
     Red: Box<Red<T>>;
+    /// Deficit round robin.
+    Drr: Box<Drr<T>>;
+    /// Stochastic fairness queueing.
+    Sfq: Box<Sfq<T>>;
+    /// RED with in and out.
+    Rio: Box<Rio<T>>;
 }

@@ -94,6 +94,12 @@ const TARGET: f64 = 0.4;
 #[derive(Clone, Debug)]
 pub struct Red<T> {
     fifo: DropTail<T>,
+    detector: Detector,
+}
+
+/// The average queue, and what it chooses.
+#[derive(Clone, Debug)]
+pub(super) struct Detector {
     parameters: RedParameters,
     average: f64,
     /// The current `max_p`.
@@ -132,8 +138,35 @@ struct Since {
 impl<T: Queued> Red<T> {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: RedParameters, stream: Stream) -> Self {
-        Red {
-            fifo: DropTail::new(limit),
+        Red { fifo: DropTail::new(limit), detector: Detector::new(parameters, stream) }
+    }
+
+    /// The average queue, in the unit of the mode.
+    pub fn average(&self) -> f64 {
+        self.detector.average
+    }
+
+    /// What becomes of an item that comes now.
+    #[inline]
+    fn judge(&mut self, now: Instant, item: &T) -> Verdict {
+        // Signed: processors turn those into floating point in one step.
+        let backlog = match self.detector.parameters.mode {
+            RedMode::Packets => i64::from(self.fifo.backlog_packets()),
+            RedMode::Bytes => self.fifo.backlog_bytes() as i64,
+        } as f64;
+        match self.detector.signal(now, backlog, item) {
+            Some((_, true)) | None if !self.fifo.fits(item) => Verdict::Dropped(Reason::Full),
+            Some((reason, true)) => Verdict::Marked(reason),
+            Some((reason, false)) => Verdict::Dropped(reason),
+            None => Verdict::Queued,
+        }
+    }
+}
+
+impl Detector {
+    /// Of a queue that has been empty.
+    pub(super) fn new(parameters: RedParameters, stream: Stream) -> Self {
+        Detector {
             max_p: parameters.max_p,
             ramps: ramps(&parameters, parameters.max_p),
             parameters,
@@ -144,41 +177,31 @@ impl<T: Queued> Red<T> {
         }
     }
 
-    /// The average queue, in the unit of the mode.
-    pub fn average(&self) -> f64 {
-        self.average
-    }
-
-    /// What becomes of an item that comes now.
+    /// An arrival finds this backlog, in the unit of the mode.
     #[inline]
-    fn judge(&mut self, now: Instant, item: &T) -> Verdict {
-        // Signed: processors turn those into floating point in one step.
-        let backlog = match self.parameters.mode {
-            RedMode::Packets => i64::from(self.fifo.backlog_packets()),
-            RedMode::Bytes => self.fifo.backlog_bytes() as i64,
-        } as f64;
+    pub(super) fn observe(&mut self, backlog: f64) {
         let weight = self.parameters.weight;
         self.average = self.average * (1.0 - weight) + weight * backlog;
+    }
+
+    /// An item finds this backlog: why it is chosen, if it is, and whether it is to be marked.
+    #[inline]
+    pub(super) fn signal(&mut self, now: Instant, backlog: f64, item: &impl Queued) -> Option<(Reason, bool)> {
+        self.observe(backlog);
         if self.parameters.adaptive.is_some() {
             self.adapt(now);
         }
-        let signal = if self.average < self.parameters.min || self.parameters.spares_short && backlog <= 1.0 {
+        if self.average < self.parameters.min || self.parameters.spares_short && backlog <= 1.0 {
             self.since = None;
             None
         } else {
             self.early(item)
-        };
-        match signal {
-            Some((_, true)) | None if !self.fifo.fits(item) => Verdict::Dropped(Reason::Full),
-            Some((reason, true)) => Verdict::Marked(reason),
-            Some((reason, false)) => Verdict::Dropped(reason),
-            None => Verdict::Queued,
         }
     }
 
     /// Above `min`: why the item is chosen, if it is, and whether it is to be marked.
     #[inline]
-    fn early(&mut self, item: &T) -> Option<(Reason, bool)> {
+    fn early(&mut self, item: &impl Queued) -> Option<(Reason, bool)> {
         let probability = self.probability();
         if probability >= 1.0 {
             self.since = Some(Since { count: 0.0, drawn: self.draw_once() });
@@ -210,7 +233,7 @@ impl<T: Queued> Red<T> {
     }
 
     /// Whether the item could be marked instead of dropped.
-    fn marks(&self, item: &T) -> bool {
+    fn marks(&self, item: &impl Queued) -> bool {
         self.parameters.ecn && item.ecn() != Ecn::NotEct
     }
 
@@ -228,7 +251,7 @@ impl<T: Queued> Red<T> {
 
     /// The time before `now` was idle since `since`: so many packets could have come and gone.
     #[inline]
-    fn decay(&mut self, idle: Duration) {
+    pub(super) fn decay(&mut self, idle: Duration) {
         let packets = idle.as_secs_f64() * self.parameters.packets_per_second;
         if packets >= 1.0 && self.average > 0.0 {
             self.average *= power(1.0 - self.parameters.weight, packets as i64);
@@ -289,7 +312,7 @@ impl<T: Queued> Qdisc<T> for Red<T> {
     }
 
     fn pass(&mut self, now: Instant, idle: Duration, item: &mut T) -> Verdict {
-        self.decay(idle);
+        self.detector.decay(idle);
         let verdict = self.judge(now, item);
         if let Verdict::Marked(_) = verdict {
             item.mark();

@@ -1,6 +1,7 @@
 //! From the document to the plan of one run: private links, drawn values, limits in packets.
 
 use super::error::Problem;
+use super::fair::turns;
 use super::network::{Access, Queue};
 use super::quantity::{Limit, SendJitter};
 use super::red::Place;
@@ -58,6 +59,7 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
                 plan.datagrams.push(DatagramPlan {
                     name: flow.name.clone(),
                     group: flow.name.clone(),
+                    in_profile: flow.in_profile,
                     packet: flow.packet_bytes() as u32,
                     emission,
                     start: start_of(flow, &flow.name, luck),
@@ -72,6 +74,7 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
                     plan.datagrams.push(DatagramPlan {
                         name,
                         group: flow.name.clone(),
+                        in_profile: flow.in_profile,
                         packet: flow.packet_bytes() as u32,
                         emission: emission.clone(),
                         start,
@@ -165,15 +168,23 @@ type KeyProblem = (&'static str, Problem);
 
 /// The plan of a queue at its place.
 fn queue_plan(queue: &Queue, place: &Place) -> Result<QueuePlan, KeyProblem> {
-    let limit = match queue.limit() {
+    let convert = |limit: Limit| match limit {
         Limit::Packets(packets) => QueueLimit::Packets(packets),
         Limit::Bytes(bytes) => QueueLimit::Bytes(bytes),
         // The conversion saturates: four billion packets are as good as no limit.
         Limit::Bdp(factor) => QueueLimit::Packets((factor * place.bdp_packets()).round().max(1.0) as u32),
     };
+    let limit = convert(queue.limit());
     Ok(match queue {
         Queue::DropTail { .. } => QueuePlan::DropTail { limit },
         Queue::Red(red) => QueuePlan::Red { limit, parameters: red.parameters(place)? },
+        Queue::Drr(drr) => QueuePlan::Drr { limit, parameters: turns(drr.quantum, drr.buckets, place)? },
+        Queue::Sfq(sfq) => QueuePlan::Sfq {
+            limit,
+            parameters: turns(sfq.quantum, Some(sfq.buckets), place)?,
+            perturbation: Some(sfq.perturbation).filter(|length| !length.is_zero()),
+        },
+        Queue::Rio(rio) => QueuePlan::Rio { limit, parameters: Box::new(rio.parameters(place, limit, convert)?) },
     })
 }
 
@@ -257,6 +268,7 @@ impl SingleFlow<'_> {
             cc_context: cc_context(keys),
             transport: transport(self.flow),
             traffic: traffic(&self.flow.traffic),
+            in_profile: self.flow.in_profile,
             start,
             stop: stop_of(self.flow),
             base_rtt,

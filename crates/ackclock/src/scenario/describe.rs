@@ -9,7 +9,7 @@ use super::network::Queue;
 use super::quantity::RateOrZero;
 use super::schema::{Document, Draw};
 use super::topology::Network;
-use crate::qdisc::{RedMode, RedParameters};
+use crate::qdisc::{DrrParameters, Outside, RedMode, RedParameters, RioParameters};
 use crate::sim::{
     DatagramPlan, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, ReorderingPlan, Script, WirePlan,
 };
@@ -132,7 +132,7 @@ fn describe_link(link: &LinkPlan) -> LinkDescription {
         queue,
         red: match &link.queue {
             QueuePlan::Red { parameters, .. } => Some(parameters.clone()),
-            QueuePlan::DropTail { .. } => None,
+            _ => None,
         },
         loss: loss_in_words(&link.wire.loss),
         impairments: impairments_in_words(&link.wire),
@@ -223,7 +223,29 @@ fn queue_in_words(queue: &QueuePlan) -> String {
             let words: String = words.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect();
             format!("red, {limit}, {min} to {max} {unit}, max_p {max_p}, weight {weight:.6}{words}")
         }
+        QueuePlan::Drr { parameters, .. } => format!("drr, {limit}, {}", turns_in_words(parameters)),
+        QueuePlan::Sfq { parameters, perturbation, .. } => {
+            let anew = perturbation.map_or("never".to_owned(), |interval| format!("every {interval}"));
+            format!("sfq, {limit}, {}, hashed anew {anew}", turns_in_words(parameters))
+        }
+        QueuePlan::Rio { parameters, .. } => {
+            let RioParameters { inside, outside, push_out } = &**parameters;
+            let unit = if inside.mode == RedMode::Bytes { "B" } else { "packets" };
+            let thresholds = |red: &RedParameters| format!("{} to {} {unit}, max_p {}", red.min, red.max, red.max_p);
+            let outside = match outside {
+                Outside::Red(red) => thresholds(red),
+                Outside::DropTail(QueueLimit::Packets(packets)) => format!("drop-tail, {packets} packets"),
+                Outside::DropTail(QueueLimit::Bytes(bytes)) => format!("drop-tail, {bytes} B"),
+            };
+            let push_out = if *push_out { "" } else { "; no push-out" };
+            format!("rio, {limit}; in: {}; out: {outside}{push_out}", thresholds(inside))
+        }
     }
+}
+
+fn turns_in_words(DrrParameters { quantum, buckets }: &DrrParameters) -> String {
+    let queues = buckets.map_or("a queue for each flow".to_owned(), |buckets| format!("{buckets} queues"));
+    format!("quantum {quantum} B, {queues}")
 }
 
 fn describe_flows(document: &Document, plan: &Plan) -> Vec<FlowDescription> {
@@ -286,8 +308,11 @@ fn describe_flow(flow: &FlowPlan, plan: &Plan, traffic: String) -> FlowDescripti
 pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
     let mut inputs = Vec::new();
     for (name, queue, impairments) in network.parts() {
-        if let Queue::Red(_) = queue {
-            inputs.push(format!("early drops of {name}: RED"));
+        match queue {
+            Queue::Red(_) => inputs.push(format!("early drops of {name}: RED")),
+            Queue::Rio(_) => inputs.push(format!("early drops of {name}: RIO")),
+            Queue::Sfq(_) => inputs.push(format!("hash of {name}: SFQ")),
+            Queue::DropTail { .. } | Queue::Drr(_) => {}
         }
         inputs.extend(random_impairments(name, impairments));
     }

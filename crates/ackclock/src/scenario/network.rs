@@ -3,10 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::fair::{Drr, Sfq};
 use super::impairments::Impairments;
 use super::json_schema::without_default;
 use super::quantity::Limit;
 use super::red::Red;
+use super::rio::Rio;
 use super::shorthand::Shorthand;
 use super::variation::Varies;
 use crate::units::{Duration, Rate};
@@ -17,19 +19,21 @@ use crate::units::{Duration, Rate};
 pub enum Topology {
     /// All flows share the link `bottleneck`, each behind access links of its own if there are any.
     Dumbbell(Dumbbell),
+    /// Equal links `hop1`, `hop2`, ... in a row. A flow without a `path` crosses all of them.
+    ParkingLot(ParkingLot),
 }
 
 /// Flows that share one link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Dumbbell {
-    /// Rate of the bottleneck, each way.
+    /// Rate of a link that flows share, each way.
     pub rate: Rate,
     /// What of the rate there is over time; `rate` is the highest value. By default always all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<Varies>")]
     pub varies: Option<Varies>,
-    /// Propagation through the bottleneck, one way.
+    /// Propagation through such a link, one way.
     pub delay: Duration,
     /// Queue of the data direction.
     #[serde(default = "Queue::one_bdp")]
@@ -38,12 +42,24 @@ pub struct Dumbbell {
     /// What goes wrong behind the queue.
     #[serde(flatten)]
     pub impairments: Impairments,
-    /// The other direction of the bottleneck.
+    /// The other direction of such a link.
     #[serde(default)]
     pub reverse: Reverse,
-    /// Links that each flow has for itself on both sides of the bottleneck.
+    /// Links that each flow has for itself on both sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
+}
+
+/// Equal links in a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ParkingLot {
+    /// How many links.
+    #[schemars(range(min = 1, max = 1000))]
+    pub hops: u32,
+    /// Each of them.
+    #[serde(flatten)]
+    pub hop: Dumbbell,
 }
 
 /// A link of the general form.
@@ -128,6 +144,12 @@ pub enum Queue {
     },
     /// Random early detection: drops, or marks, with a probability that rises with the average queue.
     Red(Red),
+    /// Deficit round robin: flows take turns, and each sends as many bytes a round as the others.
+    Drr(Drr),
+    /// Stochastic fairness queueing: flows are hashed into a few queues, which take turns.
+    Sfq(Sfq),
+    /// RED with in and out: what is out of profile is dropped earlier than what is in profile.
+    Rio(Rio),
 }
 
 /// The limit of a queue that should hardly ever drop: access links and the way of the ACKs.
@@ -153,7 +175,11 @@ impl Queue {
     /// How much waits at most.
     pub fn limit(&self) -> Limit {
         match self {
-            Queue::DropTail { limit } | Queue::Red(Red { limit, .. }) => *limit,
+            Queue::DropTail { limit }
+            | Queue::Red(Red { limit, .. })
+            | Queue::Drr(Drr { limit, .. })
+            | Queue::Sfq(Sfq { limit, .. })
+            | Queue::Rio(Rio { limit, .. }) => *limit,
         }
     }
 }

@@ -87,6 +87,9 @@ pub struct Flow {
     #[serde(default)]
     #[schemars(with = "Shorthand<TrafficKeys>")]
     pub traffic: TrafficKeys,
+    /// Whether its packets are in profile: RIO drops them later than others.
+    #[serde(default)]
+    pub in_profile: bool,
     /// When the application starts.
     #[serde(default)]
     pub start: Draw,

@@ -1,11 +1,11 @@
 //! The network: directed links, and the way of each group of flows.
 //!
-//! A dumbbell is the link `bottleneck` with access links. A link `x` of the document is two directed ones,
+//! A dumbbell is the link `bottleneck` with access links, a parking lot the links `hop1`, `hop2` and so on. A link `x` of the document is two directed ones,
 //! `x` and `x.reverse`.
 
 use super::error::{Hint, Problem};
 use super::impairments::Impairments;
-use super::network::{Access, Dumbbell, Link, Queue, Topology};
+use super::network::{Access, Dumbbell, Link, ParkingLot, Queue, Topology};
 use super::schema::{Document, Flow};
 use super::variation::Varies;
 use crate::units::{Duration, Rate};
@@ -22,6 +22,8 @@ pub struct Network {
     pub links: Vec<DirectedLink>,
     /// What each flow has for itself.
     pub access: Option<Access>,
+    /// Whether a flow without a path crosses all links.
+    is_chain: bool,
     /// The way of each group of flows, in the order of declaration.
     pub routes: Vec<Route>,
     /// The index of the link that summaries are about.
@@ -70,10 +72,17 @@ impl Network {
         let (links, access) = match (&document.topology, document.links.is_empty()) {
             (None, true) => return Err((Vec::new(), Problem::NoNetwork)),
             (Some(_), false) => return Err((path(&["links"]), Problem::TwoNetworks)),
-            (Some(Topology::Dumbbell(dumbbell)), true) => (both_ways_of_dumbbell(dumbbell), dumbbell.access.clone()),
+            (Some(Topology::Dumbbell(dumbbell)), true) => {
+                (shared_link(BOTTLENECK, dumbbell).into(), dumbbell.access.clone())
+            }
+            (Some(Topology::ParkingLot(lot)), true) => {
+                let links = hop_names(lot).flat_map(|name| shared_link(&name, &lot.hop)).collect();
+                (links, lot.hop.access.clone())
+            }
             (None, false) => (document.links.iter().flat_map(|(name, link)| both_ways(name, link)).collect(), None),
         };
-        let mut network = Network { links, access, routes: Vec::new(), bottleneck: 0 };
+        let is_chain = matches!(document.topology, Some(Topology::ParkingLot(_)));
+        let mut network = Network { links, access, is_chain, routes: Vec::new(), bottleneck: 0 };
         for (index, flow) in document.flows.iter().enumerate() {
             let route = network
                 .route(flow)
@@ -94,7 +103,8 @@ impl Network {
     /// Where the document has the keys of a link.
     pub fn place(&self, document: &Document, link: usize) -> String {
         match document.topology {
-            Some(_) if link == 0 => "topology".to_owned(),
+            // A link and its reverse are neighbours.
+            Some(_) if link.is_multiple_of(2) => "topology".to_owned(),
             Some(_) => "topology.reverse".to_owned(),
             None => format!("links.{}", self.links[link].name),
         }
@@ -103,7 +113,7 @@ impl Network {
     fn route(&self, flow: &Flow) -> Result<Route, (&'static str, Problem)> {
         let forward = match &flow.path {
             Some(names) => self.walk(names).map_err(|problem| ("path", problem))?,
-            None if self.links.len() == 2 => vec![0],
+            None if self.is_chain || self.links.len() == 2 => (0..self.links.len()).step_by(2).collect(),
             None => return Err(("path", Problem::NoPath { example: self.links[0].name.clone() })),
         };
         if self.access.as_ref().is_none_or(|access| access.rate.is_none())
@@ -167,9 +177,21 @@ impl Network {
     }
 }
 
-fn both_ways_of_dumbbell(dumbbell: &Dumbbell) -> Vec<DirectedLink> {
+/// The names of the links of a topology, one direction of each.
+pub fn link_names(topology: &Topology) -> Vec<String> {
+    match topology {
+        Topology::Dumbbell(_) => vec![BOTTLENECK.to_owned()],
+        Topology::ParkingLot(lot) => hop_names(lot).collect(),
+    }
+}
+
+fn hop_names(lot: &ParkingLot) -> impl Iterator<Item = String> {
+    (1..=lot.hops).map(|number| format!("hop{number}"))
+}
+
+fn shared_link(name: &str, dumbbell: &Dumbbell) -> [DirectedLink; 2] {
     let Dumbbell { rate, varies, delay, queue, impairments, reverse, access: _ } = dumbbell.clone();
-    both_ways(BOTTLENECK, &Link { rate: Some(rate), varies, delay, queue, impairments, reverse }).into()
+    both_ways(name, &Link { rate: Some(rate), varies, delay, queue, impairments, reverse })
 }
 
 fn both_ways(name: &str, link: &Link) -> [DirectedLink; 2] {

@@ -8,7 +8,7 @@ use super::impairments::Loss;
 use super::network::Queue;
 use super::quantity::{Interval, Limit, SendJitter, Size};
 use super::schema::{Document, Draw, Flow};
-use super::topology::{BOTTLENECK, Network};
+use super::topology::{Network, link_names};
 use crate::units::{Duration, Rate};
 
 /// More flows than a run can hold in memory.
@@ -73,9 +73,8 @@ fn out_of_range(value: impl ToString, expected: &str) -> Result<(), Problem> {
 /// Names of links and flows make names of streams, columns and files.
 fn names(document: &Document) -> Result<(), Misfit> {
     let mut taken: BTreeMap<&str, String> = BTreeMap::new();
-    if document.topology.is_some() {
-        taken.insert(BOTTLENECK, "the link of the dumbbell".to_owned());
-    }
+    let of_topology = document.topology.as_ref().map(link_names).unwrap_or_default();
+    taken.extend(of_topology.iter().map(|name| (name.as_str(), "a link of the topology".to_owned())));
     for name in document.links.keys() {
         if !is_name(name) {
             return fail(&["links", name], Problem::BadName { name: name.clone() });

@@ -1,7 +1,7 @@
 //! Datagrams under way: who sends next, and what their receivers make of them.
 
 use super::measure::seconds;
-use super::packet::Body;
+use super::packet::{Body, Flags};
 use super::plan::{DatagramPlan, Plan};
 use super::result::DatagramResult;
 use super::simulation::{Route, Simulation};
@@ -34,6 +34,7 @@ pub(super) struct Stream {
     next: Option<Burst>,
     route: Route,
     packet: u32,
+    flags: Flags,
     sent: u64,
     /// A bit for every packet that has come.
     seen: Vec<u64>,
@@ -47,14 +48,33 @@ impl Stream {
     pub(super) fn new(plan: &Plan, row: usize, number: usize, route: Route) -> Self {
         let datagrams = &plan.datagrams[row];
         let end = Instant::ZERO + plan.duration;
-        let mut emitter = Emitter::new(datagrams, number, end, &Luck::from_root(plan.seed));
-        let (next, packet) = (emitter.next_burst(), datagrams.packet);
-        Stream { row, number, emitter, next, route, packet, sent: 0, seen: Vec::new(), transit: None, jitter_ns: 0.0 }
+        let luck = Luck::from_root(plan.seed);
+        let mut emitter = Emitter::new(datagrams, number, end, &luck);
+        let key = luck.key(&datagrams.sources[number].name);
+        Stream {
+            row,
+            number,
+            next: emitter.next_burst(),
+            emitter,
+            route,
+            packet: datagrams.packet,
+            flags: Flags::new(key, datagrams.in_profile),
+            sent: 0,
+            seen: Vec::new(),
+            transit: None,
+            jitter_ns: 0.0,
+        }
     }
 
     /// Its name.
     pub(super) fn name<'plan>(&self, plan: &'plan Plan) -> &'plan str {
         &plan.datagrams[self.row].sources[self.number].name
+    }
+
+    /// Of every packet that sets out.
+    #[inline]
+    pub(super) fn flags(&self) -> Flags {
+        self.flags
     }
 
     /// When something leaves next.

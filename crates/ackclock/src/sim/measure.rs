@@ -317,6 +317,10 @@ impl Measurement {
             drops: after.drops - before.drops,
             marks: after.marks - before.marks,
             reasons: plan.links[index].queue.acts_early().then(|| reasons(before, &after)),
+            in_profile_drops: plan.links[index]
+                .queue
+                .knows_profiles()
+                .then(|| after.in_profile_drops - before.in_profile_drops),
             losses: after.losses - before.losses,
             mishaps: plan.links[index].wire.harms().then(|| mishaps(before, &after)),
             queue_delay_mean_s: ratio((after.wait_ns - before.wait_ns) as f64 / NANOS_PER_SEC as f64, forwarded as f64),

@@ -18,17 +18,30 @@ pub struct Packet {
     pub wire_len: u32,
     /// The ECN field.
     pub ecn: Ecn,
-    /// What the link that it crosses does to it.
-    pub harm: Harm,
+    /// What else there is to say of it.
+    pub flags: Flags,
 }
 
-/// What a link does to a packet, in one word; it takes effect when the packet comes out.
+/// What there is to say of a packet in one word: whose it is, its profile, and what the link that it crosses does to it,
+/// which takes effect when it comes out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Harm(u32);
+pub struct Flags(u32);
 
-impl Harm {
+impl Flags {
     const CORRUPTED: u32 = 1;
     const DOUBLED: u32 = 2;
+    const IN_PROFILE: u32 = 4;
+
+    /// Where the hash of the flow begins.
+    const HASH_SHIFT: u32 = 3;
+
+    /// Of a packet that nothing has happened to, of the flow with this key.
+    ///
+    /// The key of a flow comes from its name, so that queues that hash flows do not care how many others there are.
+    pub fn new(key: u64, in_profile: bool) -> Self {
+        let profile = if in_profile { Self::IN_PROFILE } else { 0 };
+        Flags((key as u32) << Self::HASH_SHIFT | profile)
+    }
 
     /// Whether some of its bits are wrong.
     pub fn is_corrupted(self) -> bool {
@@ -39,6 +52,13 @@ impl Harm {
     pub fn is_doubled(self) -> bool {
         self.0 & Self::DOUBLED != 0
     }
+
+    /// These flags; what the link has done is forgotten.
+    pub fn take_harm(&mut self) -> Self {
+        let all = *self;
+        self.0 &= !(Self::CORRUPTED | Self::DOUBLED);
+        all
+    }
 }
 
 impl Queued for Packet {
@@ -48,7 +68,7 @@ impl Queued for Packet {
     }
 
     fn flow_hash(&self) -> u64 {
-        u64::from(self.flow)
+        u64::from(self.flags.0 >> Flags::HASH_SHIFT)
     }
 
     fn ecn(&self) -> Ecn {
@@ -58,17 +78,22 @@ impl Queued for Packet {
     fn mark(&mut self) {
         self.ecn = Ecn::Ce;
     }
+
+    #[inline]
+    fn in_profile(&self) -> bool {
+        self.flags.0 & Flags::IN_PROFILE != 0
+    }
 }
 
 impl Carried for Packet {
     fn corrupt(&mut self) {
-        self.harm.0 |= Harm::CORRUPTED;
+        self.flags.0 |= Flags::CORRUPTED;
     }
 
     /// The second packet has the body, and the first needs a copy of it when it comes out.
     fn double(&mut self) -> Self {
         let second = *self;
-        self.harm.0 |= Harm::DOUBLED;
+        self.flags.0 |= Flags::DOUBLED;
         second
     }
 }

@@ -4,7 +4,7 @@ use super::source::{Crowd, Distribution};
 use super::wire::WirePlan;
 use crate::cc::{CcContext, CcSpec};
 use crate::luck::{Luck, Stream};
-use crate::qdisc::{DropTail, Limit, Queue, Queued, Red, RedParameters};
+use crate::qdisc::{DropTail, Drr, DrrParameters, Limit, Queue, Queued, Red, RedParameters, Rio, RioParameters, Sfq};
 use crate::tcp::Transport;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{Variation, VariationPlan};
@@ -87,15 +87,46 @@ pub enum QueuePlan {
         /// When to drop before it is reached.
         parameters: RedParameters,
     },
+    /// Deficit round robin.
+    Drr {
+        /// The limit of all flows together.
+        limit: Limit,
+        /// Whose turn it is, and for how long.
+        parameters: DrrParameters,
+    },
+    /// Stochastic fairness queueing.
+    Sfq {
+        /// The limit of all flows together.
+        limit: Limit,
+        /// Whose turn it is, and for how long.
+        parameters: DrrParameters,
+        /// How often flows are hashed anew; never where there is none.
+        perturbation: Option<Duration>,
+    },
+    /// RED with in and out.
+    Rio {
+        /// The limit.
+        limit: Limit,
+        /// When to drop before it is reached, in a box for its size.
+        parameters: Box<RioParameters>,
+    },
 }
 
 impl QueuePlan {
-    /// The queue, empty; one that draws numbers draws them from `stream`.
-    pub fn build<T: Queued>(&self, stream: impl FnOnce() -> Stream) -> Queue<T> {
+    /// The queue, empty; one that draws numbers draws them from the `stream` of a purpose.
+    pub fn build<T: Queued>(&self, stream: impl Fn(&str) -> Stream) -> Queue<T> {
         match self {
             QueuePlan::DropTail { limit } => Queue::DropTail(DropTail::new(*limit)),
             QueuePlan::Red { limit, parameters } => {
-                Queue::Red(Box::new(Red::new(*limit, parameters.clone(), stream())))
+                Queue::Red(Box::new(Red::new(*limit, parameters.clone(), stream("queue"))))
+            }
+            QueuePlan::Drr { limit, parameters } => Queue::Drr(Box::new(Drr::new(*limit, *parameters))),
+            QueuePlan::Sfq { limit, parameters, perturbation } => {
+                Queue::Sfq(Box::new(Sfq::new(*limit, *parameters, *perturbation, stream("queue"))))
+            }
+            QueuePlan::Rio { limit, parameters } => {
+                let parameters = RioParameters::clone(parameters);
+                Queue::Rio(Box::new(Rio::new(*limit, parameters, stream("queue.in"), stream("queue"))))
             }
         }
     }
@@ -103,13 +134,22 @@ impl QueuePlan {
     /// What it holds at the most.
     pub fn limit(&self) -> Limit {
         match self {
-            QueuePlan::DropTail { limit } | QueuePlan::Red { limit, .. } => *limit,
+            QueuePlan::DropTail { limit }
+            | QueuePlan::Red { limit, .. }
+            | QueuePlan::Drr { limit, .. }
+            | QueuePlan::Sfq { limit, .. }
+            | QueuePlan::Rio { limit, .. } => *limit,
         }
     }
 
     /// True for a queue that drops or marks before it is full.
     pub fn acts_early(&self) -> bool {
-        matches!(self, QueuePlan::Red { .. })
+        matches!(self, QueuePlan::Red { .. } | QueuePlan::Rio { .. })
+    }
+
+    /// True for a queue that looks at profiles.
+    pub fn knows_profiles(&self) -> bool {
+        matches!(self, QueuePlan::Rio { .. })
     }
 }
 
@@ -132,6 +172,8 @@ pub struct FlowPlan {
     pub transport: Transport,
     /// What the application sends.
     pub traffic: Traffic,
+    /// Whether its packets are in profile.
+    pub in_profile: bool,
     /// When the application starts.
     pub start: Instant,
     /// When it stops writing, if before the end of the run.
@@ -212,6 +254,8 @@ pub struct DatagramPlan {
     pub group: String,
     /// Bytes of a packet on the wire; the most that one holds.
     pub packet: u32,
+    /// Whether its packets are in profile.
+    pub in_profile: bool,
     /// When packets leave.
     pub emission: Emission,
     /// Nothing leaves before.

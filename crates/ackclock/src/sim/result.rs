@@ -272,6 +272,9 @@ pub struct LinkResult {
     /// Why it dropped and marked; none for a queue that acts only when it is full.
     #[serde(flatten)]
     pub reasons: Option<Reasons>,
+    /// Of the drops, those of packets in profile; none for a queue that does not look at profiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_profile_drops: Option<u64>,
     /// Packets lost behind the transmitter.
     pub losses: u64,
     /// What else went wrong behind the transmitter; none where nothing can.

@@ -6,7 +6,7 @@ use super::Interrupted;
 use super::components::{Component, Components};
 use super::datagram::{Row, Stream};
 use super::measure::Measurement;
-use super::packet::{Bodies, Body, Harm, Packet};
+use super::packet::{Bodies, Body, Flags, Packet};
 use super::plan::{FlowPlan, LinkPlan, Plan};
 use super::result::{RunResult, Totals, Volume};
 use super::sampler::Sampler;
@@ -19,7 +19,7 @@ use crate::link::{Link, LinkConfig};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::{Ecn, Verdict};
-use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender};
+use crate::tcp::{AckSegment, EcnFeedback, Receiver, Sender};
 use crate::units::Instant;
 
 /// Events between two looks at the stop flag.
@@ -83,6 +83,8 @@ pub(super) struct Flow {
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
     ack_len: u32,
+    /// Of every packet that sets out.
+    flags: Flags,
     /// What goes before the first byte of this connection: sequence numbers on the wire go on where a slot is used again.
     pub(super) base: u64,
     /// The client waits until so many bytes have come.
@@ -139,7 +141,8 @@ impl<'plan> Simulation<'plan> {
             .map(|index| {
                 let flow = tcp_flows[*index];
                 let (forward, reverse) = (route(&flow.forward), route(&flow.reverse));
-                Flow::new(flow, Application::new(flow, &luck), build_cc(flow), [forward, reverse])
+                let flags = Flags::new(luck.key(&flow.name), flow.in_profile);
+                Flow::new(flow, flags, Application::new(flow, &luck), build_cc(flow), [forward, reverse])
             })
             .collect();
         let streams: Vec<Stream> = sources
@@ -339,7 +342,7 @@ impl<'plan> Simulation<'plan> {
     /// A packet comes out of an impaired link.
     #[cold]
     fn harm(&mut self, packet: &mut Packet) {
-        let harm = std::mem::take(&mut packet.harm);
+        let harm = packet.flags.take_harm();
         if harm.is_doubled() {
             let shared = packet.body;
             packet.body = self.bodies.keep_copy(shared);
@@ -367,10 +370,14 @@ impl<'plan> Simulation<'plan> {
             Hop::Link(link) => {
                 let packet = Packet { next_hop: packet.next_hop + 1, ..packet };
                 self.trace(now, link, &packet, PacketEvent::Enter);
-                let link_state = &mut self.links[link as usize];
-                if let Verdict::Dropped(_) = link_state.enqueue(now, packet) {
-                    self.trace(now, link, &packet, PacketEvent::Drop);
-                    self.bodies.take(packet.body);
+                match self.links[link as usize].enqueue(now, packet) {
+                    Verdict::Queued | Verdict::Marked(_) => {}
+                    Verdict::Dropped(_) => self.drop_at(now, link, packet),
+                    Verdict::Evicting => {
+                        while let Some(evicted) = self.links[link as usize].take_evicted() {
+                            self.drop_at(now, link, evicted);
+                        }
+                    }
                 }
                 if self.hands_over[link as usize] {
                     self.hand_over(link as usize);
@@ -382,30 +389,37 @@ impl<'plan> Simulation<'plan> {
         }
     }
 
+    /// The queue of a link has dropped a packet.
+    fn drop_at(&mut self, now: Instant, link: u32, packet: Packet) {
+        self.trace(now, link, &packet, PacketEvent::Drop);
+        self.bodies.take(packet.body);
+    }
+
     /// A packet has reached the end of its route.
     #[inline]
     fn on_arrival(&mut self, now: Instant, packet: Packet) {
         let index = packet.flow as usize;
         match self.bodies.take(packet.body) {
-            Body::Data(segment) => {
+            Body::Data(mut segment) => {
                 self.arrived.add(packet.wire_len);
                 let flow = &mut self.flows[index];
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
-                let ack = flow.receiver.on_data(now, &DataSegment { seq, ..segment }, packet.ecn == Ecn::Ce);
-                let has_answer = flow.receiver.delivered() >= flow.awaited;
-                match ack {
+                segment.seq = seq;
+                match flow.receiver.on_data(now, &segment, packet.ecn == Ecn::Ce) {
                     Some(ack) => self.send_ack(now, index, ack),
                     None => self.schedule_receiver(index),
                 }
-                if has_answer {
+                let flow = &self.flows[index];
+                if flow.receiver.delivered() >= flow.awaited {
                     self.on_response(now, index);
                 }
             }
-            Body::Ack(ack) => {
+            Body::Ack(mut ack) => {
                 self.arrived.add(packet.wire_len);
                 let flow = &mut self.flows[index];
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
-                flow.sender.on_ack(now, &AckSegment { ack: next, ..ack });
+                ack.ack = next;
+                flow.sender.on_ack(now, &ack);
                 if flow.finished.is_none() && flow.sender.is_done() {
                     self.on_done(now, index);
                 }
@@ -481,7 +495,11 @@ impl<'plan> Simulation<'plan> {
     pub(super) fn inject(&mut self, now: Instant, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) {
         self.entered.add(wire_len);
         let body = self.bodies.keep(body);
-        let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn, harm: Harm::default() };
+        let flags = match self.flows.get(index) {
+            Some(flow) => flow.flags,
+            None => self.streams[index - self.flows.len()].flags(),
+        };
+        let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn, flags };
         if let Some(tracer) = &mut self.tracer {
             tracer.sent(&packet, &self.bodies);
         }
@@ -516,7 +534,7 @@ impl<'plan> Simulation<'plan> {
 }
 
 impl Flow {
-    fn new(plan: &FlowPlan, application: Application, cc: Cc, [forward, reverse]: [Route; 2]) -> Self {
+    fn new(plan: &FlowPlan, flags: Flags, application: Application, cc: Cc, [forward, reverse]: [Route; 2]) -> Self {
         let options = if plan.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
         let overhead = plan.transport.header + plan.transport.framing + options;
         Flow {
@@ -529,6 +547,7 @@ impl Flow {
             reverse,
             data_overhead: overhead,
             ack_len: overhead,
+            flags,
             base: 0,
             awaited: u64::MAX,
             corrupted: 0,
@@ -549,7 +568,7 @@ fn build_link(plan: &LinkPlan, luck: Luck, end: Instant) -> Packets {
     let wire = plan.wire.build(|purpose| luck.stream(&plan.name, purpose));
     let varies = plan.variation(luck, end);
     let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, wire, histogram: !plan.private };
-    Link::new(config, plan.queue.build(|| luck.stream(&plan.name, "queue")))
+    Link::new(config, plan.queue.build(|purpose| luck.stream(&plan.name, purpose)))
 }
 
 /// Which links deliver only into links that nothing else feeds and that are not `reported`: the counters of those

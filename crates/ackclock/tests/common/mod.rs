@@ -100,6 +100,7 @@ impl Dumbbell {
                 cc_context: CcContext::new(2.0),
                 transport: setup.transport.clone(),
                 traffic: setup.traffic.clone(),
+                in_profile: false,
                 start: Instant::ZERO + setup.start,
                 stop: setup.stop.map(|stop| Instant::ZERO + stop),
                 base_rtt: eighth * 8,

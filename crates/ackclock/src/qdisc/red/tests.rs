@@ -2,7 +2,7 @@ use super::*;
 use crate::contract::Item;
 use crate::luck::Luck;
 
-const FRAME: Item = Item { number: 0, flow: 0, bytes: 1000, ecn: Ecn::NotEct, corrupted: false };
+const FRAME: Item = Item { number: 0, flow: 0, bytes: 1000, ecn: Ecn::NotEct, in_profile: false, corrupted: false };
 
 /// Numbers of which every step is exact in binary.
 fn parameters() -> RedParameters {
@@ -38,7 +38,7 @@ fn ms(millis: u64) -> Instant {
 /// Puts `backlog` packets into the queue by force, with this average.
 fn at(mut queue: Red<Item>, backlog: usize, average: f64) -> Red<Item> {
     (0..backlog).for_each(|_| queue.fifo.push(Instant::ZERO, FRAME));
-    queue.average = average;
+    queue.detector.average = average;
     queue
 }
 
@@ -49,7 +49,7 @@ fn average_and_probability_of_a_sequence_worked_by_hand() {
     let mut seen = Vec::new();
     for _ in 0..5 {
         assert_eq!(queue.enqueue(Instant::ZERO, FRAME), Verdict::Queued);
-        seen.push((queue.average(), queue.probability().max(0.0)));
+        seen.push((queue.average(), queue.detector.probability().max(0.0)));
     }
     assert_eq!(
         seen,
@@ -66,7 +66,8 @@ fn average_and_probability_of_a_sequence_worked_by_hand() {
 
 #[test]
 fn the_probability_rises_to_max_p_then_gently_or_at_once_to_one() {
-    let probability = |gentle, average| at(red(|parameters| parameters.gentle = gentle), 0, average).probability();
+    let probability =
+        |gentle, average| at(red(|parameters| parameters.gentle = gentle), 0, average).detector.probability();
     for gentle in [false, true] {
         assert_eq!(probability(gentle, 1.0), 0.0);
         assert_eq!(probability(gentle, 2.0), 0.25);
@@ -166,12 +167,12 @@ fn marks_take_the_place_of_drops_as_far_as_the_queue_is_told() {
 fn max_p_adapts_twice_a_second_to_keep_the_average_in_the_middle() {
     let adapted = |average, max_p| {
         let mut queue = at(red(|red| red.adaptive = Some(0.01)), 0, average);
-        queue.max_p = max_p;
-        queue.adapt(ms(500));
-        assert_eq!(queue.max_p, max_p, "half a second has not passed");
-        queue.adapt(ms(501));
-        queue.adapt(ms(502));
-        queue.max_p
+        queue.detector.max_p = max_p;
+        queue.detector.adapt(ms(500));
+        assert_eq!(queue.detector.max_p, max_p, "half a second has not passed");
+        queue.detector.adapt(ms(501));
+        queue.detector.adapt(ms(502));
+        queue.detector.max_p
     };
     // The target is 1.8 to 2.2.
     assert_eq!(adapted(2.0, 0.1), 0.1);
@@ -189,7 +190,7 @@ fn small_packets_count_for_less_where_the_size_matters() {
         for _ in 0..2 {
             assert_eq!(queue.enqueue(ms(1), Item { bytes: 500, ..FRAME }), Verdict::Queued);
         }
-        queue.since.unwrap().count
+        queue.detector.since.unwrap().count
     };
     assert_eq!((counted(true), counted(false)), (1.0, 2.0));
 }

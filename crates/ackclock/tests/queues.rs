@@ -1,0 +1,112 @@
+//! What queues that know flows and profiles do in a network.
+
+use std::sync::atomic::AtomicBool;
+
+use ackclock::scenario::Scenario;
+use ackclock::sim::{self, FlowResult, LinkResult, RunResult};
+
+fn run(text: &str) -> RunResult {
+    let scenario = Scenario::from_toml::<&str>(text, "x", &[]).unwrap();
+    sim::run(&scenario.plan(None, 0), &AtomicBool::new(false)).unwrap()
+}
+
+/// A dumbbell of 10 Mbit/s with this queue.
+fn dumbbell(queue: &str, flows: &str) -> RunResult {
+    run(&format!(
+        "schema = 1\nduration = '60 s'\nwarmup = '10 s'\n[topology]\nkind = 'dumbbell'\nrate = '10 Mbit/s'\n\
+         delay = '20 ms'\nqueue = {queue}\n{flows}"
+    ))
+}
+
+fn goodputs<'a>(result: &'a RunResult, group: &'a str) -> impl Iterator<Item = f64> + 'a {
+    result.flows.iter().filter(move |flow| flow.group == group).map(|flow| flow.goodput_bps)
+}
+
+fn link<'a>(result: &'a RunResult, name: &str) -> &'a LinkResult {
+    result.links.iter().find(|link| link.name == name).unwrap()
+}
+
+fn flow<'a>(result: &'a RunResult, name: &str) -> &'a FlowResult {
+    result.flows.iter().find(|flow| flow.name == name).unwrap()
+}
+
+/// Three laws that share a FIFO badly.
+const UNLIKE: &str = "[[flows]]\nname = 'a'\ncc = 'aimd'\nrecovery = 'sack'\n\
+                      [[flows]]\nname = 'b'\ncc = 'mimd'\nrecovery = 'sack'\n\
+                      [[flows]]\nname = 'c'\ncc = { kind = 'aimd', increase = 3, remaining = 0.8 }\nrecovery = 'sack'\n";
+
+#[test]
+fn flows_that_take_turns_get_the_same_whatever_their_law() {
+    let fifo = dumbbell("'drop-tail'", UNLIKE).summary.jain_index;
+    assert!(fifo < 0.9, "{fifo}");
+    for queue in ["'drr'", "{ kind = 'drr', quantum = '200 B' }", "{ kind = 'sfq', buckets = 1024 }"] {
+        let result = dumbbell(queue, UNLIKE);
+        assert!(result.summary.jain_index > 0.99, "{queue}: {}", result.summary.jain_index);
+        assert!(result.summary.utilization > 0.95, "{queue}: {}", result.summary.utilization);
+    }
+}
+
+/// One flow keeps within 4 Mbit/s, four take what they get.
+const PROFILES: &str = "[[flows]]\nname = 'inside'\ncc = 'aimd'\nrecovery = 'sack'\nin_profile = true\n\
+                        traffic = { kind = 'rate-limited', rate = '4 Mbit/s' }\n\
+                        [[flows]]\nname = 'outside'\ncount = 4\ncc = 'aimd'\nrecovery = 'sack'\n";
+
+#[test]
+fn rio_drops_nothing_in_profile_while_out_of_profile_absorbs() {
+    let queues = [
+        "'rio'",
+        "{ kind = 'rio', limit = '20 packets' }",
+        "{ kind = 'rio', out = 'drop-tail' }",
+        "{ kind = 'rio', limit = '30 kB', out = 'drop-tail', out_max = '1 BDP' }",
+    ];
+    for queue in queues {
+        let result = dumbbell(queue, PROFILES);
+        let bottleneck = link(&result, "bottleneck");
+        assert_eq!(bottleneck.in_profile_drops, Some(0), "{queue}");
+        assert!(bottleneck.drops > 50, "{queue}: {}", bottleneck.drops);
+        let inside = flow(&result, "inside");
+        assert!((inside.goodput_bps / 4e6 - 1.0).abs() < 0.005, "{queue}: {}", inside.goodput_bps);
+        assert_eq!(inside.retransmits, 0, "{queue}");
+    }
+    let plain = dumbbell("'drop-tail'", PROFILES);
+    assert!(flow(&plain, "inside").retransmits > 0 && link(&plain, "bottleneck").in_profile_drops.is_none());
+}
+
+/// Topology (b) of reddy-aimd-aiad: place-holders at R0-R1, test flows at R1-R2, cross traffic over both.
+fn topology_b(queue: &str) -> RunResult {
+    run(&format!(
+        "schema = 1\nduration = '60 s'\nwarmup = '10 s'\n\
+         [links.r0-r1]\nrate = '10 Mbit/s'\ndelay = '10 ms'\nqueue = 'drr'\n\
+         [links.r1-r2]\nrate = '10 Mbit/s'\ndelay = '10 ms'\nqueue = {queue}\n\
+         [[flows]]\nname = 'test'\ncount = 3\ncc = 'aimd'\nrecovery = 'sack'\npath = ['r1-r2']\n\
+         [[flows]]\nname = 'place-holder'\ncount = 3\ncc = 'aimd'\nrecovery = 'sack'\npath = ['r0-r1']\n\
+         [[flows]]\nname = 'cross'\ncount = 2\ncc = 'aimd'\nrecovery = 'sack'\nin_profile = true\n\
+         path = ['r0-r1', 'r1-r2']\n"
+    ))
+}
+
+#[test]
+fn cross_traffic_of_topology_b_has_its_fair_share_and_loses_nothing_at_r1() {
+    let queues = [
+        "{ kind = 'rio', limit = '4 BDP' }",
+        "{ kind = 'rio', limit = '4 BDP', out = 'drop-tail', out_max = '1 BDP' }",
+        "'drr'",
+    ];
+    for queue in queues {
+        let result = topology_b(queue);
+        // Five flows at R0-R1; two of them go on.
+        let share = 10e6 / 5.0 * 1460.0 / 1500.0;
+        for goodput in goodputs(&result, "cross").chain(goodputs(&result, "place-holder")) {
+            assert!((goodput / share - 1.0).abs() < 0.1, "{queue}: {goodput}");
+        }
+        let r1 = link(&result, "r1-r2");
+        assert!(r1.in_profile_drops.is_none_or(|drops| drops == 0), "{queue}: {:?}", r1.in_profile_drops);
+        assert!(r1.utilization.unwrap() > 0.9, "{queue}: {:?}", r1.utilization);
+        let test: f64 = goodputs(&result, "test").sum();
+        assert!(test > 0.8 * 3.0 * share, "{queue}: {test}");
+    }
+    // Without a profile they lose at R1, too.
+    let plain: f64 = goodputs(&topology_b("'drop-tail'"), "cross").sum();
+    let kept: f64 = goodputs(&topology_b(queues[0]), "cross").sum();
+    assert!(plain < kept, "{plain} {kept}");
+}

@@ -1,0 +1,47 @@
+"""Axes of drawings: from values to pixels, and where lines of a grid go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+#: About so many lines of a grid.
+_GRID_LINES = 4
+#: A range at least this wide, relative to its values: rounding is not drawn as if it were a difference.
+_MIN_RANGE = 1e-3
+
+
+@dataclass(frozen=True)
+class Span:
+    """From values to pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return the place of a value."""
+        return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Return multiples of 1, 2, 2.5 or 5 times a power of ten, from at most `low` to at least `high`.
+
+    What is almost one value gets a range around it.
+    """
+    if high - low < _MIN_RANGE * max(abs(high), 1e-9):
+        middle, reach = (low + high) / 2, _MIN_RANGE * max(abs(high), 1e-9) / 2
+        low, high = middle - reach, middle + reach
+    rough = (high - low) / _GRID_LINES
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [step * number for number in range(first, last + 1)]
+
+
+def digits_of(values: Sequence[float]) -> int:
+    """Return how many digits behind the point tell ticks apart."""
+    step = values[1] - values[0]
+    return next(digits for digits in range(12) if math.isclose(round(step, digits), step, rel_tol=1e-6))

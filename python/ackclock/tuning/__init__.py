@@ -1,0 +1,203 @@
+"""Tuning: the parameters of an algorithm with the smallest worst case over a suite."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ackclock.evaluation.constraints import Constraint, constraints
+from ackclock.evaluation.standing import Standing
+from ackclock.evaluation.suite import Contender, Suite
+from ackclock.executor import Executor
+from ackclock.store import Store
+from ackclock.tuning.bench import Bench
+from ackclock.tuning.budget import Budget
+from ackclock.tuning.objective import Objective
+from ackclock.tuning.search import Search, Values, key_of
+from ackclock.tuning.space import Space
+
+#: Paired seeds per environment while searching.
+DEFAULT_REPLICATES = 2
+DEFAULT_BUDGET = "2000"
+DEFAULT_METRIC = "efficiency"
+#: The best of the search, which are run again on luck that it did not see.
+_FINALISTS = 3
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Parameters and what they showed."""
+
+    number: int
+    values: Values
+    contender: Contender
+    standing: Standing
+    #: Runs behind it.
+    runs: int
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """C, then D: less is better."""
+        return self.standing.c.mean, self.standing.d_sum.mean
+
+
+@dataclass(frozen=True)
+class Finalist:
+    """Parameters on luck that the search did not see, with every metric."""
+
+    values: Values
+    contender: Contender
+    #: By metric; the first is the one that was made small.
+    standings: tuple[Standing, ...]
+    constraints: tuple[Constraint, ...]
+    is_default: bool
+
+    @property
+    def standing(self) -> Standing:
+        """C and D of what was made small."""
+        return self.standings[0]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a search found."""
+
+    space: Space
+    objective: Objective
+    budget: Budget
+    seed: int
+    replicates: int
+    check_replicates: int
+    #: In the order in which they were tried, the default first; each once.
+    trials: tuple[Trial, ...]
+    #: By C, then D.
+    finalists: tuple[Finalist, ...]
+    #: Whether the search ended before the budget did.
+    converged: bool
+
+    @property
+    def best(self) -> Finalist:
+        """The least D of those whose C is within the interval of the least C; it may be the default."""
+        allowed = [each for each in self.finalists if self.space.allows(each.values)] or [self.default]
+        first = allowed[0].standing.c
+        most = first.mean if first.high is None else first.high
+        tied = [each for each in allowed if each.standing.c.mean <= most]
+        return min(tied, key=lambda each: each.standing.d_sum.mean)
+
+    @property
+    def default(self) -> Finalist:
+        """The default parameters on the same luck."""
+        return next(finalist for finalist in self.finalists if finalist.is_default)
+
+    @property
+    def front(self) -> tuple[Trial, ...]:
+        """The trade-off: trials that no other beats in both C and D, by C."""
+        found: list[Trial] = []
+        for trial in sorted(self.trials, key=lambda trial: trial.rank):
+            if not found or trial.standing.d_sum.mean < found[-1].standing.d_sum.mean:
+                found.append(trial)
+        return tuple(found)
+
+
+def tune(
+    cc: str,
+    *,
+    suite: str = "core",
+    budget: str = DEFAULT_BUDGET,
+    over: Sequence[str] = (),
+    metric: str = DEFAULT_METRIC,
+    constrained: bool = False,
+    replicates: int = DEFAULT_REPLICATES,
+    check_replicates: int | None = None,
+    seed: int = 1,
+    out: str | Path | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Tuning:
+    """Search the parameters of an algorithm for the smallest C of a metric over a suite, D as tie-break.
+
+    `cc`: as for `evaluate`; parameters given with it stay. `budget`: runs (`2000`) or a time (`10 min`) of
+    the search; the check of the best on new luck comes on top. `over`: `PARAM=lo..hi`. `constrained`: keep to
+    the constraints that Reddy et al. print. `replicates`: paired seeds per environment in the search;
+    `check_replicates`: of the check, as many as the suite says by default. `out`: a folder to keep the runs
+    in, which the same search takes up. Raises `AckclockError`.
+    """
+    loaded = Suite.load(suite)
+    space = Space.of(cc, over, constrained=constrained)
+    objective = Objective.of(loaded, metric)
+    limit = Budget.parse(budget)
+    count = check_replicates or loaded.replicates
+    search = Search(space, seed)
+    with Store(out) as store:
+        store.claim()
+        bench = Bench(loaded, store, executor, workers, progress)
+        bench.expected = limit.runs or 0
+        trials, converged = _search(space, objective, search, bench, limit, seed, replicates)
+        finalists = _check(space, objective, bench, trials, (seed + 1) % 2**63, count)
+    return Tuning(space, objective, limit, seed, replicates, count, trials, finalists, converged)
+
+
+def _search(
+    space: Space,
+    objective: Objective,
+    search: Search,
+    bench: Bench,
+    budget: Budget,
+    seed: int,
+    replicates: int,
+) -> tuple[tuple[Trial, ...], bool]:
+    """Try generations until the budget is used up; the default comes first, whatever it costs."""
+    found: dict[tuple[float, ...], Trial] = {}
+
+    def run(candidates: Sequence[Values]) -> None:
+        new = {key_of(values): values for values in candidates if key_of(values) not in found}
+        named = [(values, space.contender(values)) for values in new.values()]
+        for (values, contender), runs in zip(named, bench.run(named, seed, replicates), strict=True):
+            count = sum(map(len, runs.values()))
+            trial = Trial(len(found), values, contender, objective.standing(runs), count)
+            found[key_of(values)] = trial
+
+    started = time.monotonic()
+    run([space.default])
+    cost = bench.runs
+    while not search.converged:
+        asked = search.ask()
+        allowed = [values for values in asked if space.allows(values)]
+        new = {key_of(values) for values in allowed} - found.keys()
+        if not budget.allows(bench.runs + cost * len(new), time.monotonic() - started):
+            return tuple(found.values()), False
+        run(allowed)
+        search.tell([found[key_of(values)].rank if values in allowed else None for values in asked])
+    return tuple(found.values()), True
+
+
+def _check(
+    space: Space, objective: Objective, bench: Bench, trials: Sequence[Trial], seed: int, replicates: int
+) -> tuple[Finalist, ...]:
+    """Run the best of the search and the default on other luck: the best of many trials had luck, too."""
+    default = space.default
+    wanted = [trial for trial in trials if space.allows(trial.values)]
+    best = [trial.values for trial in sorted(wanted, key=lambda trial: trial.rank)[:_FINALISTS]]
+    candidates = [
+        (values, space.contender(values)) for values in [*best, *([default] * (default not in best))]
+    ]
+    objectives = [objective, *objective.others]
+    bench.expected = 0
+    finalists = [
+        Finalist(
+            values,
+            contender,
+            tuple(each.standing(runs) for each in objectives),
+            constraints(contender.resolved),
+            values == default,
+        )
+        for (values, contender), runs in zip(candidates, bench.run(candidates, seed, replicates), strict=True)
+    ]
+    return tuple(
+        sorted(
+            finalists, key=lambda each: (each.standing.c.mean, each.standing.d_sum.mean, not each.is_default)
+        )
+    )

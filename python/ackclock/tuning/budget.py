@@ -1,0 +1,39 @@
+"""How much a search may cost."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ackclock.errors import InputError
+
+_FORM = re.compile(r"(\d+(?:\.\d+)?)\s*(runs?|s|min|h)?")
+_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Runs, or seconds of a clock on the wall."""
+
+    text: str
+    runs: int | None = None
+    time_s: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Budget:
+        """Read `2000`, `2000 runs`, `90 s`, `10 min` or `2 h`. Raises `InputError`."""
+        found = _FORM.fullmatch(text.strip())
+        if found is None or float(found[1]) == 0:
+            raise InputError(f"--budget {text!r}: expected a number of runs, or a time such as '10 min'")
+        number, unit = found.groups()
+        if unit in _SECONDS:
+            return cls(text.strip(), time_s=float(number) * _SECONDS[unit])
+        if "." in number:
+            raise InputError(f"--budget {text!r}: runs are whole; a time has a unit: s, min or h")
+        return cls(text.strip(), runs=int(number))
+
+    def allows(self, runs: int, elapsed_s: float) -> bool:
+        """Return whether more may follow: so many runs in all, so much later."""
+        if self.time_s is not None:
+            return elapsed_s < self.time_s
+        return self.runs is not None and runs <= self.runs

@@ -1,0 +1,80 @@
+"""What is made small: C of a metric over a suite, then D."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ackclock.errors import InputError
+from ackclock.evaluation.panel import choose_yardstick
+from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Document, metrics_of, scales_of
+from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
+from ackclock.evaluation.suite import Suite
+from ackclock.job import Outcome
+
+#: What can be made small.
+METRICS = (*(metric.name for metric in COMMON), GOODPUT.name, WATCH)
+#: Runs of one algorithm: documents per replicate, by environment.
+Runs = Mapping[str, Sequence[Document]]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A metric over a suite, measured against the stored scores of the suite's panel."""
+
+    suite: Suite
+    scale: Scale
+    yardstick: Yardstick
+
+    @classmethod
+    def of(cls, suite: Suite, metric: str) -> Objective:
+        """Take a metric by name. Raises `InputError` where it, or what is stored of the panel, is missing."""
+        yardstick = choose_yardstick(suite, [], (), within_table=False)
+        if not yardstick.stored:
+            raise InputError(
+                f"suite {suite.name}: there is nothing to measure against: {yardstick.reason}; "
+                f"`ackclock panel --suite {suite.folder}` stores the scores of its panel"
+            )
+        # Goodputs of links of different rates are compared as shares of the best.
+        everywhere = frozenset(environment.id for environment in suite.environments)
+        goodput = Scale(GOODPUT.name, "goodput, share", 3, everywhere)
+        scale = next(scale for scale in (*scales_of(suite.environments), goodput) if scale.name == metric)
+        found = cls(suite, scale, yardstick)
+        if not found.is_measured:
+            raise InputError(f"suite {suite.name}: no environment has the metric {metric}")
+        return found
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether some environment has the metric."""
+        return any(
+            metric.name == self.scale.name
+            for environment in self.suite.environments
+            for metric in metrics_of(environment)
+        )
+
+    @property
+    def others(self) -> list[Objective]:
+        """The other metrics of the suite, as the scoreboard has them."""
+        scales = (scale for scale in scales_of(self.suite.environments) if scale.name != self.scale.name)
+        return [other for scale in scales if (other := replace(self, scale=scale)).is_measured]
+
+    def standing(self, runs: Runs) -> Standing:
+        """Return C and D of an algorithm, with their intervals."""
+        harms = {}
+        for environment in self.suite.environments:
+            for metric in metrics_of(environment):
+                if metric.name == self.scale.name:
+                    harms[environment.id] = [
+                        tuple(metric.harm(metric.of(run)) for run in runs[environment.id])
+                    ]
+        return standings(harms, self.scale, self.yardstick)[0]
+
+
+def runs_of(outcomes: Mapping[str, Sequence[Outcome]]) -> Runs:
+    """Return the documents of stored runs."""
+    return {
+        name: [json.loads(outcome.result_json) for outcome in replicates]
+        for name, replicates in outcomes.items()
+    }

@@ -1,0 +1,87 @@
+"""The page of a search, and its data beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ackclock.errors import StoreError
+from ackclock.evaluation.scoreboard import interval_text
+from ackclock.frames import frame_of
+from ackclock.page import render
+from ackclock.page.scatter import Dots, scatter
+from ackclock.stats import CONFIDENCE
+from ackclock.store import write_whole
+from ackclock.tuning import Trial, Tuning
+from ackclock.tuning.present import remark, sentence, trial_rows, tuning_json
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def write_page(tuning: Tuning, folder: Path, *, command: str) -> Path:
+    """Write `report.html`, `tuning.json` and `trials.csv`, and return the path of the page."""
+    text = render(
+        _TEMPLATES / "tuning.html.jinja",
+        style=(_TEMPLATES / "tuning.css").read_text(encoding="utf-8"),
+        tuning=tuning,
+        sentence=sentence(tuning),
+        tradeoff=_tradeoff(tuning),
+        parameters=[(axis.name, _parameter(tuning, axis.name)) for axis in tuning.space.axes],
+        remark=remark,
+        interval_text=interval_text,
+        confidence=f"{100 * CONFIDENCE:.0f} %",
+        command=command,
+    )
+    path = folder / "report.html"
+    document = json.dumps(tuning_json(tuning), indent=2) + "\n"
+    try:
+        write_whole(folder / "tuning.json", document.encode())
+        write_whole(folder / "trials.csv", frame_of(trial_rows(tuning)).write_csv().encode())
+        write_whole(path, text.encode())
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}; the runs are kept") from None
+    return path
+
+
+def _tradeoff(tuning: Tuning) -> str:
+    """D over C: every trial, those that nothing beats in both, the default."""
+    heading = tuning.objective.scale.heading
+    kinds = [
+        _dots("tried", tuning.trials),
+        _dots("front", tuning.front, joined=True),
+        _dots("default", tuning.trials[:1]),
+    ]
+    return scatter(kinds, f"C, {heading}", f"D, {heading}")
+
+
+def _dots(kind: str, trials: Sequence[Trial], *, joined: bool = False) -> Dots:
+    return Dots(
+        kind,
+        [trial.standing.c.mean for trial in trials],
+        [trial.standing.d_sum.mean for trial in trials],
+        [_title(trial) for trial in trials],
+        joined,
+    )
+
+
+def _parameter(tuning: Tuning, name: str) -> str:
+    """C over a parameter."""
+
+    def dots(kind: str, trials: Sequence[Trial]) -> Dots:
+        values = [trial.values[name] for trial in trials]
+        return Dots(
+            kind, values, [trial.standing.c.mean for trial in trials], [_title(trial) for trial in trials]
+        )
+
+    kinds = [dots("tried", tuning.trials), dots("front", tuning.front), dots("default", tuning.trials[:1])]
+    return scatter(kinds, name, f"C, {tuning.objective.scale.heading}")
+
+
+def _title(trial: Trial) -> str:
+    values: dict[str, Any] = trial.values
+    return (
+        f"{', '.join(f'{name} {value:g}' for name, value in values.items())}: "
+        f"C {trial.standing.c.mean:.4g} in {trial.standing.worst}, D {trial.standing.d_sum.mean:.4g}"
+    )

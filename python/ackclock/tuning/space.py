@@ -1,0 +1,179 @@
+"""What is searched: the parameters of an algorithm, each within a range."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+from ackclock import _core
+from ackclock.errors import InputError, ScenarioError
+from ackclock.evaluation.constraints import Linear, meets_printed
+from ackclock.evaluation.suite import Contender
+from ackclock.grid import as_toml
+
+#: A range that nobody gave: the default divided by this, to the default times this.
+_FACTOR = 10.0
+#: The range of a parameter that is a part of something, which cannot be 1.5.
+_PART = (0.05, 0.95)
+_MORE_THAN_A_PART = 1.5
+#: Parameters are rounded to so many digits: nobody wants `increase = 1.3729184`.
+_DIGITS = 3
+_OVER = re.compile(r"\s*([\w-]+)\s*=\s*(\S+?)\s*\.\.\s*(\S+)\s*")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A parameter with its range, ends included."""
+
+    name: str
+    low: float
+    high: float
+
+    @property
+    def is_log(self) -> bool:
+        """Whether steps are factors: where the range spans a factor of ten."""
+        return self.low > 0 and self.high >= 10 * self.low
+
+    def value(self, place: float) -> float:
+        """Return the parameter at a place from 0 to 1, rounded."""
+        place = min(max(place, 0.0), 1.0)
+        if self.is_log:
+            found = self.low * (self.high / self.low) ** place
+        else:
+            found = self.low + (self.high - self.low) * place
+        return min(max(_rounded(found), self.low), self.high)
+
+    def place(self, value: float) -> float:
+        """Return where a value lies, from 0 to 1."""
+        value = min(max(value, self.low), self.high)
+        if self.is_log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Space:
+    """An algorithm, what is fixed of it and what is searched."""
+
+    kind: str
+    fixed: Mapping[str, Any]
+    axes: tuple[Axis, ...]
+    #: Whether only controls within the printed constraints of Reddy et al. are wanted.
+    constrained: bool = False
+
+    @classmethod
+    def of(cls, cc: str, over: Sequence[str] = (), *, constrained: bool = False) -> Space:
+        """Take an algorithm as `Contender` does; the parameters given with it are fixed.
+
+        `over`: `PARAM=lo..hi` texts. Without any, every parameter is searched that is a number and has a
+        range: a part, which cannot be 1.5, from 0.05 to 0.95; any other from a tenth of its default to ten
+        times.
+        Raises `InputError`.
+        """
+        contender = Contender.parse(cc)
+        kind = str(contender.resolved["kind"])
+        written = tomllib.loads(f"cc = {contender.text}")["cc"] if contender.text.startswith("{") else {}
+        fixed = {name: value for name, value in written.items() if name != "kind"}
+        if constrained and Linear.of(contender.resolved) is None:
+            raise InputError(
+                f"--constraints reddy: {kind} is no linear control; aimd, aiad, mimd, miad and linear are"
+            )
+        space = cls(kind, fixed, (), constrained)
+        axes = tuple(space._given(text) for text in over) or tuple(space._derived())
+        names = [axis.name for axis in axes]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"--over {name}: is given twice")
+        if not axes:
+            raise InputError(f"{cc}: has no parameter whose range is known; --over PARAM=lo..hi names one")
+        return cls(kind, fixed, axes, constrained)
+
+    @cached_property
+    def _defaults(self) -> dict[str, float]:
+        """Defaults of the parameters that are numbers, and not fixed."""
+        (entry,) = (entry for entry in json.loads(_core.list_json("cc")) if entry["name"] == self.kind)
+        return {
+            parameter["name"]: float(parameter["default"])
+            for parameter in entry["parameters"]
+            if parameter["takes"] == "number" and parameter["name"] not in self.fixed
+        }
+
+    def contender(self, values: Mapping[str, float]) -> Contender:
+        """Return the algorithm with some parameters. Raises `ScenarioError` where they cannot be."""
+        return Contender.parse(as_toml({"kind": self.kind, **self.fixed, **values}))
+
+    @property
+    def default(self) -> dict[str, float]:
+        """The default of each parameter that is searched."""
+        return {axis.name: self._defaults[axis.name] for axis in self.axes}
+
+    def values(self, places: Sequence[float]) -> dict[str, float]:
+        """Return the parameters at a place of the unit cube."""
+        return {axis.name: axis.value(place) for axis, place in zip(self.axes, places, strict=True)}
+
+    def places(self, values: Mapping[str, float]) -> list[float]:
+        """Return where parameters lie in the unit cube, at its border if they are outside."""
+        return [axis.place(values[axis.name]) for axis in self.axes]
+
+    def allows(self, values: Mapping[str, float]) -> bool:
+        """Return whether the algorithm takes parameters, and the constraints hold."""
+        try:
+            cc = self.contender(values).resolved
+        except ScenarioError:
+            return False
+        return not self.constrained or meets_printed(cc)
+
+    def _derived(self) -> list[Axis]:
+        axes = []
+        for name, default in self._defaults.items():
+            if not self._takes(name, _MORE_THAN_A_PART) and self._takes(name, default / 2):
+                low, high = _PART
+            else:
+                low, high = _rounded(default / _FACTOR), _rounded(default * _FACTOR)
+            if low < high and self._takes(name, low) and self._takes(name, high):
+                axes.append(Axis(name, low, high))
+        return axes
+
+    def _takes(self, name: str, value: float) -> bool:
+        try:
+            self.contender({name: value})
+        except ScenarioError:
+            return False
+        return True
+
+    def _given(self, text: str) -> Axis:
+        found = _OVER.fullmatch(text)
+        if found is None:
+            raise InputError(f"--over {text!r}: expected PARAM=lo..hi, as in increase=0.5..3")
+        name = found[1]
+        if name in self.fixed:
+            raise InputError(f"--over {text!r}: {name} is fixed by {as_toml(dict(self.fixed))}")
+        if name not in self._defaults:
+            close = get_close_matches(name, self._defaults, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(self._defaults)}"
+            raise InputError(
+                f"--over {text!r}: {self.kind} has no parameter {name!r} that is a number; {hint}"
+            )
+        try:
+            low, high = float(found[2]), float(found[3])
+        except ValueError:
+            raise InputError(f"--over {text!r}: the ends of a range are numbers, as in 0.5..3") from None
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise InputError(f"--over {text!r}: the lower end must be below the upper one")
+        for value in (low, high):
+            try:
+                self.contender({name: value})
+            except ScenarioError as error:
+                raise InputError(f"--over {text!r}: {self.kind} does not take {value:g}: {error}") from None
+        return Axis(name, low, high)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")

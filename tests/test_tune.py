@@ -1,0 +1,290 @@
+"""`ackclock tune`: what is searched, what is found, the same again wherever it was stopped."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers import cli
+
+from ackclock.errors import InputError
+from ackclock.evaluation.suite import Suite
+from ackclock.query import runs
+from ackclock.store import Store
+from ackclock.tuning import tune
+from ackclock.tuning.budget import Budget
+from ackclock.tuning.objective import Objective
+from ackclock.tuning.search import Search
+from ackclock.tuning.space import Axis, Space
+
+
+@pytest.fixture
+def suite(tiny_suite: Path) -> Path:
+    """The suite of two environments, with the stored scores of its panel."""
+    answer = cli("panel", "--suite", tiny_suite)
+    assert answer.code == 0, answer.stderr
+    return tiny_suite
+
+
+def rows(folder: Path) -> dict[str, str]:
+    index = sqlite3.connect(folder / "runs.sqlite")
+    try:
+        return dict(index.execute("SELECT key, result_json FROM runs"))
+    finally:
+        index.close()
+
+
+def axes(cc: str, *over: str) -> dict[str, tuple[float, float]]:
+    return {axis.name: (axis.low, axis.high) for axis in Space.of(cc, over).axes}
+
+
+def test_ranges_follow_from_defaults_and_from_what_the_algorithm_takes() -> None:
+    assert axes("aimd") == {"increase": (0.1, 10.0), "remaining": (0.05, 0.95)}
+    assert axes("aiad") == {"increase": (0.1, 10.0), "removed": (0.3, 30.0)}
+    assert axes("aimd(increase=1)") == {"remaining": (0.05, 0.95)}
+    assert axes("cubic") == {"c": (0.04, 4.0), "remaining": (0.05, 0.95)}
+    # Defaults of 0, and factors that cannot be below 1, have no range of their own.
+    assert axes("linear") == {"decrease_mul": (0.05, 0.95), "increase_add": (0.1, 10.0)}
+    assert axes("linear", "increase_mul=1..1.2") == {"increase_mul": (1.0, 1.2)}
+    assert axes("aimd", "increase = 0.5 .. 3") == {"increase": (0.5, 3.0)}
+
+
+def test_steps_are_factors_where_a_range_spans_ten() -> None:
+    axis = Axis("increase", 0.1, 10.0)
+    assert (axis.value(0.0), axis.value(0.5), axis.value(1.0)) == (0.1, 1.0, 10.0)
+    assert axis.place(1.0) == pytest.approx(0.5)
+    flat = Axis("remaining", 0.2, 0.8)
+    assert flat.value(0.5) == 0.5 and flat.place(0.35) == pytest.approx(0.25)
+    # Three digits, and never outside.
+    assert Axis("x", 1.0, 2.0).value(1 / 3) == 1.33
+    assert Axis("x", 0.12345, 0.2).value(0.0) == 0.12345
+
+
+@pytest.mark.parametrize(
+    ("cc", "over", "message"),
+    [
+        ("aimd", "increas=1..2", "did you mean 'increase'?"),
+        ("aimd", "increase", "expected PARAM=lo..hi"),
+        ("aimd", "increase=2..1", "the lower end must be below the upper one"),
+        ("aimd", "increase=a..b", "the ends of a range are numbers"),
+        ("aimd", "remaining=0.5..1.5", "aimd does not take 1.5"),
+        ("aimd(increase=1)", "increase=1..2", "increase is fixed"),
+        ("cubic", "reno_friendly=0..1", "no parameter 'reno_friendly' that is a number"),
+    ],
+)
+def test_a_range_that_makes_no_sense_is_one_message(cc: str, over: str, message: str) -> None:
+    answer = cli("tune", cc, "--over", over, "--budget", "1")
+    assert answer.code == 2
+    assert message in answer.stderr and "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("aimd", "--budget", "soon"), "expected a number of runs, or a time such as '10 min'"),
+        (("aimd", "--budget", "1.5"), "runs are whole"),
+        (("aimd", "--over", "increase=1..2", "--over", "increase=1..3"), "--over increase: is given twice"),
+        (("aimd", "--suite", "nowhere"), "no suite is called 'nowhere'"),
+        (("aimd", "--metric", "speed"), "speed"),
+        (("cubic", "--constraints", "reddy"), "cubic is no linear control"),
+        (("aimdd",), "aimdd"),
+        (("aimd(increase=1, remaining=0.5)",), "has no parameter whose range is known"),
+    ],
+)
+def test_what_cannot_be_searched_is_one_message(options: tuple[str, ...], message: str) -> None:
+    answer = cli("tune", *options)
+    assert answer.code == 2
+    assert message in answer.stderr and "Traceback" not in answer.stderr
+
+
+def test_a_suite_without_stored_scores_is_refused(tiny_suite: Path, tmp_path: Path) -> None:
+    answer = cli("tune", "aimd", "--suite", tiny_suite, "--out", tmp_path / "out")
+    assert answer.code == 2
+    assert "the suite has no panel.json" in answer.stderr and "ackclock panel --suite" in answer.stderr
+
+
+def test_budgets() -> None:
+    assert Budget.parse("2000").runs == 2000 and Budget.parse("20 runs").runs == 20
+    assert (Budget.parse("1.5h").time_s, Budget.parse("10 min").time_s) == (5400.0, 600.0)
+    assert Budget.parse("10").allows(10, 1e9) and not Budget.parse("10").allows(11, 0.0)
+    assert Budget.parse("9 s").allows(10**9, 8.0) and not Budget.parse("9 s").allows(0, 9.0)
+
+
+def minimum(harm: Callable[[float, float], tuple[float, float]], space: Space, seed: int = 1) -> list[float]:
+    """What the search finds of a function with a known answer, in place of a suite."""
+    search, best = Search(space, seed), (float("inf"), float("inf"))
+    found: list[float] = []
+    for _ in range(40):
+        asked = search.ask()
+        answers = [harm(*values.values()) if space.allows(values) else None for values in asked]
+        for values, answer in zip(asked, answers, strict=True):
+            if answer is not None and answer < best:
+                best, found = answer, list(values.values())
+        search.tell(answers)
+    return found
+
+
+def test_the_search_finds_a_minimum_with_a_kink() -> None:
+    # Worst of two "environments": 2 at (3, 0.6), where they are equally bad.
+    def harm(increase: float, remaining: float) -> tuple[float, float]:
+        return max(increase - 1, 5 - increase) + 20 * abs(remaining - 0.6), 0.0
+
+    increase, remaining = minimum(harm, Space.of("aimd"))
+    assert increase == pytest.approx(3, abs=0.1) and remaining == pytest.approx(0.6, abs=0.01)
+
+
+def test_d_decides_where_c_is_equal() -> None:
+    def harm(increase: float, remaining: float) -> tuple[float, float]:
+        return 7.0, abs(increase - 2) + abs(remaining - 0.3)
+
+    increase, remaining = minimum(harm, Space.of("aimd"))
+    assert increase == pytest.approx(2, abs=0.2) and remaining == pytest.approx(0.3, abs=0.05)
+
+
+def test_constraints_hold_for_every_setting_that_is_asked() -> None:
+    space = Space.of("aimd", constrained=True)
+    search = Search(space, 3)
+    for _ in range(5):
+        asked = search.ask()
+        assert all(values["increase"] <= 3 and values["remaining"] < 0.9 for values in asked)
+        # The further away the better, if one could.
+        search.tell([(-values["increase"], 0.0) for values in asked])
+
+
+def test_a_seed_gives_the_same_settings_again() -> None:
+    space = Space.of("aimd")
+    assert Search(space, 5).ask() == Search(space, 5).ask() != Search(space, 6).ask()
+
+
+def test_a_search_leaves_tables_page_and_data(suite: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answer = cli("tune", "aimd", "--suite", suite, "--budget", "80", "--out", out, "--constraints", "reddy")
+    assert answer.code == 0, answer.stderr
+    assert max(map(len, answer.stdout.splitlines()[:-1])) <= 100
+    assert "default" in answer.stdout and "C of the other metrics" in answer.stdout
+    document = json.loads((out / "tuning.json").read_text())
+    # The default, then generations of six: 4 runs each.
+    assert document["runs"] <= 80 and 13 <= len(document["trials"]) <= 20
+    assert document["trials"][0]["values"] == {"increase": 1.0, "remaining": 0.5}
+    assert [each["is_default"] for each in document["finalists"]].count(True) == 1
+    for finalist in document["finalists"]:
+        c = finalist["metrics"]["efficiency"]["c"]
+        assert c["low"] <= c["mean"] <= c["high"]
+        assert all(each["holds"] for each in finalist["constraints"] if each["printed"])
+    with (out / "trials.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == len(document["trials"])
+    assert table[0]["c_efficiency_points"] and table[0]["d_sum_efficiency_high_points"]
+    front = [int(row["trial"]) for row in table if row["on_front"] == "true"]
+    assert sorted(front) == sorted(document["front"]) != []
+    page = (out / "report.html").read_text()
+    assert page.count("<svg") == 3 and "AI &lt;= 3" in page
+    assert not re.search(r"(?:src|href)=\"https?:", page)
+
+
+def test_the_front_is_what_nothing_beats_in_both(suite: Path) -> None:
+    found = tune("aimd", suite=str(suite), budget="60", replicates=1)
+    pairs = [trial.rank for trial in found.trials]
+    front = {trial.rank for trial in found.front}
+    for c, d in pairs:
+        beaten = any(other != (c, d) and other[0] <= c and other[1] <= d for other in pairs)
+        assert ((c, d) in front) != beaten
+
+
+def test_c_and_d_are_those_of_evaluate(suite: Path, tmp_path: Path) -> None:
+    found = tune("aimd", suite=str(suite), budget="4", out=tmp_path / "tune")
+    answer = cli(
+        "evaluate", "aimd", "--suite", suite, "--seed", "2", "--json", "--out", tmp_path / "evaluate"
+    )
+    standings = json.loads(answer.stdout)["standings"][0]["metrics"]
+    for standing in found.default.standings:
+        assert standing.c.mean == standings[standing.scale.name]["c"]["mean"]
+        assert standing.d_sum.high == standings[standing.scale.name]["d_sum"]["high"]
+    assert {each.scale.name for each in found.default.standings} == set(standings)
+
+
+def test_goodput_is_measured_as_a_share_of_the_best(suite: Path) -> None:
+    found = tune("aimd", suite=str(suite), budget="4", metric="goodput")
+    loaded = Suite.load(str(suite))
+    stored = json.loads((suite / "panel.json").read_text())["environments"]["alone"]["metrics"]["goodput"]
+    distance = found.trials[0].standing.distances["alone"]
+    mean = -sum(stored["harms"]["aimd"]) / len(stored["harms"]["aimd"])
+    best = stored["best"]["mean"]
+    # The panel has the same seed, and aimd in it.
+    assert distance == pytest.approx((best - mean) / best)
+    assert Objective.of(loaded, "goodput").scale.heading == "goodput, share"
+
+
+def test_a_search_that_was_stopped_goes_on_and_repeats_nothing(suite: Path, tmp_path: Path) -> None:
+    whole = tune("aimd", suite=str(suite), budget="60", replicates=1, out=tmp_path / "whole", workers=1)
+
+    def stop(done: int, total: int) -> None:
+        if done == 25:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tune("aimd", suite=str(suite), budget="60", replicates=1, out=tmp_path / "out", progress=stop)
+    kept = rows(tmp_path / "out")
+    assert 0 < len(kept) < len(rows(tmp_path / "whole"))
+    again = tune("aimd", suite=str(suite), budget="60", replicates=1, out=tmp_path / "out", workers=2)
+    assert kept.items() <= rows(tmp_path / "out").items()
+    assert rows(tmp_path / "out").keys() == rows(tmp_path / "whole").keys()
+    assert [trial.values for trial in again.trials] == [trial.values for trial in whole.trials]
+    assert again.best.values == whole.best.values and again.best.standing.c == whole.best.standing.c
+
+
+def test_progress_ends_where_it_said_it_would(suite: Path) -> None:
+    told: list[tuple[int, int]] = []
+    tune("aimd", suite=str(suite), budget="30", progress=lambda done, total: told.append((done, total)))
+    assert told[-1][0] == told[-1][1]
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_a_time_is_a_budget_too(suite: Path) -> None:
+    found = tune("aimd", suite=str(suite), budget="0.2 s", replicates=1)
+    assert len(found.trials) >= 1 and found.budget.time_s == 0.2
+
+
+def test_stored_runs_can_be_asked_by_their_parameters(suite: Path, tmp_path: Path) -> None:
+    tune("aimd", suite=str(suite), budget="30", out=tmp_path / "out")
+    with Store(tmp_path / "out") as store:
+        found = runs(store)
+    assert {"environment", "increase", "remaining"} <= set(found.columns)
+    assert set(found["environment"].unique()) == {"alone", "company"}
+
+
+def test_without_cmaes_the_message_says_what_to_install(suite: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_CMAES, str(suite)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        cwd=suite,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ") and "python -m pip install 'ackclock[tune]'" in done.stderr
+
+
+WITHOUT_CMAES = """\
+import sys
+sys.modules["cmaes"] = None
+sys.argv = ["ackclock", "tune", "aimd", "--suite", sys.argv[1]]
+from ackclock.cli import main
+main()
+"""
+
+
+def test_an_objective_needs_its_metric(suite: Path) -> None:
+    text = (suite / "suite.toml").read_text()
+    (suite / "suite.toml").write_text(re.sub(r"\nwatch = .*", "", text))
+    assert cli("panel", "--suite", suite).code == 0
+    with pytest.raises(InputError, match="no environment has the metric watch"):
+        Objective.of(Suite.load(str(suite)), "watch")
