@@ -16,7 +16,7 @@ from cross import Cross, cross  # noqa: E402
 from environments import compiled  # noqa: E402
 from intervals import Difference  # noqa: E402
 from scenario import arguments  # noqa: E402
-from scores import Cell, Row, scores  # noqa: E402
+from scores import Cell, Row, judge, scores  # noqa: E402
 
 
 def environment(*words: str) -> _core.Scenario:
@@ -91,3 +91,21 @@ def test_the_worst_score_is_the_verdict_of_an_environment() -> None:
     assert done.text == (
         "| cons-low | red | sack | aiad(1, 3) | 0.900 +0.010 ± 0.005 | 0.01 +20.0 ± 10.0 % | 0 | undecided |"
     )
+
+
+def test_few_drops_are_not_judged() -> None:
+    case = Case("cons-high", "red", "sack", "aimd(1, .5)")
+    run = {
+        "goodput_Bps": 1e7,
+        "drops": 99.0,
+        "arrivals": 1e5,
+        "sent": 1e6,
+        "queue_delay_s": 0.02,
+        "cbr_Bps": 0.0,
+    }
+    many = {**run, "drops": 101.0}
+    verdicts = [
+        next(cell.verdict for cell in judge(case, compiled(case), (side, side)).cells if cell.score == "loss")
+        for side in ([run, run], [many, many])
+    ]
+    assert verdicts == ["-", "inside"]

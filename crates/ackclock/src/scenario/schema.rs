@@ -243,7 +243,7 @@ pub struct TransportKeys {
     pub mark_at_one: MarkAtOne,
     /// What ECN makes of segments that are sent again: plain ones that cannot be marked (RFC 3168), or the same as of new ones.
     pub ecn_retransmissions: EcnRetransmissions,
-    /// Which segments are timed for the RTT estimate, without timestamps: once a round trip the newest that an ACK reports (RFC 6298 §3), or one at a time until an ACK outside of recovery covers it (4.4BSD).
+    /// Which segments are timed for the RTT estimate, without timestamps: once a round trip the newest that an ACK reports (RFC 6298 §3), or one at a time until an ACK covers it, whatever blocks report (4.4BSD).
     pub rtt_samples: RttSamples,
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     pub peer_sack: bool,

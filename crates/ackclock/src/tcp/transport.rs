@@ -292,8 +292,7 @@ variation! {
     RttSamples {
         /// Once a round trip the newest that an ACK reports, by a block, too, and that was sent once (RFC 6298 §3).
         EachRound,
-        /// One at a time, from its first transmission to an ACK that covers it outside of recovery; a loss or a timeout
-        /// gives it up (4.4BSD).
+        /// One new one at a time, until an ACK covers it, whatever blocks report; a loss or a timeout gives it up (4.4BSD).
         TimedSegment
     }
 }

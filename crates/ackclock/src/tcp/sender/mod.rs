@@ -402,20 +402,14 @@ impl Sender {
         }
     }
 
-    /// An ACK of new data measures the timed segment if it covers it and does not leave recovery under way.
+    /// An ACK of new data measures the timed segment if it covers it.
     #[inline]
     fn measure_timed(&mut self, now: Instant) {
-        let Some((end, sent_at)) = self.timed else { return };
-        if self.snd_una < end {
-            return;
-        }
-        match (self.state, self.transport.recovery) {
-            (State::FastRecovery { point, .. }, LossRecovery::Sack) if self.snd_una < point => {}
-            (State::FastRecovery { point, .. }, LossRecovery::NewReno) if self.snd_una < point => self.timed = None,
-            _ => {
-                self.timed = None;
-                self.rtt.update(now, now.since(sent_at));
-            }
+        if let Some((end, sent_at)) = self.timed
+            && self.snd_una >= end
+        {
+            self.timed = None;
+            self.rtt.update(now, now.since(sent_at));
         }
     }
 

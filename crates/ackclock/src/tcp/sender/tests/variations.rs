@@ -189,38 +189,31 @@ fn the_first_partial_ack_restarts_the_timer_or_each_one_does() {
 }
 
 #[test]
-fn one_segment_may_be_timed_until_an_ack_outside_of_recovery_covers_it() {
-    let measured = |rtt_samples| {
-        let mut tcp = Driven::with(LossRecovery::Sack, 8.0, |transport| {
+fn one_segment_may_be_timed_until_an_ack_covers_it() {
+    let srtt_behind_recovery = |rtt_samples| {
+        let mut tcp = Driven::with(LossRecovery::Sack, 16.0, |transport| {
             transport.variations.rtt_samples = rtt_samples;
             transport.variations.sack_sender = SackSender::DuplicateAcks;
         });
         tcp.sent();
-        // 1 ms, whichever segment is timed.
         tcp.ack(1, &[]);
-        let first = tcp.sender.rtt().srtt();
-        // Segments 1 and 5 are lost, and with the first of them what was timed: segment 8, at 1 ms.
-        for end in 3..=5 {
+        assert_eq!(tcp.sender.rtt().srtt(), Duration::from_millis(1));
+        // Segment 1 is lost; the window of 17/2 lets new data out once enough has left.
+        for end in 3..=18 {
             tcp.ack(1, &[(2, end)]);
         }
-        let point = tcp.sender.sent_once() / MSS;
-        for end in 7..=point {
-            tcp.ack(1, &[(6, end), (2, 5)]);
-        }
-        let timed = tcp.sender.timed;
-        // A partial ACK leaves the segment alone that was sent in recovery.
-        tcp.ack(5, &[(6, point)]);
-        assert_eq!(tcp.sender.timed, timed);
+        let sent = tcp.sender.sent_once() / MSS;
+        assert!(sent > 21, "new data in recovery");
+        // All of it arrives 1 ms later, but is not covered before the retransmission comes, 100 ms later still.
+        tcp.ack(1, &[(2, sent)]);
         tcp.now += Duration::from_millis(100);
-        let before = tcp.sender.rtt().srtt();
-        let end = tcp.sender.sent_once() / MSS;
-        tcp.ack(end, &[]);
-        (first, timed.is_some(), tcp.sender.rtt().srtt() > before + Duration::from_millis(12))
+        tcp.ack(sent, &[]);
+        tcp.sender.rtt().srtt()
     };
-    let ms = Duration::from_millis(1);
-    assert_eq!(measured(RttSamples::TimedSegment), (ms, true, true));
-    assert_eq!(measured(RttSamples::EachRound).0, ms);
-    assert!(!measured(RttSamples::EachRound).1);
+    let [each_round, timed] = [RttSamples::EachRound, RttSamples::TimedSegment].map(srtt_behind_recovery);
+    // An eighth of more than 100 ms.
+    assert!(timed > Duration::from_millis(13), "{timed:?}");
+    assert!(each_round < Duration::from_millis(3), "{each_round:?}");
 }
 
 #[test]
