@@ -20,12 +20,15 @@ def run_slowly(job: Job, cancel: _core.Cancel) -> Outcome:
         raise ValueError("this went wrong\nin two lines")
     if job.name == "dies":
         os._exit(1)
+    note("run", [job.key])
     time.sleep(0.02)
-    return execute(job, cancel)
+    outcome = execute(job, cancel)
+    note("done", [job.key])
+    return outcome
 
 
 def run_chunk(jobs: Sequence[Job], cancel: _core.Cancel, most_s: float) -> Chunk:
-    """Run a chunk, and note what of it was begun and what was finished."""
+    """Run a chunk, and note what it is and what of it was finished."""
     note("begun", [job.key for job in jobs])
     chunk = executor.execute_chunk(jobs, cancel, most_s)
     note("ended", [outcome.key for outcome in chunk.outcomes])

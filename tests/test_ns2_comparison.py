@@ -10,9 +10,11 @@ from ackclock import _core
 TOOLS = Path(__file__).resolve().parents[1] / "tools" / "ns2"
 sys.path.append(str(TOOLS))
 
+from comparable import NotComparable  # noqa: E402
 from compare import BOUNDS, SETUPS, Cell  # noqa: E402
+from controls import window  # noqa: E402
 from intervals import Difference, welch  # noqa: E402
-from scenario import NotComparable, arguments  # noqa: E402
+from scenario import arguments, bug_fix  # noqa: E402
 
 
 def scenario(name: str, *sets: str) -> _core.Scenario:
@@ -34,8 +36,15 @@ def test_the_scenario_is_the_source_of_the_arguments() -> None:
 def test_the_script_knows_every_argument() -> None:
     script = (TOOLS / "dumbbell.tcl").read_text()
     declared = script.split("array set p {")[1].split("}")[0].split()[::2]
-    assert set(arguments(scenario("red"))) | {"seed"} == set(declared)
-    assert set(arguments(scenario("d"))) < set(declared)
+    for name in SETUPS:
+        assert set(arguments(scenario(name))) < set(declared)
+
+
+def test_round_trip_times_are_drawn_in_ns2() -> None:
+    words = arguments(scenario("d", "flows.0.rtt={uniform=['10 ms', '14 ms']}"))
+    # The path has 2 (1 + 2) ms; half of the rest is each way.
+    assert (words["extra_min"], words["extra_max"]) == pytest.approx((2e-3, 4e-3))
+    assert "extra_min" not in arguments(scenario("d"))
 
 
 def test_the_parameters_of_red_are_in_packets_of_mean_size() -> None:
@@ -91,3 +100,29 @@ def test_a_verdict_needs_the_whole_interval() -> None:
 def test_every_setup_has_a_scenario() -> None:
     for name, counts in SETUPS.items():
         assert scenario(name, f"flows.0.count={max(counts)}").is_random
+
+
+def test_linear_controls_are_binomial_ones_in_ns2() -> None:
+    def words(cc: dict[str, object]) -> tuple[object, ...]:
+        found = window("flows.test.cc", cc)
+        return tuple(found.get(key) for key in ("window_option", "k", "l", "increase", "remaining"))
+
+    assert words({"kind": "aimd", "increase": 2, "remaining": 0.8}) == (1, None, None, 2, 0.8)
+    # ns-2 takes away (1 - remaining) w^l: three segments.
+    assert words({"kind": "aiad", "increase": 1, "removed": 3}) == (6, 0, 0, 1, -2)
+    assert words({"kind": "mimd", "increase": 0.1, "remaining": 0.5}) == (6, -1, 1, 0.1, 0.5)
+    assert words({"kind": "miad", "increase": 0.1, "removed": 3}) == (6, -1, 0, 0.1, -2)
+
+
+@pytest.mark.parametrize(
+    ("recovery", "second_loss", "value"),
+    [
+        # RFC 5681 takes a second loss in a window for a second event, RFCs 6582 and 6675 do not.
+        ("reno", "standard", 0),
+        ("sack", "standard", 1),
+        ("reno", "careful", 1),
+        ("sack", "always", 0),
+    ],
+)
+def test_what_a_second_loss_is(recovery: str, second_loss: str, value: int) -> None:
+    assert bug_fix({"name": "test", "recovery": recovery, "second_loss": second_loss}) == value

@@ -97,23 +97,33 @@ def test_any_executor_gives_the_same_documents(scenario: Scenario) -> None:
 
 def test_chunks_get_as_many_runs_as_fill_the_time() -> None:
     pace = Pace(2.0)
-    assert pace.runs == 1
+    assert pace.runs(10_000, 4) == 1
     pace.note(1, 0.1)
-    assert pace.runs == 20
+    assert pace.runs(10_000, 4) == 20
     pace.note(0, 5.0)
-    assert pace.runs == 20
+    assert pace.runs(10_000, 4) == 20
     # Three tenths of the way from 0.1 s to 0.5 s a run.
     pace.note(20, 10.0)
-    assert pace.runs == round(2 / 0.22)
+    assert pace.runs(10_000, 4) == round(2 / 0.22)
     for _ in range(50):
         pace.note(10, 100.0)
-    assert pace.runs == 1
+    assert pace.runs(10_000, 4) == 1
     for _ in range(50):
         pace.note(100, 1e-6)
-    assert pace.runs == 1000
+    assert pace.runs(10_000, 4) == 1000
     alone = Pace(0.0)
     alone.note(1, 1e-3)
-    assert alone.runs == 1
+    assert alone.runs(10_000, 4) == 1
+
+
+def test_chunks_become_small_towards_the_end() -> None:
+    pace = Pace(2.0)
+    pace.note(1, 0.1)
+    left, sizes = 60, []
+    while left:
+        sizes.append(pace.runs(left, 4))
+        left -= sizes[-1]
+    assert sizes == [15, 12, 9, 6, 5, 4, 3, 2, 1, 1, 1, 1]
 
 
 def test_a_chunk_ends_with_its_time_or_with_a_run_that_fails(scenario: Scenario) -> None:

@@ -81,16 +81,20 @@ def test_tables_show_them_and_fit(mixed: Path) -> None:
     assert "transfers" in shown and "mice" in shown and "jitter ms" in shown
     assert max(map(len, shown.splitlines())) <= 100
     checked = cli("check", mixed).stdout
-    assert "traffic: mice: arrivals every 100 ms of pareto, mean 4 kB, shape 1.5, 30 at one time" in checked
+    assert "traffic: mice: arrivals every 100 ms of pareto, mean 4000 B, shape 1.5, 30 at one time" in checked
     assert "random: arrivals of mice: Poisson" in checked
-    assert max(len(line) for line in checked.splitlines() if not line.startswith(("traffic", "random"))) <= 100
+    assert (
+        max(len(line) for line in checked.splitlines() if not line.startswith(("traffic", "random"))) <= 100
+    )
 
 
 def test_refused_transfers_are_warned_of(mixed: Path) -> None:
     answer = cli("run", mixed, "--set", "flows.mice.count=1", "--json")
     (mice,) = (row for row in json.loads(answer.stdout)["transfers"] if row["group"] == "mice")
     assert mice["refused"] > 0
-    assert f"warning: mice: {mice['refused']} of {mice['refused'] + mice['started']} transfers" in answer.stderr
+    assert (
+        f"warning: mice: {mice['refused']} of {mice['refused'] + mice['started']} transfers" in answer.stderr
+    )
     assert "warning" not in cli("run", mixed).stderr
 
 

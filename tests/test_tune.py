@@ -18,11 +18,11 @@ from ackclock.errors import InputError
 from ackclock.evaluation.suite import Suite
 from ackclock.query import runs
 from ackclock.store import Store
-from ackclock.tune import tune
-from ackclock.tune.budget import Budget
-from ackclock.tune.objective import Objective
-from ackclock.tune.search import Search
-from ackclock.tune.space import Axis, Space
+from ackclock.tuning import tune
+from ackclock.tuning.budget import Budget
+from ackclock.tuning.objective import Objective
+from ackclock.tuning.search import Search
+from ackclock.tuning.space import Axis, Space
 
 
 @pytest.fixture

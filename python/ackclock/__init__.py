@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ackclock.results import RunResult, run
     from ackclock.scenario import Scenario
     from ackclock.synchronous import model
+    from ackclock.tuning import tune
 
 #: Where each public name lives; imported when it is first used, so that a command starts fast.
 _HOME = {
@@ -29,6 +30,7 @@ _HOME = {
     "evaluate": "ackclock.evaluation",
     "model": "ackclock.synchronous",
     "run": "ackclock.results",
+    "tune": "ackclock.tuning",
 }
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "evaluate",
     "model",
     "run",
+    "tune",
 ]
 
 

@@ -107,6 +107,10 @@ class Campaign:
                 self._waiting[job.key] = [progress]
                 return job
 
+    def left(self) -> int:
+        """Return how many runs are not handed out, those among them that are stored."""
+        return self._total - self._done - len(self._waiting)
+
     def finished(self, job: Job, outcome: Outcome) -> None:
         """Note a run; its point may be done, or want more."""
         value = self._value(outcome)

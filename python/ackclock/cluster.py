@@ -47,6 +47,8 @@ class DaskExecutor:
         self._client = client
         self._name = uuid.uuid4().hex
         self._threads, self._counted = 0, float("-inf")
+        #: Whether the scheduler is gone: nobody can be told anything any more.
+        self._lost = False
 
     def capacity(self) -> int:
         """Return how many chunks to have under way, by the workers there are now."""
@@ -71,6 +73,8 @@ class DaskExecutor:
 
     def stop(self) -> None:
         """Tell the workers to end what they run for this executor."""
+        if self._lost:
+            return
         with contextlib.suppress(Exception):
             self._client.run(_stop, self._name, on_error="ignore")
 
@@ -79,10 +83,11 @@ class DaskExecutor:
         try:
             chunk = await task
         except BaseException as error:
-            lost = task.cancelled()
             if answer.set_running_or_notify_cancel():
+                # The task has not failed: it cannot be fetched, or the client has given up on it.
+                self._lost = task.status != "error"
                 answer.set_exception(
-                    ClusterError(f"the scheduler is lost; {_KEPT}") if lost else _told(error)
+                    ClusterError(f"the scheduler is lost; {_KEPT}") if self._lost else _told(error)
                 )
             return
         # Otherwise the scheduler would have it computed again if the worker died now.

@@ -15,12 +15,16 @@ class Pace:
         self._chunk_s = chunk_s
         self._run_s: float | None = None
 
-    @property
-    def runs(self) -> int:
-        """How many runs to put into the next chunk."""
+    def runs(self, left: int, capacity: int) -> int:
+        """Return how many runs to put into the next chunk.
+
+        `left`: runs that are not handed out, of which a chunk takes one part in `capacity`: towards the end
+        chunks become small, so that no worker has a large one when the others are done.
+        """
         if not self._run_s:
             return 1
-        return max(1, min(round(self._chunk_s / self._run_s), _MOST_RUNS))
+        share = -(-left // capacity)
+        return max(1, min(round(self._chunk_s / self._run_s), share, _MOST_RUNS))
 
     def note(self, runs: int, busy_s: float) -> None:
         """Take in what a chunk of so many runs took."""

@@ -63,6 +63,9 @@ class Work(Protocol):
     def next(self) -> Job | None:
         """Return the next job; nothing if there is none, at least before a job under way ends."""
 
+    def left(self) -> int:
+        """Return about how many jobs are still to come."""
+
     def finished(self, job: Job, outcome: Outcome) -> None:
         """Take the outcome of a job, which is stored already."""
 
@@ -93,10 +96,13 @@ def run_study(
 
     class Missing:
         def __init__(self) -> None:
-            self._jobs = iter(missing.values())
+            self._jobs = deque(missing.values())
 
         def next(self) -> Job | None:
-            return next(self._jobs, None)
+            return self._jobs.popleft() if self._jobs else None
+
+        def left(self) -> int:
+            return len(self._jobs)
 
         def finished(self, job: Job, outcome: Outcome) -> None:
             outcomes[job.key] = outcome
@@ -128,8 +134,9 @@ def _work_off(work: Work, store: Store, executor: Executor) -> None:
     again: deque[Job] = deque()
 
     def next_jobs() -> tuple[Job, ...]:
+        size = pace.runs(work.left() + len(again), executor.capacity())
         jobs: list[Job] = []
-        while len(jobs) < pace.runs and (job := again.popleft() if again else work.next()) is not None:
+        while len(jobs) < size and (job := again.popleft() if again else work.next()) is not None:
             jobs.append(job)
         return tuple(jobs)
 

@@ -23,7 +23,7 @@ from pathlib import Path
 BIN = Path(sys.executable).parent
 SCENARIO = """\
 schema = 1
-duration = "200 s"
+duration = "600 s"
 warmup = "1 s"
 [topology]
 kind = "dumbbell"
@@ -74,9 +74,10 @@ def on_cluster(folder: Path) -> tuple[float, float]:
             place = Path(name)
             worker = ("--nthreads=1", "--no-nanny", f"--local-directory={place}")
             with dask("scheduler", place, "--port=0", "--no-jupyter"):
-                while not (place / "scheduler.json").exists():
+                file = place / "scheduler.json"
+                while not (file.exists() and file.read_text().endswith("}")):
                     time.sleep(0.05)
-                address = json.loads((place / "scheduler.json").read_text())["address"]
+                address = json.loads(file.read_text())["address"]
                 with ExitStack() as workers:
                     for _ in range(count):
                         workers.enter_context(dask("worker", place, *worker))
@@ -96,7 +97,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--runs", type=int, default=1500, help="runs of a study (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=400, help="runs of a study (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

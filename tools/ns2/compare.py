@@ -14,15 +14,17 @@ import argparse
 import dataclasses
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import ns2
+import sides
 from ackclock import _core
+from comparable import NotComparable
 from intervals import Difference, welch
-from scenario import NotComparable, arguments
+from scenario import arguments
+from sides import WORKERS
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 # Set-up, and the numbers of flows to run it with.
@@ -44,7 +46,6 @@ BOUNDS = {
         "queue_delay_s": (0.1, 0.0),
     },
 }
-WORKERS = 2
 HEADER = (
     f"set-up    flows  {'measure':<14}{'ns-2':>12} {'ackclock':>12}  {'difference in %':>17}   bound  verdict"
 )
@@ -63,52 +64,14 @@ class Cell:
     @property
     def verdict(self) -> str:
         """inside, outside, undecided, or - where there is no bound."""
-        if self.bound is None:
-            return "-"
-        room = self.bound * abs(self.difference.first)
-        distance = abs(self.difference.value)
-        if distance + self.difference.half_width <= room:
-            return "inside"
-        return "outside" if distance - self.difference.half_width > room else "undecided"
-
-
-def measures(run: dict[str, Any]) -> dict[str, float]:
-    """What `ackclock run --json` says, in the names of `dumbbell.tcl`."""
-    bottleneck = next(link for link in run["links"] if link["name"] == "bottleneck")
-
-    def total(key: str) -> float:
-        return float(sum(flow[key] for flow in run["flows"]))
-
-    return {
-        "goodput_Bps": run["summary"]["goodput_bps"] / 8,
-        "arrivals": bottleneck["arrivals"],
-        "departures": bottleneck["forwarded"],
-        "drops": bottleneck["drops"],
-        "marks": bottleneck["marks"],
-        "access_drops": total("access_drops"),
-        "retransmits": total("retransmits"),
-        "timeouts": total("timeouts"),
-        "queue_delay_s": bottleneck["queue_delay_mean_s"],
-        "utilization": bottleneck["utilization"],
-        "jain": run["summary"]["jain_index"],
-    }
+        room = None if self.bound is None else self.bound * abs(self.difference.first)
+        return self.difference.verdict(room)
 
 
 def compare(scenario: _core.Scenario, flows: int, seeds: int, pool: ThreadPoolExecutor) -> Iterator[Cell]:
     """One cell per measure."""
-    common = arguments(scenario)
-    bounds = BOUNDS[str(common["queue"])]
-
-    def in_ns2(replicate: int) -> dict[str, float]:
-        return ns2.run({**common, "seed": ns2.seed(replicate)})
-
-    def in_ackclock(replicate: int) -> dict[str, float]:
-        return measures(json.loads(scenario.run(replicate=replicate).to_json()))
-
-    def collect(run: Callable[[int], dict[str, float]]) -> list[dict[str, float]]:
-        return list(pool.map(run, range(seeds)))
-
-    first, second = collect(in_ns2), collect(in_ackclock)
+    bounds = BOUNDS[str(arguments(scenario)["queue"])]
+    first, second = sides.both(scenario, seeds, pool)
     for measure in first[0]:
         difference = welch([run[measure] for run in first], [run[measure] for run in second])
         bound, least = bounds.get(measure, (None, 0.0))

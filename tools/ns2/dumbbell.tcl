@@ -9,18 +9,29 @@
 # `access_rate` 0 leaves the access links out: the agents sit on the two routers. With `queue` RED the `red_*`
 # keys hold at the bottleneck, data direction: thresholds in packets of `red_mean_packet` bytes, and `limit` is
 # what waits, in such packets where `red_bytes` is 1. `loss` is the probability of a loss behind that queue.
+#
+# `window_option` 1 is AIMD: `increase` segments per round trip, and `remaining` of the window after a loss. 6 is
+# binomial: cwnd grows by increase / cwnd^k per round trip and falls by (1 - remaining) cwnd^l. `extra_min` and
+# `extra_max` bound what a flow's source link is longer than `access_delay`, each way, uniform.
+#
+# `cbr` is a list of times and rates: from each time on one source of constant rate sends packets of `cbr_packet`
+# bytes through the bottleneck, behind access links of its own. 0 is silence. `cbr_sent` counts its packets
+# at the bottleneck, `cbr_Bps` is what gets through. Arrivals, departures, drops and marks there are those of
+# all packets, the rest is TCP's.
 
 array set p {
     flows 2        duration 100   warmup 0        seed 1
     rate 5e6       delay 0.030    limit 100       reverse_limit 10000
     access_rate 5e6  access_delay 0.030  access_limit 100
-    start_min 0    start_max 1    jitter 0
-    tcp Sack1      payload 1000   header 40       initial_window 2   max_window 10000
-    increase 1     remaining 0.5  limited_transmit 1  min_rto 0.2    tick 0.01
-    delayed_ack 0  timestamps 0   idle_restart 1   handshake 1
-    loss 0         queue DropTail red_min 5        red_max 15       red_max_p 0.1
-    red_weight 0.002  red_gentle 1  red_bytes 0    red_mean_packet 1000  red_by_size 0  red_wait 1  red_adaptive 0
+    extra_min 0    extra_max 0    start_min 0     start_max 1      jitter 0
+    tcp Sack1      payload 1000   header 40       initial_window 2  max_window 10000
+    window_option 1  increase 1   remaining 0.5   k 0              l 0
+    limited_transmit 1  bug_fix 1  min_rto 0.2    tick 0.01
+    delayed_ack 0  timestamps 0   idle_restart 1  handshake 1
+    loss 0         queue DropTail  red_min 5      red_max 15       red_max_p 0.1
+    red_weight 0.002  red_gentle 1  red_bytes 0   red_mean_packet 1000  red_by_size 0  red_wait 1  red_adaptive 0
     red_ecn 0      red_mark_below 1  ecn 0
+    cbr ""         cbr_packet 1040
 }
 foreach {key value} $argv {
     if {![info exists p($key)]} {
@@ -33,7 +44,7 @@ foreach {key value} $argv {
 DelayModel set debug_ false
 
 remove-all-packet-headers
-add-packet-header Flags IP TCP
+add-packet-header Flags IP TCP RTP
 
 $defaultRNG seed $p(seed)
 
@@ -48,6 +59,7 @@ proc uniform {min max} {
 
 set starts [uniform $p(start_min) $p(start_max)]
 set jitter [uniform 0 $p(jitter)]
+set extra [uniform $p(extra_min) $p(extra_max)]
 
 set ns [new Simulator]
 
@@ -92,7 +104,10 @@ if {$p(loss) > 0} {
     $losses drop-target [new Agent/Null]
     $ns link-lossmodel $losses $left $right
 }
-set bottleneck [$ns monitor-queue $left $right ""]
+# TCP is flow 0, cross traffic flow 1.
+set bottleneck [$ns makeflowmon Fid]
+$bottleneck set-pkts-integrator [new Integrator]
+$ns attach-fmon [$ns link $left $right] $bottleneck
 
 set classes(Tahoe) Agent/TCP
 set classes(Reno) Agent/TCP/Reno
@@ -109,14 +124,23 @@ proc sink {} {
     return $sink
 }
 
-for {set i 0} {$i < $p(flows)} {incr i} {
+# Sets `source` and `destination` to nodes behind access links, the first of them `extra` seconds longer.
+proc ends {extra} {
+    global ns p left right source destination
     set source $left
     set destination $right
     if {$p(access_rate) > 0} {
         set source [$ns node]
         set destination [$ns node]
-        link $source $left $p(access_rate) $p(access_delay) $p(access_limit) $p(access_limit)
+        set delay [expr {$p(access_delay) + $extra}]
+        link $source $left $p(access_rate) $delay $p(access_limit) $p(access_limit)
         link $right $destination $p(access_rate) $p(access_delay) $p(access_limit) $p(access_limit)
+    }
+}
+
+for {set i 0} {$i < $p(flows)} {incr i} {
+    ends [$extra value]
+    if {$p(access_rate) > 0} {
         set access($i) [$ns monitor-queue $source $left ""]
         if {$p(jitter) > 0} { delay_randomly [$ns link $source $left] $jitter }
     }
@@ -126,6 +150,9 @@ for {set i 0} {$i < $p(flows)} {incr i} {
     $tcp($i) set tcpip_base_hdr_size_ $p(header)
     $tcp($i) set windowInit_ $p(initial_window)
     $tcp($i) set window_ $p(max_window)
+    $tcp($i) set windowOption_ $p(window_option)
+    $tcp($i) set k_parameter_ $p(k)
+    $tcp($i) set l_parameter_ $p(l)
     $tcp($i) set increase_num_ $p(increase)
     $tcp($i) set decrease_num_ $p(remaining)
     $tcp($i) set singledup_ $p(limited_transmit)
@@ -136,8 +163,7 @@ for {set i 0} {$i < $p(flows)} {incr i} {
     $tcp($i) set ecn_ $p(ecn)
     $tcp($i) set syn_ $p(handshake)
     $tcp($i) set delay_growth_ $p(handshake)
-    # RFC 5681 takes a second loss in a window for a second event; with bugFix_ it would wait for the timer.
-    if {$p(tcp) eq "Reno"} { $tcp($i) set bugFix_ 0 }
+    $tcp($i) set bugFix_ $p(bug_fix)
     $ns attach-agent $source $tcp($i)
     set receiver [sink]
     $ns attach-agent $destination $receiver
@@ -147,13 +173,32 @@ for {set i 0} {$i < $p(flows)} {incr i} {
     $ns at [$starts value] "$ftp start"
 }
 
+if {$p(cbr) ne ""} {
+    ends 0
+    set udp [new Agent/UDP]
+    $udp set packetSize_ $p(cbr_packet)
+    $udp set fid_ 1
+    $ns attach-agent $source $udp
+    set nobody [new Agent/Null]
+    $ns attach-agent $destination $nobody
+    $ns connect $udp $nobody
+    set cbr [new Application/Traffic/CBR]
+    $cbr set packetSize_ $p(cbr_packet)
+    $cbr attach-agent $udp
+    foreach {time rate} $p(cbr) {
+        $ns at $time "$cbr stop"
+        if {$rate > 0} { $ns at $time "$cbr set rate_ $rate; $cbr start" }
+    }
+}
+
 # Counters since the start of the run, in the array named by the argument.
 proc counters {into} {
     global ns p tcp access bottleneck
     upvar #0 $into c
-    array set c {access_drops 0 retransmits 0 timeouts 0}
+    array set c {access_drops 0 retransmits 0 timeouts 0 sent 0 cbr_sent 0 cbr_delivered 0}
     for {set i 0} {$i < $p(flows)} {incr i} {
         set c(acked,$i) [expr {[$tcp($i) set ack_] * $p(payload)}]
+        incr c(sent) [$tcp($i) set ndatapack_]
         incr c(retransmits) [$tcp($i) set nrexmitpack_]
         incr c(timeouts) [$tcp($i) set nrexmit_]
         if {$p(access_rate) > 0} { incr c(access_drops) [$access($i) set pdrops_] }
@@ -162,8 +207,15 @@ proc counters {into} {
     set c(drops) [$bottleneck set pdrops_]
     set c(marks) [$bottleneck set pmarks_]
     set c(departures) [$bottleneck set pdepartures_]
-    # bdepartures_ has 32 bits; every data packet is of one size.
-    set c(bytes) [expr {$c(departures) * ($p(payload) + $p(header))}]
+    foreach flow [$bottleneck flows] {
+        if {[$flow set flowid_] == 1} {
+            set c(cbr_sent) [$flow set parrivals_]
+            set c(cbr_delivered) [$flow set pdepartures_]
+        }
+    }
+    # bdepartures_ has 32 bits; the data packets of a source are of one size.
+    set of_tcp [expr {$c(departures) - $c(cbr_delivered)}]
+    set c(bytes) [expr {$of_tcp * ($p(payload) + $p(header)) + $c(cbr_delivered) * $p(cbr_packet)}]
     # Packets times seconds spent waiting; by Little's law the mean delay is this over the departures.
     set integrator [$bottleneck get-pkts-integrator]
     $integrator newpoint [$ns now] [$integrator set lasty_]
@@ -188,7 +240,8 @@ proc finish {} {
     puts [join [list \
         goodput_Bps=[format %.8g $sum] flows_Bps=[join $goodputs ,] \
         arrivals=$d(arrivals) departures=$d(departures) drops=$d(drops) marks=$d(marks) access_drops=$d(access_drops) \
-        retransmits=$d(retransmits) timeouts=$d(timeouts) \
+        sent=$d(sent) retransmits=$d(retransmits) timeouts=$d(timeouts) \
+        cbr_sent=$d(cbr_sent) cbr_Bps=[format %.8g [expr {$d(cbr_delivered) * $p(cbr_packet) / $time}]] \
         queue_delay_s=[format %.8g $delay] \
         utilization=[format %.8g [expr {$d(bytes) * 8 / ($p(rate) * $time)}]] \
         jain=[format %.8g $jain]] " "]

@@ -1,4 +1,4 @@
-"""The interval of a difference of two means (Welch)."""
+"""The interval of a difference of two means (Welch), and what it says of a bound."""
 
 import math
 import statistics
@@ -20,6 +20,14 @@ class Difference:
     def value(self) -> float:
         """The difference of the means."""
         return self.second - self.first
+
+    def verdict(self, room: float | None) -> str:
+        """inside or outside if the interval is within or without `room`, else undecided; - for no bound."""
+        if room is None:
+            return "-"
+        if abs(self.value) + self.half_width <= room:
+            return "inside"
+        return "outside" if abs(self.value) - self.half_width > room else "undecided"
 
 
 def welch(first: Sequence[float], second: Sequence[float]) -> Difference:

@@ -9,16 +9,18 @@ import re
 from typing import Any
 
 from ackclock import _core
+from comparable import NotComparable
+from controls import window
+from cross import Cross, cross
+from quantities import BYTES, SECONDS, quantity
 
 RECOVERY = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
-SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
-BYTES = {"B": 1.0, "kB": 1e3, "MB": 1e6}
 # ns-2's clock tick; its round-trip times are multiples of it.
 TICK = 0.01
 # "No maximum": more than any window of the comparison.
 NO_MAXIMUM = 10_000
 # Transport keys that dumbbell.tcl does not know, and the values without which there is no ns-2 counterpart.
-# Only aimd is compared, whose standard after a timeout is half the window.
+# Of a linear control, half the window is the standard after a timeout.
 FIXED = {
     "framing": ("0 B",),
     "byte_counting": (False,),
@@ -26,14 +28,8 @@ FIXED = {
     "peer_sack": (True,),
     "ecn": ("off", "classic"),
 }
-
-
 # Without access links the ns-2 script puts the agents on the two routers.
 NO_ACCESS = {"name": "access", "rate_bps": 0, "delay_s": 0, "queue": "drop-tail, 0 packets"}
-
-
-class NotComparable(Exception):
-    """The scenario holds something that the ns-2 script cannot do."""
 
 
 def arguments(scenario: _core.Scenario) -> dict[str, object]:
@@ -46,29 +42,28 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
     description: dict[str, Any] = json.loads(scenario.describe_json())
     if resolved.get("topology", {}).get("kind") != "dumbbell":
         raise NotComparable("topology: a dumbbell is needed")
-    if len(resolved["flows"]) != 1:
-        raise NotComparable("flows: one group of flows is needed")
-    flow = resolved["flows"][0]
+    flow = flows(resolved)
     for key, values in FIXED.items():
         if flow[key] not in values:
             raise NotComparable(f"flows.{flow['name']}.{key}: ns-2 has only {json.dumps(values[0])}")
-    if flow["cc"]["kind"] != "aimd" or flow["traffic"] != {"kind": "bulk"}:
-        raise NotComparable(f"flows.{flow['name']}: only bulk flows under aimd are compared")
+    if flow["traffic"] != {"kind": "bulk"}:
+        raise NotComparable(f"flows.{flow['name']}.traffic: only bulk flows are compared")
     links = {link["name"]: link for link in description["links"]}
-    first = description["flows"][0]["name"]
-    bottleneck, access = links["bottleneck"], links.get(f"{first}.source", NO_ACCESS)
+    members = [member for member in description["flows"] if member["group"] == flow["name"]]
+    # What a flow's own round-trip time lacks is in the links of its source.
+    bottleneck, access = links["bottleneck"], links.get(f"{members[0]['name']}.destination", NO_ACCESS)
     if any(link["loss"] != "none" for name, link in links.items() if name != "bottleneck"):
         raise NotComparable("loss: ns-2's script has losses at the bottleneck only")
     if any(link["impairments"] for link in links.values()):
         raise NotComparable("reordering, duplication, corruption: not in the ns-2 script")
     payload, header = (round(quantity(flow[key], BYTES)) for key in ("mss", "header"))
-    jitter = max(links[name]["jitter_s"] for name in description["flows"][0]["path"])
+    jitter = max(links[name]["jitter_s"] for name in members[0]["path"])
     if jitter * access["rate_bps"] > 1.000001 * 8 * (payload + header):
         raise NotComparable(
             "send_jitter: in ns-2 more than a packet time of the access link would reorder packets"
         )
     return {
-        "flows": len(description["flows"]),
+        "flows": len(members),
         "duration": description["duration_s"],
         "warmup": description["warmup_s"],
         "rate": bottleneck["rate_bps"],
@@ -79,6 +74,7 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
         "access_rate": access["rate_bps"],
         "access_delay": access["delay_s"],
         "access_limit": limit(access),
+        **extra(flow, bottleneck["delay_s"] + 2 * access["delay_s"]),
         **start(flow["start"]),
         "jitter": jitter,
         "tcp": RECOVERY[flow["recovery"]],
@@ -86,9 +82,9 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
         "header": header,
         "initial_window": flow["initial_window"],
         "max_window": NO_MAXIMUM if flow.get("max_window") in (None, "none") else flow["max_window"],
-        "increase": flow["cc"]["increase"],
-        "remaining": flow["cc"]["remaining"],
+        **window(f"flows.{flow['name']}.cc", flow["cc"]),
         "limited_transmit": int(flow["limited_transmit"]),
+        "bug_fix": bug_fix(flow),
         "min_rto": quantity(flow["min_rto"], SECONDS),
         "tick": TICK,
         "delayed_ack": delayed_ack(flow["delayed_ack"]),
@@ -96,13 +92,50 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
         "idle_restart": int(flow["idle_restart"]),
         "ecn": int(flow["ecn"] == "classic"),
         "handshake": 0,
+        **cross_traffic(scenario).arguments,
     }
 
 
-def quantity(text: str, units: dict[str, float]) -> float:
-    """`"200 ms"` in seconds, `"1000 B"` in bytes."""
-    number, unit = text.split()
-    return float(number) * units[unit]
+def cross_traffic(scenario: _core.Scenario) -> Cross:
+    """The cross traffic beside the flows that are compared.
+
+    Raises:
+        NotComparable: naming the key.
+    """
+    resolved: dict[str, Any] = json.loads(scenario.resolved_json())
+    others = [group for group in resolved["flows"] if is_cross(group)]
+    if len(others) > 1:
+        raise NotComparable("flows: ns-2's script has one source of cross traffic")
+    return cross(others[0], quantity(resolved["duration"], SECONDS)) if others else Cross()
+
+
+def flows(resolved: dict[str, Any]) -> dict[str, Any]:
+    """The group of flows that is compared."""
+    groups: list[dict[str, Any]] = [group for group in resolved["flows"] if not is_cross(group)]
+    if len(groups) != 1:
+        raise NotComparable("flows: one group of flows is needed")
+    return groups[0]
+
+
+def is_cross(group: dict[str, Any]) -> bool:
+    """True for traffic of constant rate."""
+    return bool(group["traffic"]["kind"] == "cbr")
+
+
+def bug_fix(flow: dict[str, Any]) -> int:
+    """ns-2's bugFix_: without it a second loss in a window that was cut is a second event."""
+    value = flow["second_loss"]
+    if value in ("standard", "careful", "always"):
+        return int(value == "careful" or (value == "standard" and flow["recovery"] != "reno"))
+    raise NotComparable(f"flows.{flow['name']}.second_loss: not in the ns-2 script")
+
+
+def extra(flow: dict[str, Any], one_way: float) -> dict[str, float]:
+    """Bounds of what each flow's source is farther away, in seconds each way."""
+    if flow.get("rtt") is None:
+        return {}
+    low, high = bounds(flow["rtt"])
+    return {"extra_min": low / 2 - one_way, "extra_max": high / 2 - one_way}
 
 
 def limit(link: dict[str, Any]) -> int:
@@ -152,8 +185,14 @@ def loss(value: dict[str, Any]) -> float:
 
 def start(value: Any) -> dict[str, float]:
     """Bounds of the start times."""
+    low, high = bounds(value)
+    return {"start_min": low, "start_max": high}
+
+
+def bounds(value: Any) -> tuple[float, float]:
+    """Least and most of a duration that may be drawn, in seconds."""
     low, high = value["uniform"] if isinstance(value, dict) else (value, value)
-    return {"start_min": quantity(low, SECONDS), "start_max": quantity(high, SECONDS)}
+    return quantity(low, SECONDS), quantity(high, SECONDS)
 
 
 def delayed_ack(value: bool | str) -> float:

@@ -266,3 +266,21 @@ fn a_crowd_offers_the_fair_shares_of_those_that_send() {
     let row = crowd(6);
     assert!((row.offered_bps - 2e6).abs() < 0.01e6, "{}", row.offered_bps);
 }
+
+#[test]
+fn behind_a_fair_queue_a_crowd_leaves_what_it_is_told_to() {
+    // Crowds of 1, 4 and 16 beside 4 flows.
+    for (leaves, mbps) in [("4 Mbit/s", 4.0), ("2.5 Mbit/s", 2.5), ("1 Mbit/s", 1.0)] {
+        let link = "rate = '5 Mbit/s'\ndelay = '10 ms'\nqueue = { kind = 'drr', limit = '80 packets' }";
+        let flows = format!(
+            "[[flows]]\nname = 'test'\ncc = 'aimd'\nrecovery = 'sack'\ncount = 4\nstart = {{ uniform = ['0 s', '1 s'] }}\n\
+             [[flows]]\nname = 'crowd'\ncount = 40\ntraffic = {{ kind = 'crowd', capacity = '5 Mbit/s', beside = 4, \
+             leaves = {{ kind = 'steps', times = ['0 s'], rates = ['{leaves}'] }} }}\n"
+        );
+        let run = result(link, "duration = '120 s'\nwarmup = '20 s'", &flows, 0);
+        let wire = run.summary.goodput_bps * 1500.0 / 1460.0 / 1e6;
+        assert!((wire / mbps - 1.0).abs() < 0.05, "{wire} of {leaves}");
+        let crowd = datagrams(&run, "crowd");
+        assert!((crowd.delivered_bps / (5e6 - 1e6 * mbps) - 1.0).abs() < 0.02, "{leaves}: {}", crowd.delivered_bps);
+    }
+}

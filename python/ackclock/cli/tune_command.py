@@ -13,10 +13,10 @@ import click
 from ackclock.cli.console import progress, show
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import json_option
-from ackclock.tune import DEFAULT_BUDGET, DEFAULT_METRIC, DEFAULT_REPLICATES, tune
-from ackclock.tune.objective import METRICS
-from ackclock.tune.page import write_page
-from ackclock.tune.present import finalists_table, others_table, sentence, tuning_json
+from ackclock.tuning import DEFAULT_BUDGET, DEFAULT_METRIC, DEFAULT_REPLICATES, tune
+from ackclock.tuning.objective import METRICS
+from ackclock.tuning.page import write_page
+from ackclock.tuning.present import finalists_table, others_table, sentence, tuning_json
 
 
 @click.command("tune")
@@ -55,6 +55,11 @@ from ackclock.tune.present import finalists_table, others_table, sentence, tunin
     show_default=True,
     help="Paired seeds per environment in the search.",
 )
+@click.option(
+    "--check-replicates",
+    type=click.IntRange(1),
+    help="Seeds per environment in the check of the best; the suite says how many.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
 @dask_option
@@ -70,6 +75,7 @@ def command(
     metric: str,
     constraints: str | None,
     replicates: int,
+    check_replicates: int | None,
     seed: int,
     workers: int | None,
     dask: str | None,
@@ -92,6 +98,7 @@ def command(
             metric=metric,
             constrained=constraints is not None,
             replicates=replicates,
+            check_replicates=check_replicates,
             seed=seed,
             out=folder,
             executor=executor,

@@ -8,7 +8,13 @@ from typing import Any
 
 from ackclock.errors import InputError
 from ackclock.reproduce.measures import replicate_values
-from ackclock.reproduce.metrics import flow_series, link_series, state_series
+from ackclock.reproduce.metrics import (
+    available_series,
+    carried_series,
+    flow_series,
+    link_series,
+    state_series,
+)
 from ackclock.reproduce.models import table as model_table
 from ackclock.reproduce.paper import Values, members
 from ackclock.reproduce.runs import Run, Runs
@@ -19,6 +25,8 @@ _SERIES: dict[str, Callable[[Run], tuple[list[float], list[float]]]] = {
     "throughput": lambda run: flow_series(run, "sent_bytes"),
     "goodput": lambda run: flow_series(run, "delivered_bytes"),
     "utilization": link_series,
+    "available": available_series,
+    "carried": carried_series,
     "cwnd": lambda run: state_series(run, "cwnd_segments"),
     "alpha": lambda run: state_series(run, "alpha_segments"),
 }

@@ -90,10 +90,11 @@ def is_run(paper: Paper, spec: Values, *, extended: bool = False, instead: Alter
         if instead is not None and instead.at:
             if grid.name not in instead.at:
                 return False
-            at = {**spec.get("at", {}), **spec.get("minus", {})}
-            for name, wanted in instead.at[grid.name].items():
-                if not set(members(at.get(name, grid.axis(name).values))) <= set(members(wanted)):
-                    return False
+            at = spec.get("at", {})
+            for taken in (at, {**at, **spec.get("minus", {})}):
+                for name, wanted in instead.at[grid.name].items():
+                    if not set(members(taken.get(name, grid.axis(name).values))) <= set(members(wanted)):
+                        return False
     return True
 
 

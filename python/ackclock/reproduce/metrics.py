@@ -118,10 +118,7 @@ def metric(name: str) -> Callable[[Run], float]:
 
 def link_series(run: Run) -> tuple[list[float], list[float]]:
     """Return ends of seconds, and the payload that the bottleneck carried in each, percent of its rate."""
-    import polars
-
-    samples = run.link_samples
-    samples = samples.filter(polars.col("link") == samples["link"][0])
+    samples = _first_link(run)
     rate_bps = run.summary["goodput_bps"] / run.summary["efficiency"]
     times, carried = _by_second(samples["time_ns"].to_list(), samples["forwarded_bytes"].to_list())
     return times, [800 * payload_share(run) * size / rate_bps for size in carried]
@@ -142,6 +139,30 @@ def state_series(run: Run, column: str) -> tuple[list[float], list[float]]:
     """Return times in seconds, and a column of the samples of the first flow, as it was then."""
     samples = _first_flow(run)
     return [time_ns / _SECOND_NS for time_ns in samples["time_ns"]], samples[column].to_list()
+
+
+def available_series(run: Run) -> tuple[list[float], list[float]]:
+    """Return times in seconds, and what the bottleneck could carry since the sample before, Mbit/s."""
+    samples = _first_link(run)
+    times = [time_ns / _SECOND_NS for time_ns in samples["time_ns"]]
+    return times, [1e-6 * rate_bps for rate_bps in samples["capacity_bps"]]
+
+
+def carried_series(run: Run) -> tuple[list[float], list[float]]:
+    """Return times in seconds, and what the bottleneck carried since the sample before, Mbit/s."""
+    samples = _first_link(run)
+    points = list(zip(samples["time_ns"], samples["forwarded_bytes"], strict=True))
+    pairs = list(itertools.pairwise(points))
+    return [end / _SECOND_NS for _, (end, _) in pairs], [
+        8e3 * (after - before) / (end - begin) for (begin, before), (end, after) in pairs
+    ]
+
+
+def _first_link(run: Run) -> polars.DataFrame:
+    import polars
+
+    samples = run.link_samples
+    return samples.filter(polars.col("link") == samples["link"][0])
 
 
 def _first_flow(run: Run) -> polars.DataFrame:

@@ -378,6 +378,7 @@ fn transport(flow: &Flow) -> Transport {
             mark_at_one: keys.mark_at_one,
             delayed_ack_for: keys.delayed_ack_for,
             ecn_retransmissions: keys.ecn_retransmissions,
+            rtt_samples: keys.rtt_samples,
         },
     }
 }

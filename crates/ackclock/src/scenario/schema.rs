@@ -17,7 +17,7 @@ use crate::cc::{CcSpec, ExitWindow, FirstCut, TimeoutSsthresh};
 use crate::luck::Stream;
 use crate::tcp::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
-    PartialAckTimer, RepeatedTimeout, SackSender, SecondLoss, Transport, WindowGrowth,
+    PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Transport, WindowGrowth,
 };
 use crate::units::Duration;
 
@@ -243,6 +243,8 @@ pub struct TransportKeys {
     pub mark_at_one: MarkAtOne,
     /// What ECN makes of segments that are sent again: plain ones that cannot be marked (RFC 3168), or the same as of new ones.
     pub ecn_retransmissions: EcnRetransmissions,
+    /// Which segments are timed for the RTT estimate, without timestamps: once a round trip the newest that an ACK reports (RFC 6298 §3), or one at a time until an ACK outside of recovery covers it (4.4BSD).
+    pub rtt_samples: RttSamples,
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     pub peer_sack: bool,
     /// Explicit congestion notification, so that queues that mark need not drop: off, classic (RFC 3168), or with accurate
@@ -294,6 +296,7 @@ impl Default for TransportKeys {
             limited_transmit_sends: transport.variations.limited_transmit_sends,
             mark_at_one: transport.variations.mark_at_one,
             ecn_retransmissions: transport.variations.ecn_retransmissions,
+            rtt_samples: transport.variations.rtt_samples,
             peer_sack: transport.peer_sack,
             ecn: transport.ecn,
             send_jitter: SendJitter::Time(Duration::ZERO),
@@ -333,6 +336,7 @@ impl Profile {
                 ("mark_at_one", "back-off"),
                 ("delayed_ack_for", "last-segment"),
                 ("ecn_retransmissions", "like-new"),
+                ("rtt_samples", "timed-segment"),
             ],
         }
     }

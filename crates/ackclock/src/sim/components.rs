@@ -69,11 +69,14 @@ impl Components {
 
     #[inline]
     pub fn component(self, id: ComponentId) -> Component {
-        let ComponentId(mut number) = id;
+        let ComponentId(number) = id;
+        if number < self.links { Component::Link(number as usize) } else { self.behind_links(number - self.links) }
+    }
+
+    fn behind_links(self, mut number: u32) -> Component {
         type Class = fn(usize) -> Component;
         let classes = [
-            (self.links, Component::Link as Class),
-            (self.flows, Component::SenderTimer),
+            (self.flows, Component::SenderTimer as Class),
             (self.flows, Component::Application),
             (self.groups, Component::Arrivals),
             (self.streams, Component::Source),

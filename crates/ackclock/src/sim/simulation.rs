@@ -19,7 +19,7 @@ use crate::link::{Link, LinkConfig};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::{Ecn, Verdict};
-use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender};
+use crate::tcp::{AckSegment, EcnFeedback, Receiver, Sender};
 use crate::units::Instant;
 
 /// Events between two looks at the stop flag.
@@ -416,25 +416,26 @@ impl<'plan> Simulation<'plan> {
     fn on_arrival(&mut self, now: Instant, packet: Packet) {
         let index = packet.flow as usize;
         match self.bodies.take(packet.body) {
-            Body::Data(segment) => {
+            Body::Data(mut segment) => {
                 self.arrived.add(packet.wire_len);
                 let flow = &mut self.flows[index];
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
-                let ack = flow.receiver.on_data(now, &DataSegment { seq, ..segment }, packet.ecn == Ecn::Ce);
-                let has_answer = flow.receiver.delivered() >= flow.awaited;
-                match ack {
+                segment.seq = seq;
+                match flow.receiver.on_data(now, &segment, packet.ecn == Ecn::Ce) {
                     Some(ack) => self.send_ack(now, index, ack),
                     None => self.schedule_receiver(index),
                 }
-                if has_answer {
+                let flow = &self.flows[index];
+                if flow.receiver.delivered() >= flow.awaited {
                     self.on_response(now, index);
                 }
             }
-            Body::Ack(ack) => {
+            Body::Ack(mut ack) => {
                 self.arrived.add(packet.wire_len);
                 let flow = &mut self.flows[index];
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
-                flow.sender.on_ack(now, &AckSegment { ack: next, ..ack });
+                ack.ack = next;
+                flow.sender.on_ack(now, &ack);
                 if flow.finished.is_none() && flow.sender.is_done() {
                     self.on_done(now, index);
                 }

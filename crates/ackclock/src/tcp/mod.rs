@@ -17,5 +17,5 @@ pub use segment::{AccEcnOption, AckSegment, DataSegment, EcnFeedback, MAX_SACK_B
 pub use sender::{RepairState, Sender, SenderCounters, SenderInfo};
 pub use transport::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
-    PartialAckTimer, RepeatedTimeout, SackSender, SecondLoss, Transport, Variations, WindowGrowth,
+    PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Transport, Variations, WindowGrowth,
 };

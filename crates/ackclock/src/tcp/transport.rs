@@ -154,6 +154,8 @@ pub struct Variations {
     pub delayed_ack_for: DelayedAckFor,
     /// What ECN makes of segments that are sent again.
     pub ecn_retransmissions: EcnRetransmissions,
+    /// Which segments are timed for the RTT estimate, without timestamps.
+    pub rtt_samples: RttSamples,
 }
 
 macro_rules! variation {
@@ -282,6 +284,17 @@ variation! {
         NewData,
         /// What comes next, even if that was sent before.
         Next
+    }
+}
+
+variation! {
+    /// Which segments are timed for the RTT estimate, without timestamps.
+    RttSamples {
+        /// Once a round trip the newest that an ACK reports, by a block, too, and that was sent once (RFC 6298 §3).
+        EachRound,
+        /// One at a time, from its first transmission to an ACK that covers it outside of recovery; a loss or a timeout
+        /// gives it up (4.4BSD).
+        TimedSegment
     }
 }
 

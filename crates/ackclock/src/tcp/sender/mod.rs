@@ -32,7 +32,7 @@ use super::delivery::DeliverySampler;
 use super::rtt::{RtoTimer, Rtt};
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
-use super::transport::{ExitGrowth, LossRecovery, SackSender, Transport, WindowGrowth};
+use super::transport::{ExitGrowth, LossRecovery, RttSamples, SackSender, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, CongestionControl, PathView, Phase, PhaseChange};
 use crate::units::{Duration, Instant};
 
@@ -68,6 +68,8 @@ pub struct Sender {
     round_end: u64,
     /// A measurement is due for the RTT estimate.
     sample_due: bool,
+    /// The one segment that is timed, where samples are taken so: its end, and when it was sent.
+    timed: Option<(u64, Instant)>,
     delivery: DeliverySampler,
     ecn: EcnState,
     next_send_at: Instant,
@@ -187,6 +189,7 @@ impl Sender {
             echo_is_latest: false,
             round_end: 0,
             sample_due: false,
+            timed: None,
             delivery: DeliverySampler::default(),
             ecn: EcnState::default(),
             next_send_at: Instant::ZERO,
@@ -290,6 +293,9 @@ impl Sender {
             self.measure_rtt(now, ack, acked_bytes, &newest);
             self.delivery.on_delivered(now, delivered.bytes, &newest)
         });
+        if acked_bytes > 0 {
+            self.measure_timed(now);
+        }
         let was_in_recovery = matches!(self.state, State::FastRecovery { .. });
         if acked_bytes > 0 {
             newly_lost += self.on_new_ack(now, acked_segments);
@@ -389,9 +395,27 @@ impl Sender {
             (false, true) => return,
         };
         self.rtt.observe(rtt);
-        if self.sample_due || self.transport.timestamps {
+        let by_round = self.sample_due && self.transport.variations.rtt_samples == RttSamples::EachRound;
+        if by_round || self.transport.timestamps {
             self.sample_due = false;
             self.rtt.update(now, rtt);
+        }
+    }
+
+    /// An ACK of new data measures the timed segment if it covers it and does not leave recovery under way.
+    #[inline]
+    fn measure_timed(&mut self, now: Instant) {
+        let Some((end, sent_at)) = self.timed else { return };
+        if self.snd_una < end {
+            return;
+        }
+        match (self.state, self.transport.recovery) {
+            (State::FastRecovery { point, .. }, LossRecovery::Sack) if self.snd_una < point => {}
+            (State::FastRecovery { point, .. }, LossRecovery::NewReno) if self.snd_una < point => self.timed = None,
+            _ => {
+                self.timed = None;
+                self.rtt.update(now, now.since(sent_at));
+            }
         }
     }
 

@@ -164,6 +164,7 @@ impl Sender {
             && self.transport.variations.second_loss == SecondLoss::Standard;
         self.recover = (!forgets).then_some(self.snd_nxt);
         if tahoe {
+            self.timed = None;
             self.state = State::Restarted { point: self.snd_nxt, expired_at: None };
             self.timer.restart(now, &self.rtt);
             return self.board.lose_all();
@@ -178,6 +179,7 @@ impl Sender {
             self.board.begin_recovery();
         }
         self.retransmit_now = true;
+        self.timed = None;
         // RFC 6675 §6: "a more careful variant that re-arms the RTO timer on each retransmission that is sent
         // during recovery MAY be used." Without it the timer, which runs since the last new ACK, mostly expires
         // before the ACK of the first retransmission: at a steady RTT the RTO is hardly more than one.
@@ -237,6 +239,7 @@ impl Sender {
         self.inflation = 0;
         self.retransmit_now = false;
         self.recover = Some(self.snd_nxt);
+        self.timed = None;
         self.state = State::Restarted { point: self.snd_nxt, expired_at: Some(self.snd_una) };
         self.timer.restart(now, &self.rtt);
     }

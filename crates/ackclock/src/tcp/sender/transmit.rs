@@ -4,7 +4,7 @@ use super::{CountedPipe, Sender, State};
 use crate::cc::{CongestionControl, Sent};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::DataSegment;
-use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, LossRecovery};
+use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, LossRecovery, RttSamples};
 use crate::units::Instant;
 
 impl Sender {
@@ -138,8 +138,16 @@ impl Sender {
         let (ect, cwr) = (self.has_ecn(), self.take_cwr());
         let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now, ect, cwr };
         self.snd_nxt += len;
+        if self.timed.is_none() && self.times_one_segment() {
+            self.timed = Some((self.snd_nxt, now));
+        }
         self.note_sent(now, &segment, false);
         Some(segment)
+    }
+
+    #[inline]
+    fn times_one_segment(&self) -> bool {
+        self.transport.variations.rtt_samples == RttSamples::TimedSegment && !self.transport.timestamps
     }
 
     /// RFC 6675 §4, rules 3 and 4 of NextSeg: what may be lost, when nothing else can be sent.

@@ -187,3 +187,58 @@ fn the_first_partial_ack_restarts_the_timer_or_each_one_does() {
     assert_eq!(restarts(PartialAckTimer::First), [true, false]);
     assert_eq!(restarts(PartialAckTimer::Each), [true, true]);
 }
+
+#[test]
+fn one_segment_may_be_timed_until_an_ack_outside_of_recovery_covers_it() {
+    let measured = |rtt_samples| {
+        let mut tcp = Driven::with(LossRecovery::Sack, 8.0, |transport| {
+            transport.variations.rtt_samples = rtt_samples;
+            transport.variations.sack_sender = SackSender::DuplicateAcks;
+        });
+        tcp.sent();
+        // 1 ms, whichever segment is timed.
+        tcp.ack(1, &[]);
+        let first = tcp.sender.rtt().srtt();
+        // Segments 1 and 5 are lost, and with the first of them what was timed: segment 8, at 1 ms.
+        for end in 3..=5 {
+            tcp.ack(1, &[(2, end)]);
+        }
+        let point = tcp.sender.sent_once() / MSS;
+        for end in 7..=point {
+            tcp.ack(1, &[(6, end), (2, 5)]);
+        }
+        let timed = tcp.sender.timed;
+        // A partial ACK leaves the segment alone that was sent in recovery.
+        tcp.ack(5, &[(6, point)]);
+        assert_eq!(tcp.sender.timed, timed);
+        tcp.now += Duration::from_millis(100);
+        let before = tcp.sender.rtt().srtt();
+        let end = tcp.sender.sent_once() / MSS;
+        tcp.ack(end, &[]);
+        (first, timed.is_some(), tcp.sender.rtt().srtt() > before + Duration::from_millis(12))
+    };
+    let ms = Duration::from_millis(1);
+    assert_eq!(measured(RttSamples::TimedSegment), (ms, true, true));
+    assert_eq!(measured(RttSamples::EachRound).0, ms);
+    assert!(!measured(RttSamples::EachRound).1);
+}
+
+#[test]
+fn a_loss_or_a_timeout_gives_the_timed_segment_up() {
+    let timed = || {
+        let mut tcp = Driven::with(LossRecovery::Reno, 8.0, |transport| {
+            transport.variations.rtt_samples = RttSamples::TimedSegment;
+        });
+        tcp.sent();
+        assert_eq!(tcp.sender.timed, Some((MSS, Instant::ZERO)));
+        tcp
+    };
+    let mut tcp = timed();
+    tcp.expire();
+    assert_eq!(tcp.sender.timed, None);
+    let mut tcp = timed();
+    for _ in 0..3 {
+        tcp.ack(0, &[]);
+    }
+    assert_eq!(tcp.sender.timed, None);
+}

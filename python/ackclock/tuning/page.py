@@ -14,8 +14,8 @@ from ackclock.page import render
 from ackclock.page.scatter import Dots, scatter
 from ackclock.stats import CONFIDENCE
 from ackclock.store import write_whole
-from ackclock.tune import Trial, Tuning
-from ackclock.tune.present import remark, sentence, trial_rows, tuning_json
+from ackclock.tuning import Trial, Tuning
+from ackclock.tuning.present import remark, sentence, trial_rows, tuning_json
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

@@ -13,7 +13,7 @@ from ackclock import _core
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.evaluation.standing import Scale, Standing
 from ackclock.stats import CONFIDENCE, Estimate
-from ackclock.tune import Finalist, Trial, Tuning
+from ackclock.tuning import Finalist, Trial, Tuning
 
 #: What distances are measured in, as the end of a column's name.
 _UNITS = {"efficiency": "points", "loss_rate": "points", "queue_delay": "ms", "jain_index": "index"}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.errors import InputError
-from ackclock.tune.space import Space
+from ackclock.tuning.space import Space
 
 if TYPE_CHECKING:
     import numpy

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +12,11 @@ from ackclock.evaluation.standing import Standing
 from ackclock.evaluation.suite import Contender, Suite
 from ackclock.executor import Executor
 from ackclock.store import Store
-from ackclock.study import Study, run_study
-from ackclock.tune.budget import Budget
-from ackclock.tune.objective import Objective, Runs, runs_of
-from ackclock.tune.search import Search, Values, key_of
-from ackclock.tune.space import Space
+from ackclock.tuning.bench import Bench
+from ackclock.tuning.budget import Budget
+from ackclock.tuning.objective import Objective
+from ackclock.tuning.search import Search, Values, key_of
+from ackclock.tuning.space import Space
 
 #: Paired seeds per environment while searching.
 DEFAULT_REPLICATES = 2
@@ -111,6 +110,7 @@ def tune(
     metric: str = DEFAULT_METRIC,
     constrained: bool = False,
     replicates: int = DEFAULT_REPLICATES,
+    check_replicates: int | None = None,
     seed: int = 1,
     out: str | Path | None = None,
     executor: Executor | None = None,
@@ -121,92 +121,30 @@ def tune(
 
     `cc`: as for `evaluate`; parameters given with it stay. `budget`: runs (`2000`) or a time (`10 min`) of
     the search; the check of the best on new luck comes on top. `over`: `PARAM=lo..hi`. `constrained`: keep to
-    the constraints that Reddy et al. print. `replicates`: paired seeds per environment in the search; the
-    check has as many as the suite says. `out`: a folder to keep the runs in, which the same search takes up.
-    Raises `AckclockError`.
+    the constraints that Reddy et al. print. `replicates`: paired seeds per environment in the search;
+    `check_replicates`: of the check, as many as the suite says by default. `out`: a folder to keep the runs
+    in, which the same search takes up. Raises `AckclockError`.
     """
     loaded = Suite.load(suite)
     space = Space.of(cc, over, constrained=constrained)
     objective = Objective.of(loaded, metric)
     limit = Budget.parse(budget)
+    count = check_replicates or loaded.replicates
     search = Search(space, seed)
     with Store(out) as store:
         store.claim()
-        bench = _Bench(loaded, store, executor, workers, progress)
+        bench = Bench(loaded, store, executor, workers, progress)
         bench.expected = limit.runs or 0
         trials, converged = _search(space, objective, search, bench, limit, seed, replicates)
-        finalists = _check(space, objective, bench, trials, (seed + 1) % 2**63)
-    return Tuning(space, objective, limit, seed, replicates, loaded.replicates, trials, finalists, converged)
-
-
-class _Bench:
-    """Runs candidates over a suite, all on the same luck, and keeps the runs."""
-
-    def __init__(
-        self,
-        suite: Suite,
-        store: Store,
-        executor: Executor | None,
-        workers: int | None,
-        progress: Callable[[int, int], None],
-    ) -> None:
-        self.suite = suite
-        self._store, self._executor, self._workers, self._progress = store, executor, workers, progress
-        #: Runs that are meant to be run, as far as that is known.
-        self.expected = 0
-        #: Points of the store: what `ackclock query` tells of each run.
-        self._points: list[tuple[int, str, int, int, str]] = []
-        self.runs = 0
-
-    def run(
-        self, candidates: Sequence[tuple[Values, Contender]], seed: int, replicates: int
-    ) -> Iterator[Runs]:
-        """Run candidates as one study, and give the runs of each."""
-        rows = [self._studies(contender, seed, replicates) for _, contender in candidates]
-        self._note(candidates, rows, seed)
-        everything = Study(tuple(job for row in rows for study in row.values() for job in study.jobs))
-        before = self.runs
-        self.runs += len(everything.jobs)
-        # Runs that two candidates share count for both in the budget, and once here.
-        distinct = len({job.key for job in everything.jobs})
-        end = max(self.runs, self.expected)
-
-        def tell(done: int, _: int) -> None:
-            self._progress(before + len(everything.jobs) - distinct + done, end)
-
-        outcomes = iter(
-            run_study(everything, self._store, executor=self._executor, workers=self._workers, progress=tell)
-        )
-        for row in rows:
-            yield runs_of({name: [next(outcomes) for _ in study.jobs] for name, study in row.items()})
-
-    def _studies(self, contender: Contender, seed: int, replicates: int) -> dict[str, Study]:
-        return {
-            environment.id: Study.of(
-                environment.scenario(contender.text, self.suite.test_groups),
-                seed=seed,
-                replicates=replicates,
-                samples=False,
-            )
-            for environment in self.suite.environments
-        }
-
-    def _note(
-        self, candidates: Sequence[tuple[Values, Contender]], rows: Sequence[dict[str, Study]], seed: int
-    ) -> None:
-        for (values, _), row in zip(candidates, rows, strict=True):
-            for name, study in row.items():
-                settings = json.dumps({"environment": name, **values})
-                number, first = len(self._points), study.jobs[0]
-                self._points.append((number, first.scenario_hash, seed, len(study.jobs), settings))
-        self._store.set_points(f"tune-{self.suite.name}", self._points)
+        finalists = _check(space, objective, bench, trials, (seed + 1) % 2**63, count)
+    return Tuning(space, objective, limit, seed, replicates, count, trials, finalists, converged)
 
 
 def _search(
     space: Space,
     objective: Objective,
     search: Search,
-    bench: _Bench,
+    bench: Bench,
     budget: Budget,
     seed: int,
     replicates: int,
@@ -237,7 +175,7 @@ def _search(
 
 
 def _check(
-    space: Space, objective: Objective, bench: _Bench, trials: Sequence[Trial], seed: int
+    space: Space, objective: Objective, bench: Bench, trials: Sequence[Trial], seed: int, replicates: int
 ) -> tuple[Finalist, ...]:
     """Run the best of the search and the default on other luck: the best of many trials had luck, too."""
     default = space.default
@@ -256,9 +194,7 @@ def _check(
             constraints(contender.resolved),
             values == default,
         )
-        for (values, contender), runs in zip(
-            candidates, bench.run(candidates, seed, bench.suite.replicates), strict=True
-        )
+        for (values, contender), runs in zip(candidates, bench.run(candidates, seed, replicates), strict=True)
     ]
     return tuple(
         sorted(

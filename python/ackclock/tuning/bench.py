@@ -1,0 +1,77 @@
+"""Runs of candidates over a suite, kept in a store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+
+from ackclock.evaluation.suite import Contender, Suite
+from ackclock.executor import Executor
+from ackclock.store import Store
+from ackclock.study import Study, run_study
+from ackclock.tuning.objective import Runs, runs_of
+from ackclock.tuning.search import Values
+
+
+class Bench:
+    """Runs candidates over a suite, all on the same luck, and keeps the runs."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        store: Store,
+        executor: Executor | None,
+        workers: int | None,
+        progress: Callable[[int, int], None],
+    ) -> None:
+        self.suite = suite
+        self._store, self._executor, self._workers, self._progress = store, executor, workers, progress
+        #: Runs that are meant to be run, as far as that is known.
+        self.expected = 0
+        #: Points of the store: what `ackclock query` tells of each run.
+        self._points: list[tuple[int, str, int, int, str]] = []
+        #: Runs so far, stored ones included.
+        self.runs = 0
+
+    def run(
+        self, candidates: Sequence[tuple[Values, Contender]], seed: int, replicates: int
+    ) -> Iterator[Runs]:
+        """Run candidates as one study, and give the runs of each."""
+        rows = [self._studies(contender, seed, replicates) for _, contender in candidates]
+        self._note(candidates, rows, seed)
+        everything = Study(tuple(job for row in rows for study in row.values() for job in study.jobs))
+        before = self.runs
+        self.runs += len(everything.jobs)
+        # Runs that two candidates share count for both in the budget, and once here.
+        distinct = len({job.key for job in everything.jobs})
+        end = max(self.runs, self.expected)
+
+        def tell(done: int, _: int) -> None:
+            self._progress(before + len(everything.jobs) - distinct + done, end)
+
+        outcomes = iter(
+            run_study(everything, self._store, executor=self._executor, workers=self._workers, progress=tell)
+        )
+        for row in rows:
+            yield runs_of({name: [next(outcomes) for _ in study.jobs] for name, study in row.items()})
+
+    def _studies(self, contender: Contender, seed: int, replicates: int) -> dict[str, Study]:
+        return {
+            environment.id: Study.of(
+                environment.scenario(contender.text, self.suite.test_groups),
+                seed=seed,
+                replicates=replicates,
+                samples=False,
+            )
+            for environment in self.suite.environments
+        }
+
+    def _note(
+        self, candidates: Sequence[tuple[Values, Contender]], rows: Sequence[dict[str, Study]], seed: int
+    ) -> None:
+        for (values, _), row in zip(candidates, rows, strict=True):
+            for name, study in row.items():
+                settings = json.dumps({"environment": name, **values})
+                number, first = len(self._points), study.jobs[0]
+                self._points.append((number, first.scenario_hash, seed, len(study.jobs), settings))
+        self._store.set_points(f"tune-{self.suite.name}", self._points)

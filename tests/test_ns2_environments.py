@@ -1,0 +1,93 @@
+"""The environments that are compared with ns-2, as far as they can be tested without ns-2."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ackclock import _core
+
+TOOLS = Path(__file__).resolve().parents[1] / "tools" / "ns2"
+sys.path.append(str(TOOLS))
+
+from cases import Case, cases  # noqa: E402
+from comparable import NotComparable  # noqa: E402
+from cross import Cross, cross  # noqa: E402
+from environments import compiled  # noqa: E402
+from intervals import Difference  # noqa: E402
+from scenario import arguments  # noqa: E402
+from scores import Cell, Row, scores  # noqa: E402
+
+
+def environment(*words: str) -> _core.Scenario:
+    return compiled(Case(*words))
+
+
+def test_every_environment_has_a_counterpart() -> None:
+    found = list(cases())
+    assert len(found) == 4 * 2 * 2 * 4
+    for case in found:
+        assert arguments(environment(*case.words))["flows"] == 10
+
+
+def test_an_environment_uses_every_argument_of_the_script() -> None:
+    script = (TOOLS / "dumbbell.tcl").read_text()
+    declared = script.split("array set p {")[1].split("}")[0].split()[::2]
+    used = set(arguments(environment("sq-low", "red", "sack", "mimd(.1, .5)")))
+    assert used | {"seed"} == set(declared)
+
+
+def test_cross_traffic_leaves_a_square_wave() -> None:
+    words = arguments(environment("sq-high", "drop-tail", "sack", "aimd(1, .5)"))
+    assert str(words["cbr"]).split()[:6] == ["0", "0", "5", "90000000", "10", "0"]
+    assert (words["cbr_packet"], len(str(words["cbr"]).split())) == (1040, 2 * 12)
+
+
+def test_the_mean_of_cross_traffic() -> None:
+    source = Cross(((0.0, 0.0), (5.0, 60.0)), 1000)
+    # Nothing for 1 s, then 60 bit/s for 2 s.
+    assert source.mean_bps(4.0, 7.0) == pytest.approx(40.0)
+    assert Cross().mean_bps(4.0, 7.0) == 0.0
+    assert Cross().arguments == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ({"count": 2}, "flows.cross"),
+        ({"start": "1 s"}, "flows.cross"),
+        ({"traffic": {"kind": "cbr", "rate": "1 Mbit/s", "leaves": {"kind": "ramp"}}}, "leaves"),
+    ],
+)
+def test_cross_traffic_that_ns2_does_not_have_is_refused(change: dict[str, object], key: str) -> None:
+    with pytest.raises(NotComparable, match=key):
+        cross({"name": "cross", "traffic": {"kind": "cbr", "rate": "1 Mbit/s"}, **change}, 60.0)
+
+
+def test_scores_by_hand() -> None:
+    # 100 Mbit/s of which 90 are taken, for 50 s; of 1 MB/s each packet has 1000 B.
+    found = scores(environment("cons-low", "red", "reno", "aimd(1, .5)"))
+    run = {
+        "goodput_Bps": 1e6,
+        "drops": 30.0,
+        "arrivals": 600.0,
+        "sent": 62_500.0,
+        "queue_delay_s": 0.02,
+        # 80 Mbit/s.
+        "cbr_Bps": 10e6,
+    }
+    assert [score.of(run) for score in found] == pytest.approx([0.8, 0.4, 0.05, 0.2, 20.0])
+
+
+def test_the_worst_score_is_the_verdict_of_an_environment() -> None:
+    fraction = Cell("goodput fraction", Difference(0.9, 0.91, 0.005), relative=False, bound=0.02)
+    loss = Cell("loss", Difference(0.01, 0.012, 0.001), relative=True, bound=0.25)
+    shown = Cell("shown", Difference(0.0, 1.0, 0.0), relative=True, bound=None)
+    case = Case("cons-low", "red", "sack", "aiad(1, 3)")
+    assert (fraction.verdict, loss.verdict, shown.verdict) == ("inside", "undecided", "-")
+    assert Row(case, (fraction, shown)).verdict == "inside"
+    done = Row(case, (fraction, loss, shown))
+    assert done.verdict == "undecided"
+    assert done.text == (
+        "| cons-low | red | sack | aiad(1, 3) | 0.900 +0.010 ± 0.005 | 0.01 +20.0 ± 10.0 % | 0 | undecided |"
+    )

@@ -1,0 +1,32 @@
+"""The linear controls in ns-2: its standard one, and the binomial ones of `windowOption_` 6."""
+
+from typing import Any
+
+from comparable import NotComparable
+
+STANDARD, BINOMIAL = 1, 6
+
+
+def window(place: str, cc: dict[str, Any]) -> dict[str, object]:
+    """The arguments of `dumbbell.tcl` for a congestion control.
+
+    Binomial controls add a / w^k per round trip and take away (1 - b) w^l.
+
+    Raises:
+        NotComparable: for one that ns-2 does not have.
+    """
+    match cc["kind"]:
+        case "aimd":
+            return {"window_option": STANDARD, "increase": cc["increase"], "remaining": cc["remaining"]}
+        case "aiad":
+            return {**binomial(k=0, l=0), "increase": cc["increase"], "remaining": 1 - cc["removed"]}
+        case "mimd":
+            return {**binomial(k=-1, l=1), "increase": cc["increase"], "remaining": cc["remaining"]}
+        case "miad":
+            return {**binomial(k=-1, l=0), "increase": cc["increase"], "remaining": 1 - cc["removed"]}
+    raise NotComparable(f"{place}: ns-2 has aimd, aiad, mimd and miad, not {cc['kind']}")
+
+
+def binomial(**exponents: int) -> dict[str, object]:
+    """A control of the binomial family."""
+    return {"window_option": BINOMIAL, **exponents}

@@ -1,0 +1,55 @@
+"""Runs a scenario in ns-2 and in ackclock, and brings what they measure under the same names."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import ns2
+from ackclock import _core
+from scenario import arguments
+
+Measures = dict[str, float]
+# Runs at a time.
+WORKERS = 2
+
+
+def both(scenario: _core.Scenario, seeds: int, pool: ThreadPoolExecutor) -> tuple[list[Measures], ...]:
+    """What ns-2 measures, and what ackclock measures, run by run."""
+    common = arguments(scenario)
+
+    def in_ns2(replicate: int) -> Measures:
+        return ns2.run({**common, "seed": ns2.seed(replicate)})
+
+    def in_ackclock(replicate: int) -> Measures:
+        return measures(json.loads(scenario.run(replicate=replicate).to_json()))
+
+    def collect(run: Callable[[int], Measures]) -> list[Measures]:
+        return list(pool.map(run, range(seeds)))
+
+    return collect(in_ns2), collect(in_ackclock)
+
+
+def measures(run: dict[str, Any]) -> Measures:
+    """What `ackclock run --json` says, in the names of `dumbbell.tcl`."""
+    bottleneck = next(link for link in run["links"] if link["name"] == "bottleneck")
+
+    def total(key: str) -> float:
+        return float(sum(flow[key] for flow in run["flows"]))
+
+    return {
+        "goodput_Bps": run["summary"]["goodput_bps"] / 8,
+        "arrivals": bottleneck["arrivals"],
+        "departures": bottleneck["forwarded"],
+        "drops": bottleneck["drops"],
+        "marks": bottleneck["marks"],
+        "access_drops": total("access_drops"),
+        "sent": total("sent"),
+        "retransmits": total("retransmits"),
+        "timeouts": total("timeouts"),
+        "cbr_sent": float(sum(source["sent"] for source in run["datagrams"])),
+        "cbr_Bps": sum(source["delivered_bps"] for source in run["datagrams"]) / 8,
+        "queue_delay_s": bottleneck["queue_delay_mean_s"],
+        "utilization": bottleneck["utilization"],
+        "jain": run["summary"]["jain_index"],
+    }
