@@ -139,6 +139,15 @@ impl<T: Carried> Link<T> {
             }
             verdict
         };
+        if verdict != Verdict::Queued {
+            self.count(verdict, bytes, in_profile);
+        }
+        verdict
+    }
+
+    /// The queue did something else with a packet than to let it wait.
+    #[cold]
+    fn count(&mut self, verdict: Verdict, bytes: u64, in_profile: bool) {
         match verdict {
             Verdict::Queued => {}
             Verdict::Marked(reason) => {
@@ -154,10 +163,8 @@ impl<T: Carried> Link<T> {
             }
             Verdict::Evicting => self.evict(),
         }
-        verdict
     }
 
-    #[cold]
     fn evict(&mut self) {
         while let Some(item) = self.queue.take_evicted() {
             self.counters.drops += 1;
@@ -345,6 +352,17 @@ enum Line {
     Varying(Box<Pace>),
 }
 
+impl Line {
+    /// Sends where there is no even rate; returns when the last bit has left.
+    #[inline(never)]
+    fn send(&mut self, start: Instant, bytes: u32) -> Instant {
+        match self {
+            Line::Varying(pace) => pace.send(start, bytes),
+            Line::Delay | Line::Even(_) => start,
+        }
+    }
+}
+
 impl Transmitter {
     fn new(rate: Option<Rate>, varies: Option<Variation>) -> Self {
         let line = match (rate, varies) {
@@ -360,12 +378,8 @@ impl Transmitter {
     fn send(&mut self, start: Instant, bytes: u32) -> Instant {
         let rate = match &mut self.line {
             Line::Even(rate) => *rate,
-            Line::Delay => {
-                self.free_at = start;
-                return start;
-            }
-            Line::Varying(pace) => {
-                self.free_at = pace.send(start, bytes);
+            line => {
+                self.free_at = line.send(start, bytes);
                 return self.free_at;
             }
         };

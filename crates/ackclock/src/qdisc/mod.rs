@@ -89,42 +89,78 @@ pub trait Qdisc<T: Queued> {
     fn backlog_bytes(&self) -> u64;
 }
 
+/// The first discipline is that of most links, and costs a comparison; the others cost a call.
 macro_rules! queues {
-    ($($(#[$doc:meta])* $variant:ident: $queue:ty;)*) => {
-        /// Every discipline, dispatched without indirection.
+    ($(#[$most_doc:meta])* $most:ident: $most_queue:ty; $($(#[$doc:meta])* $variant:ident: $queue:ty;)*) => {
+        /// Every discipline.
         #[derive(Clone, Debug)]
         pub enum Queue<T> {
+            $(#[$most_doc])*
+            $most($most_queue),
             $($(#[$doc])* $variant($queue),)*
+        }
+
+        impl<T: Queued> Queue<T> {
+            #[inline(never)]
+            fn others(&mut self) -> &mut dyn Qdisc<T> {
+                match self {
+                    Queue::$most(queue) => queue,
+                    $(Queue::$variant(queue) => &mut **queue,)*
+                }
+            }
+
+            #[inline(never)]
+            fn backlog_of_others(&self) -> (u32, u64) {
+                match self {
+                    Queue::$most(queue) => (queue.backlog_packets(), queue.backlog_bytes()),
+                    $(Queue::$variant(queue) => (queue.backlog_packets(), queue.backlog_bytes()),)*
+                }
+            }
         }
 
         impl<T: Queued> Qdisc<T> for Queue<T> {
             #[inline]
             fn enqueue(&mut self, now: Instant, item: T) -> Verdict {
-                match self { $(Queue::$variant(queue) => queue.enqueue(now, item),)* }
+                match self {
+                    Queue::$most(queue) => queue.enqueue(now, item),
+                    others => others.others().enqueue(now, item),
+                }
             }
 
             #[inline]
             fn pass(&mut self, now: Instant, idle: Duration, item: &mut T) -> Verdict {
-                match self { $(Queue::$variant(queue) => queue.pass(now, idle, item),)* }
+                match self {
+                    Queue::$most(queue) => queue.pass(now, idle, item),
+                    others => others.others().pass(now, idle, item),
+                }
             }
 
             #[inline]
             fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)> {
-                match self { $(Queue::$variant(queue) => queue.dequeue(now),)* }
+                match self {
+                    Queue::$most(queue) => queue.dequeue(now),
+                    others => others.others().dequeue(now),
+                }
             }
 
             fn take_evicted(&mut self) -> Option<T> {
-                match self { $(Queue::$variant(queue) => queue.take_evicted(),)* }
+                self.others().take_evicted()
             }
 
             #[inline]
             fn backlog_packets(&self) -> u32 {
-                match self { $(Queue::$variant(queue) => queue.backlog_packets(),)* }
+                match self {
+                    Queue::$most(queue) => queue.backlog_packets(),
+                    others => others.backlog_of_others().0,
+                }
             }
 
             #[inline]
             fn backlog_bytes(&self) -> u64 {
-                match self { $(Queue::$variant(queue) => queue.backlog_bytes(),)* }
+                match self {
+                    Queue::$most(queue) => queue.backlog_bytes(),
+                    others => others.backlog_of_others().1,
+                }
             }
         }
     };

@@ -4,7 +4,7 @@ use super::measure::seconds;
 use super::packet::{Body, Flags};
 use super::plan::{DatagramPlan, Plan};
 use super::result::DatagramResult;
-use super::simulation::{Route, Simulation};
+use super::simulation::{Cover, Route, Simulation};
 use super::source::{Burst, Emitter};
 use crate::engine::ComponentId;
 use crate::link::Waits;
@@ -69,12 +69,6 @@ impl Stream {
     /// Its name.
     pub(super) fn name<'plan>(&self, plan: &'plan Plan) -> &'plan str {
         &plan.datagrams[self.row].sources[self.number].name
-    }
-
-    /// Of every packet that sets out.
-    #[inline]
-    pub(super) fn flags(&self) -> Flags {
-        self.flags
     }
 
     /// When something leaves next.
@@ -163,7 +157,7 @@ impl Simulation<'_> {
         stream.next = stream.emitter.next_burst();
         self.events.finish(id, stream.next_deadline());
         let Some(burst) = burst else { return };
-        let (route, packet) = (stream.route, u64::from(stream.packet));
+        let (route, flags, packet) = (stream.route, stream.flags, u64::from(stream.packet));
         let mut left = burst.bytes;
         while left > 0 {
             let len = left.min(packet) as u32;
@@ -174,7 +168,8 @@ impl Simulation<'_> {
             let row = &mut self.rows[stream.row];
             row.sent += 1;
             row.sent_bytes += u64::from(len);
-            self.inject(now, self.flows.len() + index, route, Ecn::NotEct, len, body);
+            let index = self.flows.len() + index;
+            self.inject(now, Cover { index, route, flags, ecn: Ecn::NotEct, wire_len: len }, body);
         }
     }
 

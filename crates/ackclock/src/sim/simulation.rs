@@ -100,6 +100,17 @@ pub(super) struct Flow {
     pub(super) log: TransferLog,
 }
 
+/// What a new packet has beside its body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cover {
+    /// Whose it is: a flow, or behind all flows a source of datagrams.
+    pub(super) index: usize,
+    pub(super) route: Route,
+    pub(super) flags: Flags,
+    pub(super) ecn: Ecn,
+    pub(super) wire_len: u32,
+}
+
 /// A step of a route.
 #[derive(Clone, Copy, Debug)]
 enum Hop {
@@ -373,11 +384,7 @@ impl<'plan> Simulation<'plan> {
                 match self.links[link as usize].enqueue(now, packet) {
                     Verdict::Queued | Verdict::Marked(_) => {}
                     Verdict::Dropped(_) => self.drop_at(now, link, packet),
-                    Verdict::Evicting => {
-                        while let Some(evicted) = self.links[link as usize].take_evicted() {
-                            self.drop_at(now, link, evicted);
-                        }
-                    }
+                    Verdict::Evicting => self.drop_evicted(now, link),
                 }
                 if self.hands_over[link as usize] {
                     self.hand_over(link as usize);
@@ -389,7 +396,16 @@ impl<'plan> Simulation<'plan> {
         }
     }
 
+    /// The queue of a link has dropped packets for another one.
+    #[cold]
+    fn drop_evicted(&mut self, now: Instant, link: u32) {
+        while let Some(evicted) = self.links[link as usize].take_evicted() {
+            self.drop_at(now, link, evicted);
+        }
+    }
+
     /// The queue of a link has dropped a packet.
+    #[cold]
     fn drop_at(&mut self, now: Instant, link: u32, packet: Packet) {
         self.trace(now, link, &packet, PacketEvent::Drop);
         self.bodies.take(packet.body);
@@ -458,7 +474,8 @@ impl<'plan> Simulation<'plan> {
             segment.seq += flow.base;
             let (route, wire_len) = (flow.forward, segment.len + flow.data_overhead);
             let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
-            self.inject(now, index, route, ecn, wire_len, Body::Data(segment));
+            let cover = Cover { index, route, flags: flow.flags, ecn, wire_len };
+            self.inject(now, cover, Body::Data(segment));
         }
         if let Some(deadline) = self.flows[index].sender.next_deadline() {
             self.events.schedule(self.components.sender(index), deadline);
@@ -479,7 +496,8 @@ impl<'plan> Simulation<'plan> {
         };
         let (route, wire_len) = (flow.reverse, flow.ack_len + sack_len + ecn_len);
         // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
-        self.inject(now, index, route, Ecn::NotEct, wire_len, Body::Ack(ack));
+        let cover = Cover { index, route, flags: flow.flags, ecn: Ecn::NotEct, wire_len };
+        self.inject(now, cover, Body::Ack(ack));
     }
 
     /// The client at the receiver asks.
@@ -487,18 +505,16 @@ impl<'plan> Simulation<'plan> {
         let flow = &self.flows[index];
         let Application::Web(web) = &flow.application else { return };
         let (route, len) = (flow.reverse, web.request_len());
-        self.inject(now, index, route, Ecn::NotEct, len + flow.ack_len, Body::Request { number, len });
+        let cover = Cover { index, route, flags: flow.flags, ecn: Ecn::NotEct, wire_len: len + flow.ack_len };
+        self.inject(now, cover, Body::Request { number, len });
     }
 
     /// Puts a new packet on its way.
     #[inline]
-    pub(super) fn inject(&mut self, now: Instant, index: usize, route: Route, ecn: Ecn, wire_len: u32, body: Body) {
+    pub(super) fn inject(&mut self, now: Instant, cover: Cover, body: Body) {
+        let Cover { index, route, flags, ecn, wire_len } = cover;
         self.entered.add(wire_len);
         let body = self.bodies.keep(body);
-        let flags = match self.flows.get(index) {
-            Some(flow) => flow.flags,
-            None => self.streams[index - self.flows.len()].flags(),
-        };
         let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn, flags };
         if let Some(tracer) = &mut self.tracer {
             tracer.sent(&packet, &self.bodies);
