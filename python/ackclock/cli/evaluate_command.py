@@ -16,7 +16,7 @@ from ackclock.cli.options import json_option, set_option
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
 from ackclock.evaluation.report import write_report
-from ackclock.evaluation.scoreboard import scoreboard_json, scoreboard_table, standings_table, watch_table
+from ackclock.evaluation.scoreboard import scoreboard_json, tables
 from ackclock.evaluation.suite import Suite
 from ackclock.evaluation.verdict import verdict
 
@@ -108,9 +108,8 @@ def command(
         gate = {} if before is None else {"gate": gate_json(before, checks)}
         click.echo(json.dumps(scoreboard_json(board) | gate, indent=2))
     else:
-        show(scoreboard_table(board))
-        show(watch_table(board))
-        show(standings_table(board))
+        for table in tables(board):
+            show(table)
         click.echo(verdict(board))
     click.echo(f"report: {report}", err=True)
     return _tell(checks)

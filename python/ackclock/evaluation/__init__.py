@@ -66,11 +66,11 @@ class Evaluation:
     def _repr_html_(self) -> str:
         from rich.console import Console
 
-        from ackclock.evaluation.scoreboard import scoreboard_table, standings_table, watch_table
+        from ackclock.evaluation.scoreboard import tables
 
         text = io.StringIO()
         console = Console(file=text, width=100, markup=False, emoji=False)
-        console.print(scoreboard_table(self.board), watch_table(self.board), standings_table(self.board))
+        console.print(*tables(self.board))
         return f"<p>{html.escape(self.verdict)}</p><pre>{html.escape(text.getvalue())}</pre>"
 
 

@@ -55,6 +55,12 @@ def _add_block(table: Table, board: Scoreboard, result: Result) -> None:
     table.add_section()
 
 
+def tables(board: Scoreboard) -> list[Table]:
+    """Return the tables of a comparison; that of what environments are about where one is about anything."""
+    watched = any(result.environment.watch is not None for result in board.results)
+    return [scoreboard_table(board), *([watch_table(board)] if watched else []), standings_table(board)]
+
+
 def watch_table(board: Scoreboard) -> Table:
     """Return what single environments are about, one row each, one column per contender."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
