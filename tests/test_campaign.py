@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
-from helpers import ACKCLOCK, cli
+from helpers import ACKCLOCK, cli, rows
 
 from ackclock.campaign import run_grid, summaries
 from ackclock.executor import Chunk, Threads, execute_chunk
@@ -61,17 +61,6 @@ def study(tiny: Path, tmp_path: Path) -> Path:
     path = tmp_path / "study.toml"
     path.write_text(STUDY)
     return path
-
-
-def rows(folder: Path) -> dict[str, str]:
-    """What is stored; the CPU time in each document gives away whether the engine ran again."""
-    index = sqlite3.connect(folder / "runs.sqlite")
-    try:
-        return dict(index.execute("SELECT key, result_json FROM runs"))
-    except sqlite3.OperationalError:
-        return {}
-    finally:
-        index.close()
 
 
 def test_one_or_two_workers_leave_the_same_files(study: Path, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sqlite3
 import subprocess
 import sys
 import sysconfig
@@ -15,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from helpers import TINY, cli, without_cpu_time
+from helpers import TINY, cli, rows, without_cpu_time
 from test_interrupt import interrupted, started
 
 from ackclock.campaign import run_grid
@@ -130,16 +129,6 @@ def study_file(tmp_path: Path, replicates: int, *, scenario: str = TINY, name: s
     path = tmp_path / f"{name}.toml"
     path.write_text(STUDY.format(replicates=replicates))
     return path
-
-
-def rows(folder: Path) -> dict[str, str]:
-    index = sqlite3.connect(folder / "runs.sqlite")
-    try:
-        return dict(index.execute("SELECT key, result_json FROM runs"))
-    except sqlite3.OperationalError:
-        return {}
-    finally:
-        index.close()
 
 
 def same_files(one: Path, other: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from ackclock.errors import InputError
 from ackclock.evaluation.score import COMMON, Metric, Result, Score, Scoreboard, score
 from ackclock.evaluation.scoreboard import estimate_text, interval_text, scoreboard_json, standings_table
 from ackclock.evaluation.standing import Yardstick
@@ -259,3 +260,15 @@ def test_in_company_only_the_flows_under_test_are_scored() -> None:
     flows = UnderTest(run, ("test",))
     assert flows.goodput_fraction("delivered_bps") == pytest.approx(3 / 5)
     assert flows.spread == pytest.approx(1 / 1.5)
+
+
+def test_transfers_that_arrive_are_watched_as_a_group() -> None:
+    run = document({"test": [1e6]})
+    run["transfers"] = [{"group": "mice", "goodput_bps": 2e6, "fct_mean_s": 0.5}]
+    times = Watch(metric="completion-time", group="mice", label="mice", better="lower")
+    assert watched(times, run) == (0.5,)
+    assert watched(replace(times, metric="group-goodput", scale=1e-6), run) == (2.0,)
+    run["transfers"][0]["fct_mean_s"] = None
+    assert watched(times, run) == (100.0,)
+    with pytest.raises(InputError, match="share says nothing of 'mice'"):
+        watched(replace(times, metric="share"), run)

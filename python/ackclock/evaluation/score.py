@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ackclock.bootstrap import bootstrap_estimate
+from ackclock.errors import InputError
 from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
 from ackclock.stats import Estimate, estimate, paired_difference
@@ -206,6 +207,8 @@ def _harms(results: Sequence[Result], name: str) -> dict[str, list[tuple[float, 
 
 def _watched(watch: Watch, run: Document) -> float:
     flows = [flow for flow in run["flows"] if flow["group"] == watch.group]
+    if not flows:
+        return watch.scale * _watched_transfers(watch, run)
     goodput_bps = math.fsum(flow["goodput_bps"] for flow in flows)
     match watch.metric:
         case "share":
@@ -226,3 +229,19 @@ def _watched(watch: Watch, run: Document) -> float:
         case other:
             raise ValueError(f"unknown metric {other!r} in a suite")
     return value * watch.scale
+
+
+def _watched_transfers(watch: Watch, run: Document) -> float:
+    """Return what is watched of transfers that arrive, which have no flows of their own."""
+    group = next((each for each in run.get("transfers", ()) if each["group"] == watch.group), None)
+    match watch.metric, group:
+        case "group-goodput", dict():
+            return float(group["goodput_bps"])
+        case "completion-time", dict():
+            # None ended: the time they had is a lower bound.
+            mean_s = group["fct_mean_s"]
+            return float(run["duration_s"] if mean_s is None else mean_s)
+        case metric, _:
+            raise InputError(
+                f"watch.metric: {metric} says nothing of {watch.group!r}, which is no group of flows"
+            )
