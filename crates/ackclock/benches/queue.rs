@@ -17,6 +17,9 @@ const SLOT: Duration = Duration::from_micros(120);
 const LIMIT: Limit = Limit::Packets(60);
 
 /// Poisson arrivals at so many packets a slot.
+/// Makes an empty queue.
+type Fresh = fn() -> Queue<Item>;
+
 fn arrivals(load: f64) -> Vec<Instant> {
     let mut luck = Luck::new(1, 0).stream("arrivals", "bench");
     let mut now = Instant::ZERO;
@@ -111,7 +114,7 @@ fn queues(bench: &mut Criterion) {
         let schedule = arrivals(load);
         let mut group = bench.benchmark_group(format!("load {load}"));
         group.throughput(Throughput::Elements(ARRIVALS as u64));
-        let queues: [(&str, fn() -> Queue<Item>); 5] =
+        let queues: [(&str, Fresh); 5] =
             [("drop-tail", drop_tail), ("red", red), ("drr", drr), ("sfq", sfq), ("rio", rio)];
         for (name, queue) in queues {
             group.bench_with_input(BenchmarkId::from_parameter(name), &schedule, |bencher, schedule| {
