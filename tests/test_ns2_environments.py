@@ -1,5 +1,6 @@
 """The environments that are compared with ns-2, as far as they can be tested without ns-2."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from environments import compiled  # noqa: E402
 from intervals import Difference  # noqa: E402
 from scenario import arguments  # noqa: E402
 from scores import Cell, Row, judge, scores  # noqa: E402
+from sides import measures  # noqa: E402
 
 
 def environment(*words: str) -> _core.Scenario:
@@ -91,6 +93,20 @@ def test_the_worst_score_is_the_verdict_of_an_environment() -> None:
     assert done.text == (
         "| cons-low | red | sack | aiad(1, 3) | 0.900 +0.010 ± 0.005 | 0.01 +20.0 ± 10.0 % | 0 | undecided |"
     )
+
+
+def test_cross_traffic_is_measured_where_there_is_some() -> None:
+    def measured(scenario: _core.Scenario) -> dict[str, float]:
+        return measures(json.loads(scenario.run().to_json()))
+
+    short = ["duration=3 s", "warmup=2 s"]
+    beside = measured(compiled(Case("cons-low", "red", "sack", "aimd(1, .5)"), short))
+    # 90 Mbit/s for 1 s in packets of 1040 B.
+    assert beside["cbr_sent"] == pytest.approx(90e6 / 8 / 1040, abs=1)
+    assert 0 < beside["cbr_Bps"] < 100e6 / 8
+    file = TOOLS / "scenarios" / "c.toml"
+    alone = measured(_core.Scenario.from_toml(file.read_text(), str(file), short))
+    assert (alone["cbr_sent"], alone["cbr_Bps"]) == (0.0, 0.0)
 
 
 def test_few_drops_are_not_judged() -> None:

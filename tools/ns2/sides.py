@@ -33,6 +33,7 @@ def both(scenario: _core.Scenario, seeds: int, pool: ThreadPoolExecutor) -> tupl
 def measures(run: dict[str, Any]) -> Measures:
     """What `ackclock run --json` says, in the names of `dumbbell.tcl`."""
     bottleneck = next(link for link in run["links"] if link["name"] == "bottleneck")
+    datagrams = run.get("datagrams", ())
 
     def total(key: str) -> float:
         return float(sum(flow[key] for flow in run["flows"]))
@@ -47,8 +48,8 @@ def measures(run: dict[str, Any]) -> Measures:
         "sent": total("sent"),
         "retransmits": total("retransmits"),
         "timeouts": total("timeouts"),
-        "cbr_sent": float(sum(source["sent"] for source in run["datagrams"])),
-        "cbr_Bps": sum(source["delivered_bps"] for source in run["datagrams"]) / 8,
+        "cbr_sent": float(sum(source["sent"] for source in datagrams)),
+        "cbr_Bps": sum(source["delivered_bps"] for source in datagrams) / 8,
         "queue_delay_s": bottleneck["queue_delay_mean_s"],
         "utilization": bottleneck["utilization"],
         "jain": run["summary"]["jain_index"],
