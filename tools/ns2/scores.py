@@ -101,7 +101,7 @@ def scores(scenario: _core.Scenario) -> tuple[Score, ...]:
         Score("goodput fraction", fraction, 0.02, relative=False),
         Score("of the rest", fraction_of_rest, None, relative=False),
         Score("loss", lambda run: run["drops"] / run["arrivals"], 0.25, of_drops=True),
-        Score("unacknowledged", unacknowledged, None),
+        Score("unacknowledged", unacknowledged, None, relative=False),
         Score("queueing delay, ms", lambda run: run["queue_delay_s"] * 1e3, 0.1),
     )
 
