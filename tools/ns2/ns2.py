@@ -34,7 +34,7 @@ def seed(replicate: int) -> int:
 
 
 def run(arguments: Mapping[str, object]) -> dict[str, float]:
-    """Runs one simulation and returns its measures, without those per flow.
+    """Runs one simulation and returns its measures; of those per flow the least and the most.
 
     `arguments` are keys of `dumbbell.tcl`.
     """
@@ -45,5 +45,9 @@ def run(arguments: Mapping[str, object]) -> dict[str, float]:
             f"ns {SCRIPT.name} {' '.join(words)}: exit code {done.returncode}\n{done.stderr}{done.stdout}"
         )
     measures = dict(pair.split("=") for pair in done.stdout.split())
-    measures.pop("flows_Bps")
-    return {key: float(value) for key, value in measures.items()}
+    flows = [float(goodput) for goodput in measures.pop("flows_Bps").split(",")]
+    return {
+        **{key: float(value) for key, value in measures.items()},
+        "least_Bps": min(flows),
+        "most_Bps": max(flows),
+    }
