@@ -23,7 +23,7 @@ SOME_SURVIVE := || case $$? in 2|3) ;; *) exit 1 ;; esac
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build test-rust test-wheel test-python bench bench-queue compare-ns2 verify-ns2 ns2 ns2-examples fuzz mutants kills site wheel docs clean
+.PHONY: help demo test build test-rust test-wheel test-python bench bench-queue golden compare-ns2 verify-ns2 ns2 ns2-examples fuzz mutants kills site wheel docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -58,6 +58,9 @@ bench: build ## Speed on the reference workload, with ns-2 beside it
 
 bench-queue: ## What a packet costs in each queue, the queue alone
 	cargo bench --package ackclock --bench queue --locked
+
+golden: build ## Write the hashes of results anew that tests compare with
+	$(BIN)/python tools/bench/golden.py --write
 
 compare-ns2: build ns2 ## Compare with ns-2, side by side
 	$(BIN)/python tools/ns2/compare.py

@@ -1,0 +1,103 @@
+"""Whether runs still give the results that they gave: a hash of each against the committed one.
+
+    python tools/bench/golden.py            compare; exit code 1 and the names of runs that differ
+    python tools/bench/golden.py --write    write the hashes anew
+
+`bench/golden/runs.toml` says which runs, `bench/golden/hashes.txt` has a line for each. A hash is of all that
+a user sees of a result: metrics, histograms, every sample, every packet of a trace. What says how the machine
+got there is left out, so that a faster engine passes and another result does not.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+import tomllib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from ackclock import _core
+from ackclock.evaluation.suite import Suite
+from ackclock.scenario import Scenario
+
+FOLDER = Path(__file__).resolve().parents[2] / "bench" / "golden"
+HASHES = FOLDER / "hashes.txt"
+#: Keys of a result that say nothing of what was simulated; the hash of a scenario changes with every new key.
+NOT_PHYSICS = ("scenario", "scenario_hash", "engine_cpu_s", "events")
+
+
+def scenarios() -> Iterator[tuple[str, Scenario]]:
+    """Name and scenario of every run."""
+    tables: dict[str, Any] = tomllib.loads((FOLDER / "runs.toml").read_text(encoding="utf-8"))
+    suites = tables.pop("suites")
+    for file, runs in tables.items():
+        for name, sets in runs.items():
+            yield f"{Path(file).stem}/{name}", Scenario.from_file(FOLDER / file, sets)
+    algorithms = cycle(suites["algorithms"])
+    for name, sets in suites["set"].items():
+        suite = Suite.load(name)
+        for environment in suite.environments:
+            scenario = environment.scenario(next(algorithms), suite.test_groups, sets)
+            yield f"{name}/{environment.id}", scenario
+
+
+def digest(scenario: Scenario) -> str:
+    """The hash of a run's whole result, 16 hexadecimal digits."""
+    run = _core.Scenario.from_json(scenario.resolved_json).run()
+    document = json.loads(run.to_json())
+    physics = {key: value for key, value in document.items() if key not in NOT_PHYSICS}
+    parts = [json.dumps(physics, sort_keys=True), run.histograms_json()]
+    for table in (run.flow_samples, run.link_samples, run.packets):
+        parts.append(polars.DataFrame(table).write_csv())
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def measured() -> dict[str, str]:
+    """The hash of every run, by name."""
+    names, subjects = zip(*scenarios(), strict=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(names, pool.map(digest, subjects), strict=True))
+
+
+def committed() -> dict[str, str]:
+    """The hashes of the file."""
+    lines = HASHES.read_text(encoding="utf-8").splitlines() if HASHES.exists() else []
+    return {name: value for name, value in map(str.split, lines)}
+
+
+def differences(old: dict[str, str], new: dict[str, str]) -> list[str]:
+    """What is not the same, a line for each run."""
+    words = {
+        (True, True): "another result",
+        (True, False): "no such run any more",
+        (False, True): "a new run",
+    }
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return [f"{name}: {words[name in old, name in new]}" for name in names]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", help="write the hashes anew")
+    options = parser.parse_args()
+    new = measured()
+    changed = differences(committed(), new)
+    for line in changed:
+        print(line)
+    print(f"{len(new)} runs, {len(changed)} differ from {HASHES.relative_to(FOLDER.parents[1])}")
+    if options.write:
+        HASHES.write_text("".join(f"{name} {value}\n" for name, value in new.items()), encoding="utf-8")
+        return 0
+    return 1 if changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
