@@ -15,15 +15,16 @@ from matplotlib.axes import Axes
 BACKENDS = ("ackclock", "ns-2", "ns-3")
 #: Readable without colour: hatches of bars, markers and lines of curves.
 COLOURS = {"ackclock": "#1f5fa8", "ns-2": "#c46210", "ns-3": "#6b6b6b"}
-HATCHES = {"ackclock": "", "ns-2": "///", "ns-3": "..."}
+HATCHES = {"ackclock": "", "ns-2": "///", "ns-3": "xxx"}
 MARKERS = {"ackclock": "o", "ns-2": "s", "ns-3": "^"}
 LINES = {"routers": "-", "hosts": "--"}
 
 
 def draw(report: Report, path: Path) -> None:
     """Write the plot, the same bytes for the same report."""
-    matplotlib.rcParams["svg.hashsalt"] = "speed"
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    matplotlib.rcParams.update({"svg.hashsalt": "speed", "svg.fonttype": "none"})
+    widths = {"width_ratios": (1.3, 1)}
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained", gridspec_kw=widths)
     bars(left, [row for row in report.rows if row.workload.startswith("W") and row.topology == "routers"])
     curves(right, {(row.workload, row.topology): row for row in report.rows})
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +34,7 @@ def draw(report: Report, path: Path) -> None:
 
 def bars(axes: Axes, rows: list[Row]) -> None:
     """Packets per CPU second of the workloads, on a log axis."""
-    width = 0.8 / len(BACKENDS)
+    width = 0.87 / len(BACKENDS)
     for place, backend in enumerate(BACKENDS):
         speeds = [row.median(backend, lambda run: run.packets_per_cpu_s) for row in rows]
         at = [index + (place - 1) * width for index, speed in enumerate(speeds) if speed is not None]
@@ -47,9 +48,10 @@ def bars(axes: Axes, rows: list[Row]) -> None:
             hatch=HATCHES[backend],
             edgecolor="white",
         )
-        axes.bar_label(drawn, [_short(height) for height in heights], fontsize=8, padding=2)
+        axes.bar_label(drawn, [_short(height) for height in heights], fontsize=7, padding=2)
     axes.set_yscale("log")
     axes.set_ylim(top=axes.get_ylim()[1] * 2)
+    axes.set_xlim(-0.5, len(rows) - 0.5)
     axes.set_xticks(range(len(rows)), [row.workload for row in rows])
     axes.set_ylabel("packets per CPU second")
     axes.set_title("Workloads, ends of flows on the routers", fontsize=10)
@@ -80,11 +82,12 @@ def curves(axes: Axes, rows: dict[tuple[str, str], Row]) -> None:
     axes.set_xlabel("flows over 1 Gbit/s")
     axes.set_ylabel("CPU time per packet, ns")
     axes.set_title("Many flows", fontsize=10)
-    axes.legend(frameon=False, ncols=2, fontsize=8)
+    axes.set_ylim(top=axes.get_ylim()[1] * 5)
+    axes.legend(frameon=False, ncols=2, fontsize=8, handlelength=3.5, loc="upper left")
     axes.grid(which="major", alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _short(speed: float) -> str:
-    """As 7.6 M or 78 k."""
-    return f"{speed / 1e6:.1f} M" if speed >= 1e6 else f"{speed / 1e3:.0f} k"
+    """As 7.6M or 78k."""
+    return f"{speed / 1e6:.1f}M" if speed >= 1e6 else f"{speed / 1e3:.0f}k"
