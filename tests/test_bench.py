@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from helpers import ROOT
 
+import backends
 import instructions
 import process
 import speed_plot
@@ -117,6 +118,22 @@ def test_the_history_knows_the_last_count_of_each(tmp_path: Path, monkeypatch: p
     assert instructions.history() == {"W1": 1000.0, "W2": 3000.0}
     assert instructions.Count("W1", 900.0, 1000.0).change == "-10.0 %"
     assert instructions.Count("W1", 900.0, None).change == "-"
+
+
+def test_without_valgrind_there_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr(sys, "argv", ["instructions.py"])
+    instructions.main()
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_rivals_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    ready, missing = backends.available()
+    assert list(ready) == ["ackclock"]
+    assert [line.split(" is left out")[0] for line in missing] == ["ns-2", "ns-3"]
 
 
 def test_the_committed_history_can_be_read() -> None:

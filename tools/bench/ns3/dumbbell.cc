@@ -2,10 +2,11 @@
 //
 //   dumbbell --flows=10 --rate=100000000 ... prints one line of KEY=VALUE.
 //
-// Rates are in bits per second, times in seconds, sizes in bytes, queues in packets. `access-rate` 0 leaves the
-// access links out: the applications sit on the two routers, which is the best case. Otherwise flows share at most
-// `hosts` pairs of hosts. Without RED the queue is that of the device, and there is no traffic control above it;
-// thresholds of RED are in packets. TCP is Linux' Reno with SACK, without timestamps and delayed ACKs.
+// Rates are in bits per second, times in seconds, sizes in bytes, queues in packets. `access_rate` 0
+// leaves the access links out: the applications sit on the two routers, which is the best case. Otherwise
+// flows share at most `hosts` pairs of hosts. Without RED the queue is that of the device, and there is no
+// traffic control above it; thresholds of RED are in packets. TCP is Linux' Reno with SACK, without
+// timestamps and delayed ACKs.
 
 #include <sys/resource.h>
 
@@ -166,8 +167,9 @@ int main(int argc, char* argv[]) {
     for (uint32_t pair = 0; pair < pairs; ++pair) {
         Number(addresses,
                Connect(sources.Get(pair), routers.Get(0), p.accessRate, p.accessDelay, ACCESS_LIMIT));
-        Ipv4InterfaceContainer far = Number(
-            addresses, Connect(routers.Get(1), destinations.Get(pair), p.accessRate, p.accessDelay, ACCESS_LIMIT));
+        NetDeviceContainer last =
+            Connect(routers.Get(1), destinations.Get(pair), p.accessRate, p.accessDelay, ACCESS_LIMIT);
+        Ipv4InterfaceContainer far = Number(addresses, last);
         receivers.push_back(far.GetAddress(1));
     }
     if (pairs > 0) {
