@@ -66,6 +66,13 @@ def test_what_was_not_run_says_why(report: Report) -> None:
     assert shown["W6"][2:] == ("-", "-", "-", "-")
 
 
+def test_a_rival_that_fails_once_is_left_out() -> None:
+    row = Row("W1", "routers")
+    row.runs = {"ackclock": [run(2e6)], "ns-3": [run(1e6)]}
+    row.leave_out("ns-3", "fails")
+    assert speed_tables.speeds(Report("a machine", 1, [row], [])).rows[0][-2:] == ("fails", "-")
+
+
 def test_a_report_can_be_read_back(report: Report) -> None:
     assert Report.from_json(report.to_json()) == report
 

@@ -20,6 +20,11 @@ class Row:
     #: Why a backend has no runs.
     not_run: dict[str, str] = field(default_factory=dict)
 
+    def leave_out(self, backend: str, why: str) -> None:
+        """Take a backend out of this row, what it has measured so far included."""
+        self.runs.pop(backend, None)
+        self.not_run[backend] = why
+
     def values(self, backend: str, of: Callable[[Measurement], float]) -> list[float]:
         """A figure of every round."""
         return [of(run) for run in self.runs.get(backend, ())]

@@ -54,8 +54,12 @@ def rows(chosen: list[Workload], rounds: int, budget_s: int) -> list[Row]:
                 limit_s = None if name == "ackclock" else budget_s
                 row.runs.setdefault(name, []).append(ready[name](workload, topology, limit_s))
             except process.OverBudget:
-                row.runs.pop(name, None)
-                row.not_run[name] = f"> {budget_s} s"
+                row.leave_out(name, f"> {budget_s} s")
+            except process.Failed as error:
+                if name == "ackclock":
+                    raise
+                row.leave_out(name, "fails")
+                print(f"{workload.name}, {topology}: {error}", file=sys.stderr)
     return list(cells.values())
 
 
