@@ -35,6 +35,7 @@ def report() -> Report:
             row = Row(workload.name, topology)
             row.runs["ackclock"] = [run(speed, events=2.1 * speed) for speed in (10.7e6, 11.6e6, 12.5e6)]
             if workload.name == "S100000":
+                row.runs["ackclock"] = [run(speed, events=3e5) for speed in (54e3, 55e3, 56e3)]
                 row.not_run = {"ns-2": "> 60 s", "ns-3": "> 60 s"}
             elif workload.has_rivals:
                 row.runs["ns-2"] = [run(speed, setup_cpu_s=26.18) for speed in (1.1e6, 1.2e6, 1.3e6)]
@@ -45,7 +46,7 @@ def report() -> Report:
 
 def test_a_cell_has_the_median_and_the_range() -> None:
     assert spread([7.7, 7.5, 7.6]) == "7.60 (7.50-7.70)"
-    assert spread([0.0123]) == "0.0123"
+    assert spread([0.0123]) == "0.012"
     assert spread([]) == "-"
     assert (digits(0.0), digits(1234.5), digits(31.4, 2)) == ("0", "1234", "31")
 

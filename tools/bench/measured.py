@@ -91,6 +91,6 @@ def _ranged(middle: float, values: Sequence[float], figures: int) -> str:
 
 
 def digits(value: float, figures: int = 3) -> str:
-    """With so many significant digits, or all in front of the point."""
+    """With so many significant digits, all in front of the point, and three behind it at most."""
     places = figures - 1 - math.floor(math.log10(abs(value))) if value else 0
-    return f"{value:.{max(0, places)}f}"
+    return f"{value:.{min(max(places, 0), 3)}f}"
