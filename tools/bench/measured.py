@@ -91,6 +91,6 @@ def _ranged(middle: float, values: Sequence[float], figures: int) -> str:
 
 
 def digits(value: float, figures: int = 3) -> str:
-    """With so many significant digits, all in front of the point, and three behind it at most."""
+    """With so many significant digits, but all in front of the point, and two behind it, below 0.1 three."""
     places = figures - 1 - math.floor(math.log10(abs(value))) if value else 0
-    return f"{value:.{min(max(places, 0), 3)}f}"
+    return f"{value:.{min(max(places, 0), 2 if abs(value) >= 0.1 else 3)}f}"

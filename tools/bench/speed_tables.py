@@ -25,7 +25,7 @@ class Table:
 
     def for_terminal(self) -> RichTable:
         """With lines under the headings, within 100 columns."""
-        table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
         for place, heading in enumerate(self.headings):
             table.add_column(heading, justify="right" if place else "left")
         for row in self.rows:
