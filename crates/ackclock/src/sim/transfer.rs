@@ -193,7 +193,7 @@ impl Simulation<'_> {
         let time = web.on_response(now);
         flow.log.times_ns.push(time.as_nanos());
         if let Some(next) = flow.application.next_deadline() {
-            self.events.schedule(self.components.application(index), next);
+            self.network.events.schedule(self.network.components.application(index), next);
         }
     }
 }

@@ -18,6 +18,7 @@
 //! Deviations: windows and flights count segments and not bytes, as Linux does; the round-trip time enters
 //! the estimate once per round unless timestamps are on.
 
+mod controller;
 mod ecn;
 mod info;
 mod recovery;
@@ -27,20 +28,25 @@ pub use info::{RepairState, SenderInfo};
 
 use std::ops::AddAssign;
 
+use self::controller::Controller;
 use self::ecn::EcnState;
 use super::delivery::DeliverySampler;
 use super::rtt::{RtoTimer, Rtt};
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
 use super::transport::{ExitGrowth, LossRecovery, RttSamples, SackSender, Transport, WindowGrowth};
-use crate::cc::{Ack, Cc, CongestionControl, PathView, Phase, PhaseChange};
+use crate::cc::{Ack, Cc, PathView, Phase, PhaseChange};
 use crate::units::{Duration, Instant};
 
 /// A sender and its algorithm.
 #[derive(Debug)]
 pub struct Sender {
     transport: Transport,
-    cc: Cc,
+    /// True for the SACK sender of Fall and Floyd.
+    counts_duplicates: bool,
+    /// True if selectively acknowledged segments count as in flight until recovery begins.
+    hides_sacked: bool,
+    cc: Controller,
     snd_una: u64,
     snd_nxt: u64,
     /// The first byte beyond the peer's window: RFC 9293's SND.UNA + SND.WND.
@@ -167,11 +173,19 @@ impl WindowMean {
 
 impl Sender {
     /// A connection that is open and has nothing to send yet.
-    pub fn new(transport: Transport, cc: Cc) -> Self {
+    pub fn new(mut transport: Transport, cc: Cc) -> Self {
         let rtt = Rtt::new(&transport);
-        let mut sender = Sender {
+        // Without blocks from the peer a SACK sender behaves as Reno.
+        if transport.recovery == LossRecovery::Sack && !transport.peer_sack {
+            transport.recovery = LossRecovery::Reno;
+        }
+        let sack = transport.recovery == LossRecovery::Sack;
+        let counts_duplicates = sack && transport.variations.sack_sender != SackSender::Scoreboard;
+        Sender {
+            counts_duplicates,
+            hides_sacked: sack && (!transport.limited_transmit || counts_duplicates),
             transport,
-            cc,
+            cc: Controller::new(cc),
             snd_una: 0,
             snd_nxt: 0,
             window_edge: u64::MAX,
@@ -197,12 +211,7 @@ impl Sender {
             phase: Phase::SlowStart,
             counters: SenderCounters::default(),
             window_mean: WindowMean::default(),
-        };
-        // Without blocks from the peer a SACK sender behaves as Reno.
-        if sender.transport.recovery == LossRecovery::Sack && !sender.transport.peer_sack {
-            sender.transport.recovery = LossRecovery::Reno;
         }
-        sender
     }
 
     // ---- the application ----
@@ -279,7 +288,7 @@ impl Sender {
         let mut newly_lost = 0;
         let mut news = false;
         if self.transport.recovery == LossRecovery::Sack && !ack.sack.is_empty() {
-            if self.counts_duplicates() {
+            if self.counts_duplicates {
                 news = self.note_blocks(acked_bytes > 0, ack, &mut delivered);
             } else {
                 let before = delivered.segments;
@@ -344,7 +353,7 @@ impl Sender {
 
     /// The algorithm.
     pub fn cc(&self) -> &Cc {
-        &self.cc
+        self.cc.cc()
     }
 
     /// What was counted so far.
@@ -431,15 +440,9 @@ impl Sender {
             && matches!(self.transport.recovery, LossRecovery::Reno | LossRecovery::NewReno)
     }
 
-    /// True for the SACK sender of Fall and Floyd.
-    #[inline]
-    fn counts_duplicates(&self) -> bool {
-        self.transport.recovery == LossRecovery::Sack && self.transport.variations.sack_sender != SackSender::Scoreboard
-    }
-
     /// True if a partial ACK sends two segments.
     fn pairs_on_partial_ack(&self) -> bool {
-        self.counts_duplicates() && self.transport.variations.sack_sender == SackSender::PairOnPartialAck
+        self.counts_duplicates && self.transport.variations.sack_sender == SackSender::PairOnPartialAck
     }
 
     // ---- bookkeeping ----
