@@ -21,9 +21,14 @@ MUTANTS := PROPTEST_RNG_SEED=1 PROPTEST_MAX_SHRINK_ITERS=0 PROPTEST_DISABLE_FAIL
 # cargo-mutants ends with 2 or 3 where tests miss a mutant or never end.
 SOME_SURVIVE := || case $$? in 2|3) ;; *) exit 1 ;; esac
 
+# Installs a Debian package, or says which one is missing.
+INSTALL = { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
+	&& apt-get update -q && apt-get install -q -y --no-install-recommends $(1); } \
+	|| { echo "$(1) is missing; install as root: apt-get install $(1)" >&2; exit 1; }
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build test-rust test-wheel test-python bench bench-queue golden compare-ns2 verify-ns2 ns2 ns2-examples fuzz mutants kills site wheel docs clean
+.PHONY: help demo test build test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 verify-ns2 ns2 ns2-examples valgrind rivals fuzz mutants kills site wheel docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -32,6 +37,7 @@ demo: build ## Compare New-AIMD with the reference algorithms
 	$(BIN)/ackclock evaluate new-aimd
 
 test: test-rust test-wheel test-python site ## Everything that continuous integration runs
+	$(BIN)/python tools/bench/instructions.py --only W1
 
 build: $(INSTALLED) ## Build the command .venv/bin/ackclock
 
@@ -53,11 +59,17 @@ test-python: build ## Format, lints, types and tests of the Python half
 	MYPYPATH=tools/ns2:tools/bench:tools/docs $(BIN)/mypy --strict tools
 	$(BIN)/pytest
 
-bench: build ## Speed on the reference workload, with ns-2 beside it
-	$(BIN)/python tools/bench/bench.py
+bench: build rivals ## Speed of all workloads, with ns-2 and ns-3 beside it
+	$(BIN)/python tools/bench/speed.py
+
+bench-quick: build rivals ## The same of three workloads
+	$(BIN)/python tools/bench/speed.py --quick
 
 bench-queue: ## What a packet costs in each queue, the queue alone
 	cargo bench --package ackclock --bench queue --locked
+
+instructions: build valgrind ## Count the instructions that a packet takes
+	$(BIN)/python tools/bench/instructions.py
 
 golden: build ## Write the hashes of results anew that tests compare with
 	$(BIN)/python tools/bench/golden.py --write
@@ -69,14 +81,18 @@ verify-ns2: build ns2 ns2-examples ## Compare packet by packet with ns-2's valid
 	$(BIN)/python tools/ns2/verify.py
 
 ns2:
-	@command -v ns >/dev/null || { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
-		&& apt-get update -q && apt-get install -q -y --no-install-recommends ns2; } \
-		|| { echo "ns-2 is missing; install as root: apt-get install ns2" >&2; exit 1; }
+	@command -v ns >/dev/null || $(call INSTALL,ns2)
 
 ns2-examples:
-	@test -d /usr/share/doc/ns2/examples/tcl/test || { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
-		&& apt-get update -q && apt-get install -q -y --no-install-recommends ns2-examples; } \
-		|| { echo "ns2-examples is missing; install as root: apt-get install ns2-examples" >&2; exit 1; }
+	@test -d /usr/share/doc/ns2/examples/tcl/test || $(call INSTALL,ns2-examples)
+
+valgrind:
+	@command -v valgrind >/dev/null || $(call INSTALL,valgrind)
+
+# What cannot be installed is left out.
+rivals:
+	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true
+	@test -e /usr/include/ns3/internet-module.h || ($(call INSTALL,libns3-dev)) || true
 
 fuzz: ## Fuzz the parsers and what segments touch, FUZZ_SECONDS each
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --quiet

@@ -19,6 +19,9 @@
 # bytes through the bottleneck, behind access links of its own. 0 is silence. `cbr_sent` counts its packets
 # at the bottleneck, `cbr_Bps` is what gets through. Arrivals, departures, drops and marks there are those of
 # all packets, the rest is TCP's.
+#
+# `hosts` is how many pairs of hosts flows share; 0 gives each flow its own. `monitors` 0 is for measurements of speed: of all
+# measures it leaves the departures, and of all monitors one. `setup_cpu_s` and `run_cpu_s` are CPU time in either case.
 
 array set p {
     flows 2        duration 100   warmup 0        seed 1
@@ -33,7 +36,7 @@ array set p {
     red_weight 0.002  red_gentle 1  red_bytes 0   red_mean_packet 1000  red_by_size 0  red_wait 1  red_adaptive 0
     red_ecn 0      red_mark_below 1  ecn 0
     drr_quantum 1040  drr_buckets 1024
-    cbr ""         cbr_packet 1040
+    cbr ""         cbr_packet 1040  hosts 0       monitors 1
 }
 foreach {key value} $argv {
     if {![info exists p($key)]} {
@@ -111,10 +114,14 @@ if {$p(loss) > 0} {
     $losses drop-target [new Agent/Null]
     $ns link-lossmodel $losses $left $right
 }
-# TCP is flow 0, cross traffic flow 1.
-set bottleneck [$ns makeflowmon Fid]
-$bottleneck set-delay-samples [new Samples]
-$ns attach-fmon [$ns link $left $right] $bottleneck
+if {$p(monitors)} {
+    # TCP is flow 0, cross traffic flow 1.
+    set bottleneck [$ns makeflowmon Fid]
+    $bottleneck set-delay-samples [new Samples]
+    $ns attach-fmon [$ns link $left $right] $bottleneck
+} else {
+    set bottleneck [$ns monitor-queue $left $right ""]
+}
 
 set classes(Tahoe) Agent/TCP
 set classes(Reno) Agent/TCP/Reno
@@ -146,10 +153,17 @@ proc ends {extra} {
 }
 
 for {set i 0} {$i < $p(flows)} {incr i} {
-    ends [$extra value]
-    if {$p(access_rate) > 0} {
-        set access($i) [$ns monitor-queue $source $left ""]
-        if {$p(jitter) > 0} { delay_randomly [$ns link $source $left] $jitter }
+    if {$p(hosts) == 0 || $i < $p(hosts)} {
+        ends [$extra value]
+        set sources($i) $source
+        set destinations($i) $destination
+        if {$p(access_rate) > 0} {
+            if {$p(monitors)} { set access($i) [$ns monitor-queue $source $left ""] }
+            if {$p(jitter) > 0} { delay_randomly [$ns link $source $left] $jitter }
+        }
+    } else {
+        set source $sources([expr {$i % $p(hosts)}])
+        set destination $destinations([expr {$i % $p(hosts)}])
     }
 
     set tcp($i) [new $classes($p(tcp))]
@@ -198,6 +212,14 @@ if {$p(cbr) ne ""} {
     }
 }
 
+# CPU time of this process so far.
+proc cpu_s {} {
+    set file [open /proc/self/schedstat]
+    set nanoseconds [lindex [gets $file] 0]
+    close $file
+    return [expr {1e-9 * $nanoseconds}]
+}
+
 # Counters since the start of the run, in the array named by the argument.
 proc counters {into} {
     global ns p tcp access bottleneck
@@ -208,7 +230,7 @@ proc counters {into} {
         incr c(sent) [$tcp($i) set ndatapack_]
         incr c(retransmits) [$tcp($i) set nrexmitpack_]
         incr c(timeouts) [$tcp($i) set nrexmit_]
-        if {$p(access_rate) > 0} { incr c(access_drops) [$access($i) set pdrops_] }
+        if {[info exists access($i)]} { incr c(access_drops) [$access($i) set pdrops_] }
     }
     set c(arrivals) [$bottleneck set parrivals_]
     set c(drops) [$bottleneck set pdrops_]
@@ -228,8 +250,17 @@ proc counters {into} {
     set c(waited) [expr {[$delays cnt] > 0 ? [$delays cnt] * [$delays mean] : 0.0}]
 }
 
+proc times {} {
+    global started
+    return "setup_cpu_s=$started run_cpu_s=[expr {[cpu_s] - $started}]"
+}
+
 proc finish {} {
-    global p before after
+    global p before after bottleneck
+    if {!$p(monitors)} {
+        puts "departures=[$bottleneck set pdepartures_] drops=[$bottleneck set pdrops_] [times]"
+        exit 0
+    }
     counters after
     foreach name [array names before] { set d($name) [expr {$after($name) - $before($name)}] }
     set time [expr {double($p(duration) - $p(warmup))}]
@@ -250,10 +281,11 @@ proc finish {} {
         cbr_sent=$d(cbr_sent) cbr_Bps=[format %.8g [expr {$d(cbr_delivered) * $p(cbr_packet) / $time}]] \
         queue_delay_s=[format %.8g $delay] \
         utilization=[format %.8g [expr {$d(bytes) * 8 / ($p(rate) * $time)}]] \
-        jain=[format %.8g $jain]] " "]
+        jain=[format %.8g $jain] [times]] " "]
     exit 0
 }
 
-$ns at $p(warmup) "counters before"
+if {$p(monitors)} { $ns at $p(warmup) "counters before" }
 $ns at $p(duration) finish
+set started [cpu_s]
 $ns run

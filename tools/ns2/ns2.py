@@ -33,17 +33,20 @@ def seed(replicate: int) -> int:
     return random.Random(replicate).randrange(1, 2**31 - 1)
 
 
+def command(arguments: Mapping[str, object]) -> list[str]:
+    """The words that run `dumbbell.tcl`."""
+    return [require(), str(SCRIPT), *(str(word) for pair in arguments.items() for word in pair)]
+
+
 def run(arguments: Mapping[str, object]) -> dict[str, float]:
     """Runs one simulation and returns its measures; of those per flow the least and the most.
 
     `arguments` are keys of `dumbbell.tcl`.
     """
-    words = [str(word) for pair in arguments.items() for word in pair]
-    done = subprocess.run([require(), str(SCRIPT), *words], capture_output=True, text=True, check=False)
+    words = command(arguments)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0 or "goodput_Bps=" not in done.stdout:
-        raise Ns2Error(
-            f"ns {SCRIPT.name} {' '.join(words)}: exit code {done.returncode}\n{done.stderr}{done.stdout}"
-        )
+        raise Ns2Error(f"{' '.join(words)}: exit code {done.returncode}\n{done.stderr}{done.stdout}")
     measures = dict(pair.split("=") for pair in done.stdout.split())
     flows = [float(goodput) for goodput in measures.pop("flows_Bps").split(",")]
     return {

@@ -134,6 +134,11 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         true
     }
 
+    /// False for an algorithm that does nothing in `on_sent`: it need not be called.
+    fn hears_of_sending(&self) -> bool {
+        true
+    }
+
     /// A segment was handed to the network.
     fn on_sent(&mut self, _sent: &Sent) {}
 

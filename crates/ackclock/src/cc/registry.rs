@@ -160,7 +160,9 @@ impl CongestionControl for Cc {
     fn sends_less_for_marks(&self) -> bool {
         dispatch!(self, cc => cc.sends_less_for_marks())
     }
-    #[inline]
+    fn hears_of_sending(&self) -> bool {
+        dispatch!(self, cc => cc.hears_of_sending())
+    }
     fn on_sent(&mut self, sent: &Sent) {
         dispatch!(self, cc => cc.on_sent(sent))
     }

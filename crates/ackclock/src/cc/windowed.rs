@@ -103,6 +103,10 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         self.rule.marks() == Marks::Cut
     }
 
+    fn hears_of_sending(&self) -> bool {
+        false
+    }
+
     fn on_resume(&mut self, _now: Instant) {
         self.window.resume();
     }

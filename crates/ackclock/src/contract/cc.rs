@@ -159,6 +159,9 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
     fn sends_less_for_marks(&self) -> bool {
         self.cc.sends_less_for_marks()
     }
+    fn hears_of_sending(&self) -> bool {
+        self.cc.hears_of_sending()
+    }
     fn on_sent(&mut self, sent: &Sent) {
         self.tell(Event::Sent(*sent));
     }

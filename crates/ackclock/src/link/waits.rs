@@ -8,19 +8,18 @@ use crate::units::Duration;
 const LONGEST: Duration = Duration::from_secs(3600);
 /// Two significant digits bound the error of a percentile by 1 %.
 const DIGITS: u8 = 2;
+/// So many digits take 2^8 steps up to the first power of two that needs rounding, and half as many in each one behind.
+const STEP_BITS: u32 = 8;
 
-/// Waiting times in nanoseconds.
+/// Waiting times in nanoseconds, counted at the steps of [`Histogram`], which takes longer to find them.
 #[derive(Clone, Debug)]
 pub struct Waits {
-    histogram: Histogram<u64>,
-    /// Packets that did not wait, which are not in the histogram: on most links most of them.
-    none: u64,
+    counts: Box<[u64]>,
 }
 
 impl Default for Waits {
     fn default() -> Self {
-        let histogram = Histogram::new_with_bounds(1, LONGEST.as_nanos(), DIGITS);
-        Waits { histogram: histogram.expect("invariant: the bounds and the precision are valid"), none: 0 }
+        Waits { counts: vec![0; step(LONGEST.as_nanos()) + 1].into() }
     }
 }
 
@@ -28,23 +27,63 @@ impl Waits {
     /// A packet waited this long.
     #[inline]
     pub fn record(&mut self, wait: Duration) {
-        if wait.is_zero() {
-            self.none += 1;
-        } else {
-            self.histogram.saturating_record(wait.as_nanos());
-        }
+        self.counts[step(wait.min(LONGEST).as_nanos())] += 1;
     }
 
     /// All waits since the last [`Waits::clear`].
     pub fn histogram(&self) -> Histogram<u64> {
-        let mut all = self.histogram.clone();
-        all.saturating_record_n(0, self.none);
+        let bounds = Histogram::new_with_bounds(1, LONGEST.as_nanos(), DIGITS);
+        let mut all = bounds.expect("invariant: the bounds and the precision are valid");
+        for (step, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            all.saturating_record_n(least(step), *count);
+        }
         all
     }
 
     /// Forgets them.
     pub fn clear(&mut self) {
-        self.histogram.reset();
-        self.none = 0;
+        self.counts.fill(0);
+    }
+}
+
+/// The step that a value belongs to.
+#[inline]
+fn step(nanos: u64) -> usize {
+    let dropped = u64::BITS - STEP_BITS - (nanos | ((1 << STEP_BITS) - 1)).leading_zeros();
+    ((dropped as usize) << (STEP_BITS - 1)) + (nanos >> dropped) as usize
+}
+
+/// The least value of a step.
+fn least(step: usize) -> u64 {
+    let dropped = (step >> (STEP_BITS - 1)).saturating_sub(1);
+    ((step - (dropped << (STEP_BITS - 1))) as u64) << dropped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A step is what the histogram takes for one value.
+        #[test]
+        fn steps_are_those_of_the_histogram(nanos in prop_oneof![0u64..600, 0..=LONGEST.as_nanos()]) {
+            let waits = Waits::default().histogram();
+            prop_assert_eq!(least(step(nanos)), waits.lowest_equivalent(nanos));
+            prop_assert_eq!(least(step(nanos) + 1), waits.next_non_equivalent(nanos));
+        }
+    }
+
+    #[test]
+    fn what_is_recorded_is_in_the_histogram_until_it_is_cleared() {
+        let mut waits = Waits::default();
+        for seconds in [0, 1, 1, 5000] {
+            waits.record(Duration::from_secs(seconds));
+        }
+        let histogram = waits.histogram();
+        assert_eq!((histogram.len(), histogram.count_at(1_000_000_000), histogram.count_at(0)), (4, 2, 1));
+        assert_eq!(histogram.count_at(LONGEST.as_nanos()), 1);
+        waits.clear();
+        assert!(waits.histogram().is_empty());
     }
 }

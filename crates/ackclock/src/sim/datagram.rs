@@ -1,10 +1,11 @@
 //! Datagrams under way: who sends next, and what their receivers make of them.
 
 use super::measure::seconds;
-use super::packet::{Body, Flags};
+use super::network::Route;
+use super::packet::{Body, Cover, Flags};
 use super::plan::{DatagramPlan, Plan};
 use super::result::DatagramResult;
-use super::simulation::{Cover, Route, Simulation};
+use super::simulation::Simulation;
 use super::source::{Burst, Emitter};
 use crate::engine::ComponentId;
 use crate::link::Waits;
@@ -155,7 +156,7 @@ impl Simulation<'_> {
         let stream = &mut self.streams[index];
         let burst = stream.next.take();
         stream.next = stream.emitter.next_burst();
-        self.events.finish(id, stream.next_deadline());
+        self.network.events.finish(id, stream.next_deadline());
         let Some(burst) = burst else { return };
         let (route, flags, packet) = (stream.route, stream.flags, u64::from(stream.packet));
         let mut left = burst.bytes;
@@ -168,8 +169,8 @@ impl Simulation<'_> {
             let row = &mut self.rows[stream.row];
             row.sent += 1;
             row.sent_bytes += u64::from(len);
-            let index = self.flows.len() + index;
-            self.inject(now, Cover { index, route, flags, ecn: Ecn::NotEct, wire_len: len }, body);
+            let flow = (self.flows.len() + index) as u32;
+            self.network.send(now, Cover { flow, route, flags, ecn: Ecn::NotEct, wire_len: len }, body);
         }
     }
 

@@ -1,8 +1,10 @@
 //! From counters to metrics: what was counted at the end less what was counted at the end of the warm-up.
 
+use super::flow::Flow;
+use super::network::Packets;
 use super::plan::{FlowPlan, Plan, Traffic};
 use super::result::{FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary, TransferResult};
-use super::simulation::{Flow, Packets, Simulation};
+use super::simulation::Simulation;
 use super::transfer::{Group, TransferLog};
 use crate::link::LinkCounters;
 use crate::luck::Luck;
@@ -170,8 +172,8 @@ impl<'plan> Transfers<'plan> {
 impl Measurement {
     /// The warm-up ends at `now`.
     pub(super) fn begin(simulation: &mut Simulation, now: Instant) -> Self {
-        let Simulation { flows, groups, links, rows, .. } = simulation;
-        links.iter_mut().for_each(Packets::clear_waits);
+        let Simulation { flows, groups, network, rows, .. } = simulation;
+        network.links.iter_mut().for_each(Packets::clear_waits);
         rows.iter_mut().for_each(|row| row.begin(now));
         groups.iter_mut().for_each(|group| group.begin(now));
         flows.iter_mut().for_each(|flow| flow.log = TransferLog::default());
@@ -179,7 +181,7 @@ impl Measurement {
             since: now,
             flows: flows.iter_mut().map(|flow| FlowCounters::read(flow, now)).collect(),
             groups: groups.iter().map(|group| group_counters(group, flows, now)).collect(),
-            links: links.iter().map(Packets::counters).collect(),
+            links: network.links.iter().map(Packets::counters).collect(),
         }
     }
 
@@ -196,9 +198,9 @@ impl Measurement {
             transfers: self.transfers(plan, simulation, end),
             datagrams: simulation.rows.iter().enumerate().map(|(id, row)| row.result(id, plan)).collect(),
             links,
-            packets_forwarded: simulation.links[bottleneck].counters().forwarded,
+            packets_forwarded: simulation.network.links[bottleneck].counters().forwarded,
             events: simulation.events_handled(),
-            totals: simulation.totals(),
+            totals: simulation.network.totals(),
             samples,
         }
     }
@@ -294,14 +296,14 @@ impl Measurement {
         let is_access = |link: &&usize| !plan.reports(**link);
         let drops = |link: &usize| {
             let rank = simulation.link_rank[*link];
-            simulation.links[rank].counters().drops - self.links[rank].drops
+            simulation.network.links[rank].counters().drops - self.links[rank].drops
         };
         plan.flows[flow].forward.iter().take_while(is_access).map(drops).sum()
     }
 
     fn link(&self, plan: &Plan, simulation: &Simulation, index: usize, end: Instant) -> LinkResult {
         let rank = simulation.link_rank[index];
-        let link = &simulation.links[rank];
+        let link = &simulation.network.links[rank];
         let (before, after) = (&self.links[rank], link.counters());
         let forwarded = after.forwarded - before.forwarded;
         let bits = 8.0 * (after.forwarded_bytes - before.forwarded_bytes) as f64;

@@ -2,7 +2,9 @@
 
 mod components;
 mod datagram;
+mod flow;
 mod measure;
+mod network;
 mod packet;
 mod plan;
 mod result;

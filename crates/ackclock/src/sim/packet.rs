@@ -98,6 +98,21 @@ impl Carried for Packet {
     }
 }
 
+/// What a new packet has beside its body.
+#[derive(Clone, Copy, Debug)]
+pub struct Cover {
+    /// Whose it is: a flow, or behind all flows a source of datagrams.
+    pub flow: u32,
+    /// Index of its first hop in the table of routes.
+    pub route: u32,
+    /// What all packets of the flow have.
+    pub flags: Flags,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// Bytes on the wire.
+    pub wire_len: u32,
+}
+
 /// What a packet carries.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {

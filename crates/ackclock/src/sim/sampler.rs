@@ -1,7 +1,8 @@
 //! Samples over time: the first flows and the shared links, at even intervals.
 
+use super::flow::Flow;
+use super::network::Packets;
 use super::plan::Plan;
-use super::simulation::{Flow, Packets};
 use crate::cc::CongestionControl;
 use crate::luck::Luck;
 use crate::probe::Samples;

@@ -1,40 +1,32 @@
-//! The run: events, and how a packet gets from hop to hop.
+//! The run: events, and what those at the ends of the network make of them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Interrupted;
 use super::components::{Component, Components};
 use super::datagram::{Row, Stream};
+use super::flow::Flow;
 use super::measure::Measurement;
-use super::packet::{Bodies, Body, Flags, Packet};
-use super::plan::{FlowPlan, LinkPlan, Plan};
-use super::result::{RunResult, Totals, Volume};
+use super::network::{Network, Routes};
+use super::packet::{Body, Flags, Packet};
+use super::plan::{FlowPlan, Plan};
+use super::result::RunResult;
 use super::sampler::Sampler;
 use super::source::Application;
-use super::trace::Tracer;
-use super::transfer::{Group, Slot, TransferLog};
+use super::transfer::Group;
 use crate::cc::{Cc, CongestionControl};
-use crate::engine::{ComponentId, EventQueue};
-use crate::link::{Link, LinkConfig};
+use crate::engine::prefetch;
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
-use crate::qdisc::{Ecn, Verdict};
-use crate::tcp::{AckSegment, EcnFeedback, Receiver, Sender};
+use crate::qdisc::Ecn;
+use crate::tcp::Transport;
 use crate::units::Instant;
 
 /// Events between two looks at the stop flag.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
-/// The TCP option that carries timestamps, padded (RFC 7323 appendix A).
-const TIMESTAMPS_LEN: u32 = 12;
-/// The SACK option: two bytes of kind and length, two of padding, eight a block (RFC 2018 §3).
-const SACK_OPTION_LEN: u32 = 4;
-const SACK_BLOCK_LEN: u32 = 8;
-/// The AccECN option with two counters (RFC 9768 §3.2.3).
-const ACCECN_OPTION_LEN: u32 = 8;
-
-/// A link as a simulation uses it.
-pub(super) type Packets = Link<Packet>;
-
+/// So many flows stay in the caches near the processor; of more, those that are needed next are asked for.
+const CACHED_FLOWS: usize = 256;
 /// Makes the algorithm of a flow.
 pub type BuildCc<'plan> = &'plan mut dyn FnMut(&FlowPlan) -> Cc;
 
@@ -42,10 +34,8 @@ pub type BuildCc<'plan> = &'plan mut dyn FnMut(&FlowPlan) -> Cc;
 pub struct Simulation<'plan> {
     pub(super) plan: &'plan Plan,
     pub(super) build_cc: BuildCc<'plan>,
-    pub(super) events: EventQueue,
-    pub(super) components: Components,
-    /// In the order of their component numbers, as the flows.
-    pub(super) links: Vec<Packets>,
+    pub(super) network: Network,
+    /// In the order of their component numbers.
     pub(super) flows: Vec<Flow>,
     /// In the order of the plan.
     pub(super) groups: Vec<Group>,
@@ -53,75 +43,13 @@ pub struct Simulation<'plan> {
     /// order of the plan. The flows of datagrams are numbered behind those of TCP.
     pub(super) streams: Vec<Stream>,
     pub(super) rows: Vec<Row>,
-    /// Where each link of the plan stands in `links`, and each TCP flow in `flows`.
+    /// Where each link of the plan stands in the network, and each TCP flow in `flows`.
     pub(super) link_rank: Vec<usize>,
     pub(super) flow_rank: Vec<usize>,
-    /// All routes, one behind the other.
-    hops: Vec<Hop>,
-    /// For each of `links`: whether what it delivers enters private links that nothing else feeds. Such deliveries
-    /// are handed over ahead of time, without an event.
-    hands_over: Vec<bool>,
-    bodies: Bodies,
-    /// Packets that entered the network, and those that came to the end of their route, unharmed or corrupted.
-    entered: Volume,
-    arrived: Volume,
-    corrupted: Volume,
     sampler: Sampler,
-    tracer: Option<Box<Tracer>>,
     measurement: Measurement,
     events_handled: u64,
 }
-
-/// A sender, its application, and its receiver.
-#[derive(Debug)]
-pub(super) struct Flow {
-    pub(super) sender: Sender,
-    pub(super) receiver: Receiver,
-    pub(super) application: Application,
-    forward: Route,
-    reverse: Route,
-    /// Bytes on the wire beyond the payload.
-    data_overhead: u32,
-    ack_len: u32,
-    /// Of every packet that sets out.
-    flags: Flags,
-    /// What goes before the first byte of this connection: sequence numbers on the wire go on where a slot is used again.
-    pub(super) base: u64,
-    /// The client waits until so many bytes have come.
-    pub(super) awaited: u64,
-    /// Packets of either direction that arrived corrupted.
-    pub(super) corrupted: u64,
-    /// When everything was acknowledged, and the integral of cwnd up to then.
-    pub(super) finished: Option<(Instant, f64)>,
-    /// When the transfer of a slot began.
-    pub(super) started: Instant,
-    pub(super) slot: Option<Slot>,
-    /// Answers to requests.
-    pub(super) log: TransferLog,
-}
-
-/// What a new packet has beside its body.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cover {
-    /// Whose it is: a flow, or behind all flows a source of datagrams.
-    pub(super) index: usize,
-    pub(super) route: Route,
-    pub(super) flags: Flags,
-    pub(super) ecn: Ecn,
-    pub(super) wire_len: u32,
-}
-
-/// A step of a route.
-#[derive(Clone, Copy, Debug)]
-enum Hop {
-    /// Over this link.
-    Link(u32),
-    /// The packet has arrived.
-    End,
-}
-
-/// Index of the first hop of a route.
-pub(super) type Route = u32;
 
 impl<'plan> Simulation<'plan> {
     /// A run at its start; `build_cc` makes the algorithm of each flow.
@@ -138,28 +66,24 @@ impl<'plan> Simulation<'plan> {
             groups: plan.arrivals.len() as u32,
             streams: sources.len() as u32,
         };
-        let mut hops = Vec::new();
-        let end = Instant::ZERO + plan.duration;
-        let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], luck, end)).collect();
-        let mut route = |path: &[usize]| {
-            let first = hops.len() as Route;
-            hops.extend(path.iter().map(|link| Hop::Link(link_rank[*link] as u32)));
-            hops.push(Hop::End);
-            first
-        };
+        let mut routes = Routes::new(&link_rank);
+        let mut transports = Vec::new();
         let mut flows: Vec<Flow> = flow_order
             .iter()
-            .map(|index| {
+            .enumerate()
+            .map(|(number, index)| {
                 let flow = tcp_flows[*index];
-                let (forward, reverse) = (route(&flow.forward), route(&flow.reverse));
+                let (forward, reverse) = (routes.over(&flow.forward), routes.over(&flow.reverse));
                 let flags = Flags::new(luck.key(&flow.name), flow.in_profile);
-                Flow::new(flow, flags, Application::new(flow, &luck), build_cc(flow), [forward, reverse])
+                let (transport, application) =
+                    (shared(&mut transports, &flow.transport), Application::new(flow, &luck));
+                Flow::new(flow, number as u32, flags, application, transport, build_cc(flow), [forward, reverse])
             })
             .collect();
         let streams: Vec<Stream> = sources
             .iter()
             .map(|(row, number)| {
-                Stream::new(plan, *row, *number, route(&plan.datagrams[*row].sources[*number].forward))
+                Stream::new(plan, *row, *number, routes.over(&plan.datagrams[*row].sources[*number].forward))
             })
             .collect();
         let mut groups: Vec<Group> = Vec::new();
@@ -172,12 +96,8 @@ impl<'plan> Simulation<'plan> {
             groups.push(group);
             first += arrivals.slots.len();
         }
-        let reported: Vec<_> = link_order.iter().map(|index| plan.reports(*index)).collect();
-        let mut hands_over = hand_overs(&reported, &hops);
-        for (hands_over, link) in hands_over.iter_mut().zip(&links) {
-            *hands_over &= !link.reorders();
-        }
-        let mut events = EventQueue::new(components.count());
+        let mut network = Network::new(plan, luck, components, &link_order, routes);
+        let events = &mut network.events;
         let applications = flows.iter().map(|flow| flow.application.next_deadline()).enumerate();
         let arrivals = groups.iter().map(Group::next_deadline).enumerate();
         let emissions = streams.iter().map(Stream::next_deadline).enumerate();
@@ -197,26 +117,14 @@ impl<'plan> Simulation<'plan> {
         Simulation {
             plan,
             build_cc,
-            events,
-            components,
-            links,
+            network,
             flows,
             groups,
             streams,
             rows: plan.datagrams.iter().map(Row::new).collect(),
             link_rank,
             flow_rank,
-            hops,
-            hands_over,
-            bodies: Bodies::default(),
-            entered: Volume::default(),
-            arrived: Volume::default(),
-            corrupted: Volume::default(),
             sampler: Sampler::new(plan),
-            tracer: plan
-                .sampling
-                .packets
-                .then(|| Box::new(Tracer::new(components.flows as usize + components.streams as usize))),
             measurement: Measurement::default(),
             events_handled: 0,
         }
@@ -228,23 +136,30 @@ impl<'plan> Simulation<'plan> {
     /// [`Interrupted`], soon after `stop` became true.
     pub fn run(mut self, stop: &AtomicBool) -> Result<RunResult, Interrupted> {
         let end = Instant::ZERO + self.plan.duration;
-        while let Some((now, id)) = self.events.peek().filter(|(now, _)| *now <= end) {
+        while let Some((now, id)) = self.network.events.peek().filter(|(now, _)| *now <= end) {
             self.events_handled += 1;
             if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
                 return Err(Interrupted);
             }
-            match self.components.component(id) {
-                Component::Link(link) => self.on_link(now, id, link),
+            match self.network.components.component(id) {
+                Component::Link(link) => {
+                    if let Some(packet) = self.network.on_link(now, id, link) {
+                        self.network.trace(now, link as u32, &packet, PacketEvent::Leave);
+                        match self.network.next_link(&packet) {
+                            Some(next) => self.network.enter(now, next, packet),
+                            None => self.on_arrival(now, link, packet),
+                        }
+                    }
+                }
                 Component::SenderTimer(index) => {
-                    self.events.finish(id, None);
+                    self.network.events.finish(id, None);
                     self.flows[index].sender.on_deadline(now);
-                    self.trace_window(now, index);
-                    self.send_all(now, index);
+                    self.after_news(now, index);
                 }
                 Component::Application(index) => {
                     let flow = &mut self.flows[index];
                     let request = flow.application.on_deadline(now, &mut flow.sender);
-                    self.events.finish(id, flow.application.next_deadline());
+                    self.network.events.finish(id, flow.application.next_deadline());
                     if let Some(number) = request {
                         self.send_request(now, index, number);
                     }
@@ -252,34 +167,36 @@ impl<'plan> Simulation<'plan> {
                 }
                 Component::Arrivals(index) => {
                     let flow = self.arrive(now, index);
-                    self.events.finish(id, self.groups[index].next_deadline());
+                    self.network.events.finish(id, self.groups[index].next_deadline());
                     if let Some(flow) = flow {
                         self.send_all(now, flow);
                     }
                 }
                 Component::Source(index) => self.emit(now, id, index),
                 Component::ReceiverTimer(index) => {
-                    self.events.finish(id, None);
-                    if let Some(ack) = self.flows[index].receiver.on_deadline(now) {
-                        self.send_ack(now, index, ack);
+                    self.network.events.finish(id, None);
+                    let flow = &mut self.flows[index];
+                    if let Some(ack) = flow.receiver.on_deadline(now) {
+                        flow.send_ack(now, ack, &mut self.network);
                     }
                     self.schedule_receiver(index);
                 }
                 Component::Warmup => {
-                    self.events.finish(id, None);
-                    self.advance_links(now);
+                    self.network.events.finish(id, None);
+                    self.network.advance(now);
                     self.measurement = Measurement::begin(&mut self, now);
                 }
                 Component::Sampling => {
-                    self.advance_links(now);
-                    let next = self.sampler.sample(now, &self.flows, &self.links, &self.flow_rank, &self.link_rank);
-                    self.events.finish(id, Some(next));
+                    self.network.advance(now);
+                    let next =
+                        self.sampler.sample(now, &self.flows, &self.network.links, &self.flow_rank, &self.link_rank);
+                    self.network.events.finish(id, Some(next));
                 }
             }
         }
-        self.advance_links(end);
+        self.network.advance(end);
         let mut samples = std::mem::take(&mut self.sampler).into_samples();
-        if let Some(tracer) = self.tracer.take() {
+        if let Some(tracer) = self.network.tracer.take() {
             let streams: Vec<_> = self.streams.iter().map(|stream| stream.name(self.plan)).collect();
             samples.trace = tracer.into_table(self.plan, &self.flow_rank, &streams, &self.link_rank);
         }
@@ -292,146 +209,33 @@ impl<'plan> Simulation<'plan> {
         self.events_handled
     }
 
-    /// Where everything is that was ever sent.
-    pub(super) fn totals(&self) -> Totals {
-        let mut totals =
-            Totals { sent: self.entered, delivered: self.arrived, corrupted: self.corrupted, ..Totals::default() };
-        for link in &self.links {
-            let counters = link.counters();
-            let ((waiting, waiting_bytes), (flying, flying_bytes)) = (link.backlog(), link.in_transit());
-            totals.dropped += Volume { packets: counters.drops, bytes: counters.dropped_bytes };
-            totals.lost += Volume { packets: counters.losses, bytes: counters.lost_bytes };
-            totals.duplicated += Volume { packets: counters.duplicates, bytes: counters.duplicated_bytes };
-            totals.in_flight +=
-                Volume { packets: u64::from(waiting) + flying as u64, bytes: waiting_bytes + flying_bytes };
-        }
-        totals
-    }
-
-    /// A link is due.
+    /// A packet has reached the end of its route, over this link.
     #[inline]
-    fn on_link(&mut self, now: Instant, id: ComponentId, link: usize) {
-        if self.hands_over[link] {
-            self.events.finish(id, None);
-            self.links[link].advance(now);
-            return self.hand_over(link);
-        }
-        let state = &mut self.links[link];
-        let arrived = state.poll(now);
-        self.events.finish(id, state.next_deadline());
-        let is_impaired = state.is_impaired();
-        if let Some(mut packet) = arrived {
-            if is_impaired {
-                self.harm(&mut packet);
-            }
-            self.trace(now, link as u32, &packet, PacketEvent::Leave);
-            self.forward(now, packet);
-        }
-        if is_impaired {
-            self.forget_lost(link);
-        }
-    }
-
-    /// Everything under way on a link enters the links behind it, which nothing else feeds.
-    fn hand_over(&mut self, link: usize) {
-        let is_impaired = self.links[link].is_impaired();
-        while let Some((at, mut packet)) = self.links[link].take_ahead() {
-            if is_impaired {
-                self.harm(&mut packet);
-            }
-            self.trace(at, link as u32, &packet, PacketEvent::Leave);
-            self.forward(at, packet);
-        }
-        if let Some(commitment) = self.links[link].next_commitment() {
-            self.events.schedule(self.components.link(link as u32), commitment);
-        }
-        if is_impaired {
-            self.forget_lost(link);
-        }
-    }
-
-    /// A packet comes out of an impaired link.
-    #[cold]
-    fn harm(&mut self, packet: &mut Packet) {
-        let harm = packet.flags.take_harm();
-        if harm.is_doubled() {
-            let shared = packet.body;
-            packet.body = self.bodies.keep_copy(shared);
-            if let Some(tracer) = &mut self.tracer {
-                tracer.doubled(shared, packet.body);
-            }
-        }
-        if harm.is_corrupted() {
-            self.bodies.corrupt(packet.body);
-        }
-    }
-
-    #[inline]
-    fn forget_lost(&mut self, link: usize) {
-        while let Some((at, packet)) = self.links[link].take_lost() {
-            self.trace(at, link as u32, &packet, PacketEvent::Lose);
-            self.bodies.take(packet.body);
-        }
-    }
-
-    /// A packet enters the next link of its route, or has reached its end.
-    #[inline]
-    fn forward(&mut self, now: Instant, packet: Packet) {
-        match self.hops[packet.next_hop as usize] {
-            Hop::Link(link) => {
-                let packet = Packet { next_hop: packet.next_hop + 1, ..packet };
-                self.trace(now, link, &packet, PacketEvent::Enter);
-                match self.links[link as usize].enqueue(now, packet) {
-                    Verdict::Queued | Verdict::Marked(_) => {}
-                    Verdict::Dropped(_) => self.drop_at(now, link, packet),
-                    Verdict::Evicting => self.drop_evicted(now, link),
-                }
-                if self.hands_over[link as usize] {
-                    self.hand_over(link as usize);
-                } else if let Some(deadline) = self.links[link as usize].next_deadline() {
-                    self.events.schedule(self.components.link(link), deadline);
-                }
-            }
-            Hop::End => self.on_arrival(now, packet),
-        }
-    }
-
-    /// The queue of a link has dropped packets for another one.
-    #[cold]
-    fn drop_evicted(&mut self, now: Instant, link: u32) {
-        while let Some(evicted) = self.links[link as usize].take_evicted() {
-            self.drop_at(now, link, evicted);
-        }
-    }
-
-    /// The queue of a link has dropped a packet.
-    #[cold]
-    fn drop_at(&mut self, now: Instant, link: u32, packet: Packet) {
-        self.trace(now, link, &packet, PacketEvent::Drop);
-        self.bodies.take(packet.body);
-    }
-
-    /// A packet has reached the end of its route.
-    #[inline]
-    fn on_arrival(&mut self, now: Instant, packet: Packet) {
+    fn on_arrival(&mut self, now: Instant, link: usize, packet: Packet) {
         let index = packet.flow as usize;
-        match self.bodies.take(packet.body) {
+        let behind = if self.flows.len() > CACHED_FLOWS { self.flow_behind(link) } else { None };
+        match self.network.open(now, packet) {
             Body::Data(mut segment) => {
-                self.arrived.add(packet.wire_len);
+                if let Some(flow) = behind.and_then(|index| self.flows.get(index)) {
+                    flow.prefetch_receiver();
+                }
                 let flow = &mut self.flows[index];
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
-                match flow.receiver.on_data(now, &segment, packet.ecn == Ecn::Ce) {
-                    Some(ack) => self.send_ack(now, index, ack),
+                let ack = flow.receiver.on_data(now, &segment, packet.ecn == Ecn::Ce);
+                let responds = flow.receiver.delivered() >= flow.awaited;
+                match ack {
+                    Some(ack) => flow.send_ack(now, ack, &mut self.network),
                     None => self.schedule_receiver(index),
                 }
-                let flow = &self.flows[index];
-                if flow.receiver.delivered() >= flow.awaited {
+                if responds {
                     self.on_response(now, index);
                 }
             }
             Body::Ack(mut ack) => {
-                self.arrived.add(packet.wire_len);
+                if let Some(flow) = behind.and_then(|index| self.flows.get(index)) {
+                    prefetch(&flow.sender);
+                }
                 let flow = &mut self.flows[index];
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
@@ -439,188 +243,66 @@ impl<'plan> Simulation<'plan> {
                 if flow.finished.is_none() && flow.sender.is_done() {
                     self.on_done(now, index);
                 }
-                self.trace_window(now, index);
-                self.send_all(now, index);
+                self.after_news(now, index);
             }
-            Body::Datagram(datagram) => {
-                self.arrived.add(packet.wire_len);
-                self.on_datagram(now, index - self.flows.len(), &datagram);
+            Body::Datagram(datagram) => self.on_datagram(now, index - self.flows.len(), &datagram),
+            Body::Request { number, .. } => self.on_request(now, index, number),
+            Body::Corrupted { .. } => {
+                if let Some(flow) = self.flows.get_mut(index) {
+                    flow.corrupted += 1;
+                }
             }
-            Body::Request { number, .. } => {
-                self.arrived.add(packet.wire_len);
-                self.on_request(now, index, number);
-            }
-            Body::Corrupted { .. } => self.discard(now, packet),
         }
     }
 
-    /// A checksum is wrong.
-    #[cold]
-    fn discard(&mut self, now: Instant, packet: Packet) {
-        self.corrupted.add(packet.wire_len);
-        if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
-            flow.corrupted += 1;
-        }
-        if let Hop::Link(link) = self.hops[packet.next_hop as usize - 1] {
-            self.trace(now, link, &packet, PacketEvent::Discard);
-        }
+    /// Whose packet comes out of a link behind the next one.
+    #[inline]
+    fn flow_behind(&self, link: usize) -> Option<usize> {
+        self.network.links[link].under_way(1).map(|packet| packet.flow as usize)
     }
 
-    /// Sends whatever the sender may send at `now`.
+    /// The sender of a flow was told of something, and may send.
+    #[inline]
+    fn after_news(&mut self, now: Instant, index: usize) {
+        self.network.trace_window(now, index, || self.flows[index].sender.cc().cwnd());
+        self.send_all(now, index);
+    }
+
+    /// Sends whatever the sender of a flow may send at `now`.
     #[inline]
     pub(super) fn send_all(&mut self, now: Instant, index: usize) {
-        while let Some(mut segment) = self.flows[index].sender.poll_transmit(now) {
-            let flow = &self.flows[index];
-            segment.seq += flow.base;
-            let (route, wire_len) = (flow.forward, segment.len + flow.data_overhead);
-            let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
-            let cover = Cover { index, route, flags: flow.flags, ecn, wire_len };
-            self.inject(now, cover, Body::Data(segment));
+        let (flow, network) = (&mut self.flows[index], &mut self.network);
+        while let Some(segment) = flow.sender.poll_transmit(now) {
+            flow.send_data(now, segment, network);
         }
-        if let Some(deadline) = self.flows[index].sender.next_deadline() {
-            self.events.schedule(self.components.sender(index), deadline);
+        if let Some(deadline) = flow.sender.next_deadline() {
+            network.events.schedule(network.components.sender(index), deadline);
         }
-    }
-
-    #[inline]
-    fn send_ack(&mut self, now: Instant, index: usize, mut ack: AckSegment) {
-        let flow = &self.flows[index];
-        ack.ack += flow.base;
-        let sack_len = match ack.sack.len() as u32 {
-            0 => 0,
-            blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
-        };
-        let ecn_len = match ack.ecn {
-            EcnFeedback::AccEcn { option: Some(_), .. } => ACCECN_OPTION_LEN,
-            _ => 0,
-        };
-        let (route, wire_len) = (flow.reverse, flow.ack_len + sack_len + ecn_len);
-        // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
-        let cover = Cover { index, route, flags: flow.flags, ecn: Ecn::NotEct, wire_len };
-        self.inject(now, cover, Body::Ack(ack));
     }
 
     /// The client at the receiver asks.
     fn send_request(&mut self, now: Instant, index: usize, number: u64) {
         let flow = &self.flows[index];
         let Application::Web(web) = &flow.application else { return };
-        let (route, len) = (flow.reverse, web.request_len());
-        let cover = Cover { index, route, flags: flow.flags, ecn: Ecn::NotEct, wire_len: len + flow.ack_len };
-        self.inject(now, cover, Body::Request { number, len });
-    }
-
-    /// Puts a new packet on its way.
-    #[inline]
-    pub(super) fn inject(&mut self, now: Instant, cover: Cover, body: Body) {
-        let Cover { index, route, flags, ecn, wire_len } = cover;
-        self.entered.add(wire_len);
-        let body = self.bodies.keep(body);
-        let packet = Packet { body, flow: index as u32, next_hop: route, wire_len, ecn, flags };
-        if let Some(tracer) = &mut self.tracer {
-            tracer.sent(&packet, &self.bodies);
-        }
-        self.forward(now, packet);
-    }
-
-    #[inline]
-    fn trace(&mut self, now: Instant, link: u32, packet: &Packet, event: PacketEvent) {
-        if let Some(tracer) = &mut self.tracer {
-            tracer.packet(now, link, packet, event, &self.bodies);
-        }
-    }
-
-    #[inline]
-    fn trace_window(&mut self, now: Instant, index: usize) {
-        if let Some(tracer) = &mut self.tracer {
-            tracer.window(now, index, self.flows[index].sender.cc().cwnd());
-        }
+        let len = web.request_len();
+        let cover = flow.cover(flow.reverse, len + flow.ack_len);
+        self.network.send(now, cover, Body::Request { number, len });
     }
 
     fn schedule_receiver(&mut self, index: usize) {
         if let Some(deadline) = self.flows[index].receiver.next_deadline() {
-            self.events.schedule(self.components.receiver(index), deadline);
-        }
-    }
-
-    fn advance_links(&mut self, now: Instant) {
-        for link in &mut self.links {
-            link.advance(now);
+            self.network.events.schedule(self.network.components.receiver(index), deadline);
         }
     }
 }
 
-impl Flow {
-    fn new(plan: &FlowPlan, flags: Flags, application: Application, cc: Cc, [forward, reverse]: [Route; 2]) -> Self {
-        let options = if plan.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
-        let overhead = plan.transport.header + plan.transport.framing + options;
-        Flow {
-            sender: Sender::new(plan.transport.clone(), cc),
-            receiver: Receiver::new(&plan.transport),
-            // A slot is idle.
-            finished: matches!(application, Application::Slot).then_some((Instant::ZERO, 0.0)),
-            application,
-            forward,
-            reverse,
-            data_overhead: overhead,
-            ack_len: overhead,
-            flags,
-            base: 0,
-            awaited: u64::MAX,
-            corrupted: 0,
-            started: plan.start,
-            slot: None,
-            log: TransferLog::default(),
-        }
+/// One of `transports` that is equal to this one; one more where there is none.
+fn shared(transports: &mut Vec<Arc<Transport>>, transport: &Transport) -> Arc<Transport> {
+    if let Some(known) = transports.iter().find(|known| ***known == *transport) {
+        return known.clone();
     }
-
-    /// Bytes on the wire of all data sent so far.
-    pub(super) fn wire_bytes_sent(&self) -> u64 {
-        let counters = self.sender.counters();
-        counters.payload_bytes + counters.segments * u64::from(self.data_overhead)
-    }
-}
-
-fn build_link(plan: &LinkPlan, luck: Luck, end: Instant) -> Packets {
-    let wire = plan.wire.build(|purpose| luck.stream(&plan.name, purpose));
-    let varies = plan.variation(luck, end);
-    let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, wire, histogram: !plan.private };
-    Link::new(config, plan.queue.build(|purpose| luck.stream(&plan.name, purpose)))
-}
-
-/// Which links deliver only into links that nothing else feeds and that are not `reported`: the counters of those
-/// have to be right at all times.
-fn hand_overs(reported: &[bool], hops: &[Hop]) -> Vec<bool> {
-    let mut feeders: Vec<Option<Feeder>> = vec![None; reported.len()];
-    let mut feeder = Feeder::Sender;
-    for hop in hops {
-        feeder = match *hop {
-            Hop::End => Feeder::Sender,
-            Hop::Link(link) => {
-                let known = &mut feeders[link as usize];
-                *known = Some(if known.is_none_or(|known| known == feeder) { feeder } else { Feeder::Several });
-                Feeder::Link(link)
-            }
-        };
-    }
-    let mut hands_over = vec![true; reported.len()];
-    for pair in hops.windows(2) {
-        if let [Hop::Link(link), next] = *pair {
-            let alone = match next {
-                Hop::Link(next) => !reported[next as usize] && feeders[next as usize] == Some(Feeder::Link(link)),
-                Hop::End => false,
-            };
-            hands_over[link as usize] &= alone;
-        }
-    }
-    hands_over
-}
-
-/// What puts packets into a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Feeder {
-    Sender,
-    Link(u32),
-    Several,
+    transports.push(Arc::new(transport.clone()));
+    transports[transports.len() - 1].clone()
 }
 
 /// Row and number of every source of datagrams, in the order of the keys of their names.

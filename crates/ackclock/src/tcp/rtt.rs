@@ -14,8 +14,11 @@ pub struct Rtt {
     min_rto: Duration,
     initial_rto: Duration,
     estimate: Option<Estimate>,
-    ticks: Option<TickEstimate>,
+    /// In a box, as hardly any clock has ticks.
+    ticks: Option<Box<TickEstimate>>,
     backoff: u32,
+    /// The retransmission timeout that all this comes to.
+    rto: Duration,
     latest: Duration,
     min: Option<Duration>,
     sum_ns: u64,
@@ -67,17 +70,20 @@ impl Rtt {
     /// No measurement yet.
     pub fn new(transport: &Transport) -> Self {
         let (tick, offset) = (transport.clock_tick, transport.clock_offset);
-        Rtt {
+        let mut rtt = Rtt {
             min_rto: transport.min_rto,
             initial_rto: transport.initial_rto,
             estimate: None,
-            ticks: (!tick.is_zero()).then_some(TickEstimate { tick, offset, srtt: 0, rttvar: 0 }),
+            ticks: (!tick.is_zero()).then(|| Box::new(TickEstimate { tick, offset, srtt: 0, rttvar: 0 })),
             backoff: 0,
+            rto: Duration::ZERO,
             latest: Duration::ZERO,
             min: None,
             sum_ns: 0,
             count: 0,
-        }
+        };
+        rtt.set_rto();
+        rtt
     }
 
     /// Notes a round-trip time that is not to move the estimate.
@@ -105,21 +111,29 @@ impl Rtt {
                 Estimate { srtt: (srtt * 7 + rtt) / 8, rttvar: (rttvar * 3 + deviation) / 4 }
             }
         });
+        self.set_rto();
     }
 
     /// The timer expired. RFC 6298 §5.5: "The host MUST set RTO <- RTO * 2 ("back off the timer")."
     pub fn back_off(&mut self) {
         self.backoff += 1;
+        self.set_rto();
     }
 
     /// Data got through: the next timeout is not backed off.
     pub fn end_backoff(&mut self) {
         self.backoff = 0;
+        self.set_rto();
     }
 
     /// The retransmission timeout, back-off included.
+    #[inline]
     pub fn rto(&self) -> Duration {
-        let base = match (self.estimate, self.ticks) {
+        self.rto
+    }
+
+    fn set_rto(&mut self) {
+        let base = match (self.estimate, &self.ticks) {
             (None, _) => self.initial_rto,
             (Some(_), Some(ticks)) => ticks.rto(),
             (Some(Estimate { srtt, rttvar }), None) => srtt + GRANULARITY.max(rttvar * 4),
@@ -127,7 +141,7 @@ impl Rtt {
         let base = base.max(self.min_rto).min(MAX_RTO);
         // Beyond six doublings every base of at least a nanosecond per second has met the maximum or will not.
         let factor = 1u64 << self.backoff.min(32);
-        Duration::from_nanos(base.as_nanos().saturating_mul(factor)).min(MAX_RTO)
+        self.rto = Duration::from_nanos(base.as_nanos().saturating_mul(factor)).min(MAX_RTO);
     }
 
     /// Smoothed RTT; zero before the first measurement.

@@ -1,7 +1,7 @@
 //! Marks: what the feedback of a receiver does to the window, and the answer to it (RFC 3168 §6.1.2, RFC 9768).
 
 use super::{Sender, State};
-use crate::cc::{CongestionControl, CongestionKind, Restart};
+use crate::cc::{CongestionKind, Restart};
 use crate::tcp::accecn::KnownMarks;
 use crate::tcp::scoreboard::Delivered;
 use crate::tcp::segment::{AckSegment, EcnFeedback};

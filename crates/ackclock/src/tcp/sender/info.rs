@@ -1,7 +1,6 @@
 //! What a sender tells of itself, as Linux does in `struct tcp_info`.
 
 use super::{Sender, State};
-use crate::cc::CongestionControl;
 use crate::units::Duration;
 
 /// A look at a sender.

@@ -1,7 +1,7 @@
 //! Loss recovery: what ACKs, duplicates and the timer make of the state.
 
 use super::{CountedPipe, Sender, State};
-use crate::cc::{Congestion, CongestionControl, CongestionKind, Recovery, Restart};
+use crate::cc::{Congestion, CongestionKind, Recovery, Restart};
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered};
 use crate::tcp::segment::AckSegment;
 use crate::tcp::transport::{LossRecovery, PartialAck, PartialAckTimer, RepeatedTimeout, SecondLoss};
@@ -80,7 +80,7 @@ impl Sender {
     /// Fall and Floyd's count of what is in flight: each ACK tells of one segment that left, a partial ACK of two.
     #[inline]
     pub(super) fn count_ack(&mut self, is_new_ack: bool) {
-        if !self.counts_duplicates() {
+        if !self.counts_duplicates {
             return;
         }
         let pairs = self.pairs_on_partial_ack();
@@ -142,7 +142,7 @@ impl Sender {
             (SecondLoss::TimestampHeuristic, _) if self.echo_is_latest => true,
             // RFC 6675 §5.1: a new recovery "MUST NOT be initiated until HighACK is greater than or equal to the
             // new value of RecoveryPoint".
-            (_, LossRecovery::Sack) if !self.counts_duplicates() => self.snd_una >= recover,
+            (_, LossRecovery::Sack) if !self.counts_duplicates => self.snd_una >= recover,
             // RFC 6582 §3.2: "check to see if the Cumulative Acknowledgment field covers more than recover".
             _ => self.snd_una > recover,
         }
@@ -215,7 +215,7 @@ impl Sender {
         };
         self.inflation = 0;
         self.retransmit_now = false;
-        if self.counts_duplicates() {
+        if self.counts_duplicates {
             self.recover = None;
         }
         let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
@@ -231,7 +231,7 @@ impl Sender {
             self.signal(now, CongestionKind::Timeout, self.slow_start());
         }
         self.rtt.back_off();
-        if self.counts_duplicates() {
+        if self.counts_duplicates {
             self.board.forget_sacks();
         }
         self.board.lose_all();

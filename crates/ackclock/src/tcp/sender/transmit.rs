@@ -1,7 +1,7 @@
 //! The send decision: what goes out next, and whether anything may.
 
 use super::{CountedPipe, Sender, State};
-use crate::cc::{CongestionControl, Sent};
+use crate::cc::Sent;
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::DataSegment;
 use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, LossRecovery, RttSamples};
@@ -38,7 +38,7 @@ impl Sender {
     #[inline]
     fn next_segment(&mut self, now: Instant) -> Option<DataSegment> {
         if let State::FastRecovery { counted, .. } = self.state
-            && self.counts_duplicates()
+            && self.counts_duplicates
         {
             return self.send_counted(now, counted);
         }
@@ -55,12 +55,18 @@ impl Sender {
     /// The one place where a window in fractions becomes whole segments.
     #[inline]
     pub(super) fn window(&self) -> i64 {
-        let limited_transmit = match self.state {
+        let limited_transmit = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
+        (self.cc.cwnd() as i64 + self.inflation).max(1) + limited_transmit
+    }
+
+    /// Segments that duplicate ACKs allow beyond the window.
+    fn limited_transmit(&self) -> i64 {
+        match self.state {
             // RFC 3042 §2: "Upon receiving the first and second duplicate ACKs ... send new data", with the
             // flight "no more than 2*SMSS" beyond cwnd. The SACK sender's pipe makes that room by itself.
             State::Open
                 if self.transport.limited_transmit
-                    && (self.transport.recovery != LossRecovery::Sack || self.counts_duplicates()) =>
+                    && (self.transport.recovery != LossRecovery::Sack || self.counts_duplicates) =>
             {
                 i64::from(self.dup_acks.min(DUP_THRESH - 1))
             }
@@ -72,18 +78,15 @@ impl Sender {
                 i64::from(self.dup_acks)
             }
             _ => 0,
-        };
-        (self.cc.cwnd() as i64 + self.inflation).max(1) + limited_transmit
+        }
     }
 
     /// What the window is compared with.
     #[inline]
     pub(super) fn in_flight_for_window(&self) -> i64 {
-        let hides_sacked = self.transport.recovery == LossRecovery::Sack
-            && (!self.transport.limited_transmit || self.counts_duplicates());
         i64::from(match self.state {
-            State::Open if hides_sacked => self.board.outstanding(),
-            State::FastRecovery { counted, .. } if self.counts_duplicates() => return counted.segments,
+            State::Open if self.hides_sacked => self.board.outstanding(),
+            State::FastRecovery { counted, .. } if self.counts_duplicates => return counted.segments,
             _ => self.board.pipe(),
         })
     }
@@ -197,8 +200,10 @@ impl Sender {
             let (gap, _) = rate.transmission(u64::from(wire));
             self.next_send_at = self.next_send_at.max(now) + gap;
         }
-        let path = self.path();
-        self.cc.on_sent(&Sent { now, bytes: segment.len, retransmission, path });
+        if self.cc.hears_of_sending() {
+            let path = self.path();
+            self.cc.on_sent(&Sent { now, bytes: segment.len, retransmission, path });
+        }
     }
 
     #[inline]

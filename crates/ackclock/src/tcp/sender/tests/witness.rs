@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::tcp::transport::EcnMode;
+use crate::cc::CongestionControl;
+use crate::tcp::transport::{EcnMode, Variations};
 use crate::units::Rate;
 
 /// Keeps its window and its rate, every ACK that it hears of, and how often it is told to resume.
@@ -79,8 +80,8 @@ fn an_ack_tells_what_it_delivers_and_what_it_finds_lost() {
 #[test]
 fn a_sender_that_counts_duplicates_tells_of_what_it_does_not_forget() {
     let witness = Witness::new(8.0);
-    let mut tcp = witness.drive(LossRecovery::Sack);
-    tcp.sender.transport.variations.sack_sender = SackSender::DuplicateAcks;
+    let variations = Variations { sack_sender: SackSender::DuplicateAcks, ..Variations::default() };
+    let mut tcp = witness.drive_under(Transport { variations, ..Transport::default() });
     tcp.sent();
     // It does not listen to the block of a new ACK.
     tcp.ack(1, &[(2, 3)]);

@@ -1,0 +1,132 @@
+//! A TCP flow: its two ends, its application, and the packets they send.
+
+use std::sync::Arc;
+
+use super::network::{Network, Route};
+use super::packet::{Body, Cover, Flags};
+use super::plan::FlowPlan;
+use super::source::Application;
+use super::transfer::{Slot, TransferLog};
+use crate::cc::Cc;
+use crate::engine::prefetch;
+use crate::qdisc::Ecn;
+use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender, Transport};
+use crate::units::Instant;
+
+/// The TCP option that carries timestamps, padded (RFC 7323 appendix A).
+const TIMESTAMPS_LEN: u32 = 12;
+/// The SACK option: two bytes of kind and length, two of padding, eight a block (RFC 2018 §3).
+const SACK_OPTION_LEN: u32 = 4;
+const SACK_BLOCK_LEN: u32 = 8;
+/// The AccECN option with two counters (RFC 9768 §3.2.3).
+const ACCECN_OPTION_LEN: u32 = 8;
+
+/// A sender, its application, and its receiver; what packets touch stands together.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Flow {
+    pub(super) receiver: Receiver,
+    /// What goes before the first byte of this connection: sequence numbers on the wire go on where a slot is used again.
+    pub(super) base: u64,
+    /// The client waits until so many bytes have come.
+    pub(super) awaited: u64,
+    /// As the simulation numbers it.
+    number: u32,
+    forward: Route,
+    pub(super) reverse: Route,
+    /// Of every packet that sets out.
+    flags: Flags,
+    /// Bytes on the wire beyond the payload.
+    data_overhead: u32,
+    pub(super) ack_len: u32,
+    /// When everything was acknowledged, and the integral of cwnd up to then.
+    pub(super) finished: Option<(Instant, f64)>,
+    pub(super) sender: Sender,
+    pub(super) application: Application,
+    /// Packets of either direction that arrived corrupted.
+    pub(super) corrupted: u64,
+    /// When the transfer of a slot began.
+    pub(super) started: Instant,
+    pub(super) slot: Option<Slot>,
+    /// Answers to requests.
+    pub(super) log: TransferLog,
+}
+
+impl Flow {
+    /// Before its start.
+    pub(super) fn new(
+        plan: &FlowPlan,
+        number: u32,
+        flags: Flags,
+        application: Application,
+        transport: Arc<Transport>,
+        cc: Cc,
+        [forward, reverse]: [Route; 2],
+    ) -> Self {
+        let options = if plan.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
+        let overhead = plan.transport.header + plan.transport.framing + options;
+        Flow {
+            number,
+            sender: Sender::new(transport, cc),
+            receiver: Receiver::new(&plan.transport),
+            // A slot is idle.
+            finished: matches!(application, Application::Slot).then_some((Instant::ZERO, 0.0)),
+            application,
+            forward,
+            reverse,
+            data_overhead: overhead,
+            ack_len: overhead,
+            flags,
+            base: 0,
+            awaited: u64::MAX,
+            corrupted: 0,
+            started: plan.start,
+            slot: None,
+            log: TransferLog::default(),
+        }
+    }
+
+    /// Data will come soon.
+    #[inline]
+    pub(super) fn prefetch_receiver(&self) {
+        prefetch(&self.receiver);
+        prefetch(&self.base);
+    }
+
+    /// What a packet of this flow has beside its body.
+    #[inline]
+    pub(super) fn cover(&self, route: Route, wire_len: u32) -> Cover {
+        // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
+        Cover { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
+    }
+
+    /// Puts a segment on its way to the receiver.
+    #[inline]
+    pub(super) fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
+        segment.seq += self.base;
+        let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
+        let cover = Cover { ecn, ..self.cover(self.forward, segment.len + self.data_overhead) };
+        network.send(now, cover, Body::Data(segment));
+    }
+
+    /// Puts an acknowledgement on its way to the sender.
+    #[inline]
+    pub(super) fn send_ack(&self, now: Instant, mut ack: AckSegment, network: &mut Network) {
+        ack.ack += self.base;
+        let sack_len = match ack.sack.len() as u32 {
+            0 => 0,
+            blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
+        };
+        let ecn_len = match ack.ecn {
+            EcnFeedback::AccEcn { option: Some(_), .. } => ACCECN_OPTION_LEN,
+            _ => 0,
+        };
+        network.send(now, self.cover(self.reverse, self.ack_len + sack_len + ecn_len), Body::Ack(ack));
+    }
+
+    /// Bytes on the wire of all data sent so far.
+    pub(super) fn wire_bytes_sent(&self) -> u64 {
+        let counters = self.sender.counters();
+        counters.payload_bytes + counters.segments * u64::from(self.data_overhead)
+    }
+}

@@ -1,0 +1,326 @@
+//! The network: links, routes, and packets on their way from hop to hop.
+
+use std::collections::BTreeMap;
+
+use super::components::Components;
+use super::packet::{Bodies, Body, Cover, Packet};
+use super::plan::{LinkPlan, Plan};
+use super::result::{Totals, Volume};
+use super::trace::Tracer;
+use crate::engine::{ComponentId, EventQueue};
+use crate::link::{Link, LinkConfig};
+use crate::luck::Luck;
+use crate::probe::PacketEvent;
+use crate::qdisc::Verdict;
+use crate::units::Instant;
+
+/// A link as a simulation uses it.
+pub(super) type Packets = Link<Packet>;
+
+/// Index of the first hop of a route.
+pub(super) type Route = u32;
+
+/// A step of a route.
+#[derive(Clone, Copy, Debug)]
+enum Hop {
+    /// Over this link.
+    Link(u32),
+    /// The packet has arrived.
+    End,
+}
+
+/// All that lies between senders and receivers, and what is under way.
+pub(super) struct Network {
+    pub(super) events: EventQueue,
+    pub(super) components: Components,
+    /// In the order of their component numbers.
+    pub(super) links: Vec<Packets>,
+    /// For each of `links`: whether what it delivers enters private links that nothing else feeds. Such deliveries
+    /// are handed over ahead of time, without an event.
+    hands_over: Vec<bool>,
+    /// All routes, one behind the other.
+    hops: Vec<Hop>,
+    bodies: Bodies,
+    pub(super) tracer: Option<Box<Tracer>>,
+    /// Packets that entered, and those that came to the end of their route, unharmed or corrupted.
+    entered: Volume,
+    arrived: Volume,
+    corrupted: Volume,
+}
+
+/// The routes of a network in the making. Flows with the same path share theirs.
+#[derive(Debug)]
+pub(super) struct Routes<'plan> {
+    hops: Vec<Hop>,
+    known: BTreeMap<&'plan [usize], Route>,
+    /// Where each link of the plan stands.
+    link_rank: &'plan [usize],
+}
+
+impl<'plan> Routes<'plan> {
+    pub(super) fn new(link_rank: &'plan [usize]) -> Self {
+        Routes { hops: Vec::new(), known: BTreeMap::new(), link_rank }
+    }
+
+    /// The route over these links of the plan, at least one.
+    pub(super) fn over(&mut self, path: &'plan [usize]) -> Route {
+        *self.known.entry(path).or_insert_with(|| {
+            let first = self.hops.len() as Route;
+            self.hops.extend(path.iter().map(|link| Hop::Link(self.link_rank[*link] as u32)));
+            self.hops.push(Hop::End);
+            first
+        })
+    }
+}
+
+impl Network {
+    /// An empty network; `link_order` has the links of the plan in the order of their component numbers.
+    pub(super) fn new(plan: &Plan, luck: Luck, components: Components, link_order: &[usize], routes: Routes) -> Self {
+        let end = Instant::ZERO + plan.duration;
+        let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], luck, end)).collect();
+        let reported: Vec<_> = link_order.iter().map(|index| plan.reports(*index)).collect();
+        let mut hands_over = hand_overs(&reported, &routes.hops);
+        for (hands_over, link) in hands_over.iter_mut().zip(&links) {
+            *hands_over &= !link.reorders();
+        }
+        let flows = components.flows as usize + components.streams as usize;
+        Network {
+            events: EventQueue::new(components.count()),
+            components,
+            links,
+            hands_over,
+            hops: routes.hops,
+            bodies: Bodies::default(),
+            tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(flows))),
+            entered: Volume::default(),
+            arrived: Volume::default(),
+            corrupted: Volume::default(),
+        }
+    }
+
+    /// Where everything is that was ever sent.
+    pub(super) fn totals(&self) -> Totals {
+        let mut totals =
+            Totals { sent: self.entered, delivered: self.arrived, corrupted: self.corrupted, ..Totals::default() };
+        for link in &self.links {
+            let counters = link.counters();
+            let ((waiting, waiting_bytes), (flying, flying_bytes)) = (link.backlog(), link.in_transit());
+            totals.dropped += Volume { packets: counters.drops, bytes: counters.dropped_bytes };
+            totals.lost += Volume { packets: counters.losses, bytes: counters.lost_bytes };
+            totals.duplicated += Volume { packets: counters.duplicates, bytes: counters.duplicated_bytes };
+            totals.in_flight +=
+                Volume { packets: u64::from(waiting) + flying as u64, bytes: waiting_bytes + flying_bytes };
+        }
+        totals
+    }
+
+    /// Brings the counters of all links up to date.
+    pub(super) fn advance(&mut self, now: Instant) {
+        for link in &mut self.links {
+            link.advance(now);
+        }
+    }
+
+    /// Puts a new packet on its way.
+    #[inline]
+    pub(super) fn send(&mut self, now: Instant, cover: Cover, body: Body) {
+        let Cover { flow, route, flags, ecn, wire_len } = cover;
+        self.entered.add(wire_len);
+        let packet = Packet { body: self.bodies.keep(body), flow, next_hop: route, wire_len, ecn, flags };
+        if let Some(tracer) = &mut self.tracer {
+            tracer.sent(&packet, &self.bodies);
+        }
+        if let Hop::Link(link) = self.hops[packet.next_hop as usize] {
+            self.enter(now, link, packet);
+        }
+    }
+
+    /// A link is due; the packet that comes out of it.
+    #[inline(always)]
+    pub(super) fn on_link(&mut self, now: Instant, id: ComponentId, link: usize) -> Option<Packet> {
+        if self.hands_over[link] {
+            self.events.finish(id, None);
+            self.links[link].advance(now);
+            self.hand_over(link);
+            return None;
+        }
+        let state = &mut self.links[link];
+        let mut arrived = state.poll(now);
+        self.events.finish(id, state.next_deadline());
+        if state.is_impaired() {
+            self.forget_lost(link);
+            if let Some(packet) = &mut arrived {
+                self.harm(packet);
+            }
+        }
+        arrived
+    }
+
+    /// The link that a packet enters next; none if it has arrived.
+    #[inline(always)]
+    pub(super) fn next_link(&self, packet: &Packet) -> Option<u32> {
+        match self.hops[packet.next_hop as usize] {
+            Hop::Link(link) => Some(link),
+            Hop::End => None,
+        }
+    }
+
+    /// What a packet carried to the end of its route.
+    #[inline]
+    pub(super) fn open(&mut self, now: Instant, packet: Packet) -> Body {
+        let body = self.bodies.take(packet.body);
+        if matches!(body, Body::Corrupted { .. }) {
+            self.discard(now, &packet);
+        } else {
+            self.arrived.add(packet.wire_len);
+        }
+        body
+    }
+
+    /// A packet enters a link.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, now: Instant, link: u32, mut packet: Packet) {
+        packet.next_hop += 1;
+        self.trace(now, link, &packet, PacketEvent::Enter);
+        let verdict = self.links[link as usize].enqueue(now, packet);
+        if verdict != Verdict::Queued {
+            self.drop_by(verdict, now, link, packet);
+        }
+        if self.hands_over[link as usize] {
+            self.hand_over(link as usize);
+        } else if let Some(deadline) = self.links[link as usize].next_deadline() {
+            self.events.schedule(self.components.link(link), deadline);
+        }
+    }
+
+    /// Everything under way on a link enters the links behind it, which nothing else feeds.
+    #[inline(never)]
+    fn hand_over(&mut self, link: usize) {
+        let is_impaired = self.links[link].is_impaired();
+        while let Some((at, mut packet)) = self.links[link].take_ahead() {
+            if is_impaired {
+                self.harm(&mut packet);
+            }
+            self.trace(at, link as u32, &packet, PacketEvent::Leave);
+            if let Hop::Link(next) = self.hops[packet.next_hop as usize] {
+                self.enter(at, next, packet);
+            }
+        }
+        if let Some(commitment) = self.links[link].next_commitment() {
+            self.events.schedule(self.components.link(link as u32), commitment);
+        }
+        if is_impaired {
+            self.forget_lost(link);
+        }
+    }
+
+    /// A packet comes out of an impaired link.
+    #[cold]
+    fn harm(&mut self, packet: &mut Packet) {
+        let harm = packet.flags.take_harm();
+        if harm.is_doubled() {
+            let shared = packet.body;
+            packet.body = self.bodies.keep_copy(shared);
+            if let Some(tracer) = &mut self.tracer {
+                tracer.doubled(shared, packet.body);
+            }
+        }
+        if harm.is_corrupted() {
+            self.bodies.corrupt(packet.body);
+        }
+    }
+
+    #[cold]
+    fn forget_lost(&mut self, link: usize) {
+        while let Some((at, packet)) = self.links[link].take_lost() {
+            self.trace(at, link as u32, &packet, PacketEvent::Lose);
+            self.bodies.take(packet.body);
+        }
+    }
+
+    /// The queue of a link may have dropped this packet, or others for it.
+    #[cold]
+    fn drop_by(&mut self, verdict: Verdict, now: Instant, link: u32, packet: Packet) {
+        match verdict {
+            Verdict::Queued | Verdict::Marked(_) => {}
+            Verdict::Dropped(_) => self.drop_at(now, link, packet),
+            Verdict::Evicting => {
+                while let Some(evicted) = self.links[link as usize].take_evicted() {
+                    self.drop_at(now, link, evicted);
+                }
+            }
+        }
+    }
+
+    fn drop_at(&mut self, now: Instant, link: u32, packet: Packet) {
+        self.trace(now, link, &packet, PacketEvent::Drop);
+        self.bodies.take(packet.body);
+    }
+
+    /// A checksum is wrong.
+    #[cold]
+    fn discard(&mut self, now: Instant, packet: &Packet) {
+        self.corrupted.add(packet.wire_len);
+        if let Hop::Link(link) = self.hops[packet.next_hop as usize - 1] {
+            self.trace(now, link, packet, PacketEvent::Discard);
+        }
+    }
+
+    #[inline]
+    pub(super) fn trace(&mut self, now: Instant, link: u32, packet: &Packet, event: PacketEvent) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.packet(now, link, packet, event, &self.bodies);
+        }
+    }
+
+    /// The window of a flow, after it was told of something.
+    #[inline]
+    pub(super) fn trace_window(&mut self, now: Instant, flow: usize, cwnd: impl FnOnce() -> f64) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.window(now, flow, cwnd());
+        }
+    }
+}
+
+fn build_link(plan: &LinkPlan, luck: Luck, end: Instant) -> Packets {
+    let wire = plan.wire.build(|purpose| luck.stream(&plan.name, purpose));
+    let varies = plan.variation(luck, end);
+    let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, wire, histogram: !plan.private };
+    Link::new(config, plan.queue.build(|purpose| luck.stream(&plan.name, purpose)))
+}
+
+/// Which links deliver only into links that nothing else feeds and that are not `reported`: the counters of those
+/// have to be right at all times.
+fn hand_overs(reported: &[bool], hops: &[Hop]) -> Vec<bool> {
+    let mut feeders: Vec<Option<Feeder>> = vec![None; reported.len()];
+    let mut feeder = Feeder::Sender;
+    for hop in hops {
+        feeder = match *hop {
+            Hop::End => Feeder::Sender,
+            Hop::Link(link) => {
+                let known = &mut feeders[link as usize];
+                *known = Some(if known.is_none_or(|known| known == feeder) { feeder } else { Feeder::Several });
+                Feeder::Link(link)
+            }
+        };
+    }
+    let mut hands_over = vec![true; reported.len()];
+    for pair in hops.windows(2) {
+        if let [Hop::Link(link), next] = *pair {
+            let alone = match next {
+                Hop::Link(next) => !reported[next as usize] && feeders[next as usize] == Some(Feeder::Link(link)),
+                Hop::End => false,
+            };
+            hands_over[link as usize] &= alone;
+        }
+    }
+    hands_over
+}
+
+/// What puts packets into a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeder {
+    Sender,
+    Link(u32),
+    Several,
+}

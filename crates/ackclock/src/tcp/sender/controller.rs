@@ -1,0 +1,95 @@
+//! The algorithm as the sender has it: what it asks for stays at hand between events.
+
+use crate::cc::{Ack, Cc, Congestion, CongestionControl, PhaseChange, Recovery, Sent};
+use crate::units::{Instant, Rate};
+
+/// An algorithm, and what it asked for after the last event.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Controller {
+    cwnd: f64,
+    ssthresh: f64,
+    pacing_rate: Option<Rate>,
+    hears_of_sending: bool,
+    cc: Cc,
+}
+
+impl Controller {
+    pub(super) fn new(cc: Cc) -> Self {
+        let mut controller =
+            Controller { cwnd: 0.0, ssthresh: 0.0, pacing_rate: None, hears_of_sending: cc.hears_of_sending(), cc };
+        controller.ask();
+        controller
+    }
+
+    pub(super) fn cc(&self) -> &Cc {
+        &self.cc
+    }
+
+    #[inline]
+    fn ask(&mut self) {
+        self.cwnd = self.cc.cwnd();
+        self.ssthresh = self.cc.ssthresh();
+        self.pacing_rate = self.cc.pacing_rate();
+    }
+
+    #[inline]
+    pub(super) fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    #[inline]
+    pub(super) fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    #[inline]
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing_rate
+    }
+
+    pub(super) fn sends_less_for_marks(&self) -> bool {
+        self.cc.sends_less_for_marks()
+    }
+
+    #[inline]
+    pub(super) fn hears_of_sending(&self) -> bool {
+        self.hears_of_sending
+    }
+
+    pub(super) fn on_sent(&mut self, sent: &Sent) {
+        self.cc.on_sent(sent);
+        self.ask();
+    }
+
+    #[inline]
+    pub(super) fn on_ack(&mut self, ack: &Ack) {
+        self.cc.on_ack(ack);
+        self.ask();
+    }
+
+    pub(super) fn on_congestion(&mut self, congestion: &Congestion) {
+        self.cc.on_congestion(congestion);
+        self.ask();
+    }
+
+    pub(super) fn on_recovery_enter(&mut self, recovery: &Recovery) {
+        self.cc.on_recovery_enter(recovery);
+        self.ask();
+    }
+
+    pub(super) fn on_recovery_exit(&mut self, recovery: &Recovery) {
+        self.cc.on_recovery_exit(recovery);
+        self.ask();
+    }
+
+    pub(super) fn on_phase(&mut self, change: &PhaseChange) {
+        self.cc.on_phase(change);
+        self.ask();
+    }
+
+    pub(super) fn on_resume(&mut self, now: Instant) {
+        self.cc.on_resume(now);
+        self.ask();
+    }
+}

@@ -1,0 +1,135 @@
+"""ackclock, ns-2 and ns-3 on a workload: what each forwards, and what that takes."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "ns2"))
+
+import ns2
+import process
+from scenario import arguments
+from workloads import Workload
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+ACKCLOCK = shutil.which("ackclock", path=str(Path(sys.executable).parent)) or "ackclock"
+#: Pairs of hosts that flows share in ns-2 and ns-3, whose set-up grows with the square of the hosts.
+HOSTS = 32
+NS3_SOURCE = HERE / "ns3" / "dumbbell.cc"
+NS3_PROGRAM = ROOT / "target" / "bench" / "ns3-dumbbell"
+#: Of the arguments of `dumbbell.tcl` those that `dumbbell.cc` has, too.
+NS3_KEYS = (
+    *("flows", "duration", "rate", "delay", "queue", "limit", "access_rate", "access_delay"),
+    *("start_max", "payload", "initial_window", "min_rto", "red_min", "red_max", "red_max_p", "red_weight"),
+)
+NS3_MODULES = ("applications", "internet", "point-to-point", "traffic-control", "network", "core")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A run of a workload."""
+
+    simulated_s: float
+    #: That the bottleneck forwarded; each also crossed its other links, and its ACK came back.
+    packets: float
+    #: Of the events alone: set-up and output are not in it.
+    cpu_s: float
+    setup_cpu_s: float
+    wall_s: float
+    peak_mib: float
+    events: float | None = None
+
+    @property
+    def packets_per_cpu_s(self) -> float:
+        """The speed."""
+        return self.packets / self.cpu_s
+
+
+def in_ackclock(workload: Workload, topology: str, cpu_limit_s: int | None = None) -> Measurement:
+    """Run it by the command; set-up is a run of a nanosecond."""
+    sets = workload.settings(topology)
+    words = [f"--set={text}" for text in sets]
+    usage = process.measure([ACKCLOCK, "run", str(workload.path), *words, "--json"], cpu_limit_s)
+    run = json.loads(usage.stdout)
+    empty = ("duration=1 ns", "flows.test.start=0 s", "sampling.interval=none")
+    setup = process.measure([sys.executable, str(HERE / "one_run.py"), str(workload.path), *sets, *empty])
+    return Measurement(
+        simulated_s=run["duration_s"],
+        packets=run["packets_forwarded"],
+        cpu_s=run["engine_cpu_s"],
+        setup_cpu_s=float(setup.stdout),
+        wall_s=usage.wall_s,
+        peak_mib=usage.peak_mib,
+        events=run["events"],
+    )
+
+
+def in_ns2(workload: Workload, topology: str, cpu_limit_s: int | None = None) -> Measurement:
+    """Run it in `dumbbell.tcl`, without the monitors of the comparison of results."""
+    words = {**arguments(workload.scenario(topology, "ns-2")), "monitors": 0, "seed": ns2.seed(0)}
+    if topology == "hosts":
+        words["hosts"] = HOSTS
+    return _measured(process.measure(ns2.command(words), cpu_limit_s), words)
+
+
+def in_ns3(workload: Workload, topology: str, cpu_limit_s: int | None = None) -> Measurement:
+    """Run it in `dumbbell.cc`, which is told the same as ns-2."""
+    words = arguments(workload.scenario(topology, "ns-3"))
+    # ns-2 counts the packet that arrives at a drop-tail queue.
+    words["limit"] = round(float(str(words["limit"]))) - (words["queue"] == "DropTail")
+    options = [f"--{key}={words[key]}" for key in NS3_KEYS if key in words]
+    usage = process.measure([str(NS3_PROGRAM), f"--hosts={HOSTS}", *options], cpu_limit_s)
+    return _measured(usage, words)
+
+
+def _measured(usage: process.Usage, words: dict[str, Any]) -> Measurement:
+    """From the `key=value` line of a rival."""
+    left = {key: float(value) for key, value in (pair.split("=") for pair in usage.stdout.split())}
+    return Measurement(
+        simulated_s=float(words["duration"]),
+        packets=left["departures"],
+        cpu_s=left["run_cpu_s"],
+        setup_cpu_s=left["setup_cpu_s"],
+        wall_s=usage.wall_s,
+        peak_mib=usage.peak_mib,
+        events=left.get("events"),
+    )
+
+
+Backend = Callable[[Workload, str, int | None], Measurement]
+
+
+def available() -> tuple[dict[str, Backend], list[str]]:
+    """The backends that can run here, and a line for each that cannot."""
+    backends: dict[str, Backend] = {"ackclock": in_ackclock}
+    missing = []
+    if shutil.which("ns"):
+        backends["ns-2"] = in_ns2
+    else:
+        missing.append("ns-2 is left out: it is not installed (Debian: apt-get install ns2)")
+    problem = _build_ns3()
+    if problem is None:
+        backends["ns-3"] = in_ns3
+    else:
+        missing.append(f"ns-3 is left out: {problem}")
+    return backends, missing
+
+
+def _build_ns3() -> str | None:
+    """Compile the program for ns-3 where it is out of date; what is missing, if anything is."""
+    if not Path("/usr/include/ns3/internet-module.h").exists() or not shutil.which("g++"):
+        return "it is not installed (Debian: apt-get install g++ libns3-dev)"
+    if NS3_PROGRAM.exists() and NS3_PROGRAM.stat().st_mtime >= NS3_SOURCE.stat().st_mtime:
+        return None
+    NS3_PROGRAM.parent.mkdir(parents=True, exist_ok=True)
+    # The headers of ns-3.37 are not C++20.
+    command = ["g++", "-std=c++17", "-O3", "-o", str(NS3_PROGRAM), str(NS3_SOURCE)]
+    libraries = [f"-lns3-{module}" for module in NS3_MODULES]
+    done = subprocess.run([*command, *libraries], capture_output=True, text=True)
+    return None if done.returncode == 0 else f"{NS3_SOURCE.name} does not compile: {done.stderr.strip()}"

@@ -1,0 +1,153 @@
+"""How many instructions a forwarded packet takes, counted by callgrind: the same on a busy machine.
+
+    python tools/bench/instructions.py [--only W1] [--record] [--json]
+
+Each workload runs twice, for a short and for a longer time; the difference is what the packets between them
+take, without start and set-up. Only the engine's thread counts. The result stands beside the last one of
+`bench/history.csv`; --record adds a line for each workload, with the packets per CPU second, measured without
+valgrind. Numbers never fail: they are there to be looked at.
+"""
+
+import argparse
+import csv
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich import box
+from rich.table import Table
+
+from ackclock import _core
+from ackclock.cli.console import show
+
+ROOT = Path(__file__).resolve().parents[2]
+HISTORY = ROOT / "bench" / "history.csv"
+#: The two simulated times of each workload, in milliseconds: behind the starts of the flows.
+TIMES = {"W1": (2_000, 6_000), "W2": (1_500, 2_500), "W3": (1_500, 2_500)}
+#: Runs without valgrind, of the whole workload.
+ROUNDS = 5
+COLUMNS = ("commit", "workload", "instructions_per_packet", "packets_per_cpu_s")
+
+
+@dataclass(frozen=True)
+class Count:
+    """Instructions per packet of a workload, and those of the last line of the history."""
+
+    workload: str
+    instructions_per_packet: float
+    before: float | None
+
+    @property
+    def change(self) -> str:
+        """Against the last line."""
+        return (
+            "-" if self.before is None else f"{100 * (self.instructions_per_packet / self.before - 1):+.1f} %"
+        )
+
+
+def scenario(workload: str, *sets: str) -> _core.Scenario:
+    file = path(workload)
+    return _core.Scenario.from_toml(file.read_text(), str(file), sets)
+
+
+def path(workload: str) -> Path:
+    return ROOT / "bench" / f"{workload.lower()}.toml"
+
+
+def instructions(workload: str, duration_ms: int) -> int:
+    """Instructions of the engine's thread in a run of this length."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "threads"
+        valgrind = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}"]
+        run = [sys.executable, str(ROOT / "tools" / "bench" / "one_run.py"), str(path(workload))]
+        subprocess.run([*valgrind, *run, f"duration={duration_ms} ms"], check=True, capture_output=True)
+        # The first thread is Python's, the second one the engine's.
+        lines = Path(f"{out}-02").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("totals:"))
+
+
+def packets(workload: str, duration_ms: int) -> int:
+    """Packets that the bottleneck forwards in a run of this length."""
+    run = json.loads(scenario(workload, f"duration={duration_ms} ms").run().to_json())
+    return int(run["packets_forwarded"])
+
+
+def per_packet(workload: str) -> float:
+    """Instructions per packet between the two times."""
+    short, long = TIMES[workload]
+    difference = instructions(workload, long) - instructions(workload, short)
+    return difference / (packets(workload, long) - packets(workload, short))
+
+
+def packets_per_cpu_s(workload: str) -> float:
+    """The speed of the whole workload without valgrind, median."""
+    runs = [json.loads(scenario(workload).run().to_json()) for _ in range(ROUNDS)]
+    return statistics.median(float(run["packets_forwarded"] / run["engine_cpu_s"]) for run in runs)
+
+
+def history() -> dict[str, float]:
+    """The last count of each workload."""
+    if not HISTORY.exists():
+        return {}
+    with HISTORY.open(encoding="utf-8", newline="") as file:
+        return {line["workload"]: float(line["instructions_per_packet"]) for line in csv.DictReader(file)}
+
+
+def record(counts: list[Count]) -> None:
+    """Add a line for each to the history."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    commit = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+    is_new = not HISTORY.exists()
+    with HISTORY.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if is_new:
+            writer.writerow(COLUMNS)
+        for count in counts:
+            speed = round(packets_per_cpu_s(count.workload), -4)
+            writer.writerow((commit, count.workload, f"{count.instructions_per_packet:.1f}", f"{speed:.0f}"))
+
+
+def counted(workloads: list[str]) -> Iterator[Count]:
+    before = history()
+    for workload in workloads:
+        yield Count(workload, per_packet(workload), before.get(workload))
+
+
+def table(counts: list[Count]) -> Table:
+    shown = Table(box=box.SIMPLE_HEAD)
+    for heading in ("workload", "instructions a packet", "last recorded", "change"):
+        shown.add_column(heading, justify="left" if heading == "workload" else "right")
+    for count in counts:
+        before = "-" if count.before is None else f"{count.before:.1f}"
+        shown.add_row(count.workload, f"{count.instructions_per_packet:.1f}", before, count.change)
+    return shown
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--only", choices=list(TIMES), help="default: all of them")
+    parser.add_argument("--record", action="store_true", help=f"add to {HISTORY.relative_to(ROOT)}")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args()
+    if not shutil.which("valgrind"):
+        print("instructions are not counted: valgrind is not installed (Debian: apt-get install valgrind)")
+        return
+    counts = list(counted([options.only] if options.only else list(TIMES)))
+    if options.json:
+        print(json.dumps([asdict(count) for count in counts], indent=1))
+    else:
+        show(table(counts))
+    if options.record:
+        record(counts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""The tables of `speed.py`, for a terminal and for a page."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich import box
+from rich.table import Table as RichTable
+
+from backends import Measurement
+from measured import Report, Row, digits, ratio, spread
+
+BACKENDS = ("ackclock", "ns-2", "ns-3")
+MARKED = re.compile(r"(<!-- speed -->\n).*?(<!-- end of speed -->)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headings and rows of text."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+    def for_terminal(self) -> RichTable:
+        """With lines under the headings, within 100 columns."""
+        table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+        for place, heading in enumerate(self.headings):
+            table.add_column(heading, justify="right" if place else "left")
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+    def for_page(self) -> str:
+        """In Markdown."""
+        lines = [self.headings, ("---",) * len(self.headings), *self.rows]
+        return f"{self.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def tables(report: Report) -> list[Table]:
+    """All tables of a report."""
+    return [speeds(report), costs(report), singles(report)]
+
+
+def speeds(report: Report) -> Table:
+    """Packets per CPU second, and ratios."""
+    rows = []
+    for row in report.rows:
+        ours = row.speeds("ackclock")
+        cells = [_name(row), spread(row.speeds("ackclock", 1e6))]
+        for rival, unit, figures in (("ns-2", 1e6, 3), ("ns-3", 1e3, 2)):
+            cells.append(row.not_run.get(rival) or spread(row.speeds(rival, unit), figures))
+            cells.append(ratio(ours, row.speeds(rival)))
+        rows.append(tuple(cells))
+    return Table(
+        f"Packets per CPU second: median and range of {report.rounds} rounds; M are millions, k thousands",
+        ("workload", "ackclock, M", "ns-2, M", "times", "ns-3, k", "times"),
+        rows,
+    )
+
+
+def costs(report: Report) -> Table:
+    """What else a run takes, medians."""
+    rows = []
+    for row in report.rows:
+        packets = row.median("ackclock", lambda run: 1e-6 * run.packets)
+        wall_s = row.median("ackclock", lambda run: run.wall_s)
+        rows.append(
+            (
+                _name(row),
+                _of_all(row, lambda run: run.simulated_s, "g"),
+                _cell(packets),
+                _cell(_events_per_packet(row)),
+                _cell(wall_s),
+                _of_all(row, lambda run: run.peak_mib, ".0f"),
+                _of_all(row, lambda run: 1e3 * run.setup_cpu_s, ".0f"),
+            )
+        )
+    return Table(
+        "Medians: time, size, set-up of ackclock/ns-2/ns-3, all else of ackclock; events of a packet",
+        ("workload", "time, s", "packets, M", "events", "wall, s", "size, MiB", "set-up, ms"),
+        rows,
+    )
+
+
+def singles(report: Report) -> Table:
+    """Figures that belong to no workload."""
+    rows = [
+        (single.name, single.unit, *(spread(single.values.get(name, ())) for name in BACKENDS[:2]))
+        for single in report.singles
+    ]
+    return Table("Beside the workloads", ("what", "unit", "ackclock", "ns-2"), rows)
+
+
+def _name(row: Row) -> str:
+    return row.workload if row.topology == "routers" else f"{row.workload} {row.topology}"
+
+
+def _of_all(row: Row, of: Callable[[Measurement], float], form: str) -> str:
+    medians = (row.median(name, of) for name in BACKENDS)
+    return "/".join("-" if value is None else format(value, form) for value in medians)
+
+
+def _events_per_packet(row: Row) -> float | None:
+    run = next(iter(row.runs.get("ackclock", ())), None)
+    return None if run is None or run.events is None else run.events / run.packets
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else digits(value)
+
+
+def write(page: Path, report: Report) -> None:
+    """Renew the tables of a page, between its marks."""
+    shown = f"On {report.machine}.\n\n" + "\n".join(table.for_page() for table in tables(report))
+    text = page.read_text(encoding="utf-8")
+    page.write_text(MARKED.sub(lambda found: f"{found[1]}\n{shown}\n{found[2]}", text), encoding="utf-8")
