@@ -79,6 +79,21 @@ def test_a_file_that_is_no_scenario(tmp_path: Path, command: str) -> None:
     check_refused(cli(command, broken), "broken.json", "JSON")
 
 
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ('"flows.test.cwmd" = [1]', ("grid: flows.test.cwmd=1", "cwmd")),
+        ('"flows.late.count" = [1]', ("grid: flows.late.count=1", 'no item "late"')),
+        ('topolgy.rate = ["1 Mbit/s"]', ("grid: topolgy.rate=", 'did you mean "topology"?')),
+        ('"topology.rate" = ["1 Mbit/s", 5]', ("grid: topology.rate=5", "unit")),
+    ],
+)
+def test_a_mistake_in_the_grid_of_a_study(tiny: Path, keys: str, expected: tuple[str, ...]) -> None:
+    study = tiny.with_name("study.toml")
+    study.write_text(f'scenario = "{tiny.name}"\n[grid]\n{keys}\n')
+    check_refused(cli("study", study), "study.toml: ", *expected)
+
+
 def test_a_file_that_must_not_be_read(tiny: Path) -> None:
     tiny.chmod(0)
     check_refused(cli("run", tiny, before=_obey_permissions), "tiny.toml", "Permission denied")

@@ -14,15 +14,16 @@ sys.path.append(str(TOOLS))
 from cases import Case, cases  # noqa: E402
 from comparable import NotComparable  # noqa: E402
 from cross import Cross, cross  # noqa: E402
-from environments import compiled  # noqa: E402
+from drr import DRR  # noqa: E402
+from environments import ENVIRONMENTS, scores  # noqa: E402
 from intervals import Difference  # noqa: E402
 from scenario import arguments  # noqa: E402
-from scores import Cell, Row, judge, scores  # noqa: E402
+from scores import Cell, Row, judge  # noqa: E402
 from sides import measures  # noqa: E402
 
 
 def environment(*words: str) -> _core.Scenario:
-    return compiled(Case(*words))
+    return ENVIRONMENTS.compiled(Case(*words))
 
 
 def test_every_environment_has_a_counterpart() -> None:
@@ -32,10 +33,11 @@ def test_every_environment_has_a_counterpart() -> None:
         assert arguments(environment(*case.words))["flows"] == 10
 
 
-def test_an_environment_uses_every_argument_of_the_script() -> None:
+def test_environments_and_drr_use_every_argument_of_the_script() -> None:
     script = (TOOLS / "dumbbell.tcl").read_text()
     declared = script.split("array set p {")[1].split("}")[0].split()[::2]
     used = set(arguments(environment("sq-low", "red", "sack", "mimd(.1, .5)")))
+    used |= set(arguments(DRR.compiled(DRR.cases[0])))
     # The last two are for measurements of speed.
     assert used | {"seed", "hosts", "monitors"} == set(declared)
 
@@ -86,7 +88,7 @@ def test_the_worst_score_is_the_verdict_of_an_environment() -> None:
     fraction = Cell("goodput fraction", Difference(0.9, 0.91, 0.005), relative=False, bound=0.02)
     loss = Cell("loss", Difference(0.01, 0.012, 0.001), relative=True, bound=0.25)
     shown = Cell("shown", Difference(0.0, 1.0, 0.0), relative=True, bound=None)
-    case = Case("cons-low", "red", "sack", "aiad(1, 3)")
+    case = ("cons-low", "red", "sack", "aiad(1, 3)")
     assert (fraction.verdict, loss.verdict, shown.verdict) == ("inside", "undecided", "-")
     assert Row(case, (fraction, shown)).verdict == "inside"
     done = Row(case, (fraction, loss, shown))
@@ -101,7 +103,7 @@ def test_cross_traffic_is_measured_where_there_is_some() -> None:
         return measures(json.loads(scenario.run().to_json()))
 
     short = ["duration=3 s", "warmup=2 s"]
-    beside = measured(compiled(Case("cons-low", "red", "sack", "aimd(1, .5)"), short))
+    beside = measured(ENVIRONMENTS.compiled(Case("cons-low", "red", "sack", "aimd(1, .5)"), short))
     # 90 Mbit/s for 1 s in packets of 1040 B.
     assert beside["cbr_sent"] == pytest.approx(90e6 / 8 / 1040, abs=1)
     assert 0 < beside["cbr_Bps"] < 100e6 / 8
@@ -121,8 +123,46 @@ def test_few_drops_are_not_judged() -> None:
         "cbr_Bps": 0.0,
     }
     many = {**run, "drops": 101.0}
+    compared = scores(environment(*case.words))
     verdicts = [
-        next(cell.verdict for cell in judge(case, compiled(case), (side, side)).cells if cell.score == "loss")
+        next(cell.verdict for cell in judge(case.words, compared, (side, side)).cells if cell.score == "loss")
         for side in ([run, run], [many, many])
     ]
     assert verdicts == ["-", "inside"]
+
+
+def test_a_table_keeps_the_rows_that_are_not_renewed() -> None:
+    cell = Cell("loss", Difference(0.01, 0.01, 0.0), relative=True, bound=0.25)
+    first, second, third = (case.words for case in ENVIRONMENTS.cases[:3])
+    page = "before\n<!-- environments -->\n<!-- end of environments -->\nafter\n"
+    page = ENVIRONMENTS.renewed(page, [Row(third, (cell,)), Row(first, (cell, cell))])
+    page = ENVIRONMENTS.renewed(page, [Row(second, (cell,)), Row(first, (cell,))])
+    lines = [*ENVIRONMENTS.header(), *(Row(words, (cell,)).text for words in (first, second, third))]
+    middle = "\n".join(lines)
+    assert page == f"before\n<!-- environments -->\n\n{middle}\n\n<!-- end of environments -->\nafter\n"
+
+
+def test_drr_has_a_counterpart() -> None:
+    alone, *_ = DRR.cases
+    words = arguments(DRR.compiled(alone))
+    assert (words["queue"], words["limit"], words["drr_quantum"]) == ("DRR", 124_800, 1040)
+    assert words["drr_buckets"] == 1024
+    for change in ("topology.queue.limit=100 packets", "topology.queue.buckets=4"):
+        with pytest.raises(NotComparable, match="bottleneck"):
+            arguments(DRR.compiled(alone, [change]))
+
+
+def test_shares_behind_drr_by_hand() -> None:
+    # Two flows and a source share 10 Mbit/s: 1 Mbit/s is .3 of a fair share.
+    case = next(case for case in DRR.cases if case.words == ("2 flows", "and a source", "sack"))
+    found = DRR.scores(DRR.compiled(case))
+    run = {
+        "goodput_Bps": 500e3,
+        "least_Bps": 125e3,
+        "most_Bps": 375e3,
+        "cbr_Bps": 400e3,
+        "drops": 10.0,
+        "arrivals": 100.0,
+        "queue_delay_s": 0.1,
+    }
+    assert [score.of(run) for score in found] == pytest.approx([0.4, 0.3, 0.9, 0.96, 0.1, 100.0])

@@ -184,6 +184,26 @@ def test_the_worst_environment_is_explained(tiny_suite: Path, tmp_path: Path) ->
     assert f"The worst environment: {result.environment.title}" in page
 
 
+def test_a_capacity_that_varies_is_drawn(tiny_suite: Path, tmp_path: Path) -> None:
+    alone = tiny_suite / "alone.toml"
+    alone.write_text(
+        alone.read_text().replace(
+            "[topology]\n", '[topology]\nvaries = { kind = "random", high = "2 Mbit/s", step = "1 s" }\n'
+        )
+    )
+    evaluation = evaluate("aimd-fc", suite=str(tiny_suite), replicates=1, out=tmp_path / "out")
+    page = write_report(evaluation, tmp_path / "out", command="again")
+    varying, fixed = Reported(tmp_path / "out").data
+    for run in varying["runs"]:
+        assert len(run["capacity"]) == len(run["bins"]) and 0 < max(run["capacity"]) <= 2
+    assert [run["capacity"] for run in fixed["runs"]] == [None] * len(fixed["runs"])
+    text = html.unescape(page.read_text())
+    assert text.count("dashed: what of the link's rate was available") == 1
+    assert "of it available" in text
+    if CHROMIUM is not None:
+        assert load(page, 1400, 2000).console == []
+
+
 def test_names_cannot_break_out_of_the_page(tiny_suite: Path, tmp_path: Path) -> None:
     suite = tiny_suite / "suite.toml"
     suite.write_text(suite.read_text().replace("In company", "</script><script>alert(1)</script>"))

@@ -15,16 +15,36 @@ from helpers import ROOT, TWO_FLOWS, cli
 import ackclock
 
 SUITES = ROOT / "python" / "ackclock" / "suites"
+BUFFER_STUDY = ROOT / "examples" / "buffer-study.toml"
+STUDY = {
+    "schema": 1,
+    "name": "buffers",
+    "scenario": "two-flows.toml",
+    "set": ["duration=30 s"],
+    "replicates": 50,
+    "until": "goodput +- 1 %",
+    "grid": {"flows.test.cc": ["aimd", {"kind": "aiad"}], "topology": {"rate": ["5 Mbit/s"]}},
+    "together": [{"duration": ["1 s", "2 s"], "warmup": ["0 s", "1 s"]}],
+}
 SCENARIOS = sorted(path for path in SUITES.glob("*/*.toml") if path.name != "suite.toml")
 
 
-@pytest.fixture(scope="module")
-def validator() -> Any:
-    answer = cli("schema")
+def validator_of(*command: str) -> Any:
+    answer = cli("schema", *command)
     assert answer.code == 0
     schema = json.loads(answer.stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.fixture(scope="module")
+def validator() -> Any:
+    return validator_of()
+
+
+@pytest.fixture(scope="module")
+def study_validator() -> Any:
+    return validator_of("study")
 
 
 def test_the_example_is_valid(validator: Any) -> None:
@@ -64,3 +84,43 @@ def test_mistakes_are_refused(validator: Any, path: tuple[str | int, ...], value
     place[path[-1]] = value
     with pytest.raises(jsonschema.ValidationError):
         validator.validate(tree)
+
+
+def test_studies_are_valid(study_validator: Any) -> None:
+    study_validator.validate(tomllib.loads(BUFFER_STUDY.read_text()))
+    study_validator.validate(STUDY)
+    study_validator.validate({"scenario": tomllib.loads(TWO_FLOWS.read_text())})
+    # What a scenario lacks may be set.
+    study_validator.validate({"scenario": {"schema": 1}, "set": ["duration=8 s"]})
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("replicate",), 3),
+        (("replicates",), 0),
+        (("name",), "../up"),
+        (("samples",), "some"),
+        (("seed",), -1),
+        (("until",), "goodput < 1 %"),
+        (("set",), [1]),
+        (("schema",), 2),
+        (("scenario",), {"durration": "1 s"}),
+        (("grid", "durration"), ["1 s"]),
+        (("grid", "topolgy.rate"), ["1 Mbit/s"]),
+        (("grid", "duration"), "1 s"),
+        (("grid", "duration"), []),
+        (("grid", "topology", "rate"), []),
+        (("together", 0, "flow.0.count"), [1, 2]),
+    ],
+)
+def test_mistakes_in_studies_are_refused(
+    study_validator: Any, path: tuple[str | int, ...], value: object
+) -> None:
+    tree: Any = deepcopy(STUDY)
+    place = tree
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(jsonschema.ValidationError):
+        study_validator.validate(tree)

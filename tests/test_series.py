@@ -22,7 +22,7 @@ from ackclock.evaluation.series import (
 )
 from ackclock.job import Outcome
 
-DRAWN = Drawn("bottleneck", 0.0, True, "late", {"a": "test", "b": "late"}, 500)
+DRAWN = Drawn("bottleneck", False, 0.0, True, "late", {"a": "test", "b": "late"}, 500)
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 7, 100, 101, 499, 1001, 12345])
@@ -92,6 +92,7 @@ def outcome() -> Outcome:
             "time_ns": [0, 0, 10**9, 10**9, 2 * 10**9, 2 * 10**9],
             "link": ["bottleneck", "other"] * 3,
             "backlog_packets": [0, 9, 4, 9, 7, 9],
+            "capacity_bps": [8e6, 9e9, 4e6, 9e9, 2e6, 9e9],
         }
     )
     return Outcome("key", "{}", "[]", flows, links)
@@ -108,11 +109,19 @@ def test_lines_by_hand() -> None:
     assert made["queue"] == [0, 4, 7]
     assert made["bins"] == [0.5, 1.5]
     assert made["throughput"] == [[1, 3], [0, 1]]
+    assert made["capacity"] is None
     # Nobody had started at 0 s; from 1 s on (3 + 1)^2 / (2 (9 + 1)).
     assert made["jain"] == [None, 0.8]
     assert made["phase"] == {"names": ["a", "b"], "x": [1, 3], "y": [0, 1], "part": 1}
     # A backed-off timer is one event, until an ACK ends it.
     assert made["timeouts"] == [[2], [1]]
+
+
+def test_a_capacity_that_varies_is_drawn_as_its_mean_over_an_interval() -> None:
+    made = run_series(outcome(), replace(DRAWN, varies=True))
+    assert made is not None
+    # A sample has the mean of the second before it; that at the start belongs to no interval.
+    assert made["capacity"] == [4, 2]
 
 
 def test_fairness_is_drawn_where_it_is_meant() -> None:

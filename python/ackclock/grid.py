@@ -16,26 +16,11 @@ from typing import Any, NoReturn
 from ackclock.errors import InputError, ScenarioError
 from ackclock.job import Job
 from ackclock.scenario import Scenario
+from ackclock.study_keys import KEYS, NAME, SAMPLES, SCHEMA, SEED_END
 from ackclock.until import DEFAULT_MOST, FIRST, Until
 
-#: Of which replicates samples over time are kept.
-SAMPLES = ("none", "first", "all")
-_KEYS = {
-    "schema": int,
-    "name": str,
-    "scenario": (str, dict),
-    "set": list,
-    "grid": dict,
-    "together": list,
-    "replicates": int,
-    "until": str,
-    "seed": int,
-    "samples": str,
-}
-_SCHEMA = 1
 #: A key of TOML that needs no quotes.
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_NAME = re.compile(r"\w[\w .-]*")
 #: More points than anybody means.
 _MOST_POINTS = 1_000_000
 
@@ -89,7 +74,7 @@ class Grid:
         if kept not in SAMPLES:
             _fail(path, "samples", f"is {kept!r}, but must be one of {', '.join(SAMPLES)}")
         seed = table.get("seed", scenario.seed)
-        if not 0 <= seed < 2**63:
+        if not 0 <= seed < SEED_END:
             _fail(path, "seed", f"is {seed}, but must be at least 0 and below 2^63")
         points = tuple(_points(path, scenario, axes, most))
         return cls(path, _name(path, table), scenario, axes, points, until, seed, kept)
@@ -124,16 +109,16 @@ def _read(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: is not TOML: {error}") from None
     for key, value in table.items():
-        if key not in _KEYS:
-            close = get_close_matches(key, _KEYS, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(_KEYS)}"
+        if key not in KEYS:
+            close = get_close_matches(key, KEYS, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(KEYS)}"
             if "flows" in table:
                 hint = 'this looks like a scenario: a study names one, as in scenario = "FILE"'
             _fail(path, key, f"is no key of a study; {hint}")
-        if not isinstance(value, _KEYS[key]) or isinstance(value, bool):  # type: ignore[arg-type]
-            _fail(path, key, f"is {as_toml(value)}, but must be {_kinds(_KEYS[key])}")
-    if table.get("schema", _SCHEMA) != _SCHEMA:
-        _fail(path, "schema", f"is {table['schema']}; this version of ackclock reads {_SCHEMA}")
+        if not KEYS[key].accepts(value):
+            _fail(path, key, f"is {as_toml(value)}, but must be {KEYS[key].words}")
+    if table.get("schema", SCHEMA) != SCHEMA:
+        _fail(path, "schema", f"is {table['schema']}; this version of ackclock reads {SCHEMA}")
     return table
 
 
@@ -207,7 +192,7 @@ def _replicates(path: Path, table: Mapping[str, Any], until: Until | None, optio
 def _name(path: Path, table: Mapping[str, Any]) -> str:
     """The name, which names a folder, too."""
     name: str = table.get("name", path.stem)
-    if _NAME.fullmatch(name) is None:
+    if NAME.fullmatch(name) is None:
         hint = "" if "name" in table else "; the study has none, so it is the file's"
         _fail(
             path,
@@ -254,11 +239,6 @@ def as_toml(value: Any) -> str:
     if isinstance(value, float):
         return repr(value)
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _kinds(kinds: Any) -> str:
-    words = {int: "a whole number", str: "a text", dict: "a table", list: "a list"}
-    return " or ".join(words[kind] for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
 
 
 def _fail(path: Path, key: str, what: str) -> NoReturn:

@@ -8,7 +8,8 @@
 # each data packet behind its access link; beyond a packet time of that link it would reorder packets.
 # `access_rate` 0 leaves the access links out: the agents sit on the two routers. With `queue` RED the `red_*`
 # keys hold at the bottleneck, data direction: thresholds in packets of `red_mean_packet` bytes, and `limit` is
-# what waits, in such packets where `red_bytes` is 1. `loss` is the probability of a loss behind that queue.
+# what waits, in such packets where `red_bytes` is 1. With `queue` DRR `limit` is what waits, in bytes, and sources have
+# queues of their own, up to `drr_buckets`. `loss` is the probability of a loss behind that queue.
 #
 # `window_option` 1 is AIMD: `increase` segments per round trip, and `remaining` of the window after a loss. 6 is
 # binomial: cwnd grows by increase / cwnd^k per round trip and falls by (1 - remaining) cwnd^l. `extra_min` and
@@ -34,6 +35,7 @@ array set p {
     loss 0         queue DropTail  red_min 5      red_max 15       red_max_p 0.1
     red_weight 0.002  red_gentle 1  red_bytes 0   red_mean_packet 1000  red_by_size 0  red_wait 1  red_adaptive 0
     red_ecn 0      red_mark_below 1  ecn 0
+    drr_quantum 1040  drr_buckets 1024
     cbr ""         cbr_packet 1040  hosts 0       monitors 1
 }
 foreach {key value} $argv {
@@ -98,6 +100,11 @@ if {$p(queue) eq "RED"} {
     Queue/RED set setbit_ $p(red_ecn)
     Queue/RED set mark_p_ $p(red_mark_below)
 }
+if {$p(queue) eq "DRR"} {
+    Queue/DRR set quantum_ $p(drr_quantum)
+    Queue/DRR set buckets_ $p(drr_buckets)
+    Queue/DRR set blimit_ $p(limit)
+}
 link $left $right $p(rate) $p(delay) $p(limit) $p(reverse_limit) $p(queue)
 if {$p(loss) > 0} {
     set losses [new ErrorModel]
@@ -110,7 +117,7 @@ if {$p(loss) > 0} {
 if {$p(monitors)} {
     # TCP is flow 0, cross traffic flow 1.
     set bottleneck [$ns makeflowmon Fid]
-    $bottleneck set-pkts-integrator [new Integrator]
+    $bottleneck set-delay-samples [new Samples]
     $ns attach-fmon [$ns link $left $right] $bottleneck
 } else {
     set bottleneck [$ns monitor-queue $left $right ""]
@@ -238,10 +245,9 @@ proc counters {into} {
     # bdepartures_ has 32 bits; the data packets of a source are of one size.
     set of_tcp [expr {$c(departures) - $c(cbr_delivered)}]
     set c(bytes) [expr {$of_tcp * ($p(payload) + $p(header)) + $c(cbr_delivered) * $p(cbr_packet)}]
-    # Packets times seconds spent waiting; by Little's law the mean delay is this over the departures.
-    set integrator [$bottleneck get-pkts-integrator]
-    $integrator newpoint [$ns now] [$integrator set lasty_]
-    set c(waited) [$integrator set sum_]
+    # Seconds that packets waited before they departed: a queue may drop packets that have waited, too.
+    set delays [$bottleneck get-delay-samples]
+    set c(waited) [expr {[$delays cnt] > 0 ? [$delays cnt] * [$delays mean] : 0.0}]
 }
 
 proc times {} {

@@ -39,7 +39,7 @@ def command(arguments: Mapping[str, object]) -> list[str]:
 
 
 def run(arguments: Mapping[str, object]) -> dict[str, float]:
-    """Runs one simulation and returns its measures, without those per flow.
+    """Runs one simulation and returns its measures; of those per flow the least and the most.
 
     `arguments` are keys of `dumbbell.tcl`.
     """
@@ -48,5 +48,9 @@ def run(arguments: Mapping[str, object]) -> dict[str, float]:
     if done.returncode != 0 or "goodput_Bps=" not in done.stdout:
         raise Ns2Error(f"{' '.join(words)}: exit code {done.returncode}\n{done.stderr}{done.stdout}")
     measures = dict(pair.split("=") for pair in done.stdout.split())
-    measures.pop("flows_Bps")
-    return {key: float(value) for key, value in measures.items()}
+    flows = [float(goodput) for goodput in measures.pop("flows_Bps").split(",")]
+    return {
+        **{key: float(value) for key, value in measures.items()},
+        "least_Bps": min(flows),
+        "most_Bps": max(flows),
+    }

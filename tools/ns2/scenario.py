@@ -28,6 +28,8 @@ FIXED = {
     "peer_sack": (True,),
     "ecn": ("off", "classic"),
 }
+# More queues of ns-2's DRR than any comparison has sources, so that none share one.
+BUCKETS = 1024
 # Without access links the ns-2 script puts the agents on the two routers.
 NO_ACCESS = {"name": "access", "rate_bps": 0, "delay_s": 0, "queue": "drop-tail, 0 packets"}
 
@@ -149,6 +151,8 @@ def limit(link: dict[str, Any]) -> int:
 def queue(link: dict[str, Any]) -> dict[str, object]:
     """The queue of the bottleneck. The limit of ns-2's RED counts what waits, in packets of mean size."""
     red = link["red"]
+    if link["queue"].startswith("drr, "):
+        return drr(link)
     if red is None:
         return {"queue": "DropTail", "limit": limit(link)}
     in_bytes = red["mode"] == "bytes"
@@ -174,6 +178,14 @@ def queue(link: dict[str, Any]) -> dict[str, object]:
         "red_ecn": int(red["ecn"]),
         "red_mark_below": red["mark_below"],
     }
+
+
+def drr(link: dict[str, Any]) -> dict[str, object]:
+    """DRR at the bottleneck; in ns-2 its limit is in bytes, and each source has a queue."""
+    found = re.fullmatch(r"drr, (\d+) B, quantum (\d+) B(?:, a queue for each flow)?", link["queue"])
+    if found is None:
+        raise NotComparable(f"{link['name']}: of DRR a limit in bytes and a queue for each flow are compared")
+    return {"queue": "DRR", "limit": int(found[1]), "drr_quantum": int(found[2]), "drr_buckets": BUCKETS}
 
 
 def loss(value: dict[str, Any]) -> float:

@@ -1,12 +1,9 @@
-"""What is compared in an environment, and what comes of it."""
+"""What is compared in a case, and what comes of it."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from ackclock import _core
-from cases import Case
 from intervals import Difference, welch
-from scenario import arguments, cross_traffic
 from sides import Measures
 
 # Fewer drops than these are no basis for a relative bound.
@@ -66,7 +63,7 @@ class Cell:
 class Row:
     """A case and its scores."""
 
-    case: Case
+    words: tuple[str, ...]
     cells: tuple[Cell, ...]
 
     @property
@@ -78,39 +75,18 @@ class Row:
     @property
     def text(self) -> str:
         """A line of the table."""
-        return line([*self.case.words, *(cell.text for cell in self.cells), self.verdict])
+        return line([*self.words, *(cell.text for cell in self.cells), self.verdict])
 
 
-def scores(scenario: _core.Scenario) -> tuple[Score, ...]:
-    """What is compared in a scenario."""
-    words = arguments(scenario)
-    since, until = (float(str(words[key])) for key in ("warmup", "duration"))
-    rate, payload = float(str(words["rate"])), float(str(words["payload"]))
-    left_bps = rate - cross_traffic(scenario).mean_bps(since, until)
-
-    def fraction(run: Measures) -> float:
-        return 8 * run["goodput_Bps"] / left_bps
-
-    def fraction_of_rest(run: Measures) -> float:
-        return 8 * run["goodput_Bps"] / (rate - 8 * run["cbr_Bps"])
-
-    def unacknowledged(run: Measures) -> float:
-        return 1 - run["goodput_Bps"] * (until - since) / payload / run["sent"]
-
-    return (
-        Score("goodput fraction", fraction, 0.02, relative=False),
-        Score("of the rest", fraction_of_rest, None, relative=False),
-        Score("loss", lambda run: run["drops"] / run["arrivals"], 0.25, of_drops=True),
-        Score("unacknowledged", unacknowledged, None, relative=False),
-        Score("queueing delay, ms", lambda run: run["queue_delay_s"] * 1e3, 0.1),
-    )
+LOSS = Score("loss", lambda run: run["drops"] / run["arrivals"], 0.25, of_drops=True)
+DELAY = Score("queueing delay, ms", lambda run: run["queue_delay_s"] * 1e3, 0.1)
 
 
-def judge(case: Case, scenario: _core.Scenario, runs: Sequence[Sequence[Measures]]) -> Row:
+def judge(words: tuple[str, ...], scores: Sequence[Score], runs: Sequence[Sequence[Measures]]) -> Row:
     """The scores of a case, from the runs of ns-2 and of ackclock."""
     few = min(sum(run["drops"] for run in side) / len(side) for side in runs) < FEW
     return Row(
-        case,
+        words,
         tuple(
             Cell(
                 score.name,
@@ -118,16 +94,9 @@ def judge(case: Case, scenario: _core.Scenario, runs: Sequence[Sequence[Measures
                 score.relative,
                 None if few and score.of_drops else score.bound,
             )
-            for score in scores(scenario)
+            for score in scores
         ),
     )
-
-
-def header(scenario: _core.Scenario) -> list[str]:
-    """The first two lines of the table."""
-    names = (score.name for score in scores(scenario))
-    columns = ["environment", "queue", "recovery", "control", *names, "verdict"]
-    return [line(columns), line(["---"] * len(columns))]
 
 
 def line(words: Sequence[str]) -> str:

@@ -53,4 +53,6 @@ def measures(run: dict[str, Any]) -> Measures:
         "queue_delay_s": bottleneck["queue_delay_mean_s"],
         "utilization": bottleneck["utilization"],
         "jain": run["summary"]["jain_index"],
+        "least_Bps": min(flow["goodput_bps"] for flow in run["flows"]) / 8,
+        "most_Bps": max(flow["goodput_bps"] for flow in run["flows"]) / 8,
     }

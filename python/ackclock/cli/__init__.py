@@ -26,7 +26,7 @@ _COMMANDS = {
     "exchange": "Run exchange scripts: segments in and out against the simulated TCP.",
     "model": "The synchronous model: closed forms beside computed figures.",
     "list": "List algorithms, recoveries, queues, losses, traffic, topologies, suites or papers.",
-    "schema": "Print the JSON Schema of scenario files.",
+    "schema": "Print the JSON Schema of scenario or study files.",
 }
 
 

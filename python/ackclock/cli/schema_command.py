@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from ackclock import _core
+from ackclock.study_keys import json_schema
 
 
 @click.command("schema")
-def command() -> None:
-    """Print the JSON Schema of scenario files, for editors and validators."""
-    click.echo(_core.schema_json())
+@click.argument("what", type=click.Choice(["scenario", "study"]), default="scenario")
+def command(what: str) -> None:
+    """Print the JSON Schema of scenario or study files, for editors and validators."""
+    click.echo(_core.schema_json() if what == "scenario" else json.dumps(json_schema()))

@@ -17,9 +17,10 @@ from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import file_argument, json_option
 from ackclock.forecast import Forecast, forecast
 from ackclock.frames import frame_of
-from ackclock.grid import SAMPLES, Grid, as_toml
+from ackclock.grid import Grid, as_toml
 from ackclock.metrics import BY_NAME, SUMMARY
 from ackclock.store import Store
+from ackclock.study_keys import SAMPLES
 from ackclock.until import FIRST
 
 if TYPE_CHECKING:

@@ -40,8 +40,9 @@ _BETTER = {
     "near-one": "1 is best",
     "reach-one": "1 is enough",
 }
-#: Lines of a run in its charts, at most: windows, thresholds and rates of six flows, the queue, Jain's index.
-_LINES_PER_RUN = 20
+#: Lines of a run in its charts, at most: windows, thresholds and rates of six flows, the queue, what of the
+#: link is available, Jain's index.
+_LINES_PER_RUN = 21
 
 
 def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
@@ -83,6 +84,7 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, command: str) -> 
         no_stored_scores=missing_scores(board),
         interval_text=interval_text,
         about=about,
+        watched=any(result.environment.watch for result in board.results),
         summary=_summary(board.contenders[0]),
         columns=_columns(len(board.contenders)),
         figure=figure,
@@ -128,6 +130,7 @@ class _Card:
             "groups": group_rows(self.runs),
             "facts": self._facts(),
             "shared": self._shared(),
+            "varies": self._varies(),
             "worst": worst,
             "explanation": explain(self.board, self.result, worst, self.runs) if worst else [],
         }
@@ -137,6 +140,7 @@ class _Card:
         watch = self.result.environment.watch
         drawn = Drawn(
             link=self.described["bottleneck"],
+            varies=self._varies(),
             warmup_s=self.described["warmup_s"],
             fairness=self.result.environment.fairness,
             watched=watch.group if watch else None,
@@ -167,6 +171,9 @@ class _Card:
     def _shared(self) -> bool:
         return self.result.environment.fairness and len(self.groups) > 1
 
+    def _varies(self) -> bool:
+        return "varies" in self._bottleneck()
+
     def _bottleneck(self) -> dict[str, Any]:
         name = self.described["bottleneck"]
         link: dict[str, Any] = next(link for link in self.described["links"] if link["name"] == name)
@@ -187,6 +194,8 @@ class _Card:
             ("flows", str(len(self.groups))),
             ("duration", f"{self.described['duration_s']:g} s"),
         ]
+        if "varies" in link:
+            facts.insert(1, ("of it available", link["varies"]))
         if link["loss"] != "none":
             facts.insert(3, ("random loss", link["loss"]))
         if link["impairments"]:

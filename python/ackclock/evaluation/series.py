@@ -32,6 +32,8 @@ class Drawn:
 
     #: The link whose queue is drawn.
     link: str
+    #: Whether its capacity varies.
+    varies: bool
     warmup_s: float
     #: Whether the flows are meant to get the same: Jain's index and the phase plot make sense.
     fairness: bool
@@ -60,7 +62,7 @@ def run_series(outcome: Outcome, drawn: Drawn) -> dict[str, Any] | None:
         return None
     frames = {str(name): frame for (name,), frame in flows.group_by("flow", maintain_order=True)}
     chosen = choose_flows(frames, drawn.groups)
-    queue = links.filter(polars.col("link").cast(polars.String) == drawn.link)
+    link = links.filter(polars.col("link").cast(polars.String) == drawn.link)
     time_s = [ns / 1e9 for ns in frames[chosen[0]]["time_ns"]]
     edges = _edges(len(time_s))
     rates = {name: _rates(frame["delivered_bytes"], time_s, edges) for name, frame in frames.items()}
@@ -71,10 +73,11 @@ def run_series(outcome: Outcome, drawn: Drawn) -> dict[str, Any] | None:
         "x": _rounded(thin_times(time_s, drawn.points), 3),
         "cwnd": [_thin(frames[name]["cwnd_segments"], drawn.points) for name in chosen],
         "ssthresh": [_thin(frames[name]["ssthresh_segments"], drawn.points) for name in chosen],
-        "queue": _thin(queue["backlog_packets"], drawn.points),
+        "queue": _thin(link["backlog_packets"], drawn.points),
         "timeouts": [_timeouts(frames[name], time_s) for name in chosen],
         "bins": _rounded([(time_s[low] + time_s[high]) / 2 for low, high in edges], 3),
         "throughput": [_rounded(_rates(frames[name]["sent_bytes"], time_s, edges), 3) for name in chosen],
+        "capacity": _capacity(link, edges) if drawn.varies else None,
         "jain": _rounded(_jain(frames, rates, edges), 3) if shared else None,
         "phase": _phase(chosen, rates, drawn, len(frames)) if shared else None,
     }
@@ -145,6 +148,12 @@ def _edges(samples: int) -> list[tuple[int, int]]:
 def _rates(counter: polars.Series, time_s: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[float]:
     count = counter.to_list()
     return [8e-6 * (count[high] - count[low]) / (time_s[high] - time_s[low]) for low, high in edges]
+
+
+def _capacity(link: polars.DataFrame, edges: Sequence[tuple[int, int]]) -> Series:
+    """Mean of what was available in every interval; a sample has the mean since the one before it."""
+    mbps = [bps / 1e6 for bps in link["capacity_bps"]]
+    return _rounded([math.fsum(mbps[low + 1 : high + 1]) / (high - low) for low, high in edges], 3)
 
 
 def _jain(

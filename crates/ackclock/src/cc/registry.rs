@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Ack, CcContext, CcParameters, Congestion, CongestionControl, Cubic, ParametersVisitor, PhaseChange, Recovery, Sent,
 };
-use crate::rule::{ParameterError, Rule, RuleParameters, fast_convergence, linear, mr_aimd, new_aimd};
+use crate::rule::{ParameterError, Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd};
 use crate::units::{Instant, Rate};
 
 /// An algorithm as `ackclock list cc` shows it.
@@ -114,6 +114,7 @@ register! {
     "mimd" => Mimd: linear::Mimd;
     "miad" => Miad: linear::Miad;
     "linear" => Linear: linear::Linear;
+    "aild" => Aild: aild::Aild;
     "aimd-fc" => AimdFc: fast_convergence::AimdFc;
     "aimd-fc+" or "aimd-fc-plus" => AimdFcPlus: fast_convergence::AimdFcPlus;
     "new-aimd" => NewAimd: new_aimd::NewAimd;

@@ -86,7 +86,23 @@ impl Window {
             _ if halves => window / 2.0,
             _ => law(window),
         };
-        let (remaining, floor) = match (self.context.cut_window, congestion.kind) {
+        let left = self.leave(remaining, congestion.kind);
+        self.cwnd = match congestion.restart {
+            Restart::Reduced => left,
+            Restart::SlowStart | Restart::SlowStartAgain => LOSS_WINDOW,
+        };
+    }
+
+    /// The law takes more of the window that was cut, so that `remaining` is left, if that is less than there is.
+    pub(super) fn settle(&mut self, remaining: f64) {
+        if remaining < self.cwnd {
+            self.cwnd = self.leave(remaining, CongestionKind::Loss).min(self.cwnd);
+        }
+    }
+
+    /// Sets ssthresh to what remains; returns the window that goes with it.
+    fn leave(&mut self, remaining: f64, kind: CongestionKind) -> f64 {
+        let (remaining, floor) = match (self.context.cut_window, kind) {
             // RFC 3168 §6.1.2: "the value of the congestion window is bounded below by a value of one segment".
             (CutWindow::Exact, CongestionKind::Ecn) => (remaining, LOSS_WINDOW),
             (CutWindow::Exact, _) => (remaining, MIN_SSTHRESH),
@@ -96,10 +112,7 @@ impl Window {
         };
         let threshold = if self.context.cut_window == CutWindow::Exact { remaining } else { remaining.floor() };
         self.ssthresh = threshold.max(MIN_SSTHRESH);
-        self.cwnd = match congestion.restart {
-            Restart::Reduced => remaining.max(floor),
-            Restart::SlowStart | Restart::SlowStartAgain => LOSS_WINDOW,
-        };
+        remaining.max(floor)
     }
 
     /// Recovery ends; true if the window is another one for it.
@@ -154,6 +167,22 @@ mod tests {
         assert_eq!(after_a_loss(CutWindow::Capped { max_window: 9.0 }, 10.5), (6.75, 6.0));
         assert_eq!(after_a_loss(CutWindow::Whole { max_window: 9.0 }, 10.5), (6.0, 6.0));
         assert_eq!(after_a_loss(CutWindow::Whole { max_window: 9.0 }, 2.5), (1.0, 2.0));
+    }
+
+    #[test]
+    fn what_a_law_takes_later_is_floored_as_the_cut_was_and_raises_nothing() {
+        let settled = |cut_window, remaining| {
+            let mut it = Window::new(CcContext { cut_window, initial_ssthresh: 1.0, ..CcContext::new(9.5) });
+            it.settle(remaining);
+            (it.cwnd(), it.ssthresh())
+        };
+        assert_eq!(settled(CutWindow::Exact, 9.5), (9.5, 1.0));
+        assert_eq!(settled(CutWindow::Exact, 6.5), (6.5, 6.5));
+        assert_eq!(settled(CutWindow::Exact, -3.0), (2.0, 2.0));
+        assert_eq!(settled(CutWindow::Whole { max_window: 9.0 }, 6.5), (6.0, 6.0));
+        let mut small = Window::new(CcContext::new(1.5));
+        small.settle(1.0);
+        assert_eq!(small.cwnd(), 1.5);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Reference: RFC 5681 with the rule in the place of its increase and decrease.
 
 use super::window::Window;
-use super::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, TimeoutSsthresh};
+use super::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, Sent, TimeoutSsthresh};
 use crate::rule::{Marks, Rule};
 use crate::units::Instant;
 
@@ -38,6 +38,13 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
 
     fn congestion_may_raise(&self) -> bool {
         self.rule.cut_may_raise()
+    }
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        if sent.retransmission {
+            self.rule.on_retransmission();
+        }
     }
 
     #[inline]
@@ -86,6 +93,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
     }
 
     fn on_recovery_exit(&mut self, recovery: &Recovery) {
+        self.window.settle(self.rule.settle(self.window.cwnd()));
         if self.window.leave_recovery(recovery) {
             self.rule.restart(self.window.cwnd());
         }
@@ -113,6 +121,7 @@ mod tests {
     use super::*;
     use crate::cc::{CutWindow, ExitWindow, FirstCut, PathView, Restart};
     use crate::rule::RuleParameters;
+    use crate::rule::aild::Aild;
     use crate::rule::fast_convergence::AimdFc;
     use crate::rule::mr_aimd::{MrAimd, MrAimdRule};
     use crate::rule::new_aimd::NewAimd;
@@ -198,6 +207,20 @@ mod tests {
         let (now, path) = (Instant::ZERO, PathView::default());
         controller.on_recovery_exit(&Recovery { now, flight_size: 7, path });
         assert_eq!((controller.cwnd(), lose(&mut controller)), (8.0, 4.0));
+    }
+
+    #[test]
+    fn a_rule_may_take_more_when_all_losses_of_a_window_are_known() {
+        let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(40.0) };
+        let mut controller = Windowed::new(Aild { removed_per_loss_ratio: 80.0, ..Aild::default() }.rule(), context);
+        // 80/40 for the first of two lost segments, and for the second when recovery ends.
+        assert_eq!(lose(&mut controller), 38.0);
+        let (now, path) = (Instant::ZERO, PathView::default());
+        for retransmission in [true, false, true] {
+            controller.on_sent(&Sent { now, bytes: 1460, retransmission, path });
+        }
+        controller.on_recovery_exit(&Recovery { now, flight_size: 38, path });
+        assert_eq!((controller.cwnd(), controller.ssthresh()), (36.0, 36.0));
     }
 
     #[test]

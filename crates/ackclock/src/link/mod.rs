@@ -204,6 +204,12 @@ impl<T: Carried> Link<T> {
         self.pipe.pop_front().map(|(_, item)| item)
     }
 
+    /// What comes to the far end `place` packets behind the next one, if it is under way already.
+    #[inline]
+    pub fn under_way(&self, place: usize) -> Option<&T> {
+        self.pipe.get(place).map(|(_, item)| item)
+    }
+
     /// A packet that was lost on the way and when it would have come to the far end, so that its owner can forget it.
     #[inline]
     pub fn take_lost(&mut self) -> Option<(Instant, T)> {

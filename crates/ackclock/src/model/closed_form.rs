@@ -45,7 +45,8 @@ pub fn convergence(cc: &CcSpec) -> Option<Convergence> {
     match cc {
         CcSpec::Aimd(aimd) => Some(Convergence::Difference { factor: aimd.remaining }),
         CcSpec::AimdFc(_) | CcSpec::AimdFcPlus(_) | CcSpec::NewAimd(_) => Some(Convergence::Difference { factor: 0.5 }),
-        CcSpec::Aiad(_) => Some(Convergence::Difference { factor: 1.0 }),
+        // Users of one resource see the same loss ratio, so AILD takes the same from each, too.
+        CcSpec::Aiad(_) | CcSpec::Aild(_) => Some(Convergence::Difference { factor: 1.0 }),
         CcSpec::Mimd(_) => Some(Convergence::RatioKept),
         CcSpec::Miad(_) => Some(Convergence::RatioDiverges),
         // Without marks the increases of two users differ by ever less, but no law holds for the windows alone.

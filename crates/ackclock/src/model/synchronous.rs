@@ -219,8 +219,10 @@ impl Synchronous {
 
     fn cut(&mut self) -> Advance {
         let load_before = self.load();
+        let loss_ratio = (1.0 - self.setup.x_goal / load_before).max(0.0);
         for (window, rule) in self.windows.iter_mut().zip(&mut self.rules) {
             if let Some(w) = window {
+                rule.on_loss_ratio(loss_ratio);
                 *w = rule.cut(*w);
                 if *w < self.setup.floor {
                     *w = self.setup.floor;

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cc::CcSpec;
+use crate::rule::aild::Aild;
 use crate::rule::linear;
 
 static TABLE: LazyLock<Table> = LazyLock::new(table);
@@ -139,6 +140,15 @@ fn a_cut_of_fc_plus_raises_a_window_that_more_than_doubled_in_the_cycle() {
 }
 
 #[test]
+fn aild_takes_what_the_loss_ratio_says() {
+    // 49 + 53, of which 2/102 are lost: 51 times that is one segment of each.
+    let cc = spec(serde_json::json!({"kind": "aild", "removed_per_loss_ratio": 51}));
+    let mut model = Synchronous::new(Setup::alike(&cc, &[49.0, 53.0], 100.0)).unwrap();
+    assert_eq!(model.advance(), Advance::Cut);
+    assert!(model.active_windows().iter().zip([48.0, 52.0]).all(|(w, expected)| (w - expected).abs() < 1e-12));
+}
+
+#[test]
 fn a_departure_frees_its_share() {
     let mut setup = Setup::alike(&CcSpec::by_name("aimd").unwrap(), &[10.0, 50.0], 100.0);
     setup.users[1].stop = Some(1_000.0);
@@ -212,6 +222,9 @@ fn any_rule() -> impl Strategy<Value = CcSpec> {
         (0.01..0.5, 0.1..1.0)
             .prop_map(|(a, b)| spec(serde_json::json!({"kind": "mimd", "increase": a, "remaining": b}))),
         (0.01..0.5, 0.1..9.0).prop_map(|(a, b)| spec(serde_json::json!({"kind": "miad", "increase": a, "removed": b}))),
+        (0.1..5.0, 1.0..200.0).prop_map(|(a, beta)| spec(
+            serde_json::json!({"kind": "aild", "increase": a, "removed_per_loss_ratio": beta})
+        )),
         (0.1..5.0).prop_map(|a| spec(serde_json::json!({"kind": "aimd-fc", "increase": a}))),
         (0.1..5.0).prop_map(|a| spec(serde_json::json!({"kind": "aimd-fc+", "increase": a}))),
         (0.1..5.0).prop_map(|a| spec(serde_json::json!({"kind": "new-aimd", "increase": a}))),
@@ -248,6 +261,17 @@ proptest! {
         a in 0.1..5.0, removed in 0.1..9.0, one in 20.0..40.0, other in 20.0..40.0
     ) {
         let cc = CcSpec::Aiad(linear::Aiad { increase: a, removed });
+        for cycle in cycles(Setup::alike(&cc, &[one, other], 100.0), 8, 100_000).unwrap() {
+            prop_assert!((cycle.difference - f64::abs(one - other)).abs() < 1e-9);
+        }
+    }
+
+    /// Whoever shares one loss ratio loses as much as the others, whatever the windows.
+    #[test]
+    fn the_difference_of_two_aild_windows_is_constant(
+        a in 0.1..5.0, beta in 10.0..100.0, one in 20.0..40.0, other in 20.0..40.0
+    ) {
+        let cc = CcSpec::Aild(Aild { increase: a, removed_per_loss_ratio: beta });
         for cycle in cycles(Setup::alike(&cc, &[one, other], 100.0), 8, 100_000).unwrap() {
             prop_assert!((cycle.difference - f64::abs(one - other)).abs() < 1e-9);
         }

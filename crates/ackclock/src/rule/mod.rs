@@ -3,6 +3,7 @@
 //! A rule knows no packets and no clock. The synchronous model and TCP use the same object, so that
 //! they cannot disagree about an algorithm.
 
+pub mod aild;
 pub mod fast_convergence;
 pub mod linear;
 pub mod mr_aimd;
@@ -26,6 +27,18 @@ pub trait Rule: Send {
 
     /// The floor left `w` of the last cut, which is more than the rule said.
     fn floored(&mut self, _w: f64) {}
+
+    /// The part of the window that was lost, before the cut for it, where a model knows it.
+    fn on_loss_ratio(&mut self, _ratio: f64) {}
+
+    /// A segment is sent again.
+    #[inline]
+    fn on_retransmission(&mut self) {}
+
+    /// Recovery ends at window `w`, and all that was sent again is known: the window that is left, no more than `w`.
+    fn settle(&mut self, w: f64) -> f64 {
+        w
+    }
 
     /// True for a law whose cut can leave more than there was.
     fn cut_may_raise(&self) -> bool {

@@ -1,13 +1,16 @@
 //! A TCP flow: its two ends, its application, and the packets they send.
 
+use std::sync::Arc;
+
 use super::network::{Network, Route};
 use super::packet::{Body, Cover, Flags};
 use super::plan::FlowPlan;
 use super::source::Application;
 use super::transfer::{Slot, TransferLog};
 use crate::cc::Cc;
+use crate::engine::prefetch;
 use crate::qdisc::Ecn;
-use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender};
+use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender, Transport};
 use crate::units::Instant;
 
 /// The TCP option that carries timestamps, padded (RFC 7323 appendix A).
@@ -18,29 +21,30 @@ const SACK_BLOCK_LEN: u32 = 8;
 /// The AccECN option with two counters (RFC 9768 §3.2.3).
 const ACCECN_OPTION_LEN: u32 = 8;
 
-/// A sender, its application, and its receiver.
+/// A sender, its application, and its receiver; what packets touch stands together.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Flow {
-    /// As the simulation numbers it.
-    number: u32,
-    pub(super) sender: Sender,
     pub(super) receiver: Receiver,
-    pub(super) application: Application,
-    forward: Route,
-    pub(super) reverse: Route,
-    /// Bytes on the wire beyond the payload.
-    data_overhead: u32,
-    pub(super) ack_len: u32,
-    /// Of every packet that sets out.
-    flags: Flags,
     /// What goes before the first byte of this connection: sequence numbers on the wire go on where a slot is used again.
     pub(super) base: u64,
     /// The client waits until so many bytes have come.
     pub(super) awaited: u64,
-    /// Packets of either direction that arrived corrupted.
-    pub(super) corrupted: u64,
+    /// As the simulation numbers it.
+    number: u32,
+    forward: Route,
+    pub(super) reverse: Route,
+    /// Of every packet that sets out.
+    flags: Flags,
+    /// Bytes on the wire beyond the payload.
+    data_overhead: u32,
+    pub(super) ack_len: u32,
     /// When everything was acknowledged, and the integral of cwnd up to then.
     pub(super) finished: Option<(Instant, f64)>,
+    pub(super) sender: Sender,
+    pub(super) application: Application,
+    /// Packets of either direction that arrived corrupted.
+    pub(super) corrupted: u64,
     /// When the transfer of a slot began.
     pub(super) started: Instant,
     pub(super) slot: Option<Slot>,
@@ -55,6 +59,7 @@ impl Flow {
         number: u32,
         flags: Flags,
         application: Application,
+        transport: Arc<Transport>,
         cc: Cc,
         [forward, reverse]: [Route; 2],
     ) -> Self {
@@ -62,7 +67,7 @@ impl Flow {
         let overhead = plan.transport.header + plan.transport.framing + options;
         Flow {
             number,
-            sender: Sender::new(plan.transport.clone(), cc),
+            sender: Sender::new(transport, cc),
             receiver: Receiver::new(&plan.transport),
             // A slot is idle.
             finished: matches!(application, Application::Slot).then_some((Instant::ZERO, 0.0)),
@@ -79,6 +84,13 @@ impl Flow {
             slot: None,
             log: TransferLog::default(),
         }
+    }
+
+    /// Data will come soon.
+    #[inline]
+    pub(super) fn prefetch_receiver(&self) {
+        prefetch(&self.receiver);
+        prefetch(&self.base);
     }
 
     /// What a packet of this flow has beside its body.

@@ -1,5 +1,7 @@
 //! The network: links, routes, and packets on their way from hop to hop.
 
+use std::collections::BTreeMap;
+
 use super::components::Components;
 use super::packet::{Bodies, Body, Cover, Packet};
 use super::plan::{LinkPlan, Plan};
@@ -46,25 +48,28 @@ pub(super) struct Network {
     corrupted: Volume,
 }
 
-/// The routes of a network in the making.
+/// The routes of a network in the making. Flows with the same path share theirs.
 #[derive(Debug)]
 pub(super) struct Routes<'plan> {
     hops: Vec<Hop>,
+    known: BTreeMap<&'plan [usize], Route>,
     /// Where each link of the plan stands.
     link_rank: &'plan [usize],
 }
 
 impl<'plan> Routes<'plan> {
     pub(super) fn new(link_rank: &'plan [usize]) -> Self {
-        Routes { hops: Vec::new(), link_rank }
+        Routes { hops: Vec::new(), known: BTreeMap::new(), link_rank }
     }
 
-    /// Adds a route over links of the plan, at least one.
-    pub(super) fn add(&mut self, path: &[usize]) -> Route {
-        let first = self.hops.len() as Route;
-        self.hops.extend(path.iter().map(|link| Hop::Link(self.link_rank[*link] as u32)));
-        self.hops.push(Hop::End);
-        first
+    /// The route over these links of the plan, at least one.
+    pub(super) fn over(&mut self, path: &'plan [usize]) -> Route {
+        *self.known.entry(path).or_insert_with(|| {
+            let first = self.hops.len() as Route;
+            self.hops.extend(path.iter().map(|link| Hop::Link(self.link_rank[*link] as u32)));
+            self.hops.push(Hop::End);
+            first
+        })
     }
 }
 

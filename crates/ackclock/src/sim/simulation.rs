@@ -1,5 +1,6 @@
 //! The run: events, and what those at the ends of the network make of them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Interrupted;
@@ -15,13 +16,17 @@ use super::sampler::Sampler;
 use super::source::Application;
 use super::transfer::Group;
 use crate::cc::{Cc, CongestionControl};
+use crate::engine::prefetch;
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::Ecn;
+use crate::tcp::Transport;
 use crate::units::Instant;
 
 /// Events between two looks at the stop flag.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
+/// So many flows stay in the caches near the processor; of more, those that are needed next are asked for.
+const CACHED_FLOWS: usize = 256;
 /// Makes the algorithm of a flow.
 pub type BuildCc<'plan> = &'plan mut dyn FnMut(&FlowPlan) -> Cc;
 
@@ -62,20 +67,23 @@ impl<'plan> Simulation<'plan> {
             streams: sources.len() as u32,
         };
         let mut routes = Routes::new(&link_rank);
+        let mut transports = Vec::new();
         let mut flows: Vec<Flow> = flow_order
             .iter()
             .enumerate()
             .map(|(number, index)| {
                 let flow = tcp_flows[*index];
-                let (forward, reverse) = (routes.add(&flow.forward), routes.add(&flow.reverse));
+                let (forward, reverse) = (routes.over(&flow.forward), routes.over(&flow.reverse));
                 let flags = Flags::new(luck.key(&flow.name), flow.in_profile);
-                Flow::new(flow, number as u32, flags, Application::new(flow, &luck), build_cc(flow), [forward, reverse])
+                let (transport, application) =
+                    (shared(&mut transports, &flow.transport), Application::new(flow, &luck));
+                Flow::new(flow, number as u32, flags, application, transport, build_cc(flow), [forward, reverse])
             })
             .collect();
         let streams: Vec<Stream> = sources
             .iter()
             .map(|(row, number)| {
-                Stream::new(plan, *row, *number, routes.add(&plan.datagrams[*row].sources[*number].forward))
+                Stream::new(plan, *row, *number, routes.over(&plan.datagrams[*row].sources[*number].forward))
             })
             .collect();
         let mut groups: Vec<Group> = Vec::new();
@@ -139,7 +147,7 @@ impl<'plan> Simulation<'plan> {
                         self.network.trace(now, link as u32, &packet, PacketEvent::Leave);
                         match self.network.next_link(&packet) {
                             Some(next) => self.network.enter(now, next, packet),
-                            None => self.on_arrival(now, packet),
+                            None => self.on_arrival(now, link, packet),
                         }
                     }
                 }
@@ -201,12 +209,16 @@ impl<'plan> Simulation<'plan> {
         self.events_handled
     }
 
-    /// A packet has reached the end of its route.
+    /// A packet has reached the end of its route, over this link.
     #[inline]
-    fn on_arrival(&mut self, now: Instant, packet: Packet) {
+    fn on_arrival(&mut self, now: Instant, link: usize, packet: Packet) {
         let index = packet.flow as usize;
+        let behind = if self.flows.len() > CACHED_FLOWS { self.flow_behind(link) } else { None };
         match self.network.open(now, packet) {
             Body::Data(mut segment) => {
+                if let Some(flow) = behind.and_then(|index| self.flows.get(index)) {
+                    flow.prefetch_receiver();
+                }
                 let flow = &mut self.flows[index];
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
@@ -221,6 +233,9 @@ impl<'plan> Simulation<'plan> {
                 }
             }
             Body::Ack(mut ack) => {
+                if let Some(flow) = behind.and_then(|index| self.flows.get(index)) {
+                    prefetch(&flow.sender);
+                }
                 let flow = &mut self.flows[index];
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
@@ -238,6 +253,12 @@ impl<'plan> Simulation<'plan> {
                 }
             }
         }
+    }
+
+    /// Whose packet comes out of a link behind the next one.
+    #[inline]
+    fn flow_behind(&self, link: usize) -> Option<usize> {
+        self.network.links[link].under_way(1).map(|packet| packet.flow as usize)
     }
 
     /// The sender of a flow was told of something, and may send.
@@ -273,6 +294,15 @@ impl<'plan> Simulation<'plan> {
             self.network.events.schedule(self.network.components.receiver(index), deadline);
         }
     }
+}
+
+/// One of `transports` that is equal to this one; one more where there is none.
+fn shared(transports: &mut Vec<Arc<Transport>>, transport: &Transport) -> Arc<Transport> {
+    if let Some(known) = transports.iter().find(|known| ***known == *transport) {
+        return known.clone();
+    }
+    transports.push(Arc::new(transport.clone()));
+    transports[transports.len() - 1].clone()
 }
 
 /// Row and number of every source of datagrams, in the order of the keys of their names.

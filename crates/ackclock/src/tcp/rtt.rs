@@ -14,7 +14,8 @@ pub struct Rtt {
     min_rto: Duration,
     initial_rto: Duration,
     estimate: Option<Estimate>,
-    ticks: Option<TickEstimate>,
+    /// In a box, as hardly any clock has ticks.
+    ticks: Option<Box<TickEstimate>>,
     backoff: u32,
     /// The retransmission timeout that all this comes to.
     rto: Duration,
@@ -73,7 +74,7 @@ impl Rtt {
             min_rto: transport.min_rto,
             initial_rto: transport.initial_rto,
             estimate: None,
-            ticks: (!tick.is_zero()).then_some(TickEstimate { tick, offset, srtt: 0, rttvar: 0 }),
+            ticks: (!tick.is_zero()).then(|| Box::new(TickEstimate { tick, offset, srtt: 0, rttvar: 0 })),
             backoff: 0,
             rto: Duration::ZERO,
             latest: Duration::ZERO,
@@ -132,7 +133,7 @@ impl Rtt {
     }
 
     fn set_rto(&mut self) {
-        let base = match (self.estimate, self.ticks) {
+        let base = match (self.estimate, &self.ticks) {
             (None, _) => self.initial_rto,
             (Some(_), Some(ticks)) => ticks.rto(),
             (Some(Estimate { srtt, rttvar }), None) => srtt + GRANULARITY.max(rttvar * 4),

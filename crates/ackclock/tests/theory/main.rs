@@ -11,6 +11,7 @@ mod renewal;
 
 use ackclock::cc::{CcSpec, algorithms};
 use ackclock::model::{Horizon, Peak, Setup, closed_form, long_run};
+use ackclock::rule::aild::Aild;
 use ackclock::rule::linear::Aimd;
 use ackclock::sim::{FlowResult, LossPlan, Plan, RunResult};
 use ackclock::units::Duration;
@@ -92,6 +93,19 @@ fn periodic_loss_follows_the_closed_form_where_cycles_are_long() {
         let mean = only_flow(&result).cwnd_mean_segments;
         assert_within(-0.02, mean, expected, 0.02, &format!("{cc:?}, every {period}th packet"));
         assert_eq!(only_flow(&result).timeouts, 0);
+    }
+}
+
+/// Between two losses AILD gains a segment per window of ACKs, but for those of the recovery: `a (1/(p W) - 1)`. A loss
+/// takes `beta / W`. The two are the same at `W = 1/p - beta/a`.
+#[test]
+fn periodic_loss_follows_the_closed_form_of_aild() {
+    for (increase, removed_per_loss_ratio, period) in [(1.0, 100.0, 300), (1.0, 50.0, 200), (2.0, 100.0, 400)] {
+        let cc = CcSpec::Aild(Aild { increase, removed_per_loss_ratio });
+        let loss = LossPlan::Periodic { period, offset: 0 };
+        let mean = only_flow(&common::run(&ample(cc.clone(), loss, 1000.0))).cwnd_mean_segments;
+        let expected = period as f64 - removed_per_loss_ratio / increase;
+        assert_within(-0.02, mean, expected, 0.005, &format!("{cc:?}, every {period}th packet"));
     }
 }
 
@@ -193,7 +207,7 @@ fn every_ack(cc: CcSpec, loss: LossPlan, limit: u32, secs: u64) -> RunResult {
 fn tcp_walks_exactly_as_the_rule_of_the_model_does() {
     for info in algorithms() {
         let Some(mut rule) = info.defaults.rule() else { continue };
-        let result = every_ack(info.defaults.clone(), LossPlan::Periodic { period: 150, offset: 0 }, 20_000, 30);
+        let result = every_ack(info.defaults.clone(), LossPlan::Periodic { period: 150, offset: 100 }, 20_000, 30);
         assert_eq!(only_flow(&result).timeouts, 0, "{}", info.name);
         let samples = &result.samples.flows;
         let mut cuts = 0;

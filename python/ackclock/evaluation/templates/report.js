@@ -70,9 +70,17 @@ const line = (label, flow, more = {}) => ({
   points: { show: false },
   ...more,
 });
+const capacityLine = () => ({
+  label: "available",
+  stroke: () => colour("soft"),
+  width: 1,
+  dash: [5, 4],
+  points: { show: false },
+});
 const number = (value, digits) => (value == null ? "–" : value.toFixed(digits));
 
-// data: columns, the first is time; lines: one per further column; top: of the scale; read: texts by flow.
+// data: columns, the first is time; lines: one per further column; top: of the scale; read: texts by flow;
+// beside: what is to be read for all of them.
 const KINDS = {
   cwnd: (environment, run) => ({
     data: [run.x, ...run.cwnd, ...run.ssthresh],
@@ -89,12 +97,15 @@ const KINDS = {
     after: (plot) => run.timeouts.forEach((times, flow) => drawTimeouts(plot, times, colour(`c${flow}`))),
   }),
   throughput: (environment, run) => ({
-    data: [run.bins, ...run.throughput],
-    lines: run.flows.map((name, flow) => line(name, flow)),
+    data: [run.bins, ...run.throughput, ...(run.capacity ? [run.capacity] : [])],
+    lines: [...run.flows.map((name, flow) => line(name, flow)), ...(run.capacity ? [capacityLine()] : [])],
     top: environment.tops.throughput,
     read: (at) => run.flows.map((_, flow) => number(run.throughput[flow][at], 2)),
+    beside: (at) => (run.capacity ? `of ${number(run.capacity[at], 2)}` : ""),
     says: () => run.flows.map((name, flow) => `${name} mean ${mean(run.throughput[flow]).toFixed(2)} Mbit/s`),
-    after: (plot) => drawLevel(plot, environment.capacity_mbps),
+    after: (plot) => {
+      if (!run.capacity) drawLevel(plot, environment.capacity_mbps);
+    },
   }),
   queue: (environment, run) => ({
     data: [run.x, run.queue],
@@ -207,7 +218,7 @@ function timeChart(card, figure, kind, run) {
         setCursor: [(self) => {
           const at = self.cursor.left < 0 ? null : self.cursor.idx;
           markTime(card, at == null ? null : self.data[0][at]);
-          read.replaceChildren(...(at == null ? [] : readOut(self.data[0][at], chart.read(at))));
+          read.replaceChildren(...(at == null ? [] : readOut(self.data[0][at], chart.read(at), chart.beside?.(at))));
         }],
       },
     },
@@ -222,12 +233,13 @@ function timeChart(card, figure, kind, run) {
   }).observe(drawing);
 }
 
-function readOut(time, texts) {
+function readOut(time, texts, beside = "") {
   const parts = [`${time.toFixed(1)} s `];
   texts.forEach((text, flow) => {
     if (texts.length > 1) parts.push(swatch(flow));
     parts.push(`${text}  `);
   });
+  if (beside) parts.push(beside);
   return parts;
 }
 

@@ -5,12 +5,13 @@ use crate::units::{Instant, Rate};
 
 /// An algorithm, and what it asked for after the last event.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Controller {
-    cc: Cc,
     cwnd: f64,
     ssthresh: f64,
     pacing_rate: Option<Rate>,
     hears_of_sending: bool,
+    cc: Cc,
 }
 
 impl Controller {

@@ -27,6 +27,7 @@ mod transmit;
 pub use info::{RepairState, SenderInfo};
 
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 use self::controller::Controller;
 use self::ecn::EcnState;
@@ -39,50 +40,54 @@ use crate::cc::{Ack, Cc, PathView, Phase, PhaseChange};
 use crate::units::{Duration, Instant};
 
 /// A sender and its algorithm.
+///
+/// Its fields stand in the order of their use: with thousands of senders none is in a cache when an ACK comes, and
+/// each line of one costs more than what is done with it.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Sender {
-    transport: Transport,
+    snd_una: u64,
+    snd_nxt: u64,
+    /// Where the application's data end so far; `None` while there is always more.
+    written: Option<u64>,
+    /// The round ends when this byte is acknowledged.
+    round_end: u64,
+    /// What was acknowledged before the last ACK of new data.
+    previous_una: u64,
+    /// Segments by which duplicate ACKs widen the window (Reno and NewReno), and partial ACKs narrow it.
+    inflation: i64,
+    dup_acks: u32,
+    /// Segments that the last event let go.
+    burst: u32,
+    timer: RtoTimer,
+    cc: Controller,
+    /// A retransmission that goes out whatever the window says.
+    retransmit_now: bool,
+    /// The last ACK of new data echoed when the last segment it covers was sent.
+    echo_is_latest: bool,
+    /// A measurement is due for the RTT estimate.
+    sample_due: bool,
     /// True for the SACK sender of Fall and Floyd.
     counts_duplicates: bool,
     /// True if selectively acknowledged segments count as in flight until recovery begins.
     hides_sacked: bool,
-    cc: Controller,
-    snd_una: u64,
-    snd_nxt: u64,
-    /// The first byte beyond the peer's window: RFC 9293's SND.UNA + SND.WND.
-    window_edge: u64,
-    /// Where the application's data end so far; `None` while there is always more.
-    written: Option<u64>,
+    phase: Phase,
+    transport: Arc<Transport>,
     board: Scoreboard,
-    rtt: Rtt,
-    timer: RtoTimer,
     state: State,
-    /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
-    recover: Option<u64>,
-    dup_acks: u32,
-    /// Segments by which duplicate ACKs widen the window (Reno and NewReno), and partial ACKs narrow it.
-    inflation: i64,
-    /// A retransmission that goes out whatever the window says.
-    retransmit_now: bool,
-    /// Segments that the last event let go.
-    burst: u32,
-    /// What was acknowledged before the last ACK of new data.
-    previous_una: u64,
-    /// The last ACK of new data echoed when the last segment it covers was sent.
-    echo_is_latest: bool,
-    /// The round ends when this byte is acknowledged.
-    round_end: u64,
-    /// A measurement is due for the RTT estimate.
-    sample_due: bool,
+    rtt: Rtt,
+    delivery: DeliverySampler,
+    window_mean: WindowMean,
+    last_sent_at: Instant,
+    counters: SenderCounters,
+    ecn: EcnState,
     /// The one segment that is timed, where samples are taken so: its end, and when it was sent.
     timed: Option<(u64, Instant)>,
-    delivery: DeliverySampler,
-    ecn: EcnState,
+    /// The first byte beyond the peer's window: RFC 9293's SND.UNA + SND.WND.
+    window_edge: u64,
+    /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
+    recover: Option<u64>,
     next_send_at: Instant,
-    last_sent_at: Instant,
-    phase: Phase,
-    counters: SenderCounters,
-    window_mean: WindowMean,
 }
 
 /// How losses are being repaired.
@@ -173,11 +178,14 @@ impl WindowMean {
 
 impl Sender {
     /// A connection that is open and has nothing to send yet.
-    pub fn new(mut transport: Transport, cc: Cc) -> Self {
+    ///
+    /// Many may share their `transport`.
+    pub fn new(transport: impl Into<Arc<Transport>>, cc: Cc) -> Self {
+        let mut transport = transport.into();
         let rtt = Rtt::new(&transport);
         // Without blocks from the peer a SACK sender behaves as Reno.
         if transport.recovery == LossRecovery::Sack && !transport.peer_sack {
-            transport.recovery = LossRecovery::Reno;
+            Arc::make_mut(&mut transport).recovery = LossRecovery::Reno;
         }
         let sack = transport.recovery == LossRecovery::Sack;
         let counts_duplicates = sack && transport.variations.sack_sender != SackSender::Scoreboard;
@@ -350,6 +358,11 @@ impl Sender {
     }
 
     // ---- what others may know ----
+
+    /// What it was configured with.
+    pub fn transport(&self) -> &Arc<Transport> {
+        &self.transport
+    }
 
     /// The algorithm.
     pub fn cc(&self) -> &Cc {
