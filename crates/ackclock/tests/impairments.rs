@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use ackclock::contract::check_run;
 use ackclock::probe::PacketEvent;
 use ackclock::scenario::Scenario;
@@ -141,7 +143,7 @@ fn duplicates_do_no_harm() {
     for recovery in [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack] {
         for (forward, reverse) in [(&twice, &sound()), (&sound(), &twice), (&twice, &twice)] {
             let mut plan = undropped(forward, reverse);
-            plan.flows[0].transport.recovery = recovery;
+            Arc::make_mut(&mut plan.flows[0].transport).recovery = recovery;
             plan.flows[0].traffic = Traffic::Transfer { bytes: 1_000_001 };
             let result = run(&plan);
             let delivered = result.flows[0].goodput_bps * plan.duration.as_secs_f64() / 8.0;

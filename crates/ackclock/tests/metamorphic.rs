@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use ackclock::cc::{Ack, Cc, CcSpec, Congestion, CongestionControl, algorithms};
 use ackclock::contract::random_plan;
 use ackclock::qdisc::Outside;
@@ -9,7 +11,7 @@ use ackclock::sim::{
     self, DatagramResult, Emission, FlowPlan, FlowResult, LossPlan, Plan, QueuePlan, RunResult, Sampling, Summary,
     Traffic,
 };
-use ackclock::tcp::LossRecovery;
+use ackclock::tcp::{LossRecovery, Transport};
 use ackclock::units::{Duration, Rate};
 use common::{Dumbbell, FlowSetup, run};
 
@@ -180,8 +182,9 @@ fn slower(plan: &Plan, factor: u64) -> Plan {
             // Segments per cubed second.
             cubic.c /= (factor * factor * factor) as f64;
         }
-        flow.transport.min_rto = flow.transport.min_rto * factor;
-        flow.transport.delayed_ack = flow.transport.delayed_ack.map(|delay| delay * factor);
+        let transport = transport(flow);
+        transport.min_rto = transport.min_rto * factor;
+        transport.delayed_ack = transport.delayed_ack.map(|delay| delay * factor);
         if let Traffic::RateLimited { rate: writes } = &mut flow.traffic {
             *writes = rate(*writes);
         }
@@ -220,20 +223,25 @@ fn twice_as_slow_is_the_same_in_twice_the_time() {
     }
 }
 
+/// The transport of a flow, to be changed.
+fn transport(flow: &mut FlowPlan) -> &mut Transport {
+    Arc::make_mut(&mut flow.transport)
+}
+
 /// Two flows on paths that share nothing: whatever is said of one does not reach the other.
 #[test]
 fn the_configuration_of_a_flow_does_not_reach_a_flow_on_another_path() {
     let changes: [fn(&mut FlowPlan); 12] = [
         |flow| flow.cc = CcSpec::by_name("mimd").unwrap(),
         |flow| flow.cc_context.initial_window = 17.0,
-        |flow| flow.transport.mss = 536,
-        |flow| flow.transport.recovery = LossRecovery::Tahoe,
-        |flow| flow.transport.max_window = Some(3),
-        |flow| flow.transport.delayed_ack = Some(Duration::from_millis(40)),
-        |flow| flow.transport.timestamps = true,
-        |flow| flow.transport.byte_counting = true,
-        |flow| flow.transport.min_rto = Duration::from_secs(1),
-        |flow| flow.transport.peer_sack = false,
+        |flow| transport(flow).mss = 536,
+        |flow| transport(flow).recovery = LossRecovery::Tahoe,
+        |flow| transport(flow).max_window = Some(3),
+        |flow| transport(flow).delayed_ack = Some(Duration::from_millis(40)),
+        |flow| transport(flow).timestamps = true,
+        |flow| transport(flow).byte_counting = true,
+        |flow| transport(flow).min_rto = Duration::from_secs(1),
+        |flow| transport(flow).peer_sack = false,
         |flow| flow.traffic = Traffic::Transfer { bytes: 12_345 },
         |flow| flow.start += Duration::from_millis(777),
     ];

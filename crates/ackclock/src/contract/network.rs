@@ -62,7 +62,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             reverse: vec![1, first + 1],
             cc: cc.clone(),
             cc_context: context(draw),
-            transport: transport(draw),
+            transport: transport(draw).into(),
             traffic: traffic::of_flow(draw),
             in_profile: index == 1,
             start: Instant::ZERO + draw.time(Duration::from_secs(2)),

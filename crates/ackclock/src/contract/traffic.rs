@@ -32,7 +32,7 @@ pub(super) fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
             group: "mice".to_owned(),
             cc: cc.clone(),
             cc_context: context(draw),
-            transport: transport(draw),
+            transport: transport(draw).into(),
             traffic: Traffic::Slot,
             start: Instant::ZERO,
             stop: None,

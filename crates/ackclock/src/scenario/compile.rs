@@ -1,5 +1,7 @@
 //! From the document to the plan of one run: private links, drawn values, limits in packets.
 
+use std::sync::Arc;
+
 use super::error::Problem;
 use super::fair::turns;
 use super::network::{Access, Queue};
@@ -37,9 +39,10 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
         },
     };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
+        let transport = Arc::new(transport(flow));
         let group = (0..flow.count).map(|number| {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
-            SingleFlow { flow, route, name }
+            SingleFlow { flow, route, name, transport: transport.clone() }
         });
         match (&flow.traffic, emission(flow)) {
             (TrafficKeys::Arrivals { every, alternating, size }, _) => {
@@ -223,6 +226,7 @@ struct SingleFlow<'a> {
     flow: &'a Flow,
     route: &'a Route,
     name: String,
+    transport: Arc<Transport>,
 }
 
 impl SingleFlow<'_> {
@@ -266,7 +270,7 @@ impl SingleFlow<'_> {
             reverse,
             cc: self.flow.cc.clone().expect("invariant: a flow of TCP has an algorithm"),
             cc_context: cc_context(keys),
-            transport: transport(self.flow),
+            transport: self.transport,
             traffic: traffic(&self.flow.traffic),
             in_profile: self.flow.in_profile,
             start,

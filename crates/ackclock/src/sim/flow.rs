@@ -1,7 +1,5 @@
 //! A TCP flow: its two ends, its application, and the packets they send.
 
-use std::sync::Arc;
-
 use super::network::{Network, Route};
 use super::packet::{Body, Cover, Flags};
 use super::plan::FlowPlan;
@@ -10,7 +8,7 @@ use super::transfer::{Slot, TransferLog};
 use crate::cc::Cc;
 use crate::engine::prefetch;
 use crate::qdisc::Ecn;
-use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender, Transport};
+use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender};
 use crate::units::Instant;
 
 /// The TCP option that carries timestamps, padded (RFC 7323 appendix A).
@@ -59,7 +57,6 @@ impl Flow {
         number: u32,
         flags: Flags,
         application: Application,
-        transport: Arc<Transport>,
         cc: Cc,
         [forward, reverse]: [Route; 2],
     ) -> Self {
@@ -67,7 +64,7 @@ impl Flow {
         let overhead = plan.transport.header + plan.transport.framing + options;
         Flow {
             number,
-            sender: Sender::new(transport, cc),
+            sender: Sender::new(plan.transport.clone(), cc),
             receiver: Receiver::new(&plan.transport),
             // A slot is idle.
             finished: matches!(application, Application::Slot).then_some((Instant::ZERO, 0.0)),

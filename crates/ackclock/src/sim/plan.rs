@@ -1,5 +1,7 @@
 //! A run, compiled: dense ids, integers, no units to parse. What `scenario` makes and `Simulation` runs.
 
+use std::sync::Arc;
+
 use super::source::{Crowd, Distribution};
 use super::wire::WirePlan;
 use crate::cc::{CcContext, CcSpec};
@@ -168,8 +170,8 @@ pub struct FlowPlan {
     pub cc: CcSpec,
     /// What it is told at the start.
     pub cc_context: CcContext,
-    /// Sizes, timers and loss recovery.
-    pub transport: Transport,
+    /// Sizes, timers and loss recovery; flows of a group share them.
+    pub transport: Arc<Transport>,
     /// What the application sends.
     pub traffic: Traffic,
     /// Whether its packets are in profile.

@@ -1,6 +1,5 @@
 //! The run: events, and what those at the ends of the network make of them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Interrupted;
@@ -20,7 +19,6 @@ use crate::engine::prefetch;
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::Ecn;
-use crate::tcp::Transport;
 use crate::units::Instant;
 
 /// Events between two looks at the stop flag.
@@ -67,7 +65,6 @@ impl<'plan> Simulation<'plan> {
             streams: sources.len() as u32,
         };
         let mut routes = Routes::new(&link_rank);
-        let mut transports = Vec::new();
         let mut flows: Vec<Flow> = flow_order
             .iter()
             .enumerate()
@@ -75,9 +72,7 @@ impl<'plan> Simulation<'plan> {
                 let flow = tcp_flows[*index];
                 let (forward, reverse) = (routes.over(&flow.forward), routes.over(&flow.reverse));
                 let flags = Flags::new(luck.key(&flow.name), flow.in_profile);
-                let (transport, application) =
-                    (shared(&mut transports, &flow.transport), Application::new(flow, &luck));
-                Flow::new(flow, number as u32, flags, application, transport, build_cc(flow), [forward, reverse])
+                Flow::new(flow, number as u32, flags, Application::new(flow, &luck), build_cc(flow), [forward, reverse])
             })
             .collect();
         let streams: Vec<Stream> = sources
@@ -294,15 +289,6 @@ impl<'plan> Simulation<'plan> {
             self.network.events.schedule(self.network.components.receiver(index), deadline);
         }
     }
-}
-
-/// One of `transports` that is equal to this one; one more where there is none.
-fn shared(transports: &mut Vec<Arc<Transport>>, transport: &Transport) -> Arc<Transport> {
-    if let Some(known) = transports.iter().find(|known| ***known == *transport) {
-        return known.clone();
-    }
-    transports.push(Arc::new(transport.clone()));
-    transports[transports.len() - 1].clone()
 }
 
 /// Row and number of every source of datagrams, in the order of the keys of their names.

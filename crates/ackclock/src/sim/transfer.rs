@@ -146,7 +146,7 @@ impl Simulation<'_> {
         let flow = &mut self.flows[flow_index];
         // What is still under way of the last transfer lies below: nobody takes it for a part of this one.
         flow.base += flow.sender.sent_once() + 1;
-        flow.sender = Sender::new(flow.sender.transport().clone(), (self.build_cc)(plan));
+        flow.sender = Sender::new(plan.transport.clone(), (self.build_cc)(plan));
         flow.receiver = Receiver::new(&plan.transport);
         flow.started = now;
         flow.finished = None;

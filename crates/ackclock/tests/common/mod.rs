@@ -98,7 +98,7 @@ impl Dumbbell {
                 reverse: vec![first + 3, 1, first + 1],
                 cc: setup.cc.clone(),
                 cc_context: CcContext::new(2.0),
-                transport: setup.transport.clone(),
+                transport: setup.transport.clone().into(),
                 traffic: setup.traffic.clone(),
                 in_profile: false,
                 start: Instant::ZERO + setup.start,

@@ -359,11 +359,6 @@ impl Sender {
 
     // ---- what others may know ----
 
-    /// What it was configured with.
-    pub fn transport(&self) -> &Arc<Transport> {
-        &self.transport
-    }
-
     /// The algorithm.
     pub fn cc(&self) -> &Cc {
         self.cc.cc()
