@@ -54,7 +54,7 @@ def speeds(report: Report) -> Table:
             cells.append(ratio(ours, row.speeds(rival)))
         rows.append(tuple(cells))
     return Table(
-        f"Packets per CPU second: median and range of {report.rounds} rounds; M are millions, k thousands",
+        f"Packets per CPU second: median and range, rounds: {report.rounds}; M are millions, k thousands",
         ("workload", "ackclock, M", "ns-2, M", "times", "ns-3, k", "times"),
         rows,
     )

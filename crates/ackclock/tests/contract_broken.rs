@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ackclock::cc::{Ack, Congestion, CongestionControl, Windowed};
+use ackclock::cc::{Ack, Congestion, CongestionControl, Sent, Windowed};
 use ackclock::contract::{Item, Violation, check_cc, check_link, check_queue, check_rule};
 use ackclock::link::{Jitter, Link, LinkConfig, Loss, Wire};
 use ackclock::luck::Luck;
@@ -71,6 +71,7 @@ fn a_rule_whose_copies_are_not_copies_is_found() {
 struct Almost {
     sound: Windowed<Law>,
     extra: f64,
+    heard: f64,
     wrong: Wrong,
 }
 
@@ -83,6 +84,7 @@ enum Wrong {
     RisesAtCongestion,
     Vanishes,
     ReadsTheClock,
+    Listens,
     Resumes,
 }
 
@@ -91,7 +93,13 @@ impl CongestionControl for Almost {
         if self.wrong == Wrong::Vanishes { self.sound.cwnd() - 1.0 } else { self.sound.cwnd() + self.extra }
     }
     fn ssthresh(&self) -> f64 {
-        self.sound.ssthresh()
+        if self.wrong == Wrong::Listens { self.sound.ssthresh() + self.heard } else { self.sound.ssthresh() }
+    }
+    fn hears_of_sending(&self) -> bool {
+        false
+    }
+    fn on_sent(&mut self, _sent: &Sent) {
+        self.heard += 1.0;
     }
     fn on_ack(&mut self, ack: &Ack) {
         self.sound.on_ack(ack);
@@ -128,9 +136,10 @@ fn an_algorithm_that_breaks_a_promise_is_found() {
         (Wrong::RisesAtCongestion, "congestion raises the window"),
         (Wrong::Vanishes, "below one segment"),
         (Wrong::ReadsTheClock, "later"),
+        (Wrong::Listens, "0 s later"),
         (Wrong::Resumes, "idleness raises the window"),
     ] {
-        let new = |context| Almost { sound: Windowed::new(SOUND, context), extra: 0.0, wrong };
+        let new = |context| Almost { sound: Windowed::new(SOUND, context), extra: 0.0, heard: 0.0, wrong };
         broken(check_cc("almost", new), promise);
     }
 }

@@ -104,7 +104,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
     }
 
     fn hears_of_sending(&self) -> bool {
-        false
+        self.rule.counts_retransmissions()
     }
 
     fn on_resume(&mut self, _now: Instant) {

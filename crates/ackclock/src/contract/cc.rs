@@ -31,7 +31,7 @@ const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 /// * congestion does not raise it above two segments, unless [`CongestionControl::congestion_may_raise`]; nor
 ///   does sending, the end of idleness, or a recovery that the algorithm does not own;
 /// * there is at most one reduction for losses and marks per window of data, except for losses under Reno;
-/// * the same events give the same answers, whatever time it is;
+/// * the same events give the same answers, whatever time it is, without those of sending, too, if it does not hear of them;
 /// * the run keeps the contract of [`check_run`](super::check_run).
 ///
 /// # Errors
@@ -159,8 +159,9 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
     fn sends_less_for_marks(&self) -> bool {
         self.cc.sends_less_for_marks()
     }
+    /// The journal hears of it in any case.
     fn hears_of_sending(&self) -> bool {
-        self.cc.hears_of_sending()
+        true
     }
     fn on_sent(&mut self, sent: &Sent) {
         self.tell(Event::Sent(*sent));

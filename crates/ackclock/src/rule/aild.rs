@@ -87,6 +87,10 @@ impl Rule for AildRule {
         w - self.parameters.removed_per_loss_ratio * ratio
     }
 
+    fn counts_retransmissions(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn on_retransmission(&mut self) {
         if let Some(cut) = &mut self.unsettled {

@@ -31,7 +31,12 @@ pub trait Rule: Send {
     /// The part of the window that was lost, before the cut for it, where a model knows it.
     fn on_loss_ratio(&mut self, _ratio: f64) {}
 
-    /// A segment is sent again.
+    /// True for a rule that does anything in `on_retransmission`.
+    fn counts_retransmissions(&self) -> bool {
+        false
+    }
+
+    /// A segment is sent again; told to a rule that counts them.
     #[inline]
     fn on_retransmission(&mut self) {}
 
