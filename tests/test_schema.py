@@ -51,6 +51,16 @@ def test_the_example_is_valid(validator: Any) -> None:
     validator.validate(tomllib.loads(TWO_FLOWS.read_text()))
 
 
+def with_value(tree: Any, path: tuple[str | int, ...], value: object) -> Any:
+    """Return a copy of a document with another value at a path."""
+    changed = deepcopy(tree)
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return changed
+
+
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_scenarios_of_suites_are_valid(validator: Any, path: Path) -> None:
     validator.validate(tomllib.loads(path.read_text()))
@@ -77,13 +87,9 @@ def test_a_resolved_scenario_is_valid(validator: Any) -> None:
     ],
 )
 def test_mistakes_are_refused(validator: Any, path: tuple[str | int, ...], value: object) -> None:
-    tree: Any = deepcopy(tomllib.loads(TWO_FLOWS.read_text()))
-    place = tree
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
+    changed = with_value(tomllib.loads(TWO_FLOWS.read_text()), path, value)
     with pytest.raises(jsonschema.ValidationError):
-        validator.validate(tree)
+        validator.validate(changed)
 
 
 def test_studies_are_valid(study_validator: Any) -> None:
@@ -117,10 +123,6 @@ def test_studies_are_valid(study_validator: Any) -> None:
 def test_mistakes_in_studies_are_refused(
     study_validator: Any, path: tuple[str | int, ...], value: object
 ) -> None:
-    tree: Any = deepcopy(STUDY)
-    place = tree
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
+    changed = with_value(STUDY, path, value)
     with pytest.raises(jsonschema.ValidationError):
-        study_validator.validate(tree)
+        study_validator.validate(changed)

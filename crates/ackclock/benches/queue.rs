@@ -16,10 +16,10 @@ const ARRIVALS: usize = 50_000;
 const SLOT: Duration = Duration::from_micros(120);
 const LIMIT: Limit = Limit::Packets(60);
 
-/// Poisson arrivals at so many packets a slot.
 /// Makes an empty queue.
 type Fresh = fn() -> Queue<Item>;
 
+/// Poisson arrivals at so many packets a slot.
 fn arrivals(load: f64) -> Vec<Instant> {
     let mut luck = Luck::new(1, 0).stream("arrivals", "bench");
     let mut now = Instant::ZERO;

@@ -130,7 +130,7 @@ impl Network {
         if let Some(tracer) = &mut self.tracer {
             tracer.sent(&packet, &self.bodies);
         }
-        if let Hop::Link(link) = self.hops[packet.next_hop as usize] {
+        if let Some(link) = self.next_link(&packet) {
             self.enter(now, link, packet);
         }
     }
@@ -202,7 +202,7 @@ impl Network {
                 self.harm(&mut packet);
             }
             self.trace(at, link as u32, &packet, PacketEvent::Leave);
-            if let Hop::Link(next) = self.hops[packet.next_hop as usize] {
+            if let Some(next) = self.next_link(&packet) {
                 self.enter(at, next, packet);
             }
         }
