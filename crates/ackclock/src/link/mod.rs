@@ -56,11 +56,17 @@ pub struct LinkConfig {
 #[derive(Clone, Debug)]
 pub struct Link<T> {
     transmitter: Transmitter,
+    /// When the transmission of the next packet that waits is due; never where none waits.
+    next_start: Instant,
     delay: Duration,
+    /// Nothing but a delay: no queue, no harm, no histogram.
+    is_bare: bool,
     wire: Option<Box<Wire>>,
     queue: Queue<T>,
     /// What has been sent and has not arrived, with the time of arrival, in the order of arrival.
     pipe: VecDeque<(Instant, T)>,
+    /// So many of it, from the front, were looked at ahead of time and left where they are.
+    left: usize,
     /// What the queue dropped for others and has not been taken back.
     evicted: Vec<T>,
     /// What was lost behind the transmitter and has not been taken back, with the time at which it would have arrived.
@@ -111,12 +117,16 @@ pub struct LinkCounters {
 impl<T: Carried> Link<T> {
     /// An idle link with an empty queue.
     pub fn new(config: LinkConfig, queue: Queue<T>) -> Self {
+        let is_even = config.rate.is_none() && config.wire.is_none();
         Link {
+            is_bare: is_even && !config.histogram && matches!(queue, Queue::DropTail(_)),
+            next_start: Instant::MAX,
             transmitter: Transmitter::new(config.rate, config.varies),
             delay: config.delay,
             wire: config.wire.map(Box::new),
             queue,
             pipe: VecDeque::new(),
+            left: 0,
             evicted: Vec::new(),
             lost: Vec::new(),
             counters: LinkCounters::default(),
@@ -127,11 +137,20 @@ impl<T: Carried> Link<T> {
     /// A packet comes to the queue at `now`.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, mut item: T) -> Verdict {
-        self.advance(now);
         self.counters.arrivals += 1;
-        let (bytes, in_profile) = (u64::from(item.wire_len()), item.in_profile());
+        let bytes = u64::from(item.wire_len());
+        if self.is_bare {
+            self.counters.forwarded += 1;
+            self.counters.forwarded_bytes += bytes;
+            self.pipe.push_back((now + self.delay, item));
+            return Verdict::Queued;
+        }
+        self.advance(now);
+        let in_profile = item.in_profile();
         let verdict = if self.transmitter.free_at > now {
-            self.queue.enqueue(now, item)
+            let verdict = self.queue.enqueue(now, item);
+            self.note_backlog();
+            verdict
         } else {
             let verdict = self.queue.pass(now, now.since(self.transmitter.free_at), &mut item);
             if !matches!(verdict, Verdict::Dropped(_)) {
@@ -190,7 +209,7 @@ impl<T: Carried> Link<T> {
             }
             Some((arrival, _)) => Some(*arrival),
             // Everything sent so far was lost, and more is waiting.
-            None => (self.queue.backlog_packets() > 0).then_some(self.transmitter.free_at),
+            None => (self.next_start < Instant::MAX).then_some(self.next_start),
         }
     }
 
@@ -201,6 +220,7 @@ impl<T: Carried> Link<T> {
         if self.pipe.front()?.0 > now {
             return None;
         }
+        self.left = self.left.saturating_sub(1);
         self.pipe.pop_front().map(|(_, item)| item)
     }
 
@@ -216,13 +236,38 @@ impl<T: Carried> Link<T> {
         self.lost.pop()
     }
 
-    /// The next packet under way and when it comes to the far end, ahead of that time.
+    /// What is under way, when it comes to the far end, and whether nothing follows it so far: the first packet that was
+    /// not left by [`Link::leave`].
     ///
-    /// For an owner that can deal with arrivals before they happen; it then wakes the link by
-    /// [`Link::next_commitment`] and not by [`Link::next_deadline`]. Not for a link that [`Link::reorders`].
+    /// For an owner that can deal with arrivals before they happen; it then wakes the link by [`Link::next_arrival`] and
+    /// not by [`Link::next_deadline`]. Not for a link that [`Link::reorders`].
     #[inline]
-    pub fn take_ahead(&mut self) -> Option<(Instant, T)> {
-        self.pipe.pop_front()
+    pub fn ahead(&self) -> Option<(Instant, &T, bool)> {
+        let (at, item) = self.pipe.get(self.left)?;
+        Some((*at, item, self.pipe.len() == self.left + 1))
+    }
+
+    /// Takes what [`Link::ahead`] shows out of the link.
+    #[inline]
+    pub fn take_ahead(&mut self) -> Option<T> {
+        let taken = match self.left {
+            0 => self.pipe.pop_front(),
+            left if left + 1 == self.pipe.len() => self.pipe.pop_back(),
+            left => self.pipe.remove(left),
+        };
+        taken.map(|(_, item)| item)
+    }
+
+    /// What [`Link::ahead`] shows stays, and comes out of [`Link::poll`] at its time.
+    #[inline]
+    pub fn leave(&mut self) {
+        self.left += 1;
+    }
+
+    /// When something may come out that was not taken ahead of time: nothing does before.
+    #[inline]
+    pub fn next_arrival(&self) -> Option<Instant> {
+        self.pipe.front().map_or_else(|| self.next_commitment(), |(at, _)| Some(*at))
     }
 
     /// Whether anything can go wrong behind the transmitter.
@@ -240,24 +285,32 @@ impl<T: Carried> Link<T> {
     /// A time before which nothing comes out that is not under way already.
     #[inline]
     pub fn next_commitment(&self) -> Option<Instant> {
-        (self.queue.backlog_packets() > 0).then(|| self.transmitter.free_at + self.delay)
+        (self.next_start < Instant::MAX).then(|| self.next_start + self.delay)
     }
 
     /// Starts every transmission that is due by `now`.
     #[inline(always)]
     pub fn advance(&mut self, now: Instant) {
-        if self.transmitter.free_at <= now && self.queue.backlog_packets() > 0 {
+        if self.next_start <= now {
             self.catch_up(now);
         }
+    }
+
+    /// The queue took or gave something.
+    #[inline]
+    fn note_backlog(&mut self) {
+        let waits = self.queue.backlog_packets() > 0;
+        self.next_start = if waits { self.transmitter.free_at } else { Instant::MAX };
     }
 
     #[inline(never)]
     fn catch_up(&mut self, now: Instant) {
         while self.transmitter.free_at <= now {
             let start = self.transmitter.free_at;
-            let Some((since, item)) = self.queue.dequeue(start) else { return };
+            let Some((since, item)) = self.queue.dequeue(start) else { break };
             self.transmit(start, start.since(since), item);
         }
+        self.note_backlog();
     }
 
     /// What was counted so far. Call [`Link::advance`] first for exact figures.

@@ -97,6 +97,28 @@ fn packets_queue_behind_one_another_and_arrive_after_transmission_and_propagatio
 }
 
 #[test]
+fn packets_are_taken_ahead_of_time_from_behind_those_that_stay() {
+    let mut link = link(8_000_000, Duration::from_millis(5), 10, Loss::None);
+    for number in 0..5 {
+        link.enqueue(ms(0), Frame { number, bytes: 1000 });
+    }
+    link.advance(ms(2));
+    let ahead = |link: &Link<Frame>| link.ahead().map(|(at, frame, is_last)| (at, frame.number, is_last));
+    assert_eq!(ahead(&link), Some((ms(6), 0, false)));
+    link.leave();
+    assert_eq!(link.take_ahead().map(|frame| frame.number), Some(1));
+    assert_eq!(ahead(&link), Some((ms(8), 2, true)));
+    assert_eq!(link.take_ahead().map(|frame| frame.number), Some(2));
+    assert_eq!((ahead(&link), link.next_arrival()), (None, Some(ms(6))));
+    assert_eq!(link.poll(ms(6)).map(|frame| frame.number), Some(0));
+    // The others were sent meanwhile.
+    assert_eq!(ahead(&link), Some((ms(9), 3, false)));
+    assert_eq!(link.take_ahead().map(|frame| frame.number), Some(3));
+    assert_eq!(link.poll(ms(10)).map(|frame| frame.number), Some(4));
+    assert_eq!((ahead(&link), link.next_arrival()), (None, None));
+}
+
+#[test]
 fn the_packet_in_transmission_is_not_counted_against_the_limit() {
     let mut link = link(8_000_000, Duration::ZERO, 2, Loss::None);
     let kept: Vec<_> =

@@ -90,6 +90,12 @@ impl Flow {
         prefetch(&self.base);
     }
 
+    /// Whether this is data of which the receiver has not got everything.
+    pub(super) fn awaits(&self, body: &Body) -> bool {
+        matches!(body, Body::Data(segment)
+            if segment.seq + u64::from(segment.len) > self.base + self.receiver.delivered())
+    }
+
     /// What a packet of this flow has beside its body.
     #[inline]
     pub(super) fn cover(&self, route: Route, wire_len: u32) -> Cover {

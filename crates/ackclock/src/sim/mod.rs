@@ -3,6 +3,7 @@
 mod components;
 mod datagram;
 mod flow;
+mod foresight;
 mod measure;
 mod network;
 mod packet;

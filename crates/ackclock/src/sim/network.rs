@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::components::Components;
+use super::foresight::{Foresight, foresee};
 use super::packet::{Bodies, Body, Cover, Packet};
 use super::plan::{LinkPlan, Plan};
 use super::result::{Totals, Volume};
@@ -35,9 +36,12 @@ pub(super) struct Network {
     pub(super) components: Components,
     /// In the order of their component numbers.
     pub(super) links: Vec<Packets>,
-    /// For each of `links`: whether what it delivers enters private links that nothing else feeds. Such deliveries
-    /// are handed over ahead of time, without an event.
-    hands_over: Vec<bool>,
+    /// For each of `links`: what happens there ahead of time, without an event.
+    foresight: Vec<Foresight>,
+    /// Links that hand over and were touched since somebody looked.
+    touched: Vec<u32>,
+    /// The next time at which everything is counted: nothing that is counted happens ahead of it.
+    pub(super) horizon: Instant,
     /// All routes, one behind the other.
     hops: Vec<Hop>,
     bodies: Bodies,
@@ -78,17 +82,15 @@ impl Network {
     pub(super) fn new(plan: &Plan, luck: Luck, components: Components, link_order: &[usize], routes: Routes) -> Self {
         let end = Instant::ZERO + plan.duration;
         let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], luck, end)).collect();
-        let reported: Vec<_> = link_order.iter().map(|index| plan.reports(*index)).collect();
-        let mut hands_over = hand_overs(&reported, &routes.hops);
-        for (hands_over, link) in hands_over.iter_mut().zip(&links) {
-            *hands_over &= !link.reorders();
-        }
+        let foreseen = foresee(plan);
         let flows = components.flows as usize + components.streams as usize;
         Network {
             events: EventQueue::new(components.count()),
             components,
             links,
-            hands_over,
+            foresight: link_order.iter().map(|index| foreseen[*index]).collect(),
+            touched: Vec::new(),
+            horizon: Instant::ZERO,
             hops: routes.hops,
             bodies: Bodies::default(),
             tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(flows))),
@@ -138,15 +140,14 @@ impl Network {
     /// A link is due; the packet that comes out of it.
     #[inline(always)]
     pub(super) fn on_link(&mut self, now: Instant, id: ComponentId, link: usize) -> Option<Packet> {
-        if self.hands_over[link] {
-            self.events.finish(id, None);
-            self.links[link].advance(now);
-            self.hand_over(link);
-            return None;
-        }
         let state = &mut self.links[link];
         let mut arrived = state.poll(now);
-        self.events.finish(id, state.next_deadline());
+        if self.foresight[link].hands_over {
+            self.events.finish(id, None);
+            self.touched.push(link as u32);
+        } else {
+            self.events.finish(id, state.next_deadline());
+        }
         if state.is_impaired() {
             self.forget_lost(link);
             if let Some(packet) = &mut arrived {
@@ -154,6 +155,66 @@ impl Network {
             }
         }
         arrived
+    }
+
+    /// The next packet that comes out of a link ahead of time; to be asked until there is none before the next event.
+    ///
+    /// Of those whose route ends there only one that `may_arrive`, which is told of the packet, what it carries, and
+    /// whether nothing follows.
+    #[inline(always)]
+    pub(super) fn next_ahead(
+        &mut self,
+        may_arrive: impl Fn(&Packet, &Body, bool) -> bool,
+    ) -> Option<(Instant, u32, Packet)> {
+        loop {
+            let link = *self.touched.last()?;
+            if let Some((at, packet)) = self.take_ahead(link, &may_arrive) {
+                return Some((at, link, packet));
+            }
+            self.touched.pop();
+            self.wake(link);
+        }
+    }
+
+    #[inline(always)]
+    fn take_ahead(
+        &mut self,
+        link: u32,
+        may_arrive: impl Fn(&Packet, &Body, bool) -> bool,
+    ) -> Option<(Instant, Packet)> {
+        let (state, foresight) = (&mut self.links[link as usize], self.foresight[link as usize]);
+        loop {
+            let (at, packet, is_last) = state.ahead()?;
+            match self.hops[packet.next_hop as usize] {
+                Hop::Link(next) if self.foresight[next as usize].takes => {}
+                Hop::End if foresight.ends => {
+                    if at > self.horizon || !may_arrive(packet, self.bodies.get(packet.body), is_last) {
+                        return None;
+                    }
+                }
+                Hop::Link(_) | Hop::End => {
+                    state.leave();
+                    continue;
+                }
+            }
+            let mut packet = state.take_ahead()?;
+            if state.is_impaired() {
+                self.harm(&mut packet);
+            }
+            return Some((at, packet));
+        }
+    }
+
+    /// What remains on a link that was touched happens at its time.
+    #[inline]
+    fn wake(&mut self, link: u32) {
+        let state = &self.links[link as usize];
+        if let Some(at) = state.next_arrival() {
+            self.events.schedule(self.components.link(link), at);
+        }
+        if state.is_impaired() {
+            self.forget_lost(link as usize);
+        }
     }
 
     /// The link that a packet enters next; none if it has arrived.
@@ -186,31 +247,12 @@ impl Network {
         if verdict != Verdict::Queued {
             self.drop_by(verdict, now, link, packet);
         }
-        if self.hands_over[link as usize] {
-            self.hand_over(link as usize);
+        if self.foresight[link as usize].hands_over {
+            if self.touched.last() != Some(&link) {
+                self.touched.push(link);
+            }
         } else if let Some(deadline) = self.links[link as usize].next_deadline() {
             self.events.schedule(self.components.link(link), deadline);
-        }
-    }
-
-    /// Everything under way on a link enters the links behind it, which nothing else feeds.
-    #[inline(never)]
-    fn hand_over(&mut self, link: usize) {
-        let is_impaired = self.links[link].is_impaired();
-        while let Some((at, mut packet)) = self.links[link].take_ahead() {
-            if is_impaired {
-                self.harm(&mut packet);
-            }
-            self.trace(at, link as u32, &packet, PacketEvent::Leave);
-            if let Some(next) = self.next_link(&packet) {
-                self.enter(at, next, packet);
-            }
-        }
-        if let Some(commitment) = self.links[link].next_commitment() {
-            self.events.schedule(self.components.link(link as u32), commitment);
-        }
-        if is_impaired {
-            self.forget_lost(link);
         }
     }
 
@@ -287,40 +329,4 @@ fn build_link(plan: &LinkPlan, luck: Luck, end: Instant) -> Packets {
     let varies = plan.variation(luck, end);
     let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, wire, histogram: !plan.private };
     Link::new(config, plan.queue.build(|purpose| luck.stream(&plan.name, purpose)))
-}
-
-/// Which links deliver only into links that nothing else feeds and that are not `reported`: the counters of those
-/// have to be right at all times.
-fn hand_overs(reported: &[bool], hops: &[Hop]) -> Vec<bool> {
-    let mut feeders: Vec<Option<Feeder>> = vec![None; reported.len()];
-    let mut feeder = Feeder::Sender;
-    for hop in hops {
-        feeder = match *hop {
-            Hop::End => Feeder::Sender,
-            Hop::Link(link) => {
-                let known = &mut feeders[link as usize];
-                *known = Some(if known.is_none_or(|known| known == feeder) { feeder } else { Feeder::Several });
-                Feeder::Link(link)
-            }
-        };
-    }
-    let mut hands_over = vec![true; reported.len()];
-    for pair in hops.windows(2) {
-        if let [Hop::Link(link), next] = *pair {
-            let alone = match next {
-                Hop::Link(next) => !reported[next as usize] && feeders[next as usize] == Some(Feeder::Link(link)),
-                Hop::End => false,
-            };
-            hands_over[link as usize] &= alone;
-        }
-    }
-    hands_over
-}
-
-/// What puts packets into a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Feeder {
-    Sender,
-    Link(u32),
-    Several,
 }

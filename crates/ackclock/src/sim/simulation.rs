@@ -15,7 +15,7 @@ use super::sampler::Sampler;
 use super::source::Application;
 use super::transfer::Group;
 use crate::cc::{Cc, CongestionControl};
-use crate::engine::prefetch;
+use crate::engine::{ComponentId, prefetch};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::Ecn;
@@ -46,6 +46,9 @@ pub struct Simulation<'plan> {
     pub(super) flow_rank: Vec<usize>,
     sampler: Sampler,
     measurement: Measurement,
+    /// When everything is counted next; the end of the run when that is over.
+    warmup_ends: Instant,
+    next_sample: Instant,
     events_handled: u64,
 }
 
@@ -105,10 +108,14 @@ impl<'plan> Simulation<'plan> {
                 events.schedule(component, at);
             }
         }
-        events.schedule(components.warmup(), Instant::ZERO + plan.warmup);
+        let warmup_ends = Instant::ZERO + plan.warmup;
+        events.schedule(components.warmup(), warmup_ends);
+        let mut next_sample = Instant::ZERO + plan.duration;
         if plan.sampling.interval.is_some() {
-            events.schedule(components.sampling(), Instant::ZERO);
+            next_sample = Instant::ZERO;
+            events.schedule(components.sampling(), next_sample);
         }
+        network.horizon = next_sample.min(warmup_ends);
         Simulation {
             plan,
             build_cc,
@@ -121,6 +128,8 @@ impl<'plan> Simulation<'plan> {
             flow_rank,
             sampler: Sampler::new(plan),
             measurement: Measurement::default(),
+            warmup_ends,
+            next_sample,
             events_handled: 0,
         }
     }
@@ -131,63 +140,8 @@ impl<'plan> Simulation<'plan> {
     /// [`Interrupted`], soon after `stop` became true.
     pub fn run(mut self, stop: &AtomicBool) -> Result<RunResult, Interrupted> {
         let end = Instant::ZERO + self.plan.duration;
-        while let Some((now, id)) = self.network.events.peek().filter(|(now, _)| *now <= end) {
-            self.events_handled += 1;
-            if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
-                return Err(Interrupted);
-            }
-            match self.network.components.component(id) {
-                Component::Link(link) => {
-                    if let Some(packet) = self.network.on_link(now, id, link) {
-                        self.network.trace(now, link as u32, &packet, PacketEvent::Leave);
-                        match self.network.next_link(&packet) {
-                            Some(next) => self.network.enter(now, next, packet),
-                            None => self.on_arrival(now, link, packet),
-                        }
-                    }
-                }
-                Component::SenderTimer(index) => {
-                    self.network.events.finish(id, None);
-                    self.flows[index].sender.on_deadline(now);
-                    self.after_news(now, index);
-                }
-                Component::Application(index) => {
-                    let flow = &mut self.flows[index];
-                    let request = flow.application.on_deadline(now, &mut flow.sender);
-                    self.network.events.finish(id, flow.application.next_deadline());
-                    if let Some(number) = request {
-                        self.send_request(now, index, number);
-                    }
-                    self.send_all(now, index);
-                }
-                Component::Arrivals(index) => {
-                    let flow = self.arrive(now, index);
-                    self.network.events.finish(id, self.groups[index].next_deadline());
-                    if let Some(flow) = flow {
-                        self.send_all(now, flow);
-                    }
-                }
-                Component::Source(index) => self.emit(now, id, index),
-                Component::ReceiverTimer(index) => {
-                    self.network.events.finish(id, None);
-                    let flow = &mut self.flows[index];
-                    if let Some(ack) = flow.receiver.on_deadline(now) {
-                        flow.send_ack(now, ack, &mut self.network);
-                    }
-                    self.schedule_receiver(index);
-                }
-                Component::Warmup => {
-                    self.network.events.finish(id, None);
-                    self.network.advance(now);
-                    self.measurement = Measurement::begin(&mut self, now);
-                }
-                Component::Sampling => {
-                    self.network.advance(now);
-                    let next =
-                        self.sampler.sample(now, &self.flows, &self.network.links, &self.flow_rank, &self.link_rank);
-                    self.network.events.finish(id, Some(next));
-                }
-            }
+        while let Some((at, link, packet)) = self.next_delivery(end, stop)? {
+            self.on_delivery(at, link, packet);
         }
         self.network.advance(end);
         let mut samples = std::mem::take(&mut self.sampler).into_samples();
@@ -202,6 +156,111 @@ impl<'plan> Simulation<'plan> {
     /// Events handled so far.
     pub(super) fn events_handled(&self) -> u64 {
         self.events_handled
+    }
+
+    /// The next packet that comes out of a link, ahead of time where nobody can tell, and when. Whatever else happens
+    /// until then has happened.
+    #[inline(always)]
+    fn next_delivery(
+        &mut self,
+        end: Instant,
+        stop: &AtomicBool,
+    ) -> Result<Option<(Instant, u32, Packet)>, Interrupted> {
+        loop {
+            if let Some(delivery) = self.next_ahead() {
+                return Ok(Some(delivery));
+            }
+            let Some((now, id)) = self.network.events.peek().filter(|(now, _)| *now <= end) else { return Ok(None) };
+            self.events_handled += 1;
+            if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
+                return Err(Interrupted);
+            }
+            match self.network.components.component(id) {
+                Component::Link(link) => {
+                    if let Some(packet) = self.network.on_link(now, id, link) {
+                        return Ok(Some((now, link as u32, packet)));
+                    }
+                }
+                other => self.on_event(now, end, id, other),
+            }
+        }
+    }
+
+    /// The next packet that comes out of a link that was touched, ahead of time.
+    #[inline(always)]
+    fn next_ahead(&mut self) -> Option<(Instant, u32, Packet)> {
+        let (flows, has_slots) = (&self.flows, !self.groups.is_empty());
+        self.network.next_ahead(|packet, body, is_last| {
+            let Some(flow) = flows.get(packet.flow as usize) else { return true };
+            if is_last && flows.len() > CACHED_FLOWS {
+                // It arrives when the next packet follows, and finds its receiver in the caches.
+                flow.prefetch_receiver();
+                return false;
+            }
+            // Before a copy of what a slot has received already, the slot may be used again.
+            !has_slots || flow.slot.is_none() || flow.awaits(body)
+        })
+    }
+
+    /// Something is due that is no link.
+    fn on_event(&mut self, now: Instant, end: Instant, id: ComponentId, component: Component) {
+        match component {
+            Component::Link(_) => {}
+            Component::SenderTimer(index) => {
+                self.network.events.finish(id, None);
+                self.flows[index].sender.on_deadline(now);
+                self.after_news(now, index);
+            }
+            Component::Application(index) => {
+                let flow = &mut self.flows[index];
+                let request = flow.application.on_deadline(now, &mut flow.sender);
+                self.network.events.finish(id, flow.application.next_deadline());
+                if let Some(number) = request {
+                    self.send_request(now, index, number);
+                }
+                self.send_all(now, index);
+            }
+            Component::Arrivals(index) => {
+                let flow = self.arrive(now, index);
+                self.network.events.finish(id, self.groups[index].next_deadline());
+                if let Some(flow) = flow {
+                    self.send_all(now, flow);
+                }
+            }
+            Component::Source(index) => self.emit(now, id, index),
+            Component::ReceiverTimer(index) => {
+                self.network.events.finish(id, None);
+                let flow = &mut self.flows[index];
+                if let Some(ack) = flow.receiver.on_deadline(now) {
+                    flow.send_ack(now, ack, &mut self.network);
+                }
+                self.schedule_receiver(index);
+            }
+            Component::Warmup => {
+                self.network.events.finish(id, None);
+                self.network.advance(now);
+                self.measurement = Measurement::begin(self, now);
+                self.warmup_ends = end;
+                self.network.horizon = self.next_sample;
+            }
+            Component::Sampling => {
+                self.network.advance(now);
+                let next = self.sampler.sample(now, &self.flows, &self.network.links, &self.flow_rank, &self.link_rank);
+                self.network.events.finish(id, Some(next));
+                self.next_sample = next.min(end);
+                self.network.horizon = self.next_sample.min(self.warmup_ends);
+            }
+        }
+    }
+
+    /// A packet comes out of a link.
+    #[inline(always)]
+    fn on_delivery(&mut self, now: Instant, link: u32, packet: Packet) {
+        self.network.trace(now, link, &packet, PacketEvent::Leave);
+        match self.network.next_link(&packet) {
+            Some(next) => self.network.enter(now, next, packet),
+            None => self.on_arrival(now, link as usize, packet),
+        }
     }
 
     /// A packet has reached the end of its route, over this link.

@@ -16,6 +16,8 @@ pub struct Duration(u64);
 impl Instant {
     /// The start of the run.
     pub const ZERO: Instant = Instant(0);
+    /// Later than everything that happens.
+    pub const MAX: Instant = Instant(u64::MAX);
 
     /// The instant `nanos` nanoseconds after the start.
     pub const fn from_nanos(nanos: u64) -> Self {

@@ -1,0 +1,112 @@
+//! Which deliveries may be dealt with before they happen, as nobody can tell.
+//!
+//! A packet that comes out of a link enters the next one ahead of time if nothing else feeds that one and if it is not
+//! reported. It arrives ahead of time if its ACK enters a link that only receivers behind the same link feed: ACKs come
+//! there in the order of their times.
+
+use super::plan::{FlowPlan, Plan, Traffic};
+
+/// What may happen ahead of time at a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Foresight {
+    /// Packets enter it ahead of time.
+    pub(super) takes: bool,
+    /// Packets whose route ends with it arrive ahead of time.
+    pub(super) ends: bool,
+    /// Some of what comes out of it does one or the other.
+    pub(super) hands_over: bool,
+}
+
+/// What is known of a link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    feeder: Option<Feeder>,
+    /// Routes end with it.
+    has_ends: bool,
+    /// And one of them must not do so ahead of time.
+    waits: bool,
+}
+
+/// What puts packets into a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeder {
+    Sender,
+    Link(usize),
+    /// Receivers of what comes out of this link.
+    BehindLink(usize),
+    Several,
+}
+
+impl Known {
+    fn fed_by(&mut self, feeder: Feeder) {
+        let known = *self.feeder.get_or_insert(feeder);
+        if known != feeder {
+            self.feeder = Some(Feeder::Several);
+        }
+    }
+
+    fn ends(&mut self, ahead: bool) {
+        self.has_ends = true;
+        self.waits |= !ahead;
+    }
+}
+
+/// What may happen ahead of time at each link of a plan.
+pub(super) fn foresee(plan: &Plan) -> Vec<Foresight> {
+    // A trace tells of the window at the time of each arrival.
+    if plan.sampling.packets {
+        return vec![Foresight::default(); plan.links.len()];
+    }
+    let mut links = vec![Known::default(); plan.links.len()];
+    for flow in plan.tcp_flows() {
+        let last = feed(&mut links, Feeder::Sender, &flow.forward);
+        feed(&mut links, Feeder::BehindLink(last), &flow.reverse);
+    }
+    for source in plan.datagrams.iter().flat_map(|row| &row.sources) {
+        feed(&mut links, Feeder::Sender, &source.forward);
+    }
+    for flow in plan.tcp_flows() {
+        let last = last(&flow.forward);
+        let in_order = links[flow.reverse[0]].feeder == Some(Feeder::BehindLink(last));
+        links[last].ends(in_order && answers_at_once(flow));
+        links[self::last(&flow.reverse)].ends(false);
+    }
+    for row in &plan.datagrams {
+        // What is counted of a row depends on the order of its arrivals.
+        let ends = row.sources.iter().map(|source| last(&source.forward));
+        let together = ends.clone().is_sorted_by(|one, other| one == other);
+        ends.for_each(|link| links[link].ends(together));
+    }
+
+    let mut foresight = vec![Foresight::default(); links.len()];
+    for (index, link) in links.iter().enumerate() {
+        foresight[index].ends = link.has_ends && !link.waits && !plan.links[index].wire.reorders();
+        foresight[index].hands_over |= foresight[index].ends;
+        if let Some(Feeder::Link(before)) = link.feeder
+            && !plan.reports(index)
+            && !plan.links[before].wire.reorders()
+        {
+            foresight[index].takes = true;
+            foresight[before].hands_over = true;
+        }
+    }
+    foresight
+}
+
+/// Notes what feeds the links of a path; returns the last one.
+fn feed(links: &mut [Known], mut feeder: Feeder, path: &[usize]) -> usize {
+    for link in path {
+        links[*link].fed_by(feeder);
+        feeder = Feeder::Link(*link);
+    }
+    last(path)
+}
+
+fn last(path: &[usize]) -> usize {
+    *path.last().expect("invariant: a path has a link")
+}
+
+/// Whether nothing but arriving data makes the receiver send.
+fn answers_at_once(flow: &FlowPlan) -> bool {
+    flow.transport.delayed_ack.is_none() && !matches!(flow.traffic, Traffic::Web(_))
+}
