@@ -14,6 +14,7 @@ from ackclock.stats import CONFIDENCE, Estimate, student_t_quantile
 #: How often replicates are drawn anew.
 RESAMPLES = 2000
 _SEED = 20260101
+_Pick = Callable[[Sequence[float]], tuple[float, ...]]
 
 
 @cache
@@ -36,13 +37,19 @@ def resampled_means(values: Sequence[float], draws: int | None = None) -> tuple[
     size = count if draws is None else draws
     if size == 1:
         return tuple(values[index] for (index,) in resamples(count, draws))
-    return tuple(math.fsum(pick(values)) / size for pick in _picks(count, draws))
+    picks, spread = _picks(count, draws)
+    return spread([math.fsum(pick(values)) / size for pick in picks])
 
 
 @cache
-def _picks(count: int, draws: int | None) -> tuple[Callable[[Sequence[float]], tuple[float, ...]], ...]:
-    """Return what picks the values of each resample, as one call each."""
-    return tuple(itemgetter(*chosen) for chosen in resamples(count, draws))
+def _picks(count: int, draws: int | None) -> tuple[tuple[_Pick, ...], _Pick]:
+    """Return what picks the values of each resample, and what spreads their means over all resamples.
+
+    Resamples that differ in order alone, most of those of few replicates, have one pick.
+    """
+    drawn = [tuple(sorted(chosen)) for chosen in resamples(count, draws)]
+    places = {chosen: place for place, chosen in enumerate(dict.fromkeys(drawn))}
+    return tuple(itemgetter(*chosen) for chosen in places), itemgetter(*(places[chosen] for chosen in drawn))
 
 
 def bootstrap_estimate(values: Sequence[float]) -> Estimate:

@@ -76,7 +76,11 @@ class Runs:
         """
         chosen = self.paper.grid(grid)
         chosen.check(at)
-        return [cell for cell in self._cells[chosen.name] if matches(cell.values, at)]
+        cells = self._cells[chosen.name]
+        for name, wanted in at.items():
+            allowed = members(wanted)
+            cells = [cell for cell in cells if cell.values[name] in allowed]
+        return cells
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,17 @@ pub trait Carried: Queued + Clone {
     }
 }
 
+/// What to do with a packet that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ahead {
+    /// It leaves the link ahead of time.
+    Take,
+    /// It comes out of [`Link::poll`] at its time, and is not asked about again.
+    Leave,
+    /// It stays for now, and all behind it.
+    Stop,
+}
+
 /// What a link is made of.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
@@ -199,6 +210,12 @@ impl<T: Carried> Link<T> {
         self.evicted.pop()
     }
 
+    /// Whether nothing is under way.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.pipe.is_empty()
+    }
+
     /// When to poll next; nothing comes out before.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
@@ -236,32 +253,30 @@ impl<T: Carried> Link<T> {
         self.lost.pop()
     }
 
-    /// What is under way, when it comes to the far end, and whether nothing follows it so far: the first packet that was
-    /// not left by [`Link::leave`].
+    /// Takes a packet that is under way out of the link, ahead of time: when it would have come to the far end, and whether
+    /// nothing follows so far. `decide` is told both, of one packet after the other.
     ///
     /// For an owner that can deal with arrivals before they happen; it then wakes the link by [`Link::next_arrival`] and
     /// not by [`Link::next_deadline`]. Not for a link that [`Link::reorders`].
-    #[inline]
-    pub fn ahead(&self) -> Option<(Instant, &T, bool)> {
-        let (at, item) = self.pipe.get(self.left)?;
-        Some((*at, item, self.pipe.len() == self.left + 1))
-    }
-
-    /// Takes what [`Link::ahead`] shows out of the link.
-    #[inline]
-    pub fn take_ahead(&mut self) -> Option<T> {
-        let taken = match self.left {
-            0 => self.pipe.pop_front(),
-            left if left + 1 == self.pipe.len() => self.pipe.pop_back(),
-            left => self.pipe.remove(left),
-        };
-        taken.map(|(_, item)| item)
-    }
-
-    /// What [`Link::ahead`] shows stays, and comes out of [`Link::poll`] at its time.
-    #[inline]
-    pub fn leave(&mut self) {
-        self.left += 1;
+    #[inline(always)]
+    pub fn take_ahead(&mut self, decide: impl Fn(Instant, &T, bool) -> Ahead) -> Option<(Instant, T, bool)> {
+        loop {
+            let (at, item) = self.pipe.get(self.left)?;
+            let is_last = self.pipe.len() == self.left + 1;
+            match decide(*at, item, is_last) {
+                Ahead::Take => {
+                    let taken = (*at, item.clone(), is_last);
+                    match self.left {
+                        0 => drop(self.pipe.pop_front()),
+                        _ if is_last => drop(self.pipe.pop_back()),
+                        left => drop(self.pipe.remove(left)),
+                    }
+                    return Some(taken);
+                }
+                Ahead::Leave => self.left += 1,
+                Ahead::Stop => return None,
+            }
+        }
     }
 
     /// When something may come out that was not taken ahead of time: nothing does before.

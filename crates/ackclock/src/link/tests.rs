@@ -103,19 +103,19 @@ fn packets_are_taken_ahead_of_time_from_behind_those_that_stay() {
         link.enqueue(ms(0), Frame { number, bytes: 1000 });
     }
     link.advance(ms(2));
-    let ahead = |link: &Link<Frame>| link.ahead().map(|(at, frame, is_last)| (at, frame.number, is_last));
-    assert_eq!(ahead(&link), Some((ms(6), 0, false)));
-    link.leave();
-    assert_eq!(link.take_ahead().map(|frame| frame.number), Some(1));
-    assert_eq!(ahead(&link), Some((ms(8), 2, true)));
-    assert_eq!(link.take_ahead().map(|frame| frame.number), Some(2));
-    assert_eq!((ahead(&link), link.next_arrival()), (None, Some(ms(6))));
+    let decisions = [Ahead::Leave, Ahead::Take, Ahead::Take, Ahead::Take, Ahead::Stop];
+    let mut taken = |link: &mut Link<Frame>| {
+        let taken = link.take_ahead(|_, frame, _| decisions[frame.number as usize]);
+        taken.map(|(at, frame, is_last)| (frame.number, at, is_last))
+    };
+    // Nothing but what is under way.
+    assert_eq!([(); 3].map(|()| taken(&mut link)), [Some((1, ms(7), false)), Some((2, ms(8), true)), None]);
+    assert_eq!(link.next_arrival(), Some(ms(6)));
     assert_eq!(link.poll(ms(6)).map(|frame| frame.number), Some(0));
     // The others were sent meanwhile.
-    assert_eq!(ahead(&link), Some((ms(9), 3, false)));
-    assert_eq!(link.take_ahead().map(|frame| frame.number), Some(3));
-    assert_eq!(link.poll(ms(10)).map(|frame| frame.number), Some(4));
-    assert_eq!((ahead(&link), link.next_arrival()), (None, None));
+    assert_eq!([(); 2].map(|()| taken(&mut link)), [Some((3, ms(9), false)), None]);
+    assert_eq!((link.next_arrival(), link.poll(ms(10)).map(|frame| frame.number)), (Some(ms(10)), Some(4)));
+    assert_eq!((taken(&mut link), link.next_arrival()), (None, None));
 }
 
 #[test]

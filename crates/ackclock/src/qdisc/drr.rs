@@ -154,7 +154,9 @@ impl<T: Queued> Drr<T> {
     }
 
     fn end_turn(&mut self) {
-        self.active.rotate_left(1);
+        if let Some(place) = self.active.pop_front() {
+            self.active.push_back(place);
+        }
         self.has_begun = false;
     }
 }

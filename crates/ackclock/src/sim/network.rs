@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::components::Components;
-use super::foresight::{Foresight, foresee};
+use super::foresight::Foresight;
 use super::packet::{Bodies, Body, Cover, Packet};
 use super::plan::{LinkPlan, Plan};
 use super::result::{Totals, Volume};
 use super::trace::Tracer;
 use crate::engine::{ComponentId, EventQueue};
-use crate::link::{Link, LinkConfig};
+use crate::link::{Ahead, Link, LinkConfig};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::Verdict;
@@ -25,9 +25,18 @@ pub(super) type Route = u32;
 #[derive(Clone, Copy, Debug)]
 enum Hop {
     /// Over this link.
-    Link(u32),
+    Link {
+        link: u32,
+        /// Packets enter it ahead of time.
+        takes_ahead: bool,
+        /// Packets may leave it ahead of time.
+        hands_over: bool,
+    },
     /// The packet has arrived.
-    End,
+    End {
+        /// It may have done so ahead of time.
+        ahead: bool,
+    },
 }
 
 /// All that lies between senders and receivers, and what is under way.
@@ -36,8 +45,8 @@ pub(super) struct Network {
     pub(super) components: Components,
     /// In the order of their component numbers.
     pub(super) links: Vec<Packets>,
-    /// For each of `links`: what happens there ahead of time, without an event.
-    foresight: Vec<Foresight>,
+    /// For each of `links`: whether packets may leave it ahead of time, without an event.
+    hands_over: Vec<bool>,
     /// Links that hand over and were touched since somebody looked.
     touched: Vec<u32>,
     /// The next time at which everything is counted: nothing that is counted happens ahead of it.
@@ -57,21 +66,27 @@ pub(super) struct Network {
 pub(super) struct Routes<'plan> {
     hops: Vec<Hop>,
     known: BTreeMap<&'plan [usize], Route>,
-    /// Where each link of the plan stands.
+    /// Where each link of the plan stands, and what may happen there ahead of time.
     link_rank: &'plan [usize],
+    foresight: &'plan [Foresight],
 }
 
 impl<'plan> Routes<'plan> {
-    pub(super) fn new(link_rank: &'plan [usize]) -> Self {
-        Routes { hops: Vec::new(), known: BTreeMap::new(), link_rank }
+    pub(super) fn new(link_rank: &'plan [usize], foresight: &'plan [Foresight]) -> Self {
+        Routes { hops: Vec::new(), known: BTreeMap::new(), link_rank, foresight }
     }
 
     /// The route over these links of the plan, at least one.
     pub(super) fn over(&mut self, path: &'plan [usize]) -> Route {
         *self.known.entry(path).or_insert_with(|| {
             let first = self.hops.len() as Route;
-            self.hops.extend(path.iter().map(|link| Hop::Link(self.link_rank[*link] as u32)));
-            self.hops.push(Hop::End);
+            let mut ahead = false;
+            for index in path {
+                let Foresight { takes, ends, hands_over } = self.foresight[*index];
+                self.hops.push(Hop::Link { link: self.link_rank[*index] as u32, takes_ahead: takes, hands_over });
+                ahead = ends;
+            }
+            self.hops.push(Hop::End { ahead });
             first
         })
     }
@@ -82,13 +97,12 @@ impl Network {
     pub(super) fn new(plan: &Plan, luck: Luck, components: Components, link_order: &[usize], routes: Routes) -> Self {
         let end = Instant::ZERO + plan.duration;
         let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], luck, end)).collect();
-        let foreseen = foresee(plan);
         let flows = components.flows as usize + components.streams as usize;
         Network {
             events: EventQueue::new(components.count()),
             components,
             links,
-            foresight: link_order.iter().map(|index| foreseen[*index]).collect(),
+            hands_over: link_order.iter().map(|index| routes.foresight[*index].hands_over).collect(),
             touched: Vec::new(),
             horizon: Instant::ZERO,
             hops: routes.hops,
@@ -132,19 +146,17 @@ impl Network {
         if let Some(tracer) = &mut self.tracer {
             tracer.sent(&packet, &self.bodies);
         }
-        if let Some(link) = self.next_link(&packet) {
-            self.enter(now, link, packet);
-        }
+        self.go_on(now, packet);
     }
 
-    /// A link is due; the packet that comes out of it.
+    /// A link is due; the packet that came to the end of its route by it.
     #[inline(always)]
-    pub(super) fn on_link(&mut self, now: Instant, id: ComponentId, link: usize) -> Option<Packet> {
-        let state = &mut self.links[link];
+    pub(super) fn on_link(&mut self, now: Instant, id: ComponentId, link: u32) -> Option<Packet> {
+        let state = &mut self.links[link as usize];
         let mut arrived = state.poll(now);
-        if self.foresight[link].hands_over {
+        if self.hands_over[link as usize] {
             self.events.finish(id, None);
-            self.touched.push(link as u32);
+            self.touched.push(link);
         } else {
             self.events.finish(id, state.next_deadline());
         }
@@ -154,54 +166,59 @@ impl Network {
                 self.harm(packet);
             }
         }
-        arrived
+        let packet = arrived?;
+        self.trace(now, link, &packet, PacketEvent::Leave);
+        self.go_on(now, packet)
     }
 
-    /// The next packet that comes out of a link ahead of time; to be asked until there is none before the next event.
+    /// Moves packets on that leave links ahead of time, up to one that comes to the end of its route: when, by which
+    /// link, and the packet. To be asked until there is none before the next event.
     ///
-    /// Of those whose route ends there only one that `may_arrive`, which is told of the packet, what it carries, and
-    /// whether nothing follows.
+    /// Only what `may_arrive` does so; it is told of the packet, what it carries, and whether nothing follows.
     #[inline(always)]
     pub(super) fn next_ahead(
         &mut self,
         may_arrive: impl Fn(&Packet, &Body, bool) -> bool,
     ) -> Option<(Instant, u32, Packet)> {
         loop {
-            let link = *self.touched.last()?;
-            if let Some((at, packet)) = self.take_ahead(link, &may_arrive) {
-                return Some((at, link, packet));
-            }
-            self.touched.pop();
-            self.wake(link);
-        }
-    }
-
-    #[inline(always)]
-    fn take_ahead(
-        &mut self,
-        link: u32,
-        may_arrive: impl Fn(&Packet, &Body, bool) -> bool,
-    ) -> Option<(Instant, Packet)> {
-        let (state, foresight) = (&mut self.links[link as usize], self.foresight[link as usize]);
-        loop {
-            let (at, packet, is_last) = state.ahead()?;
-            match self.hops[packet.next_hop as usize] {
-                Hop::Link(next) if self.foresight[next as usize].takes => {}
-                Hop::End if foresight.ends => {
-                    if at > self.horizon || !may_arrive(packet, self.bodies.get(packet.body), is_last) {
-                        return None;
-                    }
+            let link = self.touched.pop()?;
+            let (hops, bodies, horizon) = (&self.hops, &self.bodies, self.horizon);
+            let state = &mut self.links[link as usize];
+            let taken = state.take_ahead(|at, packet, is_last| match hops[packet.next_hop as usize] {
+                Hop::Link { takes_ahead: true, .. } => Ahead::Take,
+                Hop::End { ahead: true } if at <= horizon && may_arrive(packet, bodies.get(packet.body), is_last) => {
+                    Ahead::Take
                 }
-                Hop::Link(_) | Hop::End => {
-                    state.leave();
-                    continue;
-                }
-            }
-            let mut packet = state.take_ahead()?;
+                Hop::End { ahead: true } => Ahead::Stop,
+                Hop::Link { .. } | Hop::End { .. } => Ahead::Leave,
+            });
+            let Some((at, mut packet, is_last)) = taken else {
+                self.wake(link);
+                continue;
+            };
             if state.is_impaired() {
                 self.harm(&mut packet);
             }
-            return Some((at, packet));
+            if is_last {
+                self.wake(link);
+            } else {
+                self.touched.push(link);
+            }
+            if let Some(arrived) = self.go_on(at, packet) {
+                return Some((at, link, arrived));
+            }
+        }
+    }
+
+    /// A packet enters the next link of its route, or comes back from its end.
+    #[inline(always)]
+    fn go_on(&mut self, now: Instant, packet: Packet) -> Option<Packet> {
+        match self.hops[packet.next_hop as usize] {
+            Hop::Link { link, hands_over, .. } => {
+                self.enter(now, link, hands_over, packet);
+                None
+            }
+            Hop::End { .. } => Some(packet),
         }
     }
 
@@ -213,16 +230,7 @@ impl Network {
             self.events.schedule(self.components.link(link), at);
         }
         if state.is_impaired() {
-            self.forget_lost(link as usize);
-        }
-    }
-
-    /// The link that a packet enters next; none if it has arrived.
-    #[inline(always)]
-    pub(super) fn next_link(&self, packet: &Packet) -> Option<u32> {
-        match self.hops[packet.next_hop as usize] {
-            Hop::Link(link) => Some(link),
-            Hop::End => None,
+            self.forget_lost(link);
         }
     }
 
@@ -240,18 +248,22 @@ impl Network {
 
     /// A packet enters a link.
     #[inline(always)]
-    pub(super) fn enter(&mut self, now: Instant, link: u32, mut packet: Packet) {
+    fn enter(&mut self, now: Instant, link: u32, hands_over: bool, mut packet: Packet) {
         packet.next_hop += 1;
         self.trace(now, link, &packet, PacketEvent::Enter);
-        let verdict = self.links[link as usize].enqueue(now, packet);
+        let state = &mut self.links[link as usize];
+        // While packets are under way a wake-up is pending.
+        let is_news = state.is_idle() || state.reorders();
+        let verdict = state.enqueue(now, packet);
+        let deadline = state.next_deadline();
         if verdict != Verdict::Queued {
             self.drop_by(verdict, now, link, packet);
         }
-        if self.foresight[link as usize].hands_over {
+        if hands_over {
             if self.touched.last() != Some(&link) {
                 self.touched.push(link);
             }
-        } else if let Some(deadline) = self.links[link as usize].next_deadline() {
+        } else if is_news && let Some(deadline) = deadline {
             self.events.schedule(self.components.link(link), deadline);
         }
     }
@@ -273,9 +285,9 @@ impl Network {
     }
 
     #[cold]
-    fn forget_lost(&mut self, link: usize) {
-        while let Some((at, packet)) = self.links[link].take_lost() {
-            self.trace(at, link as u32, &packet, PacketEvent::Lose);
+    fn forget_lost(&mut self, link: u32) {
+        while let Some((at, packet)) = self.links[link as usize].take_lost() {
+            self.trace(at, link, &packet, PacketEvent::Lose);
             self.bodies.take(packet.body);
         }
     }
@@ -303,13 +315,13 @@ impl Network {
     #[cold]
     fn discard(&mut self, now: Instant, packet: &Packet) {
         self.corrupted.add(packet.wire_len);
-        if let Hop::Link(link) = self.hops[packet.next_hop as usize - 1] {
+        if let Hop::Link { link, .. } = self.hops[packet.next_hop as usize - 1] {
             self.trace(now, link, packet, PacketEvent::Discard);
         }
     }
 
     #[inline]
-    pub(super) fn trace(&mut self, now: Instant, link: u32, packet: &Packet, event: PacketEvent) {
+    fn trace(&mut self, now: Instant, link: u32, packet: &Packet, event: PacketEvent) {
         if let Some(tracer) = &mut self.tracer {
             tracer.packet(now, link, packet, event, &self.bodies);
         }

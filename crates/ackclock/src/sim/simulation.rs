@@ -6,6 +6,7 @@ use super::Interrupted;
 use super::components::{Component, Components};
 use super::datagram::{Row, Stream};
 use super::flow::Flow;
+use super::foresight::foresee;
 use super::measure::Measurement;
 use super::network::{Network, Routes};
 use super::packet::{Body, Flags, Packet};
@@ -17,7 +18,6 @@ use super::transfer::Group;
 use crate::cc::{Cc, CongestionControl};
 use crate::engine::{ComponentId, prefetch};
 use crate::luck::Luck;
-use crate::probe::PacketEvent;
 use crate::qdisc::Ecn;
 use crate::units::Instant;
 
@@ -67,7 +67,8 @@ impl<'plan> Simulation<'plan> {
             groups: plan.arrivals.len() as u32,
             streams: sources.len() as u32,
         };
-        let mut routes = Routes::new(&link_rank);
+        let foresight = foresee(plan);
+        let mut routes = Routes::new(&link_rank, &foresight);
         let mut flows: Vec<Flow> = flow_order
             .iter()
             .enumerate()
@@ -140,8 +141,22 @@ impl<'plan> Simulation<'plan> {
     /// [`Interrupted`], soon after `stop` became true.
     pub fn run(mut self, stop: &AtomicBool) -> Result<RunResult, Interrupted> {
         let end = Instant::ZERO + self.plan.duration;
-        while let Some((at, link, packet)) = self.next_delivery(end, stop)? {
-            self.on_delivery(at, link, packet);
+        while let Some((now, id)) = self.network.events.peek().filter(|(now, _)| *now <= end) {
+            self.events_handled += 1;
+            if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
+                return Err(Interrupted);
+            }
+            match self.network.components.component(id) {
+                Component::Link(link) => {
+                    if let Some(packet) = self.network.on_link(now, id, link as u32) {
+                        self.on_arrival(now, link as u32, packet);
+                    }
+                }
+                other => self.on_event(now, end, id, other),
+            }
+            while let Some((at, link, packet)) = self.next_ahead() {
+                self.on_arrival(at, link, packet);
+            }
         }
         self.network.advance(end);
         let mut samples = std::mem::take(&mut self.sampler).into_samples();
@@ -158,35 +173,7 @@ impl<'plan> Simulation<'plan> {
         self.events_handled
     }
 
-    /// The next packet that comes out of a link, ahead of time where nobody can tell, and when. Whatever else happens
-    /// until then has happened.
-    #[inline(always)]
-    fn next_delivery(
-        &mut self,
-        end: Instant,
-        stop: &AtomicBool,
-    ) -> Result<Option<(Instant, u32, Packet)>, Interrupted> {
-        loop {
-            if let Some(delivery) = self.next_ahead() {
-                return Ok(Some(delivery));
-            }
-            let Some((now, id)) = self.network.events.peek().filter(|(now, _)| *now <= end) else { return Ok(None) };
-            self.events_handled += 1;
-            if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
-                return Err(Interrupted);
-            }
-            match self.network.components.component(id) {
-                Component::Link(link) => {
-                    if let Some(packet) = self.network.on_link(now, id, link) {
-                        return Ok(Some((now, link as u32, packet)));
-                    }
-                }
-                other => self.on_event(now, end, id, other),
-            }
-        }
-    }
-
-    /// The next packet that comes out of a link that was touched, ahead of time.
+    /// The next packet that comes to the end of its route ahead of time: when, and by which link.
     #[inline(always)]
     fn next_ahead(&mut self) -> Option<(Instant, u32, Packet)> {
         let (flows, has_slots) = (&self.flows, !self.groups.is_empty());
@@ -253,19 +240,9 @@ impl<'plan> Simulation<'plan> {
         }
     }
 
-    /// A packet comes out of a link.
-    #[inline(always)]
-    fn on_delivery(&mut self, now: Instant, link: u32, packet: Packet) {
-        self.network.trace(now, link, &packet, PacketEvent::Leave);
-        match self.network.next_link(&packet) {
-            Some(next) => self.network.enter(now, next, packet),
-            None => self.on_arrival(now, link as usize, packet),
-        }
-    }
-
     /// A packet has reached the end of its route, over this link.
     #[inline]
-    fn on_arrival(&mut self, now: Instant, link: usize, packet: Packet) {
+    fn on_arrival(&mut self, now: Instant, link: u32, packet: Packet) {
         let index = packet.flow as usize;
         let behind = if self.flows.len() > CACHED_FLOWS { self.flow_behind(link) } else { None };
         match self.network.open(now, packet) {
@@ -311,8 +288,8 @@ impl<'plan> Simulation<'plan> {
 
     /// Whose packet comes out of a link behind the next one.
     #[inline]
-    fn flow_behind(&self, link: usize) -> Option<usize> {
-        self.network.links[link].under_way(1).map(|packet| packet.flow as usize)
+    fn flow_behind(&self, link: u32) -> Option<usize> {
+        self.network.links[link as usize].under_way(1).map(|packet| packet.flow as usize)
     }
 
     /// The sender of a flow was told of something, and may send.
