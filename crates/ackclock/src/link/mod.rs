@@ -234,11 +234,14 @@ impl<T: Carried> Link<T> {
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<T> {
         self.advance(now);
-        if self.pipe.front()?.0 > now {
+        let (at, item) = self.pipe.front()?;
+        if *at > now {
             return None;
         }
+        let item = item.clone();
+        self.pipe.pop_front();
         self.left = self.left.saturating_sub(1);
-        self.pipe.pop_front().map(|(_, item)| item)
+        Some(item)
     }
 
     /// What comes to the far end `place` packets behind the next one, if it is under way already.

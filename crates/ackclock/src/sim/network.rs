@@ -144,7 +144,7 @@ impl Network {
         self.entered.add(wire_len);
         let packet = Packet { body: self.bodies.keep(body), flow, next_hop: route, wire_len, ecn, flags };
         if let Some(tracer) = &mut self.tracer {
-            tracer.sent(&packet, &self.bodies);
+            tracer.sent(packet, &self.bodies);
         }
         self.go_on(now, packet);
     }
@@ -162,12 +162,10 @@ impl Network {
         }
         if state.is_impaired() {
             self.forget_lost(link);
-            if let Some(packet) = &mut arrived {
-                self.harm(packet);
-            }
+            arrived = arrived.map(|packet| self.harmed(packet));
         }
         let packet = arrived?;
-        self.trace(now, link, &packet, PacketEvent::Leave);
+        self.trace(now, link, packet, PacketEvent::Leave);
         self.go_on(now, packet)
     }
 
@@ -197,7 +195,7 @@ impl Network {
                 continue;
             };
             if state.is_impaired() {
-                self.harm(&mut packet);
+                packet = self.harmed(packet);
             }
             if is_last {
                 self.wake(link);
@@ -239,7 +237,7 @@ impl Network {
     pub(super) fn open(&mut self, now: Instant, packet: Packet) -> Body {
         let body = self.bodies.take(packet.body);
         if matches!(body, Body::Corrupted { .. }) {
-            self.discard(now, &packet);
+            self.discard(now, packet);
         } else {
             self.arrived.add(packet.wire_len);
         }
@@ -250,7 +248,7 @@ impl Network {
     #[inline(always)]
     fn enter(&mut self, now: Instant, link: u32, hands_over: bool, mut packet: Packet) {
         packet.next_hop += 1;
-        self.trace(now, link, &packet, PacketEvent::Enter);
+        self.trace(now, link, packet, PacketEvent::Enter);
         let state = &mut self.links[link as usize];
         // While packets are under way a wake-up is pending.
         let is_news = state.is_idle() || state.reorders();
@@ -268,9 +266,9 @@ impl Network {
         }
     }
 
-    /// A packet comes out of an impaired link.
+    /// A packet as it comes out of an impaired link.
     #[cold]
-    fn harm(&mut self, packet: &mut Packet) {
+    fn harmed(&mut self, mut packet: Packet) -> Packet {
         let harm = packet.flags.take_harm();
         if harm.is_doubled() {
             let shared = packet.body;
@@ -282,12 +280,13 @@ impl Network {
         if harm.is_corrupted() {
             self.bodies.corrupt(packet.body);
         }
+        packet
     }
 
     #[cold]
     fn forget_lost(&mut self, link: u32) {
         while let Some((at, packet)) = self.links[link as usize].take_lost() {
-            self.trace(at, link, &packet, PacketEvent::Lose);
+            self.trace(at, link, packet, PacketEvent::Lose);
             self.bodies.take(packet.body);
         }
     }
@@ -307,13 +306,13 @@ impl Network {
     }
 
     fn drop_at(&mut self, now: Instant, link: u32, packet: Packet) {
-        self.trace(now, link, &packet, PacketEvent::Drop);
+        self.trace(now, link, packet, PacketEvent::Drop);
         self.bodies.take(packet.body);
     }
 
     /// A checksum is wrong.
     #[cold]
-    fn discard(&mut self, now: Instant, packet: &Packet) {
+    fn discard(&mut self, now: Instant, packet: Packet) {
         self.corrupted.add(packet.wire_len);
         if let Hop::Link { link, .. } = self.hops[packet.next_hop as usize - 1] {
             self.trace(now, link, packet, PacketEvent::Discard);
@@ -321,7 +320,7 @@ impl Network {
     }
 
     #[inline]
-    fn trace(&mut self, now: Instant, link: u32, packet: &Packet, event: PacketEvent) {
+    fn trace(&mut self, now: Instant, link: u32, packet: Packet, event: PacketEvent) {
         if let Some(tracer) = &mut self.tracer {
             tracer.packet(now, link, packet, event, &self.bodies);
         }

@@ -190,6 +190,7 @@ impl<'plan> Simulation<'plan> {
     }
 
     /// Something is due that is no link.
+    #[inline(never)]
     fn on_event(&mut self, now: Instant, end: Instant, id: ComponentId, component: Component) {
         match component {
             Component::Link(_) => {}

@@ -34,7 +34,8 @@ impl Tracer {
     }
 
     /// A packet sets out.
-    pub(super) fn sent(&mut self, packet: &Packet, bodies: &Bodies) {
+    #[cold]
+    pub(super) fn sent(&mut self, packet: Packet, bodies: &Bodies) {
         let mut resent = false;
         if let Body::Data(segment) = bodies.get(packet.body) {
             let sent_to = &mut self.sent_to[packet.flow as usize];
@@ -59,7 +60,8 @@ impl Tracer {
     }
 
     /// Something happens to a packet at a link.
-    pub(super) fn packet(&mut self, time: Instant, link: u32, packet: &Packet, event: PacketEvent, bodies: &Bodies) {
+    #[cold]
+    pub(super) fn packet(&mut self, time: Instant, link: u32, packet: Packet, event: PacketEvent, bodies: &Bodies) {
         let (seq, len) = bodies.get(packet.body).position();
         let flow = packet.flow;
         let (retransmission, cwnd) = (self.resent[packet.body.place()], self.cwnd[flow as usize]);
@@ -67,6 +69,7 @@ impl Tracer {
     }
 
     /// The window of a flow, after it was told of something.
+    #[cold]
     pub(super) fn window(&mut self, time: Instant, flow: usize, cwnd: f64) {
         if self.cwnd[flow] != cwnd {
             self.cwnd[flow] = cwnd;
