@@ -67,8 +67,16 @@ class Scenario:
     def describe_json(self) -> str:
         """Links, flows and random inputs behind the shorthand, as JSON."""
 
-    def run(self, seed: int | None = None, replicate: int = 0, cancel: Cancel | None = None) -> Run:
-        """Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it."""
+    def run(
+        self,
+        seed: int | None = None,
+        replicate: int = 0,
+        cancel: Cancel | None = None,
+        *,
+        samples: bool = True,
+    ) -> Run:
+        """Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it. Without `samples`
+        nothing is sampled over time, whatever the scenario says; all else is the same, and sooner there."""
 
 @final
 class Run:

@@ -51,7 +51,7 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
     scenario = _core.Scenario.from_json(job.scenario_json, job.name)
-    run = scenario.run(job.seed, job.replicate, cancel)
+    run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples)
     documents = run.to_json(), run.histograms_json()
     if not job.samples:
         return Outcome(job.key, *documents)

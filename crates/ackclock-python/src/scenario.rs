@@ -76,11 +76,22 @@ impl Scenario {
         to_json(&self.inner.describe())
     }
 
-    /// Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it.
-    #[pyo3(signature = (seed = None, replicate = 0, cancel = None))]
-    fn run(&self, py: Python<'_>, seed: Option<u64>, replicate: u64, cancel: Option<&Cancel>) -> PyResult<Run> {
+    /// Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it. Without `samples` nothing is
+    /// sampled over time, whatever the scenario says; all else is the same, and sooner there.
+    #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        seed: Option<u64>,
+        replicate: u64,
+        cancel: Option<&Cancel>,
+        samples: bool,
+    ) -> PyResult<Run> {
         let flag = cancel.map(Cancel::flag).unwrap_or_default();
-        let plan = py.detach(|| self.inner.plan(seed, replicate));
+        let mut plan = py.detach(|| self.inner.plan(seed, replicate));
+        if !samples {
+            plan.sampling.interval = None;
+        }
         Run::execute(py, &plan, &flag, |outcome| Run {
             scenario: self.inner.name().to_owned(),
             scenario_hash: self.inner.hash(),

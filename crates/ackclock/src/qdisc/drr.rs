@@ -30,6 +30,9 @@ pub struct DrrParameters {
     pub buckets: Option<u32>,
 }
 
+/// So many places are found without a search.
+const RECENT: usize = 64;
+
 /// A queue for each flow, and a limit for all of them.
 #[derive(Clone, Debug)]
 pub struct Drr<T> {
@@ -39,6 +42,8 @@ pub struct Drr<T> {
     salt: Option<u64>,
     /// Where the bucket of a flow, or of a remainder of hashes, stands in `buckets`.
     places: BTreeMap<u64, usize>,
+    /// Those looked up last, by the lowest bits of what they were found by.
+    recent: [Option<(u64, usize)>; RECENT],
     /// As many as have been needed.
     buckets: Vec<Bucket<T>>,
     /// Buckets in which something waits, in the order of their turns.
@@ -85,6 +90,7 @@ impl<T: Queued> Drr<T> {
             parameters,
             salt: None,
             places: BTreeMap::new(),
+            recent: [None; RECENT],
             buckets: Vec::new(),
             active: VecDeque::new(),
             has_begun: false,
@@ -98,6 +104,7 @@ impl<T: Queued> Drr<T> {
     pub(super) fn shuffle(&mut self, salt: u64) {
         self.salt = Some(salt);
         self.places.clear();
+        self.recent = [None; RECENT];
         let mut buckets = std::mem::take(&mut self.buckets);
         let turns = std::mem::take(&mut self.active);
         let waiting: Vec<_> = turns.into_iter().flat_map(|place| std::mem::take(&mut buckets[place].items)).collect();
@@ -111,10 +118,17 @@ impl<T: Queued> Drr<T> {
     fn place_of(&mut self, item: &T) -> usize {
         let hash = self.salt.map_or(item.flow_hash(), |salt| mix(item.flow_hash() ^ salt));
         let number = self.parameters.buckets.map_or(hash, |buckets| hash % u64::from(buckets));
+        let recent = &mut self.recent[number as usize % RECENT];
+        if let Some((known, place)) = *recent
+            && known == number
+        {
+            return place;
+        }
         let place = *self.places.entry(number).or_insert(self.buckets.len());
         if place == self.buckets.len() {
             self.buckets.push(Bucket::new());
         }
+        *recent = Some((number, place));
         place
     }
 

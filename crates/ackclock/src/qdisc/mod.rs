@@ -108,14 +108,6 @@ macro_rules! queues {
                     $(Queue::$variant(queue) => &mut **queue,)*
                 }
             }
-
-            #[inline(never)]
-            fn backlog_of_others(&self) -> (u32, u64) {
-                match self {
-                    Queue::$most(queue) => (queue.backlog_packets(), queue.backlog_bytes()),
-                    $(Queue::$variant(queue) => (queue.backlog_packets(), queue.backlog_bytes()),)*
-                }
-            }
         }
 
         impl<T: Queued> Qdisc<T> for Queue<T> {
@@ -151,7 +143,7 @@ macro_rules! queues {
             fn backlog_packets(&self) -> u32 {
                 match self {
                     Queue::$most(queue) => queue.backlog_packets(),
-                    others => others.backlog_of_others().0,
+                    $(Queue::$variant(queue) => queue.backlog_packets(),)*
                 }
             }
 
@@ -159,7 +151,7 @@ macro_rules! queues {
             fn backlog_bytes(&self) -> u64 {
                 match self {
                     Queue::$most(queue) => queue.backlog_bytes(),
-                    others => others.backlog_of_others().1,
+                    $(Queue::$variant(queue) => queue.backlog_bytes(),)*
                 }
             }
         }

@@ -37,6 +37,8 @@ pub(super) struct Flow {
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
     pub(super) ack_len: u32,
+    /// When the sender last heard of something, which may be ahead of time.
+    pub(super) heard_until: Instant,
     /// When everything was acknowledged, and the integral of cwnd up to then.
     pub(super) finished: Option<(Instant, f64)>,
     pub(super) sender: Sender,
@@ -75,6 +77,7 @@ impl Flow {
             ack_len: overhead,
             flags,
             base: 0,
+            heard_until: Instant::ZERO,
             awaited: u64::MAX,
             corrupted: 0,
             started: plan.start,
@@ -88,6 +91,13 @@ impl Flow {
     pub(super) fn prefetch_receiver(&self) {
         prefetch(&self.receiver);
         prefetch(&self.base);
+    }
+
+    /// Whether an ACK may come to the sender ahead of time: nothing else is to happen there until then.
+    #[inline]
+    pub(super) fn hears_ahead(&self, at: Instant) -> bool {
+        let timers = [self.sender.next_deadline(), self.application.next_deadline()];
+        timers.into_iter().flatten().all(|deadline| at <= deadline)
     }
 
     /// Whether this is data of which the receiver has not got everything.

@@ -1,8 +1,8 @@
 //! Which deliveries may be dealt with before they happen, as nobody can tell.
 //!
 //! A packet that comes out of a link enters the next one ahead of time if nothing else feeds that one and if it is not
-//! reported. It arrives ahead of time if its ACK enters a link that only receivers behind the same link feed: ACKs come
-//! there in the order of their times.
+//! reported. Data arrives ahead of time if its ACK enters a link that only receivers behind the same link feed: ACKs come
+//! there in the order of their times. An ACK arrives ahead of time if its sender feeds a link of its own.
 
 use super::plan::{FlowPlan, Plan, Traffic};
 
@@ -30,7 +30,9 @@ struct Known {
 /// What puts packets into a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
-    Sender,
+    /// The sender of this flow.
+    Sender(usize),
+    Source,
     Link(usize),
     /// Receivers of what comes out of this link.
     BehindLink(usize),
@@ -58,18 +60,19 @@ pub(super) fn foresee(plan: &Plan) -> Vec<Foresight> {
         return vec![Foresight::default(); plan.links.len()];
     }
     let mut links = vec![Known::default(); plan.links.len()];
-    for flow in plan.tcp_flows() {
-        let last = feed(&mut links, Feeder::Sender, &flow.forward);
+    for (number, flow) in plan.tcp_flows().enumerate() {
+        let last = feed(&mut links, Feeder::Sender(number), &flow.forward);
         feed(&mut links, Feeder::BehindLink(last), &flow.reverse);
     }
     for source in plan.datagrams.iter().flat_map(|row| &row.sources) {
-        feed(&mut links, Feeder::Sender, &source.forward);
+        feed(&mut links, Feeder::Source, &source.forward);
     }
-    for flow in plan.tcp_flows() {
+    for (number, flow) in plan.tcp_flows().enumerate() {
         let last = last(&flow.forward);
         let in_order = links[flow.reverse[0]].feeder == Some(Feeder::BehindLink(last));
         links[last].ends(in_order && answers_at_once(flow));
-        links[self::last(&flow.reverse)].ends(false);
+        let alone = links[flow.forward[0]].feeder == Some(Feeder::Sender(number)) && !plan.reports(flow.forward[0]);
+        links[self::last(&flow.reverse)].ends(alone && hears_of_acks_alone(flow));
     }
     for row in &plan.datagrams {
         // What is counted of a row depends on the order of its arrivals.
@@ -109,4 +112,9 @@ fn last(path: &[usize]) -> usize {
 /// Whether nothing but arriving data makes the receiver send.
 fn answers_at_once(flow: &FlowPlan) -> bool {
     flow.transport.delayed_ack.is_none() && !matches!(flow.traffic, Traffic::Web(_))
+}
+
+/// Whether nothing but ACKs and timers makes the sender send, and nobody waits for its end.
+fn hears_of_acks_alone(flow: &FlowPlan) -> bool {
+    flow.transport.max_burst.is_none() && !matches!(flow.traffic, Traffic::Web(_) | Traffic::Slot)
 }

@@ -172,11 +172,11 @@ impl Network {
     /// Moves packets on that leave links ahead of time, up to one that comes to the end of its route: when, by which
     /// link, and the packet. To be asked until there is none before the next event.
     ///
-    /// Only what `may_arrive` does so; it is told of the packet, what it carries, and whether nothing follows.
+    /// Only what `may_arrive` does so; it is told of the time, the packet, what it carries, and whether nothing follows.
     #[inline(always)]
     pub(super) fn next_ahead(
         &mut self,
-        may_arrive: impl Fn(&Packet, &Body, bool) -> bool,
+        may_arrive: impl Fn(Instant, &Packet, &Body, bool) -> bool,
     ) -> Option<(Instant, u32, Packet)> {
         loop {
             let link = self.touched.pop()?;
@@ -184,7 +184,9 @@ impl Network {
             let state = &mut self.links[link as usize];
             let taken = state.take_ahead(|at, packet, is_last| match hops[packet.next_hop as usize] {
                 Hop::Link { takes_ahead: true, .. } => Ahead::Take,
-                Hop::End { ahead: true } if at <= horizon && may_arrive(packet, bodies.get(packet.body), is_last) => {
+                Hop::End { ahead: true }
+                    if at <= horizon && may_arrive(at, packet, bodies.get(packet.body), is_last) =>
+                {
                     Ahead::Take
                 }
                 Hop::End { ahead: true } => Ahead::Stop,

@@ -177,8 +177,11 @@ impl<'plan> Simulation<'plan> {
     #[inline(always)]
     fn next_ahead(&mut self) -> Option<(Instant, u32, Packet)> {
         let (flows, has_slots) = (&self.flows, !self.groups.is_empty());
-        self.network.next_ahead(|packet, body, is_last| {
+        self.network.next_ahead(|at, packet, body, is_last| {
             let Some(flow) = flows.get(packet.flow as usize) else { return true };
+            if matches!(body, Body::Ack(_)) {
+                return flow.hears_ahead(at);
+            }
             if is_last && flows.len() > CACHED_FLOWS {
                 // It arrives when the next packet follows, and finds its receiver in the caches.
                 flow.prefetch_receiver();
@@ -195,8 +198,15 @@ impl<'plan> Simulation<'plan> {
         match component {
             Component::Link(_) => {}
             Component::SenderTimer(index) => {
+                let flow = &mut self.flows[index];
+                if now < flow.heard_until {
+                    // It has gone off since, or been set anew.
+                    let next = flow.sender.next_deadline();
+                    self.network.events.finish(id, next);
+                    return;
+                }
                 self.network.events.finish(id, None);
-                self.flows[index].sender.on_deadline(now);
+                flow.sender.on_deadline(now);
                 self.after_news(now, index);
             }
             Component::Application(index) => {
@@ -271,6 +281,7 @@ impl<'plan> Simulation<'plan> {
                 let flow = &mut self.flows[index];
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
+                flow.heard_until = now;
                 flow.sender.on_ack(now, &ack);
                 if flow.finished.is_none() && flow.sender.is_done() {
                     self.on_done(now, index);

@@ -47,6 +47,29 @@ fn a_quantum_smaller_than_an_item_takes_several_rounds() {
 }
 
 #[test]
+fn what_a_flow_has_sent_does_not_make_it_longer() {
+    let mut queue = drr(Limit::Packets(3), 1500);
+    put(&mut queue, &[(1, 11, 1000), (1, 12, 900), (2, 21, 500)]);
+    assert_eq!(queue.dequeue(Instant::ZERO).unwrap().1.number, 11);
+    put(&mut queue, &[(3, 31, 800), (3, 32, 50)]);
+    assert_eq!(queue.take_evicted().map(|item| item.number), Some(12));
+}
+
+#[test]
+fn of_flows_that_are_equally_long_the_next_one_in_turn_makes_room() {
+    let mut queue = drr(Limit::Packets(3), 1500);
+    put(&mut queue, &[(1, 11, 100), (2, 21, 700), (3, 31, 700), (4, 41, 100)]);
+    assert_eq!(queue.take_evicted().map(|item| item.number), Some(21));
+}
+
+#[test]
+fn hashes_are_mixed_as_by_splitmix64() {
+    // The first numbers of the generator with the seeds 0 and 1: its state is the seed and a constant.
+    let first = |seed: u64| mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15));
+    assert_eq!([first(0), first(1)], [0xe220_a839_7b1d_cdaf, 0x910a_2dec_8902_5cc1]);
+}
+
+#[test]
 fn the_first_item_of_the_longest_flow_makes_room() {
     let mut queue = drr(Limit::Packets(3), 1500);
     let verdicts = put(&mut queue, &[(1, 11, 1000), (1, 12, 100), (2, 21, 500), (3, 31, 200)]);

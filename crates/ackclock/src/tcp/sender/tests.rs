@@ -445,3 +445,29 @@ fn growth_counts_acks_or_bytes() {
     // One ACK of four segments: one by RFC 5681, at most two by RFC 3465.
     assert_eq!((grown(false), grown(true)), (9.0, 10.0));
 }
+
+#[test]
+fn counters_add_up() {
+    let mut sum = SenderCounters {
+        segments: 2,
+        payload_bytes: 3,
+        retransmits: 5,
+        timeouts: 7,
+        congestion_events: 11,
+        ecn_events: 13,
+        ce_reported: 17,
+    };
+    sum += SenderCounters {
+        segments: 100,
+        payload_bytes: 200,
+        retransmits: 300,
+        timeouts: 400,
+        congestion_events: 500,
+        ecn_events: 600,
+        ce_reported: 700,
+    };
+    let SenderCounters { segments, payload_bytes, retransmits, timeouts, congestion_events, ecn_events, ce_reported } =
+        sum;
+    assert_eq!([segments, payload_bytes, retransmits, timeouts], [102, 203, 305, 407]);
+    assert_eq!([congestion_events, ecn_events, ce_reported], [511, 613, 717]);
+}
