@@ -72,6 +72,17 @@ def test_samples_are_tables() -> None:
     assert polars.DataFrame(run.flow_samples).equals(flows)
 
 
+def test_a_run_without_samples_has_the_same_result() -> None:
+    scenario = two_flows("duration=20 s")
+    sampled, bare = scenario.run(), scenario.run(samples=False)
+    assert len(polars.DataFrame(sampled.flow_samples)) == 2 * 1001
+    assert len(polars.DataFrame(bare.flow_samples)) == 0
+    assert sampled.histograms_json() == bare.histograms_json()
+    results = [without_cpu_time(run) for run in (sampled, bare)]
+    events = [result.pop("events") for result in results]
+    assert results[0] == results[1] and events[0] > events[1]
+
+
 def test_a_run_can_be_cancelled() -> None:
     cancel = _core.Cancel()
     threading.Timer(0.1, cancel.set).start()

@@ -104,7 +104,7 @@ fn packets_are_taken_ahead_of_time_from_behind_those_that_stay() {
     }
     link.advance(ms(2));
     let decisions = [Ahead::Leave, Ahead::Take, Ahead::Take, Ahead::Take, Ahead::Stop];
-    let mut taken = |link: &mut Link<Frame>| {
+    let taken = |link: &mut Link<Frame>| {
         let taken = link.take_ahead(|_, frame, _| decisions[frame.number as usize]);
         taken.map(|(at, frame, is_last)| (frame.number, at, is_last))
     };

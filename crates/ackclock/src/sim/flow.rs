@@ -37,7 +37,7 @@ pub(super) struct Flow {
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
     pub(super) ack_len: u32,
-    /// When the sender last heard of something, which may be ahead of time.
+    /// When the last ACK came to the sender, which may be ahead of time.
     pub(super) heard_until: Instant,
     /// When everything was acknowledged, and the integral of cwnd up to then.
     pub(super) finished: Option<(Instant, f64)>,

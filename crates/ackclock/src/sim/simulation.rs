@@ -200,7 +200,7 @@ impl<'plan> Simulation<'plan> {
             Component::SenderTimer(index) => {
                 let flow = &mut self.flows[index];
                 if now < flow.heard_until {
-                    // It has gone off since, or been set anew.
+                    // The sender is ahead of it, and has set it anew.
                     let next = flow.sender.next_deadline();
                     self.network.events.finish(id, next);
                     return;

@@ -183,25 +183,33 @@ fn retransmissions_may_be_as_new_data_as_in_ns2() {
 
 #[test]
 fn accurate_feedback_counts_marks_and_cuts_once_a_window() {
-    let mut tcp = Driven::with(LossRecovery::Sack, 8.0, |transport| transport.ecn = EcnMode::AccEcn);
+    let mut tcp = Driven::with(LossRecovery::Sack, 8.0, |transport| {
+        transport.ecn = EcnMode::AccEcn;
+        transport.timestamps = true;
+    });
     assert!(std::iter::from_fn(|| tcp.sender.poll_transmit(tcp.now)).all(|segment| segment.ect));
-    let feed = |tcp: &mut Driven, ack: u64, marks: u32| {
+    let feed_echoing = |tcp: &mut Driven, ack: u64, marks: u32, echo: Instant| {
         tcp.now += Duration::from_millis(1);
         let option = Some(AccEcnOption { e0b: 1, ceb: marks * MSS as u32 });
         let ecn = EcnFeedback::AccEcn { ace: ((5 + marks) % 8) as u8, option };
-        let ack = AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn };
+        let ack = AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo, ecn };
         tcp.sender.on_ack(tcp.now, &ack);
         std::iter::from_fn(|| tcp.sender.poll_transmit(tcp.now)).collect::<Vec<_>>()
     };
+    let feed = |tcp: &mut Driven, ack: u64, marks: u32| feed_echoing(tcp, ack, marks, Instant::ZERO);
     assert_eq!(feed(&mut tcp, 2, 2), []);
     assert_eq!((tcp.cwnd(), tcp.sender.counters().ce_reported), (4.0, 2));
     // Three more in the same window: counted, and no second cut.
     let sent = feed(&mut tcp, 6, 5);
     assert!(!sent.is_empty() && sent.iter().all(|segment| segment.ect && !segment.cwr), "{sent:?}");
     assert_eq!((tcp.cwnd(), tcp.sender.counters().ce_reported), (4.0, 5));
-    // An ACK that came too late is not asked.
-    feed(&mut tcp, 6, 3);
+    // An ACK that acknowledges nothing may be an old one, and is asked only if it echoes a later timestamp.
+    feed(&mut tcp, 6, 7);
     assert_eq!(tcp.sender.counters().ce_reported, 5);
-    feed(&mut tcp, 9, 6);
+    feed_echoing(&mut tcp, 6, 7, Instant::from_nanos(1));
+    assert_eq!(tcp.sender.counters().ce_reported, 7);
+    feed_echoing(&mut tcp, 6, 9, Instant::from_nanos(1));
+    assert_eq!(tcp.sender.counters().ce_reported, 7);
+    feed(&mut tcp, 9, 8);
     assert_eq!((tcp.cwnd(), tcp.sender.counters().ecn_events), (2.0, 2));
 }
