@@ -13,7 +13,7 @@ from typing import Any
 
 import polars
 import pytest
-from helpers import ACKCLOCK, TWO_FLOWS, cli, without_cpu_time
+from helpers import ACKCLOCK, TWO_FLOWS, cli, without_cost
 
 import ackclock
 
@@ -191,7 +191,7 @@ def test_out_keeps_summary_scenario_and_samples(tiny: Path, tmp_path: Path) -> N
     assert json.loads((out / "summary.json").read_text()) == document
     # What was kept is a scenario, and it runs to the same result.
     again = run_json(out / "scenario.json")
-    assert without_cpu_time(again) == without_cpu_time(document)
+    assert without_cost(again) == without_cost(document)
     flows, links = (polars.read_parquet(out / "samples" / f"*-{kind}.parquet") for kind in ("flows", "links"))
     assert {"time_ns", "flow", "cwnd_segments", "phase"} <= set(flows.columns)
     assert {"time_ns", "link", "backlog_packets"} <= set(links.columns)
@@ -280,11 +280,11 @@ def test_python_takes_a_file_a_dict_and_keywords(tiny: Path) -> None:
     tree = tomllib.loads(tiny.read_text())
     keywords = {key: value for key, value in tree.items() if key != "schema"}
     documents = [
-        without_cpu_time(ackclock.run(scenario).document)
+        without_cost(ackclock.run(scenario).document)
         for scenario in (str(tiny), tiny, tree, ackclock.Scenario(**keywords))
     ]
     assert documents[1:] == documents[:1] * 3
-    assert documents[0] == without_cpu_time(run_json(tiny))
+    assert documents[0] == without_cost(run_json(tiny))
 
 
 def test_python_gives_values_and_frames(tiny: Path, tmp_path: Path) -> None:

@@ -27,6 +27,10 @@ def stub_parameters(node: ast.FunctionDef) -> list[tuple[str, bool]]:
     names = [argument.arg for argument in node.args.args]
     optional = len(node.args.defaults)
     pairs = [(name, index >= len(names) - optional) for index, name in enumerate(names)]
+    pairs += [
+        (argument.arg, default is not None)
+        for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    ]
     return [pair for pair in pairs if pair[0] not in ("self", "cls")]
 
 

@@ -75,8 +75,11 @@ class Scenario:
         *,
         samples: bool = True,
     ) -> Run:
-        """Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it. Without `samples`
-        nothing is sampled over time, whatever the scenario says; all else is the same, and sooner there."""
+        """Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it.
+
+        Without `samples` nothing is sampled over time, whatever the scenario says; the other results are the
+        same.
+        """
 
 @final
 class Run:

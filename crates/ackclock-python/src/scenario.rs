@@ -76,8 +76,9 @@ impl Scenario {
         to_json(&self.inner.describe())
     }
 
-    /// Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it. Without `samples` nothing is
-    /// sampled over time, whatever the scenario says; all else is the same, and sooner there.
+    /// Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it.
+    ///
+    /// Without `samples` nothing is sampled over time, whatever the scenario says; the other results are the same.
     #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true))]
     fn run(
         &self,
