@@ -210,6 +210,13 @@ mod tests {
     }
 
     #[test]
+    fn only_a_rule_that_counts_retransmissions_hears_of_sending() {
+        let context = CcContext::new(40.0);
+        assert!(Windowed::new(Aild::default().rule(), context).hears_of_sending());
+        assert!(!Windowed::new(NewAimd::default().rule(), context).hears_of_sending());
+    }
+
+    #[test]
     fn a_rule_may_take_more_when_all_losses_of_a_window_are_known() {
         let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(40.0) };
         let mut controller = Windowed::new(Aild { removed_per_loss_ratio: 80.0, ..Aild::default() }.rule(), context);

@@ -128,9 +128,9 @@ pub struct LinkCounters {
 impl<T: Carried> Link<T> {
     /// An idle link with an empty queue.
     pub fn new(config: LinkConfig, queue: Queue<T>) -> Self {
-        let is_even = config.rate.is_none() && config.wire.is_none();
+        let is_pure_delay = config.rate.is_none() && config.wire.is_none();
         Link {
-            is_bare: is_even && !config.histogram && matches!(queue, Queue::DropTail(_)),
+            is_bare: is_pure_delay && !config.histogram && matches!(queue, Queue::DropTail(_)),
             next_start: Instant::MAX,
             transmitter: Transmitter::new(config.rate, config.varies),
             delay: config.delay,

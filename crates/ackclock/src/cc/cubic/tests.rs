@@ -1,7 +1,7 @@
 //! A driven controller: ACKs in, windows out, numbers worked out by hand.
 
 use super::*;
-use crate::cc::{PathView, Restart};
+use crate::cc::{ExitWindow, PathView, Restart};
 
 const RTT: Duration = Duration::from_millis(100);
 /// Where the numbers are round: a loss at 36 leaves 25.2, and K = cbrt((36 - 25.2) / 0.4) = cbrt(27) = 3 s.
@@ -348,4 +348,16 @@ fn parameters_have_ranges() {
         Cubic { remaining: 1.0, ..Cubic::default() },
     ];
     assert!(wrong.iter().all(|parameters| parameters.check().is_err()));
+}
+
+#[test]
+fn a_stage_ends_where_recovery_leaves_less() {
+    let context = CcContext { initial_ssthresh: 1.0, exit_window: ExitWindow::Flight, ..CcContext::new(PEAK) };
+    let mut driven = Driven { cc: plain().controller(context), now: Instant::ZERO, acked: 1.0 };
+    near(driven.lose(), 25.2);
+    driven.ack(RTT);
+    // Seven in flight and one more.
+    driven.cc.on_recovery_exit(&Recovery { now: driven.now, flight_size: 7, path: Driven::path() });
+    near(driven.cc.cwnd(), 8.0);
+    assert!(driven.cc.state.stage.is_none());
 }

@@ -84,6 +84,16 @@ fn the_first_item_of_the_longest_flow_makes_room() {
 }
 
 #[test]
+fn a_flow_that_loses_all_it_has_does_not_give_the_first_one_a_second_quantum() {
+    let mut queue = drr(Limit::Bytes(1500), 300);
+    put(&mut queue, &[(1, 11, 100), (1, 12, 100), (1, 13, 100), (1, 14, 100), (1, 15, 100), (2, 21, 1000)]);
+    assert_eq!(queue.dequeue(Instant::ZERO).unwrap().1.number, 11);
+    put(&mut queue, &[(3, 31, 200)]);
+    assert_eq!(queue.take_evicted().map(|item| item.number), Some(21));
+    assert_eq!(order(&mut queue), [12, 13, 31, 14, 15]);
+}
+
+#[test]
 fn an_item_may_be_dropped_for_itself_and_one_that_never_fits_does_not_come_in() {
     let mut queue = drr(Limit::Bytes(2000), 1500);
     assert_eq!(put(&mut queue, &[(1, 11, 600), (2, 21, 1500)]), [Verdict::Queued, Verdict::Evicting]);

@@ -103,13 +103,14 @@ fn idle_time_counts_as_packets_that_found_nothing() {
     assert_eq!(passed(Duration::from_micros(3999)), 4.0);
 }
 
-/// Arrivals from one drop to the next, with the average held at `average`.
-fn gaps(gaps: Gaps, average: f64) -> Vec<u32> {
-    let mut queue = at(red(|parameters| (parameters.gaps, parameters.weight) = (gaps, 1e-300)), 5, average);
+/// Arrivals of so many bytes from one drop to the next, with the average held at 1.5 and a mean packet of 1000 bytes.
+fn gaps(gaps: Gaps, bytes: u32) -> Vec<u32> {
+    let still = |red: &mut RedParameters| (red.gaps, red.weight, red.drop_by_size) = (gaps, 1e-300, true);
+    let mut queue = at(red(still), 5, 1.5);
     let (mut found, mut gap) = (Vec::new(), 0);
     while found.len() < 20_001 {
         gap += 1;
-        match queue.judge(Instant::ZERO, &FRAME) {
+        match queue.judge(Instant::ZERO, &Item { bytes, ..FRAME }) {
             Verdict::Dropped(Reason::Early) => found.push(std::mem::take(&mut gap)),
             verdict => assert_eq!(verdict, Verdict::Queued),
         }
@@ -121,8 +122,12 @@ fn gaps(gaps: Gaps, average: f64) -> Vec<u32> {
 #[test]
 fn gaps_between_drops_are_uniform() {
     // p_b = 1/2 x (1.5 - 1) / 2 = 1/8. The paper's count includes the packet itself: one length less than 1/p_b.
-    for (way, shortest, longest) in [(Gaps::Plain, 1, 7), (Gaps::Once, 1, 8), (Gaps::Wait, 8, 15)] {
-        let gaps = gaps(way, 1.5);
+    // A packet of half the mean is half as likely to be chosen, and counts for half.
+    let plain = [(Gaps::Plain, 1000, 1, 7), (Gaps::Plain, 500, 1, 15)];
+    let once = [(Gaps::Once, 1000, 1, 8), (Gaps::Once, 500, 1, 16)];
+    let wait = [(Gaps::Wait, 1000, 8, 15), (Gaps::Wait, 500, 16, 31)];
+    for (way, bytes, shortest, longest) in [plain, once, wait].concat() {
+        let gaps = gaps(way, bytes);
         let lengths = f64::from(longest - shortest + 1);
         for length in shortest..=longest {
             let count = gaps.iter().filter(|gap| **gap == length).count() as f64;
@@ -174,13 +179,25 @@ fn max_p_adapts_twice_a_second_to_keep_the_average_in_the_middle() {
         queue.detector.adapt(ms(502));
         queue.detector.max_p
     };
-    // The target is 1.8 to 2.2.
+    // The target is 1.8 to 2.2, ends among it.
     assert_eq!(adapted(2.0, 0.1), 0.1);
+    assert_eq!(adapted(1.0 + TARGET * 2.0, 0.1), 0.1);
+    assert_eq!(adapted(3.0 - TARGET * 2.0, 0.1), 0.1);
     assert_eq!(adapted(1.7, 0.1), 0.9 * 0.1);
     assert_eq!(adapted(2.3, 0.1), 0.1 + 0.01);
     assert_eq!(adapted(2.3, 0.02), 0.02 + 0.005);
     assert_eq!(adapted(2.3, 0.5), 0.5);
     assert_eq!(adapted(1.0, 0.01), 0.01);
+}
+
+#[test]
+fn packets_count_from_the_lower_threshold_on() {
+    let count = |average| {
+        let mut queue = at(red(|red| red.weight = 1e-300), 5, average);
+        assert_eq!(queue.enqueue(ms(1), FRAME), Verdict::Queued);
+        queue.detector.since.map(|since| since.count)
+    };
+    assert_eq!((count(0.999), count(1.0)), (None, Some(1.0)));
 }
 
 #[test]

@@ -80,6 +80,15 @@ fn out_of_profile_drop_tail_looks_at_what_waits_now() {
 }
 
 #[test]
+fn what_passes_an_idle_queue_is_judged_before_room_is_looked_for() {
+    let mut queue = rio(0, Outside::Red(RedParameters { weight: 0.5, ..red(5.0, 6.0) }), true);
+    let Threshold::Red(average) = &mut queue.outside else { panic!("not RED") };
+    average.detector.observe(40.0);
+    let mut pass = |in_profile| queue.pass(Instant::ZERO, Duration::ZERO, &mut item(0, in_profile));
+    assert_eq!([pass(false), pass(true)], [Verdict::Dropped(Reason::Forced), Verdict::Dropped(Reason::Full)]);
+}
+
+#[test]
 fn what_is_in_profile_takes_the_place_of_the_last_that_is_not() {
     let full = |push_out| {
         let mut queue = rio(4, Outside::DropTail(Limit::Packets(100)), push_out);

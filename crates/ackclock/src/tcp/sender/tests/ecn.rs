@@ -30,6 +30,20 @@ fn a_sender_without_ecn_sends_plain_packets_and_hears_no_echo() {
 }
 
 #[test]
+fn only_a_mark_at_a_window_of_one_holds_the_next_segment_back() {
+    let sent_after_mark = |window: u32| {
+        let mut tcp = with_ecn(LossRecovery::NewReno, f64::from(window));
+        tcp.sender.stop_writing();
+        tcp.sender.write(tcp.now, u64::from(window) * MSS);
+        tcp.sent();
+        tcp.echo(u64::from(window), true);
+        tcp.sender.write(tcp.now, MSS);
+        tcp.sent().len()
+    };
+    assert_eq!((sent_after_mark(1), sent_after_mark(2)), (0, 1));
+}
+
+#[test]
 fn an_echo_cuts_once_a_window_and_is_answered_once() {
     let mut tcp = with_ecn(LossRecovery::NewReno, 8.0);
     tcp.sent();

@@ -19,6 +19,23 @@ fn limited_transmit_may_send_again_what_a_timeout_gave_up() {
 }
 
 #[test]
+fn a_recovery_within_what_a_timeout_repeats_leads_back_to_it() {
+    let mut tcp = Driven::with(LossRecovery::Reno, 8.0, |transport| {
+        transport.variations.second_loss = SecondLoss::Always;
+    });
+    tcp.sent();
+    assert_eq!(tcp.expire(), [0]);
+    let mut states = Vec::new();
+    // Three duplicates show a loss among the eight that are repeated; 5 and 8 are new ACKs.
+    for acked in [1, 1, 1, 1, 5, 8] {
+        tcp.ack(acked, &[]);
+        states.push(tcp.sender.info().state);
+    }
+    let (loss, recovery) = (RepairState::Loss, RepairState::Recovery);
+    assert_eq!(states, [loss, loss, loss, recovery, loss, RepairState::Open]);
+}
+
+#[test]
 fn limited_transmit_ends_with_the_fast_retransmit_of_tahoe() {
     for sends in [LimitedTransmitSends::Next, LimitedTransmitSends::NewData] {
         let mut tcp = Driven::with(LossRecovery::Tahoe, 8.0, |transport| {

@@ -3,17 +3,19 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::cc::CongestionControl;
+use crate::cc::{CongestionControl, PhaseChange, Recovery, Sent};
 use crate::tcp::transport::{EcnMode, Variations};
 use crate::units::Rate;
 
-/// Keeps its window and its rate, every ACK that it hears of, and how often it is told to resume.
+/// Keeps its window and its rate, every ACK that it hears of, how often it is told to resume, and what else it is told.
 #[derive(Clone, Debug)]
 struct Witness {
     window: f64,
     rate: Option<Rate>,
+    hears_of_sending: bool,
     heard: Arc<Mutex<Vec<Ack>>>,
     resumes: Arc<Mutex<u32>>,
+    told: Arc<Mutex<Vec<&'static str>>>,
 }
 
 impl CongestionControl for Witness {
@@ -26,10 +28,27 @@ impl CongestionControl for Witness {
     fn pacing_rate(&self) -> Option<Rate> {
         self.rate
     }
+    fn hears_of_sending(&self) -> bool {
+        self.hears_of_sending
+    }
+    fn on_sent(&mut self, _sent: &Sent) {
+        self.note("sent");
+    }
     fn on_ack(&mut self, ack: &Ack) {
         self.heard.lock().unwrap().push(*ack);
     }
-    fn on_congestion(&mut self, _congestion: &Congestion) {}
+    fn on_congestion(&mut self, _congestion: &Congestion) {
+        self.note("congestion");
+    }
+    fn on_recovery_enter(&mut self, _recovery: &Recovery) {
+        self.note("recovery begins");
+    }
+    fn on_recovery_exit(&mut self, _recovery: &Recovery) {
+        self.note("recovery ends");
+    }
+    fn on_phase(&mut self, _change: &PhaseChange) {
+        self.note("phase");
+    }
     fn on_resume(&mut self, _now: Instant) {
         *self.resumes.lock().unwrap() += 1;
     }
@@ -37,7 +56,23 @@ impl CongestionControl for Witness {
 
 impl Witness {
     fn new(window: f64) -> Self {
-        Witness { window, rate: None, heard: Arc::default(), resumes: Arc::default() }
+        Witness {
+            window,
+            rate: None,
+            hears_of_sending: false,
+            heard: Arc::default(),
+            resumes: Arc::default(),
+            told: Arc::default(),
+        }
+    }
+
+    fn note(&self, event: &'static str) {
+        self.told.lock().unwrap().push(event);
+    }
+
+    /// What it was told since it was last asked.
+    fn take_told(&self) -> Vec<&'static str> {
+        std::mem::take(&mut *self.told.lock().unwrap())
     }
 
     fn drive(&self, recovery: LossRecovery) -> Driven {
@@ -75,6 +110,28 @@ fn an_ack_tells_what_it_delivers_and_what_it_finds_lost() {
     // Eight, and two by limited transmit.
     assert_eq!(told(LossRecovery::Tahoe), [duplicate, duplicate, (0, 10, false), (4, 0, false)]);
     assert_eq!(told(LossRecovery::Sack), [(1, 0, false), (1, 0, false), (1, 1, true), (1, 0, true)]);
+}
+
+#[test]
+fn a_recovery_is_told_behind_the_congestion_that_begins_it_and_when_it_ends() {
+    let witness = Witness::new(8.0);
+    let mut tcp = witness.drive(LossRecovery::Sack);
+    tcp.sent();
+    for end in 2..=4 {
+        tcp.ack(0, &[(1, end)]);
+    }
+    assert_eq!(witness.take_told(), ["congestion", "recovery begins", "phase"]);
+    tcp.ack(10, &[]);
+    assert_eq!(witness.take_told(), ["recovery ends", "phase"]);
+}
+
+#[test]
+fn an_algorithm_that_does_not_hear_of_sending_is_not_told() {
+    for (hears_of_sending, told) in [(true, ["sent"; 2].as_slice()), (false, &[])] {
+        let witness = Witness { hears_of_sending, ..Witness::new(2.0) };
+        witness.drive(LossRecovery::Sack).sent();
+        assert_eq!(witness.take_told(), told);
+    }
 }
 
 #[test]
