@@ -11,6 +11,7 @@ pub mod link;
 pub mod luck;
 pub mod metric;
 pub mod model;
+pub mod prefetch;
 pub mod probe;
 pub mod qdisc;
 pub mod rule;

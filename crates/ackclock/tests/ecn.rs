@@ -42,7 +42,7 @@ fn bottleneck(result: &RunResult) -> &LinkResult {
 }
 
 fn sum(result: &RunResult, group: &str, of: impl Fn(&FlowResult) -> u64) -> u64 {
-    result.flows.iter().filter(|flow| flow.group == group).map(of).sum()
+    result.flows.iter().filter(|flow| *flow.group == *group).map(of).sum()
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn plans() -> impl Iterator<Item = Plan> {
 }
 
 fn flow<'a>(result: &'a RunResult, name: &str) -> &'a FlowResult {
-    result.flows.iter().find(|flow| flow.name == name).unwrap()
+    result.flows.iter().find(|flow| *flow.name == *name).unwrap()
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn an_idle_flow_changes_nothing() {
     for mut plan in plans() {
         let without = run(&plan);
         let mut idle = plan.flows[0].clone();
-        idle.name = "idle".to_owned();
+        idle.name = "idle".into();
         idle.start = ackclock::units::Instant::ZERO + plan.duration * 2;
         idle.stop = None;
         plan.flows.push(idle);
@@ -70,7 +70,7 @@ fn idle_arrivals_and_datagrams_change_nothing() {
         let mut busy = random_plan(&CcSpec::by_name("aimd").unwrap(), 1);
         for (mut group, name) in busy.arrivals.drain(..).zip(["idle0"]) {
             for (number, slot) in group.slots.iter_mut().enumerate() {
-                (slot.name, slot.group) = (format!("{name}.{number}"), name.to_owned());
+                (slot.name, slot.group) = (format!("{name}.{number}").into(), name.into());
                 slot.forward.clone_from(&plan.flows[0].forward);
                 slot.reverse.clone_from(&plan.flows[0].reverse);
             }
@@ -256,9 +256,9 @@ fn the_configuration_of_a_flow_does_not_reach_a_flow_on_another_path() {
             link.name = format!("other.{}", link.name);
         }
         for flow in &mut other.flows {
-            flow.name = format!("other.{}", flow.name);
-            for link in flow.forward.iter_mut().chain(&mut flow.reverse) {
-                *link += links;
+            flow.name = format!("other.{}", flow.name).into();
+            for way in [&mut flow.forward, &mut flow.reverse] {
+                *way = way.iter().map(|link| link + links).collect();
             }
         }
         plan.links.append(&mut other.links);

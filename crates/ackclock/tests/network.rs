@@ -216,7 +216,7 @@ fn ahead_or_event_by_event(flows: usize, wire: &WirePlan) {
     let ahead = run(&plan);
     // A flow that never starts and crosses everything in one path: no link has a single feeder any more.
     let mut witness = plan.flows[0].clone();
-    witness.name = "witness".to_owned();
+    witness.name = "witness".into();
     witness.start = ackclock::units::Instant::ZERO + plan.duration * 2;
     witness.forward = (0..plan.links.len()).rev().collect();
     witness.reverse = (0..plan.links.len()).collect();

@@ -19,7 +19,7 @@ fn dumbbell(queue: &str, flows: &str) -> RunResult {
 }
 
 fn goodputs<'a>(result: &'a RunResult, group: &'a str) -> impl Iterator<Item = f64> + 'a {
-    result.flows.iter().filter(move |flow| flow.group == group).map(|flow| flow.goodput_bps)
+    result.flows.iter().filter(move |flow| *flow.group == *group).map(|flow| flow.goodput_bps)
 }
 
 fn link<'a>(result: &'a RunResult, name: &str) -> &'a LinkResult {
@@ -27,7 +27,7 @@ fn link<'a>(result: &'a RunResult, name: &str) -> &'a LinkResult {
 }
 
 fn flow<'a>(result: &'a RunResult, name: &str) -> &'a FlowResult {
-    result.flows.iter().find(|flow| flow.name == name).unwrap()
+    result.flows.iter().find(|flow| *flow.name == *name).unwrap()
 }
 
 /// Three laws that share a FIFO badly.

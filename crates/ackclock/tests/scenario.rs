@@ -408,7 +408,7 @@ fn an_rtt_adds_what_is_missing_to_the_side_of_the_source() {
     assert_eq!(delay("test.destination"), Duration::from_millis(1));
     assert_eq!(plan.flows[0].base_rtt, Duration::from_millis(100));
     let way: u64 =
-        plan.flows[0].forward.iter().chain(&plan.flows[0].reverse).map(|l| plan.links[*l].delay.as_nanos()).sum();
+        plan.flows[0].forward.iter().chain(&*plan.flows[0].reverse).map(|l| plan.links[*l].delay.as_nanos()).sum();
     assert_eq!(way, 100_000_000);
 }
 

@@ -156,7 +156,7 @@ fn a_request_takes_a_round_trip_and_its_answer_its_windows() {
     let web = group(&run, "web");
     assert!((web.times.fct_mean_s.unwrap() - 0.1).abs() < 1e-4, "{:?}", web.times);
     assert_eq!(web.times.completed, (95.0f64 / 0.19) as u64);
-    assert_eq!(run.flows[0].times, Some(web.times));
+    assert_eq!(run.flows[0].times, Some(Box::new(web.times)));
     // The window has grown by then: 20 segments are one round trip, too.
     let run = flow("29200 B");
     assert!((group(&run, "web").times.fct_p50_s.unwrap() - 0.1).abs() < 1e-3);

@@ -92,8 +92,8 @@ struct State {
     w_max: Option<f64>,
     /// The window when ssthresh was last set; none before the first event.
     cwnd_prior: Option<f64>,
-    /// The stage of congestion avoidance; none until it begins.
-    stage: Option<Stage>,
+    /// The stage of congestion avoidance, in a box for its size; none until it begins.
+    stage: Option<Box<Stage>>,
 }
 
 impl State {
@@ -107,13 +107,13 @@ impl State {
             // the congestion window size at the beginning of the current congestion avoidance stage".
             let plateau = w_max.filter(|w_max| *w_max > cwnd_epoch).unwrap_or(cwnd_epoch);
             *w_max = Some(plateau);
-            Stage {
+            Box::new(Stage {
                 curve: Curve::new(c, plateau, cwnd_epoch),
                 cwnd_prior: *cwnd_prior.get_or_insert(cwnd_epoch),
                 w_est: cwnd_epoch,
                 elapsed: Duration::ZERO,
                 used_at: None,
-            }
+            })
         })
     }
 }
@@ -189,7 +189,7 @@ impl CongestionControl for CubicController {
     fn on_sent(&mut self, sent: &Sent) {
         // Nothing else is in flight: what lies behind was idle.
         if sent.path.in_flight <= 1
-            && let Some(Stage { used_at: Some(last), .. }) = &mut self.state.stage
+            && let Some(Stage { used_at: Some(last), .. }) = self.state.stage.as_deref_mut()
         {
             *last = sent.now;
         }

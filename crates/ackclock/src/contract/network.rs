@@ -56,10 +56,10 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             });
         }
         flows.push(FlowPlan {
-            group: name.clone(),
-            name,
-            forward: vec![first, 0],
-            reverse: vec![1, first + 1],
+            name: name.as_str().into(),
+            group: name.into(),
+            forward: [first, 0].into(),
+            reverse: [1, first + 1].into(),
             cc: cc.clone(),
             cc_context: context(draw),
             transport: transport(draw).into(),

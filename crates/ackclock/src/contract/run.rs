@@ -102,7 +102,7 @@ fn check_flows(plan: &Plan, result: &RunResult) -> Result<(), String> {
 fn check_transfers(plan: &Plan, result: &RunResult) -> Result<(), String> {
     for row in &result.transfers {
         let name = &row.group;
-        let mut flows = plan.tcp_flows().filter(|flow| flow.group == *name).peekable();
+        let mut flows = plan.tcp_flows().filter(|flow| *flow.group == **name).peekable();
         let Some(_) = flows.peek() else { return Err(format!("no group of the plan is called {name}")) };
         let base_rtt = flows.map(|flow| flow.base_rtt).min().unwrap_or_default().as_secs_f64();
         let times = &row.times;

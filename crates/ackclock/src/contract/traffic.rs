@@ -12,11 +12,11 @@ use crate::units::{Duration, Instant, Rate};
 /// What a flow that is there all the time writes.
 pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
     match draw.whole(0, 6) {
-        6 => Traffic::Web(WebPlan {
+        6 => Traffic::Web(Box::new(WebPlan {
             think: Distribution { mean: draw.scale(1e7, 1e9), law: Law::Exponential },
             request: 300,
             response: Distribution { mean: draw.scale(500.0, 100_000.0), law: Law::Pareto { shape: 1.2 } },
-        }),
+        })),
         0 => Traffic::Transfer { bytes: draw.scale(1.0, 1e6) as u64 },
         1 => Rate::from_bps(draw.scale(5e3, 5e6) as u64).map_or(Traffic::Bulk, |rate| Traffic::RateLimited { rate }),
         _ => Traffic::Bulk,
@@ -28,8 +28,8 @@ pub(super) fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
     let slots = (0..draw.whole(1, 6)).map(|number| {
         let way = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
         FlowPlan {
-            name: format!("mice.{number}"),
-            group: "mice".to_owned(),
+            name: format!("mice.{number}").into(),
+            group: "mice".into(),
             cc: cc.clone(),
             cc_context: context(draw),
             transport: transport(draw).into(),

@@ -18,8 +18,8 @@ pub struct ComponentId(pub u32);
 #[derive(Debug)]
 pub struct EventQueue {
     heap: BinaryHeap<Reverse<Key>>,
-    /// The wake-up that counts for each component; other entries in the heap are stale.
-    scheduled: Vec<Option<Instant>>,
+    /// The wake-up that counts for each component, or [`Instant::MAX`]; other entries in the heap are stale.
+    scheduled: Vec<Instant>,
 }
 
 /// Time and component in one integer, so that a comparison is one operation.
@@ -43,7 +43,7 @@ impl Key {
 impl EventQueue {
     /// An empty queue for components `0 .. components`.
     pub fn new(components: usize) -> Self {
-        EventQueue { heap: BinaryHeap::with_capacity(components), scheduled: vec![None; components] }
+        EventQueue { heap: BinaryHeap::with_capacity(components), scheduled: vec![Instant::MAX; components] }
     }
 
     /// Makes sure that `component` is woken no later than `at`.
@@ -53,8 +53,8 @@ impl EventQueue {
     #[inline]
     pub fn schedule(&mut self, component: ComponentId, at: Instant) {
         let scheduled = &mut self.scheduled[component.0 as usize];
-        if scheduled.is_none_or(|pending| at < pending) {
-            *scheduled = Some(at);
+        if at < *scheduled {
+            *scheduled = at;
             self.heap.push(Reverse(Key::new(at, component)));
         }
     }
@@ -64,7 +64,7 @@ impl EventQueue {
     pub fn peek(&mut self) -> Option<(Instant, ComponentId)> {
         loop {
             let key = self.heap.peek()?.0;
-            if self.scheduled[key.component().0 as usize] == Some(key.at()) {
+            if self.scheduled[key.component().0 as usize] == key.at() {
                 return Some((key.at(), key.component()));
             }
             self.heap.pop();
@@ -78,7 +78,7 @@ impl EventQueue {
     pub fn finish(&mut self, component: ComponentId, next: Option<Instant>) {
         let mut top = self.heap.peek_mut().expect("invariant: the event being finished is on top");
         debug_assert_eq!(top.0.component(), component, "invariant: the event being finished is on top");
-        self.scheduled[component.0 as usize] = next;
+        self.scheduled[component.0 as usize] = next.unwrap_or(Instant::MAX);
         match next {
             Some(at) => *top = Reverse(Key::new(at, component)),
             None => {

@@ -1,7 +1,5 @@
-//! The engine: the total order of events, and memory in time.
+//! The engine: the total order of events.
 
 mod events;
-mod prefetch;
 
 pub use events::{ComponentId, EventQueue};
-pub use prefetch::prefetch;

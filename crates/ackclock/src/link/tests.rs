@@ -21,6 +21,9 @@ impl Queued for Frame {
         Ecn::NotEct
     }
     fn mark(&mut self) {}
+    fn in_profile(&self) -> bool {
+        false
+    }
 }
 
 impl Carried for Frame {

@@ -121,6 +121,9 @@ mod tests {
             Ecn::NotEct
         }
         fn mark(&mut self) {}
+        fn in_profile(&self) -> bool {
+            false
+        }
     }
 
     fn verdicts(limit: Limit, sizes: &[u32]) -> Vec<bool> {

@@ -27,9 +27,7 @@ pub trait Queued {
     /// Sets the ECN field to congestion experienced.
     fn mark(&mut self);
     /// Whether it keeps within what its sender has been promised (Clark & Fang 1998).
-    fn in_profile(&self) -> bool {
-        false
-    }
+    fn in_profile(&self) -> bool;
 }
 
 /// The ECN field (RFC 3168 §5).

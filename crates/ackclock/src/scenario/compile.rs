@@ -39,10 +39,10 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
         },
     };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
-        let transport = Arc::new(transport(flow));
+        let (group_name, transport): (Arc<str>, _) = (flow.name.as_str().into(), Arc::new(transport(flow)));
         let group = (0..flow.count).map(|number| {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
-            SingleFlow { flow, route, name, transport: transport.clone() }
+            SingleFlow { flow, route, name, group: group_name.clone(), transport: transport.clone() }
         });
         match (&flow.traffic, emission(flow)) {
             (TrafficKeys::Arrivals { every, alternating, size }, _) => {
@@ -221,11 +221,17 @@ pub fn check_links(document: &Document, network: &Network) -> Result<(), (Vec<St
     Ok(())
 }
 
+/// The way of a flow; that of its group if it is the same.
+fn shared(way: Vec<usize>, of_group: &Arc<[usize]>) -> Arc<[usize]> {
+    if *way == **of_group { of_group.clone() } else { way.into() }
+}
+
 /// One flow of a group.
 struct SingleFlow<'a> {
     flow: &'a Flow,
     route: &'a Route,
     name: String,
+    group: Arc<str>,
     transport: Arc<Transport>,
 }
 
@@ -246,7 +252,7 @@ impl SingleFlow<'_> {
         let needs_source = network.access.is_some() || !missing.is_zero() || !jitter.is_zero();
 
         let mut forward = Vec::new();
-        let mut reverse = self.route.reverse.clone();
+        let mut reverse = self.route.reverse.to_vec();
         let out = missing / 2;
         if needs_source {
             forward.push(plan.links.len());
@@ -254,7 +260,7 @@ impl SingleFlow<'_> {
             reverse.push(plan.links.len());
             plan.links.push(self.private_link("source.reverse", network, missing - out, Duration::ZERO));
         }
-        forward.extend(&self.route.forward);
+        forward.extend(&*self.route.forward);
         if network.access.is_some() {
             forward.push(plan.links.len());
             plan.links.push(self.private_link("destination", network, Duration::ZERO, Duration::ZERO));
@@ -264,10 +270,10 @@ impl SingleFlow<'_> {
 
         let keys = &self.flow.transport;
         FlowPlan {
-            name: self.name,
-            group: self.flow.name.clone(),
-            forward,
-            reverse,
+            name: self.name.into(),
+            group: self.group,
+            forward: shared(forward, &self.route.forward),
+            reverse: shared(reverse, &self.route.reverse),
             cc: self.flow.cc.clone().expect("invariant: a flow of TCP has an algorithm"),
             cc_context: cc_context(keys),
             transport: self.transport,
@@ -287,12 +293,12 @@ impl SingleFlow<'_> {
             forward.push(plan.links.len());
             plan.links.push(self.private_link("source", network, out, Duration::ZERO));
         }
-        forward.extend(&self.route.forward);
+        forward.extend(&*self.route.forward);
         if network.access.is_some() {
             forward.push(plan.links.len());
             plan.links.push(self.private_link("destination", network, Duration::ZERO, Duration::ZERO));
         }
-        SourcePlan { name: self.name, forward }
+        SourcePlan { name: self.name, forward: shared(forward, &self.route.forward) }
     }
 
     /// A link that only this flow crosses: an access link, or a pure delay where there is none.
@@ -392,12 +398,12 @@ fn traffic(keys: &TrafficKeys) -> Traffic {
         TrafficKeys::Bulk => Traffic::Bulk,
         TrafficKeys::Transfer { size } => Traffic::Transfer { bytes: size.0 },
         TrafficKeys::RateLimited { rate } => Traffic::RateLimited { rate: *rate },
-        TrafficKeys::Web { think, request, response } => Traffic::Web(WebPlan {
+        TrafficKeys::Web { think, request, response } => Traffic::Web(Box::new(WebPlan {
             think: think.distribution(),
             // Validation bounds it by the largest packet.
             request: request.0 as u32,
             response: response.distribution(),
-        }),
+        })),
         TrafficKeys::Arrivals { .. } => Traffic::Slot,
         TrafficKeys::Cbr { .. } | TrafficKeys::Crowd { .. } | TrafficKeys::OnOff { .. } | TrafficKeys::Rtp { .. } => {
             unreachable!("invariant: datagrams are no flow of TCP")

@@ -290,8 +290,8 @@ fn describe_datagrams(group: &DatagramPlan, plan: &Plan, traffic: String) -> Flo
 
 fn describe_flow(flow: &FlowPlan, plan: &Plan, traffic: String) -> FlowDescription {
     FlowDescription {
-        name: flow.name.clone(),
-        group: flow.group.clone(),
+        name: flow.name.to_string(),
+        group: flow.group.to_string(),
         cc: Some(flow.cc.name()),
         recovery: Some(flow.transport.recovery.name()),
         ecn: Some(flow.transport.ecn.name()),
@@ -366,7 +366,7 @@ fn notes(document: &Document, network: &Network) -> Vec<String> {
         notes.push("nothing is random: every replicate gives the same result".to_owned());
     }
     let mut crossed = vec![false; network.links.len()];
-    for link in network.routes.iter().flat_map(|route| route.forward.iter().chain(&route.reverse)) {
+    for link in network.routes.iter().flat_map(|route| route.forward.iter().chain(&*route.reverse)) {
         crossed[*link] = true;
     }
     let idle = network.links.iter().zip(crossed).filter(|(_, crossed)| !crossed);

@@ -39,7 +39,7 @@ fn check(scenario: &Scenario) {
     let plan = scenario.plan(None, 0);
     assert!(plan.bottleneck < plan.links.len());
     for flow in &plan.flows {
-        let way = flow.forward.iter().chain(&flow.reverse);
+        let way = flow.forward.iter().chain(&*flow.reverse);
         let delays: u64 = way.map(|link| plan.links[*link].delay.as_nanos()).sum();
         assert_eq!(delays, flow.base_rtt.as_nanos(), "the base RTT of {}", flow.name);
         assert!(flow.start.as_nanos() < plan.duration.as_nanos());

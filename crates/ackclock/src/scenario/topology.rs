@@ -3,6 +3,8 @@
 //! A dumbbell is the link `bottleneck` with access links, a parking lot the links `hop1`, `hop2` and so on. A link `x` of the document is two directed ones,
 //! `x` and `x.reverse`.
 
+use std::sync::Arc;
+
 use super::error::{Hint, Problem};
 use super::impairments::Impairments;
 use super::network::{Access, Dumbbell, Link, ParkingLot, Queue, Topology};
@@ -51,9 +53,9 @@ pub struct DirectedLink {
 #[derive(Clone, Debug)]
 pub struct Route {
     /// Shared links that data crosses.
-    pub forward: Vec<usize>,
+    pub forward: Arc<[usize]>,
     /// Shared links that ACKs cross.
-    pub reverse: Vec<usize>,
+    pub reverse: Arc<[usize]>,
     /// Propagation there and back, access links included.
     pub path_rtt: Duration,
     /// The expected base RTT of a flow of the group: the wanted one, or that of the path.
@@ -136,7 +138,7 @@ impl Network {
             }
             Some(rtt) => checked_sum([rtt.max()]).map(|_| rtt.mean()).map_err(|problem| ("rtt", problem))?,
         };
-        Ok(Route { forward, reverse, path_rtt, mean_rtt })
+        Ok(Route { forward: forward.into(), reverse: reverse.into(), path_rtt, mean_rtt })
     }
 
     fn walk(&self, names: &[String]) -> Result<Vec<usize>, Problem> {
@@ -167,7 +169,7 @@ impl Network {
         let mut crossing = vec![0u64; self.links.len()];
         let persistent = flows.iter().any(Flow::is_persistent);
         for (flow, route) in flows.iter().zip(&self.routes) {
-            for link in &route.forward {
+            for link in &*route.forward {
                 crossing[*link] += if flow.is_persistent() || !persistent { u64::from(flow.count) } else { 0 };
             }
         }

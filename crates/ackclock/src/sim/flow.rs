@@ -6,7 +6,7 @@ use super::plan::FlowPlan;
 use super::source::Application;
 use super::transfer::{Slot, TransferLog};
 use crate::cc::Cc;
-use crate::engine::prefetch;
+use crate::prefetch::prefetch;
 use crate::qdisc::Ecn;
 use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender};
 use crate::units::Instant;
@@ -48,8 +48,6 @@ pub(super) struct Flow {
     /// When the transfer of a slot began.
     pub(super) started: Instant,
     pub(super) slot: Option<Slot>,
-    /// Answers to requests.
-    pub(super) log: TransferLog,
 }
 
 impl Flow {
@@ -82,7 +80,6 @@ impl Flow {
             corrupted: 0,
             started: plan.start,
             slot: None,
-            log: TransferLog::default(),
         }
     }
 
@@ -135,6 +132,14 @@ impl Flow {
             _ => 0,
         };
         network.send(now, self.cover(self.reverse, self.ack_len + sack_len + ecn_len), Body::Ack(ack));
+    }
+
+    /// The answers of a flow that has many.
+    pub(super) fn log(&mut self) -> Option<&mut TransferLog> {
+        match &mut self.application {
+            Application::Web(web) => Some(&mut web.log),
+            Application::Writer(_) | Application::Slot => None,
+        }
     }
 
     /// Bytes on the wire of all data sent so far.

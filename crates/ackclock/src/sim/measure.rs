@@ -176,7 +176,7 @@ impl Measurement {
         network.links.iter_mut().for_each(Packets::clear_waits);
         rows.iter_mut().for_each(|row| row.begin(now));
         groups.iter_mut().for_each(|group| group.begin(now));
-        flows.iter_mut().for_each(|flow| flow.log = TransferLog::default());
+        flows.iter_mut().filter_map(Flow::log).for_each(|log| *log = TransferLog::default());
         Measurement {
             since: now,
             flows: flows.iter_mut().map(|flow| FlowCounters::read(flow, now)).collect(),
@@ -214,7 +214,7 @@ impl Measurement {
             let mut one = Transfers::of(flow_plan);
             one.before = self.flows[rank];
             one.after = FlowCounters::read(flow, end);
-            one.log = flow.log.clone();
+            one.log = flow.log().cloned().unwrap_or_default();
             one.unfinished = u64::from(flow.awaited != u64::MAX);
             if let Traffic::Transfer { bytes } = flow_plan.traffic {
                 let is_measured = |at: Instant| at >= self.since && at <= end;
@@ -227,7 +227,7 @@ impl Measurement {
                     .times_ns
                     .extend(ended.filter(|at| is_measured(*at)).map(|at| at.since(flow_plan.start).as_nanos()));
             }
-            match rows.iter_mut().find(|(group, _)| *group == flow_plan.group) {
+            match rows.iter_mut().find(|(group, _)| **group == *flow_plan.group) {
                 Some((_, sum)) => sum.add(&one),
                 None => rows.push((&flow_plan.group, one)),
             }
@@ -259,10 +259,10 @@ impl Measurement {
         let active_since = self.since.max(flow_plan.start);
         let active_until = finished_at.unwrap_or(end);
         let active_ns = active_until.as_nanos().saturating_sub(active_since.as_nanos()) as f64;
-        let mut way = flow_plan.forward.iter().chain(&flow_plan.reverse);
+        let mut way = flow_plan.forward.iter().chain(&*flow_plan.reverse);
         let corrupts = way.any(|link| plan.links[*link].wire.corruption > 0.0);
         let measurements = after.rtt_count - before.rtt_count;
-        let times = matches!(flow_plan.traffic, Traffic::Web(_)).then(|| flow.log.times());
+        let times = flow.log().map(|log| Box::new(log.times()));
         FlowResult {
             id: index,
             name: flow_plan.name.clone(),

@@ -53,7 +53,7 @@ pub(super) struct Network {
     pub(super) horizon: Instant,
     /// All routes, one behind the other.
     hops: Vec<Hop>,
-    bodies: Bodies,
+    pub(super) bodies: Bodies,
     pub(super) tracer: Option<Box<Tracer>>,
     /// Packets that entered, and those that came to the end of their route, unharmed or corrupted.
     entered: Volume,

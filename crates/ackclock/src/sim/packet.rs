@@ -2,6 +2,7 @@
 
 use super::datagram::Datagram;
 use crate::link::Carried;
+use crate::prefetch::prefetch;
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
 
@@ -187,6 +188,12 @@ impl Bodies {
     #[inline]
     pub fn get(&self, id: BodyId) -> &Body {
         &self.places[id.0 as usize]
+    }
+
+    /// This body will be needed soon.
+    #[inline]
+    pub fn prefetch(&self, id: BodyId) {
+        prefetch(&self.places[id.0 as usize]);
     }
 
     /// Keeps another body like this one.

@@ -159,13 +159,13 @@ impl QueuePlan {
 #[derive(Clone, Debug)]
 pub struct FlowPlan {
     /// Unique name, `test.0` for the first of a group `test` with a count. Orders events and seeds luck.
-    pub name: String,
+    pub name: Arc<str>,
     /// Name of the group it was declared in.
-    pub group: String,
+    pub group: Arc<str>,
     /// Links from the sender to the receiver, as indices.
-    pub forward: Vec<usize>,
+    pub forward: Arc<[usize]>,
     /// Links from the receiver to the sender, as indices.
-    pub reverse: Vec<usize>,
+    pub reverse: Arc<[usize]>,
     /// The window algorithm.
     pub cc: CcSpec,
     /// What it is told at the start.
@@ -200,7 +200,7 @@ pub enum Traffic {
         rate: Rate,
     },
     /// Answers to a client that asks, waits and thinks.
-    Web(WebPlan),
+    Web(Box<WebPlan>),
     /// What others give it, one transfer at a time: a slot of a group of arrivals.
     Slot,
 }
@@ -274,7 +274,7 @@ pub struct SourcePlan {
     /// Unique name. Orders events and seeds luck.
     pub name: String,
     /// Links to the receiver, as indices.
-    pub forward: Vec<usize>,
+    pub forward: Arc<[usize]>,
 }
 
 impl DatagramPlan {

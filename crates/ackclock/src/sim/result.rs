@@ -1,6 +1,7 @@
 //! What a run leaves: counters turned into metrics, and samples.
 
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -109,9 +110,9 @@ pub struct FlowResult {
     /// Position in the scenario.
     pub id: usize,
     /// Its name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Name of the group it belongs to.
-    pub group: String,
+    pub group: Arc<str>,
     /// Name of the algorithm.
     pub cc: &'static str,
     /// Name of the loss recovery.
@@ -150,7 +151,7 @@ pub struct FlowResult {
     pub completion_time_s: Option<f64>,
     /// How long the answers took of a flow that has many.
     #[serde(flatten)]
-    pub times: Option<TransferTimes>,
+    pub times: Option<Box<TransferTimes>>,
 }
 
 /// How long transfers took that ended in `[warmup, end]`; none where there was none.

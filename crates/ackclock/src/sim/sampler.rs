@@ -46,7 +46,7 @@ impl Sampler {
         let flows: Vec<_> = (0..plan.flows.len().min(plan.sampling.max_flows)).collect();
         let links: Vec<_> = (0..plan.links.len()).filter(|link| !plan.links[*link].private).collect();
         let samples = Samples {
-            flow_names: flows.iter().map(|flow| plan.flows[*flow].name.clone()).collect(),
+            flow_names: flows.iter().map(|flow| plan.flows[*flow].name.to_string()).collect(),
             link_names: links.iter().map(|link| plan.links[*link].name.clone()).collect(),
             ..Samples::default()
         };

@@ -16,15 +16,19 @@ use super::sampler::Sampler;
 use super::source::Application;
 use super::transfer::Group;
 use crate::cc::{Cc, CongestionControl};
-use crate::engine::{ComponentId, prefetch};
+use crate::engine::ComponentId;
 use crate::luck::Luck;
+use crate::prefetch::prefetch;
 use crate::qdisc::Ecn;
 use crate::units::Instant;
 
 /// Events between two looks at the stop flag.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
 /// So many flows stay in the caches near the processor; of more, those that are needed next are asked for.
-const CACHED_FLOWS: usize = 256;
+const CACHED_FLOWS: usize = 700;
+/// What so many packets behind the next one will need is asked for: first the ends of a flow, then what they point to.
+const FAR: usize = 2;
+const NEAR: usize = 0;
 /// Makes the algorithm of a flow.
 pub type BuildCc<'plan> = &'plan mut dyn FnMut(&FlowPlan) -> Cc;
 
@@ -58,7 +62,7 @@ impl<'plan> Simulation<'plan> {
         let luck = Luck::from_root(plan.seed);
         let link_order = order_by_key(&luck, plan.links.iter().map(|link| link.name.as_str()));
         let tcp_flows: Vec<&FlowPlan> = plan.tcp_flows().collect();
-        let flow_order = order_by_key(&luck, tcp_flows.iter().map(|flow| flow.name.as_str()));
+        let flow_order = order_by_key(&luck, tcp_flows.iter().map(|flow| &*flow.name));
         let (link_rank, flow_rank) = (ranks(&link_order), ranks(&flow_order));
         let sources = numbered_sources(plan, &luck);
         let components = Components {
@@ -255,12 +259,9 @@ impl<'plan> Simulation<'plan> {
     #[inline]
     fn on_arrival(&mut self, now: Instant, link: u32, packet: Packet) {
         let index = packet.flow as usize;
-        let behind = if self.flows.len() > CACHED_FLOWS { self.flow_behind(link) } else { None };
         match self.network.open(now, packet) {
             Body::Data(mut segment) => {
-                if let Some(flow) = behind.and_then(|index| self.flows.get(index)) {
-                    flow.prefetch_receiver();
-                }
+                self.ask_ahead(link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
                 let flow = &mut self.flows[index];
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
@@ -275,9 +276,7 @@ impl<'plan> Simulation<'plan> {
                 }
             }
             Body::Ack(mut ack) => {
-                if let Some(flow) = behind.and_then(|index| self.flows.get(index)) {
-                    prefetch(&flow.sender);
-                }
+                self.ask_ahead(link, |flow| prefetch(&flow.sender), |flow| flow.sender.prefetch_lists());
                 let flow = &mut self.flows[index];
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
@@ -298,10 +297,19 @@ impl<'plan> Simulation<'plan> {
         }
     }
 
-    /// Whose packet comes out of a link behind the next one.
+    /// Where there are many flows: asks for what those will need whose packets come out of a link soon.
     #[inline]
-    fn flow_behind(&self, link: u32) -> Option<usize> {
-        self.network.links[link as usize].under_way(1).map(|packet| packet.flow as usize)
+    fn ask_ahead(&self, link: u32, for_ends: impl Fn(&Flow), for_lists: impl Fn(&Flow)) {
+        if self.flows.len() <= CACHED_FLOWS {
+            return;
+        }
+        let link = &self.network.links[link as usize];
+        let flow_of = |packet: &Packet| self.flows.get(packet.flow as usize);
+        if let Some(packet) = link.under_way(FAR) {
+            self.network.bodies.prefetch(packet.body);
+            flow_of(packet).into_iter().for_each(for_ends);
+        }
+        link.under_way(NEAR).and_then(flow_of).into_iter().for_each(for_lists);
     }
 
     /// The sender of a flow was told of something, and may send.

@@ -90,7 +90,7 @@ impl Tracer {
         self.rows.sort_by_key(|row| row.time);
         let (mut flow_of, link_of) = (inverse(flow_rank), inverse(link_rank));
         flow_of.extend(flow_rank.len() as u32..(flow_rank.len() + streams.len()) as u32);
-        let flows = plan.tcp_flows().map(|flow| flow.name.as_str());
+        let flows = plan.tcp_flows().map(|flow| &*flow.name);
         let mut table = PacketTrace {
             flow_names: flows.chain(streams.iter().copied()).map(str::to_owned).collect(),
             link_names: plan.links.iter().map(|link| link.name.clone()).collect(),

@@ -60,7 +60,7 @@ impl TransferLog {
 /// The place of a flow in a group of arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
-    pub(super) group: usize,
+    group: u32,
     number: u32,
 }
 
@@ -97,7 +97,10 @@ impl Group {
 
     /// The slots by number, for flows that are told where they belong.
     pub(super) fn slots(&self, group: usize) -> impl Iterator<Item = (usize, Slot)> {
-        self.flows.iter().enumerate().map(move |(number, flow)| (*flow, Slot { group, number: number as u32 }))
+        self.flows
+            .iter()
+            .enumerate()
+            .map(move |(number, flow)| (*flow, Slot { group: group as u32, number: number as u32 }))
     }
 
     /// When the next transfer arrives.
@@ -165,7 +168,7 @@ impl Simulation<'_> {
         flow.finished = Some((now, flow.sender.window_integral(now)));
         let Some(slot) = flow.slot else { return };
         let (counters, time) = (FlowCounters::read(flow, now), now.since(flow.started));
-        let group = &mut self.groups[slot.group];
+        let group = &mut self.groups[slot.group as usize];
         group.active_ns(now);
         group.ended += counters;
         group.log.times_ns.push(time.as_nanos());
@@ -178,7 +181,6 @@ impl Simulation<'_> {
         let flow = &mut self.flows[index];
         let Application::Web(web) = &mut flow.application else { return };
         let Some(bytes) = web.on_request(number) else { return };
-        flow.log.start(bytes);
         flow.awaited = flow.sender.sent_once() + bytes;
         flow.sender.write(now, bytes);
         self.send_all(now, index);
@@ -190,8 +192,7 @@ impl Simulation<'_> {
         let flow = &mut self.flows[index];
         flow.awaited = u64::MAX;
         let Application::Web(web) = &mut flow.application else { return };
-        let time = web.on_response(now);
-        flow.log.times_ns.push(time.as_nanos());
+        web.on_response(now);
         if let Some(next) = flow.application.next_deadline() {
             self.network.events.schedule(self.network.components.application(index), next);
         }

@@ -20,8 +20,8 @@ pub struct DeliverySampler {
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
-    /// Samples are limited by the application until this many bytes are delivered.
-    app_limited_until: Option<u64>,
+    /// Samples are limited by the application until this many bytes are delivered; 0 where they are not.
+    app_limited_until: u64,
 }
 
 impl DeliverySampler {
@@ -36,13 +36,13 @@ impl DeliverySampler {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
-            app_limited: self.app_limited_until.is_some(),
+            app_limited: self.app_limited_until > 0,
         }
     }
 
     /// The application has nothing more to send while `in_flight_bytes` are under way.
     pub fn note_app_limited(&mut self, in_flight_bytes: u64) {
-        self.app_limited_until = Some(self.delivered + in_flight_bytes);
+        self.app_limited_until = (self.delivered + in_flight_bytes).max(1);
     }
 
     /// `bytes` were delivered, `newest` being the segment of them that was sent last.
@@ -50,8 +50,8 @@ impl DeliverySampler {
     pub fn on_delivered(&mut self, now: Instant, bytes: u64, newest: &SentSegment) -> Option<RateSample> {
         self.delivered += bytes;
         self.delivered_at = now;
-        if self.app_limited_until.is_some_and(|until| self.delivered > until) {
-            self.app_limited_until = None;
+        if self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
         }
         let stamp = newest.stamp;
         let send = newest.sent_at.since(stamp.first_sent_at);

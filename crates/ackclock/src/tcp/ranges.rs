@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use crate::prefetch::prefetch;
+
 /// Half-open ranges `start .. end`, none empty, none touching another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RangeSet {
@@ -14,6 +16,14 @@ impl RangeSet {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
+    }
+
+    /// The first range will be needed soon.
+    #[inline]
+    pub fn prefetch(&self) {
+        if let Some(front) = self.ranges.front() {
+            prefetch(front);
+        }
     }
 
     /// Adds `start .. end` and reports each part of it that was not in the set, in order.

@@ -22,7 +22,7 @@ pub struct Receiver {
     out_of_order: RangeSet,
     /// A position in each of the ranges that grew last, the most recent first.
     recent: [u64; MAX_SACK_BLOCKS],
-    recent_count: usize,
+    recent_count: u8,
     /// Segments received and not acknowledged.
     unacknowledged: u32,
     ack_deadline: Option<Instant>,
@@ -37,7 +37,7 @@ pub struct Receiver {
     /// The counters of AccECN.
     received: ReceivedMarks,
     /// SACK blocks for which an ACK has room.
-    most_blocks: usize,
+    most_blocks: u8,
 }
 
 impl Receiver {
@@ -62,8 +62,18 @@ impl Receiver {
             received: ReceivedMarks::default(),
             // RFC 9768 §3.2.3.3: congestion control goes before "other TCP options when there is insufficient space",
             // but for two SACK blocks; of 40 bytes these take 20, timestamps 12 and the counters 8.
-            most_blocks: if transport.timestamps && transport.ecn == EcnMode::AccEcn { 2 } else { MAX_SACK_BLOCKS },
+            most_blocks: if transport.timestamps && transport.ecn == EcnMode::AccEcn {
+                2
+            } else {
+                MAX_SACK_BLOCKS as u8
+            },
         }
+    }
+
+    /// Data will come soon; the receiver itself is near.
+    #[inline]
+    pub(crate) fn prefetch_lists(&self) {
+        self.out_of_order.prefetch();
     }
 
     /// Bytes received in order so far.
@@ -179,7 +189,7 @@ impl Receiver {
         let range = self.out_of_order.containing(position);
         let mut kept = [position; MAX_SACK_BLOCKS];
         let mut count = 1;
-        for &other in &self.recent[..self.recent_count] {
+        for &other in &self.recent[..usize::from(self.recent_count)] {
             let others = self.out_of_order.containing(other);
             if count < MAX_SACK_BLOCKS && others.is_some() && others != range {
                 kept[count] = other;
@@ -187,7 +197,7 @@ impl Receiver {
             }
         }
         self.recent = kept;
-        self.recent_count = count;
+        self.recent_count = count as u8;
     }
 
     /// The acknowledgement to send now, also with data of the other direction; nothing is delayed any more.
@@ -218,7 +228,7 @@ impl Receiver {
     #[cold]
     fn sack_blocks(&self) -> SackBlocks {
         let mut sack = SackBlocks::default();
-        for &position in self.recent[..self.recent_count].iter().take(self.most_blocks) {
+        for &position in self.recent[..usize::from(self.recent_count)].iter().take(self.most_blocks.into()) {
             if let Some((start, end)) = self.out_of_order.containing(position) {
                 sack.push(self.next, start, end);
             }

@@ -20,7 +20,7 @@ pub struct Rtt {
     /// The retransmission timeout that all this comes to.
     rto: Duration,
     latest: Duration,
-    min: Option<Duration>,
+    min: Duration,
     sum_ns: u64,
     count: u64,
 }
@@ -78,7 +78,7 @@ impl Rtt {
             backoff: 0,
             rto: Duration::ZERO,
             latest: Duration::ZERO,
-            min: None,
+            min: Duration::ZERO,
             sum_ns: 0,
             count: 0,
         };
@@ -90,7 +90,7 @@ impl Rtt {
     #[inline]
     pub fn observe(&mut self, rtt: Duration) {
         self.latest = rtt;
-        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        self.min = if self.count == 0 { rtt } else { self.min.min(rtt) };
         self.sum_ns += rtt.as_nanos();
         self.count += 1;
     }
@@ -169,7 +169,7 @@ impl Rtt {
     /// The smallest round-trip time seen; zero before the first.
     #[inline]
     pub fn min(&self) -> Duration {
-        self.min.unwrap_or(Duration::ZERO)
+        self.min
     }
 
     /// Sum in nanoseconds and number of the round-trip times seen.

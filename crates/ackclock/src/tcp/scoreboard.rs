@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use super::delivery::SendStamp;
 use super::ranges::RangeSet;
 use super::segment::SackBlocks;
+use crate::prefetch::prefetch;
 use crate::units::Instant;
 
 /// RFC 6675 §2: "DupThresh": so many selectively acknowledged segments above one make it lost.
@@ -120,6 +121,15 @@ impl Scoreboard {
     /// The first segment that is not acknowledged.
     pub fn front(&self) -> Option<&SentSegment> {
         self.segments.front()
+    }
+
+    /// What the next ACK looks at first will be needed soon.
+    #[inline]
+    pub fn prefetch(&self) {
+        if let Some(front) = self.segments.front() {
+            prefetch(front);
+        }
+        self.sacked_ranges.prefetch();
     }
 
     /// Adds a segment that was sent for the first time, behind all others.

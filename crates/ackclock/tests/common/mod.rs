@@ -92,10 +92,10 @@ impl Dumbbell {
                 });
             }
             flows.push(FlowPlan {
-                name: name.clone(),
-                group: name.clone(),
-                forward: vec![first, 0, first + 2],
-                reverse: vec![first + 3, 1, first + 1],
+                name: name.as_str().into(),
+                group: name.as_str().into(),
+                forward: [first, 0, first + 2].into(),
+                reverse: [first + 3, 1, first + 1].into(),
                 cc: setup.cc.clone(),
                 cc_context: CcContext::new(2.0),
                 transport: setup.transport.clone().into(),

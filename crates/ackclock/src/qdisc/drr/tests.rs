@@ -84,6 +84,15 @@ fn the_first_item_of_the_longest_flow_makes_room() {
 }
 
 #[test]
+fn flows_that_share_a_place_in_the_cache_of_places_have_queues_of_their_own() {
+    let mut queue = drr(Limit::Packets(100), 1000);
+    let other = 1 + RECENT as u64;
+    put(&mut queue, &[(1, 11, 1000), (other, 21, 1000), (1, 12, 1000), (other, 22, 1000)]);
+    put(&mut queue, &[(1, 13, 1000), (1, 14, 1000)]);
+    assert_eq!(order(&mut queue), [11, 21, 12, 22, 13, 14]);
+}
+
+#[test]
 fn a_flow_that_loses_all_it_has_does_not_give_the_first_one_a_second_quantum() {
     let mut queue = drr(Limit::Bytes(1500), 300);
     put(&mut queue, &[(1, 11, 100), (1, 12, 100), (1, 13, 100), (1, 14, 100), (1, 15, 100), (2, 21, 1000)]);

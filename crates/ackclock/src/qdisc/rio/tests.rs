@@ -89,6 +89,17 @@ fn what_passes_an_idle_queue_is_judged_before_room_is_looked_for() {
 }
 
 #[test]
+fn what_passes_an_idle_queue_may_be_marked() {
+    let marking = RedParameters { weight: 0.5, ecn: true, hard_drop: false, ..red(5.0, 6.0) };
+    let mut queue = rio(10, Outside::Red(marking), true);
+    let Threshold::Red(average) = &mut queue.outside else { panic!("not RED") };
+    average.detector.observe(40.0);
+    let mut capable = Item { ecn: Ecn::Ect, ..item(0, false) };
+    assert_eq!(queue.pass(Instant::ZERO, Duration::ZERO, &mut capable), Verdict::Marked(Reason::Forced));
+    assert_eq!(capable.ecn, Ecn::Ce);
+}
+
+#[test]
 fn what_is_in_profile_takes_the_place_of_the_last_that_is_not() {
     let full = |push_out| {
         let mut queue = rio(4, Outside::DropTail(Limit::Packets(100)), push_out);

@@ -3,6 +3,7 @@
 use super::Distribution;
 use crate::luck::{Luck, Stream};
 use crate::sim::plan::{FlowPlan, WebPlan};
+use crate::sim::transfer::TransferLog;
 use crate::tcp::Sender;
 use crate::units::{Duration, Instant};
 
@@ -23,6 +24,8 @@ pub struct Web {
     request: u64,
     asked_at: Instant,
     state: State,
+    /// Answers.
+    pub log: TransferLog,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +53,7 @@ impl Web {
             request: 0,
             asked_at: flow.start,
             state: State::Thinking { until: flow.start },
+            log: TransferLog::default(),
         }
     }
 
@@ -95,12 +99,14 @@ impl Web {
             return None;
         }
         self.state = State::Answering;
-        Some(self.response.draw_bytes(&mut self.sizes))
+        let bytes = self.response.draw_bytes(&mut self.sizes);
+        self.log.start(bytes);
+        Some(bytes)
     }
 
-    /// The whole answer has come at `now`; how long the client waited for it.
-    pub fn on_response(&mut self, now: Instant) -> Duration {
+    /// The whole answer has come at `now`.
+    pub fn on_response(&mut self, now: Instant) {
         self.state = State::Thinking { until: now + self.think.draw_time(&mut self.thoughts) };
-        now.since(self.asked_at)
+        self.log.times_ns.push(now.since(self.asked_at).as_nanos());
     }
 }

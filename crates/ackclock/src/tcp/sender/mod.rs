@@ -222,6 +222,12 @@ impl Sender {
         }
     }
 
+    /// An ACK will come soon; the sender itself is near.
+    #[inline]
+    pub(crate) fn prefetch_lists(&self) {
+        self.board.prefetch();
+    }
+
     // ---- the application ----
 
     /// The application starts: from now on the window counts.

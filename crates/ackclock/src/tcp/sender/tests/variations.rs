@@ -20,19 +20,23 @@ fn limited_transmit_may_send_again_what_a_timeout_gave_up() {
 
 #[test]
 fn a_recovery_within_what_a_timeout_repeats_leads_back_to_it() {
-    let mut tcp = Driven::with(LossRecovery::Reno, 8.0, |transport| {
-        transport.variations.second_loss = SecondLoss::Always;
-    });
-    tcp.sent();
-    assert_eq!(tcp.expire(), [0]);
-    let mut states = Vec::new();
-    // Three duplicates show a loss among the eight that are repeated; 5 and 8 are new ACKs.
-    for acked in [1, 1, 1, 1, 5, 8] {
-        tcp.ack(acked, &[]);
-        states.push(tcp.sender.info().state);
-    }
-    let (loss, recovery) = (RepairState::Loss, RepairState::Recovery);
-    assert_eq!(states, [loss, loss, loss, recovery, loss, RepairState::Open]);
+    let states_after = |acks: &[u64]| {
+        let mut tcp = Driven::with(LossRecovery::Reno, 8.0, |transport| {
+            transport.variations.second_loss = SecondLoss::Always;
+        });
+        tcp.sent();
+        assert_eq!(tcp.expire(), [0]);
+        // Three duplicates show a loss among the eight that are repeated.
+        (0..4).for_each(|_| _ = tcp.ack(1, &[]));
+        assert_eq!(tcp.sender.info().state, RepairState::Recovery);
+        let states = acks.iter().map(|acked| {
+            tcp.ack(*acked, &[]);
+            tcp.sender.info().state
+        });
+        states.collect::<Vec<_>>()
+    };
+    assert_eq!(states_after(&[5, 8]), [RepairState::Loss, RepairState::Open]);
+    assert_eq!(states_after(&[8]), [RepairState::Open]);
 }
 
 #[test]
@@ -156,6 +160,25 @@ fn duplicates_while_a_timeout_is_repaired_mean_what_the_policy_says() {
     // RFC 6582 §4.2: the ACK of the original tells of duplicates to come.
     let by_timestamp = |of_the_retransmission| retransmits(SecondLoss::TimestampHeuristic, 1, of_the_retransmission);
     assert_eq!((by_timestamp(true), by_timestamp(false)), (true, false));
+}
+
+#[test]
+fn the_ack_heuristic_looks_at_what_the_last_new_ack_covered() {
+    // RFC 6582 §4.1: a window of more than a segment, and at most four segments between the two last ACKs.
+    let events_at = |acked_before: u64, acked: u64| {
+        let mut tcp = Driven::with(LossRecovery::NewReno, 8.0, |transport| {
+            transport.variations.second_loss = SecondLoss::AckHeuristic;
+        });
+        tcp.sent();
+        tcp.ack(acked_before, &[]);
+        tcp.expire();
+        for _ in 0..4 {
+            tcp.ack(acked, &[]);
+        }
+        tcp.sender.counters().congestion_events
+    };
+    assert_eq!([events_at(3, 4), events_at(3, 7), events_at(3, 8)], [2, 2, 1]);
+    assert_eq!(events_at(3, 3), 1, "the window is one segment");
 }
 
 #[test]

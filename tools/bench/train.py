@@ -1,0 +1,36 @@
+"""What the compiler is shown of the engine's work: short runs of the workloads and of the environments.
+
+`maturin build --pgo` runs it with an instrumented engine (`pgo-command` in `pyproject.toml`), and lays out the
+engine anew by what it counted.
+"""
+
+from pathlib import Path
+
+from ackclock import _core
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENTS = ROOT / "python" / "ackclock" / "suites" / "environments"
+#: Each file with its settings.
+RUNS = (
+    (ROOT / "bench" / "w1.toml", ["duration=30 s"]),
+    (ROOT / "bench" / "w1-access.toml", ["duration=10 s"]),
+    (ROOT / "bench" / "w2.toml", ["duration=3 s"]),
+    (ROOT / "bench" / "w3.toml", ["duration=3 s"]),
+    (ROOT / "bench" / "w4.toml", ["duration=2 s"]),
+    (ROOT / "bench" / "w6.toml", ["duration=3 s"]),
+    (ROOT / "bench" / "s.toml", ["flows.test.count=10000", "duration=4 s"]),
+    *(
+        (ENVIRONMENTS / file, [f"flows.test.recovery={recovery}", *sets])
+        for file, sets in (("web.toml", []), ("varying.toml", []), ("varying.toml", ["links.bottleneck.queue=red"]))
+        for recovery in ("reno", "sack")
+    ),
+)
+
+
+def main() -> None:
+    for file, sets in RUNS:
+        _core.Scenario.from_toml(file.read_text(encoding="utf-8"), str(file), sets).run()
+
+
+if __name__ == "__main__":
+    main()
