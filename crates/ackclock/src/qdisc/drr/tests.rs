@@ -87,8 +87,8 @@ fn the_first_item_of_the_longest_flow_makes_room() {
 fn flows_that_share_a_place_in_the_cache_of_places_have_queues_of_their_own() {
     let mut queue = drr(Limit::Packets(100), 1000);
     let other = 1 + RECENT as u64;
-    put(&mut queue, &[(1, 11, 1000), (other, 21, 1000), (1, 12, 1000), (other, 22, 1000)]);
-    put(&mut queue, &[(1, 13, 1000), (1, 14, 1000)]);
+    put(&mut queue, &[(1, 11, 1000), (1, 12, 1000), (1, 13, 1000), (1, 14, 1000)]);
+    put(&mut queue, &[(other, 21, 1000), (other, 22, 1000)]);
     assert_eq!(order(&mut queue), [11, 21, 12, 22, 13, 14]);
 }
 
