@@ -420,16 +420,19 @@ mod tests {
 
     #[test]
     fn blocks_find_segments_of_different_lengths() {
-        let mut board = Scoreboard::default();
-        for (number, (seq, len)) in [(0, 100), (100, 50), (150, 100), (250, 100)].into_iter().enumerate() {
-            board.push(seq, len, Instant::from_nanos(number as u64), SendStamp::default());
+        // By the length of the first one alone the block would begin with the segment at 100, or at 250.
+        for (first, second) in [(100, 50), (50, 100)] {
+            let mut board = Scoreboard::default();
+            for (seq, len) in [(0, first), (u64::from(first), second), (150, 100), (250, 100)] {
+                board.push(seq, len, Instant::ZERO, SendStamp::default());
+            }
+            let mut delivered = Delivered::default();
+            let mut blocks = SackBlocks::default();
+            blocks.push(0, 150, 250);
+            board.acknowledge_selectively(0, &blocks, &mut delivered);
+            let missing = (0..4).filter(|place| !board.segments[*place].sacked).collect::<Vec<_>>();
+            assert_eq!((delivered.bytes, missing), (100, vec![0, 1, 3]));
         }
-        let mut delivered = Delivered::default();
-        let mut blocks = SackBlocks::default();
-        blocks.push(0, 150, 250);
-        board.acknowledge_selectively(0, &blocks, &mut delivered);
-        let missing = (0..4).filter(|place| !board.segments[*place].sacked).collect::<Vec<_>>();
-        assert_eq!((delivered.bytes, missing), (100, vec![0, 1, 3]));
     }
 
     #[test]
