@@ -21,7 +21,11 @@ RUNS = (
     (ROOT / "bench" / "s.toml", ["flows.test.count=10000", "duration=4 s"]),
     *(
         (ENVIRONMENTS / file, [f"flows.test.recovery={recovery}", *sets])
-        for file, sets in (("web.toml", []), ("varying.toml", []), ("varying.toml", ["links.bottleneck.queue=red"]))
+        for file, sets in (
+            ("web.toml", []),
+            ("varying.toml", []),
+            ("varying.toml", ["links.bottleneck.queue=red"]),
+        )
         for recovery in ("reno", "sack")
     ),
 )
