@@ -1,7 +1,7 @@
 """What the compiler is shown of the engine's work: short runs of the workloads and of the environments.
 
-`maturin build --pgo` runs it with an instrumented engine (`pgo-command` in `pyproject.toml`), and lays out the
-engine anew by what it counted.
+`maturin build --pgo` runs it with an instrumented engine (`pgo-command` in `pyproject.toml`), and lays out
+the engine anew by what it counted.
 """
 
 from pathlib import Path

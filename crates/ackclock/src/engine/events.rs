@@ -71,6 +71,14 @@ impl EventQueue {
         }
     }
 
+    /// The component whose event follows the one that [`EventQueue::peek`] just returned, unless another one is
+    /// scheduled before it.
+    #[inline]
+    pub fn peek_behind(&self) -> Option<ComponentId> {
+        let candidates = self.heap.as_slice().get(1..3)?;
+        Some(candidates[0].max(candidates[1]).0.component())
+    }
+
     /// Ends the event that [`EventQueue::peek`] just returned; its component is woken again at `next`.
     ///
     /// To be called before anything else is scheduled.
@@ -125,6 +133,20 @@ mod tests {
         queue.schedule(ComponentId(0), at(20));
         queue.schedule(ComponentId(0), at(5));
         assert_eq!(drain(&mut queue), [(5, 0)]);
+    }
+
+    #[test]
+    fn what_follows_the_next_event_can_be_seen() {
+        let mut queue = EventQueue::new(4);
+        for (component, time) in [(3, 40), (1, 10), (2, 20), (0, 30)] {
+            queue.schedule(ComponentId(component), at(time));
+        }
+        let mut behind = Vec::new();
+        while let Some((_, component)) = queue.peek() {
+            behind.push(queue.peek_behind().map(|component| component.0));
+            queue.finish(component, None);
+        }
+        assert_eq!(behind, [Some(2), Some(0), None, None]);
     }
 
     #[test]

@@ -42,6 +42,13 @@ impl Components {
         ComponentId(self.links + flow as u32)
     }
 
+    /// The flow whose sender has this timer, if it is one.
+    #[inline]
+    pub fn timed(self, id: ComponentId) -> Option<usize> {
+        let flow = id.0.wrapping_sub(self.links);
+        (flow < self.flows).then_some(flow as usize)
+    }
+
     pub fn application(self, flow: usize) -> ComponentId {
         ComponentId(self.links + self.flows + flow as u32)
     }

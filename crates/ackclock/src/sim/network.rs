@@ -114,6 +114,12 @@ impl Network {
         }
     }
 
+    /// Whose timer is likely to expire behind the event that is dealt with now.
+    #[inline]
+    pub(super) fn next_sender(&self) -> Option<usize> {
+        self.components.timed(self.events.peek_behind()?)
+    }
+
     /// Where everything is that was ever sent.
     pub(super) fn totals(&self) -> Totals {
         let mut totals =

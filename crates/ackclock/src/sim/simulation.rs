@@ -150,6 +150,11 @@ impl<'plan> Simulation<'plan> {
             if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
                 return Err(Interrupted);
             }
+            if self.flows.len() > CACHED_FLOWS
+                && let Some(index) = self.network.next_sender()
+            {
+                prefetch(&self.flows[index].sender);
+            }
             match self.network.components.component(id) {
                 Component::Link(link) => {
                     if let Some(packet) = self.network.on_link(now, id, link as u32) {

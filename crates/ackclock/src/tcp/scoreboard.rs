@@ -126,9 +126,7 @@ impl Scoreboard {
     /// What the next ACK looks at first will be needed soon.
     #[inline]
     pub fn prefetch(&self) {
-        if let Some(front) = self.segments.front() {
-            prefetch(front);
-        }
+        self.segments.iter().take(4).for_each(prefetch);
         self.sacked_ranges.prefetch();
     }
 
