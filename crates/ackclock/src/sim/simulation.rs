@@ -302,19 +302,18 @@ impl<'plan> Simulation<'plan> {
         }
     }
 
-    /// Where there are many flows: asks for what those will need whose packets come out of a link soon.
+    /// Asks for the body of a packet that comes out of a link soon, and, where there are many flows, for what those will
+    /// need whose packets do.
     #[inline]
     fn ask_ahead(&self, link: u32, for_ends: impl Fn(&Flow), for_lists: impl Fn(&Flow)) {
-        if self.flows.len() <= CACHED_FLOWS {
-            return;
-        }
         let link = &self.network.links[link as usize];
-        let flow_of = |packet: &Packet| self.flows.get(packet.flow as usize);
-        if let Some(packet) = link.under_way(FAR) {
-            self.network.bodies.prefetch(packet.body);
-            flow_of(packet).into_iter().for_each(for_ends);
+        let Some(far) = link.under_way(FAR) else { return };
+        self.network.bodies.prefetch(far.body);
+        if self.flows.len() > CACHED_FLOWS {
+            let flow_of = |packet: &Packet| self.flows.get(packet.flow as usize);
+            flow_of(far).into_iter().for_each(for_ends);
+            link.under_way(NEAR).and_then(flow_of).into_iter().for_each(for_lists);
         }
-        link.under_way(NEAR).and_then(flow_of).into_iter().for_each(for_lists);
     }
 
     /// The sender of a flow was told of something, and may send.
