@@ -12,10 +12,13 @@ pub fn prefetch<T>(value: &T) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
     let start = std::ptr::from_ref(value).cast::<i8>();
-    for offset in (0..size_of::<T>()).step_by(LINE) {
+    let ask = |offset| {
         // SAFETY: a prefetch reads and writes nothing that a program could see, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(offset)) };
-    }
+    };
+    (0..size_of::<T>()).step_by(LINE).for_each(ask);
+    // A value need not begin with a line.
+    ask(size_of::<T>().saturating_sub(1));
 }
 
 /// Tells the processor that this value will be used soon; where that cannot be said, nothing happens.
