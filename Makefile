@@ -126,8 +126,7 @@ site: $(REQUIREMENTS) ## Build the documentation as a site, in site/
 
 wheel: $(REQUIREMENTS) ## Build a wheel for any Linux since glibc 2.17, in dist/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/wheel.txt
-	@$(PROFDATA)
-	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --pgo --locked --quiet --zig --compatibility manylinux2014 \
+	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --zig --compatibility manylinux2014 \
 		--target $(shell uname -m)-unknown-linux-gnu --out dist
 	sh tools/check_wheel.sh $(PYTHON) dist/*manylinux2014*.whl
 
