@@ -29,15 +29,15 @@ INSTALL = { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
 	&& apt-get update -q && apt-get install -q -y --no-install-recommends $(1); } \
 	|| { echo "$(1) is missing; install as root: apt-get install $(1)" >&2; exit 1; }
 
+# Profiles of what an engine did are merged by a tool of the compiler's.
+PROFDATA = ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/null 2>&1 || rustup component add llvm-tools
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 verify-ns2 ns2 ns2-examples valgrind rivals fuzz mutants kills site wheel docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
-
-# Profiles of what an engine did are merged by a tool of the compiler's.
-PROFDATA = ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/null 2>&1 || rustup component add llvm-tools
 
 demo: build ## Compare New-AIMD with the reference algorithms
 	$(BIN)/ackclock evaluate new-aimd

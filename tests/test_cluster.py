@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from helpers import TINY, cli, rows, without_cost
+from helpers import TINY, cli, rows, without_cpu_time
 from test_interrupt import interrupted, started
 
 from ackclock.campaign import run_grid
@@ -139,7 +139,8 @@ def same_files(one: Path, other: Path) -> None:
     for name in (*names, *(f"samples/{name}" for name in samples)):
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
     documents = [
-        {key: without_cost(json.loads(text)) for key, text in rows(folder).items()} for folder in (one, other)
+        {key: without_cpu_time(json.loads(text)) for key, text in rows(folder).items()}
+        for folder in (one, other)
     ]
     assert documents[0] == documents[1]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from helpers import cli, without_cost
+from helpers import cli, without_cpu_time
 
 from ackclock import Scenario, StoreError, _core
 from ackclock.errors import BuildError
@@ -52,7 +52,7 @@ def scenario(tiny: Path) -> Scenario:
 
 
 def documents(outcomes: list[Outcome]) -> list[dict[str, Any]]:
-    return [without_cost(json.loads(outcome.result_json)) for outcome in outcomes]
+    return [without_cpu_time(json.loads(outcome.result_json)) for outcome in outcomes]
 
 
 def run_in_memory(

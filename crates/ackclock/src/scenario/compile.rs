@@ -39,7 +39,8 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
         },
     };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
-        let (group_name, transport): (Arc<str>, _) = (flow.name.as_str().into(), Arc::new(transport(flow)));
+        let group_name: Arc<str> = flow.name.as_str().into();
+        let transport = Arc::new(transport(flow));
         let group = (0..flow.count).map(|number| {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
             SingleFlow { flow, route, name, group: group_name.clone(), transport: transport.clone() }

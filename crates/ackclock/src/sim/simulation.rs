@@ -150,7 +150,7 @@ impl<'plan> Simulation<'plan> {
             if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
                 return Err(Interrupted);
             }
-            if self.flows.len() > CACHED_FLOWS
+            if are_many(&self.flows)
                 && let Some(index) = self.network.next_sender()
             {
                 prefetch(&self.flows[index].sender);
@@ -191,7 +191,7 @@ impl<'plan> Simulation<'plan> {
             if matches!(body, Body::Ack(_)) {
                 return flow.hears_ahead(at);
             }
-            if is_last && flows.len() > CACHED_FLOWS {
+            if is_last && are_many(flows) {
                 // It arrives when the next packet follows, and finds its receiver in the caches.
                 flow.prefetch_receiver();
                 return false;
@@ -309,7 +309,7 @@ impl<'plan> Simulation<'plan> {
         let link = &self.network.links[link as usize];
         let Some(far) = link.under_way(FAR) else { return };
         self.network.bodies.prefetch(far.body);
-        if self.flows.len() > CACHED_FLOWS {
+        if are_many(&self.flows) {
             let flow_of = |packet: &Packet| self.flows.get(packet.flow as usize);
             flow_of(far).into_iter().for_each(for_ends);
             link.under_way(NEAR).and_then(flow_of).into_iter().for_each(for_lists);
@@ -349,6 +349,12 @@ impl<'plan> Simulation<'plan> {
             self.network.events.schedule(self.network.components.receiver(index), deadline);
         }
     }
+}
+
+/// Whether flows are too many for the caches near the processor.
+#[inline]
+fn are_many(flows: &[Flow]) -> bool {
+    flows.len() > CACHED_FLOWS
 }
 
 /// Row and number of every source of datagrams, in the order of the keys of their names.
