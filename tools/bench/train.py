@@ -9,7 +9,11 @@ from pathlib import Path
 from ackclock import _core
 
 ROOT = Path(__file__).resolve().parents[2]
-ENVIRONMENTS = ROOT / "python" / "ackclock" / "suites" / "environments"
+SUITES = ROOT / "python" / "ackclock" / "suites"
+#: What the source of datagrams leaves to the test flows.
+SQUARE = (
+    'flows.cross.traffic.leaves={ kind = "square", high = "100 Mbit/s", low = "50 Mbit/s", interval = "5 s" }'
+)
 #: Each file with its settings.
 RUNS = (
     (ROOT / "bench" / "w1.toml", ["duration=30 s"]),
@@ -20,11 +24,13 @@ RUNS = (
     (ROOT / "bench" / "w6.toml", ["duration=3 s"]),
     (ROOT / "bench" / "s.toml", ["flows.test.count=10000", "duration=4 s"]),
     *(
-        (ENVIRONMENTS / file, [f"flows.test.recovery={recovery}", *sets])
+        (SUITES / file, [f"flows.test.recovery={recovery}", *sets])
         for file, sets in (
-            ("web.toml", []),
-            ("varying.toml", []),
-            ("varying.toml", ["links.bottleneck.queue=red"]),
+            ("environments/web.toml", []),
+            ("environments/varying.toml", []),
+            ("environments/varying.toml", ["links.bottleneck.queue=red"]),
+            ("environments-cbr/cross.toml", [SQUARE]),
+            ("environments-cbr/cross.toml", [SQUARE, 'links.bottleneck.queue={ kind = "rio", out = "red" }']),
         )
         for recovery in ("reno", "sack")
     ),

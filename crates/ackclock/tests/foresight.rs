@@ -49,6 +49,7 @@ fn a_run_that_looks_at_every_packet_has_the_same_result() {
         (TRAFFIC, &["sampling.interval=1 ms", "transport.ecn=classic", "topology.queue=red"]),
         (DUMBBELL, &["sampling.interval=none"]),
         (DUMBBELL, &["transport.delayed_ack=100 ms"]),
+        (DUMBBELL, &["transport.max_burst=2", "topology.access={ rate = '100 Mbit/s', delay = '1 ms' }"]),
         (TIES, &[]),
         (LINKS, &["duration=5 s", "sampling.interval=1 ms"]),
         (PARKING_LOT, &["duration=10 s"]),
@@ -78,4 +79,16 @@ fn a_trace_has_the_window_of_its_time() {
         assert_eq!(trace.cwnd_segments[row], cwnd[flow], "row {row}");
     }
     assert!(trace.time_ns.len() > 1000);
+}
+
+#[test]
+fn a_trace_tells_of_the_window_that_lets_the_first_packet_go() {
+    let (file, text) = TRAFFIC;
+    let trace = traced(&plan(file, text, &[])).samples.trace;
+    let mice = (0..trace.flow_names.len()).filter(|flow| trace.flow_names[*flow].starts_with("mice"));
+    let firsts: Vec<_> = mice
+        .filter_map(|flow| (0..trace.flow.len()).find(|row| trace.flow[*row] as usize == flow))
+        .map(|row| trace.event[row])
+        .collect();
+    assert!(firsts.len() > 3 && firsts.iter().all(|event| *event == PacketEvent::Window as u8), "{firsts:?}");
 }

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+use super::wheel::Wheel;
 use crate::units::Instant;
 
 /// The number of a component; smaller numbers go first among events of one time.
@@ -15,23 +16,41 @@ use crate::units::Instant;
 pub struct ComponentId(pub u32);
 
 /// Pending wake-ups, at most one valid per component.
+///
+/// Timers are lazy: one that moves into the future, or stops, is a number here until its entry comes up. Those that are
+/// far from due are not in order, so that thousands of them cost no more than a few.
 #[derive(Debug)]
 pub struct EventQueue {
+    /// What comes next: all timers of the slots of the wheel that are open, and whatever is no timer.
     heap: BinaryHeap<Reverse<Key>>,
-    /// The wake-up that counts for each component, or [`Instant::MAX`]; other entries in the heap are stale.
-    scheduled: Vec<Instant>,
+    wheel: Wheel,
+    /// What is due before it is in the heap; nothing else is where the wheel is empty.
+    edge: Instant,
+    wakes: Vec<Wake>,
+}
+
+/// When a component is woken, or [`Instant::MAX`].
+#[derive(Clone, Copy, Debug)]
+struct Wake {
+    due: Instant,
+    /// The time of the entry that counts, `due` or before; others are stale.
+    entry: Instant,
+}
+
+impl Wake {
+    const NEVER: Wake = Wake { due: Instant::MAX, entry: Instant::MAX };
 }
 
 /// Time and component in one integer, so that a comparison is one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key(u128);
+pub(super) struct Key(u128);
 
 impl Key {
     fn new(at: Instant, component: ComponentId) -> Self {
         Key(u128::from(at.as_nanos()) << 32 | u128::from(component.0))
     }
 
-    fn at(self) -> Instant {
+    pub(super) fn at(self) -> Instant {
         Instant::from_nanos((self.0 >> 32) as u64)
     }
 
@@ -43,19 +62,34 @@ impl Key {
 impl EventQueue {
     /// An empty queue for components `0 .. components`.
     pub fn new(components: usize) -> Self {
-        EventQueue { heap: BinaryHeap::with_capacity(components), scheduled: vec![Instant::MAX; components] }
+        EventQueue {
+            heap: BinaryHeap::new(),
+            wheel: Wheel::new(),
+            edge: Instant::MAX,
+            wakes: vec![Wake::NEVER; components],
+        }
     }
 
-    /// Makes sure that `component` is woken no later than `at`.
-    ///
-    /// An earlier wake-up that is pending stays: a component that is woken too early says so by
-    /// scheduling itself again. That keeps timers lazy: one that moves into the future costs nothing.
+    /// Makes sure that `component` is woken no later than `at`: an earlier wake-up that is pending stays.
     #[inline]
     pub fn schedule(&mut self, component: ComponentId, at: Instant) {
-        let scheduled = &mut self.scheduled[component.0 as usize];
-        if at < *scheduled {
-            *scheduled = at;
+        let wake = &mut self.wakes[component.0 as usize];
+        wake.due = wake.due.min(at);
+        if at < wake.entry {
+            wake.entry = at;
             self.heap.push(Reverse(Key::new(at, component)));
+        }
+    }
+
+    /// Sets a timer: `component` is woken at `at`, whatever is pending, or not at all.
+    #[inline]
+    pub fn set(&mut self, component: ComponentId, at: Option<Instant>) {
+        let wake = &mut self.wakes[component.0 as usize];
+        wake.due = at.unwrap_or(Instant::MAX);
+        if wake.due < wake.entry {
+            wake.entry = wake.due;
+            let due = wake.due;
+            self.enter(component, due);
         }
     }
 
@@ -63,11 +97,50 @@ impl EventQueue {
     #[inline]
     pub fn peek(&mut self) -> Option<(Instant, ComponentId)> {
         loop {
-            let key = self.heap.peek()?.0;
-            if self.scheduled[key.component().0 as usize] == key.at() {
-                return Some((key.at(), key.component()));
+            if let Some(Reverse(key)) = self.heap.peek() {
+                let (at, component) = (key.at(), key.component());
+                if self.wakes[component.0 as usize].due == at && at < self.edge {
+                    return Some((at, component));
+                }
+            } else if self.wheel.is_empty() {
+                return None;
             }
-            self.heap.pop();
+            self.settle();
+        }
+    }
+
+    /// The heap does not know what comes next: a slot of the wheel is opened, or the entry on top is renewed.
+    #[inline(never)]
+    fn settle(&mut self) {
+        if self.heap.peek().is_none_or(|key| key.0.at() >= self.edge) {
+            let entries = self.wheel.open();
+            entries.iter().for_each(|key| self.renew(*key));
+            self.wheel.give_back(entries);
+            self.edge = if self.wheel.is_empty() { Instant::MAX } else { self.wheel.edge() };
+        } else if let Some(Reverse(key)) = self.heap.pop() {
+            self.renew(key);
+        }
+    }
+
+    /// An entry came up before its component is due, or is stale.
+    fn renew(&mut self, key: Key) {
+        let wake = &mut self.wakes[key.component().0 as usize];
+        if wake.entry == key.at() {
+            wake.entry = wake.due;
+            let due = wake.due;
+            self.enter(key.component(), due);
+        }
+    }
+
+    /// Makes the entry of a timer.
+    #[inline(never)]
+    fn enter(&mut self, component: ComponentId, due: Instant) {
+        let key = Key::new(due, component);
+        if due < self.wheel.edge() {
+            self.heap.push(Reverse(key));
+        } else if due < Instant::MAX {
+            self.wheel.put(key);
+            self.edge = self.wheel.edge();
         }
     }
 
@@ -86,7 +159,8 @@ impl EventQueue {
     pub fn finish(&mut self, component: ComponentId, next: Option<Instant>) {
         let mut top = self.heap.peek_mut().expect("invariant: the event being finished is on top");
         debug_assert_eq!(top.0.component(), component, "invariant: the event being finished is on top");
-        self.scheduled[component.0 as usize] = next.unwrap_or(Instant::MAX);
+        let at = next.unwrap_or(Instant::MAX);
+        self.wakes[component.0 as usize] = Wake { due: at, entry: at };
         match next {
             Some(at) => *top = Reverse(Key::new(at, component)),
             None => {
@@ -98,6 +172,8 @@ impl EventQueue {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn at(nanos: u64) -> Instant {
@@ -136,6 +212,50 @@ mod tests {
     }
 
     #[test]
+    fn a_timer_can_move_either_way_and_stop() {
+        let mut queue = EventQueue::new(3);
+        let [first, second, third] = [0, 1, 2].map(ComponentId);
+        queue.set(first, Some(at(10)));
+        queue.set(second, Some(at(20)));
+        queue.set(third, Some(at(30)));
+        // Later, earlier, and not at all.
+        queue.set(first, Some(at(40)));
+        queue.set(second, Some(at(5)));
+        queue.set(third, None);
+        assert_eq!(drain(&mut queue), [(5, 1), (40, 0)]);
+        assert_eq!(queue.peek(), None);
+    }
+
+    #[test]
+    fn a_timer_that_moved_back_to_where_it_was_goes_off_once() {
+        let mut queue = EventQueue::new(1);
+        let it = ComponentId(0);
+        queue.set(it, Some(at(10)));
+        queue.set(it, Some(at(5)));
+        queue.set(it, Some(at(10)));
+        assert_eq!(drain(&mut queue), [(10, 0)]);
+        // One that stopped may run again, before or behind its old time.
+        queue.set(it, Some(at(20)));
+        queue.set(it, None);
+        queue.set(it, Some(at(15)));
+        assert_eq!(drain(&mut queue), [(15, 0)]);
+        queue.set(it, Some(at(20)));
+        queue.set(it, None);
+        queue.set(it, Some(at(25)));
+        assert_eq!(drain(&mut queue), [(25, 0)]);
+    }
+
+    #[test]
+    fn what_is_due_no_later_is_due_then_where_a_timer_has_moved_behind_it() {
+        let mut queue = EventQueue::new(1);
+        queue.set(ComponentId(0), Some(at(10)));
+        queue.set(ComponentId(0), Some(at(30)));
+        queue.schedule(ComponentId(0), at(20));
+        queue.schedule(ComponentId(0), at(25));
+        assert_eq!(drain(&mut queue), [(20, 0)]);
+    }
+
+    #[test]
     fn what_follows_the_next_event_can_be_seen() {
         let mut queue = EventQueue::new(4);
         for (component, time) in [(3, 40), (1, 10), (2, 20), (0, 30)] {
@@ -157,5 +277,59 @@ mod tests {
         assert_eq!(queue.peek(), Some((at(1), ComponentId(0))));
         queue.finish(ComponentId(0), Some(at(3)));
         assert_eq!(drain(&mut queue), [(2, 1), (3, 0)]);
+    }
+
+    /// What may be done to a component: its timer is set, or it is to be woken no later than then.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Set(u32, Option<u64>),
+        Schedule(u32, u64),
+        Pop(Option<u64>),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        // Within a slot, within a revolution, and beyond.
+        let ahead = prop_oneof![0u64..4, 0u64..1 << 22, 0u64..1 << 30, 0u64..1 << 33];
+        let later = prop::option::weighted(0.8, ahead.clone());
+        let step = prop_oneof![
+            (0u32..6, later.clone()).prop_map(|(component, at)| Step::Set(component, at)),
+            (0u32..6, ahead).prop_map(|(component, at)| Step::Schedule(component, at)),
+            later.prop_map(Step::Pop),
+        ];
+        prop::collection::vec(step, 1..80)
+    }
+
+    proptest! {
+        /// Against the time of each component, searched for the first.
+        #[test]
+        fn whatever_is_set_the_first_that_is_due_comes_next(steps in steps()) {
+            let mut queue = EventQueue::new(6);
+            let (mut now, mut due) = (0, [u64::MAX; 6]);
+            for step in steps {
+                match step {
+                    Step::Set(component, ahead) => {
+                        let time = ahead.map(|ahead| now + ahead);
+                        queue.set(ComponentId(component), time.map(at));
+                        due[component as usize] = time.unwrap_or(u64::MAX);
+                    }
+                    Step::Schedule(component, ahead) => {
+                        queue.schedule(ComponentId(component), at(now + ahead));
+                        due[component as usize] = due[component as usize].min(now + ahead);
+                    }
+                    Step::Pop(again) => {
+                        let (time, first) = due.iter().zip(0u32..).min().unwrap();
+                        if *time == u64::MAX {
+                            prop_assert_eq!(queue.peek(), None);
+                            continue;
+                        }
+                        prop_assert_eq!(queue.peek(), Some((at(*time), ComponentId(first))));
+                        now = *time;
+                        let next = again.map(|ahead| now + ahead);
+                        queue.finish(ComponentId(first), next.map(at));
+                        due[first as usize] = next.unwrap_or(u64::MAX);
+                    }
+                }
+            }
+        }
     }
 }

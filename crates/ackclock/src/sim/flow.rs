@@ -37,8 +37,6 @@ pub(super) struct Flow {
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
     pub(super) ack_len: u32,
-    /// When the last ACK came to the sender, which may be ahead of time.
-    pub(super) heard_until: Instant,
     /// When everything was acknowledged, and the integral of cwnd up to then.
     pub(super) finished: Option<(Instant, f64)>,
     pub(super) sender: Sender,
@@ -75,7 +73,6 @@ impl Flow {
             ack_len: overhead,
             flags,
             base: 0,
-            heard_until: Instant::ZERO,
             awaited: u64::MAX,
             corrupted: 0,
             started: plan.start,

@@ -116,5 +116,5 @@ fn answers_at_once(flow: &FlowPlan) -> bool {
 
 /// Whether nothing but ACKs and timers makes the sender send, and nobody waits for its end.
 fn hears_of_acks_alone(flow: &FlowPlan) -> bool {
-    flow.transport.max_burst.is_none() && !matches!(flow.traffic, Traffic::Web(_) | Traffic::Slot)
+    !matches!(flow.traffic, Traffic::Web(_) | Traffic::Slot)
 }

@@ -27,8 +27,8 @@ const EVENTS_PER_CHECK: u64 = 1 << 16;
 /// So many flows stay in the caches near the processor; of more, those that are needed next are asked for.
 const CACHED_FLOWS: usize = 700;
 /// What so many packets behind the next one will need is asked for: first the ends of a flow, then what they point to.
-const FAR: usize = 2;
-const NEAR: usize = 0;
+const FAR: usize = 3;
+const NEAR: usize = 1;
 /// Makes the algorithm of a flow.
 pub type BuildCc<'plan> = &'plan mut dyn FnMut(&FlowPlan) -> Cc;
 
@@ -108,17 +108,13 @@ impl<'plan> Simulation<'plan> {
             .map(|(index, at)| (components.application(index), at))
             .chain(arrivals.map(|(index, at)| (components.arrivals(index), at)))
             .chain(emissions.map(|(index, at)| (components.source(index), at)));
-        for (component, at) in deadlines {
-            if let Some(at) = at {
-                events.schedule(component, at);
-            }
-        }
+        deadlines.for_each(|(component, at)| events.set(component, at));
         let warmup_ends = Instant::ZERO + plan.warmup;
-        events.schedule(components.warmup(), warmup_ends);
+        events.set(components.warmup(), Some(warmup_ends));
         let mut next_sample = Instant::ZERO + plan.duration;
         if plan.sampling.interval.is_some() {
             next_sample = Instant::ZERO;
-            events.schedule(components.sampling(), next_sample);
+            events.set(components.sampling(), Some(next_sample));
         }
         network.horizon = next_sample.min(warmup_ends);
         Simulation {
@@ -207,15 +203,8 @@ impl<'plan> Simulation<'plan> {
         match component {
             Component::Link(_) => {}
             Component::SenderTimer(index) => {
-                let flow = &mut self.flows[index];
-                if now < flow.heard_until {
-                    // The sender is ahead of it, and has set it anew.
-                    let next = flow.sender.next_deadline();
-                    self.network.events.finish(id, next);
-                    return;
-                }
                 self.network.events.finish(id, None);
-                flow.sender.on_deadline(now);
+                self.flows[index].sender.on_deadline(now);
                 self.after_news(now, index);
             }
             Component::Application(index) => {
@@ -231,7 +220,7 @@ impl<'plan> Simulation<'plan> {
                 let flow = self.arrive(now, index);
                 self.network.events.finish(id, self.groups[index].next_deadline());
                 if let Some(flow) = flow {
-                    self.send_all(now, flow);
+                    self.after_news(now, flow);
                 }
             }
             Component::Source(index) => self.emit(now, id, index),
@@ -285,7 +274,6 @@ impl<'plan> Simulation<'plan> {
                 let flow = &mut self.flows[index];
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
-                flow.heard_until = now;
                 flow.sender.on_ack(now, &ack);
                 if flow.finished.is_none() && flow.sender.is_done() {
                     self.on_done(now, index);
@@ -316,7 +304,7 @@ impl<'plan> Simulation<'plan> {
         }
     }
 
-    /// The sender of a flow was told of something, and may send.
+    /// The sender of a flow was told of something, or is a new one, and may send.
     #[inline]
     fn after_news(&mut self, now: Instant, index: usize) {
         self.network.trace_window(now, index, || self.flows[index].sender.cc().cwnd());
@@ -330,9 +318,7 @@ impl<'plan> Simulation<'plan> {
         while let Some(segment) = flow.sender.poll_transmit(now) {
             flow.send_data(now, segment, network);
         }
-        if let Some(deadline) = flow.sender.next_deadline() {
-            network.events.schedule(network.components.sender(index), deadline);
-        }
+        network.events.set(network.components.sender(index), flow.sender.next_deadline());
     }
 
     /// The client at the receiver asks.
@@ -345,9 +331,8 @@ impl<'plan> Simulation<'plan> {
     }
 
     fn schedule_receiver(&mut self, index: usize) {
-        if let Some(deadline) = self.flows[index].receiver.next_deadline() {
-            self.network.events.schedule(self.network.components.receiver(index), deadline);
-        }
+        let deadline = self.flows[index].receiver.next_deadline();
+        self.network.events.set(self.network.components.receiver(index), deadline);
     }
 }
 

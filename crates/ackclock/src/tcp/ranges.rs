@@ -26,37 +26,35 @@ impl RangeSet {
         }
     }
 
-    /// Adds `start .. end` and reports each part of it that was not in the set, in order.
-    pub fn insert(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) {
+    /// Adds `start .. end`; returns the range that it is part of now, and reports each part of it that was not in the set,
+    /// in order, with that range.
+    pub fn insert(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64, (u64, u64))) -> (u64, u64) {
         if start >= end {
-            return;
+            return (start, start);
         }
         // The ranges that overlap or touch are `first .. last`.
         let first = self.ranges.partition_point(|range| range.1 < start);
-        let mut last = first;
-        let (mut merged_start, mut merged_end) = (start, end);
+        let touching = self.ranges.iter().skip(first).take_while(|range| range.0 <= end).count();
+        if touching == 0 {
+            self.ranges.insert(first, (start, end));
+            on_new(start, end, (start, end));
+            return (start, end);
+        }
+        let last = first + touching;
+        let whole = (start.min(self.ranges[first].0), end.max(self.ranges[last - 1].1));
         let mut covered = start;
-        while let Some(&(range_start, range_end)) = self.ranges.get(last) {
-            if range_start > end {
-                break;
+        for &(from, to) in self.ranges.range(first..last) {
+            if covered < from {
+                on_new(covered, from, whole);
             }
-            if covered < range_start {
-                on_new(covered, range_start);
-            }
-            covered = covered.max(range_end);
-            merged_start = merged_start.min(range_start);
-            merged_end = merged_end.max(range_end);
-            last += 1;
+            covered = covered.max(to);
         }
         if covered < end {
-            on_new(covered, end);
+            on_new(covered, end, whole);
         }
-        if first == last {
-            self.ranges.insert(first, (start, end));
-        } else {
-            self.ranges[first] = (merged_start, merged_end);
-            self.ranges.drain(first + 1..last);
-        }
+        self.ranges[first] = whole;
+        self.ranges.drain(first + 1..last);
+        whole
     }
 
     /// Removes everything below `bound`.
@@ -87,7 +85,7 @@ mod tests {
         let mut set = RangeSet::default();
         let mut new = Vec::new();
         for (start, end) in [(10, 20), (30, 40), (15, 35), (40, 45), (0, 50)] {
-            set.insert(start, end, |from, to| new.push((from, to)));
+            set.insert(start, end, |from, to, _| new.push((from, to)));
         }
         assert_eq!(new, [(10, 20), (30, 40), (20, 30), (40, 45), (0, 10), (45, 50)]);
         assert_eq!(set.ranges, [(0, 50)]);
@@ -104,7 +102,13 @@ mod tests {
                     flags[..start as usize].fill(false);
                 } else {
                     let mut new = Vec::new();
-                    set.insert(start, start + len, |from, to| new.push((from, to)));
+                    let mut wholes = Vec::new();
+                    let whole = set.insert(start, start + len, |from, to, whole| {
+                        new.push((from, to));
+                        wholes.push(whole);
+                    });
+                    prop_assert!(wholes.iter().all(|other| *other == whole));
+                    prop_assert!(len == 0 || set.containing(start) == Some(whole));
                     prop_assert!(new.iter().all(|part| part.0 < part.1), "{:?}", new);
                     let expected: Vec<_> = (start..start + len).filter(|i| !flags[*i as usize]).collect();
                     prop_assert_eq!(new.iter().flat_map(|part| part.0..part.1).collect::<Vec<_>>(), expected);

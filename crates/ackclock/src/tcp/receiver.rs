@@ -20,9 +20,8 @@ pub struct Receiver {
     next: u64,
     /// What came above it.
     out_of_order: RangeSet,
-    /// A position in each of the ranges that grew last, the most recent first.
-    recent: [u64; MAX_SACK_BLOCKS],
-    recent_count: u8,
+    /// The ranges that grew last, the most recent first; those below what is expected are gone.
+    recent: [(u64, u64); MAX_SACK_BLOCKS],
     /// Segments received and not acknowledged.
     unacknowledged: u32,
     ack_deadline: Option<Instant>,
@@ -49,8 +48,7 @@ impl Receiver {
             sack: transport.peer_sack,
             next: 0,
             out_of_order: RangeSet::default(),
-            recent: [0; MAX_SACK_BLOCKS],
-            recent_count: 0,
+            recent: [(0, 0); MAX_SACK_BLOCKS],
             unacknowledged: 0,
             ack_deadline: None,
             last_ack_sent: 0,
@@ -172,8 +170,8 @@ impl Receiver {
             return;
         }
         if start > self.next {
-            self.out_of_order.insert(start, end, |_, _| {});
-            self.note_recent(start);
+            let range = self.out_of_order.insert(start, end, |_, _, _| {});
+            self.note_recent(range);
             return;
         }
         self.next = end;
@@ -185,19 +183,17 @@ impl Receiver {
 
     /// RFC 2018 §4: "The first SACK block MUST specify the contiguous block of data containing the segment
     /// which triggered this ACK"; the others repeat the blocks reported most recently.
-    fn note_recent(&mut self, position: u64) {
-        let range = self.out_of_order.containing(position);
-        let mut kept = [position; MAX_SACK_BLOCKS];
+    fn note_recent(&mut self, range: (u64, u64)) {
+        let mut kept = [range, (0, 0), (0, 0)];
         let mut count = 1;
-        for &other in &self.recent[..usize::from(self.recent_count)] {
-            let others = self.out_of_order.containing(other);
-            if count < MAX_SACK_BLOCKS && others.is_some() && others != range {
+        for other in self.recent {
+            let is_part = range.0 <= other.0 && other.1 <= range.1;
+            if count < MAX_SACK_BLOCKS && other.1 > self.next && !is_part {
                 kept[count] = other;
                 count += 1;
             }
         }
         self.recent = kept;
-        self.recent_count = count as u8;
     }
 
     /// The acknowledgement to send now, also with data of the other direction; nothing is delayed any more.
@@ -228,11 +224,8 @@ impl Receiver {
     #[cold]
     fn sack_blocks(&self) -> SackBlocks {
         let mut sack = SackBlocks::default();
-        for &position in self.recent[..usize::from(self.recent_count)].iter().take(self.most_blocks.into()) {
-            if let Some((start, end)) = self.out_of_order.containing(position) {
-                sack.push(self.next, start, end);
-            }
-        }
+        let there = self.recent.iter().filter(|range| range.1 > self.next);
+        there.take(self.most_blocks.into()).for_each(|(start, end)| sack.push(self.next, *start, *end));
         sack
     }
 }

@@ -78,8 +78,6 @@ pub struct Scoreboard {
     /// Index of the front; indices count segments from the start of the connection.
     first: u64,
     sacked_ranges: RangeSet,
-    /// What the blocks of the current ACK added, kept for its allocation.
-    fresh: Vec<(u64, u64)>,
     /// Segments in flight: RFC 6675's pipe.
     pipe: u32,
     /// Below this index every segment was found lost or delivered.
@@ -179,14 +177,11 @@ impl Scoreboard {
     pub fn acknowledge_selectively(&mut self, ack: u64, blocks: &SackBlocks, delivered: &mut Delivered) {
         let (Some(front), Some(back)) = (self.segments.front(), self.segments.back()) else { return };
         let (low, high) = (front.seq, back.end());
-        let mut fresh = std::mem::take(&mut self.fresh);
+        let mut ranges = std::mem::take(&mut self.sacked_ranges);
         for (start, end) in blocks.iter(ack).filter(|(_, end)| *end <= high) {
-            self.sacked_ranges.insert(start.max(low), end, |from, to| fresh.push((from, to)));
+            ranges.insert(start.max(low), end, |from, to, whole| self.mark_sacked(from, to, whole, delivered));
         }
-        for (from, to) in fresh.drain(..) {
-            self.mark_sacked(from, to, delivered);
-        }
-        self.fresh = fresh;
+        self.sacked_ranges = ranges;
     }
 
     /// Takes every segment for lost that has three selectively acknowledged ones above it; returns how many.
@@ -322,12 +317,12 @@ impl Scoreboard {
         *segment
     }
 
-    /// The bytes `from .. to` are newly covered: the segments that they complete are delivered.
-    fn mark_sacked(&mut self, from: u64, to: u64, delivered: &mut Delivered) {
+    /// The bytes `from .. to` are newly covered, as is all of the range `whole`: the segments that they complete are
+    /// delivered.
+    fn mark_sacked(&mut self, from: u64, to: u64, whole: (u64, u64), delivered: &mut Delivered) {
         let mut position = self.position_of(from);
         while let Some(segment) = self.segments.get_mut(position).filter(|segment| segment.seq < to) {
-            let covered = self.sacked_ranges.containing(segment.seq);
-            if !segment.sacked && covered.is_some_and(|(_, end)| segment.end() <= end) {
+            if !segment.sacked && whole.0 <= segment.seq && segment.end() <= whole.1 {
                 self.pipe -= segment.in_flight();
                 segment.sacked = true;
                 delivered.add(segment);

@@ -19,8 +19,6 @@ pub(super) struct EcnState {
     known: KnownMarks,
     /// The newest echo of a timestamp.
     last_echo: Instant,
-    /// Nothing leaves before the retransmission timer expires.
-    pub(super) waits_for_timer: bool,
     /// Marks in a row at a window of one segment.
     marks_at_one: u32,
 }
@@ -83,7 +81,7 @@ impl Sender {
             // the congestion window is one. The sending TCP will then be able to send a new packet only when the
             // retransmit timer expires." With more in flight the ACKs of that do the same.
             if cwnd < 2.0 && self.board.outstanding() == 0 && self.cc.sends_less_for_marks() {
-                self.ecn.waits_for_timer = true;
+                self.waits_for_timer = true;
                 if cwnd <= 1.0 && self.transport.variations.mark_at_one == MarkAtOne::BackOff {
                     (0..self.ecn.marks_at_one).for_each(|_| self.rtt.back_off());
                     self.ecn.marks_at_one += 1;
@@ -113,7 +111,7 @@ impl Sender {
 
     /// The timer expires; true if it was to delay what comes next, and nothing was lost.
     pub(super) fn ends_wait(&mut self) -> bool {
-        let waited = std::mem::take(&mut self.ecn.waits_for_timer);
+        let waited = std::mem::take(&mut self.waits_for_timer);
         if waited {
             self.timer.stop();
         }

@@ -67,6 +67,8 @@ pub struct Sender {
     echo_is_latest: bool,
     /// A measurement is due for the RTT estimate.
     sample_due: bool,
+    /// Nothing leaves before the retransmission timer expires: a mark came at a window of one segment.
+    waits_for_timer: bool,
     /// True for the SACK sender of Fall and Floyd.
     counts_duplicates: bool,
     /// True if selectively acknowledged segments count as in flight until recovery begins.
@@ -80,11 +82,11 @@ pub struct Sender {
     window_mean: WindowMean,
     last_sent_at: Instant,
     counters: SenderCounters,
-    ecn: EcnState,
     /// The one segment that is timed, where samples are taken so: its end, and when it was sent.
     timed: Option<(u64, Instant)>,
     /// The first byte beyond the peer's window: RFC 9293's SND.UNA + SND.WND.
     window_edge: u64,
+    ecn: EcnState,
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
     next_send_at: Instant,
@@ -211,6 +213,7 @@ impl Sender {
             echo_is_latest: false,
             round_end: 0,
             sample_due: false,
+            waits_for_timer: false,
             timed: None,
             delivery: DeliverySampler::default(),
             ecn: EcnState::default(),

@@ -11,7 +11,7 @@ impl Sender {
     /// The next segment to send at `now`, if any may be sent.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<DataSegment> {
-        if self.ecn.waits_for_timer {
+        if self.waits_for_timer {
             return None;
         }
         if self.retransmit_now {
@@ -138,7 +138,8 @@ impl Sender {
         }
         let stamp = self.delivery.stamp(now, self.board.outstanding() == 0);
         self.board.push(self.snd_nxt, len as u32, now, stamp);
-        let (ect, cwr) = (self.has_ecn(), self.take_cwr());
+        let ect = self.has_ecn();
+        let cwr = ect && self.take_cwr();
         let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now, ect, cwr };
         self.snd_nxt += len;
         if self.timed.is_none() && self.times_one_segment() {
@@ -208,15 +209,13 @@ impl Sender {
 
     #[inline]
     fn pacing_holds(&self, now: Instant) -> bool {
-        self.next_send_at > now && self.cc.pacing_rate().is_some()
+        self.cc.pacing_rate().is_some() && self.next_send_at > now
     }
 
     /// True if pacing, and nothing else, may be what holds the next segment back.
     pub(super) fn wants_to_send(&self) -> bool {
         let has_data = self.written.is_none_or(|written| written > self.snd_nxt);
-        !self.ecn.waits_for_timer
-            && (has_data || self.state != State::Open)
-            && self.in_flight_for_window() < self.window()
+        !self.waits_for_timer && (has_data || self.state != State::Open) && self.in_flight_for_window() < self.window()
     }
 
     pub(super) fn resume_if_idle(&mut self, now: Instant) {

@@ -1,0 +1,62 @@
+//! Entries that are far from due: not in order, but slot by slot of time.
+
+use super::events::Key;
+use crate::units::Instant;
+
+/// How long a slot is, as a power of two of nanoseconds: about 4 ms.
+const SLOT_BITS: u32 = 22;
+/// A slot has what is due within it in this revolution, about a second, or in a later one.
+const SLOTS: usize = 256;
+
+/// The slots of a revolution. They are opened one after another; what is due in an opened one is no longer here.
+#[derive(Debug)]
+pub(super) struct Wheel {
+    slots: Vec<Vec<Key>>,
+    /// Slots opened so far, from the beginning of time.
+    opened: u64,
+    entries: usize,
+    /// What the slot opened last had, and its place in memory for another one.
+    spare: Vec<Key>,
+}
+
+impl Wheel {
+    /// Without entries, and with no slot opened.
+    pub(super) fn new() -> Self {
+        Wheel { slots: vec![Vec::new(); SLOTS], opened: 0, entries: 0, spare: Vec::new() }
+    }
+
+    /// Whether there are no entries.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
+    /// Where the opened slots end.
+    #[inline]
+    pub(super) fn edge(&self) -> Instant {
+        Instant::from_nanos(self.opened << SLOT_BITS)
+    }
+
+    /// Adds an entry at or behind the edge.
+    pub(super) fn put(&mut self, key: Key) {
+        debug_assert!(key.at() >= self.edge(), "invariant: what is due in an opened slot is not put into the wheel");
+        let slot = key.at().as_nanos() >> SLOT_BITS;
+        self.slots[slot as usize % SLOTS].push(key);
+        self.entries += 1;
+    }
+
+    /// Opens the next slot; returns what it had, in no order, some of it for later revolutions.
+    pub(super) fn open(&mut self) -> Vec<Key> {
+        let slot = &mut self.slots[self.opened as usize % SLOTS];
+        let entries = std::mem::replace(slot, std::mem::take(&mut self.spare));
+        self.opened += 1;
+        self.entries -= entries.len();
+        entries
+    }
+
+    /// Takes back what [`Wheel::open`] returned.
+    pub(super) fn give_back(&mut self, mut entries: Vec<Key>) {
+        entries.clear();
+        self.spare = entries;
+    }
+}
