@@ -125,7 +125,7 @@ fn every_run_keeps_its_contract() -> Result<(), Violation> {
     for info in algorithms() {
         for case in 0..60 {
             let plan = random_plan(&info.defaults, case);
-            check_run(&format!("{} in network {case}", info.name), &plan, &mut |flow| flow.cc.build(flow.cc_context))?;
+            check_run(&format!("{} in network {case}", info.name), &plan, &mut |flow| flow.cc.build(*flow.cc_context))?;
         }
     }
     Ok(())

@@ -116,7 +116,7 @@ fn told(recovery: &str, change: &str) -> (u64, u64) {
     plan.warmup = Duration::ZERO;
     let marks = Arc::new(Mutex::new(0));
     let result = sim::run_with(&plan, &AtomicBool::new(false), &mut |flow| {
-        Cc::Custom(Box::new(Counting { cc: flow.cc.build(flow.cc_context), marks: marks.clone() }))
+        Cc::Custom(Box::new(Counting { cc: flow.cc.build(*flow.cc_context), marks: marks.clone() }))
     });
     let told = *marks.lock().unwrap();
     (sum(&result.unwrap(), "accecn", |flow| flow.marks), told)

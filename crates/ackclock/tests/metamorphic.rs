@@ -178,7 +178,7 @@ fn slower(plan: &Plan, factor: u64) -> Plan {
         flow.start = ackclock::units::Instant::from_nanos(flow.start.as_nanos() * factor);
         flow.stop = flow.stop.map(|stop| ackclock::units::Instant::from_nanos(stop.as_nanos() * factor));
         flow.base_rtt = flow.base_rtt * factor;
-        if let CcSpec::Cubic(cubic) = &mut flow.cc {
+        if let CcSpec::Cubic(cubic) = Arc::make_mut(&mut flow.cc) {
             // Segments per cubed second.
             cubic.c /= (factor * factor * factor) as f64;
         }
@@ -232,8 +232,8 @@ fn transport(flow: &mut FlowPlan) -> &mut Transport {
 #[test]
 fn the_configuration_of_a_flow_does_not_reach_a_flow_on_another_path() {
     let changes: [fn(&mut FlowPlan); 12] = [
-        |flow| flow.cc = CcSpec::by_name("mimd").unwrap(),
-        |flow| flow.cc_context.initial_window = 17.0,
+        |flow| flow.cc = CcSpec::by_name("mimd").unwrap().into(),
+        |flow| Arc::make_mut(&mut flow.cc_context).initial_window = 17.0,
         |flow| transport(flow).mss = 536,
         |flow| transport(flow).recovery = LossRecovery::Tahoe,
         |flow| transport(flow).max_window = Some(3),
@@ -329,7 +329,7 @@ fn no_frozen_window_beats_every_adaptive_one_over_a_suite() {
         });
         scores.sum()
     };
-    let adaptive = algorithms().into_iter().map(|info| total(&|flow| info.defaults.build(flow.cc_context)));
+    let adaptive = algorithms().into_iter().map(|info| total(&|flow| info.defaults.build(*flow.cc_context)));
     let best = adaptive.fold(f64::NEG_INFINITY, f64::max);
     for window in [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0] {
         let frozen = total(&|_| Cc::Custom(Box::new(Frozen(window))));

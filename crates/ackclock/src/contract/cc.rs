@@ -55,13 +55,13 @@ pub fn check_cc<C: CongestionControl + 'static>(name: &str, new: impl Fn(CcConte
         let result = sim::run_with(&plan, &Default::default(), &mut |flow| {
             let journal = Shared::default();
             journals.push((flow.clone(), journal.clone()));
-            Cc::Custom(Box::new(Watched { cc: new(flow.cc_context), journal }))
+            Cc::Custom(Box::new(Watched { cc: new(*flow.cc_context), journal }))
         });
         let result = result.map_err(|stop| stop.to_string())?;
         for (flow, journal) in &journals {
             let journal = lock(journal);
-            check_journal(&journal, &new, flow.cc_context)
-                .and_then(|()| check_reductions(&journal, flow, new(flow.cc_context).sends_less_for_marks()))
+            check_journal(&journal, &new, *flow.cc_context)
+                .and_then(|()| check_reductions(&journal, flow, new(*flow.cc_context).sends_less_for_marks()))
                 .map_err(|what| format!("{}: {what}", flow.name))?;
         }
         check_result(&plan, &result)

@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_result_that_cannot_be_is_found() {
         let plan = random_plan(&CcSpec::by_name("aimd").unwrap(), 3);
-        let result = check_run("aimd", &plan, &mut |flow| flow.cc.build(flow.cc_context)).unwrap();
+        let result = check_run("aimd", &plan, &mut |flow| flow.cc.build(*flow.cc_context)).unwrap();
         let spoiled: [fn(&mut RunResult); 15] = [
             |result| result.totals.duplicated.packets += 1,
             |result| result.totals.corrupted.bytes += 1,

@@ -30,8 +30,8 @@ pub(super) fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
         FlowPlan {
             name: format!("mice.{number}").into(),
             group: "mice".into(),
-            cc: cc.clone(),
-            cc_context: context(draw),
+            cc: cc.clone().into(),
+            cc_context: context(draw).into(),
             transport: transport(draw).into(),
             traffic: Traffic::Slot,
             start: Instant::ZERO,

@@ -11,7 +11,7 @@ use super::schema::{CutWindowName, Document, Flow, InitialSsthresh, TransportKey
 use super::topology::{DirectedLink, Network, Route};
 use super::traffic::{SpacingName, TrafficKeys};
 use super::validate::sampling_interval;
-use crate::cc::{CcContext, CutWindow};
+use crate::cc::{CcContext, CcSpec, CutWindow};
 use crate::luck::Luck;
 use crate::sim::{
     ArrivalsPlan, Crowd, DatagramPlan, Emission, FlowPlan, LinkPlan, OnOffPlan, Plan, QueueLimit, QueuePlan, Sampling,
@@ -40,10 +40,13 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
     };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         let group_name: Arc<str> = flow.name.as_str().into();
+        let cc = flow.cc.clone().map(Arc::new);
+        let cc_context = Arc::new(cc_context(&flow.transport));
         let transport = Arc::new(transport(flow));
         let group = (0..flow.count).map(|number| {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
-            SingleFlow { flow, route, name, group: group_name.clone(), transport: transport.clone() }
+            let (group, cc, cc_context) = (group_name.clone(), cc.clone(), cc_context.clone());
+            SingleFlow { flow, route, name, group, cc, cc_context, transport: transport.clone() }
         });
         match (&flow.traffic, emission(flow)) {
             (TrafficKeys::Arrivals { every, alternating, size }, _) => {
@@ -233,6 +236,8 @@ struct SingleFlow<'a> {
     route: &'a Route,
     name: String,
     group: Arc<str>,
+    cc: Option<Arc<CcSpec>>,
+    cc_context: Arc<CcContext>,
     transport: Arc<Transport>,
 }
 
@@ -269,14 +274,13 @@ impl SingleFlow<'_> {
             plan.links.push(self.private_link("destination.reverse", network, Duration::ZERO, Duration::ZERO));
         }
 
-        let keys = &self.flow.transport;
         FlowPlan {
             name: self.name.into(),
             group: self.group,
             forward: shared(forward, &self.route.forward),
             reverse: shared(reverse, &self.route.reverse),
-            cc: self.flow.cc.clone().expect("invariant: a flow of TCP has an algorithm"),
-            cc_context: cc_context(keys),
+            cc: self.cc.expect("invariant: a flow of TCP has an algorithm"),
+            cc_context: self.cc_context,
             transport: self.transport,
             traffic: traffic(&self.flow.traffic),
             in_profile: self.flow.in_profile,

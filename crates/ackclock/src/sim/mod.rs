@@ -44,7 +44,7 @@ pub struct Interrupted;
 /// # Errors
 /// [`Interrupted`], soon after `stop` became true.
 pub fn run(plan: &Plan, stop: &AtomicBool) -> Result<RunResult, Interrupted> {
-    run_with(plan, stop, &mut |flow| flow.cc.build(flow.cc_context))
+    run_with(plan, stop, &mut |flow| flow.cc.build(*flow.cc_context))
 }
 
 /// Runs a plan with algorithms of the caller's own.

@@ -166,10 +166,10 @@ pub struct FlowPlan {
     pub forward: Arc<[usize]>,
     /// Links from the receiver to the sender, as indices.
     pub reverse: Arc<[usize]>,
-    /// The window algorithm.
-    pub cc: CcSpec,
-    /// What it is told at the start.
-    pub cc_context: CcContext,
+    /// The window algorithm; flows of a group share it.
+    pub cc: Arc<CcSpec>,
+    /// What it is told at the start; flows of a group share that, too.
+    pub cc_context: Arc<CcContext>,
     /// Sizes, timers and loss recovery; flows of a group share them.
     pub transport: Arc<Transport>,
     /// What the application sends.

@@ -269,15 +269,17 @@ mod tests {
     #[test]
     fn blocks_that_have_been_reached_leave_room_for_others() {
         let mut it = receiver(|_| {});
-        answer(&mut it, 0);
-        [6, 4, 2].map(|number| answer(&mut it, number));
+        for number in [0, 6, 4, 2] {
+            answer(&mut it, number);
+        }
         // Segment 1 brings the left edge up to the end of the block of 2.
         assert_eq!(answer(&mut it, 1), (3, vec![(4, 5), (6, 7)]));
         assert_eq!(answer(&mut it, 8), (3, vec![(8, 9), (4, 5), (6, 7)]));
         // The same where an ACK has room for two blocks.
         let mut narrow = receiver(|transport| (transport.timestamps, transport.ecn) = (true, EcnMode::AccEcn));
-        answer(&mut narrow, 0);
-        [6, 4, 2].map(|number| answer(&mut narrow, number));
+        for number in [0, 6, 4, 2] {
+            answer(&mut narrow, number);
+        }
         assert_eq!(answer(&mut narrow, 1), (3, vec![(4, 5), (6, 7)]));
     }
 
