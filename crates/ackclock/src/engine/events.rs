@@ -26,6 +26,8 @@ pub struct EventQueue {
     wheel: Wheel,
     /// What is due before it is in the heap; nothing else is where the wheel is empty.
     edge: Instant,
+    /// What is due behind it never comes.
+    end: Instant,
     wakes: Vec<Wake>,
 }
 
@@ -60,12 +62,13 @@ impl Key {
 }
 
 impl EventQueue {
-    /// An empty queue for components `0 .. components`.
-    pub fn new(components: usize) -> Self {
+    /// An empty queue for components `0 .. components`; timers that are due behind `end` never go off.
+    pub fn new(components: usize, end: Instant) -> Self {
         EventQueue {
             heap: BinaryHeap::new(),
             wheel: Wheel::new(),
             edge: Instant::MAX,
+            end,
             wakes: vec![Wake::NEVER; components],
         }
     }
@@ -138,7 +141,7 @@ impl EventQueue {
         let key = Key::new(due, component);
         if due < self.wheel.edge() {
             self.heap.push(Reverse(key));
-        } else if due < Instant::MAX {
+        } else if due <= self.end {
             self.wheel.put(key);
             self.edge = self.wheel.edge();
         }
@@ -180,6 +183,11 @@ mod tests {
         Instant::from_nanos(nanos)
     }
 
+    /// A queue that ends behind every time of these tests.
+    fn queue(components: usize) -> EventQueue {
+        EventQueue::new(components, at(1 << 62))
+    }
+
     fn drain(queue: &mut EventQueue) -> Vec<(u64, u32)> {
         let mut order = Vec::new();
         while let Some((time, component)) = queue.peek() {
@@ -193,7 +201,7 @@ mod tests {
     fn events_come_by_time_and_then_by_component_whatever_the_order_of_scheduling() {
         let events = [(5, 1), (3, 2), (5, 0), (1, 3)];
         for rotation in 0..4 {
-            let mut queue = EventQueue::new(4);
+            let mut queue = queue(4);
             for index in 0..4 {
                 let (time, component) = events[(index + rotation) % 4];
                 queue.schedule(ComponentId(component), at(time));
@@ -204,7 +212,7 @@ mod tests {
 
     #[test]
     fn an_earlier_wake_up_replaces_a_later_one_and_not_the_other_way_round() {
-        let mut queue = EventQueue::new(1);
+        let mut queue = queue(1);
         queue.schedule(ComponentId(0), at(10));
         queue.schedule(ComponentId(0), at(20));
         queue.schedule(ComponentId(0), at(5));
@@ -213,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_timer_can_move_either_way_and_stop() {
-        let mut queue = EventQueue::new(3);
+        let mut queue = queue(3);
         let [first, second, third] = [0, 1, 2].map(ComponentId);
         queue.set(first, Some(at(10)));
         queue.set(second, Some(at(20)));
@@ -228,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_timer_that_moved_back_to_where_it_was_goes_off_once() {
-        let mut queue = EventQueue::new(1);
+        let mut queue = queue(1);
         let it = ComponentId(0);
         queue.set(it, Some(at(10)));
         queue.set(it, Some(at(5)));
@@ -247,7 +255,7 @@ mod tests {
 
     #[test]
     fn what_is_due_no_later_is_due_then_where_a_timer_has_moved_behind_it() {
-        let mut queue = EventQueue::new(1);
+        let mut queue = queue(1);
         queue.set(ComponentId(0), Some(at(10)));
         queue.set(ComponentId(0), Some(at(30)));
         queue.schedule(ComponentId(0), at(20));
@@ -256,8 +264,17 @@ mod tests {
     }
 
     #[test]
+    fn a_timer_that_is_due_behind_the_end_goes_off_only_if_it_moves_before() {
+        let mut queue = EventQueue::new(2, at(1 << 40));
+        queue.set(ComponentId(0), Some(at(u64::MAX - 1)));
+        queue.set(ComponentId(1), Some(at(u64::MAX - 1)));
+        queue.set(ComponentId(1), Some(at(1 << 40)));
+        assert_eq!(drain(&mut queue), [(1 << 40, 1)]);
+    }
+
+    #[test]
     fn what_follows_the_next_event_can_be_seen() {
-        let mut queue = EventQueue::new(4);
+        let mut queue = queue(4);
         for (component, time) in [(3, 40), (1, 10), (2, 20), (0, 30)] {
             queue.schedule(ComponentId(component), at(time));
         }
@@ -271,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_component_can_be_woken_again_from_its_own_event() {
-        let mut queue = EventQueue::new(2);
+        let mut queue = queue(2);
         queue.schedule(ComponentId(0), at(1));
         queue.schedule(ComponentId(1), at(2));
         assert_eq!(queue.peek(), Some((at(1), ComponentId(0))));
@@ -303,7 +320,7 @@ mod tests {
         /// Against the time of each component, searched for the first.
         #[test]
         fn whatever_is_set_the_first_that_is_due_comes_next(steps in steps()) {
-            let mut queue = EventQueue::new(6);
+            let mut queue = queue(6);
             let (mut now, mut due) = (0, [u64::MAX; 6]);
             for step in steps {
                 match step {

@@ -99,7 +99,7 @@ impl Network {
         let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], luck, end)).collect();
         let flows = components.flows as usize + components.streams as usize;
         Network {
-            events: EventQueue::new(components.count()),
+            events: EventQueue::new(components.count(), end),
             components,
             links,
             hands_over: link_order.iter().map(|index| routes.foresight[*index].hands_over).collect(),
