@@ -24,8 +24,6 @@ pub struct EventQueue {
     /// What comes next: all timers of the slots of the wheel that are open, and whatever is no timer.
     heap: BinaryHeap<Reverse<Key>>,
     wheel: Wheel,
-    /// What is due before it is in the heap; nothing else is where the wheel is empty.
-    edge: Instant,
     /// What is due behind it never comes.
     end: Instant,
     wakes: Vec<Wake>,
@@ -64,13 +62,7 @@ impl Key {
 impl EventQueue {
     /// An empty queue for components `0 .. components`; timers that are due behind `end` never go off.
     pub fn new(components: usize, end: Instant) -> Self {
-        EventQueue {
-            heap: BinaryHeap::new(),
-            wheel: Wheel::new(),
-            edge: Instant::MAX,
-            end,
-            wakes: vec![Wake::NEVER; components],
-        }
+        EventQueue { heap: BinaryHeap::new(), wheel: Wheel::new(), end, wakes: vec![Wake::NEVER; components] }
     }
 
     /// Makes sure that `component` is woken no later than `at`: an earlier wake-up that is pending stays.
@@ -90,9 +82,7 @@ impl EventQueue {
         let wake = &mut self.wakes[component.0 as usize];
         wake.due = at.unwrap_or(Instant::MAX);
         if wake.due < wake.entry {
-            wake.entry = wake.due;
-            let due = wake.due;
-            self.enter(component, due);
+            self.enter(component);
         }
     }
 
@@ -102,7 +92,7 @@ impl EventQueue {
         loop {
             if let Some(Reverse(key)) = self.heap.peek() {
                 let (at, component) = (key.at(), key.component());
-                if self.wakes[component.0 as usize].due == at && at < self.edge {
+                if self.wakes[component.0 as usize].due == at && at < self.wheel.next() {
                     return Some((at, component));
                 }
             } else if self.wheel.is_empty() {
@@ -115,11 +105,10 @@ impl EventQueue {
     /// The heap does not know what comes next: a slot of the wheel is opened, or the entry on top is renewed.
     #[inline(never)]
     fn settle(&mut self) {
-        if self.heap.peek().is_none_or(|key| key.0.at() >= self.edge) {
+        if self.heap.peek().is_none_or(|key| key.0.at() >= self.wheel.next()) {
             let entries = self.wheel.open();
             entries.iter().for_each(|key| self.renew(*key));
             self.wheel.give_back(entries);
-            self.edge = if self.wheel.is_empty() { Instant::MAX } else { self.wheel.edge() };
         } else if let Some(Reverse(key)) = self.heap.pop() {
             self.renew(key);
         }
@@ -127,23 +116,21 @@ impl EventQueue {
 
     /// An entry came up before its component is due, or is stale.
     fn renew(&mut self, key: Key) {
-        let wake = &mut self.wakes[key.component().0 as usize];
-        if wake.entry == key.at() {
-            wake.entry = wake.due;
-            let due = wake.due;
-            self.enter(key.component(), due);
+        if self.wakes[key.component().0 as usize].entry == key.at() {
+            self.enter(key.component());
         }
     }
 
     /// Makes the entry of a timer.
     #[inline(never)]
-    fn enter(&mut self, component: ComponentId, due: Instant) {
-        let key = Key::new(due, component);
-        if due < self.wheel.edge() {
+    fn enter(&mut self, component: ComponentId) {
+        let wake = &mut self.wakes[component.0 as usize];
+        wake.entry = wake.due;
+        let key = Key::new(wake.due, component);
+        if wake.due < self.wheel.edge() {
             self.heap.push(Reverse(key));
-        } else if due <= self.end {
+        } else if wake.due <= self.end {
             self.wheel.put(key);
-            self.edge = self.wheel.edge();
         }
     }
 

@@ -15,6 +15,8 @@ pub(super) struct Wheel {
     /// Slots opened so far, from the beginning of time.
     opened: u64,
     entries: usize,
+    /// Where the opened slots end, or [`Instant::MAX`] where there are no entries.
+    next: Instant,
     /// What the slot opened last had, and its place in memory for another one.
     spare: Vec<Key>,
 }
@@ -22,7 +24,7 @@ pub(super) struct Wheel {
 impl Wheel {
     /// Without entries, and with no slot opened.
     pub(super) fn new() -> Self {
-        Wheel { slots: vec![Vec::new(); SLOTS], opened: 0, entries: 0, spare: Vec::new() }
+        Wheel { slots: vec![Vec::new(); SLOTS], opened: 0, entries: 0, next: Instant::MAX, spare: Vec::new() }
     }
 
     /// Whether there are no entries.
@@ -37,12 +39,19 @@ impl Wheel {
         Instant::from_nanos(self.opened << SLOT_BITS)
     }
 
+    /// Nothing here is due before.
+    #[inline]
+    pub(super) fn next(&self) -> Instant {
+        self.next
+    }
+
     /// Adds an entry at or behind the edge.
     pub(super) fn put(&mut self, key: Key) {
         debug_assert!(key.at() >= self.edge(), "invariant: what is due in an opened slot is not put into the wheel");
         let slot = key.at().as_nanos() >> SLOT_BITS;
         self.slots[slot as usize % SLOTS].push(key);
         self.entries += 1;
+        self.next = self.edge();
     }
 
     /// Opens the next slot; returns what it had, in no order, some of it for later revolutions.
@@ -51,6 +60,7 @@ impl Wheel {
         let entries = std::mem::replace(slot, std::mem::take(&mut self.spare));
         self.opened += 1;
         self.entries -= entries.len();
+        self.next = if self.is_empty() { Instant::MAX } else { self.edge() };
         entries
     }
 

@@ -4,6 +4,8 @@
 //! Deviations: it remembers the three blocks reported last, as Linux remembers four; of more than three, those
 //! forgotten are not reported again once the others have been filled (RFC 2018 §4 says SHOULD).
 
+use std::iter;
+
 use super::accecn::ReceivedMarks;
 use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
@@ -184,16 +186,16 @@ impl Receiver {
     /// RFC 2018 §4: "The first SACK block MUST specify the contiguous block of data containing the segment
     /// which triggered this ACK"; the others repeat the blocks reported most recently.
     fn note_recent(&mut self, range: (u64, u64)) {
-        let mut kept = [range, (0, 0), (0, 0)];
-        let mut count = 1;
-        for other in self.recent {
-            let is_part = range.0 <= other.0 && other.1 <= range.1;
-            if count < MAX_SACK_BLOCKS && other.1 > self.next && !is_part {
-                kept[count] = other;
-                count += 1;
-            }
-        }
+        let is_part = |other: &(u64, u64)| range.0 <= other.0 && other.1 <= range.1;
+        let blocks = iter::once(range).chain(self.blocks().filter(|other| !is_part(other)));
+        let mut kept = [(0, 0); MAX_SACK_BLOCKS];
+        kept.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);
         self.recent = kept;
+    }
+
+    /// What an ACK may report, the most recent first.
+    fn blocks(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.recent.into_iter().filter(|range| range.1 > self.next)
     }
 
     /// The acknowledgement to send now, also with data of the other direction; nothing is delayed any more.
@@ -224,8 +226,7 @@ impl Receiver {
     #[cold]
     fn sack_blocks(&self) -> SackBlocks {
         let mut sack = SackBlocks::default();
-        let there = self.recent.iter().filter(|range| range.1 > self.next);
-        there.take(self.most_blocks.into()).for_each(|(start, end)| sack.push(self.next, *start, *end));
+        self.blocks().take(self.most_blocks.into()).for_each(|(start, end)| sack.push(self.next, start, end));
         sack
     }
 }

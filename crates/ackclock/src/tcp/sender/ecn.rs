@@ -106,7 +106,7 @@ impl Sender {
     /// the window reduction."
     #[inline]
     pub(super) fn take_cwr(&mut self) -> bool {
-        std::mem::take(&mut self.ecn.cwr_due)
+        self.has_ecn() && std::mem::take(&mut self.ecn.cwr_due)
     }
 
     /// The timer expires; true if it was to delay what comes next, and nothing was lost.

@@ -138,8 +138,7 @@ impl Sender {
         }
         let stamp = self.delivery.stamp(now, self.board.outstanding() == 0);
         self.board.push(self.snd_nxt, len as u32, now, stamp);
-        let ect = self.has_ecn();
-        let cwr = ect && self.take_cwr();
+        let (ect, cwr) = (self.has_ecn(), self.take_cwr());
         let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now, ect, cwr };
         self.snd_nxt += len;
         if self.timed.is_none() && self.times_one_segment() {
