@@ -8,7 +8,7 @@ use super::info::Reading;
 use super::packet::{Flags, IpEcn, Options, Packet};
 use super::settings::Settings;
 use crate::cc::CcContext;
-use crate::tcp::{AckSegment, DataSegment, EcnMode, LossRecovery, Receiver, SackBlocks, Sender, Transport};
+use crate::tcp::{AckSegment, DataEcn, DataSegment, EcnMode, LossRecovery, Receiver, SackBlocks, Sender, Transport};
 use crate::units::{Duration, Instant};
 
 /// RFC 9293 §3.7.1: "If an MSS Option is not received at connection setup, TCP implementations MUST assume a
@@ -266,7 +266,7 @@ impl Connection {
             let ce = packet.ecn == Some(IpEcn::Ce);
             let ect = ce || packet.ecn == Some(IpEcn::Ect);
             let cwr = packet.flags.has(Flags::CWR);
-            let segment = DataSegment { seq: start, len: packet.len, sent_at: now, ect, cwr };
+            let segment = DataSegment { seq: start, len: packet.len, sent_at: now, ecn: DataEcn::new(ect, cwr) };
             ack = self.receiver.on_data(now, &segment, ce);
         }
         // RFC 9293 §3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment should be sent in reply".
@@ -305,7 +305,7 @@ impl Connection {
             && let Some(segment) = self.sender.poll_transmit(now)
         {
             let end = segment.seq + u64::from(segment.len);
-            let mut flags = if segment.cwr { Flags::ACK.with(Flags::CWR) } else { Flags::ACK };
+            let mut flags = if segment.ecn.cwr() { Flags::ACK.with(Flags::CWR) } else { Flags::ACK };
             // The last segment of a write.
             if end == self.written {
                 flags = flags.with(Flags::PSH);
@@ -315,7 +315,7 @@ impl Connection {
                 }
             }
             let ack = self.receiver.acknowledge();
-            let ecn = if segment.ect { IpEcn::Ect } else { IpEcn::NotEct };
+            let ecn = if segment.ecn.ect() { IpEcn::Ect } else { IpEcn::NotEct };
             let packet =
                 Packet { ecn: Some(ecn), flags, seq: script_seq(segment.seq), len: segment.len, ..Packet::default() };
             self.send(now, packet, &ack, sent);

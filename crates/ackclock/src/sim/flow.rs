@@ -87,6 +87,13 @@ impl Flow {
         prefetch(&self.base);
     }
 
+    /// An ACK will come soon, or the timer will expire.
+    #[inline]
+    pub(super) fn prefetch_sender(&self) {
+        prefetch(&self.base);
+        prefetch(&self.sender);
+    }
+
     /// Whether an ACK may come to the sender ahead of time: nothing else is to happen there until then.
     #[inline]
     pub(super) fn hears_ahead(&self, at: Instant) -> bool {
@@ -111,7 +118,7 @@ impl Flow {
     #[inline]
     pub(super) fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
         segment.seq += self.base;
-        let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
+        let ecn = if segment.ecn.ect() { Ecn::Ect } else { Ecn::NotEct };
         let cover = Cover { ecn, ..self.cover(self.forward, segment.len + self.data_overhead) };
         network.send(now, cover, Body::Data(segment));
     }

@@ -12,7 +12,7 @@ use crate::engine::{ComponentId, EventQueue};
 use crate::link::{Ahead, Link, LinkConfig};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
-use crate::qdisc::Verdict;
+use crate::qdisc::{Queued, Verdict};
 use crate::units::Instant;
 
 /// A link as a simulation uses it.
@@ -144,11 +144,14 @@ impl Network {
     }
 
     /// Puts a new packet on its way.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send(&mut self, now: Instant, cover: Cover, body: Body) {
-        let Cover { flow, route, flags, ecn, wire_len } = cover;
-        self.entered.add(wire_len);
-        let packet = Packet { body: self.bodies.keep(body), flow, next_hop: route, wire_len, ecn, flags };
+        let packet = Packet::new(self.bodies.keep(cover.flow, body), &cover);
+        self.set_out(now, packet);
+    }
+
+    fn set_out(&mut self, now: Instant, packet: Packet) {
+        self.entered.add(packet.wire_len());
         if let Some(tracer) = &mut self.tracer {
             tracer.sent(packet, &self.bodies);
         }
@@ -178,20 +181,21 @@ impl Network {
     /// Moves packets on that leave links ahead of time, up to one that comes to the end of its route: when, by which
     /// link, and the packet. To be asked until there is none before the next event.
     ///
-    /// Only what `may_arrive` does so; it is told of the time, the packet, what it carries, and whether nothing follows.
+    /// Only what `may_arrive` does so; it is told of the time, the flow, what it carries, and whether nothing follows.
     #[inline(always)]
     pub(super) fn next_ahead(
         &mut self,
-        may_arrive: impl Fn(Instant, &Packet, &Body, bool) -> bool,
+        may_arrive: impl Fn(Instant, usize, &Body, bool) -> bool,
     ) -> Option<(Instant, u32, Packet)> {
         loop {
             let link = self.touched.pop()?;
             let (hops, bodies, horizon) = (&self.hops, &self.bodies, self.horizon);
             let state = &mut self.links[link as usize];
-            let taken = state.take_ahead(|at, packet, is_last| match hops[packet.next_hop as usize] {
+            let taken = state.take_ahead(|at, packet, is_last| match hops[packet.next_hop()] {
                 Hop::Link { takes_ahead: true, .. } => Ahead::Take,
                 Hop::End { ahead: true }
-                    if at <= horizon && may_arrive(at, packet, bodies.get(packet.body), is_last) =>
+                    if at <= horizon
+                        && may_arrive(at, bodies.flow(packet.body()), bodies.get(packet.body()), is_last) =>
                 {
                     Ahead::Take
                 }
@@ -219,7 +223,7 @@ impl Network {
     /// A packet enters the next link of its route, or comes back from its end.
     #[inline(always)]
     fn go_on(&mut self, now: Instant, packet: Packet) -> Option<Packet> {
-        match self.hops[packet.next_hop as usize] {
+        match self.hops[packet.next_hop()] {
             Hop::Link { link, hands_over, .. } => {
                 self.enter(now, link, hands_over, packet);
                 None
@@ -243,11 +247,11 @@ impl Network {
     /// What a packet carried to the end of its route.
     #[inline]
     pub(super) fn open(&mut self, now: Instant, packet: Packet) -> Body {
-        let body = self.bodies.take(packet.body);
+        let body = self.bodies.take(packet.body());
         if matches!(body, Body::Corrupted { .. }) {
             self.discard(now, packet);
         } else {
-            self.arrived.add(packet.wire_len);
+            self.arrived.add(packet.wire_len());
         }
         body
     }
@@ -255,7 +259,7 @@ impl Network {
     /// A packet enters a link.
     #[inline(always)]
     fn enter(&mut self, now: Instant, link: u32, hands_over: bool, mut packet: Packet) {
-        packet.next_hop += 1;
+        packet.enter_hop();
         self.trace(now, link, packet, PacketEvent::Enter);
         let state = &mut self.links[link as usize];
         // While packets are under way a wake-up is pending.
@@ -277,16 +281,16 @@ impl Network {
     /// A packet as it comes out of an impaired link.
     #[cold]
     fn harmed(&mut self, mut packet: Packet) -> Packet {
-        let harm = packet.flags.take_harm();
+        let harm = packet.take_harm();
         if harm.is_doubled() {
-            let shared = packet.body;
-            packet.body = self.bodies.keep_copy(shared);
+            let shared = packet.body();
+            packet.set_body(self.bodies.keep_copy(shared));
             if let Some(tracer) = &mut self.tracer {
-                tracer.doubled(shared, packet.body);
+                tracer.doubled(shared, packet.body());
             }
         }
         if harm.is_corrupted() {
-            self.bodies.corrupt(packet.body);
+            self.bodies.corrupt(packet.body());
         }
         packet
     }
@@ -295,7 +299,7 @@ impl Network {
     fn forget_lost(&mut self, link: u32) {
         while let Some((at, packet)) = self.links[link as usize].take_lost() {
             self.trace(at, link, packet, PacketEvent::Lose);
-            self.bodies.take(packet.body);
+            self.bodies.take(packet.body());
         }
     }
 
@@ -315,14 +319,14 @@ impl Network {
 
     fn drop_at(&mut self, now: Instant, link: u32, packet: Packet) {
         self.trace(now, link, packet, PacketEvent::Drop);
-        self.bodies.take(packet.body);
+        self.bodies.take(packet.body());
     }
 
     /// A checksum is wrong.
     #[cold]
     fn discard(&mut self, now: Instant, packet: Packet) {
-        self.corrupted.add(packet.wire_len);
-        if let Hop::Link { link, .. } = self.hops[packet.next_hop as usize - 1] {
+        self.corrupted.add(packet.wire_len());
+        if let Hop::Link { link, .. } = self.hops[packet.next_hop() - 1] {
             self.trace(now, link, packet, PacketEvent::Discard);
         }
     }

@@ -6,21 +6,65 @@ use crate::prefetch::prefetch;
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
 
-/// What travels through links: everything a hop needs to know, in whole words, which copy fastest.
+/// What travels through links: everything a hop needs to know, in two words, which stay in registers where it moves on.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
+    /// The place of its body, and above it the index of the next hop in the table of routes.
+    way: u64,
+    /// Flags, above them the bytes on the wire, and on top the ECN field.
+    header: u64,
+}
+
+impl Packet {
+    const HOP_SHIFT: u32 = 32;
+    const LEN_SHIFT: u32 = 32;
+    const LEN_BITS: u32 = 30;
+    const ECN_SHIFT: u32 = Self::LEN_SHIFT + Self::LEN_BITS;
+
+    /// A packet that sets out.
+    #[inline]
+    pub fn new(body: BodyId, cover: &Cover) -> Self {
+        let Cover { route, flags, ecn, wire_len, .. } = *cover;
+        debug_assert!(wire_len >> Self::LEN_BITS == 0, "invariant: a packet is far below a gigabyte");
+        Packet {
+            way: u64::from(route) << Self::HOP_SHIFT | u64::from(body.0),
+            header: (ecn as u64) << Self::ECN_SHIFT | u64::from(wire_len) << Self::LEN_SHIFT | u64::from(flags.0),
+        }
+    }
+
     /// Where its body is kept.
-    pub body: BodyId,
-    /// The flow it belongs to, as the simulation numbers them.
-    pub flow: u32,
+    #[inline]
+    pub fn body(self) -> BodyId {
+        BodyId(self.way as u32)
+    }
+
+    /// From now on its body is this one.
+    pub fn set_body(&mut self, body: BodyId) {
+        self.way = self.way >> Self::HOP_SHIFT << Self::HOP_SHIFT | u64::from(body.0);
+    }
+
     /// Index of the next hop in the table of routes.
-    pub next_hop: u32,
-    /// Bytes on the wire.
-    pub wire_len: u32,
-    /// The ECN field.
-    pub ecn: Ecn,
-    /// What else there is to say of it.
-    pub flags: Flags,
+    #[inline]
+    pub fn next_hop(self) -> usize {
+        (self.way >> Self::HOP_SHIFT) as usize
+    }
+
+    /// It enters the next hop.
+    #[inline]
+    pub fn enter_hop(&mut self) {
+        self.way += 1 << Self::HOP_SHIFT;
+    }
+
+    fn flags(self) -> Flags {
+        Flags(self.header as u32)
+    }
+
+    /// Its flags; what the link has done is forgotten.
+    pub fn take_harm(&mut self) -> Flags {
+        let all = self.flags();
+        self.header &= !u64::from(Flags::HARM);
+        all
+    }
 }
 
 /// What there is to say of a packet in one word: whose it is, its profile, and what the link that it crosses does to it,
@@ -31,6 +75,7 @@ pub struct Flags(u32);
 impl Flags {
     const CORRUPTED: u32 = 1;
     const DOUBLED: u32 = 2;
+    const HARM: u32 = Self::CORRUPTED | Self::DOUBLED;
     const IN_PROFILE: u32 = 4;
 
     /// Where the hash of the flow begins.
@@ -53,48 +98,45 @@ impl Flags {
     pub fn is_doubled(self) -> bool {
         self.0 & Self::DOUBLED != 0
     }
-
-    /// These flags; what the link has done is forgotten.
-    pub fn take_harm(&mut self) -> Self {
-        let all = *self;
-        self.0 &= !(Self::CORRUPTED | Self::DOUBLED);
-        all
-    }
 }
 
 impl Queued for Packet {
     #[inline]
     fn wire_len(&self) -> u32 {
-        self.wire_len
+        (self.header >> Self::LEN_SHIFT) as u32 & ((1 << Self::LEN_BITS) - 1)
     }
 
     fn flow_hash(&self) -> u64 {
-        u64::from(self.flags.0 >> Flags::HASH_SHIFT)
+        u64::from(self.flags().0 >> Flags::HASH_SHIFT)
     }
 
     fn ecn(&self) -> Ecn {
-        self.ecn
+        match self.header >> Self::ECN_SHIFT {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect,
+            _ => Ecn::Ce,
+        }
     }
 
     fn mark(&mut self) {
-        self.ecn = Ecn::Ce;
+        self.header = self.header & !(0b11 << Self::ECN_SHIFT) | (Ecn::Ce as u64) << Self::ECN_SHIFT;
     }
 
     #[inline]
     fn in_profile(&self) -> bool {
-        self.flags.0 & Flags::IN_PROFILE != 0
+        self.flags().0 & Flags::IN_PROFILE != 0
     }
 }
 
 impl Carried for Packet {
     fn corrupt(&mut self) {
-        self.flags.0 |= Flags::CORRUPTED;
+        self.header |= u64::from(Flags::CORRUPTED);
     }
 
     /// The second packet has the body, and the first needs a copy of it when it comes out.
     fn double(&mut self) -> Self {
         let second = *self;
-        self.flags.0 |= Flags::DOUBLED;
+        self.header |= u64::from(Flags::DOUBLED);
         second
     }
 }
@@ -164,24 +206,33 @@ impl BodyId {
     }
 }
 
-/// The bodies of all packets under way. A place that was given back is used again.
+/// The bodies of all packets under way, and whose they are. A place that was given back is used again.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
     places: Vec<Body>,
+    flows: Vec<u32>,
     free: Vec<BodyId>,
 }
 
 impl Bodies {
-    /// Keeps a body until it is taken.
-    #[inline]
-    pub fn keep(&mut self, body: Body) -> BodyId {
+    /// Keeps a body of this flow, as the simulation numbers them, until it is taken.
+    #[inline(always)]
+    pub fn keep(&mut self, flow: u32, body: Body) -> BodyId {
         if let Some(id) = self.free.pop() {
             self.places[id.0 as usize] = body;
+            self.flows[id.0 as usize] = flow;
             return id;
         }
         let id = BodyId(self.places.len() as u32);
         self.places.push(body);
+        self.flows.push(flow);
         id
+    }
+
+    /// The flow that a packet belongs to.
+    #[inline]
+    pub fn flow(&self, id: BodyId) -> usize {
+        self.flows[id.0 as usize] as usize
     }
 
     /// A body that is kept.
@@ -198,7 +249,7 @@ impl Bodies {
 
     /// Keeps another body like this one.
     pub fn keep_copy(&mut self, id: BodyId) -> BodyId {
-        self.keep(*self.get(id))
+        self.keep(self.flows[id.0 as usize], *self.get(id))
     }
 
     /// Some bits of a body have become wrong.
@@ -225,16 +276,17 @@ impl Bodies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::DataEcn;
     use crate::units::Instant;
 
     #[test]
     fn places_are_used_again() {
-        let body = |seq| Body::Data(DataSegment { seq, len: 1, sent_at: Instant::ZERO, ect: false, cwr: false });
+        let body = |seq| Body::Data(DataSegment { seq, len: 1, sent_at: Instant::ZERO, ecn: DataEcn::default() });
         let mut bodies = Bodies::default();
-        let (first, second) = (bodies.keep(body(1)), bodies.keep(body(2)));
+        let (first, second) = (bodies.keep(0, body(1)), bodies.keep(7, body(2)));
         assert!(matches!(bodies.take(first), Body::Data(DataSegment { seq: 1, .. })));
-        assert_eq!(bodies.keep(body(3)), first);
+        assert_eq!(bodies.keep(8, body(3)), first);
         assert!(matches!(bodies.take(second), Body::Data(DataSegment { seq: 2, .. })));
-        assert_eq!(bodies.len(), 1);
+        assert_eq!((bodies.len(), bodies.flow(first)), (1, 8));
     }
 }

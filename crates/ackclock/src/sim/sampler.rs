@@ -66,7 +66,7 @@ impl Sampler {
         &mut self,
         now: Instant,
         flows: &[Flow],
-        links: &[Packets],
+        links: &mut [Packets],
         flow_rank: &[usize],
         link_rank: &[usize],
     ) -> Instant {
@@ -89,7 +89,8 @@ impl Sampler {
         }
         let columns = &mut self.samples.links;
         for (position, index) in self.links.iter().enumerate() {
-            let link = &links[link_rank[*index]];
+            let link = &mut links[link_rank[*index]];
+            link.advance(now);
             let (backlog_packets, backlog_bytes) = link.backlog();
             let counters = link.counters();
             columns.time_ns.push(time_ns);

@@ -18,8 +18,7 @@ use super::transfer::Group;
 use crate::cc::{Cc, CongestionControl};
 use crate::engine::ComponentId;
 use crate::luck::Luck;
-use crate::prefetch::prefetch;
-use crate::qdisc::Ecn;
+use crate::qdisc::{Ecn, Queued};
 use crate::units::Instant;
 
 /// Events between two looks at the stop flag.
@@ -149,7 +148,7 @@ impl<'plan> Simulation<'plan> {
             if are_many(&self.flows)
                 && let Some(index) = self.network.next_sender()
             {
-                prefetch(&self.flows[index].sender);
+                self.flows[index].prefetch_sender();
             }
             match self.network.components.component(id) {
                 Component::Link(link) => {
@@ -182,8 +181,8 @@ impl<'plan> Simulation<'plan> {
     #[inline(always)]
     fn next_ahead(&mut self) -> Option<(Instant, u32, Packet)> {
         let (flows, has_slots) = (&self.flows, !self.groups.is_empty());
-        self.network.next_ahead(|at, packet, body, is_last| {
-            let Some(flow) = flows.get(packet.flow as usize) else { return true };
+        self.network.next_ahead(|at, flow, body, is_last| {
+            let Some(flow) = flows.get(flow) else { return true };
             if matches!(body, Body::Ack(_)) {
                 return flow.hears_ahead(at);
             }
@@ -240,8 +239,8 @@ impl<'plan> Simulation<'plan> {
                 self.network.horizon = self.next_sample;
             }
             Component::Sampling => {
-                self.network.advance(now);
-                let next = self.sampler.sample(now, &self.flows, &self.network.links, &self.flow_rank, &self.link_rank);
+                let links = &mut self.network.links;
+                let next = self.sampler.sample(now, &self.flows, links, &self.flow_rank, &self.link_rank);
                 self.network.events.finish(id, Some(next));
                 self.next_sample = next.min(end);
                 self.network.horizon = self.next_sample.min(self.warmup_ends);
@@ -252,14 +251,14 @@ impl<'plan> Simulation<'plan> {
     /// A packet has reached the end of its route, over this link.
     #[inline]
     fn on_arrival(&mut self, now: Instant, link: u32, packet: Packet) {
-        let index = packet.flow as usize;
+        let index = self.network.bodies.flow(packet.body());
         match self.network.open(now, packet) {
             Body::Data(mut segment) => {
                 self.ask_ahead(link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
                 let flow = &mut self.flows[index];
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
-                let ack = flow.receiver.on_data(now, &segment, packet.ecn == Ecn::Ce);
+                let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
                 let responds = flow.receiver.delivered() >= flow.awaited;
                 match ack {
                     Some(ack) => flow.send_ack(now, ack, &mut self.network),
@@ -270,7 +269,7 @@ impl<'plan> Simulation<'plan> {
                 }
             }
             Body::Ack(mut ack) => {
-                self.ask_ahead(link, |flow| prefetch(&flow.sender), |flow| flow.sender.prefetch_lists());
+                self.ask_ahead(link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
                 let flow = &mut self.flows[index];
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
@@ -296,9 +295,9 @@ impl<'plan> Simulation<'plan> {
     fn ask_ahead(&self, link: u32, for_ends: impl Fn(&Flow), for_lists: impl Fn(&Flow)) {
         let link = &self.network.links[link as usize];
         let Some(far) = link.under_way(FAR) else { return };
-        self.network.bodies.prefetch(far.body);
+        self.network.bodies.prefetch(far.body());
         if are_many(&self.flows) {
-            let flow_of = |packet: &Packet| self.flows.get(packet.flow as usize);
+            let flow_of = |packet: &Packet| self.flows.get(self.network.bodies.flow(packet.body()));
             flow_of(far).into_iter().for_each(for_ends);
             link.under_way(NEAR).and_then(flow_of).into_iter().for_each(for_lists);
         }

@@ -37,12 +37,12 @@ impl Tracer {
     #[cold]
     pub(super) fn sent(&mut self, packet: Packet, bodies: &Bodies) {
         let mut resent = false;
-        if let Body::Data(segment) = bodies.get(packet.body) {
-            let sent_to = &mut self.sent_to[packet.flow as usize];
+        if let Body::Data(segment) = bodies.get(packet.body()) {
+            let sent_to = &mut self.sent_to[bodies.flow(packet.body())];
             resent = segment.seq < *sent_to;
             *sent_to = (*sent_to).max(segment.seq + u64::from(segment.len));
         }
-        self.note_resent(packet.body, resent);
+        self.note_resent(packet.body(), resent);
     }
 
     /// A doubled packet has got a body of its own.
@@ -62,10 +62,10 @@ impl Tracer {
     /// Something happens to a packet at a link.
     #[cold]
     pub(super) fn packet(&mut self, time: Instant, link: u32, packet: Packet, event: PacketEvent, bodies: &Bodies) {
-        let (seq, len) = bodies.get(packet.body).position();
-        let flow = packet.flow;
-        let (retransmission, cwnd) = (self.resent[packet.body.place()], self.cwnd[flow as usize]);
-        self.rows.push(Row { time, link, flow, event, seq, len, retransmission, cwnd });
+        let (seq, len) = bodies.get(packet.body()).position();
+        let flow = bodies.flow(packet.body());
+        let (retransmission, cwnd) = (self.resent[packet.body().place()], self.cwnd[flow]);
+        self.rows.push(Row { time, link, flow: flow as u32, event, seq, len, retransmission, cwnd });
     }
 
     /// The window of a flow, after it was told of something.

@@ -44,7 +44,7 @@ impl ReceivedMarks {
         if marked {
             self.cep = self.cep.wrapping_add(1);
             self.ceb = self.ceb.wrapping_add(segment.len);
-        } else if segment.ect {
+        } else if segment.ecn.ect() {
             self.e0b = self.e0b.wrapping_add(segment.len);
         }
         let changes = marked && !self.last_was_marked;
@@ -116,6 +116,7 @@ fn missing_rounds(bytes: u32, mss: u32, least: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::segment::DataEcn;
     use crate::units::Instant;
 
     const MSS: u32 = 1460;
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn the_receiver_counts_modulo_the_width_of_the_fields() {
         let mut marks = ReceivedMarks::default();
-        let segment = DataSegment { seq: 0, len: 1000, sent_at: Instant::ZERO, ect: true, cwr: false };
+        let segment = DataSegment { seq: 0, len: 1000, sent_at: Instant::ZERO, ecn: DataEcn::new(true, false) };
         assert_eq!(marks.feedback(), EcnFeedback::AccEcn { ace: 5, option: Some(AccEcnOption { e0b: 1, ceb: 0 }) });
         assert!(!marks.note(&segment, false), "nothing is marked");
         assert!(marks.note(&segment, true), "the first mark is news");
@@ -141,7 +142,7 @@ mod tests {
             EcnFeedback::AccEcn { ace: 7, option: Some(AccEcnOption { e0b: 1001, ceb: 2000 }) }
         );
         marks.note(&segment, true);
-        marks.note(&DataSegment { ect: false, ..segment }, false);
+        marks.note(&DataSegment { ecn: DataEcn::default(), ..segment }, false);
         for _ in 0..16_777 {
             marks.note(&segment, true);
         }

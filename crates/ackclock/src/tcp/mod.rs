@@ -13,7 +13,7 @@ mod transport;
 
 pub use receiver::Receiver;
 pub use rtt::Rtt;
-pub use segment::{AccEcnOption, AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
+pub use segment::{AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 pub use sender::{RepairState, Sender, SenderCounters, SenderInfo};
 pub use transport::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,

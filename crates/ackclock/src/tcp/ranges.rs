@@ -32,6 +32,22 @@ impl RangeSet {
         if start >= end {
             return (start, start);
         }
+        // Mostly it is the last range that grows, or one behind it that begins.
+        match self.ranges.back_mut() {
+            Some(last) if start < last.0 => {}
+            Some(last) if start <= last.1 => {
+                if end > last.1 {
+                    on_new(last.1, end, (last.0, end));
+                    last.1 = end;
+                }
+                return *last;
+            }
+            _ => {
+                self.ranges.push_back((start, end));
+                on_new(start, end, (start, end));
+                return (start, end);
+            }
+        }
         // The ranges that overlap or touch are `first .. last`.
         let first = self.ranges.partition_point(|range| range.1 < start);
         let touching = self.ranges.iter().skip(first).take_while(|range| range.0 <= end).count();
@@ -53,7 +69,9 @@ impl RangeSet {
             on_new(covered, end, whole);
         }
         self.ranges[first] = whole;
-        self.ranges.drain(first + 1..last);
+        if touching > 1 {
+            self.ranges.drain(first + 1..last);
+        }
         whole
     }
 

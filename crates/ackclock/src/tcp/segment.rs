@@ -14,10 +14,35 @@ pub struct DataSegment {
     pub len: u32,
     /// The sender's clock, which the receiver echoes (RFC 7323).
     pub sent_at: Instant,
+    /// What it says of marks.
+    pub ecn: DataEcn,
+}
+
+/// What data say of marks, in one byte, which processors copy without waiting for what was just written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataEcn(u8);
+
+impl DataEcn {
+    const ECT: u8 = 1;
+    const CWR: u8 = 2;
+
+    /// Of data that are ECN-capable or not, and say that the sender has reduced its window or not.
+    #[inline]
+    pub fn new(ect: bool, cwr: bool) -> Self {
+        DataEcn((u8::from(ect) * Self::ECT) | (u8::from(cwr) * Self::CWR))
+    }
+
     /// Whether the packet is ECN-capable: a router may mark it.
-    pub ect: bool,
+    #[inline]
+    pub fn ect(self) -> bool {
+        self.0 & Self::ECT != 0
+    }
+
     /// RFC 3168's CWR: the sender has reduced its window.
-    pub cwr: bool,
+    #[inline]
+    pub fn cwr(self) -> bool {
+        self.0 & Self::CWR != 0
+    }
 }
 
 /// An acknowledgement.

@@ -1,7 +1,7 @@
 //! Reassembly against a plain array of bytes.
 
 use super::Input;
-use crate::tcp::{AckSegment, DataSegment, EcnFeedback, EcnMode, MAX_SACK_BLOCKS, Receiver, Transport};
+use crate::tcp::{AckSegment, DataEcn, DataSegment, EcnFeedback, EcnMode, MAX_SACK_BLOCKS, Receiver, Transport};
 use crate::units::{Duration, Instant};
 
 /// Feeds a receiver with segments in any order, overlapping and repeated, and checks every ACK: it acknowledges
@@ -29,7 +29,8 @@ pub fn fuzz_receiver(data: &[u8]) {
         }
         assert!(model.deadline.is_none_or(|deadline| deadline > now), "a delayed ACK after its time");
         let (ce, cwr) = (start % 16 == 15, start % 16 == 14);
-        let segment = DataSegment { seq: start, len: 1 + (shape / 16) as u32, sent_at: now, ect: true, cwr };
+        let segment =
+            DataSegment { seq: start, len: 1 + (shape / 16) as u32, sent_at: now, ecn: DataEcn::new(true, cwr) };
         let at_once = model.receive(&segment, ce, &transport, now);
         match receiver.on_data(now, &segment, ce) {
             Some(ack) => model.check(&ack, &transport, Some(&segment)),
@@ -115,7 +116,7 @@ impl Model {
         if counts {
             self.last_was_marked = ce;
         }
-        self.echoes = ce || self.echoes && !segment.cwr;
+        self.echoes = ce || self.echoes && !segment.ecn.cwr();
         self.ce_unacknowledged |= ce;
         self.history.insert(0, segment.seq);
         self.unacknowledged += 1;

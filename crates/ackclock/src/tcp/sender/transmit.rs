@@ -3,7 +3,7 @@
 use super::{CountedPipe, Sender, State};
 use crate::cc::Sent;
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
-use crate::tcp::segment::DataSegment;
+use crate::tcp::segment::{DataEcn, DataSegment};
 use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, LossRecovery, RttSamples};
 use crate::units::Instant;
 
@@ -20,7 +20,9 @@ impl Sender {
                 return Some(self.retransmit(now, index, true));
             }
         }
-        if let State::FastRecovery { counted: CountedPipe { owed: 1.., .. }, .. } = self.state {
+        if self.counts_duplicates
+            && let State::FastRecovery { counted: CountedPipe { owed: 1.., .. }, .. } = self.state
+        {
             return self.send_owed(now);
         }
         if self.in_flight_for_window() >= self.window() {
@@ -37,8 +39,8 @@ impl Sender {
     /// What comes next, if there is anything.
     #[inline]
     fn next_segment(&mut self, now: Instant) -> Option<DataSegment> {
-        if let State::FastRecovery { counted, .. } = self.state
-            && self.counts_duplicates
+        if self.counts_duplicates
+            && let State::FastRecovery { counted, .. } = self.state
         {
             return self.send_counted(now, counted);
         }
@@ -55,7 +57,7 @@ impl Sender {
     /// The one place where a window in fractions becomes whole segments.
     #[inline]
     pub(super) fn window(&self) -> i64 {
-        let limited_transmit = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
+        let limited_transmit = if self.limits_transmit { self.limited_transmit() } else { 0 };
         (self.cc.cwnd() as i64 + self.inflation).max(1) + limited_transmit
     }
 
@@ -84,11 +86,12 @@ impl Sender {
     /// What the window is compared with.
     #[inline]
     pub(super) fn in_flight_for_window(&self) -> i64 {
-        i64::from(match self.state {
-            State::Open if self.hides_sacked => self.board.outstanding(),
-            State::FastRecovery { counted, .. } if self.counts_duplicates => return counted.segments,
-            _ => self.board.pipe(),
-        })
+        match self.state {
+            _ if !self.hides_sacked => i64::from(self.board.pipe()),
+            State::Open => i64::from(self.board.outstanding()),
+            State::FastRecovery { counted, .. } if self.counts_duplicates => counted.segments,
+            State::FastRecovery { .. } | State::Restarted { .. } => i64::from(self.board.pipe()),
+        }
     }
 
     /// Fall and Floyd's order: every hole once, then new data.
@@ -138,8 +141,8 @@ impl Sender {
         }
         let stamp = self.delivery.stamp(now, self.board.outstanding() == 0);
         self.board.push(self.snd_nxt, len as u32, now, stamp);
-        let (ect, cwr) = (self.has_ecn(), self.take_cwr());
-        let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now, ect, cwr };
+        let ecn = DataEcn::new(self.has_ecn(), self.take_cwr());
+        let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now, ecn };
         self.snd_nxt += len;
         if self.timed.is_none() && self.times_one_segment() {
             self.timed = Some((self.snd_nxt, now));
@@ -177,11 +180,11 @@ impl Sender {
         // RFC 3168 §6.1.5: "ECN-capable TCP implementations MUST NOT set either ECT codepoint (ECT(0) or ECT(1)) in the
         // IP header for retransmitted data packets"; §6.1.2: "the CWR bit in the TCP header SHOULD NOT be set on
         // retransmitted packets."
-        let (ect, cwr) = match self.transport.variations.ecn_retransmissions {
-            EcnRetransmissions::Plain => (false, false),
-            EcnRetransmissions::LikeNew => (self.has_ecn(), self.take_cwr()),
+        let ecn = match self.transport.variations.ecn_retransmissions {
+            EcnRetransmissions::Plain => DataEcn::default(),
+            EcnRetransmissions::LikeNew => DataEcn::new(self.has_ecn(), self.take_cwr()),
         };
-        let segment = DataSegment { seq, len, sent_at: now, ect, cwr };
+        let segment = DataSegment { seq, len, sent_at: now, ecn };
         self.note_sent(now, &segment, true);
         segment
     }

@@ -25,7 +25,7 @@ fn a_sender_without_ecn_sends_plain_packets_and_hears_no_echo() {
     let mut tcp = Driven::new(LossRecovery::Sack, 4.0);
     tcp.sent();
     let sent = tcp.echo(1, true);
-    assert!(sent.iter().all(|segment| !segment.ect && !segment.cwr), "{sent:?}");
+    assert!(sent.iter().all(|segment| !segment.ecn.ect() && !segment.ecn.cwr()), "{sent:?}");
     assert_eq!((tcp.cwnd(), tcp.sender.counters().ecn_events), (5.0, 0));
 }
 
@@ -52,9 +52,12 @@ fn an_echo_cuts_once_a_window_and_is_answered_once() {
     // Seven in flight; the fourth ACK makes room.
     assert_eq!(tcp.echo(4, true), []);
     let sent = tcp.echo(5, true);
-    assert_eq!(sent.iter().map(|s| (s.seq / MSS, s.ect, s.cwr)).collect::<Vec<_>>(), [(8, true, true)]);
+    assert_eq!(sent.iter().map(|s| (s.seq / MSS, s.ecn.ect(), s.ecn.cwr())).collect::<Vec<_>>(), [(8, true, true)]);
     let sent = tcp.echo(8, true);
-    assert_eq!(sent.iter().map(|s| (s.seq / MSS, s.ect, s.cwr)).collect::<Vec<_>>().first(), Some(&(9, true, false)));
+    assert_eq!(
+        sent.iter().map(|s| (s.seq / MSS, s.ecn.ect(), s.ecn.cwr())).collect::<Vec<_>>().first(),
+        Some(&(9, true, false))
+    );
     assert_eq!(tcp.cwnd(), 4.0, "everything so far was sent before the answer");
     tcp.echo(9, true);
     assert_eq!(tcp.cwnd(), 2.0);
@@ -72,7 +75,7 @@ fn a_loss_in_a_window_that_was_cut_for_a_mark_is_repaired_and_no_second_event() 
         tcp.echo(1, true);
         let sent = tcp.echo(1, true);
         let retransmission = sent.first().expect("a retransmission");
-        assert_eq!((retransmission.seq, retransmission.ect, retransmission.cwr), (MSS, false, false));
+        assert_eq!((retransmission.seq, retransmission.ecn.ect(), retransmission.ecn.cwr()), (MSS, false, false));
         assert_eq!((tcp.cwnd(), tcp.sender.phase()), (4.0, Phase::FastRecovery), "{recovery:?}");
         assert_eq!(tcp.sender.counters().congestion_events, 1);
     }
@@ -174,7 +177,7 @@ fn an_algorithm_need_not_react_and_the_receiver_is_answered_all_the_same() {
     let mut tcp = Driven::of(transport, Cc::Custom(Box::new(Deaf(1.0))));
     tcp.sent();
     let sent = tcp.echo(1, true);
-    assert_eq!(sent.iter().map(|s| (s.seq / MSS, s.cwr)).collect::<Vec<_>>(), [(1, true)]);
+    assert_eq!(sent.iter().map(|s| (s.seq / MSS, s.ecn.cwr())).collect::<Vec<_>>(), [(1, true)]);
     assert_eq!((tcp.cwnd(), tcp.sender.counters().ecn_events), (1.0, 1));
 }
 
@@ -189,7 +192,7 @@ fn retransmissions_may_be_as_new_data_as_in_ns2() {
         tcp.echo(0, false);
         tcp.echo(0, false);
         let sent = tcp.echo(0, false);
-        (sent[0].seq, sent[0].ect, sent[0].cwr)
+        (sent[0].seq, sent[0].ecn.ect(), sent[0].ecn.cwr())
     };
     assert_eq!(retransmission(EcnRetransmissions::Plain), (0, false, false));
     assert_eq!(retransmission(EcnRetransmissions::LikeNew), (0, true, true));
@@ -201,7 +204,7 @@ fn accurate_feedback_counts_marks_and_cuts_once_a_window() {
         transport.ecn = EcnMode::AccEcn;
         transport.timestamps = true;
     });
-    assert!(std::iter::from_fn(|| tcp.sender.poll_transmit(tcp.now)).all(|segment| segment.ect));
+    assert!(std::iter::from_fn(|| tcp.sender.poll_transmit(tcp.now)).all(|segment| segment.ecn.ect()));
     let feed_echoing = |tcp: &mut Driven, ack: u64, marks: u32, echo: Instant| {
         tcp.now += Duration::from_millis(1);
         let option = Some(AccEcnOption { e0b: 1, ceb: marks * MSS as u32 });
@@ -215,7 +218,7 @@ fn accurate_feedback_counts_marks_and_cuts_once_a_window() {
     assert_eq!((tcp.cwnd(), tcp.sender.counters().ce_reported), (4.0, 2));
     // Three more in the same window: counted, and no second cut.
     let sent = feed(&mut tcp, 6, 5);
-    assert!(!sent.is_empty() && sent.iter().all(|segment| segment.ect && !segment.cwr), "{sent:?}");
+    assert!(!sent.is_empty() && sent.iter().all(|segment| segment.ecn.ect() && !segment.ecn.cwr()), "{sent:?}");
     assert_eq!((tcp.cwnd(), tcp.sender.counters().ce_reported), (4.0, 5));
     // An ACK that acknowledges nothing may be an old one, and is asked only if it echoes a later timestamp.
     feed(&mut tcp, 6, 7);
