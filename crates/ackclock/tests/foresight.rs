@@ -26,6 +26,7 @@ fn traced(plan: &Plan) -> RunResult {
 const TRAFFIC: (&str, &str) = ("traffic.toml", include_str!("../../../bench/golden/traffic.toml"));
 const LINKS: (&str, &str) = ("links.toml", include_str!("../../../bench/golden/links.toml"));
 const DUMBBELL: (&str, &str) = ("dumbbell.toml", include_str!("../../../bench/golden/dumbbell.toml"));
+const W1: (&str, &str) = ("w1.toml", include_str!("../../../bench/w1.toml"));
 const TIES: (&str, &str) = ("ties.toml", include_str!("../../../bench/golden/ties.toml"));
 const PARKING_LOT: (&str, &str) = ("parking-lot.toml", include_str!("../../../bench/golden/parking-lot.toml"));
 const TOPOLOGY_B: (&str, &str) = ("topology-b.toml", include_str!("../../../examples/topology-b.toml"));
@@ -48,8 +49,11 @@ fn a_run_that_looks_at_every_packet_has_the_same_result() {
         ),
         (TRAFFIC, &["sampling.interval=1 ms", "transport.ecn=classic", "topology.queue=red"]),
         (DUMBBELL, &["sampling.interval=none"]),
+        (DUMBBELL, &["sampling.interval=1 ms", "sampling.flows=1", "duration=5 s"]),
+        (DUMBBELL, &["sampling.interval=1 ms", "flows.test.count=800", "duration=2 s", "warmup=500 ms"]),
         (DUMBBELL, &["transport.delayed_ack=100 ms"]),
         (DUMBBELL, &["transport.max_burst=2", "topology.access={ rate = '100 Mbit/s', delay = '1 ms' }"]),
+        (W1, &["sampling.interval=1 ms", "sampling.flows=0", "duration=3 s"]),
         (TIES, &[]),
         (LINKS, &["duration=5 s", "sampling.interval=1 ms"]),
         (PARKING_LOT, &["duration=10 s"]),

@@ -13,6 +13,10 @@ pub(super) struct Foresight {
     pub(super) takes: bool,
     /// Packets whose route ends with it arrive ahead of time.
     pub(super) ends: bool,
+    /// Samples show what comes of some of these arrivals.
+    pub(super) shows: bool,
+    /// Several routes end with it.
+    pub(super) shared: bool,
     /// Some of what comes out of it does one or the other.
     pub(super) hands_over: bool,
 }
@@ -21,10 +25,12 @@ pub(super) struct Foresight {
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     feeder: Option<Feeder>,
-    /// Routes end with it.
-    has_ends: bool,
+    /// Routes that end with it.
+    ends: u32,
     /// And one of them must not do so ahead of time.
     waits: bool,
+    /// Samples show what comes of one of them.
+    shows: bool,
 }
 
 /// What puts packets into a link.
@@ -47,9 +53,10 @@ impl Known {
         }
     }
 
-    fn ends(&mut self, ahead: bool) {
-        self.has_ends = true;
+    fn ends(&mut self, ahead: bool, shows: bool) {
+        self.ends += 1;
         self.waits |= !ahead;
+        self.shows |= shows;
     }
 }
 
@@ -68,22 +75,25 @@ pub(super) fn foresee(plan: &Plan) -> Vec<Foresight> {
         feed(&mut links, Feeder::Source, &source.forward);
     }
     for (number, flow) in plan.tcp_flows().enumerate() {
+        let is_sampled = number < plan.flows.len().min(plan.sampling.max_flows);
         let last = last(&flow.forward);
         let in_order = links[flow.reverse[0]].feeder == Some(Feeder::BehindLink(last));
-        links[last].ends(in_order && answers_at_once(flow));
+        links[last].ends(in_order && answers_at_once(flow), is_sampled || plan.reports(flow.reverse[0]));
         let alone = links[flow.forward[0]].feeder == Some(Feeder::Sender(number)) && !plan.reports(flow.forward[0]);
-        links[self::last(&flow.reverse)].ends(alone && hears_of_acks_alone(flow));
+        links[self::last(&flow.reverse)].ends(alone && hears_of_acks_alone(flow), is_sampled);
     }
     for row in &plan.datagrams {
         // What is counted of a row depends on the order of its arrivals.
         let ends = row.sources.iter().map(|source| last(&source.forward));
         let together = ends.clone().is_sorted_by(|one, other| one == other);
-        ends.for_each(|link| links[link].ends(together));
+        ends.for_each(|link| links[link].ends(together, false));
     }
 
     let mut foresight = vec![Foresight::default(); links.len()];
     for (index, link) in links.iter().enumerate() {
-        foresight[index].ends = link.has_ends && !link.waits && !plan.links[index].wire.reorders();
+        foresight[index].ends = link.ends > 0 && !link.waits && !plan.links[index].wire.reorders();
+        foresight[index].shows = link.shows;
+        foresight[index].shared = link.ends > 1;
         foresight[index].hands_over |= foresight[index].ends;
         if let Some(Feeder::Link(before)) = link.feeder
             && !plan.reports(index)

@@ -36,6 +36,10 @@ enum Hop {
     End {
         /// It may have done so ahead of time.
         ahead: bool,
+        /// But not ahead of a sample, which would show it.
+        shows: bool,
+        /// Other routes end with the same link.
+        shared: bool,
     },
 }
 
@@ -49,8 +53,10 @@ pub(super) struct Network {
     hands_over: Vec<bool>,
     /// Links that hand over and were touched since somebody looked.
     touched: Vec<u32>,
-    /// The next time at which everything is counted: nothing that is counted happens ahead of it.
+    /// The end of the warm-up, and then of the run: nothing that ends a route happens ahead of it.
     pub(super) horizon: Instant,
+    /// The next sample, where it comes before: nothing that samples show happens ahead of it.
+    pub(super) sample_horizon: Instant,
     /// All routes, one behind the other.
     hops: Vec<Hop>,
     pub(super) bodies: Bodies,
@@ -80,13 +86,13 @@ impl<'plan> Routes<'plan> {
     pub(super) fn over(&mut self, path: &'plan [usize]) -> Route {
         *self.known.entry(path).or_insert_with(|| {
             let first = self.hops.len() as Route;
-            let mut ahead = false;
+            let mut end = Hop::End { ahead: false, shows: false, shared: false };
             for index in path {
-                let Foresight { takes, ends, hands_over } = self.foresight[*index];
+                let Foresight { takes, ends, shows, shared, hands_over } = self.foresight[*index];
                 self.hops.push(Hop::Link { link: self.link_rank[*index] as u32, takes_ahead: takes, hands_over });
-                ahead = ends;
+                end = Hop::End { ahead: ends, shows, shared };
             }
-            self.hops.push(Hop::End { ahead });
+            self.hops.push(end);
             first
         })
     }
@@ -105,6 +111,7 @@ impl Network {
             hands_over: link_order.iter().map(|index| routes.foresight[*index].hands_over).collect(),
             touched: Vec::new(),
             horizon: Instant::ZERO,
+            sample_horizon: Instant::ZERO,
             hops: routes.hops,
             bodies: Bodies::default(),
             tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(flows))),
@@ -189,17 +196,18 @@ impl Network {
     ) -> Option<(Instant, u32, Packet)> {
         loop {
             let link = self.touched.pop()?;
-            let (hops, bodies, horizon) = (&self.hops, &self.bodies, self.horizon);
+            let (hops, bodies) = (&self.hops, &self.bodies);
+            let (horizon, sample_horizon) = (self.horizon, self.sample_horizon);
             let state = &mut self.links[link as usize];
             let taken = state.take_ahead(|at, packet, is_last| match hops[packet.next_hop()] {
                 Hop::Link { takes_ahead: true, .. } => Ahead::Take,
-                Hop::End { ahead: true }
-                    if at <= horizon
-                        && may_arrive(at, bodies.flow(packet.body()), bodies.get(packet.body()), is_last) =>
+                Hop::End { ahead: true, shows, shared }
+                    if at <= if shows { sample_horizon } else { horizon }
+                        && may_arrive(at, bodies.flow(packet.body()), bodies.get(packet.body()), is_last && shared) =>
                 {
                     Ahead::Take
                 }
-                Hop::End { ahead: true } => Ahead::Stop,
+                Hop::End { ahead: true, .. } => Ahead::Stop,
                 Hop::Link { .. } | Hop::End { .. } => Ahead::Leave,
             });
             let Some((at, mut packet, is_last)) = taken else {

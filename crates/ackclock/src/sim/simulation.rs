@@ -49,8 +49,6 @@ pub struct Simulation<'plan> {
     pub(super) flow_rank: Vec<usize>,
     sampler: Sampler,
     measurement: Measurement,
-    /// When everything is counted next; the end of the run when that is over.
-    warmup_ends: Instant,
     next_sample: Instant,
     events_handled: u64,
 }
@@ -115,7 +113,8 @@ impl<'plan> Simulation<'plan> {
             next_sample = Instant::ZERO;
             events.set(components.sampling(), Some(next_sample));
         }
-        network.horizon = next_sample.min(warmup_ends);
+        network.horizon = warmup_ends;
+        network.sample_horizon = next_sample.min(warmup_ends);
         Simulation {
             plan,
             build_cc,
@@ -128,7 +127,6 @@ impl<'plan> Simulation<'plan> {
             flow_rank,
             sampler: Sampler::new(plan),
             measurement: Measurement::default(),
-            warmup_ends,
             next_sample,
             events_handled: 0,
         }
@@ -235,15 +233,15 @@ impl<'plan> Simulation<'plan> {
                 self.network.events.finish(id, None);
                 self.network.advance(now);
                 self.measurement = Measurement::begin(self, now);
-                self.warmup_ends = end;
-                self.network.horizon = self.next_sample;
+                self.network.horizon = end;
+                self.network.sample_horizon = self.next_sample;
             }
             Component::Sampling => {
                 let links = &mut self.network.links;
                 let next = self.sampler.sample(now, &self.flows, links, &self.flow_rank, &self.link_rank);
                 self.network.events.finish(id, Some(next));
                 self.next_sample = next.min(end);
-                self.network.horizon = self.next_sample.min(self.warmup_ends);
+                self.network.sample_horizon = self.next_sample.min(self.network.horizon);
             }
         }
     }
