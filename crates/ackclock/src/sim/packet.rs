@@ -280,6 +280,30 @@ mod tests {
     use crate::units::Instant;
 
     #[test]
+    fn a_packet_is_what_it_was_made_of_whatever_happens_to_it() {
+        let flags = Flags::new(0x1234_5678_9abc_def0, true);
+        let cover = Cover { flow: 0, route: u32::MAX - 1, flags, ecn: Ecn::Ect, wire_len: 65_535 };
+        let mut packet = Packet::new(BodyId(u32::MAX), &cover);
+        let told = |packet: &Packet| (packet.wire_len(), packet.flow_hash(), packet.in_profile());
+        assert_eq!(
+            (packet.body(), packet.next_hop(), packet.ecn()),
+            (BodyId(u32::MAX), u32::MAX as usize - 1, Ecn::Ect)
+        );
+        assert_eq!(told(&packet), (65_535, 0x1abc_def0, true));
+        packet.mark();
+        packet.corrupt();
+        let mut second = packet.double();
+        packet.enter_hop();
+        packet.set_body(BodyId(0));
+        assert_eq!((packet.body(), packet.next_hop(), packet.ecn()), (BodyId(0), u32::MAX as usize, Ecn::Ce));
+        for (packet, doubled) in [(&mut packet, true), (&mut second, false)] {
+            let harm = packet.take_harm();
+            assert_eq!((harm.is_corrupted(), harm.is_doubled()), (true, doubled));
+            assert_eq!((packet.take_harm(), told(packet)), (flags, (65_535, 0x1abc_def0, true)));
+        }
+    }
+
+    #[test]
     fn places_are_used_again() {
         let body = |seq| Body::Data(DataSegment { seq, len: 1, sent_at: Instant::ZERO, ecn: DataEcn::default() });
         let mut bodies = Bodies::default();

@@ -71,6 +71,13 @@ mod tests {
     }
 
     #[test]
+    fn a_length_that_64_bits_do_not_hold_takes_its_time() {
+        // 3 GB at 7 bit/s: 24e18 / 7 ns, and 3/7 ns left over.
+        let (length, rest) = Rate::from_bps(7).unwrap().transmission(3_000_000_000);
+        assert_eq!((length.as_nanos(), rest), (3_428_571_428_571_428_571, 3));
+    }
+
+    #[test]
     fn a_second_of_five_megabit_holds_625_kilobytes() {
         let rate = Rate::from_bps(5_000_000).unwrap();
         assert_eq!(rate.bytes_in_floor(Duration::from_secs(1)), 625_000);
