@@ -75,7 +75,7 @@ pub(super) fn foresee(plan: &Plan) -> Vec<Foresight> {
         feed(&mut links, Feeder::Source, &source.forward);
     }
     for (number, flow) in plan.tcp_flows().enumerate() {
-        let is_sampled = number < plan.flows.len().min(plan.sampling.max_flows);
+        let is_sampled = number < plan.sampled_flows();
         let last = last(&flow.forward);
         let in_order = links[flow.reverse[0]].feeder == Some(Feeder::BehindLink(last));
         links[last].ends(in_order && answers_at_once(flow), is_sampled || plan.reports(flow.reverse[0]));

@@ -40,6 +40,11 @@ impl Plan {
         self.flows.iter().chain(self.arrivals.iter().flat_map(|group| &group.slots))
     }
 
+    /// How many of `flows`, from the first one on, samples show.
+    pub fn sampled_flows(&self) -> usize {
+        self.flows.len().min(self.sampling.max_flows)
+    }
+
     /// True for a link that appears in the results.
     pub fn reports(&self, link: usize) -> bool {
         !self.links[link].private || link == self.bottleneck

@@ -43,7 +43,7 @@ impl Capacity {
 impl Sampler {
     pub(super) fn new(plan: &Plan) -> Self {
         let Some(interval) = plan.sampling.interval else { return Sampler::default() };
-        let flows: Vec<_> = (0..plan.flows.len().min(plan.sampling.max_flows)).collect();
+        let flows: Vec<_> = (0..plan.sampled_flows()).collect();
         let links: Vec<_> = (0..plan.links.len()).filter(|link| !plan.links[*link].private).collect();
         let samples = Samples {
             flow_names: flows.iter().map(|flow| plan.flows[*flow].name.to_string()).collect(),

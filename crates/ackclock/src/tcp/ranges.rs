@@ -69,9 +69,7 @@ impl RangeSet {
             on_new(covered, end, whole);
         }
         self.ranges[first] = whole;
-        if touching > 1 {
-            self.ranges.drain(first + 1..last);
-        }
+        self.ranges.drain(first + 1..last);
         whole
     }
 

@@ -4,14 +4,13 @@
 //! Deviations: it remembers the three blocks reported last, as Linux remembers four; of more than three, those
 //! forgotten are not reported again once the others have been filled (RFC 2018 §4 says SHOULD).
 
+use std::iter;
+
 use super::accecn::ReceivedMarks;
 use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 use super::transport::{DelayedAckFor, EcnMode, Transport};
 use crate::units::{Duration, Instant};
-
-/// An empty range below all others.
-const NO_RANGE: (u64, u64) = (0, 0);
 
 /// One end of a connection that only receives.
 #[derive(Clone, Debug)]
@@ -51,7 +50,7 @@ impl Receiver {
             sack: transport.peer_sack,
             next: 0,
             out_of_order: RangeSet::default(),
-            recent: [NO_RANGE; MAX_SACK_BLOCKS],
+            recent: [(0, 0); MAX_SACK_BLOCKS],
             unacknowledged: 0,
             ack_deadline: None,
             last_ack_sent: 0,
@@ -95,8 +94,9 @@ impl Receiver {
         let mark_is_news = self.ecn != EcnMode::Off && self.note_ecn(segment, ce);
         // RFC 7323 §4.3: "If: SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
         // TS.Recent": the echo comes from the segment that advances the left edge, and never goes back.
-        let is_recent = start <= self.last_ack_sent && segment.sent_at >= self.ts_recent;
-        self.ts_recent = if is_recent { segment.sent_at } else { self.ts_recent };
+        if start <= self.last_ack_sent && segment.sent_at >= self.ts_recent {
+            self.ts_recent = segment.sent_at;
+        }
         let in_order = start <= self.next && end > self.next && self.out_of_order.is_empty();
         let may_wait = in_order || self.delays_out_of_order(start, end);
         if in_order {
@@ -186,19 +186,16 @@ impl Receiver {
     /// RFC 2018 §4: "The first SACK block MUST specify the contiguous block of data containing the segment
     /// which triggered this ACK"; the others repeat the blocks reported most recently.
     fn note_recent(&mut self, range: (u64, u64)) {
-        let stays = |other: (u64, u64)| other.1 > self.next && (other.0 < range.0 || range.1 < other.1);
-        let [first, second, third] = self.recent.map(|other| if stays(other) { other } else { NO_RANGE });
-        self.recent = match (first != NO_RANGE, second != NO_RANGE) {
-            (true, true) => [range, first, second],
-            (true, false) => [range, first, third],
-            (false, true) => [range, second, third],
-            (false, false) => [range, third, NO_RANGE],
-        };
+        let is_part = |other: &(u64, u64)| range.0 <= other.0 && other.1 <= range.1;
+        let blocks = iter::once(range).chain(self.blocks().filter(|other| !is_part(other)));
+        let mut kept = [(0, 0); MAX_SACK_BLOCKS];
+        kept.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);
+        self.recent = kept;
     }
 
     /// What an ACK may report, the most recent first.
     fn blocks(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.recent.iter().copied().filter(|range| range.1 > self.next)
+        self.recent.into_iter().filter(|range| range.1 > self.next)
     }
 
     /// The acknowledgement to send now, also with data of the other direction; nothing is delayed any more.

@@ -125,7 +125,6 @@ impl Scoreboard {
     #[inline]
     pub fn prefetch(&self) {
         self.segments.iter().take(4).for_each(prefetch);
-        self.segments.back().into_iter().for_each(prefetch);
         self.sacked_ranges.prefetch();
     }
 

@@ -22,13 +22,9 @@ impl Rate {
     /// Time to send `bytes`, rounded down, and what is left over in units of 1/rate nanoseconds.
     ///
     /// A transmitter adds up the left-overs, so that no capacity is gained or lost in the long run.
-    #[inline]
     pub fn transmission(self, bytes: u64) -> (Duration, u64) {
-        const SCALE: u64 = 8 * NANOS_PER_SEC;
-        if let Some(scaled) = bytes.checked_mul(SCALE) {
-            return (Duration::from_nanos(scaled / self.0), scaled % self.0);
-        }
-        let (scaled, rate) = (u128::from(bytes) * u128::from(SCALE), u128::from(self.0));
+        let scaled = u128::from(bytes) * 8 * u128::from(NANOS_PER_SEC);
+        let rate = u128::from(self.0);
         (Duration::from_nanos((scaled / rate) as u64), (scaled % rate) as u64)
     }
 

@@ -35,9 +35,7 @@ use super::delivery::DeliverySampler;
 use super::rtt::{RtoTimer, Rtt};
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
-use super::transport::{
-    ExitGrowth, LimitedTransmitSends, LossRecovery, RttSamples, SackSender, Transport, WindowGrowth,
-};
+use super::transport::{ExitGrowth, LossRecovery, RttSamples, SackSender, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, PathView, Phase, PhaseChange};
 use crate::units::{Duration, Instant};
 
@@ -75,8 +73,6 @@ pub struct Sender {
     counts_duplicates: bool,
     /// True if selectively acknowledged segments count as in flight until recovery begins.
     hides_sacked: bool,
-    /// True if duplicate ACKs may let segments go beyond the window.
-    limits_transmit: bool,
     phase: Phase,
     transport: Arc<Transport>,
     board: Scoreboard,
@@ -198,10 +194,6 @@ impl Sender {
         Sender {
             counts_duplicates,
             hides_sacked: sack && (!transport.limited_transmit || counts_duplicates),
-            limits_transmit: transport.limited_transmit
-                && (!sack
-                    || counts_duplicates
-                    || transport.variations.limited_transmit_sends == LimitedTransmitSends::Next),
             transport,
             cc: Controller::new(cc),
             snd_una: 0,

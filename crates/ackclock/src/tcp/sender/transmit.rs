@@ -20,9 +20,7 @@ impl Sender {
                 return Some(self.retransmit(now, index, true));
             }
         }
-        if self.counts_duplicates
-            && let State::FastRecovery { counted: CountedPipe { owed: 1.., .. }, .. } = self.state
-        {
+        if let State::FastRecovery { counted: CountedPipe { owed: 1.., .. }, .. } = self.state {
             return self.send_owed(now);
         }
         if self.in_flight_for_window() >= self.window() {
@@ -39,8 +37,8 @@ impl Sender {
     /// What comes next, if there is anything.
     #[inline]
     fn next_segment(&mut self, now: Instant) -> Option<DataSegment> {
-        if self.counts_duplicates
-            && let State::FastRecovery { counted, .. } = self.state
+        if let State::FastRecovery { counted, .. } = self.state
+            && self.counts_duplicates
         {
             return self.send_counted(now, counted);
         }
@@ -57,7 +55,7 @@ impl Sender {
     /// The one place where a window in fractions becomes whole segments.
     #[inline]
     pub(super) fn window(&self) -> i64 {
-        let limited_transmit = if self.limits_transmit { self.limited_transmit() } else { 0 };
+        let limited_transmit = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         (self.cc.cwnd() as i64 + self.inflation).max(1) + limited_transmit
     }
 
@@ -86,12 +84,11 @@ impl Sender {
     /// What the window is compared with.
     #[inline]
     pub(super) fn in_flight_for_window(&self) -> i64 {
-        match self.state {
-            _ if !self.hides_sacked => i64::from(self.board.pipe()),
-            State::Open => i64::from(self.board.outstanding()),
-            State::FastRecovery { counted, .. } if self.counts_duplicates => counted.segments,
-            State::FastRecovery { .. } | State::Restarted { .. } => i64::from(self.board.pipe()),
-        }
+        i64::from(match self.state {
+            State::Open if self.hides_sacked => self.board.outstanding(),
+            State::FastRecovery { counted, .. } if self.counts_duplicates => return counted.segments,
+            _ => self.board.pipe(),
+        })
     }
 
     /// Fall and Floyd's order: every hole once, then new data.
