@@ -11,13 +11,19 @@ create_exception!(
     "A scenario that cannot be used; the message has the place."
 );
 create_exception!(ackclock._core, Interrupted, PyException, "A run was told to stop.");
+create_exception!(
+    ackclock._core,
+    RunError,
+    PyException,
+    "A run that would take too much memory; the message has the flow and the time."
+);
 
 /// An error of the core that has an exception of its own.
 pub enum Error {
     /// A mistake in a scenario.
     Scenario(scenario::ScenarioError),
-    /// A run that did not end.
-    Interrupted(sim::Interrupted),
+    /// A run that did not come to its end.
+    Run(sim::RunError),
 }
 
 impl From<scenario::ScenarioError> for Error {
@@ -26,9 +32,9 @@ impl From<scenario::ScenarioError> for Error {
     }
 }
 
-impl From<sim::Interrupted> for Error {
-    fn from(error: sim::Interrupted) -> Self {
-        Error::Interrupted(error)
+impl From<sim::RunError> for Error {
+    fn from(error: sim::RunError) -> Self {
+        Error::Run(error)
     }
 }
 
@@ -36,7 +42,8 @@ impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
         match error {
             Error::Scenario(error) => ScenarioError::new_err(error.to_string()),
-            Error::Interrupted(error) => Interrupted::new_err(error.to_string()),
+            Error::Run(error @ sim::RunError::Interrupted) => Interrupted::new_err(error.to_string()),
+            Error::Run(error) => RunError::new_err(error.to_string()),
         }
     }
 }

@@ -90,6 +90,10 @@ pub struct Sender {
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
     next_send_at: Instant,
+    /// Segments that may be outstanding, whatever the window says.
+    most_outstanding: u32,
+    /// The window would have let more go.
+    wants_too_much: bool,
 }
 
 /// How losses are being repaired.
@@ -222,7 +226,25 @@ impl Sender {
             phase: Phase::SlowStart,
             counters: SenderCounters::default(),
             window_mean: WindowMean::default(),
+            most_outstanding: u32::MAX,
+            wants_too_much: false,
         }
+    }
+
+    /// No more than this many segments are ever outstanding: a bound for the memory, which no window should reach.
+    pub fn set_most_outstanding(&mut self, segments: u32) {
+        self.most_outstanding = segments;
+    }
+
+    /// The bound on outstanding segments.
+    pub fn most_outstanding(&self) -> u32 {
+        self.most_outstanding
+    }
+
+    /// Whether the window would have let more go than the bound on outstanding segments.
+    #[inline]
+    pub fn wants_too_much(&self) -> bool {
+        self.wants_too_much
     }
 
     /// An ACK will come soon; the sender itself is near.
