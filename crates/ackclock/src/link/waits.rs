@@ -47,7 +47,7 @@ impl Waits {
 
     /// Forgets them.
     pub fn clear(&mut self) {
-        self.counts.fill(0);
+        *self = Waits::default();
     }
 }
 

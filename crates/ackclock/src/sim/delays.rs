@@ -4,142 +4,122 @@ use hdrhistogram::Histogram;
 
 use super::plan::Plan;
 use crate::link::Waits;
-use crate::units::{Duration, Instant};
+use crate::units::Duration;
 
-/// So many flows, and so many groups of arrivals, have a histogram of their own; a histogram takes 34 kB.
-const OWN: usize = 64;
+/// So many flows, and so many groups of arrivals, have a histogram of their own: more of them do not stay in the caches.
+const OWN: usize = 8;
 
-/// One direction of a flow's path.
+/// Packets that came to the end of their path, and the sum of the times that they waited.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PathDelay {
-    /// Packets that came to its end within the window of measurement.
-    pub(super) arrived: u64,
-    /// Sum of the times that they waited.
-    waited_ns: u64,
-    /// The last length asked for, and its time alone: packets mostly have one size.
-    alone: (u32, Duration),
+pub(super) struct Waited {
+    pub(super) packets: u64,
+    sum_ns: u64,
 }
 
-impl PathDelay {
-    /// A packet of `wire_len` that set out at `departure` arrives at `now`; how long it waited. `unloaded` tells what it
-    /// takes alone.
+impl Waited {
     #[inline]
-    pub(super) fn arrive(
-        &mut self,
-        now: Instant,
-        departure: Instant,
-        wire_len: u32,
-        unloaded: impl FnOnce() -> Duration,
-    ) -> Duration {
-        if self.alone.0 != wire_len {
-            self.alone = (wire_len, unloaded());
-        }
-        let waited = now.since(departure + self.alone.1);
-        self.arrived += 1;
-        self.waited_ns += waited.as_nanos();
-        waited
-    }
-
-    /// The window of measurement begins.
-    pub(super) fn begin(&mut self) {
-        (self.arrived, self.waited_ns) = (0, 0);
+    fn note(&mut self, waited: Duration) {
+        self.packets += 1;
+        self.sum_ns += waited.as_nanos();
     }
 
     /// Adds what another one counted.
-    pub(super) fn add(&mut self, other: &PathDelay) {
-        self.arrived += other.arrived;
-        self.waited_ns += other.waited_ns;
+    pub(super) fn add(&mut self, other: Waited) {
+        self.packets += other.packets;
+        self.sum_ns += other.sum_ns;
     }
 
-    /// The mean of the times that packets waited, nanoseconds; none where none arrived.
-    pub(super) fn mean_ns(&self) -> Option<f64> {
-        (self.arrived > 0).then(|| self.waited_ns as f64 / self.arrived as f64)
+    /// The mean, nanoseconds; none of none.
+    pub(super) fn mean_ns(self) -> Option<f64> {
+        (self.packets > 0).then(|| self.sum_ns as f64 / self.packets as f64)
     }
 }
 
-/// Histograms of the times that packets waited: of flows, of groups of arrivals, and of all ACKs to flows.
+/// The times that packets waited on their paths since the window of measurement began.
 #[derive(Debug)]
 pub(super) struct PathDelays {
-    /// Of the first flows of a plan, and behind them of all other flows together.
-    flows: Vec<Waits>,
-    /// Of the first groups of arrivals.
-    groups: Vec<Waits>,
-    acks: Waits,
+    /// By TCP flow as the simulation numbers them. Apart from the flows, as all of them together stay in the caches.
+    data: Vec<Waited>,
+    /// Of ACKs to flows of the plan.
+    pub(super) acks: Waited,
+    ack_histogram: Waits,
+    /// The histogram that the data of each flow goes into.
+    places: Vec<u8>,
+    /// Of the first flows of the plan, of its other flows together, of the first groups of arrivals, and of the others.
+    histograms: Vec<Waits>,
 }
 
-/// Which histogram the data of a flow goes into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// One of the flows of the plan.
-    Flow(u32),
-    /// A slot of a group of arrivals.
-    Group(u32),
-    None,
-}
+/// The histograms: those of flows, those of groups of arrivals.
+const OTHER_FLOWS: usize = OWN;
+const FIRST_GROUP: usize = OTHER_FLOWS + 1;
+const OTHER_GROUPS: usize = FIRST_GROUP + OWN;
 
 impl PathDelays {
-    pub(super) fn new(plan: &Plan) -> Self {
-        let fresh = |count: usize| vec![Waits::default(); count];
-        let shared = usize::from(plan.flows.len() > OWN);
+    pub(super) fn new(plan: &Plan, flow_rank: &[usize]) -> Self {
+        let of_flows = (0..plan.flows.len()).map(|flow| flow.min(OTHER_FLOWS));
+        let of_groups = plan.arrivals.iter().enumerate().flat_map(|(group, arrivals)| {
+            std::iter::repeat_n((FIRST_GROUP + group).min(OTHER_GROUPS), arrivals.slots.len())
+        });
+        let mut places = vec![0; flow_rank.len()];
+        for (place, rank) in of_flows.chain(of_groups).zip(flow_rank) {
+            places[*rank] = place as u8;
+        }
         PathDelays {
-            flows: fresh(plan.flows.len().min(OWN) + shared),
-            groups: fresh(plan.arrivals.len().min(OWN)),
-            acks: Waits::default(),
+            data: vec![Waited::default(); flow_rank.len()],
+            acks: Waited::default(),
+            ack_histogram: Waits::default(),
+            places,
+            histograms: (0..=OTHER_GROUPS).map(|_| Waits::default()).collect(),
         }
     }
 
-    /// The place of a flow of the plan.
-    pub(super) fn of_flow(index: usize) -> Place {
-        Place::Flow(index.min(OWN) as u32)
-    }
-
-    /// The place of the slots of a group of arrivals.
-    pub(super) fn of_group(index: usize) -> Place {
-        if index < OWN { Place::Group(index as u32) } else { Place::None }
-    }
-
-    /// A packet of data waited this long.
+    /// Data of a flow waited this long.
     #[inline]
-    pub(super) fn record(&mut self, place: Place, waited: Duration) {
-        match place {
-            Place::Flow(index) => self.flows[index as usize].record(waited),
-            Place::Group(index) => self.groups[index as usize].record(waited),
-            Place::None => {}
-        }
+    pub(super) fn note_data(&mut self, flow: usize, waited: Duration) {
+        self.data[flow].note(waited);
+        self.histograms[usize::from(self.places[flow])].record(waited);
     }
 
-    /// An ACK to a flow of the plan waited this long.
+    /// An ACK to a flow waited this long.
     #[inline]
-    pub(super) fn record_ack(&mut self, place: Place, waited: Duration) {
-        if let Place::Flow(_) = place {
-            self.acks.record(waited);
+    pub(super) fn note_ack(&mut self, flow: usize, waited: Duration) {
+        if usize::from(self.places[flow]) <= OTHER_FLOWS {
+            self.acks.note(waited);
+            self.ack_histogram.record(waited);
         }
     }
 
     /// The window of measurement begins.
     pub(super) fn begin(&mut self) {
-        self.flows.iter_mut().chain(&mut self.groups).for_each(Waits::clear);
-        self.acks.clear();
+        self.data.fill(Waited::default());
+        self.acks = Waited::default();
+        self.histograms.iter_mut().chain([&mut self.ack_histogram]).for_each(Waits::clear);
     }
 
-    /// Of the data of all flows.
+    /// The data of a flow.
+    pub(super) fn data(&self, flow: usize) -> Waited {
+        self.data[flow]
+    }
+
+    /// Of the data of all flows of the plan.
     pub(super) fn all_flows(&self) -> Histogram<u64> {
-        sum(&self.flows)
+        sum(&self.histograms[..FIRST_GROUP])
     }
 
     /// Of the data of these flows of the plan; none where one of them has no histogram of its own.
     pub(super) fn flows(&self, indices: &[usize]) -> Option<Histogram<u64>> {
-        indices.iter().all(|index| *index < OWN).then(|| sum(indices.iter().map(|index| &self.flows[*index])))
+        let own = indices.iter().map(|index| self.histograms[..OTHER_FLOWS].get(*index)).collect::<Option<Vec<_>>>();
+        own.map(sum)
     }
 
     /// Of the data of a group of arrivals; none where it has no histogram of its own.
     pub(super) fn group(&self, index: usize) -> Option<Histogram<u64>> {
-        self.groups.get(index).map(Waits::histogram)
+        self.histograms[FIRST_GROUP..OTHER_GROUPS].get(index).map(Waits::histogram)
     }
 
     /// Of the ACKs to all flows.
     pub(super) fn acks(&self) -> Histogram<u64> {
-        self.acks.histogram()
+        self.ack_histogram.histogram()
     }
 }
 

@@ -1,6 +1,5 @@
 //! A TCP flow: its two ends, its application, and the packets they send.
 
-use super::delays::{PathDelay, PathDelays, Place};
 use super::network::{Network, Route};
 use super::packet::{Body, Cover, Flags};
 use super::plan::FlowPlan;
@@ -31,12 +30,8 @@ pub(super) struct Flow {
     pub(super) awaited: u64,
     /// As the simulation numbers it.
     number: u32,
-    forward: Route,
+    pub(super) forward: Route,
     pub(super) reverse: Route,
-    delays: Place,
-    /// Of data, and of ACKs.
-    pub(super) forward_delay: PathDelay,
-    pub(super) reverse_delay: PathDelay,
     /// Of every packet that sets out.
     flags: Flags,
     /// Bytes on the wire beyond the payload.
@@ -60,7 +55,6 @@ impl Flow {
         application: Application,
         cc: Cc,
         [forward, reverse]: [Route; 2],
-        delays: Place,
     ) -> Self {
         let options = if plan.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
         let overhead = plan.transport.header + plan.transport.framing + options;
@@ -73,9 +67,6 @@ impl Flow {
             application,
             forward,
             reverse,
-            delays,
-            forward_delay: PathDelay::default(),
-            reverse_delay: PathDelay::default(),
             data_overhead: overhead,
             ack_len: overhead,
             flags,
@@ -142,36 +133,6 @@ impl Flow {
             _ => 0,
         };
         network.send(now, self.cover(self.reverse, self.ack_len + sack_len + ecn_len), Body::Ack(ack));
-    }
-
-    /// Data of `wire_len` that set out at `departure` has come to the receiver.
-    #[inline]
-    pub(super) fn note_data(
-        &mut self,
-        now: Instant,
-        departure: Instant,
-        wire_len: u32,
-        network: &Network,
-        delays: &mut PathDelays,
-    ) {
-        let unloaded = || network.unloaded(self.forward, wire_len);
-        let waited = self.forward_delay.arrive(now, departure, wire_len, unloaded);
-        delays.record(self.delays, waited);
-    }
-
-    /// An ACK of `wire_len` that set out at `departure` has come to the sender.
-    #[inline]
-    pub(super) fn note_ack(
-        &mut self,
-        now: Instant,
-        departure: Instant,
-        wire_len: u32,
-        network: &Network,
-        delays: &mut PathDelays,
-    ) {
-        let unloaded = || network.unloaded(self.reverse, wire_len);
-        let waited = self.reverse_delay.arrive(now, departure, wire_len, unloaded);
-        delays.record_ack(self.delays, waited);
     }
 
     /// The answers of a flow that has many.

@@ -1,6 +1,6 @@
 //! From counters to metrics: what was counted at the end less what was counted at the end of the warm-up.
 
-use super::delays::PathDelay;
+use super::delays::Waited;
 use super::flow::Flow;
 use super::network::Packets;
 use super::plan::{FlowPlan, Plan, Traffic};
@@ -130,7 +130,7 @@ struct Transfers<'plan> {
     unfinished: u64,
     active_mean: Option<f64>,
     lost: u64,
-    delay: PathDelay,
+    waited: Waited,
     delays: Option<hdrhistogram::Histogram<u64>>,
 }
 
@@ -138,8 +138,19 @@ impl<'plan> Transfers<'plan> {
     /// One flow of which nothing is known.
     fn of(plan: &'plan FlowPlan) -> Self {
         let (before, after, log) = (FlowCounters::default(), FlowCounters::default(), TransferLog::default());
-        let delay = PathDelay::default();
-        Transfers { plan, flows: 1, before, after, log, unfinished: 0, active_mean: None, lost: 0, delay, delays: None }
+        let waited = Waited::default();
+        Transfers {
+            plan,
+            flows: 1,
+            before,
+            after,
+            log,
+            unfinished: 0,
+            active_mean: None,
+            lost: 0,
+            waited,
+            delays: None,
+        }
     }
 
     fn add(&mut self, other: &Transfers) {
@@ -149,11 +160,11 @@ impl<'plan> Transfers<'plan> {
         self.log.append(&other.log);
         self.unfinished += other.unfinished;
         self.lost += other.lost;
-        self.delay.add(&other.delay);
+        self.waited.add(other.waited);
     }
 
     fn result(&self, group: &str, secs: f64) -> TransferResult {
-        let Transfers { plan, flows, before, after, log, unfinished, active_mean, lost, delay, delays } = self;
+        let Transfers { plan, flows, before, after, log, unfinished, active_mean, lost, waited, delays } = self;
         let sent = after.sender.segments - before.sender.segments;
         let retransmits = after.sender.retransmits - before.sender.retransmits;
         let rate = |bytes: u64| 8.0 * bytes as f64 / secs;
@@ -178,7 +189,7 @@ impl<'plan> Transfers<'plan> {
             retransmits,
             retransmit_rate: ratio(retransmits as f64, sent as f64),
             timeouts: after.sender.timeouts - before.sender.timeouts,
-            queue_delay_mean_s: delay.mean_ns().map(seconds),
+            queue_delay_mean_s: waited.mean_ns().map(seconds),
             queue_delay_p95_s: delays.as_ref().and_then(p95_s),
         }
     }
@@ -189,10 +200,6 @@ impl Measurement {
     pub(super) fn begin(simulation: &mut Simulation, now: Instant) -> Self {
         let Simulation { flows, groups, network, rows, delays, .. } = simulation;
         delays.begin();
-        for flow in &mut *flows {
-            flow.forward_delay.begin();
-            flow.reverse_delay.begin();
-        }
         network.links.iter_mut().for_each(Packets::clear_waits);
         rows.iter_mut().for_each(|row| row.begin(now));
         groups.iter_mut().for_each(|group| group.begin(now));
@@ -241,7 +248,7 @@ impl Measurement {
             one.log = flow.log().cloned().unwrap_or_default();
             one.unfinished = u64::from(flow.awaited != u64::MAX);
             one.lost = simulation.network.ledger.fates(rank).lost;
-            one.delay = flow.forward_delay;
+            one.waited = simulation.delays.data(rank);
             if let Traffic::Transfer { bytes } = flow_plan.traffic {
                 let is_measured = |at: Instant| at >= self.since && at < end;
                 let ended = flow.finished.map(|(at, _)| at);
@@ -277,7 +284,7 @@ impl Measurement {
             sum.after = group_counters(&simulation.groups[index], &mut simulation.flows, end);
             for flow in simulation.groups[index].flows() {
                 sum.lost += simulation.network.ledger.fates(*flow).lost;
-                sum.delay.add(&simulation.flows[*flow].forward_delay);
+                sum.waited.add(simulation.delays.data(*flow));
             }
             sum.delays = simulation.delays.group(index);
             rows.push((&arrivals.name, sum, Vec::new()));
@@ -296,6 +303,7 @@ impl Measurement {
         let flow_plan = &plan.flows[index];
         let rank = simulation.flow_rank[index];
         let fates = simulation.network.ledger.fates(rank);
+        let waited = simulation.delays.data(rank);
         let before = &self.flows[rank];
         let flow = &mut simulation.flows[rank];
         let after = FlowCounters::read(flow, end);
@@ -322,7 +330,7 @@ impl Measurement {
             in_flight_start: self.in_flight[rank],
             sent,
             copies: fates.copies,
-            arrived: flow.forward_delay.arrived,
+            arrived: waited.packets,
             lost: fates.lost,
             corrupted: fates.corrupted,
             in_flight_end: in_flight[rank],
@@ -335,9 +343,8 @@ impl Measurement {
             marks: u64::from(after.marks - before.marks),
             ecn_events: after.sender.ecn_events - before.sender.ecn_events,
             access_drops: fates.access_drops,
-            queue_delay_mean_s: flow.forward_delay.mean_ns().map(seconds),
+            queue_delay_mean_s: waited.mean_ns().map(seconds),
             queue_delay_p95_s: simulation.delays.flows(&[index]).as_ref().and_then(p95_s),
-            reverse_queue_delay_mean_s: flow.reverse_delay.mean_ns().map(seconds),
             rtt_mean_s: (measurements > 0)
                 .then(|| (after.rtt_ns - before.rtt_ns) as f64 / measurements as f64 / NANOS_PER_SEC as f64),
             cwnd_mean_segments: ratio(after.window_integral - before.window_integral, active_ns),
@@ -401,8 +408,7 @@ impl Measurement {
             sums.sent += flow.sent;
             sums.lost += flow.lost;
             sums.retransmits += flow.retransmits;
-            sums.forward.add(&state.forward_delay);
-            sums.reverse.add(&state.reverse_delay);
+            sums.waited.add(simulation.delays.data(simulation.flow_rank[index]));
             if crosses(index) {
                 *delivered_over_bottleneck.get_or_insert(0) += delivered;
             }
@@ -410,12 +416,14 @@ impl Measurement {
         let secs = end.since(self.since).as_secs_f64();
         let has_flows = !flows.is_empty();
         let rate = |bytes: u64| 8.0 * bytes as f64 / secs;
-        let capacity_bps = self.capacity_bps(plan, plan.bottleneck, end).unwrap_or(0.0);
+        let capacity_bps = self.capacity_bps(plan, plan.bottleneck, end);
         Summary {
+            capacity_bps,
             goodput_bps: has_flows.then(|| rate(sums.delivered)),
             throughput_bps: has_flows.then(|| rate(sums.wire_bytes)),
             utilization: bottleneck.utilization,
-            efficiency: delivered_over_bottleneck.and_then(|delivered| ratio(rate(delivered), capacity_bps)),
+            efficiency: delivered_over_bottleneck
+                .and_then(|delivered| ratio(rate(delivered), capacity_bps.unwrap_or(0.0))),
             delivery_ratio: ratio(sums.delivered as f64, sums.sent_bytes as f64),
             loss_rate: ratio(sums.lost as f64, sums.sent as f64),
             retransmit_rate: ratio(sums.retransmits as f64, sums.sent as f64),
@@ -423,9 +431,9 @@ impl Measurement {
             mark_rate: ratio(bottleneck.marks as f64, bottleneck.arrivals as f64),
             jain_index: has_flows.then(|| jain_index(&goodputs)),
             spread: has_flows.then(|| spread(&goodputs)),
-            queue_delay_mean_s: sums.forward.mean_ns().map(seconds),
+            queue_delay_mean_s: sums.waited.mean_ns().map(seconds),
             queue_delay_p95_s: p95_s(&simulation.delays.all_flows()),
-            reverse_queue_delay_mean_s: sums.reverse.mean_ns().map(seconds),
+            reverse_queue_delay_mean_s: simulation.delays.acks.mean_ns().map(seconds),
             reverse_queue_delay_p95_s: p95_s(&simulation.delays.acks()),
             bottleneck_queue_delay_mean_s: bottleneck.queue_delay_mean_s,
             bottleneck_queue_delay_p95_s: bottleneck.queue_delay_p95_s,
@@ -442,6 +450,5 @@ struct FlowSums {
     sent: u64,
     lost: u64,
     retransmits: u64,
-    forward: PathDelay,
-    reverse: PathDelay,
+    waited: Waited,
 }

@@ -82,13 +82,15 @@ impl AddAssign for Volume {
 /// A metric is none where it does not apply: without flows, or where there is nothing to divide by.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
+    /// Capacity of the bottleneck, the mean of what was available where it varies, bits per second; none for a pure delay.
+    pub capacity_bps: Option<f64>,
     /// Payload received in order, all flows, bits per second.
     pub goodput_bps: Option<f64>,
     /// What the senders put on the wire, retransmissions, headers and framing included, bits per second.
     pub throughput_bps: Option<f64>,
     /// Bits that the bottleneck transmitted over what it could have.
     pub utilization: Option<f64>,
-    /// Goodput of the flows over the bottleneck, over its capacity, the mean of what was available where it varies.
+    /// Goodput of the flows over the bottleneck, over its capacity.
     pub efficiency: Option<f64>,
     /// Goodput over the payload sent, retransmissions included.
     pub delivery_ratio: Option<f64>,
@@ -175,10 +177,8 @@ pub struct FlowResult {
     pub access_drops: u64,
     /// Mean time that data packets waited in the queues of their path, seconds; none where none arrived.
     pub queue_delay_mean_s: Option<f64>,
-    /// 95th percentile of that time, within 1 %; none where none arrived, and beyond the first 64 flows.
+    /// 95th percentile of that time, within 1 %; none where none arrived, and beyond the first 8 flows.
     pub queue_delay_p95_s: Option<f64>,
-    /// Mean time that ACKs waited on the way back, seconds; none where none arrived.
-    pub reverse_queue_delay_mean_s: Option<f64>,
     /// Mean of the RTT measurements; none where nothing was measured.
     pub rtt_mean_s: Option<f64>,
     /// Mean of cwnd over the time the flow was active, recovery included; none where it was not.
@@ -255,7 +255,7 @@ pub struct TransferResult {
     pub timeouts: u64,
     /// Mean time that data packets waited in the queues of their path, seconds; none where none arrived.
     pub queue_delay_mean_s: Option<f64>,
-    /// 95th percentile of that time, within 1 %; none where none arrived, and beyond the first 64 flows or groups of
+    /// 95th percentile of that time, within 1 %; none where none arrived, and beyond the first 8 flows or groups of
     /// arrivals.
     pub queue_delay_p95_s: Option<f64>,
 }

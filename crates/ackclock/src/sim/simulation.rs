@@ -76,12 +76,6 @@ impl<'plan> Simulation<'plan> {
         };
         let foresight = foresee(plan);
         let mut routes = Routes::new(&link_rank, &foresight);
-        let slots = plan.arrivals.iter().enumerate().flat_map(|(group, arrivals)| vec![group; arrivals.slots.len()]);
-        let slots: Vec<usize> = slots.collect();
-        let place_of = |index: usize| match index.checked_sub(plan.flows.len()) {
-            None => PathDelays::of_flow(index),
-            Some(slot) => PathDelays::of_group(slots[slot]),
-        };
         let mut flows: Vec<Flow> = flow_order
             .iter()
             .enumerate()
@@ -90,9 +84,8 @@ impl<'plan> Simulation<'plan> {
                 let (forward, reverse) = (routes.over(&flow.forward), routes.over(&flow.reverse));
                 let flags = Flags::new(luck.key(&flow.name), flow.in_profile);
                 let application = Application::new(flow, &luck);
-                let delays = place_of(*index);
                 let cc = build_cc(flow);
-                let mut flow_state = Flow::new(flow, number as u32, flags, application, cc, [forward, reverse], delays);
+                let mut flow_state = Flow::new(flow, number as u32, flags, application, cc, [forward, reverse]);
                 flow_state.sender.set_most_outstanding(most_in_flight(plan, flow));
                 flow_state
             })
@@ -131,9 +124,9 @@ impl<'plan> Simulation<'plan> {
             groups,
             streams,
             rows: plan.datagrams.iter().map(Row::new).collect(),
+            delays: PathDelays::new(plan, &flow_rank),
             link_rank,
             flow_rank,
-            delays: PathDelays::new(plan),
             sampler: Sampler::new(plan),
             measurement: Measurement::default(),
             next_sample: Instant::ZERO + plan.duration,
@@ -313,7 +306,8 @@ impl<'plan> Simulation<'plan> {
             Body::Data(mut segment) => {
                 self.ask_ahead(link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
                 let flow = &mut self.flows[index];
-                flow.note_data(now, owner.departure, packet.wire_len(), &self.network, &mut self.delays);
+                let waited = self.network.waited(now, owner.departure, flow.forward, packet.wire_len());
+                self.delays.note_data(index, waited);
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
                 let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
@@ -329,7 +323,8 @@ impl<'plan> Simulation<'plan> {
             Body::Ack(mut ack) => {
                 self.ask_ahead(link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
                 let flow = &mut self.flows[index];
-                flow.note_ack(now, owner.departure, packet.wire_len(), &self.network, &mut self.delays);
+                let waited = self.network.waited(now, owner.departure, flow.reverse, packet.wire_len());
+                self.delays.note_ack(index, waited);
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
                 flow.sender.on_ack(now, &ack);
