@@ -178,7 +178,6 @@ impl<T: Carried> Link<T> {
         if self.is_bare {
             self.passed.packets += 1;
             self.passed.bytes += u64::from(item.wire_len());
-            sink.transmitted(now, &item);
             self.pipe.push_back((now + self.delay, item));
             return Verdict::Queued;
         }
@@ -384,8 +383,8 @@ impl<T: Carried> Link<T> {
         self.passed.wait_ns += wait.as_nanos();
         if let Some(waits) = &mut self.waits {
             waits.record(wait);
+            sink.transmitted(start, &item);
         }
-        sink.transmitted(start, &item);
         let sent = self.transmitter.send(start, bytes);
         if self.transmitter.varies() {
             sink.delayed(&item, sent.since(start));

@@ -8,7 +8,7 @@ pub trait Sink<T> {
     fn dropped(&mut self, _at: Instant, _item: T) {}
     /// The queue set the ECN field of a packet that it keeps to congestion experienced.
     fn marked(&mut self, _at: Instant, _item: &T) {}
-    /// The transmission of a packet begins.
+    /// The transmission of a packet begins, on a link that keeps a histogram of waiting times.
     fn transmitted(&mut self, _at: Instant, _item: &T) {}
     /// A packet takes longer than its propagation and its transmission at an unvarying rate: by its transmission at a
     /// rate that varies, or by what impairments add.

@@ -129,7 +129,7 @@ pub enum PacketEvent {
     Window,
     /// It has come out of its last link with wrong bits, and the host discards it.
     Discard,
-    /// Its transmission begins.
+    /// Its transmission begins; of shared links only.
     Transmit,
     /// The queue marks it.
     Mark,

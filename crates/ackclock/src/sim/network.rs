@@ -59,8 +59,6 @@ pub(super) struct Network {
     pub(super) sample_horizon: Instant,
     /// All routes, one behind the other.
     hops: Vec<Hop>,
-    /// For each route, at the place of its first hop, the last length asked for and what such a packet takes alone.
-    alone: Vec<(u32, Duration)>,
     pub(super) ledger: Ledger,
     /// Packets that entered, and those that came to the end of their route, unharmed or corrupted.
     entered: Volume,
@@ -113,7 +111,6 @@ impl Network {
             touched: Vec::new(),
             horizon: Instant::ZERO,
             sample_horizon: Instant::ZERO,
-            alone: vec![(0, Duration::ZERO); routes.hops.len()],
             hops: routes.hops,
             ledger,
             entered: Volume::default(),
@@ -156,23 +153,15 @@ impl Network {
         self.links[link].advance(now, &mut AtLink { ledger: &mut self.ledger, link: link as u32 });
     }
 
-    /// How long a packet of `wire_len` waited that set out at `departure` and comes to the end of its route at `now`.
-    #[inline]
-    pub(super) fn waited(&mut self, now: Instant, departure: Instant, route: Route, wire_len: u32) -> Duration {
-        let (known, alone) = self.alone[route as usize];
-        let alone = if known == wire_len { alone } else { self.take_alone(route, wire_len) };
-        now.since(departure + alone)
-    }
-
-    /// How long a packet takes where it waits nowhere and nothing impairs it; rates that vary take no time.
+    /// How long a packet of `wire_len` takes along a route where it waits nowhere and nothing impairs it; rates that vary
+    /// take no time.
     #[inline(never)]
-    fn take_alone(&mut self, route: Route, wire_len: u32) -> Duration {
+    pub(super) fn alone(&self, route: Route, wire_len: u32) -> Duration {
         let mut time = Duration::ZERO;
         for hop in &self.hops[route as usize..] {
             let Hop::Link { link, .. } = hop else { break };
             time += self.links[*link as usize].unloaded(wire_len);
         }
-        self.alone[route as usize] = (wire_len, time);
         time
     }
 

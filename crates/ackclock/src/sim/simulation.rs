@@ -306,8 +306,8 @@ impl<'plan> Simulation<'plan> {
             Body::Data(mut segment) => {
                 self.ask_ahead(link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
                 let flow = &mut self.flows[index];
-                let waited = self.network.waited(now, owner.departure, flow.forward, packet.wire_len());
-                self.delays.note_data(index, waited);
+                let (took, wire_len) = (now.since(owner.departure), packet.wire_len());
+                self.delays.note_data(index, took, wire_len, || self.network.alone(flow.forward, wire_len));
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
                 let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
@@ -323,8 +323,8 @@ impl<'plan> Simulation<'plan> {
             Body::Ack(mut ack) => {
                 self.ask_ahead(link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
                 let flow = &mut self.flows[index];
-                let waited = self.network.waited(now, owner.departure, flow.reverse, packet.wire_len());
-                self.delays.note_ack(index, waited);
+                let (took, wire_len) = (now.since(owner.departure), packet.wire_len());
+                self.delays.note_ack(index, took, wire_len, || self.network.alone(flow.reverse, wire_len));
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
                 flow.sender.on_ack(now, &ack);

@@ -56,9 +56,7 @@ impl Sender {
     #[inline]
     pub(super) fn window(&self) -> i64 {
         let limited_transmit = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
-        // Far above any bound, and far below what a sum would overflow.
-        const MOST: i64 = 1 << 53;
-        ((self.cc.cwnd() as i64).min(MOST) + self.inflation).max(1) + limited_transmit
+        (self.cc.whole_segments() + self.inflation).max(1) + limited_transmit
     }
 
     /// Segments that duplicate ACKs allow beyond the window.
@@ -130,20 +128,14 @@ impl Sender {
             return None;
         }
         let len = unsent.min(mss);
-        if let Some(max_window) = self.transport.max_window
-            && self.snd_nxt + len > self.snd_una + u64::from(max_window) * mss
-        {
+        if self.snd_nxt + len > self.snd_una + self.most_outstanding_bytes {
+            self.wants_too_much = self.transport.max_window.is_none_or(|segments| segments > self.most_outstanding);
             return None;
         }
         if self.snd_nxt + len > self.window_edge {
             return None;
         }
-        let outstanding = self.board.outstanding();
-        if outstanding >= self.most_outstanding {
-            self.wants_too_much = true;
-            return None;
-        }
-        let stamp = self.delivery.stamp(now, outstanding == 0);
+        let stamp = self.delivery.stamp(now, self.board.outstanding() == 0);
         self.board.push(self.snd_nxt, len as u32, now, stamp);
         let ecn = DataEcn::new(self.has_ecn(), self.take_cwr());
         let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now, ecn };
