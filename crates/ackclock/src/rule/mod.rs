@@ -115,6 +115,12 @@ pub struct ParameterError {
     pub expected: &'static str,
 }
 
+/// The largest window, increase or decrease, in segments, that a scenario may name: 2^24, which is 24 GB in segments of
+/// 1460 B. Windows beyond it lose their fractions to rounding, and the machine its memory.
+pub const MOST_SEGMENTS: f64 = 16_777_216.0;
+/// The largest factor by which a rule may multiply a window in a round trip.
+pub(crate) const LARGEST_FACTOR: f64 = 1_000.0;
+
 /// Checks one parameter: `holds` says whether `value` is in range.
 pub(crate) fn require(
     key: &'static str,

@@ -7,7 +7,7 @@ mod quantity;
 mod rate;
 mod time;
 
-pub use quantity::{ParseQuantityError, parse_bytes, parse_duration, parse_rate};
+pub use quantity::{ParseQuantityError, parse_bytes, parse_duration, parse_rate, with_a_point};
 pub use rate::Rate;
 pub use time::{Duration, Instant};
 
