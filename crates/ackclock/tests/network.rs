@@ -2,7 +2,7 @@
 
 mod common;
 
-use ackclock::cc::algorithms;
+use ackclock::cc::{CcSpec, algorithms};
 use ackclock::sim::{LossPlan, QueueLimit, QueuePlan, RunResult, Traffic, WirePlan};
 use ackclock::tcp::LossRecovery;
 use ackclock::units::{Duration, Rate};
@@ -59,6 +59,21 @@ fn every_algorithm_under_every_recovery_keeps_within_the_bounds() {
             }
         }
     }
+}
+
+#[test]
+fn reno_is_aimd_by_its_common_name() {
+    let results = ["reno", "aimd"].map(|name| {
+        let mut dumbbell = small(2);
+        for (_, setup) in &mut dumbbell.flows {
+            setup.cc = CcSpec::by_name(name).unwrap();
+        }
+        dumbbell.run()
+    });
+    let [reno, aimd] = &results;
+    assert_eq!((reno.flows[0].cc, aimd.flows[0].cc), ("reno", "aimd"));
+    assert_eq!(reno.summary, aimd.summary);
+    assert_eq!(bottleneck(reno).drops, bottleneck(aimd).drops);
 }
 
 #[test]

@@ -62,12 +62,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "kind = \"aimd\"",
         "kind = \"bbr\"",
-        r#"18: flows.test.cc.kind: unknown algorithm "bbr"; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, new-aimd, mr-aimd, cubic"#,
+        r#"18: flows.test.cc.kind: unknown algorithm "bbr"; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, new-aimd, mr-aimd, cubic, reno"#,
     ),
     (
         "kind = \"aimd\"",
         "knid = \"aimd\"",
-        r#"18: flows.test.cc.kind: missing; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, new-aimd, mr-aimd, cubic"#,
+        r#"18: flows.test.cc.kind: missing; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, new-aimd, mr-aimd, cubic, reno"#,
     ),
     ("\"sack\"", "\"sak\"", r#"19: flows.test.recovery: unknown value "sak"; did you mean "sack"?"#),
     (
@@ -99,10 +99,10 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "100",
         r#"11: topology.queue.limit: "100" is not a queue limit; write "100 packets", "64 kB" or "0.5 BDP""#,
     ),
-    ("count = 2", "count = 0", r#"17: flows.test.count: 0 is out of range; must be at least 1"#),
-    ("count = 2", "count = -1", r#"17: flows.test.count: -1 is out of range; must be at least 1"#),
+    ("count = 2", "count = 0", r#"17: flows.test.count: 0 is out of range; must be from 1 to 1000000"#),
+    ("count = 2", "count = -1", r#"17: flows.test.count: -1 is out of range; must be from 1 to 1000000"#),
     ("count = 2", "count = 2.5", r#"17: flows.test.count: expected a whole number, found the number 2.5"#),
-    ("count = 2", "count = 2000000", r#"15: flows: 2000000 flows are too many; at most 1000000"#),
+    ("count = 2", "count = 2000000", r#"17: flows.test.count: 2000000 is out of range; must be from 1 to 1000000"#),
     ("duration = \"100 s\"", "duration = \"0 s\"", r#"4: duration: 0 s is out of range; must be above zero"#),
     ("duration = \"100 s\"", "", r#" duration: missing; write for example duration = "30 ms""#),
     ("warmup = \"5 s\"", "warmup = \"100 s\"", r#"5: warmup: the warm-up of 100 s leaves nothing of a run of 100 s"#),
@@ -160,7 +160,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "mss = \"100 kB\"",
         r#"20: flows.test.mss: 100 kB is out of range; must be at most 65535 B"#,
     ),
-    ("traffic = \"bulk\"", "max_window = 0", r#"20: flows.test.max_window: 0 is out of range; must be at least 1"#),
+    (
+        "traffic = \"bulk\"",
+        "max_window = 0",
+        r#"20: flows.test.max_window: 0 is out of range; must be from 1 to 16777216"#,
+    ),
     (
         "traffic = \"bulk\"",
         "max_window = \"nnoe\"",
@@ -179,7 +183,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "traffic = \"bulk\"",
         "initial_window = 0",
-        r#"20: flows.test.initial_window: 0 is out of range; must be at least 1"#,
+        r#"20: flows.test.initial_window: 0 is out of range; must be from 1 to 16777216"#,
     ),
     ("traffic = \"bulk\"", "timestamps = \"yes\"", r#"20: flows.test.timestamps: expected true or false, found "yes""#),
     (
@@ -207,6 +211,62 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "[[flows]]",
         "[[flows]]\nname = \"test\"\ncc = \"aimd\"\n[[flows]]",
         r#"19: flows.1.name: the name "test" is taken by another flow"#,
+    ),
+    (
+        "name = \"two-flows\"",
+        "name = \"\\u001b[31mred\"",
+        r#"3: name: "\u{1b}[31mred" cannot be a name; use up to 200 characters, none of them a control character"#,
+    ),
+    (
+        "30 ms",
+        "0,5 ms",
+        r#"10: topology.delay: "0,5 ms" has a comma; numbers have a decimal point, and nothing between thousands: write for example "0.5 ms""#,
+    ),
+    (
+        "\"30 ms\"",
+        "2020-01-01",
+        r#"10: topology.delay: expected a duration such as "30 ms", found the date 2020-01-01"#,
+    ),
+    ("100 packets", "1e9 BDP", r#"11: topology.queue.limit: 1e9 BDP is out of range; must be at most 1000000 BDP"#),
+    (
+        "100 packets",
+        "0 packets",
+        r#"11: topology.queue.limit: a queue of 0 packets carries nothing, as every packet passes through it; at least 1 packet, or 1500 B here"#,
+    ),
+    (
+        "100 packets",
+        "1499 B",
+        r#"11: topology.queue.limit: a queue of 1499 B carries nothing, as every packet passes through it; at least 1 packet, or 1500 B here"#,
+    ),
+    (
+        "increase = 1",
+        "increase = 1e300",
+        r#"18: flows.test.cc.increase: 1e300 is out of range; must be at least 0 and at most 16777216"#,
+    ),
+    (
+        "increase = 1",
+        "increase = nan",
+        r#"18: flows.test.cc.increase: NaN is not a finite number; write a number such as 1.5"#,
+    ),
+    (
+        "traffic = \"bulk\"",
+        "initial_window = 4000000000",
+        r#"20: flows.test.initial_window: 4000000000 is out of range; must be from 1 to 16777216"#,
+    ),
+    (
+        "traffic = \"bulk\"",
+        "max_window = 16777217",
+        r#"20: flows.test.max_window: 16777217 is out of range; must be from 1 to 16777216"#,
+    ),
+    (
+        "traffic = \"bulk\"",
+        "traffic = { kind = \"arrivals\", every = \"1 us\", size = \"1 kB\" }",
+        r#"20: flows.test.traffic.every: 100000000 transfers would arrive; at most 10000000: a longer time between two, or a shorter run"#,
+    ),
+    (
+        "[topology]",
+        "[sampling]\npackets = true\n[topology]\nvaries = { kind = \"square\", high = \"1 Tbit/s\", low = \"1 Mbit/s\", interval = \"1 s\" }",
+        r#"10: topology.varies.high: 1 Tbit/s is out of range; must be from 1 bit/s to 5 Mbit/s, the rate that varies"#,
     ),
     ("[[flows]]", "[flows]", r#"15: flows: expected a list of tables, found a table"#),
     ("[[flows]]", "[[flow]]", r#"15: flow: unknown key; did you mean "flows"?"#),
@@ -305,7 +365,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[topology]",
         "[sampling]\ninterval = \"0 s\"\n[topology]",
-        r#"8: sampling.interval: "0 s" is not a sampling interval; write "auto", "none" or "10 ms""#,
+        r#"8: sampling.interval: 0 s is out of range; must be above zero, or "none""#,
     ),
     ("[topology]", "[transport]\nms = \"1 B\"\n[topology]", r#"8: transport.ms: unknown key; did you mean "mss"?"#),
     (
@@ -318,7 +378,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "1.0] }",
         r#"21: flows.test.start.uniform.1: a bare number has no unit; write a duration such as "30 ms""#,
     ),
-    ("\"100 s\"", "inf", r#"4: duration: inf is not a finite number"#),
+    ("\"100 s\"", "inf", r#"4: duration: inf is not a finite number; write a number such as 1.5"#),
 ];
 
 #[test]
@@ -326,6 +386,83 @@ fn every_mistake_has_its_message() {
     for (old, new, message) in MISTAKES {
         assert_eq!(complaint_after(old, new), format!("x.toml:{message}"), "{new}");
     }
+}
+
+#[test]
+fn all_mistakes_are_told_in_the_order_of_the_file() {
+    let mut text = TWO_FLOWS.to_owned();
+    for (old, new) in [
+        ("duration = \"100 s\"", "duration = 100"),
+        ("warmup", "warmpu"),
+        ("5 Mbit/s", "5 Mbit"),
+        ("drop-tail", "drop-tale"),
+        ("kind = \"aimd\", increase = 1", "kind = \"aimd\", increse = 1"),
+        ("remaining = 0.5", "remaining = 1.5"),
+        ("\"sack\"", "\"sak\""),
+        ("\"0 s\", \"1 s\"", "\"2 s\", \"1 s\""),
+    ] {
+        assert!(text.contains(old), "{old}");
+        text = text.replacen(old, new, 1);
+    }
+    let sets = ["flows.test.count=two", "flows.late.count=2", "nonsense"];
+    let error = Scenario::from_toml(&text, "x.toml", &sets).unwrap_err();
+    let places: Vec<_> = error.mistakes().iter().map(|mistake| (mistake.line(), mistake.path())).collect();
+    assert_eq!(
+        places,
+        [
+            (Some(4), "duration"),
+            (Some(5), "warmpu"),
+            (Some(9), "topology.rate"),
+            (Some(11), "topology.queue.kind"),
+            (Some(18), "flows.test.cc.increse"),
+            (Some(18), "flows.test.cc.remaining"),
+            (Some(19), "flows.test.recovery"),
+            (Some(21), "flows.test.start"),
+            (None, "flows"),
+            (None, ""),
+            (None, "flows.test.count"),
+        ]
+    );
+    assert_eq!(error.mistakes()[10].set(), Some(sets[0]));
+    assert_eq!(error.to_string().lines().count(), 11);
+}
+
+#[test]
+fn mistakes_that_no_schema_knows_are_told_at_once_too() {
+    let text = TWO_LINKS.replace("path = [\"a\", \"b\"]", "path = [\"a\", \"a.reverse\"]\nstart = \"1 h\"");
+    let text = text.replace("probability = 0.01", "probability = 0.5").replace("30 ms", "1 ms");
+    let error = Scenario::from_toml(&text, "x.toml", &NO_SETS).unwrap_err().to_string();
+    let expected = [
+        "x.toml:16: flows.flow0.path: the path crosses both \"a\" and \"a.reverse\", the two directions of a link; write one of them",
+        "x.toml:17: flows.flow0.start: the flow starts at 3600 s, but the run ends at 10 s",
+        "x.toml:21: flows.flow1.rtt: an RTT of 1 ms is below the 10 ms that the shared path takes",
+    ];
+    assert_eq!(error.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn what_one_mistake_hides_is_not_guessed_at() {
+    // Without a kind of traffic nobody knows whether it needs an algorithm; without a duration, what is too late.
+    let text = "schema = 1\nduration = 'x'\n[topology]\nkind = 'dumbbell'\nrate = '1 Mbit/s'\ndelay = '1 ms'\n\
+                [[flows]]\nstart = '5 h'\ntraffic = 'cbt'\n";
+    let error = Scenario::from_toml(text, "x.toml", &NO_SETS).unwrap_err();
+    let paths: Vec<_> = error.mistakes().iter().map(|mistake| mistake.path()).collect();
+    assert_eq!(paths, ["duration", "flows.flow0.traffic.kind"]);
+}
+
+#[test]
+fn a_mistake_of_all_flows_is_told_once() {
+    let text = TWO_LINKS.replace("[links.a]", "[transport]\nmss = '0 B'\n[links.a]");
+    assert_eq!(complaint(&text), "x.toml:5: transport.mss: 0 B is out of range; must be at least 1 B");
+}
+
+#[test]
+fn some_flows_of_each_group_stand_for_the_rest() {
+    let scenario = two_flows(&["flows.test.count=5000"]);
+    let (all, some) = (scenario.describe(), scenario.describe_first(3));
+    assert_eq!((some.link_count, some.flow_count), (all.links.len() as u64, all.flows.len() as u64));
+    assert_eq!((some.links.len(), some.flows.len()), (2 + 4 * 3, 3));
+    assert_eq!((&some.links[..], &some.flows[..]), (&all.links[..14], &all.flows[..3]));
 }
 
 #[test]
@@ -529,15 +666,15 @@ fn sets_reach_every_key_of_the_full_form() {
     let wrong = |set: &str| Scenario::from_toml(TWO_FLOWS, "x.toml", &[set]).unwrap_err().to_string();
     assert_eq!(
         wrong("flows.test.mss=1"),
-        "--set flows.test.mss=1: flows.test.mss: a bare number has no unit; write a size such as \"1460 B\""
+        "set flows.test.mss=1: flows.test.mss: a bare number has no unit; write a size such as \"1460 B\""
     );
     assert_eq!(
         wrong("topology.dealy=1 ms"),
-        "--set topology.dealy=1 ms: topology.dealy: unknown key; did you mean \"delay\"?"
+        "set topology.dealy=1 ms: topology.dealy: unknown key; did you mean \"delay\"?"
     );
     assert_eq!(
         wrong("flows.test.cc=new-amd"),
-        "--set flows.test.cc=new-amd: flows.test.cc.kind: unknown algorithm \"new-amd\"; did you mean \"new-aimd\"?"
+        "set flows.test.cc=new-amd: flows.test.cc.kind: unknown algorithm \"new-amd\"; did you mean \"new-aimd\"?"
     );
 }
 

@@ -8,9 +8,12 @@ pub mod fast_convergence;
 pub mod linear;
 pub mod mr_aimd;
 pub mod new_aimd;
+pub mod reno;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::units::show_number;
 
 /// The window part of a congestion-control algorithm. Windows are in segments, fractions count.
 pub trait Rule: Send {
@@ -105,7 +108,7 @@ pub trait RuleParameters:
 
 /// A parameter out of its range.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("`{key}` is {value}, but must be {expected}")]
+#[error("`{key}` is {}, but must be {expected}", show_number(*.value))]
 pub struct ParameterError {
     /// The parameter's key.
     pub key: &'static str,

@@ -7,6 +7,7 @@ use super::json_schema::{alternatives, document_schema, kind};
 use super::mistakes::{Misfit, Misfits};
 use super::quantity::{self, Spelling};
 use super::tree::{Node, Value};
+use crate::units::show_number;
 
 /// Checks a document in its full form; what does not fit, in the order of the file.
 pub fn conform(root: &Node) -> Misfits {
@@ -205,7 +206,7 @@ impl Walk {
             (Some(min), None) => format!("at least {min}"),
             (_, max) => format!("at most {}", max.unwrap_or(f64::MAX)),
         };
-        self.wrong(Problem::OutOfRange { value: number.to_string(), expected });
+        self.wrong(Problem::OutOfRange { value: show_number(number), expected });
     }
 }
 

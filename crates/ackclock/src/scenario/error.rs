@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::rule::ParameterError;
-use crate::units::{Duration, ParseQuantityError};
+use crate::units::{Duration, ParseQuantityError, show_number};
 
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -100,7 +100,7 @@ pub enum Problem {
     #[error("datagrams have no congestion control and no acknowledgements; leave the key out")]
     NotOfDatagrams,
     /// A parameter of an algorithm out of its range.
-    #[error("{} is out of range; must be {}", .0.value, .0.expected)]
+    #[error("{} is out of range; must be {}", show_number(.0.value), .0.expected)]
     Parameter(ParameterError),
     /// A list with the wrong number of items.
     #[error("expected {expected} items, found {found}")]

@@ -470,9 +470,10 @@ mod tests {
     fn a_trace_has_times_that_do_not_fall() {
         let trace = |list: &str| message(&format!(r#"{{"kind": "trace", "milliseconds": {list}}}"#));
         assert_eq!(trace("[0, 3, 3, 4]"), "sound");
-        let empty = "is out of range; must be at least one opportunity, and not all of them at 0";
-        assert_eq!(trace("[]"), format!("milliseconds: a trace of 0 {empty}"));
-        assert_eq!(trace("[0, 0]"), format!("milliseconds: a trace of 2 {empty}"));
+        let empty = "the trace is empty; write at least one millisecond in which a packet can leave";
+        assert_eq!(trace("[]"), format!("milliseconds: {empty}"));
+        let still = "the trace takes no time, as all its milliseconds are 0; the last one says when it begins again";
+        assert_eq!(trace("[0, 0]"), format!("milliseconds: {still}"));
         assert_eq!(
             trace("[3, 2]"),
             "milliseconds: 2 is out of range; must be at least 3: times of a trace do not fall"
