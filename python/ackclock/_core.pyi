@@ -68,7 +68,7 @@ class Scenario:
         """The resolved scenario as JSON that reads back as the same scenario."""
 
     def describe_json(self, most: int | None = None) -> str:
-        """Links, flows and random inputs behind the shorthand, as JSON; `most` flows of each group, or all."""
+        """Links, flows and random inputs behind the shorthand, as JSON; of `most` flows a group, or all."""
 
     def run(
         self,

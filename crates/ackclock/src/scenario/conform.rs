@@ -113,17 +113,23 @@ impl Walk {
         let no_properties = serde_json::Map::new();
         let properties = schema.get("properties").and_then(Json::as_object).unwrap_or(&no_properties);
         let others = schema.get("additionalProperties").filter(|schema| schema.is_object());
+        // A key that is misspelt is missing under its name, too: told once.
+        let mut meant = Vec::new();
         for (key, node) in entries {
             self.below(key, |walk| match properties.get(key).or(others) {
                 Some(schema) => walk.node(node, schema),
                 None => {
                     let hint = Hint::for_name(key, properties.keys().map(String::as_str));
+                    if let Hint::Near(name) = &hint {
+                        meant.push(name.clone());
+                    }
                     walk.wrong(Problem::UnknownKey { hint });
                 }
             });
         }
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-        for key in required.filter(|key| !entries.iter().any(|(name, _)| name == key)) {
+        let is_there = |key: &str| meant.iter().any(|name| name == key) || entries.iter().any(|(name, _)| name == key);
+        for key in required.filter(|key| !is_there(key)) {
             let problem = if key == "flows" {
                 Problem::NoFlows
             } else {

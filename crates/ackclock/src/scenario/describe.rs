@@ -137,6 +137,9 @@ impl Scenario {
     }
 }
 
+/// Links without flows that are named in notes.
+const MOST_IDLE: usize = 10;
+
 /// How many directed links, and how many rows of flows, the plan of all flows has.
 fn counts(document: &Document, network: &Network) -> (u64, u64) {
     let (mut links, mut flows) = (network.links.len() as u64, 0);
@@ -399,6 +402,10 @@ fn notes(document: &Document, network: &Network) -> Vec<String> {
         crossed[*link] = true;
     }
     let idle = network.links.iter().zip(crossed).filter(|(_, crossed)| !crossed);
-    notes.extend(idle.map(|(link, _)| format!("no flow crosses {}", link.name)));
+    let idle: Vec<&str> = idle.map(|(link, _)| link.name.as_str()).collect();
+    notes.extend(idle.iter().take(MOST_IDLE).map(|name| format!("no flow crosses {name}")));
+    if idle.len() > MOST_IDLE {
+        notes.push(format!("no flow crosses {} more links", idle.len() - MOST_IDLE));
+    }
     notes
 }

@@ -15,8 +15,8 @@ pub fn misfits_beside(root: &Node, known: &Misfits) -> Misfits {
     let mut root = root.clone();
     let touches =
         |keys: &[&str]| known.iter().any(|(path, _)| path.first().is_some_and(|first| keys.contains(&first.as_str())));
-    let is_network_sound = !touches(&["topology", "links", "sampling", "duration"])
-        && !known.iter().any(|(path, _)| path.first().is_some_and(|key| key == "flows"));
+    let is_network_sound = root.get("duration").is_some()
+        && !touches(&["topology", "links", "sampling", "duration", "flows", "transport"]);
     for (path, _) in known.iter() {
         if !leave_out(&mut root, path) {
             return Misfits::default();
@@ -24,6 +24,11 @@ pub fn misfits_beside(root: &Node, known: &Misfits) -> Misfits {
     }
     if !is_network_sound && let Value::Table(entries) = &mut root.value {
         entries.retain(|(key, _)| key != "topology" && key != "links");
+    }
+    if root.get("duration").is_none()
+        && let Value::Table(entries) = &mut root.value
+    {
+        entries.push(("duration".to_owned(), stand_in(LONGEST)));
     }
     match resolve(&root) {
         Ok(document) if is_network_sound => validate(&document).err().unwrap_or_default(),
@@ -35,16 +40,8 @@ pub fn misfits_beside(root: &Node, known: &Misfits) -> Misfits {
 /// Takes what is at `path` out of a document, with the table around it where that needs it; false if nothing can be
 /// said without it.
 fn leave_out(root: &mut Node, path: &[String]) -> bool {
-    let stand_in = |text: &str| Node::new(Value::Text(text.to_owned()), Origin::Default);
     match path.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] | ["schema", ..] | ["flows"] | ["flows", _] => false,
-        ["duration", ..] => {
-            remove(root, "duration");
-            if let Value::Table(entries) = &mut root.value {
-                entries.push(("duration".to_owned(), stand_in(LONGEST)));
-            }
-            true
-        }
         ["flows", index, key, rest @ ..] => {
             let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") else { return false };
             let Some(flow) = index.parse().ok().and_then(|index: usize| flows.get_mut(index)) else { return false };
@@ -80,6 +77,10 @@ fn leave_out(root: &mut Node, path: &[String]) -> bool {
             true
         }
     }
+}
+
+fn stand_in(text: &str) -> Node {
+    Node::new(Value::Text(text.to_owned()), Origin::Default)
 }
 
 fn remove(table: &mut Node, key: &str) {
