@@ -264,9 +264,9 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         r#"20: flows.test.traffic.every: 100000000 transfers would arrive; at most 10000000: a longer time between two, or a shorter run"#,
     ),
     (
-        "[topology]",
-        "[sampling]\npackets = true\n[topology]\nvaries = { kind = \"square\", high = \"1 Tbit/s\", low = \"1 Mbit/s\", interval = \"1 s\" }",
-        r#"10: topology.varies.high: 1 Tbit/s is out of range; must be from 1 bit/s to 5 Mbit/s, the rate that varies"#,
+        "traffic = \"bulk\"",
+        "traffic = { kind = \"rtp\", rate = \"1 Tbit/s\", interval = \"1 h\" }",
+        r#"20: flows.test.traffic.interval: a frame of 300000000000 datagrams is out of range; must be at most 1000000 datagrams"#,
     ),
     ("[[flows]]", "[flows]", r#"15: flows: expected a list of tables, found a table"#),
     ("[[flows]]", "[[flow]]", r#"15: flow: unknown key; did you mean "flows"?"#),
@@ -454,6 +454,15 @@ fn what_one_mistake_hides_is_not_guessed_at() {
 fn a_mistake_of_all_flows_is_told_once() {
     let text = TWO_LINKS.replace("[links.a]", "[transport]\nmss = '0 B'\n[links.a]");
     assert_eq!(complaint(&text), "x.toml:5: transport.mss: 0 B is out of range; must be at least 1 B");
+}
+
+#[test]
+fn a_trace_of_all_packets_has_a_bound() {
+    let text = TWO_FLOWS.replace("5 Mbit/s", "10 Gbit/s").replace("[topology]", "sampling.packets = true\n[topology]");
+    // 10 Gbit/s for 100 s are 125 GB, in packets of 1500 B.
+    let expected = "x.toml:7: sampling.packets: up to 83333333 packets would be written down at the bottleneck; \
+                    at most 50000000: a shorter run, or packets = false";
+    assert_eq!(complaint(&text), expected);
 }
 
 #[test]
