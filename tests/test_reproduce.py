@@ -234,6 +234,7 @@ def test_mistakes_in_claims_are_named(tiny_paper: Path, old: str, new: str, mess
         ('samples = "all"', 'samples = "some"', "'some' is none of none, first, all"),
         ("transport.delayed_ack=false", "transport.delayed_akc=false", "delayed_akc"),
         ("table1.csv", "table2.csv", "table2.csv"),
+        ("replicates = 3", 'replicates = "three"', "replicates: 'three' must be a whole number, at least 1"),
     ],
 )
 def test_mistakes_in_papers_are_named(tiny_paper: Path, old: str, new: str, message: str) -> None:

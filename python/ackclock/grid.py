@@ -13,7 +13,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ackclock.errors import InputError, ScenarioError
+from ackclock.errors import InputError, ScenarioError, sets_called
+from ackclock.file_kinds import hint_for, hint_for_text
 from ackclock.job import Job
 from ackclock.scenario import Scenario
 from ackclock.study_keys import KEYS, NAME, SAMPLES, SCHEMA, SEED_END
@@ -107,13 +108,14 @@ def _read(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text; a study is a TOML file") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: is not TOML: {error}") from None
+        hint = hint_for_text(path, "", "study")
+        raise InputError(f"{path}: {hint or f'is not TOML: {error}'}") from None
     for key, value in table.items():
         if key not in KEYS:
             close = get_close_matches(key, KEYS, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(KEYS)}"
-            if "flows" in table:
-                hint = 'this looks like a scenario: a study names one, as in scenario = "FILE"'
+            if kind := hint_for(path, table, "study"):
+                raise InputError(f"{path}: {kind}")
             _fail(path, key, f"is no key of a study; {hint}")
         if not KEYS[key].accepts(value):
             _fail(path, key, f"is {as_toml(value)}, but must be {KEYS[key].words}")
@@ -129,9 +131,10 @@ def _scenario(path: Path, table: Mapping[str, Any]) -> Scenario:
     for text in sets:
         if not isinstance(text, str):
             _fail(path, "set", f'has {as_toml(text)}, but must be a list of "KEY=VALUE"')
-    if isinstance(given, str):
-        return Scenario.from_file(path.parent / given, sets)
-    return Scenario.from_dict(given, sets, source=f"{path}: scenario")
+    with sets_called(f"{path}: set:"):
+        if isinstance(given, str):
+            return Scenario.from_file(path.parent / given, sets)
+        return Scenario.from_dict(given, sets, source=f"{path}: scenario")
 
 
 def _axes(path: Path, table: Mapping[str, Any]) -> tuple[Axis, ...]:
@@ -215,11 +218,19 @@ def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int) -> 
         try:
             changed = scenario.with_sets(_sets(settings))
         except ScenarioError as error:
-            message, sets = str(error), ", ".join(_sets(settings))
-            of_key = message.removeprefix("--set ")
-            where = "grid" if of_key != message else f"grid: with {sets}"
-            raise ScenarioError(f"{path}: {where}: {of_key}") from None
+            raise ScenarioError("\n".join(_of_point(path, settings, error))) from None
         yield Point(number, settings, changed.hash, most if changed.is_random else 1)
+
+
+def _of_point(path: Path, settings: Mapping[str, Any], error: ScenarioError) -> Iterator[str]:
+    """Give what is wrong at a point: with one of its settings, or with the scenario that they make."""
+    for mistake in error.mistakes:
+        if mistake.set is not None:
+            yield mistake.text(f"{path}: grid:")
+        else:
+            yield f"{path}: grid: with {', '.join(_sets(settings))}: {mistake.text()}"
+    if not error.mistakes:
+        yield f"{path}: grid: with {', '.join(_sets(settings))}: {error}"
 
 
 def _sets(settings: Mapping[str, Any]) -> list[str]:

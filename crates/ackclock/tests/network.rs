@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::atomic::AtomicBool;
 
-use ackclock::cc::{CcContext, algorithms};
+use ackclock::cc::{CcContext, CcSpec, algorithms};
 use ackclock::sim::{self, LossPlan, QueueLimit, QueuePlan, RunError, RunResult, Traffic, WirePlan};
 use ackclock::tcp::LossRecovery;
 use ackclock::units::{Duration, Rate};
@@ -68,6 +68,21 @@ fn every_algorithm_under_every_recovery_keeps_within_the_bounds() {
             }
         }
     }
+}
+
+#[test]
+fn reno_is_aimd_by_its_common_name() {
+    let results = ["reno", "aimd"].map(|name| {
+        let mut dumbbell = small(2);
+        for (_, setup) in &mut dumbbell.flows {
+            setup.cc = CcSpec::by_name(name).unwrap();
+        }
+        dumbbell.run()
+    });
+    let [reno, aimd] = &results;
+    assert_eq!((reno.flows[0].cc, aimd.flows[0].cc), ("reno", "aimd"));
+    assert_eq!(reno.summary, aimd.summary);
+    assert_eq!(bottleneck(reno).drops, bottleneck(aimd).drops);
 }
 
 #[test]

@@ -63,10 +63,11 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line; user mistakes become one message, never a traceback."""
-    from ackclock.errors import AckclockError, Interrupted
+    from ackclock.errors import AckclockError, Interrupted, printable, sets_called
 
     try:
-        code = cli(standalone_mode=False) or 0
+        with sets_called("--set"):
+            code = cli(standalone_mode=False) or 0
         sys.stdout.flush()
     except click.exceptions.Exit as error:
         code = error.exit_code
@@ -74,7 +75,7 @@ def main() -> NoReturn:
         error.show()
         code = 2
     except AckclockError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {printable(str(error))}", err=True)
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort, Interrupted):
         click.echo("interrupted; finished runs are kept", err=True)

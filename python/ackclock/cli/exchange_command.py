@@ -10,7 +10,8 @@ import click
 
 from ackclock._core import exchange_json
 from ackclock.cli.options import json_option
-from ackclock.errors import InputError
+from ackclock.errors import InputError, printable
+from ackclock.file_kinds import hint_for_text
 
 
 @click.command("exchange")
@@ -42,10 +43,12 @@ def _run(file: str, *, quiet: bool) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise InputError(f"{file}: not a text in UTF-8") from None
     report: dict[str, Any] = json.loads(exchange_json(text, file))
+    if report["status"] == "unreadable" and (hint := hint_for_text(Path(file), text, "script")):
+        raise InputError(f"{file}: {hint}")
     if not quiet:
         click.echo(f"{report['status']:<10} {file}")
         if report["message"]:
-            click.echo(report["message"])
+            click.echo(printable(report["message"]))
         for note in report["notes"]:
-            click.echo(f"note: {note['message']}", err=True)
+            click.echo(f"note: {printable(note['message'])}", err=True)
     return report

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _core
-from ackclock.errors import InputError
+from ackclock.errors import InputError, Mistake, ScenarioError
 from ackclock.scenario import Scenario
 
 #: What can be watched of a group of flows; `score` has the formulas.
@@ -185,11 +185,30 @@ class Contender:
             "duration": "1 s",
             "topology": {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"},
         }
-        scenario = Scenario.from_dict(
-            {**probe, "flows": [{"name": "test", "cc": "aimd"}]}, [f"flows.test.cc={self.text}"]
-        )
+        key = "flows.test.cc"
+        try:
+            scenario = Scenario.from_dict(
+                {**probe, "flows": [{"name": "test", "cc": "aimd"}]}, [f"{key}={self.text}"]
+            )
+        except ScenarioError as error:
+            raise ScenarioError(
+                "\n".join(self._mistake(key, mistake) for mistake in error.mistakes)
+            ) from None
         cc: dict[str, Any] = json.loads(scenario.resolved_json)["flows"][0]["cc"]
         return cc
+
+    def _mistake(self, key: str, mistake: Mistake) -> str:
+        """Return what is wrong with the algorithm, whose parameters are keys below `key`."""
+        parameter = mistake.key.removeprefix(key).removeprefix(".")
+        if parameter == "kind" and "{" in self.text:
+            try:
+                tomllib.loads(f"cc = {self.text}")
+            except tomllib.TOMLDecodeError:
+                return (
+                    f"{self.text}: cannot be read; write aimd(increase=2, remaining=0.5), "
+                    'with decimal points, or { kind = "aimd", increase = 2 }'
+                )
+        return f"{self.text}: {f'{parameter}: ' if parameter else ''}{mistake.message}"
 
     @cached_property
     def label(self) -> str:

@@ -227,8 +227,8 @@ def _read(folder: Path, tree: dict[str, Any], claims: dict[str, Any]) -> Paper:
         title=tree["title"],
         reference=tree["reference"],
         folder=folder,
-        replicates=tree["replicates"],
-        alternative_replicates=tree["alternative_replicates"],
+        replicates=_count("replicates", tree["replicates"]),
+        alternative_replicates=_count("alternative_replicates", tree["alternative_replicates"]),
         quick=_quick(tree.get("quick", {})),
         grids=grids,
         choices=tuple(_choice(entry, grids, alternatives_at) for entry in tree["choices"]),
@@ -255,7 +255,15 @@ def _grid(folder: Path, entry: dict[str, Any], shared: Mapping[str, Axis]) -> Gr
 
 
 def _quick(entry: dict[str, Any]) -> Quick:
-    return Quick(entry.get("replicates", Quick.replicates), tuple(entry.get("set", ())))
+    replicates = _count("quick.replicates", entry.get("replicates", Quick.replicates))
+    return Quick(replicates, tuple(entry.get("set", ())))
+
+
+def _count(key: str, value: Any) -> int:
+    """Check a number of replicates."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{key}: {value!r} must be a whole number, at least 1")
+    return value
 
 
 def _axis(entry: dict[str, Any]) -> Axis:
