@@ -135,7 +135,11 @@ def test_a_mistake_in_set(tiny: Path, text: str, expected: str) -> None:
         (["list", "suites"], "did you mean 'suite'?"),
         (["list", "weather"], "traffic"),
         (["evaluate", "new-amid"], 'did you mean "new-aimd"?'),
-        (["evaluate", "{ kind = "], "flows.test.cc"),
+        (["evaluate", "{ kind = "], "algorithm '{ kind ='"),
+        (["evaluate", "aimd(increse=1)"], "algorithm 'aimd(increse=1)': increse: unknown key; did you mean"),
+        (["tune", "aimd(increse=1)"], "algorithm 'aimd(increse=1)': increse: unknown key; did you mean"),
+        (["evaluate", "aimd", "--set", "flows.test.cc=cubic"], "name its parameters with the algorithm"),
+        (["evaluate", "aimd", "--set", "flows.test.cc.increase=2"], "name its parameters with the algorithm"),
         (["evaluate", "aimd", "--suite", "cure"], "core"),
         (["evaluate", "aimd", "--against", "amid"], 'did you mean "aimd"?'),
         (["evaluate", "aimd", "--replicates", "0"], "--replicates"),
@@ -155,30 +159,86 @@ def test_a_mistake_on_the_command_line(tmp_path: Path, args: list[str], expected
     assert not list(tmp_path.iterdir())
 
 
-def test_a_suite_that_makes_no_sense(tiny_suite: Path, tmp_path: Path) -> None:
-    def refused(*expected: str) -> None:
-        check_refused(cli("evaluate", "aimd", "--suite", tiny_suite, "--out", tmp_path / "out"), *expected)
-
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("replicates = 2", "replicates = ", "is not TOML"),
+        ("replicates = 2", "replicates = 0", "replicates: is 0, but must be at least 1"),
+        ("replicates = 2", 'replicates = "3"', 'replicates: is "3", but must be a whole number'),
+        ("replicates = 2", "replicates = true", "replicates: is true, but must be a whole number"),
+        ("replicates = 2", "replicates = 2.5", "replicates: is 2.5, but must be a whole number"),
+        ("replicates = 2", "replicate = 2", "replicate: is no key of a suite; did you mean 'replicates'?"),
+        ("version = 3", 'version = "3"', 'version: is "3", but must be a whole number'),
+        ('name = "tiny"\n', "", "name: is missing: a text"),
+        (
+            'test = ["test"]',
+            'test = ["tset"]',
+            "no group of flows is called 'tset'; did you mean 'test'?",
+        ),
+        (
+            'test = ["test"]',
+            'test = ["test", "late"]',
+            "no group of flows is called 'late'; there are:",
+        ),
+        ('test = ["test"]', 'test = ["standard"]', "environments[alone]: has no flows under test"),
+        ('test = ["test"]', 'test = "test"', 'test: is "test", but must be a list'),
+        ('test = ["test"]', "test = []", "test: is [], but must be a list of at least one value"),
+        ('panel = ["aimd", "aimd-fc+"]', "panel = []", "panel: is [], but must be a list of at least one"),
+        ('panel = ["aimd", "aimd-fc+"]', 'panel = ["amid"]', "panel: algorithm 'amid': "),
+        ('panel = ["aimd", "aimd-fc+"]', 'panel = ["aimd(increse=1)"]', 'did you mean "increase"?'),
+        (
+            'set = ["duration=6 s"]',
+            'sett = ["duration=6 s"]',
+            "environments[company].sett: is no key",
+        ),
+        ('set = ["duration=6 s"]', 'set = "duration=6 s"', "environments[company].set: is "),
+        ('set = ["duration=6 s"]', "set = [6]", "environments[company].set[0]: is 6, but must be a text"),
+        ('set = ["duration=6 s"]', 'set = ["durration=6 s"]', "environments[company]: "),
+        ('set = ["duration=6 s"]', "compny = true", "did you mean 'company'?"),
+        ('set = ["duration=6 s"]', 'company = "yes"', 'company: is "yes", but must be true or false'),
+        ('set = ["duration=6 s"]', "fairness = 0", "fairness: is 0, but must be true or false"),
+        ('id = "company"', 'id = "alone"', "environments[alone].id: there are two environments of this id"),
+        ('id = "company"', 'id = "in company"', "environments[in company].id: may hold letters"),
+        ('scenario = "alone.toml"', 'scenario = "along.toml"', "environments[alone]: "),
+        ('metric = "share"', 'metric = "shore"', "watch.metric: is 'shore', but must be one of share"),
+        ('metric = "share"', 'metric = "completion-time"', "the flows 'standard' never complete"),
+        (
+            'metric = "share"',
+            'metrics = "share"',
+            "is no key of a watch; did you mean 'metric'?",
+        ),
+        (
+            'group = "standard"',
+            'group = "standart"',
+            "watch.group: no group of flows is called",
+        ),
+        ('better = "near-one"', 'better = "nearer"', "watch.better: is 'nearer', but must be one of higher"),
+        ('better = "near-one"', 'better = "near-one", scale = "big"', "watch.scale: is "),
+    ],
+)
+def test_a_suite_that_makes_no_sense(
+    tiny_suite: Path, tmp_path: Path, old: str, new: str, expected: str
+) -> None:
     path = tiny_suite / "suite.toml"
     good = path.read_text()
-    for old, new, expected in (
-        ("replicates = 2", "replicates = ", "suite.toml"),
-        ("replicates = 2", "replicates = 0", "replicates"),
-        ("replicates = 2", 'replicates = "two"', "suite.toml"),
-        ('name = "tiny"\n', "", "name"),
-        ('scenario = "alone.toml"', 'scenario = "along.toml"', "along.toml"),
-        ('metric = "share"', 'metric = "shore"', "shore"),
-        ('group = "standard"', 'group = "standart"', "standart"),
-        ('better = "near-one"', 'better = "nearer"', "nearer"),
-        ('panel = ["aimd", "aimd-fc+"]', 'panel = ["amid"]', "amid"),
+    assert good.count(old) == 1
+    path.write_text(good.replace(old, new))
+    answer = cli("evaluate", "aimd", "--suite", tiny_suite, "--out", tmp_path / "out")
+    check_refused(answer, f"error: {path}: ", expected)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_suite_that_is_none(tiny_suite: Path, tmp_path: Path) -> None:
+    path = tiny_suite / "suite.toml"
+    text = path.read_text()
+    for content, expected in (
+        ((text[: text.index("[[environments]]")] + "environments = []\n").encode(), "environments: is []"),
+        (b"\xff\xfe", "UTF-8"),
+        (b"", "name: is missing"),
     ):
-        assert good.count(old) == 1
-        path.write_text(good.replace(old, new))
-        refused(expected)
-    path.write_text(good[: good.index("[[environments]]")] + "environments = []\n")
-    refused("suite.toml", "environments")
-    path.write_bytes(b"\xff\xfe")
-    refused("suite.toml", "UTF-8")
+        path.write_bytes(content)
+        answer = cli("evaluate", "aimd", "--suite", tiny_suite, "--out", tmp_path / "out")
+        check_refused(answer, "suite.toml", expected)
 
 
 @pytest.mark.parametrize("command", ["run", "evaluate"])

@@ -15,9 +15,10 @@ from ackclock.campaign import PointSummary, run_grid, summaries
 from ackclock.cli.console import fits, progress, show
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import file_argument, json_option
+from ackclock.files import as_toml
 from ackclock.forecast import Forecast, forecast
 from ackclock.frames import frame_of
-from ackclock.grid import Grid, as_toml
+from ackclock.grid import Grid
 from ackclock.metrics import BY_NAME, SUMMARY
 from ackclock.store import Store
 from ackclock.study_keys import SAMPLES
