@@ -246,13 +246,81 @@ def test_an_output_folder_that_is_a_file(tiny: Path, tiny_suite: Path, tmp_path:
     (tmp_path / "out").write_text("precious")
     args = [tiny] if command == "run" else ["aimd", "--suite", tiny_suite]
     for out in ("out", "out/deeper"):
-        check_refused(cli(command, *args, "--out", tmp_path / out), str(tmp_path / out), lines=4)
+        answer = cli(command, *args, "--out", tmp_path / out)
+        check_refused(answer, str(tmp_path / out), lines=4)
+        assert "are kept" not in answer.stderr
     assert (tmp_path / "out").read_text() == "precious"
 
 
 def test_a_corrupt_index(tiny: Path, tmp_path: Path) -> None:
     (tmp_path / "runs.sqlite").write_bytes(b"this is no database" * 99)
-    check_refused(cli("run", tiny, "--out", tmp_path), str(tmp_path), "not a database")
+    answer = cli("run", tiny, "--out", tmp_path)
+    check_refused(answer, str(tmp_path), "not a database", "move it away, or use another folder")
+    assert "are kept" not in answer.stderr
+    check_refused(cli("query", "FROM runs", "--store", tmp_path), "not a database", "damaged")
+
+
+def test_an_index_that_is_damaged_inside(tiny: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert cli("run", tiny, "--out", out).code == 0
+    index = out / "runs.sqlite"
+    content = bytearray(index.read_bytes())
+    content[4096 + 8 :] = b"\xff" * (len(content) - 4096 - 8)
+    index.write_bytes(content)
+    for answer in (cli("run", tiny, "--out", out), cli("query", "FROM runs", "--store", out)):
+        check_refused(answer, str(out), "malformed", "runs.sqlite is damaged")
+        assert "are kept" not in answer.stderr
+
+
+def test_an_empty_index_is_no_store_to_read(tmp_path: Path) -> None:
+    (tmp_path / "runs.sqlite").touch()
+    check_refused(cli("query", "FROM runs", "--store", tmp_path), "its runs.sqlite is empty")
+
+
+def test_a_store_that_may_only_be_read(tiny: Path, tmp_path: Path) -> None:
+    """Reading needs no right to write; filling says what it needs, and promises nothing."""
+    out = tmp_path / "out"
+    assert cli("run", tiny, "--out", out).code == 0
+    before = sorted(path.name for path in out.rglob("*"))
+    paths = [*out.rglob("*"), out]
+    modes = {path: path.stat().st_mode for path in paths}
+    for path in paths:
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    try:
+        answer = cli("query", "SELECT count(*) AS runs FROM runs", "--store", out, before=_obey_permissions)
+        assert (answer.code, answer.stderr) == (0, "") and "1" in answer.stdout
+        assert sorted(path.name for path in out.rglob("*")) == before
+        answer = cli("run", tiny, "--seed", "2", "--out", out, before=_obey_permissions)
+        check_refused(answer, str(out), "use another folder")
+        assert "are kept" not in answer.stderr
+    finally:
+        for path, mode in modes.items():
+            path.chmod(mode)
+
+
+@pytest.mark.parametrize("with_shm", [True, False])
+def test_what_a_killed_process_left_can_be_read_where_nothing_can_be_written(
+    tiny: Path, tmp_path: Path, with_shm: bool
+) -> None:
+    """The last runs are beside the index, in its write-ahead log: none may be missing."""
+    out, copy = tmp_path / "out", tmp_path / "copy"
+    assert cli("run", tiny, "--out", out).code == 0
+    index = sqlite3.connect(out / "runs.sqlite")
+    index.execute("PRAGMA wal_autocheckpoint = 0")
+    with index:
+        index.execute("UPDATE runs SET scenario = 'from the log'")
+    copy.mkdir()
+    for name in ("runs.sqlite", "runs.sqlite-wal", *(["runs.sqlite-shm"] * with_shm)):
+        shutil.copy(out / name, copy / name)
+    index.close()
+    for path in (*copy.iterdir(), copy):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    try:
+        sql = "SELECT scenario FROM runs"
+        answer = cli("query", sql, "--store", copy, "--csv", before=_obey_permissions)
+        assert answer.stdout == "scenario\nfrom the log\n", answer
+    finally:
+        copy.chmod(0o700)
 
 
 def test_an_index_of_another_shape(tiny: Path, tmp_path: Path) -> None:

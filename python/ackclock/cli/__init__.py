@@ -77,8 +77,10 @@ def main() -> NoReturn:
     except AckclockError as error:
         click.echo(f"error: {error}", err=True)
         code = error.exit_code
-    except (KeyboardInterrupt, click.Abort, Interrupted):
-        click.echo("interrupted; finished runs are kept", err=True)
+    except (KeyboardInterrupt, click.Abort, Interrupted) as error:
+        # Click has its own exception in place of Ctrl-C's, whose notes say what is kept.
+        notes = getattr(error.__cause__ or error, "__notes__", ())
+        click.echo("; ".join(["interrupted", *notes]), err=True)
         code = 130
     except BrokenPipeError:
         # Whoever read stdout has gone, as `head` does; click leaves with the same code.
