@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ackclock.declaration import Place, Whole
 from ackclock.reproduce import models as models  # registers its measures
 from ackclock.reproduce import robustness as robustness  # registers its measures
 from ackclock.reproduce.claims import VERDICTS, Verdict, claims_of, claims_run, judge
@@ -66,6 +67,8 @@ def reproduce(
     `out`: a folder to keep the runs in, which a second call takes up.
     Raises `AckclockError`.
     """
+    if replicates is not None:
+        Whole(1).check(replicates, Place("reproduce", "replicates"))
     paper = Paper.load(name)
     claims = claims_of(paper)
     sets = (*paper.sets, *(paper.quick.sets if quick else ()))

@@ -95,6 +95,12 @@ class Space:
             raise InputError(f"{cc}: has no parameter whose range is known; --over PARAM=lo..hi names one")
         return cls(kind, fixed, axes, constrained)
 
+    @property
+    def text(self) -> str:
+        """What is searched, in words."""
+        ranges = ", ".join(f"{axis.name} {axis.low:g} to {axis.high:g}" for axis in self.axes)
+        return f"{self.kind}, {ranges}{' within the constraints of Reddy et al.' * self.constrained}"
+
     @cached_property
     def _defaults(self) -> dict[str, float]:
         """Defaults of the parameters that are numbers, and not fixed."""
