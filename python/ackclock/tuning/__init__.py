@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -82,6 +83,8 @@ class Tuning:
     #: Whether the search ended before the budget did.
     converged: bool
     generations: int
+    #: Settings of a generation.
+    population: int
 
     @property
     def runs(self) -> int:
@@ -91,12 +94,16 @@ class Tuning:
     @property
     def is_telling(self) -> bool:
         """Whether the search was large enough to conclude from it that no setting is better."""
-        return self.converged or len(self.trials) > _SETTINGS_PER_PARAMETER * len(self.space.axes)
+        return self.converged or self.generations >= self._telling_generations
 
     @property
     def telling_runs(self) -> int:
-        """The runs of the smallest search that is telling, whether it converges or not."""
-        return self.trials[0].runs * (1 + _SETTINGS_PER_PARAMETER * len(self.space.axes))
+        """The runs of a search that is telling, whether it converges or not."""
+        return self.trials[0].runs * (1 + self._telling_generations * self.population)
+
+    @property
+    def _telling_generations(self) -> int:
+        return math.ceil(_SETTINGS_PER_PARAMETER * len(self.space.axes) / self.population)
 
     @property
     def best(self) -> Finalist:
