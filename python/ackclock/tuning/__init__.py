@@ -171,7 +171,19 @@ def tune(
         bench.expected = limit.runs or 0
         trials, converged, generations = _search(space, objective, search, bench, limit, seed, replicates)
         finalists = _check(space, objective, bench, trials, (seed + 1) % 2**63, count)
-    return Tuning(space, objective, limit, seed, replicates, count, trials, finalists, converged, generations)
+    return Tuning(
+        space,
+        objective,
+        limit,
+        seed,
+        replicates,
+        count,
+        trials,
+        finalists,
+        converged,
+        generations,
+        search.population,
+    )
 
 
 def _require_generation(
