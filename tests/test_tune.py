@@ -296,7 +296,7 @@ def test_none_is_better_only_after_a_search_that_could_tell(suite: Path) -> None
             "aimd", suite=str(suite), budget=budget, over=["increase=1..9"], metric="loss_rate", replicates=1
         )
         assert found.best.is_default and found.is_telling is is_telling
-        assert ("none of the 3 best of them is better" in sentence(found)) is is_telling
+        assert bool(re.search(r"none of the \d best of them is better", sentence(found))) is is_telling
         assert ("too small to tell" in sentence(found)) is not is_telling
 
 

@@ -7,7 +7,7 @@ expected, and a hint where a name is misspelt.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
@@ -51,6 +51,13 @@ class Place:
         names = list(map(str, known))
         if name not in names:
             self.fail(f"no {what} is called {name!r}; {hint(name, names)}")
+
+
+def require_once(names: Sequence[str], place: Place) -> None:
+    """Raise `InputError` where a name comes twice."""
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        place.fail(f"there are two called {twice[0]!r}")
 
 
 class Type(Protocol):
@@ -230,6 +237,26 @@ class Table:
         for key, kind in types.items():
             if key in value:
                 kind.check(value[key], place.at(key))
+
+
+@dataclass(frozen=True)
+class ByKind:
+    """A table whose `kind` says which keys it has; the empty name is for a table without one."""
+
+    tables: Mapping[str, Table]
+    words = "a table"
+    python = (dict,)
+
+    def check(self, value: Any, place: Place) -> None:
+        """Raise `InputError` unless it is as the table of its kind."""
+        if not isinstance(value, dict):
+            place.refuse(value, self.words)
+        kind = value.get("kind", "")
+        if "kind" in value:
+            Text(tuple(name for name in self.tables if name)).check(kind, place.at("kind"))
+        elif kind not in self.tables:
+            place.at("kind").fail(f"is missing: one of {', '.join(self.tables)}")
+        self.tables[kind].check({key: item for key, item in value.items() if key != "kind"}, place)
 
 
 #: Changes of a scenario, as by `--set`.

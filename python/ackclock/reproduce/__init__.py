@@ -14,6 +14,7 @@ from ackclock.reproduce.claims import VERDICTS, Verdict, claims_of, claims_run, 
 from ackclock.reproduce.figures import Figure, figures_of
 from ackclock.reproduce.paper import Alternative, Paper
 from ackclock.reproduce.runs import Batch, run_batches
+from ackclock.reproduce.shown import require_shown
 from ackclock.reproduce.tables import Table, tables_of
 from ackclock.store import Store
 
@@ -71,6 +72,7 @@ def reproduce(
         Whole(1).check(replicates, Place("reproduce", "replicates"))
     paper = Paper.load(name)
     claims = claims_of(paper)
+    require_shown(paper)
     sets = (*paper.sets, *(paper.quick.sets if quick else ()))
     count = replicates or (paper.quick.replicates if quick else paper.replicates)
     others = () if quick else paper.alternatives

@@ -109,11 +109,8 @@ METRICS: dict[str, Callable[[Run], float]] = {
 }
 
 
-def metric(name: str) -> Callable[[Run], float]:
-    """Return a metric by name. Raises `ValueError` with the names there are."""
-    if name not in METRICS:
-        raise ValueError(f"no metric is called {name!r}; there are: {', '.join(METRICS)}")
-    return METRICS[name]
+#: Metrics that are made of samples over time.
+OF_SAMPLES = ("utilization_deviation_points", "alpha_mean_segments")
 
 
 def link_series(run: Run) -> tuple[list[float], list[float]]:
