@@ -194,6 +194,8 @@ def test_a_mistake_on_the_command_line(tmp_path: Path, args: list[str], expected
         ('set = ["duration=6 s"]', 'set = "duration=6 s"', "environments[company].set: is "),
         ('set = ["duration=6 s"]', "set = [6]", "environments[company].set[0]: is 6, but must be a text"),
         ('set = ["duration=6 s"]', 'set = ["durration=6 s"]', "environments[company]: "),
+        ('set = ["duration=6 s"]', 'set = ["flows.test.cc.increase=2"]', "environments[company].set: flows."),
+        ('set = ["duration=6 s"]', 'set = ["flows.test.cc=cubic"]', "has no effect: the flows 'test' get"),
         ('set = ["duration=6 s"]', "compny = true", "did you mean 'company'?"),
         ('set = ["duration=6 s"]', 'company = "yes"', 'company: is "yes", but must be true or false'),
         ('set = ["duration=6 s"]', "fairness = 0", "fairness: is 0, but must be true or false"),

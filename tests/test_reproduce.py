@@ -348,6 +348,13 @@ def test_mistakes_in_papers_are_named(tiny_paper: Path, old: str, new: str, mess
     assert "Traceback" not in answer.stderr
 
 
+def test_another_answer_that_changes_nothing_is_refused(tiny_paper: Path) -> None:
+    path = tiny_paper / "paper.toml"
+    path.write_text(path.read_text().replace("delayed_ack=true", "delayed_ack=false"))
+    with pytest.raises(InputError, match=r"alternatives\[delayed\]\.set: changes no scenario"):
+        reproduce(str(tiny_paper))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

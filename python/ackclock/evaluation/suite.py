@@ -136,6 +136,13 @@ class Environment:
                 f"has no flows under test: `test` names {', '.join(sorted(under_test))}; the groups of "
                 f"{self.path} that run an algorithm: {', '.join(self.traffic) or 'none'}"
             )
+        for text in self.sets:
+            key = text.partition("=")[0].strip()
+            for group in under_test:
+                if f"{key}.".startswith(f"flows.{group}.cc."):
+                    place.at("set").fail(
+                        f"{text}: has no effect: the flows {group!r} get the algorithm that is evaluated"
+                    )
         if self.watch is None:
             return
         there = place.at("watch")
