@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from ackclock import __version__
+from ackclock.suggest import hint
 
 #: Each command's module and one line of help; a module is imported when its command runs.
 _COMMANDS = {
@@ -51,7 +52,7 @@ class _Commands(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError:
             raise click.UsageError(
-                f"no command is called {args[0]!r}{suggestion(args[0], _COMMANDS)}", ctx
+                f"no command is called {args[0]!r}; {hint(args[0], _COMMANDS)}", ctx
             ) from None
 
 
@@ -77,8 +78,10 @@ def main() -> NoReturn:
     except AckclockError as error:
         click.echo(f"error: {printable(str(error))}", err=True)
         code = error.exit_code
-    except (KeyboardInterrupt, click.Abort, Interrupted):
-        click.echo("interrupted; finished runs are kept", err=True)
+    except (KeyboardInterrupt, click.Abort, Interrupted) as error:
+        # Click has its own exception in place of Ctrl-C's, whose notes say what is kept.
+        notes = getattr(error.__cause__ or error, "__notes__", ())
+        click.echo("; ".join(["interrupted", *notes]), err=True)
         code = 130
     except BrokenPipeError:
         # Whoever read stdout has gone, as `head` does; click leaves with the same code.
@@ -95,13 +98,3 @@ def main() -> NoReturn:
 def _discard_stdout() -> None:
     """Give up what is left in the buffer: the interpreter would try to write it once more at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def suggestion(name: str, known: object) -> str:
-    """Return `; did you mean ...?` for a name close to a known one, or the list of names."""
-    from collections.abc import Iterable
-    from difflib import get_close_matches
-
-    names = list(known) if isinstance(known, Iterable) else []
-    close = get_close_matches(name, names, 1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are: {', '.join(names)}"

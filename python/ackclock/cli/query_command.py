@@ -11,7 +11,7 @@ import click
 from ackclock.cli.console import show
 from ackclock.cli.options import json_option
 from ackclock.errors import InputError
-from ackclock.query import TABLES, query
+from ackclock.query import TABLES, left_out, query
 from ackclock.store import Store
 
 if TYPE_CHECKING:
@@ -31,21 +31,31 @@ _OUT = Path("ackclock-out")
     help="The folder of the results; by default the one in ackclock-out that was filled last.",
 )
 @click.option("--tables", is_flag=True, help="List the tables with their columns.")
+@click.option(
+    "--all-versions",
+    is_flag=True,
+    help="Take the runs of other versions of ackclock, too.",
+)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @json_option
-def command(sql: str | None, folder: str | None, tables: bool, as_csv: bool, as_json: bool) -> None:
+def command(
+    sql: str | None, folder: str | None, tables: bool, all_versions: bool, as_csv: bool, as_json: bool
+) -> None:
     """Answer the query SQL over stored results: tables runs, flows, links and histograms.
 
     Columns carry their units; those of a study's settings have the names of the keys that vary, in quotes
-    where there is a dot in them, as in 'SELECT "topology.rate", avg(goodput_bps) FROM runs GROUP BY 1'.
+    where there is a dot in them, as in 'SELECT "topology.rate", avg(goodput_bps) FROM runs GROUP BY 1'. A
+    query reads the store and nothing else, and changes nothing.
     """
     if bool(sql) == tables:
         raise click.UsageError("give a query in quotes, or --tables")
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
-    with Store.existing(folder or _newest()) as store:
+    with Store.reading(folder or _newest()) as store:
         if sql is None:
-            columns = {name: read(store).schema for name, read in TABLES.items()}
+            columns = {name: read(store, all_versions=all_versions).schema for name, read in TABLES.items()}
+            for sentence in left_out(store, all_versions=all_versions):
+                _tell(sentence)
             if as_json:
                 named = {name: list(map(str, schema)) for name, schema in columns.items()}
                 click.echo(json.dumps(named, indent=2))
@@ -53,13 +63,17 @@ def command(sql: str | None, folder: str | None, tables: bool, as_csv: bool, as_
                 for name, schema in columns.items():
                     click.echo(f"{name}: {', '.join(schema)}")
             return
-        answer = query(store, sql)
+        answer = query(store, sql, all_versions=all_versions, tell=_tell)
     if as_json:
         click.echo(json.dumps(answer.to_dicts(), indent=2, default=str))
     elif as_csv:
         click.echo(answer.write_csv(), nl=False)
     else:
         _show(answer)
+
+
+def _tell(sentence: str) -> None:
+    click.echo(f"note: {sentence}", err=True)
 
 
 def _newest() -> Path:

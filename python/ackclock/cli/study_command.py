@@ -15,9 +15,10 @@ from ackclock.campaign import PointSummary, run_grid, summaries
 from ackclock.cli.console import fits, progress, show
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import file_argument, json_option
+from ackclock.files import as_toml
 from ackclock.forecast import Forecast, forecast
 from ackclock.frames import frame_of
-from ackclock.grid import Grid, as_toml
+from ackclock.grid import Grid
 from ackclock.metrics import BY_NAME, SUMMARY
 from ackclock.store import Store
 from ackclock.study_keys import SAMPLES
@@ -86,7 +87,7 @@ def command(
 def _show_plan(grid: Grid, folder: Path, workers: int | None, as_json: bool) -> None:
     least = FIRST if grid.until is not None else max(point.most for point in grid.points)
     if folder.exists():
-        with Store.existing(folder) as store:
+        with Store.reading(folder) as store:
             found = forecast(grid, store, least=least, workers=workers)
     else:
         found = forecast(grid, None, least=least, workers=workers)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ackclock.declaration import Place, Whole
 from ackclock.evaluation.panel import choose_yardstick
 from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.standing import Standing, Yardstick
@@ -96,6 +97,8 @@ def evaluate(
     `within_table`: measure C and D against the best of this table, not against the stored scores of the
     panel. `out`: a folder to keep the runs in, which a second evaluation takes up. Raises `AckclockError`.
     """
+    if replicates is not None:
+        Whole(1).check(replicates, Place("evaluate", "replicates"))
     loaded = Suite.load(suite)
     panel = [Contender.parse(text) for text in (loaded.panel if against is None else against)]
     contender = Contender.parse(cc)

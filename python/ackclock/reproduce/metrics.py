@@ -47,8 +47,8 @@ def _flows(run: Run) -> int:
 def _undelivered_ratio(run: Run) -> float:
     """Return what was sent and not acknowledged over what was sent, in payload bytes.
 
-    Sent is every transmission, acknowledged only data first sent in the window: a retransmission counts as one
-    loss, and what is in flight at the end counts as lost. Source: jasem-efficiency-fairness, table 1.
+    Sent is every transmission, acknowledged only data first sent in the window: a retransmission counts as
+    one loss, and what is in flight at the end counts as lost. Source: jasem-efficiency-fairness, table 1.
     """
     sent = sum(flow["sent_bytes"] for flow in run.document["flows"])
     acknowledged = sum(flow["acknowledged_bytes"] for flow in run.document["flows"])
@@ -120,11 +120,8 @@ METRICS: dict[str, Callable[[Run], float]] = {
 }
 
 
-def metric(name: str) -> Callable[[Run], float]:
-    """Return a metric by name. Raises `ValueError` with the names there are."""
-    if name not in METRICS:
-        raise ValueError(f"no metric is called {name!r}; there are: {', '.join(METRICS)}")
-    return METRICS[name]
+#: Metrics that are made of samples over time.
+OF_SAMPLES = ("utilization_deviation_points", "alpha_mean_segments")
 
 
 def link_series(run: Run) -> tuple[list[float], list[float]]:
