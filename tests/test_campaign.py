@@ -21,7 +21,7 @@ from ackclock.campaign import run_grid, summaries
 from ackclock.executor import Chunk, Threads, execute_chunk
 from ackclock.grid import Grid
 from ackclock.job import Job
-from ackclock.query import runs
+from ackclock.queries import runs
 from ackclock.store import Store
 
 #: `make kills` sets more.

@@ -329,7 +329,7 @@ WITHOUT_DASK = """\
 import sys
 sys.modules["distributed"] = None
 sys.argv = ["ackclock", "study", sys.argv[1], "--dask", "tcp://127.0.0.1:9"]
-from ackclock.cli import main
+from ackclock.__main__ import main
 main()
 """
 

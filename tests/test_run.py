@@ -317,7 +317,7 @@ def test_every_public_name_is_there() -> None:
 def test_run_json_needs_no_heavy_library(tiny: Path) -> None:
     script = (
         "import sys\n"
-        "from ackclock.cli import main\n"
+        "from ackclock.__main__ import main\n"
         "try:\n    main()\n"
         "finally:\n"
         "    heavy = {'polars', 'matplotlib', 'rich', 'jinja2'} & set(sys.modules)\n"

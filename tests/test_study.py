@@ -21,7 +21,7 @@ from ackclock.executor import Chunk, Executor, Threads, execute_chunk
 from ackclock.job import Job, Outcome, execute
 from ackclock.pace import Pace
 from ackclock.store import Store, write_whole
-from ackclock.study import Study, run_study
+from ackclock.studies import Study, run_study
 
 
 class InPlace:

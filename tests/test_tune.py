@@ -16,7 +16,7 @@ from helpers import cli
 
 from ackclock.errors import InputError
 from ackclock.evaluation.suite import Suite
-from ackclock.query import runs
+from ackclock.queries import runs
 from ackclock.store import Store
 from ackclock.tuning import tune
 from ackclock.tuning.budget import Budget
@@ -277,7 +277,7 @@ WITHOUT_CMAES = """\
 import sys
 sys.modules["cmaes"] = None
 sys.argv = ["ackclock", "tune", "aimd", "--suite", sys.argv[1]]
-from ackclock.cli import main
+from ackclock.__main__ import main
 main()
 """
 

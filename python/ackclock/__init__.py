@@ -10,39 +10,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ackclock._core import VERSION as __version__
-
 if TYPE_CHECKING:
-    from ackclock.errors import AckclockError, ScenarioError, StoreError
+    from ackclock._core import VERSION as __version__
+    from ackclock.errors import AckclockError, ArgumentError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
     from ackclock.results import RunResult, run
     from ackclock.scenario import Scenario
+    from ackclock.study_results import StudyResult, query, study
     from ackclock.synchronous import model
     from ackclock.tuning import tune
 
-#: Where each public name lives; imported when it is first used, so that a command starts fast.
+#: Where each public name lives; imported when it is first used, so that a command starts fast, and so that
+#: Ctrl-C in the meantime finds somebody who handles it.
 _HOME = {
     "AckclockError": "ackclock.errors",
+    "ArgumentError": "ackclock.errors",
     "ScenarioError": "ackclock.errors",
     "StoreError": "ackclock.errors",
     "RunResult": "ackclock.results",
     "Scenario": "ackclock.scenario",
+    "StudyResult": "ackclock.study_results",
+    "__version__": "ackclock._core",
     "evaluate": "ackclock.evaluation",
     "model": "ackclock.synchronous",
+    "query": "ackclock.study_results",
     "run": "ackclock.results",
+    "study": "ackclock.study_results",
     "tune": "ackclock.tuning",
 }
 
 __all__ = [
     "AckclockError",
+    "ArgumentError",
     "RunResult",
     "Scenario",
     "ScenarioError",
     "StoreError",
+    "StudyResult",
     "__version__",
     "evaluate",
     "model",
+    "query",
     "run",
+    "study",
     "tune",
 ]
 
@@ -52,7 +62,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'ackclock' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_HOME[name]), name)
+    value = getattr(import_module(_HOME[name]), "VERSION" if name == "__version__" else name)
     globals()[name] = value
     return value
 

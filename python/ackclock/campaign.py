@@ -13,7 +13,7 @@ from ackclock.job import Job, Outcome
 from ackclock.metrics import SUMMARY
 from ackclock.stats import Estimate
 from ackclock.store import Store
-from ackclock.study import work_off
+from ackclock.studies import work_off
 from ackclock.until import FIRST, STEP, interval
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from ackclock import _core
+from ackclock.arguments import optional_number
 from ackclock.job import Job, Outcome, execute
 
 #: Chunks in hand for each thread: enough to keep it busy.
@@ -47,7 +48,7 @@ class Threads:
     chunk_s = 0.0
 
     def __init__(self, workers: int | None = None) -> None:
-        self._workers = workers or default_workers()
+        self._workers = optional_number("workers", workers, least=1) or default_workers()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="ackclock")
         self._cancel = _core.Cancel()
 

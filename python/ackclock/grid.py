@@ -10,10 +10,11 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ackclock.errors import InputError, ScenarioError
+from ackclock.errors import ArgumentValueError, InputError, ScenarioError, SetError
 from ackclock.job import Job
 from ackclock.scenario import Scenario
 from ackclock.study_keys import KEYS, NAME, SAMPLES, SCHEMA, SEED_END
@@ -59,13 +60,30 @@ class Grid:
     samples: str
 
     @classmethod
-    def load(cls, path: str | Path, *, replicates: int | None = None, samples: str | None = None) -> Grid:
+    def load(
+        cls, path: str | PathLike[str], *, replicates: int | None = None, samples: str | None = None
+    ) -> Grid:
         """Read a study file; `replicates` and `samples` take the place of the file's.
 
         Raises `InputError` or `ScenarioError` with file and key.
         """
         path = Path(path)
-        table = _read(path)
+        return cls._of(path, _read(path), replicates, samples)
+
+    @classmethod
+    def of(
+        cls, table: Mapping[str, Any], *, replicates: int | None = None, samples: str | None = None
+    ) -> Grid:
+        """Take the table of a study file as a dict; a scenario in a file is looked for in this folder.
+
+        Raises `InputError` or `ScenarioError` with the key.
+        """
+        path = Path("<dict>")
+        _check(path, table)
+        return cls._of(path, {"name": "study", **table}, replicates, samples)
+
+    @classmethod
+    def _of(cls, path: Path, table: Mapping[str, Any], replicates: int | None, samples: str | None) -> Grid:
         scenario = _scenario(path, table)
         axes = _axes(path, table)
         until = _until(path, table)
@@ -108,6 +126,11 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: is not UTF-8 text; a study is a TOML file") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: is not TOML: {error}") from None
+    _check(path, table)
+    return table
+
+
+def _check(path: Path, table: Mapping[str, Any]) -> None:
     for key, value in table.items():
         if key not in KEYS:
             close = get_close_matches(key, KEYS, 1)
@@ -119,7 +142,6 @@ def _read(path: Path) -> dict[str, Any]:
             _fail(path, key, f"is {as_toml(value)}, but must be {KEYS[key].words}")
     if table.get("schema", SCHEMA) != SCHEMA:
         _fail(path, "schema", f"is {table['schema']}; this version of ackclock reads {SCHEMA}")
-    return table
 
 
 def _scenario(path: Path, table: Mapping[str, Any]) -> Scenario:
@@ -184,8 +206,10 @@ def _replicates(path: Path, table: Mapping[str, Any], until: Until | None, optio
     most: int = table.get("replicates", default) if option is None else option
     if most < least:
         why = "" if until is None else ", as `until` looks at so many first"
-        key = "replicates" if option is None else "--replicates"
-        _fail(path, key, f"is {most}, but must be at least {least}{why}")
+        what = f"is {most}, but must be at least {least}{why}"
+        if option is not None:
+            raise ArgumentValueError("replicates", what)
+        _fail(path, "replicates", what)
     return most
 
 
@@ -215,10 +239,8 @@ def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int) -> 
         try:
             changed = scenario.with_sets(_sets(settings))
         except ScenarioError as error:
-            message, sets = str(error), ", ".join(_sets(settings))
-            of_key = message.removeprefix("--set ")
-            where = "grid" if of_key != message else f"grid: with {sets}"
-            raise ScenarioError(f"{path}: {where}: {of_key}") from None
+            where = "grid" if isinstance(error, SetError) else f"grid: with {', '.join(_sets(settings))}"
+            raise ScenarioError(f"{path}: {where}: {error.args[0]}") from None
         yield Point(number, settings, changed.hash, most if changed.is_random else 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,3 +42,10 @@ SUMMARY = (
     SummaryMetric("queue_delay_p95", "queue_delay_p95_s", "queue delay, 95 %", 1e3, "ms"),
 )
 BY_NAME = {metric.name: metric for metric in SUMMARY}
+
+
+def shown(summary: Mapping[str, float | None], digits: int = 4) -> Iterator[tuple[str, str, str]]:
+    """Give label, value and unit of each metric of a summary, for people; a dash where there is no value."""
+    for metric in SUMMARY:
+        value = summary.get(metric.key)
+        yield metric.label, "-" if value is None else f"{metric.factor * value:.{digits}f}", metric.unit

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from ackclock.errors import StoreError
+from ackclock.errors import StoreError, writing_error
 from ackclock.job import Job, Outcome
 
 #: Of the tables below; SQLite keeps it in the file.
@@ -229,9 +229,8 @@ class Store:
     def _error(self, what: str, error: Exception) -> StoreError:
         place = "<memory>" if self.folder is None else str(self.folder)
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        return StoreError(
-            f"{place}: {what}: {reason}; finished runs are kept, so the same command goes on where it stopped"
-        )
+        kept = "finished runs are kept, so the same command goes on where it stopped"
+        return writing_error(f"{place}: {what}: {reason}; {kept}", error)
 
 
 def _is_whole(path: Path) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ackclock._core import exchange_json
+from ackclock.cli.console import emit, say, talk
 from ackclock.cli.options import json_option
 from ackclock.errors import InputError
 
@@ -24,10 +25,10 @@ def command(files: tuple[str, ...], as_json: bool) -> int:
     reports = [_run(file, quiet=as_json) for file in files]
     count = {status: sum(report["status"] == status for report in reports) for status in _STATUSES}
     if as_json:
-        click.echo(json.dumps({**count, "reports": reports}, indent=2))
+        emit(json.dumps({**count, "reports": reports}, indent=2))
     else:
         unreadable = f", {count['unreadable']} unreadable" if count["unreadable"] else ""
-        click.echo(f"{count['passed']} passed, {count['failed']} failed{unreadable}")
+        say(f"{count['passed']} passed, {count['failed']} failed{unreadable}")
     return 2 if count["unreadable"] else int(count["failed"] > 0)
 
 
@@ -43,9 +44,9 @@ def _run(file: str, *, quiet: bool) -> dict[str, Any]:
         raise InputError(f"{file}: not a text in UTF-8") from None
     report: dict[str, Any] = json.loads(exchange_json(text, file))
     if not quiet:
-        click.echo(f"{report['status']:<10} {file}")
+        say(f"{report['status']:<10} {file}")
         if report["message"]:
-            click.echo(report["message"])
+            say(report["message"])
         for note in report["notes"]:
-            click.echo(f"note: {note['message']}", err=True)
+            talk(f"note: {note['message']}")
     return report

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ackclock.arguments import optional_number, texts, whole_number
 from ackclock.evaluation.constraints import Constraint, constraints
 from ackclock.evaluation.standing import Standing
 from ackclock.evaluation.suite import Contender, Suite
@@ -125,6 +126,10 @@ def tune(
     `check_replicates`: of the check, as many as the suite says by default. `out`: a folder to keep the runs
     in, which the same search takes up. Raises `AckclockError`.
     """
+    replicates = whole_number("replicates", replicates, least=1)
+    check_replicates = optional_number("check_replicates", check_replicates, least=1)
+    seed = whole_number("seed", seed)
+    over = texts("over", over, "increase=0.5..3")
     loaded = Suite.load(suite)
     space = Space.of(cc, over, constrained=constrained)
     objective = Objective.of(loaded, metric)

@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Protocol
 
+from ackclock.arguments import whole_number
 from ackclock.errors import StoreError
 from ackclock.executor import Chunk, Executor, Threads
 from ackclock.job import Job, Outcome
@@ -38,14 +39,15 @@ class Study:
 
         `samples`: of every replicate, of none, or (by default) of the first only.
         """
-        count = replicates if scenario.is_random else 1
+        seed = scenario.seed if seed is None else whole_number("seed", seed)
+        count = whole_number("replicates", replicates, least=1) if scenario.is_random else 1
         return cls(
             tuple(
                 Job(
                     name=scenario.name,
                     scenario_json=scenario.resolved_json,
                     scenario_hash=scenario.hash,
-                    seed=scenario.seed if seed is None else seed,
+                    seed=seed,
                     replicate=replicate,
                     samples=replicate == 0 if samples is None else samples,
                 )

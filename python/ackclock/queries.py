@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import InputError
 from ackclock.frames import frame_of
+from ackclock.quantities import with_numbers
 from ackclock.store import Store
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ TABLES: dict[str, Callable[[Store], polars.DataFrame]] = {
 }
 
 
-def query(store: Store, sql: str) -> polars.DataFrame:
+def answer(store: Store, sql: str) -> polars.DataFrame:
     """Return the answer to an SQL query in polars' dialect. Raises `InputError`.
 
     Only the tables that the query names are read.
@@ -106,7 +107,8 @@ def _documents(store: Store) -> Iterator[tuple[dict[str, Any], dict[str, Any], d
 def _rows(store: Store, column: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], str]]:
     """Give origin, settings and a document of each run, in the order of study, point and replicate.
 
-    A run that several points share comes once for each; one that no study knows has no settings.
+    A run that several points share comes once for each; one that no study knows has no settings. Behind a
+    setting that is a quantity comes its number.
     """
     rows = store.rows(
         f"""
@@ -119,7 +121,7 @@ def _rows(store: Store, column: str) -> Iterator[tuple[dict[str, Any], dict[str,
     )
     names = ("study", "point", "scenario", "scenario_hash", "seed", "replicate", "version")
     for *origin, settings, document in rows:
-        yield dict(zip(names, origin, strict=True)), json.loads(settings or "{}"), document
+        yield dict(zip(names, origin, strict=True)), with_numbers(json.loads(settings or "{}")), document
 
 
 def _renamed(entry: dict[str, Any], name: str) -> dict[str, Any]:

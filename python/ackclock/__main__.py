@@ -1,0 +1,28 @@
+"""The command, whatever happens before it runs: `python -m ackclock`, and the script `ackclock`."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the command line. Ctrl-C while modules are imported ends it as quietly as later."""
+    try:
+        from ackclock.streams import open_streams
+
+        open_streams()
+        from ackclock.cli import run_command_line
+
+        code = run_command_line()
+    except KeyboardInterrupt:
+        code = 130
+    # Nothing is left to do but to leave, which Ctrl-C must not interrupt.
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
