@@ -74,7 +74,7 @@ def test_a_point_with_nothing_random_has_one_replicate(study: Writer) -> None:
 
 
 def test_a_rule_needs_its_first_replicates_from_an_option_too(study: Writer) -> None:
-    with pytest.raises(AckclockError, match="--replicates: is 5, but must be at least 10, as `until` looks"):
+    with pytest.raises(AckclockError, match=r"^replicates: is 5, but must be at least 10, as `until` looks"):
         Grid.load(study('until = "goodput +- 1 %"'), replicates=5)
 
 

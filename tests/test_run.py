@@ -302,7 +302,8 @@ def test_python_gives_values_and_frames(tiny: Path, tmp_path: Path) -> None:
     assert "slow-start" in set(one["phase"].cast(polars.String))
     assert (tmp_path / "out" / "runs.sqlite").is_file()
     html = result._repr_html_()
-    assert html.startswith("<table>") and "tiny" in html and "jain_index" in html
+    assert html.startswith("<table>") and "tiny" in html
+    assert "<td>goodput</td>" in html and "<td>Mbit/s</td>" in html
     assert ackclock.run(tiny, replicate=1).document["replicate"] == 1
     assert "tiny" in repr(result)
 

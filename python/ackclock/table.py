@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rich.cells import cell_len, chop_cells
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -15,6 +15,8 @@ from ackclock.printable import one_line
 #: The width in which everything fits.
 WIDTH = 80
 _GAP = "  "
+#: Two columns of one character.
+_NARROWEST = 4
 #: Where room is short, longer words are folded, names (cells of the first column) of this length wrap, and
 #: other cells are not made narrower than this.
 _WORD, _NAME, _SHORT = 24, 28, 12
@@ -42,17 +44,18 @@ class Table:
     """Rows of text under headings, in sections, each of which may have a line of its own above it."""
 
     def __init__(self, *columns: Column | str, title: str = "", caption: str = "") -> None:
-        self.columns = tuple(Column(column) if isinstance(column, str) else column for column in columns)
-        self.title = title
+        made = (Column(column) if isinstance(column, str) else column for column in columns)
+        self.columns = tuple(replace(column, heading=one_line(column.heading)) for column in made)
+        self.title = one_line(title)
         self.caption = caption
         self._sections = [_Section("")]
 
     def add_section(self, label: str = "") -> None:
         """Begin a section."""
         if self._sections[-1].rows:
-            self._sections.append(_Section(label))
+            self._sections.append(_Section(one_line(label)))
         else:
-            self._sections[-1].label = label
+            self._sections[-1].label = one_line(label)
 
     def add_row(self, *cells: str) -> None:
         """Add a row to the last section; cells that are left out are empty."""
@@ -65,14 +68,15 @@ class Table:
 
     def lines(self, width: int = WIDTH) -> list[str]:
         """Return the table as lines of at most `width` columns of a terminal."""
-        return [line for line, _ in self._styled_lines(max(width, 2 * len(_GAP)))]
+        return [line for line, _ in self._styled_lines(width)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for line, style in self._styled_lines(options.max_width):
             yield Text(line, style=style, no_wrap=True, overflow="ignore")
 
     def _styled_lines(self, width: int) -> Iterator[tuple[str, str]]:
-        for line in wrapped(one_line(self.title), width) if self.title else ():
+        width = max(width, _NARROWEST)
+        for line in wrapped(self.title, width) if self.title else ():
             yield line, "italic"
         widths = self._widths(width)
         if widths is not None:
@@ -119,7 +123,7 @@ class Table:
         for number, section in enumerate(self._sections):
             if number:
                 yield "", ""
-            for line in wrapped(one_line(section.label), width) if section.label else ():
+            for line in wrapped(section.label, width) if section.label else ():
                 yield line, "bold"
             for row in section.rows:
                 for line in self._row_lines(row, widths):
@@ -162,7 +166,7 @@ class Table:
         shape = Table("", "")
         for section in self._sections:
             if section.label:
-                yield from wrapped(one_line(section.label), width)
+                yield from wrapped(section.label, width)
             for row in section.rows:
                 for column, cell in zip(self.columns, row, strict=True):
                     yield from shape._row_lines((column.heading, cell), (left, right))

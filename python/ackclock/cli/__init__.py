@@ -87,6 +87,12 @@ def run_command_line() -> int:
         # Whoever read stdout has gone, as `head` does.
         discard_stdout()
         code = _CLOSED_PIPE
+    except SystemExit as error:
+        # click and rich leave with 1 where they notice that; completion of words leaves with 0.
+        if error.code != 1:
+            raise
+        discard_stdout()
+        code = _CLOSED_PIPE
     except OSError as error:
         # Commands turn errors of files into errors with a path: this is stdout, redirected to a full disk.
         talk(f"error: output cannot be written: {error.strerror}")
