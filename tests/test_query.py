@@ -45,7 +45,7 @@ def test_settings_and_metrics_are_columns(out: Path) -> None:
     assert by_csv[0] == "buffer,increase,runs,goodput_bps"
     assert float(by_csv[1].split(",")[3]) == found[0]["goodput_bps"]
     shown = cli("query", sql, "--store", out).stdout
-    assert "goodput_bps" in shown and max(map(len, shown.splitlines())) <= 100
+    assert "goodput_bps" in shown and max(map(len, shown.splitlines())) <= 80
 
 
 def test_histograms_hold_every_packet_that_was_forwarded(out: Path) -> None:

@@ -423,11 +423,11 @@ def test_finished_runs_are_not_run_again(tiny_paper: Path, tmp_path: Path) -> No
     assert rows() == kept and (out / "reproduction.json").read_bytes() == first
 
 
-def test_tables_fit_100_columns(tiny_paper: Path, tmp_path: Path) -> None:
+def test_tables_fit_80_columns(tiny_paper: Path, tmp_path: Path) -> None:
     answer = cli("reproduce", tiny_paper, "--out", tmp_path / "out")
     assert answer.code == 0, answer.stderr
     *table, sentence = answer.stdout.rstrip().splitlines()
-    assert max(map(len, table)) <= 100
+    assert max(map(len, table)) <= 80
     assert sentence.startswith("Of 4 claims ")
     assert answer.stderr == f"report: {tmp_path / 'out' / 'report.html'}\n"
 

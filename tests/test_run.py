@@ -206,10 +206,10 @@ def test_a_second_run_is_taken_from_the_store(tiny: Path, tmp_path: Path) -> Non
     assert run_json(tiny, "--out", tmp_path / "out", "--seed", "2") != first
 
 
-def test_tables_fit_100_columns(two_flows: dict[str, Any]) -> None:
+def test_tables_fit_80_columns(two_flows: dict[str, Any]) -> None:
     answer = cli("run", TWO_FLOWS)
     assert answer.code == 0
-    assert max(map(len, answer.stdout.splitlines())) <= 100
+    assert max(map(len, answer.stdout.splitlines())) <= 80
     assert f"{100 * two_flows['summary']['efficiency']:.4f}" in answer.stdout
     assert "test.1" in answer.stdout and "bottleneck" in answer.stdout
     assert "seed 1" in answer.stderr
@@ -241,7 +241,7 @@ def test_impairments_are_shown_and_counted(tiny: Path) -> None:
     assert "duplication, probability 0.05" in check.stdout
     shown = cli("run", tiny, *options)
     assert "corruptions" in shown.stdout and "reordered" in shown.stdout
-    assert max(map(len, (check.stdout + shown.stdout).splitlines())) <= 100
+    assert max(map(len, (check.stdout + shown.stdout).splitlines())) <= 80
     document = run_json(tiny, *options)
     forward, reverse = document["links"]
     assert forward["duplicates"] > 0 and forward["reordered"] == 0
@@ -258,7 +258,7 @@ def test_nothing_random_is_said(tiny: Path) -> None:
 def test_check_prints_links_and_base_rtts(tiny: Path) -> None:
     answer = cli("check", tiny)
     assert answer.code == 0
-    assert max(map(len, answer.stdout.splitlines())) <= 100
+    assert max(map(len, answer.stdout.splitlines())) <= 80
     assert "test.1.source.reverse" in answer.stdout
     described = json.loads(cli("check", tiny, "--json").stdout)
     # 2 x (18 + 1 + 1) ms.

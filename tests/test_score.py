@@ -195,7 +195,7 @@ def test_the_scoreboard_as_json_has_every_replicate() -> None:
     )
 
 
-def test_c_and_d_fit_100_columns() -> None:
+def test_c_and_d_fit_80_columns() -> None:
     rows = [
         result(
             f"environment-with-a-long-name-{index}", {"queue_delay_mean_s": 0.26}, {"efficiency": 0.2}, (1, 4)
@@ -206,8 +206,8 @@ def test_c_and_d_fit_100_columns() -> None:
     made = replace(board(*rows), yardstick=yardstick)
     cc = Contender('{ kind = "linear", increase_add = 0.25, decrease_mul = 0.875 }')
     shown = io.StringIO()
-    Console(file=shown, width=100).print(standings_table(replace(made, contenders=(cc, made.contenders[1]))))
-    assert max(map(len, shown.getvalue().splitlines())) <= 100
+    Console(file=shown, width=80).print(standings_table(replace(made, contenders=(cc, made.contenders[1]))))
+    assert max(map(len, shown.getvalue().splitlines())) <= 80
     for standing in (standing for row in made.standings for standing in row):
         for figure in (standing.c, standing.d_sum):
             assert interval_text(figure, standing.scale.digits) in shown.getvalue()

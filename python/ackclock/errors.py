@@ -12,6 +12,7 @@ from ackclock._core import ScenarioError as CoreScenarioError
 _SET = "--set "
 #: No space, no quota left, a file larger than allowed.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_SQLITE_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 class AckclockError(Exception):
@@ -45,8 +46,8 @@ class StoreError(AckclockError):
     """Results that cannot be stored or read."""
 
 
-class FullError(StoreError):
-    """A file that cannot be written because there is no room for it; nothing of it is left."""
+class WriteError(StoreError):
+    """A file for which there is no room, or which the device refuses; nothing of it is left."""
 
     exit_code = 1
 
@@ -96,8 +97,10 @@ def as_scenario_error(error: CoreScenarioError) -> ScenarioError:
 
 
 def writing_error(message: str, error: Exception) -> StoreError:
-    """The package's exception for a file that cannot be written: `FullError` where there is no room."""
-    is_full = (isinstance(error, OSError) and error.errno in _FULL) or (
-        isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
-    )
-    return (FullError if is_full else StoreError)(message)
+    """The package's exception for a file that cannot be written: `WriteError` where there is no room."""
+    if isinstance(error, OSError):
+        is_of_machine = error.errno in _FULL
+    else:
+        # The lowest byte is the kind of error.
+        is_of_machine = getattr(error, "sqlite_errorcode", 0) & 0xFF in _SQLITE_FULL
+    return (WriteError if is_of_machine else StoreError)(message)

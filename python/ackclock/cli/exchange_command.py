@@ -12,6 +12,7 @@ from ackclock._core import exchange_json
 from ackclock.cli.console import emit, say, talk
 from ackclock.cli.options import json_option
 from ackclock.errors import InputError
+from ackclock.printable import printable
 
 
 @click.command("exchange")
@@ -44,9 +45,9 @@ def _run(file: str, *, quiet: bool) -> dict[str, Any]:
         raise InputError(f"{file}: not a text in UTF-8") from None
     report: dict[str, Any] = json.loads(exchange_json(text, file))
     if not quiet:
-        say(f"{report['status']:<10} {file}")
+        emit(printable(f"{report['status']:<10} {file}"))
         if report["message"]:
-            say(report["message"])
+            emit(printable(report["message"]))
         for note in report["notes"]:
             talk(f"note: {note['message']}")
     return report

@@ -95,7 +95,7 @@ class Space:
                 raise ArgumentValueError("over", f"{name}: is given twice")
         if not axes:
             hint = "name one with its range, as in increase=0.5..3"
-            raise ArgumentValueError("over", f"is empty, and no range of {cc} is known; {hint}")
+            raise ArgumentValueError("over", f"{cc} has no parameter whose range is known; {hint}")
         return cls(kind, fixed, axes, constrained)
 
     @cached_property
