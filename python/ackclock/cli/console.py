@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def width() -> int:
     """Return how wide tables may be: `COLUMNS`, or that of the terminal, or 80."""
-    return shutil.get_terminal_size().columns
+    return shutil.get_terminal_size((80, 24)).columns
 
 
 def say(text: str) -> None:
@@ -42,8 +42,9 @@ def emit(text: str) -> None:
 
 
 def talk(text: str) -> None:
-    """Print a line to stderr."""
-    click.echo(printable(text), err=True)
+    """Print a line to stderr, if anybody reads it."""
+    with suppress(BrokenPipeError):
+        click.echo(printable(text), err=True)
 
 
 def show(table: Table) -> None:
