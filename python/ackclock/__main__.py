@@ -9,18 +9,18 @@ from typing import NoReturn
 def main() -> NoReturn:
     """Run the command line. Ctrl-C while modules are imported ends it as quietly as later."""
     try:
+        import signal
+
         from ackclock.streams import open_streams
 
         open_streams()
         from ackclock.cli import run_command_line
 
         code = run_command_line()
+        # Nothing is left to do but to leave, which Ctrl-C must not interrupt.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
         code = 130
-    # Nothing is left to do but to leave, which Ctrl-C must not interrupt.
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
 
 
