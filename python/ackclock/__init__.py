@@ -8,9 +8,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+#: As `typing` has it. Nothing is imported here: Ctrl-C meanwhile would find nobody who handles it.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ackclock._core import VERSION as __version__
     from ackclock.errors import AckclockError, ArgumentError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
     from ackclock.synchronous import model
     from ackclock.tuning import tune
 
-#: Where each public name lives; imported when it is first used, so that a command starts fast, and so that
-#: Ctrl-C in the meantime finds somebody who handles it.
+#: Where each public name lives; imported when it is first used, so that a command starts fast.
 _HOME = {
     "AckclockError": "ackclock.errors",
     "ArgumentError": "ackclock.errors",
