@@ -73,8 +73,8 @@ def test_a_trace_beyond_the_rate_is_warned_of(tmp_path: Path) -> None:
         ("9\n18\n\n", 'x.trace: line 3: expected a whole number of milliseconds, found ""'),
         ("9\n8\n", "x.trace: line 2: 8 is out of range; must be at least 9"),
         ("9.5\n", 'x.trace: line 1: expected a whole number of milliseconds, found "9.5"'),
-        ("", "x.trace: line 1: a trace of 0 is out of range"),
-        ("0\n", "x.trace: line 1: a trace of 1 is out of range"),
+        ("", "x.trace: line 1: the trace is empty"),
+        ("0\n", "x.trace: line 1: the trace takes no time"),
     ],
 )
 def test_junk_in_a_trace_is_one_message(tmp_path: Path, trace: str, expected: str) -> None:

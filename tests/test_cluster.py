@@ -297,12 +297,18 @@ def test_a_scheduler_that_cannot_be_reached_is_one_message(tmp_path: Path) -> No
     study = study_file(tmp_path, 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        for address in ("tcp://127.0.0.1:9", "nonsense", f"tcp://127.0.0.1:{port}", "foo://host:1"):
+        for address, reason in (
+            ("tcp://127.0.0.1:9", "refused"),
+            ("nonsense", ""),
+            (f"tcp://127.0.0.1:{port}", "says nothing"),
+            ("foo://host:1", ""),
+        ):
             begun = time.monotonic()
             answer = cli("study", study, "--out", tmp_path / "out", "--dask", address)
             assert time.monotonic() - begun < 20
             assert answer.code == 2
-            assert f"{address}: no scheduler of Dask answers there" in failed(answer.stderr)
+            message = failed(answer.stderr)
+            assert f"{address}: no scheduler of Dask answers there" in message and reason in message
 
 
 def test_options_that_exclude_each_other(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_script_that_cannot_be_read_has_its_own_exit_code(tmp_path: Path) -> N
 
 def test_shell_commands_are_noted_and_never_run(tmp_path: Path) -> None:
     script, trace = tmp_path / "shell.pkt", tmp_path / "trace"
-    script.write_text(f"`touch {trace}`\n")
+    script.write_text(f"`touch {trace}`\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n")
     result = cli("exchange", str(script))
     assert result.code == 0
     assert "never run" in result.stderr

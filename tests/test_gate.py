@@ -43,6 +43,9 @@ def test_conditions_are_read() -> None:
         ("goodput < nan", "expected [ENVIRONMENT/]METRIC"),
         ("goodput < 2 Mbit/s", "expected [ENVIRONMENT/]METRIC"),
         ("", "expected [ENVIRONMENT/]METRIC"),
+        ("goodput < -100 %", "can never fail: nothing falls by more than 100 %"),
+        ("jain_index < -1", "can never fail: jain_index changes by at most 1"),
+        ("loss_rate > 100", "can never fail: loss_rate changes by at most 100"),
     ],
 )
 def test_conditions_that_mean_nothing(text: str, message: str) -> None:
@@ -155,7 +158,8 @@ def test_a_change_from_nothing_is_infinite(gate: Gate) -> None:
         ({"sets": ["duration=5 s"]}, "the baseline has --set ['duration=5 s'], this is []"),
         ({"environments": []}, "the baseline has environments []"),
         ({"contenders": []}, "is not a scoreboard"),
-        ({"suite": 3}, "is not a scoreboard"),
+        ({"suite": 3}, "suite: is 3, but must be a table; it is not a scoreboard"),
+        ({"seed": "1"}, 'seed: is "1", but must be a whole number'),
     ],
 )
 def test_a_baseline_of_something_else_is_refused(gate: Gate, changes: dict[str, Any], message: str) -> None:
@@ -173,6 +177,18 @@ def test_a_baseline_without_the_metric_is_refused(gate: Gate) -> None:
     answer = gate.run("aimd", "goodput < -2 %")
     assert answer.code == 2
     assert "has no goodput in company" in answer.stderr
+
+
+@pytest.mark.parametrize("value", ["NaN", "null", '"9"', "Infinity"])
+def test_a_baseline_with_a_value_that_is_no_number_is_refused(gate: Gate, value: str) -> None:
+    """A change that is not a number is beyond no limit: such a gate could not fail."""
+    path = gate.base / "scoreboard.json"
+    board = json.loads(path.read_text())
+    board["environments"][0]["scores"][0]["metrics"]["goodput"]["values"] = ["here"] * 3
+    path.write_text(json.dumps(board).replace('"here"', value))
+    answer = gate.run("aimd", "goodput < -2 %")
+    assert answer.code == 2 and "Traceback" not in answer.stderr
+    assert "environments[alone].scores[0].metrics.goodput.values[0]: is " in answer.stderr
 
 
 def test_bad_input_ends_before_anything_runs(gate: Gate) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ackclock import AckclockError
-from ackclock.grid import Grid, as_toml
+from ackclock.files import as_toml
+from ackclock.grid import Grid
 
 Writer = Callable[[str], Path]
 
@@ -114,7 +115,7 @@ def test_a_scenario_may_stand_in_the_file(tmp_path: Path) -> None:
         ('samples = "some"', "samples: is 'some', but must be one of none, first, all"),
         ("seed = -1", "seed: is -1"),
         ("schema = 9", "schema: is 9; this version of ackclock reads 1"),
-        ("set = [1]", 'must be a list of "KEY=VALUE"'),
+        ("set = [1]", 'set[0]: is 1, but must be a text "KEY=VALUE"'),
         ("[grid]\nduration = []", "grid.duration: is [], but must be a list of at least one value"),
         ('[grid]\nduration = "1 s"', 'grid.duration: is "1 s", but must be a list'),
         (

@@ -83,6 +83,21 @@ def test_a_comment_is_no_change(with_panel: Path) -> None:
     assert evaluate("aimd-fc", suite=str(with_panel), replicates=1).yardstick.stored
 
 
+def test_scores_that_were_damaged_are_refused(with_panel: Path) -> None:
+    path = with_panel / FILE
+    good = path.read_text()
+    for old, new, message in (
+        ('"harm": ', '"hram": ', ".best.harm: is missing"),
+        ('"fingerprint": "', '"fingerprint": 7, "was": "', "environments.alone.fingerprint: is 7"),
+        ('"aimd": [', '"aimd-2": [', "a metric has no harms of aimd"),
+    ):
+        assert old in good
+        path.write_text(good.replace(old, new, 1))
+        answer = cli("evaluate", "new-aimd", "--suite", with_panel, "--out", with_panel.parent / "out")
+        assert answer.code == 2 and "Traceback" not in answer.stderr
+        assert message in answer.stderr and "writes it anew" in answer.stderr
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"schema": 7}'])
 def test_a_broken_file_is_refused(tiny_suite: Path, text: str) -> None:
     (tiny_suite / FILE).write_text(text)

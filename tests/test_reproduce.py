@@ -202,19 +202,65 @@ def test_what_the_model_and_the_print_say_needs_no_run() -> None:
         (
             '"efficiency_percent", at',
             '"efficency", at',
-            "claim efficiency-{flows}: no metric is called 'efficency'",
+            "measure.metric: no metric is called 'efficency'; did you mean 'efficiency_percent'?",
         ),
-        ('kind = "mean"', 'kind = "median"', "claim efficiency-{flows}: no measure is called 'median'"),
-        ("within = 50", "near = 50", "claim efficiency-{flows}: expect: takes one of"),
+        (
+            'kind = "mean"',
+            'kind = "median"',
+            "measure.kind: no measure is called 'median'; did you mean 'mean'?",
+        ),
+        (
+            "within = 50",
+            "near = 50",
+            "claims[efficiency-{flows}].expect.near: is no key of expect",
+        ),
         (
             'cc = "aimd" } }\n\n',
             'cc = "cubik" } }\n\n',
-            "claim efficiency-{flows}: cc is never 'cubik'; there are: aimd, new-aimd",
+            "claims[efficiency-{flows}].measure.at: cc is never 'cubik'; there are: aimd, new-aimd",
         ),
-        ('id = "order"', 'id = "no-loss"', "claim no-loss: there are two of this id"),
-        ('along = "cc"', 'across = "cc"', "claim order: missing a required"),
-        ("loss:.3f", "los:.3f", "claim no-loss: 'los' is missing"),
-        ("statement = ", "says = ", "unknown key 'says'"),
+        ('id = "order"', 'id = "no-loss"', "claims: there are two called 'no-loss'"),
+        (
+            'along = "cc"',
+            'across = "cc"',
+            "claims[order].measure.across: is no key of the measure 'steps'",
+        ),
+        ("loss:.3f", "los:.3f", "claims[no-loss].note: 'los' is no measure of `with`; did you mean 'loss'?"),
+        ("statement = ", "says = ", "claims[efficiency-{flows}].says: is no key of a claim"),
+        (
+            "falling = true",
+            'falling = "yes"',
+            'claims[order].measure.falling: is "yes", but must be true or false',
+        ),
+        ('along = "cc"', 'along = "kk"', "claims[order].measure.along: no axis is called 'kk'"),
+        ("at = {}", "at = {}, order = ['vegas']", "claims[order].measure.along: cc is never 'vegas'"),
+        ("at = {}", "at = {}, grid = 'mane'", "measure.grid: no grid is called 'mane'; did you mean 'main'?"),
+        ("at = {}, ", "", "claims[order].measure.at: is missing: a table"),
+        (
+            'column = "efficiency"',
+            'column = "eficiency"',
+            "no column of table1 is called 'eficiency'; did you",
+        ),
+        (
+            'table = "table1"',
+            'table = "table2"',
+            "no printed table is called 'table2'; did you mean 'table1'?",
+        ),
+        ("flows = [1, 2]", "flows = [1, 3]", "flows is never 3"),
+        ("within = 50", 'within = "50"', 'expect.within: is "50", but must be a number'),
+        ("printed = 0\n", "printed = nan\n", "claims[no-loss].printed: is nan, but must be a number"),
+        (
+            "printed = 0\nexpect = { at_most",
+            "expect = { within",
+            "claims[no-loss].expect: within needs a printed",
+        ),
+        ('metric = "loss_percent", along', 'metric = "alpha_mean_segment", along', "'alpha_mean_segments'?"),
+        (
+            "flows = 1 }",
+            "flow = 1 }",
+            "claims[no-loss].with.loss.at: no axis is called 'flow'; did you mean 'flows'",
+        ),
+        ("[[claims]]", "[[claim]]", "claim: is no key of the claims; did you mean 'claims'?"),
     ],
 )
 def test_mistakes_in_claims_are_named(tiny_paper: Path, old: str, new: str, message: str) -> None:
@@ -229,11 +275,68 @@ def test_mistakes_in_claims_are_named(tiny_paper: Path, old: str, new: str, mess
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('question = "Delayed ACKs"\n', "", "the key 'question' is missing"),
-        ('kind = "series"', 'kind = "pie"', "'pie' is none of series, points"),
-        ('samples = "all"', 'samples = "some"', "'some' is none of none, first, all"),
+        ('question = "Delayed ACKs"\n', "", "choices[0].question: is missing: a text"),
+        (
+            'kind = "series"',
+            'kind = "pie"',
+            "figures[figure-1].kind: is 'pie', but must be one of series",
+        ),
+        (
+            'samples = "all"',
+            'samples = "some"',
+            "grids[main].samples: is 'some', but must be one of none",
+        ),
         ("transport.delayed_ack=false", "transport.delayed_akc=false", "delayed_akc"),
         ("table1.csv", "table2.csv", "table2.csv"),
+        ("replicates = 3", 'replicates = "3"', 'replicates: is "3", but must be a whole number'),
+        ("replicates = 3", "replicate = 3", "replicate: is no key of a paper; did you mean 'replicates'?"),
+        ('name = "main"\n', 'name = "main"\nsuite = "core"\n', "grids[main]: has a scenario or a suite"),
+        (
+            'set = "flows.test.cc={}"',
+            'sett = "flows.test.cc={}"',
+            "axes[cc].sett: is no key of an axis; did you",
+        ),
+        ('set = "flows.test.cc={}"', 'set = "flows.test.cc=aimd"', "axes[cc].set: is "),
+        ('set = "flows.test.cc={}"', 'set = "flows.test.cc={ kind = {} }"', "and {{ for a brace"),
+        ('name = "flows", v', 'name = "cc", v', "grids[main].axes: there are two called 'cc'"),
+        (
+            'rows = "flows"',
+            'rows = "flow"',
+            "tables[table-1].rows: no axis of grid main is called 'flow'; did you",
+        ),
+        (
+            'rows = "flows"',
+            'row = "flows"',
+            "tables[table-1].row: is no key of a table; did you mean 'rows'?",
+        ),
+        ('printed = "efficiency", d', 'printed = "eff", d', "no column of table1 is called 'eff'"),
+        ('printed = "table1"\n', "", "columns: names a printed column, but the table has no `printed`"),
+        ('metric = "efficiency_percent", printed', 'metric = "efficiency", printed', "did you mean"),
+        ('at = { cc = "aimd" }\nlines', "lines", "figures[figure-1].at: must name one value of cc"),
+        (
+            '"throughput", "goodput"',
+            '"throughputs"',
+            "figures[figure-1].lines: no series is called 'throughputs'",
+        ),
+        ('samples = "all"', 'samples = "none"', "is made of samples: grid main needs samples"),
+        (
+            'along = "flows"',
+            'along = "fows"',
+            "figures[figure-2].along: no axis of grid main is called 'fows'",
+        ),
+        ('lines = "cc"', 'lines = "c"', "figures[figure-2].lines: no axis of grid main is called 'c'"),
+        (
+            'title = "delayed ACKs", set',
+            'title = "x", where = { cx = "aimd" }, set',
+            "no axis is called 'cx'",
+        ),
+        ('title = "delayed ACKs", set', 'title = "x", at = { mian = {} }, set', "did you mean 'main'?"),
+        (
+            'title = "delayed ACKs", set',
+            'title = "x", sets',
+            "alternatives[delayed].sets: is no key of an alt",
+        ),
+        ("[[choices]]", "[[choises]]", "choises: is no key of a paper; did you mean 'choices'?"),
     ],
 )
 def test_mistakes_in_papers_are_named(tiny_paper: Path, old: str, new: str, message: str) -> None:
@@ -243,6 +346,33 @@ def test_mistakes_in_papers_are_named(tiny_paper: Path, old: str, new: str, mess
     assert answer.code == 2
     assert answer.stderr.startswith(f"error: {tiny_paper}") and message in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+def test_another_answer_that_changes_nothing_is_refused(tiny_paper: Path) -> None:
+    path = tiny_paper / "paper.toml"
+    path.write_text(path.read_text().replace("delayed_ack=true", "delayed_ack=false"))
+    with pytest.raises(InputError, match=r"alternatives\[delayed\]\.set: changes no scenario"):
+        reproduce(str(tiny_paper))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is a table of a line with the names"),
+        ("flows,efficiency\n", "is a table of a line with the names"),
+        ("flows,efficiency\n1,88.5\n2\n", "line 3: has 1 cells, but the columns are: flows, efficiency"),
+        ("flows,flows\n1,88.5\n", "line 1: there are two called 'flows'"),
+        ("flows,efficiency\n1,88.5\n2,n/a\n", "efficiency: line 3 has 'n/a', and other lines numbers"),
+        ("flows,efficiency\n1,88.5\n2,nan\n", "efficiency: line 3 has 'nan', and other lines numbers"),
+    ],
+)
+def test_mistakes_in_printed_tables_are_named(tiny_paper: Path, text: str, message: str) -> None:
+    path = tiny_paper / "table1.csv"
+    path.write_text(text)
+    answer = cli("reproduce", tiny_paper, "--quick", cwd=tiny_paper)
+    assert answer.code == 2 and answer.stdout == ""
+    assert answer.stderr.startswith(f"error: {path}: ") and message in answer.stderr
+    assert "Traceback" not in answer.stderr and not (tiny_paper / "ackclock-out").exists()
 
 
 def test_an_unknown_paper_is_answered_with_the_known_ones() -> None:

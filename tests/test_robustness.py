@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ackclock.declaration import Place
+from ackclock.errors import InputError
 from ackclock.job import Outcome
-from ackclock.reproduce.measures import Part, take
-from ackclock.reproduce.paper import Axis, Grid, Paper, PrintedTable, Quick
+from ackclock.reproduce.measures import Part, check, take
+from ackclock.reproduce.paper import Axis, Grid, Paper, Quick
+from ackclock.reproduce.printed import PrintedTable
 from ackclock.reproduce.robustness import standings_of
 from ackclock.reproduce.runs import Cell, Run, Runs
 from ackclock.reproduce.tables import tables_of
@@ -151,13 +156,32 @@ def test_the_order_is_compared_with_the_printed_one(runs: Runs) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"which": "d"}, "which: 'd' is none of d_sum, d_mean, c_max"),
-        ({"reduce": "median"}, "reduce: 'median' is none of mean, least, greatest"),
+        ({"which": "d"}, "claim.which: is 'd', but must be one of d_sum, d_mean, c_max"),
+        ({"reduce": "median"}, "claim.reduce: is 'median', but must be one of mean, least, greatest"),
+        ({"reduse": "mean"}, "claim.reduse: is no key of the measure 'robustness'; did you mean 'reduce'?"),
+        ({"grids": "main"}, 'claim.grids: is "main", but must be a list'),
+        ({"at": {"queue": "blue"}}, "claim.at: queue is never 'blue'; there are: drop-tail, red"),
+        ({"at": {"queqe": "red"}}, "claim.at: no axis is called 'queqe'; did you mean 'queue'?"),
+        ({"kind": "robustness-lead", "control": "d"}, "claim.control: no control is called 'd'"),
+        (
+            {"kind": "robustness-lead", "control": "a", "among": ["b", "x"]},
+            "claim.among: no control is called 'x'",
+        ),
+        ({"kind": "robustness-steps", "groups": {"1": ["x"]}}, "claim.groups.1: no control is called 'x'"),
+        (
+            {"kind": "rank-correlation", "table": "table", "column": "d_sun"},
+            "claim: no column of table is called 'd_sun'; did you mean 'd_sum'?",
+        ),
+        (
+            {"kind": "rank-correlation", "table": "table", "column": "d_sum", "statistic": "tau"},
+            "claim.statistic: is 'tau', but must be one of tau-b, spearman",
+        ),
     ],
 )
-def test_mistakes_are_named(runs: Runs, changed: dict[str, str], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        take(runs, {"kind": "robustness", "which": "d_sum", "at": DROP_TAIL, **COMMON, **changed})
+def test_mistakes_are_named(runs: Runs, changed: dict[str, Any], message: str) -> None:
+    spec = {"kind": "robustness", "which": "d_sum", "at": DROP_TAIL, **COMMON, **changed}
+    with pytest.raises(InputError, match=re.escape(message)):
+        check(runs.paper, spec, Place("claims.toml", "claim"))
 
 
 def test_a_table_has_a_row_per_control(runs: Runs) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers import cli
@@ -21,6 +22,7 @@ from ackclock.store import Store
 from ackclock.tuning import tune
 from ackclock.tuning.budget import Budget
 from ackclock.tuning.objective import Objective
+from ackclock.tuning.present import sentence
 from ackclock.tuning.search import Search
 from ackclock.tuning.space import Axis, Space
 
@@ -167,7 +169,7 @@ def test_a_search_leaves_tables_page_and_data(suite: Path, tmp_path: Path) -> No
     out = tmp_path / "out"
     answer = cli("tune", "aimd", "--suite", suite, "--budget", "80", "--out", out, "--constraints", "reddy")
     assert answer.code == 0, answer.stderr
-    assert max(map(len, answer.stdout.splitlines()[:-1])) <= 80
+    assert max(map(len, answer.stdout.splitlines()[1:-1])) <= 80
     assert "default" in answer.stdout and "queue ms" in answer.stdout
     document = json.loads((out / "tuning.json").read_text())
     # The default, then generations of six: 4 runs each.
@@ -199,7 +201,7 @@ def test_the_front_is_what_nothing_beats_in_both(suite: Path) -> None:
 
 
 def test_c_and_d_are_those_of_evaluate(suite: Path, tmp_path: Path) -> None:
-    found = tune("aimd", suite=str(suite), budget="4", out=tmp_path / "tune")
+    found = tune("aimd", suite=str(suite), budget="28", out=tmp_path / "tune")
     answer = cli(
         "evaluate", "aimd", "--suite", suite, "--seed", "2", "--json", "--out", tmp_path / "evaluate"
     )
@@ -211,7 +213,7 @@ def test_c_and_d_are_those_of_evaluate(suite: Path, tmp_path: Path) -> None:
 
 
 def test_goodput_is_measured_as_a_share_of_the_best(suite: Path) -> None:
-    found = tune("aimd", suite=str(suite), budget="4", metric="goodput")
+    found = tune("aimd", suite=str(suite), budget=28, metric="goodput")
     loaded = Suite.load(str(suite))
     stored = json.loads((suite / "panel.json").read_text())["environments"]["alone"]["metrics"]["goodput"]
     distance = found.trials[0].standing.distances["alone"]
@@ -248,8 +250,69 @@ def test_progress_ends_where_it_said_it_would(suite: Path) -> None:
 
 
 def test_a_time_is_a_budget_too(suite: Path) -> None:
-    found = tune("aimd", suite=str(suite), budget="0.2 s", replicates=1)
-    assert len(found.trials) >= 1 and found.budget.time_s == 0.2
+    found = tune("aimd", suite=str(suite), budget="2 s", replicates=1)
+    assert len(found.trials) > 1 and found.budget.time_s == 2.0
+
+
+def test_a_budget_that_searches_nothing_is_refused(suite: Path, tmp_path: Path) -> None:
+    """Two environments, two replicates, the default and a generation of six: 28 runs."""
+    out = tmp_path / "out"
+    answer = cli("tune", "aimd", "--suite", suite, "--budget", "27", "--out", out)
+    assert answer.code == 2 and answer.stdout == "" and len(answer.stderr.splitlines()) == 1
+    assert "--budget '27': searches nothing: a setting takes 4 runs" in answer.stderr
+    assert answer.stderr.rstrip().endswith("use --budget 28 or more")
+    assert not out.exists()
+    answer = cli("tune", "aimd", "--suite", suite, "--budget", "0.000001 s", "--out", out)
+    assert answer.code == 2 and answer.stdout == "" and len(answer.stderr.splitlines()) == 1
+    assert "searches nothing: the default alone took" in answer.stderr
+
+
+def test_what_was_searched_is_said_first_and_no_more_than_it_shows(suite: Path, tmp_path: Path) -> None:
+    over = ("--over", "remaining=0.5..0.9", "--replicates", "1", "--check-replicates", "1")
+    answer = cli("tune", "aimd", "--suite", suite, "--budget", "10", *over, "--out", tmp_path / "out")
+    assert answer.code == 0, answer.stderr
+    first, last = answer.stdout.splitlines()[0], answer.stdout.splitlines()[-1]
+    assert re.fullmatch(
+        r"Searched: 5 settings of aimd, the default among them, over suite tiny: remaining 0\.5 to 0\.\d+ of "
+        r"0\.5 to 0\.9; 10 runs of a budget of 10, 1 generation, not converged\.",
+        first,
+    )
+    assert last.endswith(
+        "the search is too small to tell whether another is better: that takes 26 runs, or a search that "
+        "converges."
+    )
+    assert "none" not in last and "intervals overlap" not in last
+    document = json.loads((tmp_path / "out" / "tuning.json").read_text())
+    assert next(iter(document)) == "searched" and document["sentence"] == f"{first} {last}"
+    assert (document["searched"]["settings"], document["searched"]["is_telling"]) == (5, False)
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.index("Searched: 5 settings") < page.index("<main>")
+
+
+def test_none_is_better_only_after_a_search_that_could_tell(suite: Path) -> None:
+    """Larger increases lose more: the default, at the end of the range, is the best there is."""
+    for budget, is_telling in (("10", False), ("26", True)):
+        found = tune(
+            "aimd", suite=str(suite), budget=budget, over=["increase=1..9"], metric="loss_rate", replicates=1
+        )
+        assert found.best.is_default and found.is_telling is is_telling
+        assert bool(re.search(r"none of the \d best of them is better", sentence(found))) is is_telling
+        assert ("too small to tell" in sentence(found)) is not is_telling
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"over": ["increase=4..8"], "constrained": True}, "no setting that was drawn there is allowed"),
+        ({"over": ["remaining=0.5..0.5001"]}, "holds no setting but the default"),
+        ({"replicates": 0}, "tune: replicates: is 0, but must be at least 1"),
+        ({"check_replicates": 0}, "tune: check_replicates: is 0, but must be at least 1"),
+        ({"metric": "godput"}, "no metric is called 'godput'; did you mean 'goodput'?"),
+    ],
+)
+def test_a_search_of_nothing_is_refused(suite: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        tune("aimd", suite=str(suite), budget=200, **{"replicates": 1, **options})
 
 
 def test_stored_runs_can_be_asked_by_their_parameters(suite: Path, tmp_path: Path) -> None:

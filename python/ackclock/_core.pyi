@@ -12,6 +12,9 @@ BUILD: str
 class ScenarioError(ValueError):
     """A scenario that cannot be used; the message has the place."""
 
+    mistakes_json: str
+    """Its `mistakes`, each with `file`, `line`, `set`, `key` and `message`, and how many `more` there are."""
+
 class Interrupted(Exception):
     """A run was told to stop."""
 
@@ -64,8 +67,8 @@ class Scenario:
     def resolved_json(self) -> str:
         """The resolved scenario as JSON that reads back as the same scenario."""
 
-    def describe_json(self) -> str:
-        """Links, flows and random inputs behind the shorthand, as JSON."""
+    def describe_json(self, most: int | None = None) -> str:
+        """Links, flows and random inputs behind the shorthand, as JSON; of `most` flows a group, or all."""
 
     def run(
         self,

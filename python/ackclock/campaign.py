@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from ackclock.errors import InputError
 from ackclock.executor import Executor
 from ackclock.grid import Grid, Point
 from ackclock.job import Job, Outcome
@@ -153,7 +154,15 @@ class Campaign:
 
     def _value(self, outcome: Outcome) -> float:
         until = self._grid.until
-        return 0.0 if until is None else until.metric.of(json.loads(outcome.result_json))
+        if until is None:
+            return 0.0
+        document = json.loads(outcome.result_json)
+        value = until.metric.of(document)
+        if value is None:
+            raise InputError(
+                f"until: {until.metric.name} does not apply to {document['scenario']}: {until.metric.absent}"
+            )
+        return value
 
 
 @dataclass(frozen=True)
@@ -164,8 +173,8 @@ class PointSummary:
     replicates: int
     #: Whether the stopping rule was met, or the replicates ended before; without a rule it is.
     met: bool
-    #: By name of the metric, in the unit of its key.
-    metrics: dict[str, Estimate]
+    #: By name of the metric, in the unit of its key, over the replicates to which it applies; none for none.
+    metrics: dict[str, Estimate | None]
 
 
 def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
@@ -182,8 +191,12 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
             assert outcome is not None, "invariant: points are noted when their runs are stored"
             document = json.loads(outcome.result_json)
             for metric in SUMMARY:
-                values[metric.name].append(metric.of(document))
-        metrics = {metric.name: interval(metric, values[metric.name]) for metric in SUMMARY}
+                if (value := metric.of(document)) is not None:
+                    values[metric.name].append(value)
+        metrics = {
+            metric.name: interval(metric, found) if (found := values[metric.name]) else None
+            for metric in SUMMARY
+        }
         until = grid.until
         met = until is None or point.most == 1 or until.enough(values[until.metric.name]) is not None
         yield PointSummary(point, count, met, metrics)

@@ -135,8 +135,27 @@ async def _greet(address: str) -> None:
         async with asyncio.timeout(_CONNECT_S):
             comm = await connect(address, timeout=_CONNECT_S, **arguments)
     except TimeoutError:
-        raise OSError("it connects, and says nothing") from None
+        raise OSError(await _silence(address)) from None
     await comm.close()
+
+
+async def _silence(address: str) -> str:
+    """Return why nothing came from an address: Dask itself tries again, whatever the network says."""
+    from distributed.comm import parse_host_port
+    from distributed.comm.addressing import parse_address
+
+    host, port = parse_host_port(parse_address(address)[1])
+    try:
+        async with asyncio.timeout(_CONNECT_S):
+            _, writer = await asyncio.open_connection(host, port)
+    except TimeoutError:
+        return f"no answer within {_CONNECT_S:g} s"
+    except ConnectionRefusedError:
+        return "the connection is refused: nothing listens at this port"
+    except OSError as error:
+        return error.strerror or str(error)
+    writer.close()
+    return "it connects, and says nothing"
 
 
 def _require_build(client: Client) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import json
 import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from ackclock._core import Interrupted as Interrupted
 from ackclock._core import ScenarioError as CoreScenarioError
 
-#: How the core begins a message about a change of a key.
-_SET = "--set "
 #: No space, no quota left, a file larger than allowed.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_SQLITE_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_SQLITE_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 class AckclockError(Exception):
@@ -26,20 +28,69 @@ class AckclockError(Exception):
         return str(self)
 
 
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake in a scenario, with its place."""
+
+    file: str
+    #: The line of the file, where it is known.
+    line: int | None
+    #: The changed key, `KEY=VALUE`, that the mistake is in, if it is in one.
+    set: str | None
+    #: The key with dots; empty for the file as a whole.
+    key: str
+    #: What is wrong.
+    message: str
+
+    def text(self, sets_called: str = "sets:") -> str:
+        """Return the whole message; `sets_called` is what stands in front of a changed key."""
+        place = f"{sets_called} {self.set}" if self.set is not None else self.file
+        line = f":{self.line}" if self.line is not None else ""
+        return f"{place}{line}: {f'{self.key}: ' if self.key else ''}{self.message}"
+
+
 class ScenarioError(AckclockError):
-    """A scenario that cannot be read or makes no sense."""
+    """A scenario that cannot be read or makes no sense.
+
+    `mistakes` has everything that is wrong with it, in the order of the file, a line of the message each;
+    none where the file cannot be read.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        mistakes: Sequence[Mistake] = (),
+        more: int = 0,
+        *,
+        names_sets: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.mistakes = tuple(mistakes)
+        self.more = more
+        #: Whether the message names changed keys as its user knows them.
+        self.names_sets = names_sets
+
+    @classmethod
+    def of(cls, mistakes: Sequence[Mistake], more: int = 0, *, sets_called: str = "") -> ScenarioError:
+        """Return the error with these mistakes, and `more` that are not told."""
+        rest = [f"... and {more} more mistakes"] if more else []
+        return cls(
+            "\n".join([*(mistake.text(sets_called or "sets:") for mistake in mistakes), *rest]),
+            mistakes,
+            more,
+            names_sets=bool(sets_called),
+        )
 
 
-class SetError(ScenarioError):
-    """One of `sets` (`--set`) that cannot be applied."""
-
-    def __str__(self) -> str:
-        return f"sets: {self.args[0]}"
-
-    @property
-    def shell_message(self) -> str:
-        """The message with the name of the option."""
-        return f"{_SET}{self.args[0]}"
+@contextmanager
+def sets_called(name: str) -> Iterator[None]:
+    """Name the changed keys of scenario errors as the user knows them, such as `--set`."""
+    try:
+        yield
+    except ScenarioError as error:
+        if error.names_sets or not error.mistakes:
+            raise
+        raise ScenarioError.of(error.mistakes, error.more, sets_called=name) from None
 
 
 class StoreError(AckclockError):
@@ -91,16 +142,15 @@ class ArgumentValueError(ArgumentError, ValueError):
 
 def as_scenario_error(error: CoreScenarioError) -> ScenarioError:
     """The package's exception for one of the core's."""
-    message = str(error)
-    changed = message.removeprefix(_SET)
-    return ScenarioError(message) if changed == message else SetError(changed)
+    document = json.loads(error.mistakes_json)
+    return ScenarioError.of([Mistake(**mistake) for mistake in document["mistakes"]], document["more"])
 
 
 def writing_error(message: str, error: Exception) -> StoreError:
     """The package's exception for a file that cannot be written: `WriteError` where there is no room."""
     if isinstance(error, OSError):
-        is_of_machine = error.errno in _FULL
+        is_of_machine = error.errno in NO_ROOM
     else:
         # The lowest byte is the kind of error.
-        is_of_machine = getattr(error, "sqlite_errorcode", 0) & 0xFF in _SQLITE_FULL
+        is_of_machine = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in _SQLITE_NO_ROOM
     return (WriteError if is_of_machine else StoreError)(message)

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
-import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ackclock.errors import ArgumentValueError, InputError, ScenarioError, SetError
+from ackclock.declaration import Place
+from ackclock.errors import ArgumentValueError, InputError, ScenarioError, sets_called
+from ackclock.file_kinds import hint_for_text
+from ackclock.files import as_toml, read_text, read_toml
 from ackclock.job import Job
 from ackclock.scenario import Scenario
-from ackclock.study_keys import KEYS, NAME, SAMPLES, SCHEMA, SEED_END
+from ackclock.study_keys import NAME, SCHEMA, SEED_END, STUDY
 from ackclock.until import DEFAULT_MOST, FIRST, Until
 
-#: A key of TOML that needs no quotes.
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 #: More points than anybody means.
 _MOST_POINTS = 1_000_000
 
@@ -89,8 +86,6 @@ class Grid:
         until = _until(path, table)
         most = _replicates(path, table, until, replicates)
         kept = table.get("samples", "first") if samples is None else samples
-        if kept not in SAMPLES:
-            _fail(path, "samples", f"is {kept!r}, but must be one of {', '.join(SAMPLES)}")
         seed = table.get("seed", scenario.seed)
         if not 0 <= seed < SEED_END:
             _fail(path, "seed", f"is {seed}, but must be at least 0 and below 2^63")
@@ -118,42 +113,25 @@ class Grid:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not UTF-8 text; a study is a TOML file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: is not TOML: {error}") from None
+    if kind := hint_for_text(path, read_text(path), "study"):
+        raise InputError(f"{path}: {kind}")
+    table = read_toml(path)
     _check(path, table)
     return table
 
 
 def _check(path: Path, table: Mapping[str, Any]) -> None:
-    for key, value in table.items():
-        if key not in KEYS:
-            close = get_close_matches(key, KEYS, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(KEYS)}"
-            if "flows" in table:
-                hint = 'this looks like a scenario: a study names one, as in scenario = "FILE"'
-            _fail(path, key, f"is no key of a study; {hint}")
-        if not KEYS[key].accepts(value):
-            _fail(path, key, f"is {as_toml(value)}, but must be {KEYS[key].words}")
+    STUDY.check(table, Place(str(path)))
     if table.get("schema", SCHEMA) != SCHEMA:
         _fail(path, "schema", f"is {table['schema']}; this version of ackclock reads {SCHEMA}")
 
 
 def _scenario(path: Path, table: Mapping[str, Any]) -> Scenario:
-    if "scenario" not in table:
-        _fail(path, "scenario", "is missing: the file of a scenario, or a table with its keys")
     given, sets = table["scenario"], table.get("set", [])
-    for text in sets:
-        if not isinstance(text, str):
-            _fail(path, "set", f'has {as_toml(text)}, but must be a list of "KEY=VALUE"')
-    if isinstance(given, str):
-        return Scenario.from_file(path.parent / given, sets)
-    return Scenario.from_dict(given, sets, source=f"{path}: scenario")
+    with sets_called(f"{path}: set:"):
+        if isinstance(given, str):
+            return Scenario.from_file(path.parent / given, sets)
+        return Scenario.from_dict(given, sets, source=f"{path}: scenario")
 
 
 def _axes(path: Path, table: Mapping[str, Any]) -> tuple[Axis, ...]:
@@ -163,8 +141,6 @@ def _axes(path: Path, table: Mapping[str, Any]) -> tuple[Axis, ...]:
     ]
     for index, group in enumerate(table.get("together", ())):
         name = f"together[{index}]"
-        if not isinstance(group, dict):
-            _fail(path, name, f"is {as_toml(group)}, but must be a table of keys and their values")
         columns = {key: _values(path, f"{name}.{key}", values) for key, values in _flat(group)}
         if len({len(values) for values in columns.values()}) > 1:
             lengths = ", ".join(f"{key} {len(values)}" for key, values in columns.items())
@@ -239,28 +215,23 @@ def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int) -> 
         try:
             changed = scenario.with_sets(_sets(settings))
         except ScenarioError as error:
-            where = "grid" if isinstance(error, SetError) else f"grid: with {', '.join(_sets(settings))}"
-            raise ScenarioError(f"{path}: {where}: {error.args[0]}") from None
+            raise ScenarioError("\n".join(_of_point(path, settings, error))) from None
         yield Point(number, settings, changed.hash, most if changed.is_random else 1)
+
+
+def _of_point(path: Path, settings: Mapping[str, Any], error: ScenarioError) -> Iterator[str]:
+    """Give what is wrong at a point: with one of its settings, or with the scenario that they make."""
+    for mistake in error.mistakes:
+        if mistake.set is not None:
+            yield mistake.text(f"{path}: grid:")
+        else:
+            yield f"{path}: grid: with {', '.join(_sets(settings))}: {mistake.text()}"
+    if not error.mistakes:
+        yield f"{path}: grid: with {', '.join(_sets(settings))}: {error}"
 
 
 def _sets(settings: Mapping[str, Any]) -> list[str]:
     return [f"{key}={as_toml(value)}" for key, value in settings.items()]
-
-
-def as_toml(value: Any) -> str:
-    """Return a value as it stands in a TOML file, in one line."""
-    if isinstance(value, dict):
-        items = (
-            f"{key if _BARE_KEY.fullmatch(key) else json.dumps(key)} = {as_toml(item)}"
-            for key, item in value.items()
-        )
-        return f"{{ {', '.join(items)} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(as_toml, value))}]"
-    if isinstance(value, float):
-        return repr(value)
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _fail(path: Path, key: str, what: str) -> NoReturn:

@@ -21,25 +21,72 @@ class SummaryMetric:
     unit: str
     #: Whether values crowd at a bound, so that intervals are resampled.
     bounded: bool = False
+    #: When a run has no value.
+    absent: str = ""
 
-    def of(self, document: dict[str, Any]) -> float:
-        """Return the value of a run, in the unit of the key."""
-        return float(document["summary"][self.key])
+    def of(self, document: dict[str, Any]) -> float | None:
+        """Return the value of a run, in the unit of the key; none where the metric does not apply."""
+        value = document["summary"][self.key]
+        return None if value is None else float(value)
 
+
+_NO_FLOWS = "no flows"
+_NOTHING_SENT = "nothing sent"
+_NO_ARRIVALS = "no arrivals"
+_NO_RATE = "no rate"
 
 SUMMARY = (
-    SummaryMetric("goodput", "goodput_bps", "goodput", 1e-6, "Mbit/s", True),
-    SummaryMetric("throughput", "throughput_bps", "throughput", 1e-6, "Mbit/s", True),
-    SummaryMetric("utilization", "utilization", "utilization", 100, "%", True),
-    SummaryMetric("efficiency", "efficiency", "efficiency", 100, "%", True),
-    SummaryMetric("delivery_ratio", "delivery_ratio", "delivery ratio", 100, "%", True),
-    SummaryMetric("loss_rate", "loss_rate", "loss rate (senders)", 100, "%", True),
-    SummaryMetric("drop_rate", "drop_rate", "drop rate (bottleneck)", 100, "%", True),
-    SummaryMetric("mark_rate", "mark_rate", "mark rate (bottleneck)", 100, "%", True),
-    SummaryMetric("jain_index", "jain_index", "Jain index", 1, "", True),
-    SummaryMetric("spread", "spread", "spread", 1, "", True),
-    SummaryMetric("queue_delay_mean", "queue_delay_mean_s", "queue delay, mean", 1e3, "ms"),
-    SummaryMetric("queue_delay_p95", "queue_delay_p95_s", "queue delay, 95 %", 1e3, "ms"),
+    SummaryMetric("goodput", "goodput_bps", "goodput", 1e-6, "Mbit/s", True, _NO_FLOWS),
+    SummaryMetric("throughput", "throughput_bps", "throughput", 1e-6, "Mbit/s", True, _NO_FLOWS),
+    SummaryMetric("utilization", "utilization", "utilization (bottleneck)", 100, "%", True, _NO_RATE),
+    SummaryMetric(
+        "efficiency", "efficiency", "efficiency", 100, "%", True, "no flow crosses a bottleneck with a rate"
+    ),
+    SummaryMetric("delivery_ratio", "delivery_ratio", "delivery ratio", 100, "%", True, _NOTHING_SENT),
+    SummaryMetric("loss_rate", "loss_rate", "loss rate", 100, "%", True, _NOTHING_SENT),
+    SummaryMetric("retransmit_rate", "retransmit_rate", "retransmit rate", 100, "%", True, _NOTHING_SENT),
+    SummaryMetric("drop_rate", "drop_rate", "drop rate (bottleneck)", 100, "%", True, _NO_ARRIVALS),
+    SummaryMetric("mark_rate", "mark_rate", "mark rate (bottleneck)", 100, "%", True, _NO_ARRIVALS),
+    SummaryMetric("jain_index", "jain_index", "Jain index", 1, "", True, _NO_FLOWS),
+    SummaryMetric("spread", "spread", "spread", 1, "", True, _NO_FLOWS),
+    SummaryMetric(
+        "queue_delay_mean", "queue_delay_mean_s", "queueing delay, mean", 1e3, "ms", absent=_NO_ARRIVALS
+    ),
+    SummaryMetric(
+        "queue_delay_p95", "queue_delay_p95_s", "queueing delay, 95 %", 1e3, "ms", absent=_NO_ARRIVALS
+    ),
+    SummaryMetric(
+        "reverse_queue_delay_mean",
+        "reverse_queue_delay_mean_s",
+        "queueing delay of ACKs, mean",
+        1e3,
+        "ms",
+        absent=_NO_ARRIVALS,
+    ),
+    SummaryMetric(
+        "reverse_queue_delay_p95",
+        "reverse_queue_delay_p95_s",
+        "queueing delay of ACKs, 95 %",
+        1e3,
+        "ms",
+        absent=_NO_ARRIVALS,
+    ),
+    SummaryMetric(
+        "bottleneck_queue_delay_mean",
+        "bottleneck_queue_delay_mean_s",
+        "wait at the bottleneck, mean",
+        1e3,
+        "ms",
+        absent=_NO_ARRIVALS,
+    ),
+    SummaryMetric(
+        "bottleneck_queue_delay_p95",
+        "bottleneck_queue_delay_p95_s",
+        "wait at the bottleneck, 95 %",
+        1e3,
+        "ms",
+        absent=_NO_ARRIVALS,
+    ),
 )
 BY_NAME = {metric.name: metric for metric in SUMMARY}
 

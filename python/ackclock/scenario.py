@@ -10,6 +10,7 @@ from typing import Any
 from ackclock import _core
 from ackclock.arguments import path_of, texts
 from ackclock.errors import ArgumentTypeError, ScenarioError, as_scenario_error
+from ackclock.file_kinds import hint_for_text
 
 #: One of `sets`, for messages.
 _EXAMPLE = "flows.test.cc.increase=2"
@@ -29,7 +30,7 @@ class Scenario:
     def from_file(cls, path: str | PathLike[str], sets: Iterable[str] = ()) -> Scenario:
         """Read a TOML file, or JSON where the name ends so; `sets` are `KEY=VALUE` texts, applied in order.
 
-        Raises `ScenarioError` with file, line and key.
+        Raises `ScenarioError` with file, line and key of every mistake.
         """
         path = path_of("path", path)
         try:
@@ -38,7 +39,12 @@ class Scenario:
             raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
             raise ScenarioError(f"{path}: is not UTF-8 text; a scenario is a TOML file") from None
-        return cls._wrap(_read(text, str(path), sets, is_json=path.suffix == ".json"))
+        try:
+            return cls._wrap(_read(text, str(path), sets, is_json=path.suffix == ".json"))
+        except ScenarioError as error:
+            if hint := hint_for_text(path, text, "scenario"):
+                raise ScenarioError(f"{path}: {hint}") from None
+            raise error
 
     @classmethod
     def from_dict(
@@ -92,9 +98,9 @@ class Scenario:
         """The resolved scenario, every default filled in, as canonical JSON."""
         return self._core.resolved_json()
 
-    def describe(self) -> dict[str, Any]:
-        """Links, flows and random inputs that the shorthand stands for."""
-        described: dict[str, Any] = json.loads(self._core.describe_json())
+    def describe(self, most: int | None = None) -> dict[str, Any]:
+        """Links, flows and random inputs that the shorthand stands for; of `most` flows a group, or all."""
+        described: dict[str, Any] = json.loads(self._core.describe_json(most))
         return described
 
     def __repr__(self) -> str:

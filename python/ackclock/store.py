@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import io
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from ackclock.errors import StoreError, writing_error
+from ackclock.errors import StoreError
+from ackclock.index import INDEX, open_to_fill, open_to_read, store_error
 from ackclock.job import Job, Outcome
 
 #: Of the tables below; SQLite keeps it in the file.
@@ -41,7 +43,13 @@ CREATE TABLE IF NOT EXISTS points (
     PRIMARY KEY (study, point)
 ) STRICT;
 """
-_INDEX = "runs.sqlite"
+#: Whether a row holds the documents of a run; SQLite checks them faster than they can be read.
+SOUND = """
+CASE WHEN json_valid(result_json) AND json_valid(histograms_json)
+THEN json_type(result_json, '$.summary') IS 'object' AND json_type(result_json, '$.flows') IS 'array'
+    AND json_type(result_json, '$.links') IS 'array' AND json_type(histograms_json) IS 'array'
+ELSE 0 END
+"""
 _SAMPLES = ("flows", "links")
 #: A whole Parquet file begins and ends with this.
 _PARQUET = b"PAR1"
@@ -57,18 +65,9 @@ class Store:
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:
-        self.folder = None if folder is None else Path(folder)
-        self._memory: dict[str, Outcome] = {}
-        self._scenarios: set[str] = set()
-        self._lock: TextIO | None = None
+        self._begin(folder)
         try:
-            if self.folder is not None:
-                (self.folder / "samples").mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(":memory:" if self.folder is None else self.folder / _INDEX)
-            if self.folder is not None:
-                self._db.execute("PRAGMA journal_mode = WAL")
-                # A process that is killed loses nothing; a power cut may cost the last runs, never the store.
-                self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db = sqlite3.connect(":memory:") if self.folder is None else open_to_fill(self.folder)
             self._require_format()
             # One transaction: whoever dies here leaves no tables without their format.
             self._db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_FORMAT}; COMMIT;")
@@ -76,11 +75,28 @@ class Store:
             raise self._error("cannot be used as a store", error) from None
 
     @classmethod
-    def existing(cls, folder: str | Path) -> Store:
-        """Open a store that is there. Raises `StoreError` if it is not."""
-        if not (Path(folder) / _INDEX).is_file():
-            raise StoreError(f"{folder}: is no store: it has no {_INDEX}")
-        return cls(folder)
+    def reading(cls, folder: str | Path) -> Store:
+        """Open a store that is there to read it only; its folder need not be writable.
+
+        Raises `StoreError` if it is not there or cannot be read.
+        """
+        if not (Path(folder) / INDEX).is_file():
+            raise StoreError(f"{folder}: is no store: it has no {INDEX}")
+        store = cls.__new__(cls)
+        store._begin(folder)
+        try:
+            store._db = open_to_read(Path(folder))
+            if store._require_format() == 0:
+                raise StoreError(f"{folder}: is no store: its {INDEX} is empty")
+        except (OSError, sqlite3.Error) as error:
+            raise store._error("cannot be read", error) from None
+        return store
+
+    def _begin(self, folder: str | Path | None) -> None:
+        self.folder = None if folder is None else Path(folder)
+        self._memory: dict[str, Outcome] = {}
+        self._scenarios: set[str] = set()
+        self._lock: TextIO | None = None
 
     def __enter__(self) -> Store:
         return self
@@ -113,18 +129,21 @@ class Store:
             raise self._error("cannot be claimed", error) from None
 
     def has(self, job: Job) -> bool:
-        """Return whether `get` would find the job's outcome."""
-        row = self._row("SELECT samples FROM runs WHERE key = ?", (job.key,))
+        """Return whether `get` would find the job's outcome.
+
+        Of samples it looks at the ends of their files; what is damaged between them only `get` notices.
+        """
+        row = self._row(f"SELECT samples FROM runs WHERE key = ? AND {SOUND}", (job.key,))
         if row is None or (job.samples and not row[0]):
             return False
         if not job.samples or self.folder is None:
             return True
-        return all(_is_whole(self.samples_path(job.key, kind)) for kind in _SAMPLES)
+        return not self.broken_samples(job.key)
 
     def get(self, job: Job) -> Outcome | None:
         """Return the stored outcome of a job, with samples if the job wants them, or nothing.
 
-        A result whose samples are lost or cut off counts as not there.
+        A result counts as not there if its row is damaged, or its samples are lost, cut off or damaged.
         """
         if not self.has(job):
             return None
@@ -139,6 +158,8 @@ class Store:
             flows, links = (self.samples_path(job.key, kind).read_bytes() for kind in _SAMPLES)
         except OSError as error:
             raise self._error("samples cannot be read", error) from None
+        if not (_is_table(flows) and _is_table(links)):
+            return None
         return Outcome(job.key, row[0], row[1], flows, links)
 
     def put(self, job: Job, outcome: Outcome) -> None:
@@ -194,6 +215,11 @@ class Store:
             raise StoreError("samples of a store in memory have no path")
         return self.folder / "samples" / f"{key}-{kind}.parquet"
 
+    def broken_samples(self, key: str) -> list[Path]:
+        """Return the files of samples of a run that are lost or cut off."""
+        paths = (self.samples_path(key, kind) for kind in _SAMPLES)
+        return [path for path in paths if not _is_whole(path)]
+
     def write_file(self, name: str, content: str | bytes) -> Path:
         """Write a file beside the index, whole or not at all."""
         if self.folder is None:
@@ -216,21 +242,20 @@ class Store:
     def _row(self, query: str, values: Sequence[Any]) -> tuple[Any, ...] | None:
         return next(self.rows(query, values), None)
 
-    def _require_format(self) -> None:
+    def _require_format(self) -> int:
+        """Return the number of tables and indices. Raises `StoreError` for those of another format."""
         # Tables first: where another process makes them in between, their format is there, too.
-        empty = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+        (count,) = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         (found,) = self._db.execute("PRAGMA user_version").fetchone()
-        if found != _FORMAT and not empty:
+        if found != _FORMAT and count:
             raise StoreError(
                 f"{self.folder}: was filled by another version of ackclock (format {found}, this is "
                 f"{_FORMAT}); use another folder"
             )
+        return int(count)
 
-    def _error(self, what: str, error: Exception) -> StoreError:
-        place = "<memory>" if self.folder is None else str(self.folder)
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        kept = "finished runs are kept, so the same command goes on where it stopped"
-        return writing_error(f"{place}: {what}: {reason}; {kept}", error)
+    def _error(self, what: str, error: OSError | sqlite3.Error) -> StoreError:
+        return store_error("<memory>" if self.folder is None else str(self.folder), what, error)
 
 
 def _is_whole(path: Path) -> bool:
@@ -238,16 +263,32 @@ def _is_whole(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             first = file.read(len(_PARQUET))
-            file.seek(-len(_PARQUET), os.SEEK_END)
-            return first == file.read() == _PARQUET
-    except OSError:
+            # The end: how long the footer is, and the mark once more.
+            size = file.seek(0, os.SEEK_END)
+            file.seek(size - 2 * len(_PARQUET))
+            footer = int.from_bytes(file.read(len(_PARQUET)), "little")
+            return first == file.read() == _PARQUET and footer + 3 * len(_PARQUET) <= size
+    # A file of fewer bytes has no such end.
+    except (OSError, ValueError):
         return False
+
+
+def _is_table(content: bytes) -> bool:
+    """Return whether Parquet can be read to its end."""
+    import polars
+
+    try:
+        polars.read_parquet(io.BytesIO(content))
+    except (polars.exceptions.PolarsError, OSError):
+        return False
+    return True
 
 
 def _remove_partial(folder: Path) -> None:
     """Remove what processes that were killed began to write."""
     for partial in folder.glob(f"**/*{_PARTIAL}"):
-        if not _is_alive(int(partial.name.removesuffix(_PARTIAL).rpartition(".")[2])):
+        process = partial.name.removesuffix(_PARTIAL).rpartition(".")[2]
+        if process.isdecimal() and not _is_alive(int(process)):
             partial.unlink(missing_ok=True)
 
 

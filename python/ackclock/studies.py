@@ -165,6 +165,8 @@ def _work_off(work: Work, store: Store, executor: Executor) -> None:
         wait(running)
         if not isinstance(error, StoreError):
             _keep_finished(running, store)
+        if isinstance(error, KeyboardInterrupt) and store.folder is not None:
+            error.add_note(f"finished runs are kept in {store.folder}")
         raise
 
 

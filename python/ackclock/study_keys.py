@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ackclock import _core
+from ackclock.declaration import SETS, Anything, Either, ListOf, MapOf, Table, Text, Type, Whole
 
 #: The version of the format.
 SCHEMA = 1
@@ -18,45 +19,45 @@ SAMPLES = ("none", "first", "all")
 SEED_END = 2**63
 #: The name of a study, which names a folder, too.
 NAME = re.compile(r"\w[\w .-]*")
-_TYPES = {int: "integer", str: "string", dict: "object", list: "array"}
-_WORDS = {int: "a whole number", str: "a text", dict: "a table", list: "a list"}
+_JSON_TYPES = {int: "integer", str: "string", dict: "object", list: "array"}
 
 
 @dataclass(frozen=True)
 class Key:
     """A key of a study file."""
 
-    kinds: tuple[type, ...]
+    type: Type
     help: str
     #: What the JSON Schema says beyond the type.
     limits: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def words(self) -> str:
-        """What it takes, for a message."""
-        return " or ".join(_WORDS[kind] for kind in self.kinds)
 
-    def accepts(self, value: Any) -> bool:
-        """Whether a value has the right type; TOML's booleans are not whole numbers."""
-        return isinstance(value, self.kinds) and not isinstance(value, bool)
-
+#: Its keys are those of a scenario, which checks them.
+_TABLE = MapOf(Anything())
 
 KEYS = {
-    "schema": Key((int,), "Version of the format.", {"const": SCHEMA}),
+    "schema": Key(Whole(), "Version of the format.", {"const": SCHEMA}),
     "name": Key(
-        (str,),
+        Text(),
         "Name of the study and of its folder; of the file by default.",
         {"pattern": f"^{NAME.pattern}$"},
     ),
-    "scenario": Key((str, dict), "A file beside this one, or a table with a scenario's keys."),
-    "set": Key((list,), 'Changes to the scenario, each "KEY=VALUE".', {"items": {"type": "string"}}),
-    "grid": Key((dict,), "Keys of the scenario and their values; every combination is run."),
-    "together": Key((list,), "Tables of keys that change together, as one axis."),
-    "replicates": Key((int,), "Runs of each point; with `until` at the most.", {"minimum": 1}),
-    "until": Key((str,), 'When there are enough replicates: "METRIC +- NUMBER UNIT".', {"pattern": r"\+-"}),
-    "seed": Key((int,), "Seed; the scenario's by default.", {"minimum": 0, "exclusiveMaximum": SEED_END}),
-    "samples": Key((str,), "Which replicates keep samples over time.", {"enum": list(SAMPLES)}),
+    "scenario": Key(Either((Text(), _TABLE)), "A file beside this one, or a table with a scenario's keys."),
+    "set": Key(SETS, 'Changes to the scenario, each "KEY=VALUE".', {"items": {"type": "string"}}),
+    "grid": Key(_TABLE, "Keys of the scenario and their values; every combination is run."),
+    "together": Key(ListOf(_TABLE), "Tables of keys that change together, as one axis."),
+    "replicates": Key(Whole(), "Runs of each point; with `until` at the most.", {"minimum": 1}),
+    "until": Key(Text(), 'When there are enough replicates: "METRIC +- NUMBER UNIT".', {"pattern": r"\+-"}),
+    "seed": Key(Whole(), "Seed; the scenario's by default.", {"minimum": 0, "exclusiveMaximum": SEED_END}),
+    "samples": Key(Text(SAMPLES), "Which replicates keep samples over time.", {"enum": list(SAMPLES)}),
 }
+
+#: What a study file may hold.
+STUDY = Table(
+    "a study",
+    {"scenario": KEYS["scenario"].type},
+    {name: key.type for name, key in KEYS.items() if name != "scenario"},
+)
 
 
 def json_schema() -> dict[str, Any]:
@@ -94,7 +95,10 @@ def json_schema() -> dict[str, Any]:
         "description": "A scenario, what varies in it, and how often each point is run.",
         "type": "object",
         "properties": {
-            name: {"description": key.help, **places.get(name, {"type": _TYPES[key.kinds[0]], **key.limits})}
+            name: {
+                "description": key.help,
+                **places.get(name, {"type": _JSON_TYPES[key.type.python[0]], **key.limits}),
+            }
             for name, key in KEYS.items()
         },
         "required": ["scenario"],

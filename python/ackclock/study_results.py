@@ -12,8 +12,9 @@ from ackclock.arguments import optional_number, path_of
 from ackclock.campaign import PointSummary, run_grid, summaries
 from ackclock.errors import ArgumentTypeError, InputError
 from ackclock.executor import Executor
+from ackclock.files import as_toml
 from ackclock.frames import frame_of
-from ackclock.grid import Grid, as_toml
+from ackclock.grid import Grid
 from ackclock.metrics import SUMMARY
 from ackclock.quantities import with_numbers
 from ackclock.queries import answer, runs
@@ -83,17 +84,20 @@ def study(
         return StudyResult(grid.name, grid.seed, summary, runs(store), folder)
 
 
-def query(sql: str, store: str | PathLike[str] | None = None) -> polars.DataFrame:
+def query(
+    sql: str, store: str | PathLike[str] | None = None, *, all_versions: bool = False
+) -> polars.DataFrame:
     """Answer an SQL query over stored results, in the dialect of polars.
 
     `store`: a folder that was given as `out` or `--out`; by default the one in `ackclock-out` that was filled
     last. Tables are `runs`, `flows`, `transfers`, `datagrams`, `links` and `histograms`; columns carry their
-    units, and those with a dot in their names go in double quotes. Raises `InputError` or `StoreError`.
+    units, and those with a dot in their names go in double quotes. `all_versions`: runs of other versions of
+    ackclock, too; without it a warning says what was left out. Raises `InputError` or `StoreError`.
     """
     if not isinstance(sql, str):
         raise ArgumentTypeError("sql", f"is of type {type(sql).__name__}, but must be a query as text")
-    with Store.existing(newest_store() if store is None else path_of("store", store)) as opened:
-        return answer(opened, sql)
+    with Store.reading(newest_store() if store is None else path_of("store", store)) as opened:
+        return answer(opened, sql, all_versions=all_versions)
 
 
 def newest_store() -> Path:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,25 @@ def model(what: str = "table", **fields: Any) -> dict[str, Any]:
 
     Windows and loads are in segments, times in round trips. Raises `InputError` naming the field.
     """
+    _require_finite(fields, "")
     try:
         request = json.dumps({"what": what, **fields}, allow_nan=False)
         answer: dict[str, Any] = json.loads(_core.model_json(request))
     except ValueError as error:
         raise InputError(f"model: {error}") from None
     return answer
+
+
+def _require_finite(value: Any, path: str) -> None:
+    """Refuse numbers that JSON does not have, by their place in the request."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"model: {path} is {value}, but must be a finite number")
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            _require_finite(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            _require_finite(item, f"{path}.{index}")
 
 
 def trajectory(

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 Document = dict[str, Any]
+
+
+def pooled(rows: Iterable[Document], part: str, whole: str) -> float | None:
+    """Return a ratio of sums over rows of flows, those of all replicates; none where the whole is zero."""
+    rows = list(rows)
+    wholes = sum(row[whole] for row in rows)
+    return sum(row[part] for row in rows) / wholes if wholes else None
 
 
 class UnderTest:
@@ -25,11 +32,11 @@ class UnderTest:
         """Return the capacity of the bottleneck less what datagrams and transfers over it take.
 
         `taken`: `offered_bps`, what datagrams send, or `delivered_bps`, what comes through. Not a number
-        where no flow got anything.
+        where the bottleneck has no rate.
         """
-        # Efficiency is goodput over the capacity, its mean where it varies.
-        summary = self._run["summary"]
-        capacity_bps = summary["goodput_bps"] / summary["efficiency"] if summary["efficiency"] else math.nan
+        capacity_bps = self._run["summary"]["capacity_bps"]
+        if capacity_bps is None:
+            return math.nan
         datagrams = (flow[taken] for flow in self._run.get("datagrams", ()))
         transfers = (group["throughput_bps"] for group in self._run.get("transfers", ()))
         return float(capacity_bps) - math.fsum(datagrams) - math.fsum(transfers)
@@ -41,10 +48,17 @@ class UnderTest:
 
     @property
     def loss_rate(self) -> float:
-        """Data sent and not acknowledged, over data sent."""
-        sent = sum(flow["sent"] for flow in self._flows)
-        lost = math.fsum(flow["loss_rate"] * flow["sent"] for flow in self._flows)
-        return lost / sent if sent else 0.0
+        """Segments lost over segments sent, all flows together; 0 where none was sent."""
+        return pooled(self._flows, "lost", "sent") or 0.0
+
+    @property
+    def queue_delay_mean_s(self) -> float:
+        """Mean time that data packets waited on their paths, all flows together; 0 where none arrived."""
+        arrived = sum(flow["arrived"] for flow in self._flows)
+        waited_s = math.fsum(
+            flow["arrived"] * flow["queue_delay_mean_s"] for flow in self._flows if flow["arrived"]
+        )
+        return waited_s / arrived if arrived else 0.0
 
     @property
     def jain_index(self) -> float:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from ackclock.bootstrap import bootstrap_estimate
 from ackclock.errors import InputError
 from ackclock.metrics import BY_NAME, SummaryMetric
 from ackclock.stats import Estimate, estimate
+from ackclock.suggest import hint
 
 #: Fewer replicates decide nothing.
 FIRST = 10
@@ -42,9 +42,7 @@ class Until:
         name, number, unit = found[1], float(found[2]), found[3].strip()
         metric = BY_NAME.get(name.replace("-", "_"))
         if metric is None:
-            close = get_close_matches(name, BY_NAME, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(BY_NAME)}"
-            raise InputError(f"{text!r}: no metric is called {name!r}; {hint}")
+            raise InputError(f"{text!r}: no metric is called {name!r}; {hint(name, BY_NAME)}")
         if not number > 0:
             raise InputError(f"{text!r}: the interval must be wider than nothing")
         if unit == "%":

@@ -1,8 +1,9 @@
 //! Exceptions, and the one place where errors of the core become exceptions.
 
 use ackclock::{scenario, sim};
+use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
-use pyo3::{PyErr, create_exception};
+use pyo3::prelude::*;
 
 create_exception!(
     ackclock._core,
@@ -11,13 +12,19 @@ create_exception!(
     "A scenario that cannot be used; the message has the place."
 );
 create_exception!(ackclock._core, Interrupted, PyException, "A run was told to stop.");
+create_exception!(
+    ackclock._core,
+    RunError,
+    PyException,
+    "A run that would take too much memory; the message has the flow and the time."
+);
 
 /// An error of the core that has an exception of its own.
 pub enum Error {
     /// A mistake in a scenario.
     Scenario(scenario::ScenarioError),
-    /// A run that did not end.
-    Interrupted(sim::Interrupted),
+    /// A run that did not come to its end.
+    Run(sim::RunError),
 }
 
 impl From<scenario::ScenarioError> for Error {
@@ -26,17 +33,41 @@ impl From<scenario::ScenarioError> for Error {
     }
 }
 
-impl From<sim::Interrupted> for Error {
-    fn from(error: sim::Interrupted) -> Self {
-        Error::Interrupted(error)
+impl From<sim::RunError> for Error {
+    fn from(error: sim::RunError) -> Self {
+        Error::Run(error)
     }
+}
+
+/// The exception, with its mistakes one by one as its attribute `mistakes_json`.
+fn scenario_error(error: &scenario::ScenarioError) -> PyErr {
+    let mistakes: Vec<_> = error
+        .mistakes()
+        .iter()
+        .map(|mistake| {
+            serde_json::json!({
+                "file": scenario::printable(mistake.file()),
+                "line": mistake.line(),
+                "set": mistake.set().map(scenario::printable),
+                "key": scenario::printable(mistake.path()),
+                "message": scenario::printable(&mistake.problem().to_string()),
+            })
+        })
+        .collect();
+    let document = serde_json::json!({ "mistakes": mistakes, "more": error.more() }).to_string();
+    let exception = ScenarioError::new_err(error.to_string());
+    Python::attach(|py| match exception.value(py).setattr("mistakes_json", document) {
+        Ok(()) => exception.clone_ref(py),
+        Err(failure) => failure,
+    })
 }
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
         match error {
-            Error::Scenario(error) => ScenarioError::new_err(error.to_string()),
-            Error::Interrupted(error) => Interrupted::new_err(error.to_string()),
+            Error::Scenario(error) => scenario_error(&error),
+            Error::Run(error @ sim::RunError::Interrupted) => Interrupted::new_err(error.to_string()),
+            Error::Run(error) => RunError::new_err(error.to_string()),
         }
     }
 }

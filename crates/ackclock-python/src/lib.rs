@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use crate::catalog::{keys_json, list_json, schema_json};
     #[pymodule_export]
-    use crate::error::{Interrupted, ScenarioError};
+    use crate::error::{Interrupted, RunError, ScenarioError};
     #[pymodule_export]
     use crate::exchange::exchange_json;
     #[pymodule_export]

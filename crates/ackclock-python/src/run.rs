@@ -39,6 +39,7 @@ pub struct Outcome {
     transfers: Vec<TransferResult>,
     datagrams: Vec<DatagramResult>,
     links: Vec<LinkResult>,
+    queue_delays: Histogram,
     flow_samples: Table,
     link_samples: Table,
     packets: Table,
@@ -85,17 +86,19 @@ impl Run {
         })
     }
 
-    /// How long the packets of each shared link waited: a JSON list of `link`, `up_to_ns`, `packets`.
+    /// How long packets waited: a JSON list of `link`, `up_to_ns`, `packets`, for each shared link, and with `link` null for
+    /// the data of all flows on their paths.
     fn histograms_json(&self) -> PyResult<String> {
         #[derive(Serialize)]
-        struct OfLink<'a> {
-            link: &'a str,
+        struct Waits<'a> {
+            link: Option<&'a str>,
             #[serde(flatten)]
             histogram: &'a Histogram,
         }
         let links = self.outcome.links.iter();
-        let of_links: Vec<_> = links.map(|link| OfLink { link: &link.name, histogram: &link.queue_delays }).collect();
-        to_json(&of_links)
+        let of_links = links.map(|link| Waits { link: Some(&link.name), histogram: &link.queue_delays });
+        let of_paths = Waits { link: None, histogram: &self.outcome.queue_delays };
+        to_json(&of_links.chain([of_paths]).collect::<Vec<_>>())
     }
 
     /// Samples of flows over time, a table of Arrow.
@@ -155,11 +158,13 @@ impl Run {
     }
 }
 
-fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::Interrupted> {
+fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::RunError> {
     let clock = ThreadTime::now();
     let result = sim::run(plan, stop)?;
     let engine_cpu_s = clock.elapsed().as_secs_f64();
-    let RunResult { summary, flows, transfers, datagrams, links, packets_forwarded, events, samples, .. } = result;
+    let RunResult {
+        summary, flows, transfers, datagrams, links, queue_delays, packets_forwarded, events, samples, ..
+    } = result;
     Ok(Outcome {
         engine_cpu_s,
         packets_forwarded,
@@ -169,6 +174,7 @@ fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::Interrupted>
         transfers,
         datagrams,
         links,
+        queue_delays,
         flow_samples: flow_table(samples.flows, &samples.flow_names),
         link_samples: link_table(samples.links, &samples.link_names),
         packets: packet_table(samples.trace),

@@ -71,9 +71,10 @@ impl Scenario {
         self.inner.resolved_json()
     }
 
-    /// Links, flows and random inputs behind the shorthand, as JSON.
-    fn describe_json(&self) -> PyResult<String> {
-        to_json(&self.inner.describe())
+    /// Links, flows and random inputs behind the shorthand, as JSON; of `most` flows a group, or all.
+    #[pyo3(signature = (most = None))]
+    fn describe_json(&self, py: Python<'_>, most: Option<u32>) -> PyResult<String> {
+        py.detach(|| to_json(&self.inner.describe_first(most.unwrap_or(u32::MAX))))
     }
 
     /// Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it.

@@ -106,8 +106,19 @@ pub fn link_table(samples: LinkSamples, names: &[String]) -> Table {
 
 /// The trace of every packet, with names and events as text.
 pub fn packet_table(trace: PacketTrace) -> Table {
-    let PacketTrace { flow_names, link_names, time_ns, link, flow, event, seq, len, retransmission, cwnd_segments } =
-        trace;
+    let PacketTrace {
+        flow_names,
+        link_names,
+        time_ns,
+        link,
+        flow,
+        event,
+        seq,
+        len,
+        wire_bytes,
+        retransmission,
+        cwnd_segments,
+    } = trace;
     table(vec![
         ("time_ns", Arc::new(UInt64Array::from(time_ns))),
         ("link", text::<UInt32Type>(link, &link_names)),
@@ -115,6 +126,7 @@ pub fn packet_table(trace: PacketTrace) -> Table {
         ("event", text::<UInt8Type>(event, &PacketEvent::NAMES)),
         ("seq", Arc::new(UInt64Array::from(seq))),
         ("len", Arc::new(UInt32Array::from(len))),
+        ("wire_bytes", Arc::new(UInt32Array::from(wire_bytes))),
         ("retransmission", Arc::new(BooleanArray::from(retransmission))),
         ("cwnd_segments", Arc::new(Float64Array::from(cwnd_segments))),
     ])

@@ -49,7 +49,9 @@ fn title(spec: &CcSpec) -> String {
 fn every_rule_keeps_its_contract() -> Result<(), Violation> {
     for info in algorithms() {
         let variants = variants(&info.defaults);
-        assert!(variants.len() > 3, "{}", info.name);
+        // Reno has nothing to vary.
+        let parameters = serde_json::to_value(&info.defaults).unwrap().as_object().map_or(0, |keys| keys.len() - 1);
+        assert!(variants.len() > 3 || parameters == 0, "{}", info.name);
         for spec in variants {
             spec.visit(CheckRule(&title(&spec))).unwrap_or(Ok(()))?;
         }

@@ -244,6 +244,7 @@ fn a_link_that_breaks_a_promise_is_found() {
         link.enqueue(
             Instant::ZERO,
             Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, in_profile: false, corrupted: false },
+            &mut (),
         );
         link
     };

@@ -294,8 +294,8 @@ impl CongestionControl for Frozen {
 
 /// Goodput over delay and losses, as a sum of logarithms: a factor in any of them counts the same everywhere.
 fn score(summary: &Summary, base_rtt: Duration) -> f64 {
-    let delay = 1.0 + summary.queue_delay_mean_s / base_rtt.as_secs_f64();
-    (summary.efficiency.max(1e-6) / delay * (1.0 - summary.loss_rate).powi(10)).log2()
+    let delay = 1.0 + summary.queue_delay_mean_s.unwrap() / base_rtt.as_secs_f64();
+    (summary.efficiency.unwrap().max(1e-6) / delay * (1.0 - summary.loss_rate.unwrap()).powi(10)).log2()
 }
 
 /// Some window fits each link; none fits the links of a whole suite, which adaptive windows find by themselves.

@@ -2,8 +2,10 @@
 
 mod common;
 
-use ackclock::cc::algorithms;
-use ackclock::sim::{LossPlan, QueueLimit, QueuePlan, RunResult, Traffic, WirePlan};
+use std::sync::atomic::AtomicBool;
+
+use ackclock::cc::{CcContext, CcSpec, algorithms};
+use ackclock::sim::{self, LossPlan, QueueLimit, QueuePlan, RunError, RunResult, Traffic, WirePlan};
 use ackclock::tcp::LossRecovery;
 use ackclock::units::{Duration, Rate};
 use common::{Dumbbell, run};
@@ -47,18 +49,40 @@ fn every_algorithm_under_every_recovery_keeps_within_the_bounds() {
             // With a buffer of a bandwidth-delay product a halved window still fills the link.
             let fills = matches!(recovery, LossRecovery::NewReno | LossRecovery::Sack) && info.name == "aimd";
             let least = if fills { 0.97 } else { 0.5 };
-            assert!(summary.utilization > least && summary.utilization <= 1.0001, "{name}: {}", summary.utilization);
+            assert!(
+                summary.utilization.unwrap() > least && summary.utilization.unwrap() <= 1.0001,
+                "{name}: {}",
+                summary.utilization.unwrap()
+            );
             // 1460 bytes of payload in packets of 1500; and a hole filled just after the warm-up delivers at once
             // what arrived before, two windows of 50 segments at the most.
             let most = 5e6 * 1460.0 / 1500.0 + 100.0 * 1460.0 * 8.0 / 25.0;
-            assert!(summary.goodput_bps <= most, "{name}: {}", summary.goodput_bps);
+            assert!(summary.goodput_bps.unwrap() <= most, "{name}: {}", summary.goodput_bps.unwrap());
             for flow in &result.flows {
                 // Nothing is measured where every ACK of new data ends a recovery: Karn rules all of them out.
                 assert!(flow.rtt_mean_s.is_none_or(|rtt| rtt >= flow.base_rtt_s), "{name}: RTT below the base");
-                assert!(flow.cwnd_mean_segments >= 1.0 && flow.cwnd_mean_segments.is_finite(), "{name}");
+                assert!(
+                    flow.cwnd_mean_segments.unwrap() >= 1.0 && flow.cwnd_mean_segments.unwrap().is_finite(),
+                    "{name}"
+                );
             }
         }
     }
+}
+
+#[test]
+fn reno_is_aimd_by_its_common_name() {
+    let results = ["reno", "aimd"].map(|name| {
+        let mut dumbbell = small(2);
+        for (_, setup) in &mut dumbbell.flows {
+            setup.cc = CcSpec::by_name(name).unwrap();
+        }
+        dumbbell.run()
+    });
+    let [reno, aimd] = &results;
+    assert_eq!((reno.flows[0].cc, aimd.flows[0].cc), ("reno", "aimd"));
+    assert_eq!(reno.summary, aimd.summary);
+    assert_eq!(bottleneck(reno).drops, bottleneck(aimd).drops);
 }
 
 #[test]
@@ -73,7 +97,7 @@ fn the_histogram_of_waits_holds_every_forwarded_packet_and_its_percentile() {
         below += **count as f64;
         below >= 0.95 * link.forwarded as f64
     });
-    assert_eq!(*p95.unwrap().0 as f64 / 1e9, link.queue_delay_p95_s);
+    assert_eq!(*p95.unwrap().0 as f64 / 1e9, link.queue_delay_p95_s.unwrap());
 }
 
 #[test]
@@ -82,7 +106,7 @@ fn better_recovery_gives_more_goodput_under_heavy_loss() {
         let mut dumbbell = with_recovery(small(1), recovery);
         dumbbell.loss = LossPlan::Bernoulli { probability: 0.03 };
         dumbbell.duration = Duration::from_secs(400);
-        dumbbell.run().summary.goodput_bps
+        dumbbell.run().summary.goodput_bps.unwrap()
     };
     let [tahoe, reno, newreno, sack] = RECOVERIES.map(goodput);
     assert!(sack > newreno && newreno > reno && newreno > tahoe, "{tahoe} {reno} {newreno} {sack}");
@@ -104,7 +128,7 @@ fn a_transfer_of_any_size_arrives_whole_under_every_recovery_and_loss() {
             let delivered = (flow.goodput_bps * 3600.0 / 8.0).round() as u64;
             assert_eq!(delivered, bytes, "{} bytes, loss {probability}, {}", bytes, recovery.name());
             assert!(flow.completion_time_s.unwrap() >= flow.base_rtt_s);
-            assert_eq!(flow.loss_rate == 0.0, flow.retransmits == 0);
+            assert_eq!(flow.loss_rate.unwrap() == 0.0, flow.retransmits == 0);
         }
     }
 }
@@ -128,9 +152,9 @@ fn a_rate_limited_application_gets_its_rate_and_does_not_grow_its_window() {
     let mut dumbbell = small(1);
     dumbbell.flows[0].1.traffic = Traffic::RateLimited { rate: Rate::from_bps(1_000_000).unwrap() };
     let result = dumbbell.run();
-    assert!((result.summary.goodput_bps / 1e6 - 1.0).abs() < 0.01, "{}", result.summary.goodput_bps);
+    assert!((result.summary.goodput_bps.unwrap() / 1e6 - 1.0).abs() < 0.01, "{}", result.summary.goodput_bps.unwrap());
     // 1 Mbit/s in 60 ms are 5 segments.
-    assert!(result.flows[0].cwnd_mean_segments < 12.0, "{}", result.flows[0].cwnd_mean_segments);
+    assert!(result.flows[0].cwnd_mean_segments.unwrap() < 12.0, "{}", result.flows[0].cwnd_mean_segments.unwrap());
 }
 
 #[test]
@@ -140,10 +164,14 @@ fn the_receivers_window_bounds_what_is_in_flight() {
     let result = dumbbell.run();
     // Ten segments in a round trip of 60 ms and a packet's time on each link.
     let ideal = 10.0 * 1460.0 * 8.0 / 0.063;
-    assert!((result.summary.goodput_bps / ideal - 1.0).abs() < 0.02, "{} {ideal}", result.summary.goodput_bps);
+    assert!(
+        (result.summary.goodput_bps.unwrap() / ideal - 1.0).abs() < 0.02,
+        "{} {ideal}",
+        result.summary.goodput_bps.unwrap()
+    );
     assert_eq!(result.flows[0].retransmits, 0);
     assert!(result.samples.flows.in_flight_segments.iter().all(|in_flight| *in_flight <= 10));
-    assert!(result.flows[0].cwnd_mean_segments < 12.0, "a window that is not used does not grow");
+    assert!(result.flows[0].cwnd_mean_segments.unwrap() < 12.0, "a window that is not used does not grow");
 }
 
 #[test]
@@ -153,7 +181,7 @@ fn delayed_acks_halve_the_acks_and_slow_the_growth() {
         dumbbell.flows[0].1.transport.delayed_ack = delayed_ack;
         let result = dumbbell.run();
         let reverse = result.links.iter().find(|link| link.name == "bottleneck.reverse").unwrap();
-        assert!(result.summary.utilization > 0.95);
+        assert!(result.summary.utilization.unwrap() > 0.95);
         reverse.arrivals as f64 / bottleneck(&result).forwarded as f64
     };
     assert!((acks(None) - 1.0).abs() < 0.01);
@@ -256,4 +284,20 @@ fn drops_of_an_access_queue_are_counted_for_its_flow() {
     let sent: u64 = result.flows.iter().map(|flow| flow.sent).sum();
     let seen = bottleneck(&result).arrivals + result.flows[0].access_drops;
     assert!(sent.abs_diff(seen) < 50, "{sent} sent, {seen} seen");
+}
+
+#[test]
+fn a_window_without_bound_ends_the_run_with_an_error_that_names_the_flow() {
+    for window in [1e5, 1e300] {
+        let mut plan = small(2).plan();
+        for link in &mut plan.links {
+            link.queue = QueuePlan::DropTail { limit: QueueLimit::Packets(100) };
+        }
+        plan.flows[1].cc_context = CcContext::new(window).into();
+        let error = sim::run(&plan, &AtomicBool::new(false)).unwrap_err();
+        let is_expected = matches!(&error, RunError::TooMuchInFlight { flow, limit: 65_536, at }
+            if *flow == *plan.flows[1].name && *at == Duration::from_millis(137));
+        assert!(is_expected, "{error:?}");
+        assert!(error.to_string().starts_with("flow1 has 65536 segments in flight 137 ms after the start"), "{error}");
+    }
 }

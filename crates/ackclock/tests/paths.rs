@@ -65,7 +65,7 @@ fn a_narrow_way_back_drops_acks_and_slows_the_data_down() {
     // Room for 90 ACKs of 40 B a second.
     let modem = link(&narrow, "modem");
     assert!(modem.forwarded <= 25 * 90 + 1 && modem.drops > modem.forwarded, "{modem:?}");
-    let (wide, narrow) = (wide.summary.goodput_bps, narrow.summary.goodput_bps);
+    let (wide, narrow) = (wide.summary.goodput_bps.unwrap(), narrow.summary.goodput_bps.unwrap());
     assert!(narrow < 0.9 * wide, "{wide} {narrow}");
 }
 
@@ -98,7 +98,7 @@ fn traffic_in_both_directions_shares_each_with_the_acks_of_the_other() {
         assert!(link.utilization.unwrap() > 0.6 && link.drops > 0, "{name}: {:?}", link.utilization);
     }
     // ACKs wait behind data.
-    let wait = |result: &RunResult| link(result, "bottleneck.reverse").queue_delay_mean_s;
+    let wait = |result: &RunResult| link(result, "bottleneck.reverse").queue_delay_mean_s.unwrap();
     assert!(wait(&both) > 0.005 && wait(&alone) == 0.0, "{} {}", wait(&both), wait(&alone));
 }
 

@@ -10,6 +10,7 @@ import click
 
 from ackclock._core import VERSION
 from ackclock.streams import discard_stdout
+from ackclock.suggest import hint
 
 #: As a shell reports a program that SIGINT or SIGPIPE ended.
 _INTERRUPTED, _CLOSED_PIPE = 130, 141
@@ -52,7 +53,7 @@ class _Commands(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError:
             raise click.UsageError(
-                f"no command is called {args[0]!r}{suggestion(args[0], _COMMANDS)}", ctx
+                f"no command is called {args[0]!r}; {hint(args[0], _COMMANDS)}", ctx
             ) from None
 
 
@@ -65,10 +66,11 @@ def cli() -> None:
 def run_command_line() -> int:
     """Run the command line and return its exit code; user mistakes become one message, never a traceback."""
     from ackclock.cli.console import talk
-    from ackclock.errors import AckclockError, Interrupted
+    from ackclock.errors import AckclockError, Interrupted, sets_called
 
     try:
-        code = cli(standalone_mode=False) or 0
+        with sets_called("--set"):
+            code = cli(standalone_mode=False) or 0
         sys.stdout.flush()
     except click.exceptions.Exit as error:
         code = error.exit_code
@@ -80,8 +82,10 @@ def run_command_line() -> int:
     except AckclockError as error:
         talk(f"error: {error.shell_message}")
         code = error.exit_code
-    except (KeyboardInterrupt, click.Abort, Interrupted):
-        talk("interrupted; finished runs are kept")
+    except (KeyboardInterrupt, click.Abort, Interrupted) as error:
+        # Click has its own exception in place of Ctrl-C's, whose notes say what is kept.
+        notes = getattr(error.__cause__ or error, "__notes__", ())
+        talk("; ".join(["interrupted", *notes]))
         code = _INTERRUPTED
     except BrokenPipeError:
         # Whoever read stdout has gone, as `head` does.
@@ -99,13 +103,3 @@ def run_command_line() -> int:
         discard_stdout()
         code = 1
     return code
-
-
-def suggestion(name: str, known: object) -> str:
-    """Return `; did you mean ...?` for a name close to a known one, or the list of names."""
-    from collections.abc import Iterable
-    from difflib import get_close_matches
-
-    names = list(known) if isinstance(known, Iterable) else []
-    close = get_close_matches(name, names, 1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are: {', '.join(names)}"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from ackclock.cli.console import emit, say, show, talk
 from ackclock.cli.options import file_argument, json_option, set_option
+from ackclock.errors import ScenarioError
 from ackclock.scenario import Scenario
 
 #: Flows and private links shown; `--json` has all.
@@ -20,13 +22,22 @@ _MAX_ROWS = 24
 @set_option
 @json_option
 def command(file: str, sets: tuple[str, ...], as_json: bool) -> None:
-    """Check the scenario FILE and print what it stands for, without running it."""
-    scenario = Scenario.from_file(file, sets)
-    described = {"name": scenario.name, "hash": scenario.hash, **scenario.describe()}
+    """Check the scenario FILE and print what it stands for, without running it.
+
+    With --json the mistakes of a scenario that cannot be used are on stdout, as a list.
+    """
+    try:
+        scenario = Scenario.from_file(file, sets)
+    except ScenarioError as error:
+        if as_json and error.mistakes:
+            mistakes = [asdict(mistake) for mistake in error.mistakes]
+            emit(json.dumps({"mistakes": mistakes, "more": error.more}, indent=2))
+        raise
     if as_json:
+        described = {"name": scenario.name, "hash": scenario.hash, **scenario.describe()}
         emit(json.dumps(described, indent=2))
         return
-    _show(described)
+    _show(scenario.describe(_MAX_ROWS))
 
 
 def _show(described: dict[str, Any]) -> None:
@@ -53,7 +64,7 @@ def _show(described: dict[str, Any]) -> None:
             link["loss"],
         )
     show(links)
-    _more(described["links"], "links")
+    _more(described["link_count"], "links")
     asymmetric = any(
         flow["cc"] is not None and flow["reverse_path"] != _way_back(flow["path"])
         for flow in described["flows"]
@@ -70,13 +81,13 @@ def _show(described: dict[str, Any]) -> None:
         base_rtt = "-" if flow["base_rtt_s"] is None else f"{1e3 * flow['base_rtt_s']:g}"
         flows.add_row(flow["name"], base_rtt, *(" -> ".join(way) for way in ways))
     show(flows)
-    _more(described["flows"], "flows")
+    _more(described["flow_count"], "flows")
     say(f"bottleneck: {described['bottleneck']}")
     _traffic(described["flows"])
     for link in described["links"]:
         if "varies" in link:
             say(f"varies: {link['name']}: {link['varies']}")
-    _impairments(described["links"])
+    _impairments(described["links"], described["link_count"])
     for source in described["random_inputs"]:
         say(f"random: {source}")
     for note in described.get("notes", ()):
@@ -98,17 +109,19 @@ def _traffic(flows: list[dict[str, Any]]) -> None:
         say(f"traffic: {group}: {words}")
 
 
-def _impairments(links: list[dict[str, Any]]) -> None:
+def _impairments(links: list[dict[str, Any]], link_count: int) -> None:
     """A line for what goes wrong in the same way on some links."""
-    impaired: dict[str, list[str]] = {}
+    impaired: dict[str, list[dict[str, Any]]] = {}
     for link in links:
         if link["impairments"]:
-            impaired.setdefault("; ".join(link["impairments"]), []).append(link["name"])
-    for words, names in impaired.items():
-        rest = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        say(f"impaired: {names[0]}{rest}: {words}")
+            impaired.setdefault("; ".join(link["impairments"]), []).append(link)
+    for words, some in impaired.items():
+        # The links of the flows that are left out are like those of the others.
+        left_out = link_count - len(links) if any(link["private"] for link in some) else 0
+        rest = f" and {len(some) + left_out - 1} more" if len(some) + left_out > 1 else ""
+        say(f"impaired: {some[0]['name']}{rest}: {words}")
 
 
-def _more(rows: list[Any], what: str) -> None:
-    if len(rows) > _MAX_ROWS:
-        say(f"  and {len(rows) - _MAX_ROWS} more {what} (--json has all)\n")
+def _more(count: int, what: str) -> None:
+    if count > _MAX_ROWS:
+        say(f"  and {count - _MAX_ROWS} more {what} (--json has all)\n")

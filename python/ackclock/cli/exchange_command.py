@@ -12,6 +12,7 @@ from ackclock._core import exchange_json
 from ackclock.cli.console import emit, say, talk
 from ackclock.cli.options import json_option
 from ackclock.errors import InputError
+from ackclock.file_kinds import hint_for_text
 from ackclock.printable import printable
 
 
@@ -44,6 +45,8 @@ def _run(file: str, *, quiet: bool) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise InputError(f"{file}: not a text in UTF-8") from None
     report: dict[str, Any] = json.loads(exchange_json(text, file))
+    if report["status"] == "unreadable" and (hint := hint_for_text(Path(file), text, "script")):
+        raise InputError(f"{file}: {hint}")
     if not quiet:
         emit(printable(f"{report['status']:<10} {file}"))
         if report["message"]:

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from ackclock import _core
-from ackclock.cli import suggestion
 from ackclock.cli.console import emit, show
 from ackclock.cli.options import json_option
+from ackclock.suggest import hint
 
 #: What the core can list, and suites and papers, which are files.
 _KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "suite", "paper")
@@ -22,7 +22,7 @@ _KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "suite", "pa
 def command(kind: str, as_json: bool) -> None:
     """List what there is of KIND: cc, recovery, queue, loss, traffic, topology, suite or paper."""
     if kind not in _KINDS:
-        raise click.UsageError(f"nothing of kind {kind!r} can be listed{suggestion(kind, _KINDS)}")
+        raise click.UsageError(f"nothing of kind {kind!r} can be listed; {hint(kind, _KINDS)}")
     files = {"suite": _suites, "paper": _papers}
     entries = files[kind]() if kind in files else json.loads(_core.list_json(kind))
     if as_json:

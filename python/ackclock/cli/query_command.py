@@ -10,7 +10,7 @@ import click
 
 from ackclock.cli.console import emit, say, show, talk
 from ackclock.cli.options import json_option
-from ackclock.queries import TABLES, answer
+from ackclock.queries import TABLES, answer, left_out
 from ackclock.store import Store
 from ackclock.study_results import newest_store
 
@@ -30,21 +30,31 @@ _MOST_ROWS = 100
     help="The folder of the results; by default the one in ackclock-out that was filled last.",
 )
 @click.option("--tables", is_flag=True, help="List the tables with their columns.")
+@click.option(
+    "--all-versions",
+    is_flag=True,
+    help="Take the runs of other versions of ackclock, too.",
+)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @json_option
-def command(sql: str | None, folder: str | None, tables: bool, as_csv: bool, as_json: bool) -> None:
+def command(
+    sql: str | None, folder: str | None, tables: bool, all_versions: bool, as_csv: bool, as_json: bool
+) -> None:
     """Answer the query SQL over stored results: tables runs, flows, links and histograms.
 
     Columns carry their units; those of a study's settings have the names of the keys that vary, in quotes
-    where there is a dot in them, as in 'SELECT "topology.rate", avg(goodput_bps) FROM runs GROUP BY 1'.
+    where there is a dot in them, as in 'SELECT "topology.rate", avg(goodput_bps) FROM runs GROUP BY 1'. A
+    query reads the store and nothing else, and changes nothing.
     """
     if bool(sql) == tables:
         raise click.UsageError("give a query in quotes, or --tables")
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
-    with Store.existing(folder or _newest()) as store:
+    with Store.reading(folder or _newest()) as store:
         if sql is None:
-            columns = {name: read(store).schema for name, read in TABLES.items()}
+            columns = {name: read(store, all_versions=all_versions).schema for name, read in TABLES.items()}
+            for sentence in left_out(store, all_versions=all_versions):
+                _tell(sentence)
             if as_json:
                 named = {name: list(map(str, schema)) for name, schema in columns.items()}
                 emit(json.dumps(named, indent=2))
@@ -52,13 +62,17 @@ def command(sql: str | None, folder: str | None, tables: bool, as_csv: bool, as_
                 for name, schema in columns.items():
                     say(f"{name}: {', '.join(schema)}")
             return
-        found = answer(store, sql)
+        found = answer(store, sql, all_versions=all_versions, tell=_tell)
     if as_json:
         emit(json.dumps(found.to_dicts(), indent=2, default=str))
     elif as_csv:
         emit(found.write_csv())
     else:
         _show(found)
+
+
+def _tell(sentence: str) -> None:
+    talk(f"note: {sentence}")
 
 
 def _newest() -> Path:

@@ -84,7 +84,7 @@ def command(
 def _show_plan(grid: Grid, folder: Path, workers: int | None, as_json: bool) -> None:
     least = FIRST if grid.until is not None else max(point.most for point in grid.points)
     if folder.exists():
-        with Store.existing(folder) as store:
+        with Store.reading(folder) as store:
             found = forecast(grid, store, least=least, workers=workers)
     else:
         found = forecast(grid, None, least=least, workers=workers)

@@ -16,7 +16,7 @@ from ackclock.cli.options import json_option
 from ackclock.tuning import DEFAULT_BUDGET, DEFAULT_METRIC, DEFAULT_REPLICATES, tune
 from ackclock.tuning.objective import METRICS
 from ackclock.tuning.page import write_page
-from ackclock.tuning.present import finalists_table, others_table, sentence, tuning_json
+from ackclock.tuning.present import conclusion, finalists_table, others_table, searched, tuning_json
 
 
 @click.command("tune")
@@ -108,9 +108,10 @@ def command(
     if as_json:
         emit(json.dumps(tuning_json(tuning), indent=2))
     else:
+        say(searched(tuning))
         show(finalists_table(tuning))
         show(others_table(tuning))
-        say(sentence(tuning))
+        say(conclusion(tuning))
     talk(f"report: {report}")
 
 

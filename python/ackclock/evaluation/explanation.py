@@ -9,13 +9,14 @@ from typing import Any
 
 from ackclock.evaluation.export import StoredRun
 from ackclock.evaluation.score import Result, Score, Scoreboard
+from ackclock.under_test import pooled
 
 Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class GroupRow:
-    """Means over the replicates of one group of flows under one algorithm."""
+    """One group of flows under one algorithm: means over flows and replicates, losses of all together."""
 
     group: str
     cc: str
@@ -28,7 +29,7 @@ class GroupRow:
 
 
 def group_rows(runs: Sequence[StoredRun]) -> list[GroupRow]:
-    """Return a row per group and contender, groups together, means over flows and replicates."""
+    """Return a row per group and contender, groups together."""
     documents: dict[str, list[Document]] = {}
     for run in runs:
         documents.setdefault(run.cc, []).append(run.document)
@@ -50,7 +51,7 @@ def _row(group: str, cc: str, documents: Sequence[Document]) -> GroupRow:
         cc=cc,
         flows=len(flows) // len(documents),
         goodput_mbps=1e-6 * (mean(lambda flow: flow["goodput_bps"]) or 0.0),
-        loss_percent=100 * (mean(lambda flow: flow["loss_rate"]) or 0.0),
+        loss_percent=100 * (pooled(flows, "lost", "sent") or 0.0),
         timeouts=mean(lambda flow: flow["timeouts"]) or 0.0,
         cwnd_segments=mean(lambda flow: flow["cwnd_mean_segments"]) or 0.0,
         rtt_ms=None if rtt_s is None else 1e3 * rtt_s,
@@ -88,7 +89,7 @@ def _differences(rows: Sequence[GroupRow], name: str, reference: str) -> list[st
         who = f"The {own.group} flows" if own.flows > 1 else f"The {own.group} flow"
         lose = "lose" if own.flows > 1 else "loses"
         sentences.append(
-            f"{who} {lose} {own.loss_percent:.2f} % of what is sent "
+            f"{who} {lose} {own.loss_percent:.2f} % of the segments sent "
             f"({other.loss_percent:.2f} % with {reference}), "
             f"with {own.timeouts:.1f} timeouts per flow ({other.timeouts:.1f})."
         )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from ackclock.declaration import SETS, ListOf, MapOf, Number, Place, Table, Text, Type, Whole
 from ackclock.errors import InputError
 from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Scoreboard
 from ackclock.evaluation.suite import Suite
+from ackclock.files import read_json
 from ackclock.stats import Estimate, paired_difference
 
 #: What a condition may name.
@@ -21,7 +21,40 @@ METRICS = (*(metric.name for metric in COMMON), GOODPUT.name, WATCH)
 _FORM = re.compile(
     r"(?:([\w.-]+)\s*/\s*)?([\w-]+)\s*([<>])\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)"
 )
+#: By how much metrics that lie between two bounds can change, in their units.
+_MOST_CHANGE = {"loss_rate": 100.0, "jain_index": 1.0}
 _FILE = "scoreboard.json"
+
+
+def _part(required: Mapping[str, Type]) -> Table:
+    """Return a table of a scoreboard, of which the gate reads these keys."""
+    return Table("a scoreboard", required, is_open=True)
+
+
+#: What is read of the scoreboard of a baseline.
+_BOARD = _part(
+    {
+        "suite": _part({"name": Text(), "version": Whole()}),
+        "seed": Whole(),
+        "sets": SETS,
+        "contenders": ListOf(_part({"label": Text()}), 1),
+        "environments": ListOf(
+            _part(
+                {
+                    "id": Text(),
+                    "scores": ListOf(
+                        _part(
+                            {
+                                "contender": Text(),
+                                "metrics": MapOf(_part({"values": ListOf(Number())})),
+                            }
+                        )
+                    ),
+                }
+            )
+        ),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -46,17 +79,31 @@ class Condition:
                 f"--fail-if {text!r}: expected [ENVIRONMENT/]METRIC < or > NUMBER [%], as in 'goodput < -2 %'"
             )
         environment, metric, sign, limit, percent = found.groups()
-        _known(f"--fail-if {text!r}", "metric", metric, METRICS)
+        place = Place(f"--fail-if {text!r}")
+        place.require(metric, METRICS, "metric")
         with_metric = {
             entry.id: (entry.fairness or metric != "jain_index")
             and (entry.watch is not None or metric != WATCH)
             for entry in suite.environments
         }
         if environment is not None:
-            _known(f"--fail-if {text!r}", "environment", environment, tuple(with_metric))
+            place.require(environment, with_metric, "environment")
         if not any(has for name, has in with_metric.items() if environment in (None, name)):
             raise InputError(f"--fail-if {text!r}: no such environment of suite {suite.name} has {metric}")
-        return cls(text.strip(), metric, environment, sign == "<", float(limit), percent == "%")
+        condition = cls(text.strip(), metric, environment, sign == "<", float(limit), percent == "%")
+        if reach := condition._out_of_reach:
+            raise InputError(f"--fail-if {text!r}: can never fail: {reach}")
+        return condition
+
+    @property
+    def _out_of_reach(self) -> str:
+        """Why no change is beyond the limit; nothing if one may be."""
+        most = _MOST_CHANGE.get(self.metric, math.inf)
+        if self.relative:
+            nothing = self.below and self.limit <= -100 and self.metric != WATCH
+            return "nothing falls by more than 100 %" if nothing else ""
+        beyond = self.limit <= -most if self.below else self.limit >= most
+        return f"{self.metric} changes by at most {most:g}" if beyond else ""
 
 
 @dataclass(frozen=True)
@@ -107,26 +154,22 @@ class Baseline:
     def load(cls, folder: str | Path) -> Baseline:
         """Read the scoreboard of a folder that `evaluate` left. Raises `InputError`."""
         path = Path(folder) / _FILE
+        if not path.exists():
+            raise InputError(f"--baseline {folder}: there is no {_FILE}; `ackclock evaluate` writes it")
         try:
-            board = json.loads(path.read_text(encoding="utf-8"))
-            label = board["contenders"][0]["label"]
-            values = {}
-            for entry in board["environments"]:
-                row = next(row for row in entry["scores"] if row["contender"] == label)
-                values[entry["id"]] = {
-                    name: [float(value) for value in metric["values"]]
-                    for name, metric in row["metrics"].items()
-                }
-            suite = f"{board['suite']['name']} version {board['suite']['version']}"
-            return cls(path, suite, board["seed"], list(board["sets"]), values)
-        except FileNotFoundError:
-            raise InputError(
-                f"--baseline {folder}: there is no {_FILE}; `ackclock evaluate` writes it"
-            ) from None
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        except (ValueError, LookupError, TypeError, AttributeError, StopIteration):
-            raise InputError(f"{path}: is not a scoreboard of this version of ackclock") from None
+            board = read_json(path)
+            _BOARD.check(board, Place(str(path)))
+        except InputError as error:
+            raise InputError(f"{error}; it is not a scoreboard of this version of ackclock") from None
+        label = board["contenders"][0]["label"]
+        values = {}
+        for entry in board["environments"]:
+            place = Place(str(path), f"environments[{entry['id']}].scores")
+            place.require(label, [row["contender"] for row in entry["scores"]], "contender")
+            row = next(row for row in entry["scores"] if row["contender"] == label)
+            values[entry["id"]] = {name: list(metric["values"]) for name, metric in row["metrics"].items()}
+        suite = f"{board['suite']['name']} version {board['suite']['version']}"
+        return cls(path, suite, board["seed"], list(board["sets"]), values)
 
     def require(self, suite: Suite, seed: int, sets: Sequence[str]) -> None:
         """Raise `InputError` unless the baseline met the same environments and the same luck."""
@@ -168,6 +211,10 @@ class Baseline:
                         "nothing can be told from luck; run at least two"
                     )
                 change = _change(score.values[:count], before[:count], relative=condition.relative)
+                if math.isnan(change.mean):
+                    raise InputError(
+                        f"--fail-if {condition.text!r}: {condition.metric} of {name} is not a number"
+                    )
                 checks.append(Check(condition, name, score.metric.heading, change))
         return tuple(checks)
 
@@ -213,10 +260,3 @@ def _per_cent(part: float, whole: float) -> float:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
-
-
-def _known(where: str, what: str, name: str, names: Sequence[str]) -> None:
-    if name not in names:
-        close = get_close_matches(name, names, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
-        raise InputError(f"{where}: no {what} is called {name!r}; {hint}")

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import __version__, _core
+from ackclock.declaration import ListOf, MapOf, Number, Place, Table, Text, Whole
 from ackclock.errors import InputError
 from ackclock.evaluation.standing import Yardstick
 from ackclock.evaluation.suite import Contender, Suite
+from ackclock.files import read_json
 
 if TYPE_CHECKING:
     from ackclock.evaluation.score import Scoreboard
@@ -20,6 +22,37 @@ if TYPE_CHECKING:
 #: The file beside `suite.toml`.
 FILE = "panel.json"
 _SCHEMA = 1
+#: What is read of it.
+_PANEL = Table(
+    "stored scores",
+    {
+        "schema": Whole(),
+        "suite": Text(),
+        "version": Whole(),
+        "panel_version": Whole(),
+        "algorithms": ListOf(Text(), 1),
+        "environments": MapOf(
+            Table(
+                "stored scores",
+                {
+                    "fingerprint": Text(),
+                    "metrics": MapOf(
+                        Table(
+                            "stored scores",
+                            {
+                                "best": Table("stored scores", {"harm": Number()}, is_open=True),
+                                "harms": MapOf(ListOf(Number(), 1)),
+                            },
+                            is_open=True,
+                        )
+                    ),
+                },
+                is_open=True,
+            )
+        ),
+    },
+    is_open=True,
+)
 
 
 @dataclass(frozen=True)
@@ -34,13 +67,16 @@ class Panel:
         if suite.folder is None or not (path := suite.folder / FILE).is_file():
             return None
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = read_json(path)
+            _PANEL.check(document, Place(str(path)))
             if document["schema"] != _SCHEMA:
-                raise ValueError(f"schema: {document['schema']} is not {_SCHEMA}")
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{path}: cannot be read: {error}; `ackclock panel --suite {suite.folder}` writes it anew"
-            ) from None
+                raise InputError(f"{path}: schema: {document['schema']} is not {_SCHEMA}")
+            if document["algorithms"][0] not in _harmed(document):
+                raise InputError(
+                    f"{path}: environments: a metric has no harms of {document['algorithms'][0]}"
+                )
+        except InputError as error:
+            raise InputError(f"{error}; `ackclock panel --suite {suite.folder}` writes it anew") from None
         return cls(document)
 
     def misfit(self, suite: Suite, sets: Sequence[str]) -> str:
@@ -93,6 +129,15 @@ def choose_yardstick(
     elif not (reason := panel.misfit(suite, sets)):
         return panel.yardstick()
     return Yardstick("the best within this table", False, tuple(labels), reason)
+
+
+def _harmed(document: dict[str, Any]) -> set[str]:
+    """Return the algorithms that have harms of every metric in every environment."""
+    every = set(document["algorithms"])
+    for environment in document["environments"].values():
+        for metric in environment["metrics"].values():
+            every &= metric["harms"].keys()
+    return every
 
 
 def panel_document(board: Scoreboard) -> dict[str, Any]:

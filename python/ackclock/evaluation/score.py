@@ -50,21 +50,27 @@ class Metric:
         return -value if self.better == "higher" else value
 
 
+def _of(run: Document, key: str) -> float:
+    """Return a metric of the summary; 0 where nothing was sent."""
+    if not run["flows"]:
+        raise InputError(f"{run['scenario']}: {key} is of flows, and there are none")
+    value = run["summary"][key]
+    return 0.0 if value is None else float(value)
+
+
 #: The metrics of every environment that the scoreboard shows, in its order.
 COMMON = (
-    Metric(
-        "efficiency", "efficiency", "%", "higher", 2, lambda run: 100 * run["summary"]["efficiency"], True
-    ),
-    Metric("loss_rate", "loss", "%", "lower", 2, lambda run: 100 * run["summary"]["loss_rate"], True),
-    Metric("queue_delay", "queue", "ms", "lower", 1, lambda run: 1e3 * run["summary"]["queue_delay_mean_s"]),
-    Metric("jain_index", "Jain", "", "higher", 3, lambda run: run["summary"]["jain_index"], True),
+    Metric("efficiency", "efficiency", "%", "higher", 2, lambda run: 100 * _of(run, "efficiency"), True),
+    Metric("loss_rate", "loss", "%", "lower", 2, lambda run: 100 * _of(run, "loss_rate"), True),
+    Metric("queue_delay", "queue", "ms", "lower", 1, lambda run: 1e3 * _of(run, "queue_delay_mean_s")),
+    Metric("jain_index", "Jain", "", "higher", 3, lambda run: _of(run, "jain_index"), True),
 )
 
 #: The name of the metric that an environment has of its own.
 WATCH = "watch"
 #: Efficiency times the rate of the bottleneck: stored and compared with a baseline, not shown twice.
 GOODPUT = Metric(
-    "goodput", "goodput", "Mbit/s", "higher", 3, lambda run: 1e-6 * run["summary"]["goodput_bps"], True
+    "goodput", "goodput", "Mbit/s", "higher", 3, lambda run: 1e-6 * _of(run, "goodput_bps"), True
 )
 
 
@@ -142,10 +148,11 @@ def metrics_of(environment: Environment) -> tuple[Metric, ...]:
     return (*common, own)
 
 
-#: What metrics are where others take part of the link; the queue is everybody's.
+#: What metrics are where others take part of the link.
 _IN_COMPANY: dict[str, Callable[[UnderTest], float]] = {
     "efficiency": lambda flows: 100 * flows.goodput_fraction(),
     "loss_rate": lambda flows: 100 * flows.loss_rate,
+    "queue_delay": lambda flows: 1e3 * flows.queue_delay_mean_s,
     "jain_index": lambda flows: flows.jain_index,
     "goodput": lambda flows: 1e-6 * math.fsum(flows.goodputs_bps),
 }

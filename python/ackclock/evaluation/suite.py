@@ -14,14 +14,62 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _core
-from ackclock.errors import InputError
+from ackclock.declaration import SETS, Flag, ListOf, Number, Place, Table, Text, Whole
+from ackclock.errors import InputError, Mistake, ScenarioError
+from ackclock.files import read_json, read_toml
 from ackclock.scenario import Scenario
+from ackclock.suggest import hint
 
 #: What can be watched of a group of flows; `score` has the formulas.
 _WATCHED = ("share", "group-efficiency", "group-goodput", "completion-time")
 _BETTER = ("higher", "lower", "near-one", "reach-one")
+#: Where an algorithm is tried.
+_PLACE = "flows.test.cc"
 #: The form of a label: kind and parameters.
 _LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
+
+
+#: Of transfers that arrive there are no flows to share with.
+_OF_ARRIVALS = ("group-goodput", "completion-time")
+_ARRIVALS = ("arrivals", "web")
+#: The traffic that ends, each time after so much.
+_FINITE = ("transfer", *_ARRIVALS)
+#: An id, as a condition of the gate names it.
+_ID = re.compile(r"[\w.-]+")
+_FILE = "suite.toml"
+
+_ENVIRONMENT = Table(
+    "an environment",
+    {"id": Text(), "title": Text(), "question": Text(), "scenario": Text()},
+    {
+        "set": SETS,
+        "fairness": Flag(),
+        "company": Flag(),
+        "watch": Table(
+            "a watch",
+            {
+                "metric": Text(_WATCHED),
+                "group": Text(),
+                "label": Text(),
+                "better": Text(_BETTER),
+            },
+            {"unit": Text(), "scale": Number()},
+        ),
+    },
+)
+_SUITE = Table(
+    "a suite",
+    {
+        "name": Text(),
+        "version": Whole(1),
+        "title": Text(),
+        "replicates": Whole(1),
+        "test": ListOf(Text(), 1),
+        "panel": ListOf(Text(), 1),
+        "environments": ListOf(_ENVIRONMENT, 1),
+    },
+    {"panel_version": Whole(1)},
+)
 
 
 @dataclass(frozen=True)
@@ -34,12 +82,6 @@ class Watch:
     better: str
     unit: str = ""
     scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.metric not in _WATCHED:
-            raise ValueError(f"watch.metric: {self.metric!r} is none of {', '.join(_WATCHED)}")
-        if self.better not in _BETTER:
-            raise ValueError(f"watch.better: {self.better!r} is none of {', '.join(_BETTER)}")
 
 
 @dataclass(frozen=True)
@@ -57,21 +99,72 @@ class Environment:
     #: Where others take part of the link: the groups whose flows are scored, with what is left to them.
     scored: tuple[str, ...] = ()
 
+    @cached_property
+    def base(self) -> Scenario:
+        """The scenario as the suite has it. Raises `ScenarioError`."""
+        return Scenario.from_file(self.path, self.sets)
+
+    @cached_property
+    def traffic(self) -> dict[str, str]:
+        """The kind of traffic of each group of flows that runs an algorithm, by name of the group."""
+        flows = json.loads(self.base.resolved_json)["flows"]
+        return {flow["name"]: flow["traffic"]["kind"] for flow in flows if "cc" in flow}
+
     def scenario(self, cc: str, test_groups: Iterable[str], sets: Iterable[str] = ()) -> Scenario:
         """Return the scenario with an algorithm in the flows under test.
 
-        Raises `ScenarioError`, or `InputError` where the group to watch is not there.
+        Raises `ScenarioError`, or `InputError` where `sets` change the algorithm that is tested.
         """
-        base = Scenario.from_file(self.path, self.sets)
-        flows = json.loads(base.resolved_json)["flows"]
-        groups = [flow["name"] for flow in flows if "cc" in flow]
-        if self.watch is not None and self.watch.group not in groups:
-            raise InputError(
-                f"{self.path}: environment {self.id} watches the flows {self.watch.group!r}; "
-                f"there are: {', '.join(groups)}"
+        under_test = set(test_groups)
+        chosen = self.base.with_sets(
+            [f"flows.{group}.cc={cc}" for group in self.traffic if group in under_test]
+        )
+        changed = chosen.with_sets(sets)
+        before, after = _algorithms(chosen), _algorithms(changed)
+        for group in under_test & before.keys():
+            if after.get(group) != before[group]:
+                raise InputError(
+                    f"--set changes the algorithm of the flows {group!r}, which are under test; "
+                    "name its parameters with the algorithm, as in 'aimd(increase=2)'"
+                )
+        return changed
+
+    def require_groups(self, place: Place, test_groups: Iterable[str]) -> None:
+        """Raise `InputError` unless there are flows under test, and what is watched has its metric."""
+        under_test = set(test_groups)
+        if not under_test & self.traffic.keys():
+            place.fail(
+                f"has no flows under test: `test` names {', '.join(sorted(under_test))}; the groups of "
+                f"{self.path} that run an algorithm: {', '.join(self.traffic) or 'none'}"
             )
-        chosen = [f"flows.{group}.cc={cc}" for group in groups if group in set(test_groups)]
-        return base.with_sets([*chosen, *sets])
+        for text in self.sets:
+            key = text.partition("=")[0].strip()
+            for group in under_test:
+                if f"{key}.".startswith(f"flows.{group}.cc."):
+                    place.at("set").fail(
+                        f"{text}: has no effect: the flows {group!r} get the algorithm that is evaluated"
+                    )
+        if self.watch is None:
+            return
+        there = place.at("watch")
+        there.at("group").require(self.watch.group, self.traffic, "group of flows")
+        kind, metric = self.traffic[self.watch.group], self.watch.metric
+        if kind in _ARRIVALS and metric not in _OF_ARRIVALS:
+            there.at("metric").fail(
+                f"{metric} says nothing of transfers that arrive, as those of {self.watch.group!r}; "
+                f"there are: {', '.join(_OF_ARRIVALS)}"
+            )
+        if kind not in _FINITE and metric == "completion-time":
+            there.at("metric").fail(
+                f"the flows {self.watch.group!r} never complete, as their traffic is {kind}; "
+                f"there are: {', '.join(name for name in _WATCHED if name != metric)}"
+            )
+
+
+def _algorithms(scenario: Scenario) -> dict[str, Any]:
+    """Return the algorithm of each group of flows, with its parameters."""
+    flows = json.loads(scenario.resolved_json)["flows"]
+    return {flow["name"]: flow["cc"] for flow in flows if "cc" in flow}
 
 
 @dataclass(frozen=True)
@@ -94,27 +187,22 @@ class Suite:
     def load(cls, name: str) -> Suite:
         """Load a suite by name, or from a folder with a `suite.toml`.
 
-        Raises `InputError` with the names of the suites there are.
+        Raises `InputError` with file and key, or with the names of the suites there are; `ScenarioError`
+        for the scenario of an environment.
         """
         builtin = Path(str(resources.files("ackclock.suites")))
-        folder = next(
-            (path for path in (builtin / name, Path(name)) if (path / "suite.toml").is_file()), None
-        )
+        folder = next((path for path in (builtin / name, Path(name)) if (path / _FILE).is_file()), None)
         if folder is None:
-            known = ", ".join(sorted(path.parent.name for path in builtin.glob("*/suite.toml")))
+            known = sorted(path.parent.name for path in builtin.glob(f"*/{_FILE}"))
             raise InputError(
-                f"no suite is called {name!r}, and no folder of that name holds a suite.toml; "
-                f"there are: {known}"
+                f"no suite is called {name!r}, and no folder of that name holds a {_FILE}; "
+                f"{hint(name, known)}"
             )
-        path = folder / "suite.toml"
-        try:
-            return cls._read(folder, tomllib.loads(path.read_text(encoding="utf-8")))
-        except UnicodeDecodeError:
-            raise InputError(f"{path}: is not UTF-8 text") from None
-        except KeyError as error:
-            raise InputError(f"{path}: the key {error} is missing") from None
-        except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"{path}: cannot be read: {error}") from None
+        place, tree = Place(str(folder / _FILE)), read_toml(folder / _FILE)
+        _SUITE.check(tree, place)
+        suite = cls._read(folder, tree)
+        suite._require_groups(place)
+        return suite
 
     @classmethod
     def _read(cls, folder: Path, tree: dict[str, Any]) -> Suite:
@@ -131,10 +219,6 @@ class Suite:
             )
             for entry in tree["environments"]
         )
-        if not environments:
-            raise ValueError("environments: there are none")
-        if tree["replicates"] < 1:
-            raise ValueError(f"replicates: {tree['replicates']} is out of range; must be at least 1")
         return cls(
             name=tree["name"],
             version=tree["version"],
@@ -147,9 +231,35 @@ class Suite:
             folder=folder,
         )
 
+    def _require_groups(self, place: Place) -> None:
+        """Raise `InputError` for names that name nothing: of environments, of algorithms, of flows."""
+        ids = [environment.id for environment in self.environments]
+        groups: set[str] = set()
+        for environment in self.environments:
+            there = Place(place.file, f"environments[{environment.id}]")
+            if _ID.fullmatch(environment.id) is None:
+                there.at("id").fail("may hold letters, digits, '_', '-' and '.'")
+            if ids.count(environment.id) > 1:
+                there.at("id").fail("there are two environments of this id")
+            try:
+                groups |= environment.traffic.keys()
+            except ScenarioError as error:
+                raise ScenarioError(f"{place.file}: environments[{environment.id}]: {error}") from None
+        for group in self.test_groups:
+            place.at("test").require(group, groups, "group of flows")
+        for environment in self.environments:
+            there = Place(place.file, f"environments[{environment.id}]")
+            environment.require_groups(there, self.test_groups)
+        for text in self.panel:
+            try:
+                Contender.parse(text)
+            except ScenarioError as error:
+                raise ScenarioError(f"{place.file}: panel: {error}") from None
+
     def fingerprint(self, environment: Environment) -> str:
         """Return a short hash of what an environment is; comments and layout of its file do not count."""
-        tree = tomllib.loads(environment.path.read_text(encoding="utf-8"))
+        read = read_json if environment.path.suffix == ".json" else read_toml
+        tree = read(environment.path)
         parts = [tree, environment.sets, self.test_groups, environment.fairness]
         parts.append(asdict(environment.watch) if environment.watch else None)
         parts += [environment.scored] if environment.scored else []
@@ -169,27 +279,47 @@ class Contender:
 
         Raises `ScenarioError` with a suggestion.
         """
-        text = text.strip()
+        given = text = text.strip()
         if labelled := _LABEL.fullmatch(text):
             kind, parameters = labelled.groups()
             text = f'{{ kind = "{kind}", {parameters} }}' if parameters else kind
         contender = cls(text)
-        _ = contender.resolved
+        try:
+            _ = contender.resolved
+        except ScenarioError as error:
+            raise ScenarioError(str(error).replace(repr(text), repr(given))) from None
         return contender
 
     @cached_property
     def resolved(self) -> dict[str, Any]:
-        """The algorithm with every parameter."""
+        """The algorithm with every parameter. Raises `ScenarioError`."""
         probe = {
             "schema": 1,
             "duration": "1 s",
             "topology": {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"},
         }
-        scenario = Scenario.from_dict(
-            {**probe, "flows": [{"name": "test", "cc": "aimd"}]}, [f"flows.test.cc={self.text}"]
-        )
+        try:
+            scenario = Scenario.from_dict(
+                {**probe, "flows": [{"name": "test", "cc": "aimd"}]}, [f"{_PLACE}={self.text}"]
+            )
+        except ScenarioError as error:
+            mistakes = (f"algorithm {self.text!r}: {self._mistake(mistake)}" for mistake in error.mistakes)
+            raise ScenarioError("\n".join(mistakes)) from None
         cc: dict[str, Any] = json.loads(scenario.resolved_json)["flows"][0]["cc"]
         return cc
+
+    def _mistake(self, mistake: Mistake) -> str:
+        """Return what is wrong with the algorithm, of which nobody but this class knows where it stands."""
+        parameter = mistake.key.removeprefix(_PLACE).removeprefix(".")
+        if parameter == "kind" and "{" in self.text:
+            try:
+                tomllib.loads(f"cc = {self.text}")
+            except tomllib.TOMLDecodeError:
+                return (
+                    "cannot be read; write aimd(increase=2, remaining=0.5), "
+                    'with decimal points, or { kind = "aimd", increase = 2 }'
+                )
+        return f"{parameter}: {mistake.message}" if parameter else mistake.message
 
     @cached_property
     def label(self) -> str:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ackclock.declaration import Place, Whole
 from ackclock.reproduce import models as models  # registers its measures
 from ackclock.reproduce import robustness as robustness  # registers its measures
 from ackclock.reproduce.claims import VERDICTS, Verdict, claims_of, claims_run, judge
 from ackclock.reproduce.figures import Figure, figures_of
 from ackclock.reproduce.paper import Alternative, Paper
 from ackclock.reproduce.runs import Batch, run_batches
+from ackclock.reproduce.shown import require_shown
 from ackclock.reproduce.tables import Table, tables_of
 from ackclock.store import Store
 
@@ -66,8 +68,11 @@ def reproduce(
     `out`: a folder to keep the runs in, which a second call takes up.
     Raises `AckclockError`.
     """
+    if replicates is not None:
+        Whole(1).check(replicates, Place("reproduce", "replicates"))
     paper = Paper.load(name)
     claims = claims_of(paper)
+    require_shown(paper)
     sets = (*paper.sets, *(paper.quick.sets if quick else ()))
     count = replicates or (paper.quick.replicates if quick else paper.replicates)
     others = () if quick else paper.alternatives

@@ -8,29 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock.errors import InputError
-from ackclock.reproduce.measures import Part, check, is_run, take
-from ackclock.reproduce.paper import Alternative, Paper, Values
+from ackclock.declaration import Place, require_once
+from ackclock.files import as_toml
+from ackclock.reproduce.measures import Part, check, is_run, require_column, take
+from ackclock.reproduce.paper import CLAIMS_FILE, Alternative, Paper, Values
+from ackclock.reproduce.paper_keys import COMPARED
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import CONFIDENCE
+from ackclock.suggest import hint
 
 HOLDS, FAILS, UNDECIDABLE = "holds", "does not hold", "undecidable"
 VERDICTS = (HOLDS, FAILS, UNDECIDABLE)
-
-_KEYS = {
-    "id",
-    "section",
-    "statement",
-    "unit",
-    "digits",
-    "printed",
-    "expect",
-    "measure",
-    "note",
-    "with",
-    "each",
-}
-_EXPECT = {"within", "within_percent", "above", "below", "at_most"}
 
 
 @dataclass(frozen=True)
@@ -104,19 +92,12 @@ def claims_of(paper: Paper) -> list[Claim]:
 
     Raises `InputError` with file and claim.
     """
-    path = paper.folder / "claims.toml"
+    path = str(paper.folder / CLAIMS_FILE)
     claims: list[Claim] = []
-    for position, entry in enumerate(paper.claims):
-        name = entry.get("id", f"number {position + 1}")
-        try:
-            claims += [_claim(paper, spec) for spec in _each(entry)]
-        except KeyError as error:
-            raise InputError(f"{path}: claim {name}: {error} is missing") from None
-        except (ValueError, TypeError) as error:
-            raise InputError(f"{path}: claim {name}: {error}") from None
-    twice = {claim.id for claim in claims if [other.id for other in claims].count(claim.id) > 1}
-    if twice:
-        raise InputError(f"{path}: claim {sorted(twice)[0]}: there are two of this id")
+    for entry in paper.claims:
+        place = Place(path, f"claims[{entry['id']}]")
+        claims += [_claim(paper, spec, place) for spec in _each(entry)]
+    require_once([claim.id for claim in claims], Place(path, "claims"))
     return claims
 
 
@@ -129,14 +110,13 @@ def claims_run(
 
 def judge(runs: Runs, claim: Claim, *, with_note: bool = True) -> Verdict:
     """Measure a claim and say whether it holds. Raises `InputError` with file and claim."""
-    path = runs.paper.folder / "claims.toml"
     try:
         parts = tuple(take(runs, claim.measure))
         note = _note(runs, claim) if with_note else ""
-    except KeyError as error:
-        raise InputError(f"{path}: claim {claim.id}: there is no {error}") from None
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{path}: claim {claim.id}: {error}") from None
+    except (LookupError, ValueError, TypeError, ArithmeticError) as error:
+        Place(str(runs.paper.folder / CLAIMS_FILE), f"claims[{claim.id}]").fail(
+            f"cannot be measured: {error}"
+        )
     verdict, decisive = decide(claim.region, parts)
     return Verdict(claim, verdict, _reason(claim, verdict, decisive), note, parts, decisive)
 
@@ -219,15 +199,19 @@ def _filled(tree: Any, placeholder: str, value: Any) -> Any:
     return value if tree == placeholder else tree
 
 
-def _claim(paper: Paper, spec: Values) -> Claim:
-    if unknown := sorted(set(spec) - _KEYS):
-        raise ValueError(f"unknown key {unknown[0]!r}; there are: {', '.join(sorted(_KEYS))}")
-    for measured in (spec["measure"], *spec.get("with", {}).values()):
-        check(paper, measured)
-    # Raises KeyError for what the note names and `with` does not.
-    spec.get("note", "").format(**dict.fromkeys(spec.get("with", {}), 0.0))
+def _claim(paper: Paper, spec: Values, place: Place) -> Claim:
+    check(paper, spec["measure"], place.at("measure"))
+    values = spec.get("with", {})
+    for name, measured in values.items():
+        check(paper, measured, place.at(f"with.{name}"))
+    try:
+        spec.get("note", "").format(**dict.fromkeys(values, 0.0))
+    except KeyError as error:
+        place.at("note").fail(f"{error} is no measure of `with`; {hint(error.args[0], values)}")
+    except (ValueError, IndexError) as error:
+        place.at("note").fail(f"is no text with {{name}} for a measure of `with`: {error}")
     digits = spec.get("digits", 2)
-    printed = _printed(paper, spec.get("printed"))
+    printed = _printed(paper, spec.get("printed"), place.at("printed"))
     return Claim(
         id=spec["id"],
         section=spec.get("section", ""),
@@ -235,25 +219,29 @@ def _claim(paper: Paper, spec: Values) -> Claim:
         unit=spec.get("unit", ""),
         digits=digits,
         printed=printed,
-        region=_region(spec["expect"], printed, digits),
+        region=_region(spec["expect"], printed, digits, place.at("expect")),
         measure=spec["measure"],
         note=spec.get("note", ""),
-        values=spec.get("with", {}),
+        values=values,
     )
 
 
-def _printed(paper: Paper, spec: Any) -> float | None:
+def _printed(paper: Paper, spec: Any, place: Place) -> float | None:
     """Return a number as it stands, or from a printed table."""
     if spec is None or isinstance(spec, int | float):
         return spec
-    table = paper.printed[spec["table"]]
-    factor = spec["at"][spec["times"]] if "times" in spec else 1.0
-    return float(table.value(spec["column"], spec["at"]) * factor)
+    require_column(paper, spec["table"], spec["column"], place)
+    at = spec.get("at", {})
+    try:
+        value = paper.printed[spec["table"]].value(spec["column"], at)
+        return value * (at[spec["times"]] if "times" in spec else 1.0)
+    except (KeyError, ValueError, TypeError):
+        place.fail(f"the table {spec['table']} has no number in {spec['column']} at {as_toml(at)}")
 
 
-def _region(expect: Values, printed: float | None, digits: int) -> Region:
-    if len(expect) != 1 or not set(expect) <= _EXPECT:
-        raise ValueError(f"expect: takes one of {', '.join(sorted(_EXPECT))}")
+def _region(expect: Values, printed: float | None, digits: int, place: Place) -> Region:
+    if len(expect) != 1:
+        place.fail(f"takes one of {', '.join(COMPARED)}")
     ((kind, value),) = expect.items()
     if kind == "above":
         return Region(value, math.inf, True, f"above {value:g}")
@@ -262,7 +250,7 @@ def _region(expect: Values, printed: float | None, digits: int) -> Region:
     if kind == "at_most":
         return Region(-math.inf, value, False, f"at or below {value:g}")
     if printed is None:
-        raise ValueError(f"expect: {kind} needs a printed value")
+        place.fail(f"{kind} needs a printed value")
     reach = value if kind == "within" else abs(printed) * value / 100
     unit = " %" if kind == "within_percent" else ""
     text = f"within {value:g}{unit} of the printed {printed:.{digits}f}"

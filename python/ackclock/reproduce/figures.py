@@ -21,7 +21,7 @@ from ackclock.reproduce.runs import Run, Runs
 from ackclock.stats import estimate
 
 #: What a series can show of the first replicate.
-_SERIES: dict[str, Callable[[Run], tuple[list[float], list[float]]]] = {
+SERIES: dict[str, Callable[[Run], tuple[list[float], list[float]]]] = {
     "throughput": lambda run: flow_series(run, "sent_bytes"),
     "goodput": lambda run: flow_series(run, "delivered_bytes"),
     "utilization": link_series,
@@ -99,7 +99,7 @@ def _expansion(runs: Runs, spec: Values) -> Figure:
 
 
 def _line(run: Run, name: str) -> Line:
-    times, values = _SERIES[name](run)
+    times, values = SERIES[name](run)
     return Line(name, times, values)
 
 

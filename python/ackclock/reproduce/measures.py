@@ -6,15 +6,20 @@ function registered here.
 
 from __future__ import annotations
 
+import collections.abc
 import inspect
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
-from ackclock.reproduce.metrics import metric as metric_of
-from ackclock.reproduce.paper import Alternative, Grid, Paper, Values, members
+from ackclock.declaration import Anything, Either, Flag, ListOf, MapOf, Number, Place, Table, Text, Type
+from ackclock.errors import AckclockError
+from ackclock.reproduce.metrics import METRICS, OF_SAMPLES
+from ackclock.reproduce.paper import CONTROL, Alternative, Grid, Paper, Values, members, require_at
+from ackclock.reproduce.paper_keys import SELECTION
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import Estimate, estimate
 
@@ -41,38 +46,130 @@ class Part:
 
 
 Measure = Callable[..., Sequence[Part]]
-MEASURES: dict[str, Measure] = {}
 
 
-def measure(kind: str) -> Callable[[Measure], Measure]:
-    """Register a way to measure."""
+@dataclass(frozen=True)
+class _Registered:
+    """A measure, and what its arguments may be."""
+
+    function: Measure
+    keys: Table
+
+
+MEASURES: dict[str, _Registered] = {}
+
+
+def measure(kind: str, **choices: Iterable[str]) -> Callable[[Measure], Measure]:
+    """Register a way to measure; its annotations say what a claim may give it, and `choices` which texts."""
 
     def register(function: Measure) -> Measure:
-        MEASURES[kind] = function
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+        hints = get_type_hints(function)
+        types = {
+            each.name: Text(tuple(choices[each.name])) if each.name in choices else _type_of(hints[each.name])
+            for each in parameters
+        }
+        required = {each.name for each in parameters if each.default is inspect.Parameter.empty}
+        MEASURES[kind] = _Registered(
+            function,
+            Table(
+                f"the measure {kind!r}",
+                {name: type for name, type in types.items() if name in required},
+                {name: type for name, type in types.items() if name not in required},
+            ),
+        )
         return function
 
     return register
 
 
+def _type_of(hint: Any) -> Type:
+    """Return what a claim may give for an argument of a measure."""
+    if hint == Values:
+        return SELECTION
+    if hint in _TYPES:
+        return _TYPES[hint]
+    arguments = [each for each in get_args(hint) if each is not NoneType]
+    match get_origin(hint):
+        case collections.abc.Sequence:
+            return ListOf(_type_of(arguments[0]))
+        case collections.abc.Mapping:
+            return MapOf(_type_of(arguments[1]))
+        case _:
+            types = tuple(map(_type_of, arguments))
+            return types[0] if len(types) == 1 else Either(types)
+
+
+_TYPES: dict[Any, Type] = {str: Text(), bool: Flag(), float: Number(), Any: Anything()}
+
+
 def take(runs: Runs, spec: Values) -> Sequence[Part]:
-    """Measure what `spec` asks for. Raises `ValueError` or `KeyError` for what there is not."""
-    function, fields = _function(spec)
-    return function(runs, **fields)
+    """Measure what `spec` asks for, which `check` has seen."""
+    return MEASURES[spec["kind"]].function(runs, **_fields(spec))
 
 
-def check(paper: Paper, spec: Values) -> None:
-    """Raise `ValueError`, `KeyError` or `TypeError` for what `take` would not understand, before any run."""
-    function, fields = _function(spec)
-    inspect.signature(function).bind(None, **fields)
-    if "metric" in fields:
-        metric_of(fields["metric"])
-        for grid in grids_of(paper, spec):
-            for selection in (fields.get("at", {}), fields.get("minus", {})):
-                grid.check(selection)
-            if "along" in fields:
-                grid.check({fields["along"]: list(fields.get("order", ()))})
+def check(paper: Paper, spec: Values, place: Place) -> None:
+    """Raise `InputError` for what `take` would not understand, before any run."""
+    if "kind" not in spec:
+        place.at("kind").fail("is missing: a text")
+    place.at("kind").require(spec["kind"], sorted(MEASURES), "measure")
+    fields = _fields(spec)
+    MEASURES[spec["kind"]].keys.check(fields, place)
     if "table" in fields:
-        _ = paper.printed[fields["table"]].columns[fields["column"]]
+        require_column(paper, fields["table"], fields["column"], place)
+        if "times" in fields:
+            require_column(paper, fields["table"], fields["times"], place.at("times"))
+    names = [grid.name for grid in paper.grids]
+    for name in fields.get("grids", [fields["grid"]] if "grid" in fields else []):
+        place.at("grid").require(name, names, "grid")
+    grids = grids_of(paper, spec)
+    if not grids:
+        _check_without_runs(paper, spec, place)
+        return
+    require_metric(fields["metric"], grids, place.at("metric"))
+    for grid in grids:
+        for key in ("at", "minus"):
+            require_at(grid, fields.get(key, {}), place.at(key))
+        if "along" in fields:
+            require_at(grid, {fields["along"]: list(fields.get("order", ()))}, place.at("along"))
+    for key, controls in (
+        ("control", members(fields.get("control", ()))),
+        ("among", fields.get("among", ())),
+        *((f"groups.{name}", group) for name, group in fields.get("groups", {}).items()),
+    ):
+        known = [
+            value for grid in grids for axis in grid.axes if axis.name == CONTROL for value in axis.values
+        ]
+        for control in controls:
+            place.at(key).require(control, known, "control")
+
+
+def require_metric(name: str, grids: Iterable[Grid], place: Place) -> None:
+    """Raise `InputError` for a metric that there is not, or whose samples are not kept."""
+    place.require(name, METRICS, "metric")
+    for grid in grids:
+        if name in OF_SAMPLES and grid.samples is not True:
+            place.fail(f'{name} is made of samples: grid {grid.name} needs samples = "all"')
+
+
+def require_column(paper: Paper, table: str, column: str, place: Place) -> None:
+    """Raise `InputError` for a printed table or a column of it that there is not."""
+    place.require(table, paper.printed, "printed table")
+    place.require(column, paper.printed[table].columns, f"column of {table}")
+
+
+def _check_without_runs(paper: Paper, spec: Values, place: Place) -> None:
+    """Measure what needs no run: nothing is simpler that finds its mistakes."""
+    try:
+        take(Runs(paper, {}), spec)
+    except AckclockError as error:
+        place.fail(str(error))
+    except (LookupError, ValueError, TypeError, ArithmeticError, StopIteration) as error:
+        place.fail(f"cannot be measured: {error}")
+
+
+def _fields(spec: Values) -> dict[str, Any]:
+    return {key: value for key, value in spec.items() if key != "kind"}
 
 
 def grids_of(paper: Paper, spec: Values) -> list[Grid]:
@@ -98,14 +195,6 @@ def is_run(paper: Paper, spec: Values, *, extended: bool = False, instead: Alter
     return True
 
 
-def _function(spec: Values) -> tuple[Measure, dict[str, Any]]:
-    fields = dict(spec)
-    kind = fields.pop("kind")
-    if kind not in MEASURES:
-        raise ValueError(f"no measure is called {kind!r}; there are: {', '.join(sorted(MEASURES))}")
-    return MEASURES[kind], fields
-
-
 def exact(value: float, label: str = "") -> Part:
     """Return a part in which nothing is random."""
     return Part(label, Estimate(value, None, None, 1), exact=True)
@@ -115,7 +204,7 @@ def replicate_values(
     runs: Runs, metric: str, at: Values, grid: str | None = None
 ) -> tuple[list[float], bool]:
     """Return a metric of each replicate, the mean over all selected cells, and whether it is exact."""
-    function = metric_of(metric)
+    function = METRICS[metric]
     cells = runs.select(at, grid)
     count = max(len(cell.runs) for cell in cells)
     columns = [[function(run) for run in cell.runs] * (count if len(cell.runs) == 1 else 1) for cell in cells]
@@ -226,7 +315,15 @@ def _spread(runs: Runs, *, metric: str, along: str, at: Values, grid: str | None
     return [_part([spread_percent(row) for row in zip(*columns, strict=True)], all(exacts))]
 
 
-@measure("printed")
+_REDUCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean": lambda numbers: math.fsum(numbers) / len(numbers),
+    "min": min,
+    "max": max,
+    "spread": lambda numbers: spread_percent(numbers),
+}
+
+
+@measure("printed", reduce=_REDUCTIONS)
 def _printed(
     runs: Runs, *, table: str, column: str, reduce: str, times: str | None = None, scale: float = 1.0
 ) -> list[Part]:
@@ -234,15 +331,7 @@ def _printed(
     columns = runs.paper.printed[table].columns
     factors = columns[times] if times is not None else [1.0] * len(columns[column])
     values = [scale * value * factor for value, factor in zip(columns[column], factors, strict=True)]
-    reductions: dict[str, Callable[[Sequence[float]], float]] = {
-        "mean": lambda numbers: math.fsum(numbers) / len(numbers),
-        "min": min,
-        "max": max,
-        "spread": spread_percent,
-    }
-    if reduce not in reductions:
-        raise ValueError(f"reduce: {reduce!r} is none of {', '.join(reductions)}")
-    return [exact(reductions[reduce](values))]
+    return [exact(_REDUCTIONS[reduce](values))]
 
 
 def spread_percent(values: Sequence[float]) -> float:

@@ -44,6 +44,17 @@ def _flows(run: Run) -> int:
     return len(run.document["flows"])
 
 
+def _undelivered_ratio(run: Run) -> float:
+    """Return what was sent and not acknowledged over what was sent, in payload bytes.
+
+    Sent is every transmission, acknowledged only data first sent in the window: a retransmission counts as
+    one loss, and what is in flight at the end counts as lost. Source: jasem-efficiency-fairness, table 1.
+    """
+    sent = sum(flow["sent_bytes"] for flow in run.document["flows"])
+    acknowledged = sum(flow["acknowledged_bytes"] for flow in run.document["flows"])
+    return max(sent - acknowledged, 0) / sent if sent else 0.0
+
+
 def _drops(run: Run) -> float:
     queues = sum(link["drops"] for link in run.document["links"])
     return float(queues + sum(flow["access_drops"] for flow in run.document["flows"]))
@@ -84,7 +95,7 @@ def _under_test(run: Run) -> UnderTest:
 METRICS: dict[str, Callable[[Run], float]] = {
     "efficiency_percent": lambda run: 100 * float(run.summary["efficiency"]),
     "delivery_percent": lambda run: 100 * float(run.summary["delivery_ratio"]),
-    "loss_percent": lambda run: 100 * float(run.summary["loss_rate"]),
+    "undelivered_percent": lambda run: 100 * _undelivered_ratio(run),
     "fairness_percent": lambda run: 100 * float(run.summary["jain_index"]),
     "wire_utilization_percent": lambda run: 100 * float(run.summary["utilization"]),
     "utilization_percent": _utilization_percent,
@@ -109,17 +120,14 @@ METRICS: dict[str, Callable[[Run], float]] = {
 }
 
 
-def metric(name: str) -> Callable[[Run], float]:
-    """Return a metric by name. Raises `ValueError` with the names there are."""
-    if name not in METRICS:
-        raise ValueError(f"no metric is called {name!r}; there are: {', '.join(METRICS)}")
-    return METRICS[name]
+#: Metrics that are made of samples over time.
+OF_SAMPLES = ("utilization_deviation_points", "alpha_mean_segments")
 
 
 def link_series(run: Run) -> tuple[list[float], list[float]]:
     """Return ends of seconds, and the payload that the bottleneck carried in each, percent of its rate."""
     samples = _first_link(run)
-    rate_bps = run.summary["goodput_bps"] / run.summary["efficiency"]
+    rate_bps = run.summary["capacity_bps"]
     times, carried = _by_second(samples["time_ns"].to_list(), samples["forwarded_bytes"].to_list())
     return times, [800 * payload_share(run) * size / rate_bps for size in carried]
 

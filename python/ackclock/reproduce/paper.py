@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from ackclock.declaration import Place, require_once
 from ackclock.errors import InputError
 from ackclock.evaluation.suite import Suite
+from ackclock.files import read_toml
+from ackclock.reproduce.paper_keys import CLAIMS, PAPER, SAMPLES
+from ackclock.reproduce.printed import PrintedTable, read_printed
+from ackclock.suggest import hint
 
-#: Of which replicates of a cell samples over time are kept; as `Study.of` takes it.
-_SAMPLES = {"none": False, "first": None, "all": True}
+FILE = "paper.toml"
+CLAIMS_FILE = "claims.toml"
 #: The axis that a suite stands for.
 ENVIRONMENT = "environment"
-_FIGURES = ("series", "points", "expansion")
+#: The axis of the algorithms whose robustness is compared.
+CONTROL = "control"
 
 #: Values of axes: of a cell, or what a selection asks for.
 Values = Mapping[str, Any]
@@ -65,7 +69,7 @@ class Grid:
         axes = {axis.name: axis.values for axis in self.axes}
         for name, wanted in at.items():
             if name not in axes:
-                raise ValueError(f"no axis is called {name!r}; there are: {', '.join(axes)}")
+                raise ValueError(f"no axis is called {name!r}; {hint(name, axes)}")
             for value in members(wanted):
                 if value not in axes[name]:
                     raise ValueError(
@@ -111,32 +115,6 @@ class Quick:
 
 
 @dataclass(frozen=True)
-class PrintedTable:
-    """A table as printed: numbers by column, or words where a column has any."""
-
-    columns: Mapping[str, tuple[Any, ...]]
-
-    def find(self, column: str, at: Values) -> float | None:
-        """Return the number of `column` in the row where other columns have the values of `at`, if any.
-
-        What `at` says beyond the columns of the table does not matter. Raises `KeyError` for an unknown
-        column.
-        """
-        keys = {name: value for name, value in at.items() if name in self.columns}
-        for index, number in enumerate(self.columns[column]):
-            if all(self.columns[name][index] == value for name, value in keys.items()):
-                return float(number)
-        return None
-
-    def value(self, column: str, at: Values) -> float:
-        """Return the number that `find` finds. Raises `KeyError` where there is no such column or row."""
-        found = self.find(column, at)
-        if found is None:
-            raise KeyError(f"{column} at {dict(at)}")
-        return found
-
-
-@dataclass(frozen=True)
 class Paper:
     """Everything that a reproduction is made from."""
 
@@ -150,7 +128,7 @@ class Paper:
     grids: tuple[Grid, ...]
     choices: tuple[Choice, ...]
     printed: Mapping[str, PrintedTable]
-    #: Entries of `paper.toml` and `claims.toml`, read by `tables`, `figures` and `claims`.
+    #: Entries of `paper.toml` and `claims.toml`, as declared; read by `tables`, `figures` and `claims`.
     tables: tuple[Values, ...]
     figures: tuple[Values, ...]
     claims: tuple[Values, ...]
@@ -180,48 +158,41 @@ class Paper:
 
         Raises `InputError` with file and key, or with the names of the papers there are.
         """
-        folder = next(
-            (path for path in (_builtin() / name, Path(name)) if (path / "paper.toml").is_file()), None
-        )
+        folder = next((path for path in (_builtin() / name, Path(name)) if (path / FILE).is_file()), None)
         if folder is None:
             raise InputError(
-                f"no paper is called {name!r}, and no folder of that name holds a paper.toml; "
+                f"no paper is called {name!r}, and no folder of that name holds a {FILE}; "
                 f"there are: {', '.join(paper_names())}"
             )
-        tree, claims = _toml(folder / "paper.toml"), _toml(folder / "claims.toml")
-        try:
-            return _read(folder, tree, claims)
-        except KeyError as error:
-            raise InputError(f"{folder / 'paper.toml'}: the key {error} is missing") from None
-        except (OSError, ValueError, TypeError, InputError) as error:
-            raise InputError(f"{folder / 'paper.toml'}: {error}") from None
+        tree, claims = read_toml(folder / FILE), read_toml(folder / CLAIMS_FILE)
+        PAPER.check(tree, Place(str(folder / FILE)))
+        CLAIMS.check(claims, Place(str(folder / CLAIMS_FILE)))
+        return _read(folder, tree, claims)
 
 
 def paper_names() -> list[str]:
     """Return the names of the papers of this package."""
-    return sorted(path.parent.name for path in _builtin().glob("*/paper.toml"))
+    return sorted(path.parent.name for path in _builtin().glob(f"*/{FILE}"))
 
 
 def _builtin() -> Path:
     return Path(str(resources.files("ackclock.papers")))
 
 
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-
-
 def _read(folder: Path, tree: dict[str, Any], claims: dict[str, Any]) -> Paper:
-    unknown = [entry["kind"] for entry in tree.get("figures", ()) if entry["kind"] not in _FIGURES]
-    if unknown:
-        raise ValueError(f"figures.kind: {unknown[0]!r} is none of {', '.join(_FIGURES)}")
+    place = Place(str(folder / FILE))
     shared = {
-        name: _axis({"name": axis.get("name", name), **axis}) for name, axis in tree.get("axes", {}).items()
+        name: _axis({"name": name, **axis}, place.at(f"axes.{name}"))
+        for name, axis in tree.get("axes", {}).items()
     }
-    grids = tuple(_grid(folder, entry, shared) for entry in tree["grids"])
+    grids = tuple(
+        _grid(folder, entry, shared, Place(place.file, f"grids[{entry['name']}]")) for entry in tree["grids"]
+    )
+    require_once([grid.name for grid in grids], place.at("grids"))
     alternatives_at = tree.get("alternatives_at", {})
+    _require_cells(alternatives_at, grids, {}, place.at("alternatives_at"))
+    choices = tuple(_choice(entry, grids, alternatives_at, place) for entry in tree["choices"])
+    require_once([other.id for choice in choices for other in choice.alternatives], place.at("alternatives"))
     return Paper(
         name=tree["name"],
         title=tree["title"],
@@ -231,19 +202,25 @@ def _read(folder: Path, tree: dict[str, Any], claims: dict[str, Any]) -> Paper:
         alternative_replicates=tree["alternative_replicates"],
         quick=_quick(tree.get("quick", {})),
         grids=grids,
-        choices=tuple(_choice(entry, grids, alternatives_at) for entry in tree["choices"]),
-        printed={name: _printed(folder / file) for name, file in tree.get("printed", {}).items()},
+        choices=choices,
+        printed={name: read_printed(folder / file) for name, file in tree.get("printed", {}).items()},
         tables=tuple(tree.get("tables", ())),
         figures=tuple(tree.get("figures", ())),
         claims=tuple(claims["claims"]),
     )
 
 
-def _grid(folder: Path, entry: dict[str, Any], shared: Mapping[str, Axis]) -> Grid:
-    samples = entry.get("samples", "none")
-    if samples not in _SAMPLES:
-        raise ValueError(f"grids.samples: {samples!r} is none of {', '.join(_SAMPLES)}")
-    axes = tuple(_axis(axis) if isinstance(axis, dict) else shared[axis] for axis in entry["axes"])
+def _grid(folder: Path, entry: dict[str, Any], shared: Mapping[str, Axis], place: Place) -> Grid:
+    there = place.at("axes")
+    for index, axis in enumerate(entry["axes"]):
+        if isinstance(axis, str):
+            there.item(index, axis).require(axis, shared, "axis of [axes]")
+    axes = tuple(
+        _axis(axis, there.item(index, axis)) if isinstance(axis, dict) else shared[axis]
+        for index, axis in enumerate(entry["axes"])
+    )
+    if ("scenario" in entry) == ("suite" in entry):
+        place.fail("has a scenario or a suite, one of the two")
     source: Path | Suite
     if "suite" in entry:
         source = Suite.load(entry["suite"])
@@ -251,54 +228,75 @@ def _grid(folder: Path, entry: dict[str, Any], shared: Mapping[str, Axis]) -> Gr
         axes = (Axis(ENVIRONMENT, names, ((),) * len(names)), *axes)
     else:
         source = folder / entry["scenario"]
-    return Grid(entry["name"], source, axes, _SAMPLES[samples], entry.get("extended", False))
+    require_once([axis.name for axis in axes], there)
+    samples = SAMPLES[entry.get("samples", "none")]
+    return Grid(entry["name"], source, axes, samples, entry.get("extended", False))
 
 
 def _quick(entry: dict[str, Any]) -> Quick:
     return Quick(entry.get("replicates", Quick.replicates), tuple(entry.get("set", ())))
 
 
-def _axis(entry: dict[str, Any]) -> Axis:
+def _axis(entry: dict[str, Any], place: Place) -> Axis:
     """Read an axis: values with one `set` in which `{}` stands for them, or a table of changes by name."""
+    if "name" not in entry:
+        place.at("name").fail("is missing: a text")
     values = entry["values"]
     if isinstance(values, dict):
+        if not values:
+            place.at("values").fail("is empty")
+        if "set" in entry:
+            place.at("set").fail("stands beside values that have changes of their own")
         return Axis(entry["name"], tuple(values), tuple(tuple(sets) for sets in values.values()))
-    return Axis(entry["name"], tuple(values), tuple((entry["set"].format(value),) for value in values))
+    if "set" not in entry:
+        place.at("set").fail('is missing: a text "KEY=VALUE" in which {} stands for the value')
+    try:
+        sets = tuple((entry["set"].format(value),) for value in values)
+    except (LookupError, ValueError):
+        place.at("set").refuse(entry["set"], "a text in which {} stands for the value, and {{ for a brace")
+    if len(set(sets)) < len(values):
+        place.at("set").refuse(entry["set"], "another change for each value: {} stands for the value")
+    return Axis(entry["name"], tuple(values), sets)
 
 
-def _choice(entry: dict[str, Any], grids: Sequence[Grid], alternatives_at: Mapping[str, Values]) -> Choice:
+def _choice(
+    entry: dict[str, Any], grids: Sequence[Grid], alternatives_at: Mapping[str, Values], place: Place
+) -> Choice:
     return Choice(
         question=entry["question"],
         answer=entry["answer"],
         why=entry["why"],
         sets=tuple(entry.get("set", ())),
         alternatives=tuple(
-            _alternative(other, grids, alternatives_at) for other in entry.get("alternatives", ())
+            _alternative(other, grids, alternatives_at, Place(place.file, f"alternatives[{other['id']}]"))
+            for other in entry.get("alternatives", ())
         ),
     )
 
 
 def _alternative(
-    entry: dict[str, Any], grids: Sequence[Grid], alternatives_at: Mapping[str, Values]
+    entry: dict[str, Any], grids: Sequence[Grid], alternatives_at: Mapping[str, Values], place: Place
 ) -> Alternative:
-    at = entry.get("at", alternatives_at)
+    at, where = entry.get("at", alternatives_at), entry.get("where", {})
+    _require_cells(at, grids, where, place)
+    if not at:
+        for grid in grids:
+            if not grid.extended:
+                require_at(grid, where, place.at("where"))
+    return Alternative(entry["id"], entry["title"], tuple(entry["set"]), where, at)
+
+
+def _require_cells(at: Mapping[str, Values], grids: Sequence[Grid], where: Values, place: Place) -> None:
+    """Raise `InputError` for cells of grids that there are not."""
     for name in at:
-        chosen = next((grid for grid in grids if grid.name == name), None)
-        if chosen is None:
-            raise ValueError(f"alternatives: no grid is called {name!r}")
-        chosen.check({**at[name], **entry.get("where", {})})
-    return Alternative(entry["id"], entry["title"], tuple(entry["set"]), entry.get("where", {}), at)
+        place.require(name, [grid.name for grid in grids], "grid")
+        (chosen,) = (grid for grid in grids if grid.name == name)
+        require_at(chosen, {**at[name], **where}, place)
 
 
-def _printed(path: Path) -> PrintedTable:
-    with path.open(encoding="utf-8", newline="") as file:
-        head, *rows = csv.reader(file)
-    return PrintedTable({name: _numbers([row[index] for row in rows]) for index, name in enumerate(head)})
-
-
-def _numbers(column: Sequence[str]) -> tuple[Any, ...]:
-    """Return a column as numbers, or as it is where it holds words."""
+def require_at(grid: Grid, at: Values, place: Place) -> None:
+    """Raise `InputError` where `at` names an axis or a value that the grid has not got."""
     try:
-        return tuple(float(entry) for entry in column)
-    except ValueError:
-        return tuple(column)
+        grid.check(at)
+    except ValueError as error:
+        place.fail(str(error))

@@ -16,12 +16,11 @@ from typing import Any
 from ackclock.bootstrap import reflected_estimate
 from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.reproduce.measures import Part, measure
-from ackclock.reproduce.metrics import metric as metric_of
-from ackclock.reproduce.paper import ENVIRONMENT, Values, members
+from ackclock.reproduce.metrics import METRICS
+from ackclock.reproduce.paper import CONTROL, ENVIRONMENT, Values, members
+from ackclock.reproduce.paper_keys import WHICH
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import Estimate, kendall_tau_b, spearman
-
-CONTROL = "control"
 
 #: Metrics that are better the higher they are; all others are better the lower.
 _HIGHER = {"goodput_fraction", "goodput_of_delivered_fraction", "test_jain_percent"}
@@ -79,7 +78,7 @@ def standings_of(
 def _standings(
     runs: Runs, metric: str, at: tuple[tuple[str, Any], ...], grids: tuple[str | None, ...]
 ) -> dict[str, Standing]:
-    function, sign = metric_of(metric), -1.0 if metric in _HIGHER else 1.0
+    function, sign = METRICS[metric], -1.0 if metric in _HIGHER else 1.0
     harms: dict[str, dict[str, list[float]]] = {}
     for grid in grids:
         for cell in runs.select(dict(at), grid):
@@ -98,8 +97,6 @@ def figures_at(
 
     `which`: `d_sum`, `d_mean` or `c_max`. Raises `ValueError` for what there is not.
     """
-    if which not in _TAKEN:
-        raise ValueError(f"which: {which!r} is none of {', '.join(_TAKEN)}")
     settings = {name: members(wanted) for name, wanted in at.items() if name != CONTROL}
     wanted = members(at[CONTROL]) if CONTROL in at else None
     for chosen in itertools.product(*settings.values()):
@@ -117,7 +114,7 @@ def combine(figures: Sequence[Figure], reduce: Callable[[Sequence[float]], float
     return Figure(reduce([figure.point for figure in figures]), drawn, figures[0].count)
 
 
-@measure("robustness")
+@measure("robustness", which=WHICH, reduce=_REDUCTIONS)
 def _robustness(
     runs: Runs,
     *,
@@ -128,13 +125,11 @@ def _robustness(
     grids: Sequence[str | None] = (None,),
 ) -> list[Part]:
     """C or D, as the mean, the least or the greatest over the controls and settings at `at`."""
-    if reduce not in _REDUCTIONS:
-        raise ValueError(f"reduce: {reduce!r} is none of {', '.join(_REDUCTIONS)}")
     figures = [figure for _, figure in figures_at(runs, which, metric, at, grids)]
     return [Part("", combine(figures, _REDUCTIONS[reduce]).estimate)]
 
 
-@measure("robustness-lead")
+@measure("robustness-lead", which=WHICH)
 def _lead(
     runs: Runs,
     *,
@@ -159,7 +154,7 @@ def _lead(
     return [Part("", lead.estimate)]
 
 
-@measure("robustness-steps")
+@measure("robustness-steps", which=WHICH)
 def _steps(
     runs: Runs,
     *,
@@ -186,7 +181,7 @@ def _steps(
     ]
 
 
-@measure("rank-correlation")
+@measure("rank-correlation", which=WHICH, statistic=_CORRELATIONS)
 def _rank_correlation(
     runs: Runs,
     *,
@@ -199,8 +194,6 @@ def _rank_correlation(
     grids: Sequence[str | None] = (None,),
 ) -> list[Part]:
     """How far the order of the controls by C or D is that of a printed table: from -1 to 1."""
-    if statistic not in _CORRELATIONS:
-        raise ValueError(f"statistic: {statistic!r} is none of {', '.join(_CORRELATIONS)}")
     correlation = _CORRELATIONS[statistic]
     printed_table = runs.paper.printed[table]
     rows = [

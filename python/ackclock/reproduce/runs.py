@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ackclock.declaration import Place
 from ackclock.errors import ScenarioError
 from ackclock.job import Outcome
-from ackclock.reproduce.paper import Alternative, Grid, Paper, Values, members
+from ackclock.reproduce.paper import FILE, Alternative, Grid, Paper, Values, members
 from ackclock.scenario import Scenario
 from ackclock.store import Store
 from ackclock.studies import Study, run_study
@@ -105,6 +106,10 @@ class Batch:
             yield from scenarios_of(grid, self.sets, at, instead=self.instead)
 
 
+#: A cell of a grid that is to be run: its values, its scenario, its replicates.
+Planned = tuple[Grid, Values, Scenario, Study]
+
+
 def run_batches(
     paper: Paper,
     batches: Sequence[Batch],
@@ -114,8 +119,12 @@ def run_batches(
     workers: int | None,
     progress: Callable[[int, int], None],
 ) -> list[Runs]:
-    """Run all batches as one study, and return their runs, in their order."""
+    """Run all batches as one study, and return their runs, in their order; the first is of the answers.
+
+    Raises `InputError` for another answer that changes no scenario.
+    """
     planned = [_plan(paper, batch, seed) for batch in batches]
+    _require_change(paper, batches, planned)
     everything = Study(tuple(job for batch in planned for *_, study in batch for job in study.jobs))
     outcomes = iter(run_study(everything, store, workers=workers, progress=progress))
     results = []
@@ -129,7 +138,15 @@ def run_batches(
     return results
 
 
-def _plan(paper: Paper, batch: Batch, seed: int) -> list[tuple[Grid, Values, Scenario, Study]]:
+def _require_change(paper: Paper, batches: Sequence[Batch], planned: Sequence[Sequence[Planned]]) -> None:
+    chosen = {scenario.hash for _, _, scenario, _ in planned[0]}
+    for batch, cells in zip(batches, planned, strict=True):
+        if batch.instead is not None and chosen.issuperset(scenario.hash for _, _, scenario, _ in cells):
+            place = Place(str(paper.folder / FILE), f"alternatives[{batch.instead.id}]")
+            place.at("set").fail("changes no scenario, so its verdicts would be those of the answer")
+
+
+def _plan(paper: Paper, batch: Batch, seed: int) -> list[Planned]:
     try:
         return [
             (

@@ -7,8 +7,8 @@ from typing import Any
 
 from ackclock.errors import InputError
 from ackclock.reproduce.measures import Part, replicate_values
-from ackclock.reproduce.paper import Grid, Values
-from ackclock.reproduce.robustness import CONTROL, figures_at
+from ackclock.reproduce.paper import CONTROL, Grid, Values
+from ackclock.reproduce.robustness import figures_at
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import estimate
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ackclock.arguments import optional_number, texts, whole_number
+from ackclock.errors import InputError
 from ackclock.evaluation.constraints import Constraint, constraints
 from ackclock.evaluation.standing import Standing
 from ackclock.evaluation.suite import Contender, Suite
 from ackclock.executor import Executor
 from ackclock.store import Store
-from ackclock.tuning.bench import Bench
+from ackclock.tuning.bench import Bench, studies_of
 from ackclock.tuning.budget import Budget
 from ackclock.tuning.objective import Objective
 from ackclock.tuning.search import Search, Values, key_of
@@ -25,6 +27,9 @@ DEFAULT_BUDGET = "2000"
 DEFAULT_METRIC = "efficiency"
 #: The best of the search, which are run again on luck that it did not see.
 _FINALISTS = 3
+#: Fewer settings for each parameter that is searched cannot show that none is better: what Loeppky, Sacks &
+#: Welch (2009, "Choosing the Sample Size of a Computer Experiment") find an experiment to need.
+_SETTINGS_PER_PARAMETER = 10
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,28 @@ class Tuning:
     finalists: tuple[Finalist, ...]
     #: Whether the search ended before the budget did.
     converged: bool
+    generations: int
+    #: Settings of a generation.
+    population: int
+
+    @property
+    def runs(self) -> int:
+        """The runs of the search; those of the check come on top."""
+        return sum(trial.runs for trial in self.trials)
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether the search was large enough to conclude from it that no setting is better."""
+        return self.converged or self.generations >= self._telling_generations
+
+    @property
+    def telling_runs(self) -> int:
+        """The runs of a search that is telling, whether it converges or not."""
+        return self.trials[0].runs * (1 + self._telling_generations * self.population)
+
+    @property
+    def _telling_generations(self) -> int:
+        return math.ceil(_SETTINGS_PER_PARAMETER * len(self.space.axes) / self.population)
 
     @property
     def best(self) -> Finalist:
@@ -106,7 +133,7 @@ def tune(
     cc: str,
     *,
     suite: str = "core",
-    budget: str = DEFAULT_BUDGET,
+    budget: str | int = DEFAULT_BUDGET,
     over: Sequence[str] = (),
     metric: str = DEFAULT_METRIC,
     constrained: bool = False,
@@ -124,7 +151,8 @@ def tune(
     the search; the check of the best on new luck comes on top. `over`: `PARAM=lo..hi`. `constrained`: keep to
     the constraints that Reddy et al. print. `replicates`: paired seeds per environment in the search;
     `check_replicates`: of the check, as many as the suite says by default. `out`: a folder to keep the runs
-    in, which the same search takes up. Raises `AckclockError`.
+    in, which the same search takes up. Raises `AckclockError`; a budget that is over before the default and a
+    first generation of settings were run is refused.
     """
     replicates = whole_number("replicates", replicates, least=1)
     check_replicates = optional_number("check_replicates", check_replicates, least=1)
@@ -136,13 +164,41 @@ def tune(
     limit = Budget.parse(budget)
     count = check_replicates or loaded.replicates
     search = Search(space, seed)
+    _require_generation(loaded, space, search, limit, seed, replicates)
     with Store(out) as store:
         store.claim()
         bench = Bench(loaded, store, executor, workers, progress)
         bench.expected = limit.runs or 0
-        trials, converged = _search(space, objective, search, bench, limit, seed, replicates)
+        trials, converged, generations = _search(space, objective, search, bench, limit, seed, replicates)
         finalists = _check(space, objective, bench, trials, (seed + 1) % 2**63, count)
-    return Tuning(space, objective, limit, seed, replicates, count, trials, finalists, converged)
+    return Tuning(
+        space,
+        objective,
+        limit,
+        seed,
+        replicates,
+        count,
+        trials,
+        finalists,
+        converged,
+        generations,
+        search.population,
+    )
+
+
+def _require_generation(
+    suite: Suite, space: Space, search: Search, budget: Budget, seed: int, replicates: int
+) -> None:
+    """Raise `InputError` where the runs of a budget do not suffice for the default and a generation."""
+    studies = studies_of(suite, space.contender(space.default), seed, replicates)
+    runs = sum(len(study.jobs) for study in studies.values())
+    least = runs * (1 + search.population)
+    if budget.runs is not None and budget.runs < least:
+        raise InputError(
+            f"--budget {budget.text!r}: searches nothing: a setting takes {runs} runs over suite "
+            f"{suite.name}, and there are {1 + search.population} at the least, the default and a generation "
+            f"of {search.population}; use --budget {least} or more"
+        )
 
 
 def _search(
@@ -153,8 +209,11 @@ def _search(
     budget: Budget,
     seed: int,
     replicates: int,
-) -> tuple[tuple[Trial, ...], bool]:
-    """Try generations until the budget is used up; the default comes first, whatever it costs."""
+) -> tuple[tuple[Trial, ...], bool, int]:
+    """Try the default, then generations until the budget is used up; return whether they converged, how many.
+
+    Raises `InputError` where nothing but the default was tried.
+    """
     found: dict[tuple[float, ...], Trial] = {}
 
     def run(candidates: Sequence[Values]) -> None:
@@ -165,18 +224,29 @@ def _search(
             trial = Trial(len(found), values, contender, objective.standing(runs), count)
             found[key_of(values)] = trial
 
-    started = time.monotonic()
+    started, generations = time.monotonic(), 0
     run([space.default])
     cost = bench.runs
     while not search.converged:
         asked = search.ask()
         allowed = [values for values in asked if space.allows(values)]
+        if not allowed and not generations:
+            raise InputError(f"{space.text}: no setting that was drawn there is allowed")
         new = {key_of(values) for values in allowed} - found.keys()
-        if not budget.allows(bench.runs + cost * len(new), time.monotonic() - started):
-            return tuple(found.values()), False
+        elapsed_s = time.monotonic() - started
+        if not budget.allows(bench.runs + cost * len(new), elapsed_s):
+            if not generations:
+                raise InputError(
+                    f"--budget {budget.text!r}: searches nothing: the default alone took {elapsed_s:.2g} s; "
+                    f"with a generation of {len(new)} that makes about {elapsed_s * (1 + len(new)):.2g} s"
+                )
+            break
         run(allowed)
+        generations += 1
         search.tell([found[key_of(values)].rank if values in allowed else None for values in asked])
-    return tuple(found.values()), True
+    if len(found) == 1:
+        raise InputError(f"{space.text}: holds no setting but the default; give wider ranges with --over")
+    return tuple(found.values()), search.converged, generations
 
 
 def _check(

@@ -13,6 +13,19 @@ from ackclock.tuning.objective import Runs, runs_of
 from ackclock.tuning.search import Values
 
 
+def studies_of(suite: Suite, contender: Contender, seed: int, replicates: int) -> dict[str, Study]:
+    """Return the runs of a candidate over a suite, by environment. Raises `AckclockError`."""
+    return {
+        environment.id: Study.of(
+            environment.scenario(contender.text, suite.test_groups),
+            seed=seed,
+            replicates=replicates,
+            samples=False,
+        )
+        for environment in suite.environments
+    }
+
+
 class Bench:
     """Runs candidates over a suite, all on the same luck, and keeps the runs."""
 
@@ -37,7 +50,7 @@ class Bench:
         self, candidates: Sequence[tuple[Values, Contender]], seed: int, replicates: int
     ) -> Iterator[Runs]:
         """Run candidates as one study, and give the runs of each."""
-        rows = [self._studies(contender, seed, replicates) for _, contender in candidates]
+        rows = [studies_of(self.suite, contender, seed, replicates) for _, contender in candidates]
         self._note(candidates, rows, seed)
         everything = Study(tuple(job for row in rows for study in row.values() for job in study.jobs))
         before = self.runs
@@ -54,17 +67,6 @@ class Bench:
         )
         for row in rows:
             yield runs_of({name: [next(outcomes) for _ in study.jobs] for name, study in row.items()})
-
-    def _studies(self, contender: Contender, seed: int, replicates: int) -> dict[str, Study]:
-        return {
-            environment.id: Study.of(
-                environment.scenario(contender.text, self.suite.test_groups),
-                seed=seed,
-                replicates=replicates,
-                samples=False,
-            )
-            for environment in self.suite.environments
-        }
 
     def _note(
         self, candidates: Sequence[tuple[Values, Contender]], rows: Sequence[dict[str, Study]], seed: int

@@ -20,8 +20,9 @@ class Budget:
     time_s: float | None = None
 
     @classmethod
-    def parse(cls, text: str) -> Budget:
+    def parse(cls, given: str | int) -> Budget:
         """Read `2000`, `2000 runs`, `90 s`, `10 min` or `2 h`. Raises `InputError`."""
+        text = str(given)
         found = _FORM.fullmatch(text.strip())
         if found is None or float(found[1]) == 0:
             raise ArgumentValueError(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ackclock.declaration import Place
 from ackclock.errors import InputError
 from ackclock.evaluation.panel import choose_yardstick
 from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Document, metrics_of, scales_of
@@ -30,6 +31,7 @@ class Objective:
     @classmethod
     def of(cls, suite: Suite, metric: str) -> Objective:
         """Take a metric by name. Raises `InputError` where it, or what is stored of the panel, is missing."""
+        Place("--metric").require(metric, METRICS, "metric")
         yardstick = choose_yardstick(suite, [], (), within_table=False)
         if not yardstick.stored:
             raise InputError(

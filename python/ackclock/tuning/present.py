@@ -12,26 +12,63 @@ from ackclock.evaluation.standing import Scale, Standing
 from ackclock.stats import CONFIDENCE, Estimate
 from ackclock.table import Column, Table
 from ackclock.tuning import Finalist, Trial, Tuning
+from ackclock.tuning.space import Axis
 
 #: What distances are measured in, as the end of a column's name.
 _UNITS = {"efficiency": "points", "loss_rate": "points", "queue_delay": "ms", "jain_index": "index"}
 
 
 def sentence(tuning: Tuning) -> str:
-    """Say what came out, in plain words."""
-    best, default = tuning.best, tuning.default
-    scale = tuning.objective.scale
-    tried = f"{len(tuning.trials)} settings tried over suite {tuning.objective.suite.name}"
-    if best.is_default:
-        return (
-            f"{tried}: on luck that the search did not see none is better than the default of "
-            f"{tuning.space.kind}, which falls behind the best by at most {_c(best)} ({scale.heading})."
-        )
-    how = "" if _is_surely_less(best.standing.c, default.standing.c) else "; their intervals overlap"
+    """Say what was searched, then what came out, in plain words."""
+    return f"{searched(tuning)} {conclusion(tuning)}"
+
+
+def searched(tuning: Tuning) -> str:
+    """Say how much was searched: settings, runs, the part of each range, the part of the budget."""
+    budget = tuning.budget
+    of_budget = f"{tuning.runs} runs of a budget of {budget.runs or budget.text}"
+    count = tuning.generations
+    ending = "converged" if tuning.converged else "not converged"
     return (
-        f"{tried}: {best.contender.label} falls behind the best by at most {_c(best)} ({scale.heading}), "
-        f"the default by {_c(default)}{how}."
+        f"Searched: {len(tuning.trials)} settings of {tuning.space.kind}, the default among them, over suite "
+        f"{tuning.objective.suite.name}: {'; '.join(_reach(tuning, axis) for axis in tuning.space.axes)}; "
+        f"{of_budget}, {count} generation{'s' * (count > 1)}, {ending}."
     )
+
+
+def conclusion(tuning: Tuning) -> str:
+    """Say what came out, and no more than the size of the search allows."""
+    best, default = tuning.best, tuning.default
+    scale, kind = tuning.objective.scale, tuning.space.kind
+    too_small = (
+        f"too small to tell whether another is better: that takes {tuning.telling_runs} runs, or a search "
+        "that converges"
+    )
+    if best.is_default:
+        behind = f"which falls behind the best by at most {_c(best)} ({scale.heading})"
+        if not tuning.is_telling:
+            return f"The best of them is the default of {kind}, {behind}; the search is {too_small}."
+        return (
+            f"On luck that the search did not see, none of the {len(tuning.finalists) - 1} best of them is "
+            f"better than the default of {kind}, {behind}."
+        )
+    return (
+        f"{best.contender.label} falls behind the best by at most {_c(best)} ({scale.heading}), "
+        f"the default by {_c(default)}{_doubt(best.standing.c, default.standing.c)}"
+        f"{'' if tuning.is_telling else f'; the search is {too_small}'}."
+    )
+
+
+def _reach(tuning: Tuning, axis: Axis) -> str:
+    """Say which part of a range was tried."""
+    values = [trial.values[axis.name] for trial in tuning.trials]
+    return f"{axis.name} {min(values):g} to {max(values):g} of {axis.low:g} to {axis.high:g}"
+
+
+def _doubt(one: Estimate, other: Estimate) -> str:
+    if one.high is None or other.low is None:
+        return "; single runs, which have no intervals"
+    return "" if one.high < other.low else "; their intervals overlap"
 
 
 def finalists_table(tuning: Tuning) -> Table:
@@ -81,6 +118,23 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
     """Return everything, for machines."""
     suite = tuning.objective.suite
     return {
+        "searched": {
+            "settings": len(tuning.trials),
+            "runs": tuning.runs,
+            "budget": tuning.budget.text,
+            "generations": tuning.generations,
+            "converged": tuning.converged,
+            "is_telling": tuning.is_telling,
+            "ranges": {
+                axis.name: {
+                    "low": axis.low,
+                    "high": axis.high,
+                    "least_tried": min(trial.values[axis.name] for trial in tuning.trials),
+                    "greatest_tried": max(trial.values[axis.name] for trial in tuning.trials),
+                }
+                for axis in tuning.space.axes
+            },
+        },
         "build": _core.BUILD,
         "suite": {"name": suite.name, "version": suite.version},
         "yardstick": tuning.objective.yardstick.title,
@@ -95,7 +149,7 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
         "replicates": tuning.replicates,
         "check_replicates": tuning.check_replicates,
         "confidence": CONFIDENCE,
-        "runs": sum(trial.runs for trial in tuning.trials),
+        "runs": tuning.runs,
         "converged": tuning.converged,
         "sentence": sentence(tuning),
         "best": dict(tuning.best.values),
@@ -154,18 +208,11 @@ def _caption(tuning: Tuning) -> str:
         "C: how far behind the best score, at its worst; D: the sum of that; below 0: ahead",
         "best: the least D of those whose C is within the interval of the least C",
         f"best score: {yardstick.title} ({', '.join(yardstick.algorithms)})",
-        f"searched: {', '.join(f'{axis.name} {axis.low:g} to {axis.high:g}' for axis in tuning.space.axes)}",
     ]
     if tuning.space.constrained:
         parts.append("constraints of Reddy et al.: AI <= 3, AD <= 3, MI > 0.1, MD < 0.9")
-    if tuning.converged:
-        parts.append("the search converged before its budget was used up")
     return "\n".join(parts)
 
 
 def _c(finalist: Finalist) -> str:
     return interval_text(finalist.standing.c, finalist.standing.scale.digits)
-
-
-def _is_surely_less(one: Estimate, other: Estimate) -> bool:
-    return one.high is not None and other.low is not None and one.high < other.low

@@ -53,9 +53,14 @@ class Search:
         """Whether further steps would be smaller than anybody cares about."""
         return bool(self._optimiser.should_stop())
 
+    @property
+    def population(self) -> int:
+        """How many candidates a generation has."""
+        return int(self._optimiser.population_size)
+
     def ask(self) -> list[Values]:
         """Return the next generation; two candidates may be the same."""
-        self._places = [self._draw() for _ in range(self._optimiser.population_size)]
+        self._places = [self._draw() for _ in range(self.population)]
         return [self._space.values(list(place)) for place in self._places]
 
     def tell(self, found: Sequence[tuple[float, float] | None]) -> None:

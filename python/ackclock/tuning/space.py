@@ -8,7 +8,6 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +15,8 @@ from ackclock import _core
 from ackclock.errors import ArgumentValueError, ScenarioError
 from ackclock.evaluation.constraints import Linear, meets_printed
 from ackclock.evaluation.suite import Contender
-from ackclock.grid import as_toml
+from ackclock.files import as_toml
+from ackclock.suggest import hint
 
 #: A range that nobody gave: the default divided by this, to the default times this.
 _FACTOR = 10.0
@@ -98,6 +98,12 @@ class Space:
             raise ArgumentValueError("over", f"{cc} has no parameter whose range is known; {hint}")
         return cls(kind, fixed, axes, constrained)
 
+    @property
+    def text(self) -> str:
+        """What is searched, in words."""
+        ranges = ", ".join(f"{axis.name} {axis.low:g} to {axis.high:g}" for axis in self.axes)
+        return f"{self.kind}, {ranges}{' within the constraints of Reddy et al.' * self.constrained}"
+
     @cached_property
     def _defaults(self) -> dict[str, float]:
         """Defaults of the parameters that are numbers, and not fixed."""
@@ -159,10 +165,10 @@ class Space:
         if name in self.fixed:
             raise ArgumentValueError("over", f"{text!r}: {name} is fixed by {as_toml(dict(self.fixed))}")
         if name not in self._defaults:
-            close = get_close_matches(name, self._defaults, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(self._defaults)}"
             raise ArgumentValueError(
-                "over", f"{text!r}: {self.kind} has no parameter {name!r} that is a number; {hint}"
+                "over",
+                f"{text!r}: {self.kind} has no parameter {name!r} that is a number; "
+                f"{hint(name, self._defaults)}",
             )
         try:
             low, high = float(found[2]), float(found[3])

@@ -31,11 +31,14 @@ use crate::units::{Duration, Instant};
 #[cfg(test)]
 mod tests;
 
+/// Steeper curves reach the largest window within milliseconds.
+const STEEPEST: f64 = 1e6;
+
 /// CUBIC, the default of Linux.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cubic {
-    /// RFC 9438's C: how steep the curve is, in segments per cubed second, above 0.
+    /// RFC 9438's C: how steep the curve is, in segments per cubed second, above 0 and at most 1000000.
     pub c: f64,
     /// RFC 9438's beta_cubic: what remains of the window after congestion, above 0 and below 1.
     pub remaining: f64,
@@ -65,7 +68,7 @@ impl CcParameters for Cubic {
         "RFC 9438 (Xu, Ha, Rhee, Goel & Eggert 2023), CUBIC for Fast and Long-Distance Networks";
 
     fn check(&self) -> Result<(), ParameterError> {
-        require("c", self.c, self.c > 0.0, "above 0")?;
+        require("c", self.c, self.c > 0.0 && self.c <= STEEPEST, "above 0 and at most 1000000")?;
         require("remaining", self.remaining, self.remaining > 0.0 && self.remaining < 1.0, "above 0 and below 1")
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Ack, CcContext, CcParameters, Congestion, CongestionControl, Cubic, ParametersVisitor, PhaseChange, Recovery, Sent,
 };
-use crate::rule::{ParameterError, Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd};
+use crate::rule::{ParameterError, Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
 use crate::units::{Instant, Rate};
 
 /// An algorithm as `ackclock list cc` shows it.
@@ -120,6 +120,7 @@ register! {
     "new-aimd" => NewAimd: new_aimd::NewAimd;
     "mr-aimd" => MrAimd: mr_aimd::MrAimd;
     "cubic" => Cubic: Cubic;
+    "reno" => Reno: reno::Reno;
 }
 
 struct FreshRule;

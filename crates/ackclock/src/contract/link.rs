@@ -3,9 +3,9 @@
 use super::network::{variation, wire};
 use super::queue::random_limit;
 use super::{Draw, Item, Violation, for_each_case};
-use crate::link::{Link, LinkConfig};
+use crate::link::{Link, LinkConfig, Sink};
 use crate::luck::Luck;
-use crate::qdisc::{Limit, Verdict};
+use crate::qdisc::Limit;
 use crate::sim::WirePlan;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::Variation;
@@ -76,6 +76,16 @@ struct Course {
     lost: Vec<Item>,
 }
 
+impl Sink<Item> for Course {
+    fn dropped(&mut self, _at: Instant, item: Item) {
+        self.dropped.push(item);
+    }
+
+    fn lost(&mut self, _at: Instant, item: Item) {
+        self.lost.push(item);
+    }
+}
+
 fn transmission(rate: Option<Rate>, item: &Item) -> Duration {
     rate.map_or(Duration::ZERO, |rate| rate.transmission(u64::from(item.bytes)).0)
 }
@@ -87,16 +97,13 @@ fn volume<'a>(items: impl IntoIterator<Item = &'a Item>) -> (u64, u64) {
 impl Course {
     fn enqueue(&mut self, link: &mut Link<Item>, now: Instant, item: Item) {
         self.enqueued.push((now, item));
-        if let Verdict::Dropped(_) = link.enqueue(now, item) {
-            self.dropped.push(item);
-        }
-        self.dropped.extend(std::iter::from_fn(|| link.take_evicted()));
+        link.enqueue(now, item, self);
     }
 
     /// Takes what arrives by `now`, at the times that the link asks for.
     fn take_until(&mut self, link: &mut Link<Item>, now: Instant) {
         while let Some(deadline) = link.next_deadline().filter(|deadline| *deadline <= now) {
-            while let Some(item) = link.poll(deadline) {
+            while let Some(item) = link.poll(deadline, self) {
                 self.arrived.push((deadline, item));
             }
         }
@@ -130,8 +137,8 @@ impl Course {
         let mut now = self.enqueued.last().map_or(Instant::ZERO, |(at, _)| *at);
         while let Some(deadline) = copy.next_deadline() {
             now = now.max(deadline) + draw.time(Duration::from_millis(3));
-            copy.advance(now);
-            while let Some(item) = copy.poll(now) {
+            copy.advance(now, &mut watched);
+            while let Some(item) = copy.poll(now, &mut watched) {
                 watched.arrived.push((now, item));
             }
         }
@@ -150,7 +157,6 @@ impl Course {
             self.take_until(link, deadline);
             self.check_conservation(link)?;
         }
-        self.lost.extend(std::iter::from_fn(|| link.take_lost()).map(|(_, item)| item));
         let mut known: Vec<u64> = self
             .arrived
             .iter()

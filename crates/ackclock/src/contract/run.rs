@@ -13,6 +13,8 @@ use std::sync::atomic::AtomicBool;
 /// * no link sends more than its capacity allows, no queue holds more than its limit;
 /// * nobody measures an RTT below the propagation of the path;
 /// * windows are finite and at least one segment; no more is in flight than the receiver's window allows;
+/// * in flight at the beginning of the window + sent + copies = arrived + lost + discarded as corrupt + in flight at its
+///   end, in data packets of each flow;
 /// * only ECN-capable flows are marked;
 /// * no more is delivered than was sent, and nothing is acknowledged before it could be;
 /// * no datagram is faster than its path, no transfer faster than a round trip of it, none starts twice or ends unstarted.
@@ -81,7 +83,8 @@ fn check_flows(plan: &Plan, result: &RunResult) -> Result<(), String> {
         ensure!(rtt.is_none_or(|rtt| rtt >= flow.base_rtt_s), "{name}: mean RTT {rtt:?}, base {}", flow.base_rtt_s);
         let cwnd = flow.cwnd_mean_segments;
         let started = plan.flows[flow.id].start.as_nanos() < plan.duration.as_nanos();
-        ensure!(cwnd.is_finite() && (cwnd >= 1.0 - 1e-9 || cwnd == 0.0 || !started), "{name}: mean window {cwnd}");
+        let is_window = |cwnd: f64| cwnd.is_finite() && (cwnd >= 1.0 - 1e-9 || cwnd == 0.0 || !started);
+        ensure!(cwnd.is_none_or(is_window), "{name}: mean window {cwnd:?}");
         ensure!(flow.retransmits <= flow.sent, "{name}: {} sent, {} of them again", flow.sent, flow.retransmits);
         let is_capable = plan.flows[flow.id].transport.ecn != EcnMode::Off;
         let signalled = flow.marks + flow.ecn_events;
@@ -92,10 +95,19 @@ fn check_flows(plan: &Plan, result: &RunResult) -> Result<(), String> {
             "{name}: done after {done:?}, base {}",
             flow.base_rtt_s
         );
-        ensure!((0.0..=1.0).contains(&flow.loss_rate), "{name}: loss rate {}", flow.loss_rate);
+        let known = flow.in_flight_start + flow.sent + flow.copies;
+        let found = flow.arrived + flow.lost + flow.corrupted + flow.in_flight_end;
+        ensure!(
+            known == found,
+            "{name}: in flight at the beginning + sent + copies = {known}, arrived + lost + corrupted + in flight at the \
+             end = {found}"
+        );
+        ensure!(flow.access_drops <= flow.lost, "{name}: {} lost, {} of them dropped", flow.lost, flow.access_drops);
+        let delay = flow.queue_delay_mean_s;
+        ensure!(delay.is_some() == (flow.arrived > 0), "{name}: {} arrived, they waited {delay:?}", flow.arrived);
     }
     let fairness = result.summary.jain_index;
-    ensure!(fairness > 0.0 && fairness <= 1.0 + 1e-12, "Jain's index is {fairness}");
+    ensure!(fairness.is_none_or(|index| index > 0.0 && index <= 1.0 + 1e-12), "Jain's index is {fairness:?}");
     Ok(())
 }
 
@@ -116,7 +128,8 @@ fn check_transfers(plan: &Plan, result: &RunResult) -> Result<(), String> {
         ensure!(times.fct_p50_s.is_none_or(|time| time >= base_rtt), "{name}: {times:?}, base {base_rtt}");
         ensure!(times.fct_mean_s <= times.fct_max_s, "{name}: {times:?}");
         ensure!(row.active_mean.is_none_or(|mean| mean <= row.flows as f64), "{name}: {:?} active", row.active_mean);
-        ensure!((0.0..=1.0).contains(&row.loss_rate), "{name}: loss rate {}", row.loss_rate);
+        let is_lost = row.loss_rate.is_some_and(|rate| rate > 0.0);
+        ensure!(is_lost == (row.lost > 0 && row.sent > 0), "{name}: loss rate {:?}, {} lost", row.loss_rate, row.lost);
     }
     Ok(())
 }
@@ -124,7 +137,6 @@ fn check_transfers(plan: &Plan, result: &RunResult) -> Result<(), String> {
 fn check_datagrams(plan: &Plan, result: &RunResult) -> Result<(), String> {
     for row in &result.datagrams {
         let (name, known) = (&row.name, &plan.datagrams[row.id]);
-        ensure!(row.delivered <= row.sent, "{name}: {} delivered, {} sent", row.delivered, row.sent);
         let paths =
             known.sources.iter().map(|source| source.forward.iter().map(|link| plan.links[*link].delay.as_nanos()));
         let fastest = paths.map(Iterator::sum::<u64>).min().unwrap_or_default() as f64 / 1e9;

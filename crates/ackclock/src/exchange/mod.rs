@@ -41,6 +41,10 @@ pub struct ScriptError {
 /// Segments that a script may make this TCP send; one that needs more is refused.
 const MAX_SEGMENTS: u64 = 200_000;
 
+/// A script that would pass whatever this TCP does.
+const NOTHING_EXPECTED: &str =
+    "the script tests nothing; expect a segment (`+0 > ...`), a result of a call or an assertion";
+
 /// Runs a script.
 pub fn run(text: &str) -> Report {
     run_bounded(text, MAX_SEGMENTS)
@@ -52,7 +56,11 @@ pub fn json(text: &str, name: &str) -> String {
 }
 
 fn run_bounded(text: &str, max_segments: u64) -> Report {
-    match Script::parse(text) {
+    let script = Script::parse(text).and_then(|script| match script.expects_anything() {
+        true => Ok(script),
+        false => Err(ScriptError { line: text.lines().count().max(1) as u32, message: NOTHING_EXPECTED.to_owned() }),
+    });
+    match script {
         Ok(script) => run::Run::new(&script, max_segments).finish(),
         Err(error) => Report { outcome: Outcome::Unreadable(error), notes: Vec::new(), segments: 0 },
     }

@@ -75,6 +75,16 @@ pub struct Call {
 }
 
 impl Script {
+    /// True if anything is expected: a segment, a result of a call, an assertion.
+    pub fn expects_anything(&self) -> bool {
+        self.events.iter().any(|event| match &event.action {
+            Action::Leaves(_) => true,
+            Action::Call(call) => call.result.is_some(),
+            Action::Assert(assertions) => !assertions.is_empty(),
+            Action::Arrives(_) | Action::Shell(_) => false,
+        })
+    }
+
     /// Reads a script.
     ///
     /// # Errors

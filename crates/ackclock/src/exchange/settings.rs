@@ -119,15 +119,14 @@ impl Settings {
         Ok(())
     }
 
-    /// Sets the algorithm by its own name or by Linux's.
+    /// Sets the algorithm.
     ///
     /// # Errors
     /// A name that is not known.
     pub fn algorithm(&mut self, name: &str) -> Result<(), String> {
-        let known = if name == "reno" { "aimd" } else { name };
-        self.cc = CcSpec::by_name(known).ok_or_else(|| {
+        self.cc = CcSpec::by_name(name).ok_or_else(|| {
             let names: Vec<_> = algorithms().iter().map(|info| info.name).collect();
-            format!("there is no algorithm `{name}`; there are reno (the same as aimd), {}", names.join(", "))
+            format!("there is no algorithm `{name}`; there are {}", names.join(", "))
         })?;
         Ok(())
     }

@@ -9,11 +9,13 @@
 
 mod loss;
 mod script;
+mod sink;
 mod waits;
 mod wire;
 
 pub use loss::{BitErrors, ChannelState, GilbertElliott, Loss};
 pub use script::{Script, Scripted};
+pub use sink::Sink;
 pub use waits::Waits;
 use wire::Passage;
 pub use wire::{Chance, Jitter, Wire};
@@ -83,8 +85,8 @@ pub struct Link<T> {
     wire: Option<Box<Wire>>,
     passed: Passed,
     waits: Option<Box<Waits>>,
-    /// In a box, as most links have none.
-    mishaps: Option<Box<Mishaps<T>>>,
+    /// What happened to packets beside transmission; in a box, as most links have none.
+    mishaps: Option<Box<LinkCounters>>,
     queue: Queue<T>,
 }
 
@@ -95,22 +97,6 @@ struct Passed {
     bytes: u64,
     /// Sum of their waiting times.
     wait_ns: u64,
-}
-
-/// What happened to packets beside transmission.
-#[derive(Clone, Debug)]
-struct Mishaps<T> {
-    counters: LinkCounters,
-    /// What the queue dropped for others and has not been taken back.
-    evicted: Vec<T>,
-    /// What was lost behind the transmitter and has not been taken back, with the time at which it would have arrived.
-    lost: Vec<(Instant, T)>,
-}
-
-impl<T> Default for Mishaps<T> {
-    fn default() -> Self {
-        Mishaps { counters: LinkCounters::default(), evicted: Vec::new(), lost: Vec::new() }
-    }
 }
 
 /// What a link counts, from the start of the run.
@@ -152,6 +138,15 @@ pub struct LinkCounters {
     pub wait_ns: u64,
 }
 
+impl LinkCounters {
+    /// The queue dropped a packet.
+    fn drop(&mut self, item: &impl Queued) {
+        self.drops += 1;
+        self.dropped_bytes += u64::from(item.wire_len());
+        self.in_profile_drops += u64::from(item.in_profile());
+    }
+}
+
 impl<T: Carried> Link<T> {
     /// An idle link with an empty queue.
     pub fn new(config: LinkConfig, queue: Queue<T>) -> Self {
@@ -171,67 +166,63 @@ impl<T: Carried> Link<T> {
         }
     }
 
+    /// The time that a packet of `bytes` takes where it need not wait: propagation, and transmission at a rate that does
+    /// not vary, rounded down to whole nanoseconds.
+    pub fn unloaded(&self, bytes: u32) -> Duration {
+        self.delay + self.transmitter.nominal(bytes)
+    }
+
     /// A packet comes to the queue at `now`.
     #[inline]
-    pub fn enqueue(&mut self, now: Instant, mut item: T) -> Verdict {
-        let bytes = u64::from(item.wire_len());
+    pub fn enqueue(&mut self, now: Instant, mut item: T, sink: &mut impl Sink<T>) -> Verdict {
         if self.is_bare {
             self.passed.packets += 1;
-            self.passed.bytes += bytes;
+            self.passed.bytes += u64::from(item.wire_len());
             self.pipe.push_back((now + self.delay, item));
             return Verdict::Queued;
         }
-        self.advance(now);
-        let in_profile = item.in_profile();
+        self.advance(now, sink);
         let verdict = if self.transmitter.free_at > now {
-            let verdict = self.queue.enqueue(now, item);
+            let verdict = self.queue.enqueue(now, item.clone());
             self.note_backlog();
             verdict
         } else {
             let verdict = self.queue.pass(now, now.since(self.transmitter.free_at), &mut item);
             if !matches!(verdict, Verdict::Dropped(_)) {
-                self.transmit(now, Duration::ZERO, item);
+                self.transmit(now, Duration::ZERO, item.clone(), sink);
             }
             verdict
         };
         if verdict != Verdict::Queued {
-            self.count(verdict, bytes, in_profile);
+            self.count(now, verdict, item, sink);
         }
         verdict
     }
 
     /// The queue did something else with a packet than to let it wait.
     #[cold]
-    fn count(&mut self, verdict: Verdict, bytes: u64, in_profile: bool) {
-        let Mishaps { counters, evicted, .. } = &mut **self.mishaps.get_or_insert_default();
+    fn count(&mut self, now: Instant, verdict: Verdict, item: T, sink: &mut impl Sink<T>) {
+        let counters = &mut **self.mishaps.get_or_insert_default();
         match verdict {
             Verdict::Queued => {}
             Verdict::Marked(reason) => {
                 counters.marks += 1;
                 counters.forced_marks += u64::from(reason == Reason::Forced);
+                sink.marked(now, &item);
             }
             Verdict::Dropped(reason) => {
-                counters.drops += 1;
-                counters.dropped_bytes += bytes;
+                counters.drop(&item);
                 counters.early_drops += u64::from(reason == Reason::Early);
                 counters.forced_drops += u64::from(reason == Reason::Forced);
-                counters.in_profile_drops += u64::from(in_profile);
+                sink.dropped(now, item);
             }
             Verdict::Evicting => {
                 while let Some(item) = self.queue.take_evicted() {
-                    counters.drops += 1;
-                    counters.dropped_bytes += u64::from(item.wire_len());
-                    counters.in_profile_drops += u64::from(item.in_profile());
-                    evicted.push(item);
+                    counters.drop(&item);
+                    sink.dropped(now, item);
                 }
             }
         }
-    }
-
-    /// A packet that the queue dropped for another one, so that its owner can forget it; there are some behind a verdict
-    /// of [`Verdict::Evicting`].
-    pub fn take_evicted(&mut self) -> Option<T> {
-        self.mishaps.as_mut()?.evicted.pop()
     }
 
     /// Whether nothing is under way.
@@ -256,8 +247,8 @@ impl<T: Carried> Link<T> {
 
     /// The next packet that has come to the far end by `now`.
     #[inline]
-    pub fn poll(&mut self, now: Instant) -> Option<T> {
-        self.advance(now);
+    pub fn poll(&mut self, now: Instant, sink: &mut impl Sink<T>) -> Option<T> {
+        self.advance(now, sink);
         let (at, item) = self.pipe.front()?;
         if *at > now {
             return None;
@@ -272,12 +263,6 @@ impl<T: Carried> Link<T> {
     #[inline]
     pub fn under_way(&self, place: usize) -> Option<&T> {
         self.pipe.get(place).map(|(_, item)| item)
-    }
-
-    /// A packet that was lost on the way and when it would have come to the far end, so that its owner can forget it.
-    #[inline]
-    pub fn take_lost(&mut self) -> Option<(Instant, T)> {
-        self.mishaps.as_mut()?.lost.pop()
     }
 
     /// Takes a packet that is under way out of the link, ahead of time: when it would have come to the far end, and whether
@@ -332,9 +317,9 @@ impl<T: Carried> Link<T> {
 
     /// Starts every transmission that is due by `now`.
     #[inline(always)]
-    pub fn advance(&mut self, now: Instant) {
+    pub fn advance(&mut self, now: Instant, sink: &mut impl Sink<T>) {
         if self.next_start <= now {
-            self.catch_up(now);
+            self.catch_up(now, sink);
         }
     }
 
@@ -346,18 +331,18 @@ impl<T: Carried> Link<T> {
     }
 
     #[inline(never)]
-    fn catch_up(&mut self, now: Instant) {
+    fn catch_up(&mut self, now: Instant, sink: &mut impl Sink<T>) {
         while self.transmitter.free_at <= now {
             let start = self.transmitter.free_at;
             let Some((since, item)) = self.queue.dequeue(start) else { break };
-            self.transmit(start, start.since(since), item);
+            self.transmit(start, start.since(since), item, sink);
         }
         self.note_backlog();
     }
 
     /// What was counted so far. Call [`Link::advance`] first for exact figures.
     pub fn counters(&self) -> LinkCounters {
-        let counters = self.mishaps.as_ref().map_or_else(LinkCounters::default, |mishaps| mishaps.counters);
+        let counters = self.mishaps.as_deref().copied().unwrap_or_default();
         let Passed { packets, bytes, wait_ns } = self.passed;
         LinkCounters {
             arrivals: packets + counters.drops + u64::from(self.queue.backlog_packets()),
@@ -391,33 +376,39 @@ impl<T: Carried> Link<T> {
     }
 
     #[inline(always)]
-    fn transmit(&mut self, start: Instant, wait: Duration, item: T) {
+    fn transmit(&mut self, start: Instant, wait: Duration, item: T, sink: &mut impl Sink<T>) {
         let bytes = item.wire_len();
         self.passed.packets += 1;
         self.passed.bytes += u64::from(bytes);
         self.passed.wait_ns += wait.as_nanos();
         if let Some(waits) = &mut self.waits {
             waits.record(wait);
+            sink.transmitted(start, &item);
         }
-        let at = self.transmitter.send(start, bytes) + self.delay;
+        let sent = self.transmitter.send(start, bytes);
+        if self.transmitter.varies() {
+            sink.delayed(&item, sent.since(start));
+        }
+        let at = sent + self.delay;
         match &mut self.wire {
             None => self.pipe.push_back((at, item)),
             Some(wire) => {
                 let passage = wire.pass(at, bytes);
-                self.pass(passage, item);
+                sink.delayed(&item, passage.at.since(at));
+                self.pass(start, passage, item, sink);
             }
         }
     }
 
     #[inline(never)]
-    fn pass(&mut self, passage: Passage, mut item: T) {
+    fn pass(&mut self, start: Instant, passage: Passage, mut item: T, sink: &mut impl Sink<T>) {
         let Passage { at, lost, marked, doubled, corrupted } = passage;
         let bytes = u64::from(item.wire_len());
-        let Mishaps { counters, lost: all_lost, .. } = &mut **self.mishaps.get_or_insert_default();
+        let counters = &mut **self.mishaps.get_or_insert_default();
         if lost {
             counters.losses += 1;
             counters.lost_bytes += bytes;
-            all_lost.push((at, item));
+            sink.lost(at, item);
             return;
         }
         if marked && item.ecn() == Ecn::Ect {
@@ -433,6 +424,7 @@ impl<T: Carried> Link<T> {
         if doubled {
             counters.duplicates += 1;
             counters.duplicated_bytes += bytes;
+            sink.doubled(start, &item);
             let second = item.double();
             self.pipe.insert(place, (at, second));
         }
@@ -481,6 +473,20 @@ impl Transmitter {
             (Some(_), Some(variation)) => Line::Varying(Box::new(Pace::new(variation))),
         };
         Transmitter { free_at: Instant::ZERO, line, remainder: 0, cached: (0, Duration::ZERO, 0) }
+    }
+
+    /// Whether the rate varies.
+    #[inline]
+    fn varies(&self) -> bool {
+        matches!(self.line, Line::Varying(_))
+    }
+
+    /// How long `bytes` take at a rate that does not vary, rounded down.
+    fn nominal(&self, bytes: u32) -> Duration {
+        match &self.line {
+            Line::Even(rate) => rate.transmission(u64::from(bytes)).0,
+            Line::Delay | Line::Varying(_) => Duration::ZERO,
+        }
     }
 
     /// Sends `bytes` from `start` on; returns when the last bit has left.

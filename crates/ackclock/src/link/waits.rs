@@ -40,6 +40,11 @@ impl Waits {
         all
     }
 
+    /// Adds those of another histogram.
+    pub fn add(&mut self, other: &Waits) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+    }
+
     /// Forgets them.
     pub fn clear(&mut self) {
         self.counts.fill(0);
@@ -83,6 +88,9 @@ mod tests {
         let histogram = waits.histogram();
         assert_eq!((histogram.len(), histogram.count_at(1_000_000_000), histogram.count_at(0)), (4, 2, 1));
         assert_eq!(histogram.count_at(LONGEST.as_nanos()), 1);
+        let mut both = waits.clone();
+        both.add(&waits);
+        assert_eq!((both.histogram().len(), both.histogram().count_at(1_000_000_000)), (8, 4));
         waits.clear();
         assert!(waits.histogram().is_empty());
     }

@@ -1,6 +1,6 @@
 //! Metrics as pure functions: one formula each, used by every backend.
 //!
-//! The window of all of them is `[warmup, end]` of the run.
+//! The window of all of them is `[warmup, end)` of the run, half-open.
 
 /// Jain's fairness index of `shares`: `(sum x)^2 / (n sum x^2)`, from 1/n to 1.
 ///
@@ -26,18 +26,9 @@ pub fn spread(shares: &[f64]) -> f64 {
     }
 }
 
-/// What was sent in a window of time and not acknowledged by its end, over what was sent, in payload bytes.
-///
-/// `sent` counts every transmission, `acknowledged` only data first sent in the window. So a retransmission
-/// counts as one loss, and what is in flight at the end counts as lost. Zero where nothing was sent.
-/// Source: jasem-efficiency-fairness, table 1.
-pub fn loss_rate(sent: u64, acknowledged: u64) -> f64 {
-    if sent == 0 { 0.0 } else { sent.saturating_sub(acknowledged) as f64 / sent as f64 }
-}
-
-/// `part / whole`; zero where there is no whole.
-pub fn ratio(part: f64, whole: f64) -> f64 {
-    if whole == 0.0 { 0.0 } else { part / whole }
+/// `part / whole`; none where there is no whole.
+pub fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
 }
 
 /// The smallest of the sorted values that at least `share` of them do not exceed (nearest rank); none of none.
@@ -66,8 +57,8 @@ mod tests {
     }
 
     #[test]
-    fn loss_is_what_was_not_acknowledged() {
-        assert_eq!((loss_rate(1000, 990), loss_rate(1000, 1010), loss_rate(0, 0)), (0.01, 0.0, 0.0));
+    fn a_ratio_needs_a_whole() {
+        assert_eq!((ratio(1.0, 4.0), ratio(0.0, 4.0), ratio(0.0, 0.0)), (Some(0.25), Some(0.0), None));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::cc::CcSpec;
 pub fn remaining(cc: &CcSpec) -> Option<f64> {
     match cc {
         CcSpec::Aimd(aimd) => Some(aimd.remaining),
+        CcSpec::Reno(_) => Some(0.5),
         CcSpec::AimdFc(_) => Some(2.0 / 3.0),
         CcSpec::AimdFcPlus(_) => Some(7.0 / 9.0),
         CcSpec::NewAimd(_) => Some(1.0),
@@ -44,7 +45,9 @@ pub enum Convergence {
 pub fn convergence(cc: &CcSpec) -> Option<Convergence> {
     match cc {
         CcSpec::Aimd(aimd) => Some(Convergence::Difference { factor: aimd.remaining }),
-        CcSpec::AimdFc(_) | CcSpec::AimdFcPlus(_) | CcSpec::NewAimd(_) => Some(Convergence::Difference { factor: 0.5 }),
+        CcSpec::AimdFc(_) | CcSpec::AimdFcPlus(_) | CcSpec::NewAimd(_) | CcSpec::Reno(_) => {
+            Some(Convergence::Difference { factor: 0.5 })
+        }
         // Users of one resource see the same loss ratio, so AILD takes the same from each, too.
         CcSpec::Aiad(_) | CcSpec::Aild(_) => Some(Convergence::Difference { factor: 1.0 }),
         CcSpec::Mimd(_) => Some(Convergence::RatioKept),

@@ -74,8 +74,8 @@ pub fn long_run(setup: Setup, horizon: Horizon) -> Result<Averages, SetupError> 
     }
     Ok(Averages {
         efficiency: tally.load.mean().map(|load| load / model.x_goal()),
-        congested_share: crate::metric::ratio(tally.congested as f64, tally.steps as f64),
-        congested_share_from_start: crate::metric::ratio(congested as f64, steps as f64),
+        congested_share: crate::metric::ratio(tally.congested as f64, tally.steps as f64).unwrap_or(0.0),
+        congested_share_from_start: crate::metric::ratio(congested as f64, steps as f64).unwrap_or(0.0),
         remaining: tally.remaining.mean(),
     })
 }

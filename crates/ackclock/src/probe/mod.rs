@@ -105,6 +105,8 @@ pub struct PacketTrace {
     pub seq: Vec<u64>,
     /// Payload; 0 for an ACK.
     pub len: Vec<u32>,
+    /// Bytes on the wire.
+    pub wire_bytes: Vec<u32>,
     /// True for data that was sent before.
     pub retransmission: Vec<bool>,
     /// The flow's window at that time.
@@ -127,9 +129,16 @@ pub enum PacketEvent {
     Window,
     /// It has come out of its last link with wrong bits, and the host discards it.
     Discard,
+    /// Its transmission begins; of shared links only.
+    Transmit,
+    /// The queue marks it.
+    Mark,
+    /// The link makes a second one of it.
+    Copy,
 }
 
 impl PacketEvent {
     /// Names, in the order of the discriminants.
-    pub const NAMES: [&'static str; 6] = ["enter", "leave", "drop", "lose", "window", "discard"];
+    pub const NAMES: [&'static str; 9] =
+        ["enter", "leave", "drop", "lose", "window", "discard", "transmit", "mark", "copy"];
 }

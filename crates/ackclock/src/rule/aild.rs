@@ -15,15 +15,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ParameterError, Rule, RuleParameters, require};
+use super::{MOST_SEGMENTS, ParameterError, Rule, RuleParameters, require};
 
 /// Additive increase, decrease in proportion to the part of the window that was lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aild {
-    /// Segments added per round trip, at least 0.
+    /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
-    /// Segments removed if the whole window was lost, and in proportion if less was (beta), at least 0.
+    /// Segments removed if the whole window was lost, and in proportion if less was (beta), at least 0 and at most 16777216.
     pub removed_per_loss_ratio: f64,
 }
 
@@ -39,8 +39,18 @@ impl RuleParameters for Aild {
     const REFERENCE: &'static str = "Venkitaraman, Kim, Lee, Lu & Bharghavan 1999, Design and evaluation of congestion control algorithms in the future Internet";
 
     fn check(&self) -> Result<(), ParameterError> {
-        require("increase", self.increase, self.increase >= 0.0, "at least 0")?;
-        require("removed_per_loss_ratio", self.removed_per_loss_ratio, self.removed_per_loss_ratio >= 0.0, "at least 0")
+        require(
+            "increase",
+            self.increase,
+            (0.0..=MOST_SEGMENTS).contains(&self.increase),
+            "at least 0 and at most 16777216",
+        )?;
+        require(
+            "removed_per_loss_ratio",
+            self.removed_per_loss_ratio,
+            (0.0..=MOST_SEGMENTS).contains(&self.removed_per_loss_ratio),
+            "at least 0 and at most 16777216",
+        )
     }
 
     fn rule(&self) -> AildRule {

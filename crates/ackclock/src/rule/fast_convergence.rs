@@ -14,7 +14,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ParameterError, Rule, RuleParameters, require};
+use super::{MOST_SEGMENTS, ParameterError, Rule, RuleParameters, require};
 
 const LAHANAS: &str = "Lahanas & Tsaoussidis 2003, Exploiting the efficiency and fairness potential of AIMD-based congestion avoidance and control";
 
@@ -22,7 +22,7 @@ const LAHANAS: &str = "Lahanas & Tsaoussidis 2003, Exploiting the efficiency and
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AimdFc {
-    /// Segments added per round trip, at least 0.
+    /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
 }
 
@@ -37,7 +37,12 @@ impl RuleParameters for AimdFc {
     const REFERENCE: &'static str = LAHANAS;
 
     fn check(&self) -> Result<(), ParameterError> {
-        require("increase", self.increase, self.increase >= 0.0, "at least 0")
+        require(
+            "increase",
+            self.increase,
+            (0.0..=MOST_SEGMENTS).contains(&self.increase),
+            "at least 0 and at most 16777216",
+        )
     }
 
     fn rule(&self) -> AimdFcRule {
@@ -77,7 +82,7 @@ impl Rule for AimdFcRule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AimdFcPlus {
-    /// Segments added per round trip, at least 0.
+    /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
 }
 
@@ -92,7 +97,12 @@ impl RuleParameters for AimdFcPlus {
     const REFERENCE: &'static str = LAHANAS;
 
     fn check(&self) -> Result<(), ParameterError> {
-        require("increase", self.increase, self.increase >= 0.0, "at least 0")
+        require(
+            "increase",
+            self.increase,
+            (0.0..=MOST_SEGMENTS).contains(&self.increase),
+            "at least 0 and at most 16777216",
+        )
     }
 
     fn rule(&self) -> AimdFcPlusRule {

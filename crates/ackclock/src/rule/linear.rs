@@ -15,7 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ParameterError, Rule, RuleParameters, require};
+use super::{LARGEST_FACTOR, MOST_SEGMENTS, ParameterError, Rule, RuleParameters, require};
 
 const CHIU_JAIN: &str = "Chiu & Jain 1989, Analysis of the increase and decrease algorithms for congestion avoidance";
 
@@ -23,11 +23,11 @@ const CHIU_JAIN: &str = "Chiu & Jain 1989, Analysis of the increase and decrease
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Linear {
-    /// Segments added per round trip (a_I), at least 0.
+    /// Segments added per round trip (a_I), at least 0 and at most 16777216.
     pub increase_add: f64,
-    /// Factor of the window per round trip (b_I), at least 1.
+    /// Factor of the window per round trip (b_I), at least 1 and at most 1000.
     pub increase_mul: f64,
-    /// Segments added at a congestion event (a_D), at most 0.
+    /// Segments added at a congestion event (a_D), at least -16777216 and at most 0.
     pub decrease_add: f64,
     /// Part of the window that remains at a congestion event (b_D), above 0 and at most 1.
     pub decrease_mul: f64,
@@ -56,9 +56,24 @@ impl RuleParameters for Linear {
     const REFERENCE: &'static str = CHIU_JAIN;
 
     fn check(&self) -> Result<(), ParameterError> {
-        require("increase_add", self.increase_add, self.increase_add >= 0.0, "at least 0")?;
-        require("increase_mul", self.increase_mul, self.increase_mul >= 1.0, "at least 1")?;
-        require("decrease_add", self.decrease_add, self.decrease_add <= 0.0, "at most 0")?;
+        require(
+            "increase_add",
+            self.increase_add,
+            (0.0..=MOST_SEGMENTS).contains(&self.increase_add),
+            "at least 0 and at most 16777216",
+        )?;
+        require(
+            "increase_mul",
+            self.increase_mul,
+            (1.0..=LARGEST_FACTOR).contains(&self.increase_mul),
+            "at least 1 and at most 1000",
+        )?;
+        require(
+            "decrease_add",
+            self.decrease_add,
+            (-MOST_SEGMENTS..=0.0).contains(&self.decrease_add),
+            "at least -16777216 and at most 0",
+        )?;
         require(
             "decrease_mul",
             self.decrease_mul,
@@ -118,8 +133,8 @@ macro_rules! member {
 member! {
     /// Additive increase, multiplicative decrease; AIMD(1, 0.5) is standard TCP.
     Aimd {
-        /// Segments added per round trip, at least 0.
-        increase = 1.0, |a| a >= 0.0, "at least 0";
+        /// Segments added per round trip, at least 0 and at most 16777216.
+        increase = 1.0, |a| (0.0..=MOST_SEGMENTS).contains(&a), "at least 0 and at most 16777216";
         /// Part of the window that remains at a congestion event, above 0 and at most 1.
         remaining = 0.5, |b| b > 0.0 && b <= 1.0, "above 0 and at most 1";
     } => |p| Linear { increase_add: p.increase, decrease_mul: p.remaining, ..Linear::default() }
@@ -128,18 +143,18 @@ member! {
 member! {
     /// Additive increase, additive decrease.
     Aiad {
-        /// Segments added per round trip, at least 0.
-        increase = 1.0, |a| a >= 0.0, "at least 0";
-        /// Segments removed at a congestion event, at least 0.
-        removed = 3.0, |b| b >= 0.0, "at least 0";
+        /// Segments added per round trip, at least 0 and at most 16777216.
+        increase = 1.0, |a| (0.0..=MOST_SEGMENTS).contains(&a), "at least 0 and at most 16777216";
+        /// Segments removed at a congestion event, at least 0 and at most 16777216.
+        removed = 3.0, |b| (0.0..=MOST_SEGMENTS).contains(&b), "at least 0 and at most 16777216";
     } => |p| Linear { increase_add: p.increase, decrease_add: -p.removed, decrease_mul: 1.0, ..Linear::default() }
 }
 
 member! {
     /// Multiplicative increase, multiplicative decrease.
     Mimd {
-        /// Part of the window added per round trip, at least 0.
-        increase = 0.1, |a| a >= 0.0, "at least 0";
+        /// Part of the window added per round trip, at least 0 and at most 1000.
+        increase = 0.1, |a| (0.0..=LARGEST_FACTOR).contains(&a), "at least 0 and at most 1000";
         /// Part of the window that remains at a congestion event, above 0 and at most 1.
         remaining = 0.5, |b| b > 0.0 && b <= 1.0, "above 0 and at most 1";
     } => |p| Linear { increase_add: 0.0, increase_mul: 1.0 + p.increase, decrease_mul: p.remaining, ..Linear::default() }
@@ -148,10 +163,10 @@ member! {
 member! {
     /// Multiplicative increase, additive decrease.
     Miad {
-        /// Part of the window added per round trip, at least 0.
-        increase = 0.1, |a| a >= 0.0, "at least 0";
-        /// Segments removed at a congestion event, at least 0.
-        removed = 3.0, |b| b >= 0.0, "at least 0";
+        /// Part of the window added per round trip, at least 0 and at most 1000.
+        increase = 0.1, |a| (0.0..=LARGEST_FACTOR).contains(&a), "at least 0 and at most 1000";
+        /// Segments removed at a congestion event, at least 0 and at most 16777216.
+        removed = 3.0, |b| (0.0..=MOST_SEGMENTS).contains(&b), "at least 0 and at most 16777216";
     } => |p| Linear {
         increase_add: 0.0, increase_mul: 1.0 + p.increase, decrease_add: -p.removed, decrease_mul: 1.0,
     }
@@ -192,6 +207,9 @@ mod tests {
         for wrong in [
             Linear { increase_add: -0.1, ..still() },
             Linear { increase_mul: 0.9, ..still() },
+            Linear { increase_add: 1e300, ..still() },
+            Linear { increase_mul: 1_000.5, ..still() },
+            Linear { decrease_add: -2e7, ..still() },
             Linear { decrease_add: 0.1, ..still() },
             Linear { decrease_mul: 0.0, ..still() },
             Linear { decrease_mul: 1.1, ..still() },

@@ -8,9 +8,12 @@ pub mod fast_convergence;
 pub mod linear;
 pub mod mr_aimd;
 pub mod new_aimd;
+pub mod reno;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::units::show_number;
 
 /// The window part of a congestion-control algorithm. Windows are in segments, fractions count.
 pub trait Rule: Send {
@@ -105,7 +108,7 @@ pub trait RuleParameters:
 
 /// A parameter out of its range.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("`{key}` is {value}, but must be {expected}")]
+#[error("`{key}` is {}, but must be {expected}", show_number(*.value))]
 pub struct ParameterError {
     /// The parameter's key.
     pub key: &'static str,
@@ -114,6 +117,12 @@ pub struct ParameterError {
     /// What it may be, in words: "above 0".
     pub expected: &'static str,
 }
+
+/// The largest window, increase or decrease, in segments, that a scenario may name: 2^24, which is 24 GB in segments of
+/// 1460 B. Windows beyond it lose their fractions to rounding, and the machine its memory.
+pub const MOST_SEGMENTS: f64 = 16_777_216.0;
+/// The largest factor by which a rule may multiply a window in a round trip.
+pub(crate) const LARGEST_FACTOR: f64 = 1_000.0;
 
 /// Checks one parameter: `holds` says whether `value` is in range.
 pub(crate) fn require(

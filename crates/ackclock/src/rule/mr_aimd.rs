@@ -13,7 +13,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Marks, ParameterError, Rule, RuleParameters, require};
+use super::{MOST_SEGMENTS, Marks, ParameterError, Rule, RuleParameters, require};
 
 /// Multi-rate AIMD: the increase grows too, faster without marks than with them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,9 +23,9 @@ pub struct MrAimd {
     pub alpha: f64,
     /// What a loss leaves of alpha at least, above 0 and at most `alpha`.
     pub alpha_min: f64,
-    /// What is added to alpha per round trip, at least 0.
+    /// What is added to alpha per round trip, at least 0 and at most 16777216.
     pub alpha_prime: f64,
-    /// What is added to alpha per round trip while a mark holds it, at least 0.
+    /// What is added to alpha per round trip while a mark holds it, at least 0 and at most 16777216.
     pub alpha_prime_marked: f64,
     /// How long a mark holds alpha': by the ACK that echoes it, until a round trip without one, or until a timeout.
     pub ecn_hold: EcnHold,
@@ -97,10 +97,20 @@ impl RuleParameters for MrAimd {
 
     fn check(&self) -> Result<(), ParameterError> {
         let MrAimd { alpha, alpha_min, alpha_prime, alpha_prime_marked, remaining, .. } = *self;
-        require("alpha", alpha, alpha > 0.0, "above 0")?;
+        require("alpha", alpha, alpha > 0.0 && alpha <= MOST_SEGMENTS, "above 0 and at most 16777216")?;
         require("alpha_min", alpha_min, alpha_min > 0.0 && alpha_min <= alpha, "above 0 and at most `alpha`")?;
-        require("alpha_prime", alpha_prime, alpha_prime >= 0.0, "at least 0")?;
-        require("alpha_prime_marked", alpha_prime_marked, alpha_prime_marked >= 0.0, "at least 0")?;
+        require(
+            "alpha_prime",
+            alpha_prime,
+            (0.0..=MOST_SEGMENTS).contains(&alpha_prime),
+            "at least 0 and at most 16777216",
+        )?;
+        require(
+            "alpha_prime_marked",
+            alpha_prime_marked,
+            (0.0..=MOST_SEGMENTS).contains(&alpha_prime_marked),
+            "at least 0 and at most 16777216",
+        )?;
         require("remaining", remaining, remaining > 0.0 && remaining <= 1.0, "above 0 and at most 1")
     }
 

@@ -10,13 +10,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ParameterError, Rule, RuleParameters, require};
+use super::{MOST_SEGMENTS, ParameterError, Rule, RuleParameters, require};
 
 /// New-AIMD: halves the base window only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NewAimd {
-    /// Segments added per round trip, at least 0.
+    /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
 }
 
@@ -31,7 +31,12 @@ impl RuleParameters for NewAimd {
     const REFERENCE: &'static str = "Jasem, Zukarnain, Othman & Subramaniam 2010, Efficiency and fairness of New-AIMD";
 
     fn check(&self) -> Result<(), ParameterError> {
-        require("increase", self.increase, self.increase >= 0.0, "at least 0")
+        require(
+            "increase",
+            self.increase,
+            (0.0..=MOST_SEGMENTS).contains(&self.increase),
+            "at least 0 and at most 16777216",
+        )
     }
 
     fn rule(&self) -> NewAimdRule {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::error::Problem;
 use super::fair::turns;
+use super::mistakes::Misfits;
 use super::network::{Access, Queue};
 use super::quantity::{Limit, SendJitter};
 use super::red::Place;
@@ -21,8 +22,8 @@ use crate::tcp::{Transport, Variations};
 use crate::units::{Duration, Instant};
 use crate::variation::VariationPlan;
 
-/// The plan of one replicate.
-pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
+/// The plan of one replicate, with the first `most` flows of each group.
+pub fn compile(document: &Document, network: &Network, luck: Luck, most: u32) -> Plan {
     let mut plan = Plan {
         seed: luck.root(),
         duration: document.duration,
@@ -43,7 +44,7 @@ pub fn compile(document: &Document, network: &Network, luck: Luck) -> Plan {
         let cc = flow.cc.clone().map(Arc::new);
         let cc_context = Arc::new(cc_context(&flow.transport));
         let transport = Arc::new(transport(flow));
-        let group = (0..flow.count).map(|number| {
+        let group = (0..flow.count.min(most)).map(|number| {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
             let (group, cc, cc_context) = (group_name.clone(), cc.clone(), cc_context.clone());
             SingleFlow { flow, route, name, group, cc, cc_context, transport: transport.clone() }
@@ -111,16 +112,16 @@ fn stop_of(flow: &Flow) -> Option<Instant> {
 }
 
 fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
-    let links = network.links.iter().enumerate();
+    let links = network.links.iter().zip(places(document, network));
     links
-        .map(|(index, link)| LinkPlan {
+        .map(|(link, place)| LinkPlan {
             name: link.name.clone(),
             rate: link.rate,
             varies: variation_of_link(link)
                 .transpose()
                 .unwrap_or_else(|(key, problem)| panic!("invariant: rates that vary were checked, {key}: {problem}")),
             delay: link.delay,
-            queue: sound(queue_plan(&link.queue, &place_of_link(document, network, index))),
+            queue: sound(queue_plan(&link.queue, &place)),
             wire: link.impairments.plan(),
             private: false,
         })
@@ -136,28 +137,54 @@ fn variation_of_link(link: &DirectedLink) -> Option<Result<VariationPlan, KeyPro
     })
 }
 
-/// What the queue of a shared link has to know: who crosses it makes the bandwidth-delay product.
-fn place_of_link(document: &Document, network: &Network, link: usize) -> Place {
-    let crosses = |route: &Route| route.forward.contains(&link) || route.reverse.contains(&link);
-    let crossing: Vec<_> = document.flows.iter().zip(&network.routes).filter(|(_, route)| crosses(route)).collect();
-    // Slots and datagrams say nothing of the bandwidth-delay product of those who are there all the time.
-    let persistent = crossing.iter().any(|(flow, _)| flow.is_persistent());
-    let (mut flows, mut rtt_secs, mut packet_bytes) = (0.0, 0.0, 0);
-    for (flow, route) in crossing.into_iter().filter(|(flow, _)| flow.is_persistent() || !persistent) {
-        let bytes = if route.forward.contains(&link) {
-            flow.packet_bytes()
-        } else if route.reverse.contains(&link) {
-            flow.transport.ack_packet_bytes()
-        } else {
-            continue;
-        };
-        flows += f64::from(flow.count);
-        rtt_secs += f64::from(flow.count) * route.mean_rtt.as_secs_f64();
-        packet_bytes = packet_bytes.max(bytes);
+/// What the queue of each shared link has to know: who crosses it makes the bandwidth-delay product.
+fn places(document: &Document, network: &Network) -> Vec<Place> {
+    let mut crossings = vec![Crossings::default(); network.links.len()];
+    for (number, (flow, route)) in document.flows.iter().zip(&network.routes).enumerate() {
+        for link in &*route.forward {
+            crossings[*link].add(number, flow, route, flow.packet_bytes());
+        }
+        for link in &*route.reverse {
+            crossings[*link].add(number, flow, route, flow.transport.ack_packet_bytes());
+        }
     }
-    let mean_rtt_secs = if flows > 0.0 { rtt_secs / flows } else { 0.0 };
-    let DirectedLink { rate, delay, .. } = network.links[link];
-    Place { rate, delay, packet_bytes: packet_bytes.max(1), mean_rtt_secs }
+    let place = |(link, crossings): (&DirectedLink, &Crossings)| {
+        // Slots and datagrams say nothing of the bandwidth-delay product of those who are there all the time.
+        let counted = if crossings.persistent.flows > 0.0 { &crossings.persistent } else { &crossings.others };
+        let mean_rtt_secs = if counted.flows > 0.0 { counted.rtt_secs / counted.flows } else { 0.0 };
+        Place { rate: link.rate, delay: link.delay, packet_bytes: counted.packet_bytes.max(1), mean_rtt_secs }
+    };
+    network.links.iter().zip(&crossings).map(place).collect()
+}
+
+/// Who crosses a link.
+#[derive(Clone, Debug, Default)]
+struct Crossings {
+    persistent: Crossing,
+    others: Crossing,
+    /// The number of the last group that was added, from 1.
+    last: usize,
+}
+
+/// What some of those who cross a link amount to.
+#[derive(Clone, Debug, Default)]
+struct Crossing {
+    flows: f64,
+    rtt_secs: f64,
+    packet_bytes: u64,
+}
+
+impl Crossings {
+    /// Adds a group by what it sends first over the link: data, or else ACKs.
+    fn add(&mut self, number: usize, flow: &Flow, route: &Route, packet_bytes: u64) {
+        if std::mem::replace(&mut self.last, number + 1) == number + 1 {
+            return;
+        }
+        let crossing = if flow.is_persistent() { &mut self.persistent } else { &mut self.others };
+        crossing.flows += f64::from(flow.count);
+        crossing.rtt_secs += f64::from(flow.count) * route.mean_rtt.as_secs_f64();
+        crossing.packet_bytes = crossing.packet_bytes.max(packet_bytes);
+    }
 }
 
 /// What the queue of an access link has to know.
@@ -182,6 +209,15 @@ fn queue_plan(queue: &Queue, place: &Place) -> Result<QueuePlan, KeyProblem> {
         Limit::Bdp(factor) => QueueLimit::Packets((factor * place.bdp_packets()).round().max(1.0) as u32),
     };
     let limit = convert(queue.limit());
+    // A packet goes through the queue even where the link is idle, so it must fit an empty one.
+    let carries_nothing = match limit {
+        QueueLimit::Packets(packets) => packets == 0,
+        QueueLimit::Bytes(bytes) => bytes < place.packet_bytes,
+    };
+    if carries_nothing && place.rate.is_some() {
+        let (limit, packet) = (queue.limit().to_string(), place.packet_bytes);
+        return Err(("limit", Problem::NoRoom { limit, packet }));
+    }
     Ok(match queue {
         Queue::DropTail { .. } => QueuePlan::DropTail { limit },
         Queue::Red(red) => QueuePlan::Red { limit, parameters: red.parameters(place)? },
@@ -199,30 +235,50 @@ fn sound(plan: Result<QueuePlan, KeyProblem>) -> QueuePlan {
     plan.unwrap_or_else(|(key, problem)| panic!("invariant: queues were checked, {key}: {problem}"))
 }
 
-/// Checks every queue and every rate that varies at its place.
-///
-/// # Errors
-/// The place and the key of the first one that does not fit.
-pub fn check_links(document: &Document, network: &Network) -> Result<(), (Vec<String>, Problem)> {
-    let at = |place: &str, problem: Option<KeyProblem>| match problem {
-        Some((key, problem)) => Err((format!("{place}.{key}").split('.').map(str::to_owned).collect(), problem)),
-        None => Ok(()),
-    };
+/// Adds the rates of shared links that vary as they cannot.
+pub fn check_variations(document: &Document, network: &Network, misfits: &mut Misfits) {
     for (index, link) in network.links.iter().enumerate() {
-        let place = network.place(document, index);
-        at(&format!("{place}.varies"), variation_of_link(link).and_then(Result::err))?;
-        let queue = queue_plan(&link.queue, &place_of_link(document, network, index));
-        at(&format!("{place}.queue"), queue.err())?;
+        if let Some(Err((key, problem))) = variation_of_link(link) {
+            let place = network.place(document, index);
+            misfits.check(&format!("{place}.varies.{key}"), Err::<(), _>(problem));
+        }
     }
+}
+
+/// Adds the queues that do not fit their place.
+pub fn check_queues(document: &Document, network: &Network, misfits: &mut Misfits) {
+    for (index, (link, place)) in network.links.iter().zip(places(document, network)).enumerate() {
+        if let Err((key, problem)) = queue_plan(&link.queue, &place) {
+            let place = network.place(document, index);
+            misfits.check(&format!("{place}.queue.{key}"), Err::<(), _>(problem));
+        }
+    }
+    let Some(access) = &network.access else { return };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         for is_way_of_acks in [false, true] {
-            if let Some(access) = &network.access {
-                let place = place_of_access(flow, route, access, is_way_of_acks);
-                at("topology.access.queue", queue_plan(&access.queue, &place).err())?;
+            let place = place_of_access(flow, route, access, is_way_of_acks);
+            if let Err((key, problem)) = queue_plan(&access.queue, &place) {
+                misfits.check(&format!("topology.access.queue.{key}"), Err::<(), _>(problem));
             }
         }
     }
-    Ok(())
+}
+
+/// How many links each flow of a group has for itself.
+pub fn private_links(flow: &Flow, route: &Route, network: &Network) -> u64 {
+    let is_longer = flow.rtt.is_some_and(|rtt| rtt.max() > route.path_rtt);
+    match (network.access.is_some(), flow.is_tcp()) {
+        (true, true) => 4,
+        (true, false) => 2,
+        (false, true) => {
+            if is_longer || !flow.transport.send_jitter.is_zero() {
+                2
+            } else {
+                0
+            }
+        }
+        (false, false) => u64::from(is_longer),
+    }
 }
 
 /// The way of a flow; that of its group if it is the same.

@@ -4,90 +4,97 @@ use serde_json::Value as Json;
 
 use super::error::{Hint, Problem};
 use super::json_schema::{alternatives, document_schema, kind};
+use super::mistakes::{Misfit, Misfits};
 use super::quantity::{self, Spelling};
 use super::tree::{Node, Value};
+use crate::units::show_number;
 
-/// A problem and the path of the key that has it, lists by index.
-pub type Misfit = (Vec<String>, Problem);
+/// Checks a document in its full form; what does not fit, in the order of the file.
+pub fn conform(root: &Node) -> Misfits {
+    let mut walk = Walk::default();
+    // The other keys mean nothing before the version is known.
+    match version(root) {
+        Some((path, problem)) => walk.found.push(path, problem),
+        None => walk.node(root, document_schema()),
+    }
+    walk.found
+}
 
-/// Checks a document in its full form.
-///
-/// # Errors
-/// The first thing that does not fit, in the order of the file.
-pub fn conform(root: &Node) -> Result<(), Misfit> {
+/// What is wrong with the document as a whole.
+fn version(root: &Node) -> Option<Misfit> {
     let Value::Table(entries) = &root.value else {
-        return Err((Vec::new(), Problem::NotATable { found: root.in_words() }));
+        return Some((Vec::new(), Problem::NotATable { found: root.in_words() }));
     };
     if entries.is_empty() {
-        return Err((Vec::new(), Problem::Empty));
+        return Some((Vec::new(), Problem::Empty));
     }
-    // The other keys mean nothing before the version is known.
+    let at_schema = |problem| Some((vec!["schema".to_owned()], problem));
     match root.get("schema").map(|version| &version.value) {
-        None => return Err((path(&["schema"]), Problem::MissingKey { example: "write schema = 1".to_owned() })),
-        Some(Value::Integer(1)) => {}
-        Some(Value::Integer(version)) => {
-            return Err((path(&["schema"]), Problem::SchemaVersion { found: version.to_string() }));
+        None => at_schema(Problem::MissingKey { example: "write schema = 1".to_owned() }),
+        Some(Value::Integer(version)) if *version != 1 => {
+            at_schema(Problem::SchemaVersion { found: version.to_string() })
         }
-        Some(_) => {}
+        Some(_) => None,
     }
-    Walk { path: Vec::new() }.node(root, document_schema())
 }
 
-fn path(segments: &[&str]) -> Vec<String> {
-    segments.iter().map(|segment| (*segment).to_owned()).collect()
-}
-
+#[derive(Default)]
 struct Walk {
     path: Vec<String>,
+    found: Misfits,
 }
 
 impl Walk {
-    fn node(&mut self, node: &Node, schema: &Json) -> Result<(), Misfit> {
+    fn below(&mut self, key: &str, check: impl FnOnce(&mut Self)) {
+        self.path.push(key.to_owned());
+        check(self);
+        self.path.pop();
+    }
+
+    fn wrong(&mut self, problem: Problem) {
+        self.found.push(self.path.clone(), problem);
+    }
+
+    fn node(&mut self, node: &Node, schema: &Json) {
         let alternatives = alternatives(schema);
         let fitting: Vec<&Json> =
             alternatives.iter().copied().filter(|schema| types(schema).any(|name| is_of_type(node, name))).collect();
         match (&node.value, fitting.as_slice()) {
-            (_, []) => Err(self.misfit(wrong_type(node, &alternatives))),
+            (Value::Float(number), _) if !number.is_finite() => self.wrong(Problem::NotFinite { number: *number }),
+            (_, []) => self.wrong(wrong_type(node, &alternatives)),
             (Value::Table(_), fitting) if fitting.iter().any(|schema| kind(schema).is_some()) => {
-                self.table_with_kind(node, fitting)
+                self.table_with_kind(node, fitting);
             }
             (Value::Text(text), fitting) => self.text(text, fitting),
             (Value::Table(entries), [schema, ..]) => self.table(entries, schema),
             (Value::Array(items), [schema, ..]) => self.array(items, schema),
             (Value::Integer(number), [schema, ..]) => self.integer(*number, schema),
             (Value::Float(number), [schema, ..]) => self.in_range(*number, schema),
-            (Value::Bool(_), _) => Ok(()),
+            (Value::Bool(_) | Value::Date(_), _) => {}
         }
     }
 
-    fn table_with_kind(&mut self, node: &Node, fitting: &[&Json]) -> Result<(), Misfit> {
+    fn table_with_kind(&mut self, node: &Node, fitting: &[&Json]) {
         let kinds: Vec<_> = fitting.iter().filter_map(|schema| kind(schema)).collect();
         let names = kinds.iter().map(|kind| kind.name);
         let what = self.what_kind();
-        self.path.push("kind".to_owned());
-        let name = match node.get("kind").map(|kind| &kind.value) {
+        let problem = match node.get("kind") {
             None => {
                 let example = Hint::OneOf(names.map(str::to_owned).collect()).to_string();
-                return Err(self.misfit(Problem::MissingKey { example }));
+                Problem::MissingKey { example }
             }
-            Some(Value::Text(name)) => name,
-            Some(_) => {
-                let found = node.get("kind").map(Node::in_words).unwrap_or_default();
-                return Err(self.misfit(Problem::WrongType { expected: format!("the name of a {what}"), found }));
+            Some(Node { value: Value::Text(name), .. }) => {
+                if let Some(chosen) = kinds.iter().find(|kind| kind.name == name) {
+                    if let Value::Table(entries) = &node.value {
+                        self.table(entries, chosen.schema);
+                    }
+                    return;
+                }
+                Problem::UnknownName { what, name: name.clone(), hint: Hint::for_name(name, names) }
             }
+            Some(other) => Problem::WrongType { expected: format!("the name of a {what}"), found: other.in_words() },
         };
-        let Some(chosen) = kinds.iter().find(|kind| kind.name == name) else {
-            return Err(self.misfit(Problem::UnknownName {
-                what,
-                name: name.clone(),
-                hint: Hint::for_name(name, names),
-            }));
-        };
-        self.path.pop();
-        match &node.value {
-            Value::Table(entries) => self.table(entries, chosen.schema),
-            _ => Ok(()),
-        }
+        self.below("kind", |walk| walk.wrong(problem));
     }
 
     /// What the `kind` at this place is a kind of.
@@ -102,102 +109,110 @@ impl Walk {
         }
     }
 
-    fn table(&mut self, entries: &[(String, Node)], schema: &Json) -> Result<(), Misfit> {
+    fn table(&mut self, entries: &[(String, Node)], schema: &Json) {
         let no_properties = serde_json::Map::new();
         let properties = schema.get("properties").and_then(Json::as_object).unwrap_or(&no_properties);
         let others = schema.get("additionalProperties").filter(|schema| schema.is_object());
+        // A key that is misspelt is missing under its name, too: told once.
+        let mut meant = Vec::new();
         for (key, node) in entries {
-            self.path.push(key.clone());
-            match properties.get(key).or(others) {
-                Some(schema) => self.node(node, schema)?,
+            self.below(key, |walk| match properties.get(key).or(others) {
+                Some(schema) => walk.node(node, schema),
                 None => {
                     let hint = Hint::for_name(key, properties.keys().map(String::as_str));
-                    return Err(self.misfit(Problem::UnknownKey { hint }));
+                    if let Hint::Near(name) = &hint {
+                        meant.push(name.clone());
+                    }
+                    walk.wrong(Problem::UnknownKey { hint });
                 }
-            }
-            self.path.pop();
+            });
         }
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-        for key in required {
-            if !entries.iter().any(|(name, _)| name == key) {
-                self.path.push(key.to_owned());
+        let is_there = |key: &str| meant.iter().any(|name| name == key) || entries.iter().any(|(name, _)| name == key);
+        for key in required.filter(|key| !is_there(key)) {
+            let problem = if key == "flows" {
+                Problem::NoFlows
+            } else {
                 let example = properties.get(key).map(|schema| example(key, schema)).unwrap_or_default();
-                return Err(self.misfit(if key == "flows" {
-                    Problem::NoFlows
-                } else {
-                    Problem::MissingKey { example }
-                }));
-            }
+                Problem::MissingKey { example }
+            };
+            self.below(key, |walk| walk.wrong(problem));
         }
-        Ok(())
     }
 
-    fn array(&mut self, items: &[Node], schema: &Json) -> Result<(), Misfit> {
+    fn array(&mut self, items: &[Node], schema: &Json) {
         let bound = |key| schema.get(key).and_then(Json::as_u64);
         let (min, max) = (bound("minItems").unwrap_or(0), bound("maxItems").unwrap_or(u64::MAX));
         let found = items.len() as u64;
         if found < min || found > max {
-            if self.path.last().is_some_and(|key| key == "flows") {
-                return Err(self.misfit(Problem::NoFlows));
-            }
-            let expected = if min == max { min.to_string() } else { format!("at least {min}") };
-            return Err(self.misfit(Problem::WrongLength { expected, found: items.len() }));
+            let is_flows = self.path.last().is_some_and(|key| key == "flows");
+            let expected = match max {
+                _ if min == max => min.to_string(),
+                u64::MAX => format!("at least {min}"),
+                _ => format!("{min} to {max}"),
+            };
+            self.wrong(match is_flows && found == 0 {
+                true => Problem::NoFlows,
+                false => Problem::WrongLength { expected, found: items.len() },
+            });
+            return;
         }
+        let Some(schema) = schema.get("items") else { return };
         for (index, item) in items.iter().enumerate() {
-            self.path.push(index.to_string());
-            if let Some(schema) = schema.get("items") {
-                self.node(item, schema)?;
-            }
-            self.path.pop();
+            self.below(&index.to_string(), |walk| walk.node(item, schema));
         }
-        Ok(())
     }
 
-    fn text(&self, text: &str, fitting: &[&Json]) -> Result<(), Misfit> {
+    fn text(&mut self, text: &str, fitting: &[&Json]) {
         let names: Vec<&str> = fitting.iter().flat_map(|schema| names(schema)).collect();
         let quantity = fitting.iter().find_map(|schema| quantity_of(schema));
         match quantity {
-            _ if names.contains(&text) => Ok(()),
-            Some(Spelling { check, .. }) => check(text).map_err(|problem| self.misfit(problem)),
-            None if names.is_empty() => Ok(()),
+            _ if names.contains(&text) => {}
+            Some(Spelling { check, .. }) => {
+                if let Err(problem) = check(text) {
+                    self.wrong(problem);
+                }
+            }
+            None if names.is_empty() => {}
             None => {
                 let hint = Hint::for_name(text, names);
-                Err(self.misfit(Problem::UnknownName { what: "value", name: text.to_owned(), hint }))
+                self.wrong(Problem::UnknownName { what: "value", name: text.to_owned(), hint });
             }
         }
     }
 
-    fn integer(&self, number: i128, schema: &Json) -> Result<(), Misfit> {
+    fn integer(&mut self, number: i128, schema: &Json) {
         let largest = match schema.get("format").and_then(Json::as_str) {
-            Some("uint32") => i128::from(u32::MAX),
-            Some("uint64") => i128::from(u64::MAX),
+            Some("uint32") => u64::from(u32::MAX),
+            Some("uint64") => u64::MAX,
             _ => return self.in_range(number as f64, schema),
         };
-        let max = schema.get("maximum").and_then(Json::as_u64).map_or(largest, i128::from);
+        let given = schema.get("maximum").and_then(Json::as_u64);
+        let max = i128::from(given.unwrap_or(largest));
         let min = schema.get("minimum").and_then(Json::as_i64).map_or(0, i128::from);
         if (min..=max).contains(&number) {
-            return Ok(());
+            return;
         }
-        let expected = if number < min { format!("at least {min}") } else { format!("at most {max}") };
-        Err(self.misfit(Problem::OutOfRange { value: number.to_string(), expected }))
+        let expected = match given {
+            Some(max) => format!("from {min} to {max}"),
+            None if number < min => format!("at least {min}"),
+            None => format!("at most {max}"),
+        };
+        self.wrong(Problem::OutOfRange { value: number.to_string(), expected });
     }
 
-    fn in_range(&self, number: f64, schema: &Json) -> Result<(), Misfit> {
+    fn in_range(&mut self, number: f64, schema: &Json) {
         let bound = |key| schema.get(key).and_then(Json::as_f64);
         let (min, max) = (bound("minimum"), bound("maximum"));
         if min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max) {
-            return Ok(());
+            return;
         }
         let expected = match (min, max) {
             (Some(min), Some(max)) => format!("from {min} to {max}"),
             (Some(min), None) => format!("at least {min}"),
             (_, max) => format!("at most {}", max.unwrap_or(f64::MAX)),
         };
-        Err(self.misfit(Problem::OutOfRange { value: number.to_string(), expected }))
-    }
-
-    fn misfit(&self, problem: Problem) -> Misfit {
-        (self.path.clone(), problem)
+        self.wrong(Problem::OutOfRange { value: show_number(number), expected });
     }
 }
 
@@ -214,6 +229,7 @@ fn is_of_type(node: &Node, name: &str) -> bool {
         Value::Text(_) => name == "string",
         Value::Array(_) => name == "array",
         Value::Table(_) => name == "object",
+        Value::Date(_) => false,
     }
 }
 

@@ -1,14 +1,18 @@
 //! What a scenario amounts to: the named links behind the shorthand, each flow's way and base RTT, and
 //! everything that is left to luck.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::Scenario;
+use super::compile::private_links;
 use super::impairments::{Impairments, Loss};
 use super::network::Queue;
 use super::quantity::RateOrZero;
-use super::schema::{Document, Draw};
+use super::schema::{Document, Draw, Flow};
 use super::topology::Network;
+use super::traffic::TrafficKeys;
 use crate::qdisc::{DrrParameters, Outside, RedMode, RedParameters, RioParameters};
 use crate::sim::{
     DatagramPlan, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, ReorderingPlan, Script, WirePlan,
@@ -30,6 +34,10 @@ pub struct Description {
     pub warmup_s: f64,
     /// Name of the link that the summary is about.
     pub bottleneck: String,
+    /// How many directed links there are.
+    pub link_count: u64,
+    /// How many flows, groups of arrivals and sources of datagrams there are.
+    pub flow_count: u64,
     /// Every directed link.
     pub links: Vec<LinkDescription>,
     /// Every single flow, and behind them groups of arrivals and datagrams; drawn values are those of the first
@@ -101,8 +109,14 @@ pub struct FlowDescription {
 impl Scenario {
     /// What the scenario amounts to.
     pub fn describe(&self) -> Description {
-        let plan = self.plan(None, 0);
+        self.describe_first(u32::MAX)
+    }
+
+    /// The same with the first `most` flows of each group, and the links that these have for themselves.
+    pub fn describe_first(&self, most: u32) -> Description {
+        let plan = self.plan_of_first(most, None, 0);
         let document = self.document();
+        let (link_count, flow_count) = counts(document, &self.network);
         let random_inputs = random_inputs(document, &self.network);
         Description {
             name: document.name.clone(),
@@ -111,6 +125,8 @@ impl Scenario {
             duration_s: document.duration.as_secs_f64(),
             warmup_s: document.warmup.as_secs_f64(),
             bottleneck: plan.links[plan.bottleneck].name.clone(),
+            link_count,
+            flow_count,
             links: plan.links.iter().map(describe_link).collect(),
             flows: describe_flows(document, &plan),
             is_random: !random_inputs.is_empty(),
@@ -119,6 +135,23 @@ impl Scenario {
             warnings: self.warnings(),
         }
     }
+}
+
+/// Links without flows that are named in notes.
+const MOST_IDLE: usize = 10;
+
+/// How many directed links, and how many rows of flows, the plan of all flows has.
+fn counts(document: &Document, network: &Network) -> (u64, u64) {
+    let (mut links, mut flows) = (network.links.len() as u64, 0);
+    for (flow, route) in document.flows.iter().zip(&network.routes) {
+        let count = u64::from(flow.count);
+        links += count * private_links(flow, route, network);
+        flows += match flow.traffic {
+            TrafficKeys::Arrivals { .. } | TrafficKeys::Crowd { .. } => 1,
+            _ => count,
+        };
+    }
+    (links, flows)
 }
 
 fn describe_link(link: &LinkPlan) -> LinkDescription {
@@ -249,13 +282,12 @@ fn turns_in_words(DrrParameters { quantum, buckets }: &DrrParameters) -> String 
 }
 
 fn describe_flows(document: &Document, plan: &Plan) -> Vec<FlowDescription> {
-    let traffic = |group: &str| {
-        let flow = document.flows.iter().find(|flow| flow.name == group);
-        flow.map_or_else(String::new, |flow| flow.traffic.to_string())
-    };
+    let by_name: BTreeMap<&str, &Flow> = document.flows.iter().map(|flow| (flow.name.as_str(), flow)).collect();
+    let traffic = |group: &str| by_name.get(group).map_or_else(String::new, |flow| flow.traffic.to_string());
     let flows = plan.flows.iter().map(|flow| describe_flow(flow, plan, traffic(&flow.group)));
     let arrivals = plan.arrivals.iter().flat_map(|group| {
-        let words = format!("{}, {} at one time", traffic(&group.name), group.slots.len());
+        let count = by_name.get(group.name.as_str()).map_or(0, |flow| flow.count);
+        let words = format!("{}, {count} at one time", traffic(&group.name));
         let first = group.slots.first().map(|slot| describe_flow(slot, plan, words));
         first.map(|first| FlowDescription {
             name: group.name.clone(),
@@ -370,6 +402,10 @@ fn notes(document: &Document, network: &Network) -> Vec<String> {
         crossed[*link] = true;
     }
     let idle = network.links.iter().zip(crossed).filter(|(_, crossed)| !crossed);
-    notes.extend(idle.map(|(link, _)| format!("no flow crosses {}", link.name)));
+    let idle: Vec<&str> = idle.map(|(link, _)| link.name.as_str()).collect();
+    notes.extend(idle.iter().take(MOST_IDLE).map(|name| format!("no flow crosses {name}")));
+    if idle.len() > MOST_IDLE {
+        notes.push(format!("no flow crosses {} more links", idle.len() - MOST_IDLE));
+    }
     notes
 }

@@ -1,66 +1,9 @@
-//! What can be wrong with a scenario: the place, the key, what was expected and a hint.
+//! What can be wrong with a key of a scenario: what was expected, and a hint.
 
 use std::fmt;
 
-use super::tree::Origin;
 use crate::rule::ParameterError;
-use crate::units::{Duration, ParseQuantityError};
-
-/// A scenario that cannot be used, with the place of the mistake.
-///
-/// Prints as one line: `two-flows.toml:12: flows.test.cc.increse: unknown key; did you mean "increase"?`
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScenarioError {
-    source: String,
-    origin: Origin,
-    path: String,
-    problem: Box<Problem>,
-}
-
-impl ScenarioError {
-    /// The `problem` of the key `path`, written at `origin` of the file `source`.
-    pub fn new(source: &str, origin: Origin, path: String, problem: Problem) -> Self {
-        ScenarioError { source: source.to_owned(), origin, path, problem: Box::new(problem) }
-    }
-
-    /// The key, with dots.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// What is wrong with it.
-    pub fn problem(&self) -> &Problem {
-        &self.problem
-    }
-
-    /// The line of the file, where it is known.
-    pub fn line(&self) -> Option<u32> {
-        match self.origin {
-            Origin::Line(line) => Some(line),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for ScenarioError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.origin {
-            Origin::Line(line) => write!(f, "{}:{line}: ", self.source)?,
-            Origin::Set(text) => write!(f, "--set {text}: ")?,
-            Origin::File | Origin::Default => write!(f, "{}: ", self.source)?,
-        }
-        if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
-        }
-        self.problem.fmt(f)
-    }
-}
-
-impl std::error::Error for ScenarioError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(self.problem.as_ref())
-    }
-}
+use crate::units::{Duration, ParseQuantityError, show_number};
 
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -83,14 +26,11 @@ pub enum Problem {
         found: String,
     },
     /// NaN or infinity.
-    #[error("{number} is not a finite number")]
+    #[error("{number} is not a finite number; write a number such as 1.5")]
     NotFinite {
         /// Which.
         number: f64,
     },
-    /// A date of TOML.
-    #[error("a date cannot stand here")]
-    Date,
     /// A file for another version of the program.
     #[error("the scenario is written in version {found} of the schema; this program reads version 1")]
     SchemaVersion {
@@ -160,7 +100,7 @@ pub enum Problem {
     #[error("datagrams have no congestion control and no acknowledgements; leave the key out")]
     NotOfDatagrams,
     /// A parameter of an algorithm out of its range.
-    #[error("{} is out of range; must be {}", .0.value, .0.expected)]
+    #[error("{} is out of range; must be {}", show_number(.0.value), .0.expected)]
     Parameter(ParameterError),
     /// A list with the wrong number of items.
     #[error("expected {expected} items, found {found}")]
@@ -225,6 +165,14 @@ pub enum Problem {
     /// Nobody sends.
     #[error("no flows; write at least one [[flows]]")]
     NoFlows,
+    /// More names, or larger ones, than a terminal or a table should show.
+    #[error("\"{name}\" cannot be a name; use up to {limit} characters, none of them a control character")]
+    BadTitle {
+        /// The name.
+        name: String,
+        /// The limit.
+        limit: usize,
+    },
     /// Too many flows for a run.
     #[error("{count} flows are too many; at most {limit}")]
     TooManyFlows {
@@ -249,6 +197,24 @@ pub enum Problem {
         /// The limit.
         limit: u64,
     },
+    /// More packets in a trace than a machine should hold.
+    #[error(
+        "up to {packets} packets would be written down at the bottleneck; at most {limit}: a shorter run, or packets = false"
+    )]
+    TooManyPackets {
+        /// How many.
+        packets: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// More transfers than a run should remember.
+    #[error("{count} transfers would arrive; at most {limit}: a longer time between two, or a shorter run")]
+    TooManyArrivals {
+        /// How many are expected.
+        count: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// A flow that could go several ways.
     #[error("missing; there are several links, write for example path = [\"{example}\"]")]
     NoPath {
@@ -260,6 +226,14 @@ pub enum Problem {
     PathLoop {
         /// The link.
         link: String,
+    },
+    /// A path that crosses both directions of a link.
+    #[error("the path crosses both \"{first}\" and \"{second}\", the two directions of a link; write one of them")]
+    PathBothWays {
+        /// The direction that comes first.
+        first: String,
+        /// The other one.
+        second: String,
     },
     /// A path where nothing bounds the window.
     #[error("no link on the path has a rate, so nothing limits the flow")]
@@ -286,6 +260,16 @@ pub enum Problem {
         /// The link.
         link: String,
     },
+    /// A queue that holds no packet.
+    #[error(
+        "a queue of {limit} carries nothing, as every packet passes through it; at least 1 packet, or {packet} B here"
+    )]
+    NoRoom {
+        /// The limit.
+        limit: String,
+        /// Bytes of the largest packet that crosses it.
+        packet: u64,
+    },
     /// RED at a link that never has a queue.
     #[error("RED needs the rate of its link, and this one has none")]
     RedWithoutRate,
@@ -309,6 +293,18 @@ pub enum Problem {
         /// The name of the file.
         file: String,
     },
+    /// A trace without anything in it.
+    #[error("the trace is empty; write at least one millisecond in which a packet can leave")]
+    EmptyTrace,
+    /// A trace that would take more memory than it is worth.
+    #[error("the trace is too long; at most {limit} milliseconds are read")]
+    TraceTooLong {
+        /// The limit.
+        limit: usize,
+    },
+    /// A trace that takes no time.
+    #[error("the trace takes no time, as all its milliseconds are 0; the last one says when it begins again")]
+    TraceWithoutTime,
     /// A trace in a file, and one beside it.
     #[error("write a file or milliseconds, not both")]
     TwoTraces,
@@ -329,10 +325,10 @@ pub enum Problem {
     /// A jitter of the flow at a link that has one.
     #[error("the access links have a jitter of their own; write one of the two")]
     TwoJitters,
-    /// A `--set` without a key or a value.
+    /// A change without a key or a value.
     #[error("write KEY=VALUE, for example topology.rate=\"10 Mbit/s\"")]
     SetSyntax,
-    /// A `--set` of an item of a list that is not there.
+    /// A change of an item of a list that is not there.
     #[error("no item \"{item}\"; {hint}")]
     NoSuchItem {
         /// The name or index.
@@ -340,7 +336,7 @@ pub enum Problem {
         /// The items that there are.
         hint: Hint,
     },
-    /// A `--set` below a plain value.
+    /// A change below a plain value.
     #[error("{found} has no keys below it")]
     NotBelow {
         /// The value, in words.

@@ -2,8 +2,9 @@
 //!
 //! A text becomes a tree that knows its lines (`parse`), the tree its full form (`shorthand`), changed by
 //! `--set` (`sets`), checked against the schema (`conform`), read into types (`resolve`), checked as a whole
-//! (`validate`), and compiled for each replicate (`compile`).
+//! (`validate`), and compiled for each replicate (`compile`). All that is wrong is told at once (`mistakes`).
 
+mod amounts;
 mod catalog;
 mod compile;
 mod conform;
@@ -16,8 +17,10 @@ mod hash;
 mod impairments;
 mod json_schema;
 mod keys;
+mod mistakes;
 mod network;
 mod parse;
+mod partial;
 mod quantity;
 mod red;
 mod resolve;
@@ -35,15 +38,17 @@ mod warnings;
 
 pub use catalog::{CATALOGS, Entry, Parameter, catalog};
 pub use describe::{Description, FlowDescription, LinkDescription};
-pub use error::{Hint, Problem, ScenarioError};
+pub use error::{Hint, Problem};
 pub use fuzz::fuzz;
 pub use json_schema::document_schema;
 pub use keys::{KeyInfo, keys};
+pub use mistakes::{Mistake, ScenarioError, printable};
 pub use schema::Document;
 pub use traces::ReadFile;
 
 use crate::luck::Luck;
 use crate::sim::Plan;
+use mistakes::{Misfit, Misfits};
 use topology::Network;
 use tree::Node;
 
@@ -60,7 +65,7 @@ impl Scenario {
     /// Reads TOML. `source` is the file's name in messages; `sets` are applied as by `--set`, in order.
     ///
     /// # Errors
-    /// The first mistake, with its place.
+    /// Every mistake, with its place.
     pub fn from_toml<S: AsRef<str>>(text: &str, source: &str, sets: &[S]) -> Result<Self, ScenarioError> {
         Self::from_tree(parse::toml(text, source)?, source, sets, None)
     }
@@ -68,7 +73,7 @@ impl Scenario {
     /// Reads TOML that may name trace files, whose text comes from `read_file`.
     ///
     /// # Errors
-    /// The first mistake, with its place.
+    /// Every mistake, with its place.
     pub fn from_toml_with<S: AsRef<str>>(
         text: &str,
         source: &str,
@@ -81,7 +86,7 @@ impl Scenario {
     /// Reads the same tree from JSON.
     ///
     /// # Errors
-    /// The first mistake, with its place.
+    /// Every mistake, with its place.
     pub fn from_json<S: AsRef<str>>(text: &str, source: &str, sets: &[S]) -> Result<Self, ScenarioError> {
         Self::from_tree(parse::json(text, source)?, source, sets, None)
     }
@@ -89,7 +94,7 @@ impl Scenario {
     /// Reads JSON that may name trace files, whose text comes from `read_file`.
     ///
     /// # Errors
-    /// The first mistake, with its place.
+    /// Every mistake, with its place.
     pub fn from_json_with<S: AsRef<str>>(
         text: &str,
         source: &str,
@@ -102,7 +107,7 @@ impl Scenario {
     /// This scenario with some keys changed.
     ///
     /// # Errors
-    /// The first mistake.
+    /// Every mistake.
     pub fn with_sets<S: AsRef<str>>(&self, sets: &[S]) -> Result<Self, ScenarioError> {
         Self::from_tree(self.tree.clone(), &self.source, sets, None)
     }
@@ -110,7 +115,7 @@ impl Scenario {
     /// This scenario with some keys changed, among them maybe names of trace files.
     ///
     /// # Errors
-    /// The first mistake.
+    /// Every mistake.
     pub fn with_sets_and<S: AsRef<str>>(&self, sets: &[S], read_file: ReadFile<'_>) -> Result<Self, ScenarioError> {
         Self::from_tree(self.tree.clone(), &self.source, sets, Some(read_file))
     }
@@ -128,25 +133,36 @@ impl Scenario {
     ) -> Result<Self, ScenarioError> {
         let empty = matches!(&tree.value, tree::Value::Table(entries) if entries.is_empty());
         if empty && sets.is_empty() {
-            return Err(ScenarioError::new(source, tree::Origin::File, String::new(), Problem::Empty));
+            return Err(Mistake::new(source, tree::Origin::File, String::new(), Problem::Empty).into());
         }
         shorthand::expand(&mut tree);
-        for set in sets {
-            sets::apply(&mut tree, set.as_ref())?;
-        }
-        let place = |tree: &Node, (path, problem): (Vec<String>, Problem)| {
-            let path = written(tree, path);
-            ScenarioError::new(source, tree.origin_of(&path), shown(tree, &path), problem)
+        let of_sets = sets.iter().filter_map(|set| sets::apply(&mut tree, set.as_ref()).err());
+        let of_sets: Vec<Mistake> = of_sets.collect();
+        let place = |(path, problem): Misfit| {
+            let path = written(&tree, path);
+            Mistake::new(source, tree.origin_of(&path), shown(&tree, &path), problem)
         };
-        conform::conform(&tree).map_err(|misfit| place(&tree, misfit))?;
-        traffic::check_keys(&tree).map_err(|misfit| place(&tree, misfit))?;
-        if let Some(read_file) = read_file {
-            tree = traces::read(&tree, read_file).map_err(|misfit| place(&tree, misfit))?;
+        let mut misfits = conform::conform(&tree);
+        traffic::check_keys(&tree, &mut misfits);
+        let full = match read_file {
+            Some(read_file) => traces::read(&tree, read_file, &mut misfits),
+            None => tree.clone(),
+        };
+        let checked = if misfits.is_empty() {
+            check(&full)
+        } else {
+            misfits.extend_beside(partial::misfits_beside(&full, &misfits));
+            Err(misfits)
+        };
+        match checked {
+            Ok((document, network)) if of_sets.is_empty() => {
+                Ok(Scenario { source: source.to_owned(), tree: full, document, network })
+            }
+            checked => {
+                let misfits = checked.err().unwrap_or_default();
+                Err(misfits.into_error(of_sets, place).expect("invariant: there is a mistake"))
+            }
         }
-        let internal = |message| place(&tree, (Vec::new(), Problem::Internal { message }));
-        let document = resolve::resolve(&tree).map_err(internal)?;
-        let network = validate::validate(&document).map_err(|misfit| place(&tree, misfit))?;
-        Ok(Scenario { source: source.to_owned(), tree, document, network })
     }
 
     /// The resolved document.
@@ -188,12 +204,28 @@ impl Scenario {
     ///
     /// Where nothing is random it is the same for all of them: not even the order of simultaneous events differs.
     pub fn plan(&self, seed: Option<u64>, replicate: u64) -> Plan {
+        self.plan_of_first(u32::MAX, seed, replicate)
+    }
+
+    /// The same with the first `most` flows of each group.
+    fn plan_of_first(&self, most: u32, seed: Option<u64>, replicate: u64) -> Plan {
         let luck = match self.is_random() {
             true => Luck::new(seed.unwrap_or(self.document.seed), replicate),
             false => Luck::new(0, 0),
         };
-        compile::compile(&self.document, &self.network, luck)
+        compile::compile(&self.document, &self.network, luck, most)
     }
+}
+
+/// The document of a tree that conforms to the schema, and its network.
+fn check(tree: &Node) -> Result<(Document, Network), Misfits> {
+    let document = resolve::resolve(tree).map_err(|message| {
+        let mut misfits = Misfits::default();
+        misfits.push(Vec::new(), Problem::Internal { message });
+        misfits
+    })?;
+    let network = validate::validate(&document)?;
+    Ok((document, network))
 }
 
 /// The path of the key that was written: a flow may have a value from `[transport]`.

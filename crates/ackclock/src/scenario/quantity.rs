@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::error::Problem;
-use crate::units::{Duration, ParseQuantityError, Rate, parse_bytes, parse_duration, parse_rate};
+use crate::units::{Duration, ParseQuantityError, Rate, parse_bytes, parse_duration, parse_rate, with_a_point};
 
 /// The key of the JSON Schema under which the name of a quantity stands.
 pub const SCHEMA_KEY: &str = "x-quantity";
@@ -118,16 +118,25 @@ impl Quantity for Limit {
             what: Self::NAME,
             expected: "\"100 packets\", \"64 kB\" or \"0.5 BDP\"",
         };
+        if let Some(instead) = with_a_point(text.trim()) {
+            return Err(ParseQuantityError::Comma { text: text.to_owned(), instead }.into());
+        }
         if let Some(number) = before_unit(text, &["packets", "packet"]) {
-            let packets: u32 = number.parse().map_err(|_| bad())?;
-            return Ok(Limit::Packets(packets));
+            return match number.parse::<u128>() {
+                Ok(packets) => match u32::try_from(packets) {
+                    Ok(packets) => Ok(Limit::Packets(packets)),
+                    Err(_) => Err(too_large(text, &format!("{} packets", u32::MAX))),
+                },
+                Err(_) => Err(bad()),
+            };
         }
         if let Some(number) = before_unit(text, &["BDP"]) {
-            let factor: f64 = number.parse().map_err(|_| bad())?;
-            // Also refuses NaN.
-            return if (0.0..=MOST_BDP).contains(&factor) { Ok(Limit::Bdp(factor)) } else { Err(bad()) };
+            return factor(number, MOST_BDP).map(Limit::Bdp).map_err(|large| match large {
+                true => too_large(text, &format!("{MOST_BDP} BDP")),
+                false => bad(),
+            });
         }
-        parse_bytes(text).map(Limit::Bytes).map_err(|_| bad())
+        parse_bytes(text).map(Limit::Bytes).map_err(|error| unless_explained(error, bad))
     }
 }
 
@@ -165,11 +174,16 @@ impl Quantity for SendJitter {
     fn parse(text: &str) -> Result<Self, Problem> {
         const MOST_PACKETS: f64 = 1e6;
         let bad = || Problem::BadText { text: text.to_owned(), what: Self::NAME, expected: "\"1 packet\" or \"1 ms\"" };
-        if let Some(number) = before_unit(text, &["packets", "packet"]) {
-            let packets: f64 = number.parse().map_err(|_| bad())?;
-            return if (0.0..=MOST_PACKETS).contains(&packets) { Ok(SendJitter::Packets(packets)) } else { Err(bad()) };
+        if let Some(instead) = with_a_point(text.trim()) {
+            return Err(ParseQuantityError::Comma { text: text.to_owned(), instead }.into());
         }
-        parse_duration(text).map(SendJitter::Time).map_err(|_| bad())
+        if let Some(number) = before_unit(text, &["packets", "packet"]) {
+            return factor(number, MOST_PACKETS).map(SendJitter::Packets).map_err(|large| match large {
+                true => too_large(text, &format!("{MOST_PACKETS} packets")),
+                false => bad(),
+            });
+        }
+        parse_duration(text).map(SendJitter::Time).map_err(|error| unless_explained(error, bad))
     }
 }
 
@@ -209,7 +223,10 @@ impl Quantity for Interval {
             "none" => Ok(Interval::None),
             length => match parse_duration(length) {
                 Ok(length) if !length.is_zero() => Ok(Interval::Every(length)),
-                _ => Err(bad()),
+                Ok(_) => {
+                    Err(Problem::OutOfRange { value: text.to_owned(), expected: "above zero, or \"none\"".to_owned() })
+                }
+                Err(error) => Err(unless_explained(error, bad)),
             },
         }
     }
@@ -228,6 +245,25 @@ impl fmt::Display for Interval {
 /// The number in front of one of `units`, if one of them ends the text.
 fn before_unit<'a>(text: &'a str, units: &[&str]) -> Option<&'a str> {
     units.iter().find_map(|unit| text.trim().strip_suffix(unit)).map(str::trim_end)
+}
+
+/// A number from 0 to `most`; the error is true for one above it.
+fn factor(text: &str, most: f64) -> Result<f64, bool> {
+    let number: f64 = text.parse().map_err(|_| false)?;
+    // Also refuses NaN.
+    if (0.0..=most).contains(&number) { Ok(number) } else { Err(number > most) }
+}
+
+fn too_large(text: &str, limit: &str) -> Problem {
+    Problem::OutOfRange { value: text.to_owned(), expected: format!("at most {limit}") }
+}
+
+/// What is wrong with a quantity that has words beside it: `otherwise` unless the number itself is.
+fn unless_explained(error: ParseQuantityError, otherwise: impl FnOnce() -> Problem) -> Problem {
+    match error {
+        ParseQuantityError::Comma { .. } | ParseQuantityError::TooLarge { .. } => error.into(),
+        _ => otherwise(),
+    }
 }
 
 /// The spelling from which the same value is read again.
@@ -327,6 +363,24 @@ mod tests {
             let expected = "is not a queue limit; write \"100 packets\", \"64 kB\" or \"0.5 BDP\"";
             assert_eq!(message, format!("\"{wrong}\" {expected}"));
         }
+    }
+
+    #[test]
+    fn what_is_too_large_is_called_so() {
+        let of_limit = |text| Limit::parse(text).unwrap_err().to_string();
+        assert_eq!(of_limit("1e9 BDP"), "1e9 BDP is out of range; must be at most 1000000 BDP");
+        assert_eq!(of_limit("inf BDP"), "inf BDP is out of range; must be at most 1000000 BDP");
+        assert_eq!(
+            of_limit("5000000000 packets"),
+            "5000000000 packets is out of range; must be at most 4294967295 packets"
+        );
+        assert_eq!(of_limit("1e9 GB"), "\"1e9 GB\" is too large for a size; at most 1000000 GB");
+        assert!(of_limit("0,5 BDP").ends_with("write for example \"0.5 BDP\""));
+        let of_jitter = |text| SendJitter::parse(text).unwrap_err().to_string();
+        assert_eq!(of_jitter("1e7 packets"), "1e7 packets is out of range; must be at most 1000000 packets");
+        let of_interval = |text| Interval::parse(text).unwrap_err().to_string();
+        assert_eq!(of_interval("0 s"), "0 s is out of range; must be above zero, or \"none\"");
+        assert!(of_interval("0,1 s").ends_with("write for example \"0.1 s\""));
     }
 
     #[test]

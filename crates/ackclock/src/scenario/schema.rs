@@ -28,7 +28,7 @@ pub struct Document {
     /// Version of the schema: 1.
     #[schemars(range(min = 1, max = 1))]
     pub schema: u32,
-    /// Name of the scenario; results do not depend on it.
+    /// Name of the scenario, up to 200 characters, none of them a control character; results do not depend on it.
     #[serde(default = "default_name")]
     pub name: String,
     /// Length of the run.
@@ -72,9 +72,9 @@ pub struct Flow {
     #[serde(default)]
     #[schemars(transform = without_default)]
     pub name: String,
-    /// How many flows.
+    /// How many flows: 1 to 1000000, of all groups together.
     #[serde(default = "default_count")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub count: u32,
     /// Congestion control: the name of an algorithm, or a table with its `kind` and parameters. Every flow but those of datagrams has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,10 +184,10 @@ pub struct TransportKeys {
     pub header: Size,
     /// What the link layer adds to every packet (Ethernet: 38 B).
     pub framing: Size,
-    /// Window at the start, in segments.
-    #[schemars(range(min = 1))]
+    /// Window at the start, in segments: 1 to 16777216.
+    #[schemars(range(min = 1, max = 16_777_216))]
     pub initial_window: u32,
-    /// Segments that the receiver's window allows, or "none".
+    /// Segments that the receiver's window allows, 1 to 16777216, or "none".
     pub max_window: MaxWindow,
     /// Lower bound of the retransmission timeout.
     pub min_rto: Duration,
@@ -203,7 +203,7 @@ pub struct TransportKeys {
     pub delayed_ack: DelayedAck,
     /// Which segments' ACKs wait: those of new data in order (RFC 5681 §4.2), of a copy of the last segment, too, or of all that fill part of a gap, too.
     pub delayed_ack_for: DelayedAckFor,
-    /// Segments that one ACK or timeout sends at most, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
+    /// Segments that one ACK or timeout sends at most, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
     pub max_burst: MaxWindow,
     /// RFC 3042: new data on the first two duplicate ACKs.
     pub limited_transmit: bool,
@@ -371,7 +371,7 @@ pub enum CutWindowName {
 #[serde(untagged)]
 pub enum MaxWindow {
     /// So many segments.
-    Segments(#[schemars(range(min = 1))] u32),
+    Segments(#[schemars(range(min = 1, max = 16_777_216))] u32),
     /// No bound.
     Word(NoneWord),
 }
@@ -431,11 +431,11 @@ impl TransportKeys {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SamplingKeys {
-    /// Time between two samples, "auto" for a thousandth of the run, or "none".
+    /// Time between two samples, "auto" for a thousandth of the run, or "none". A run has at most 10000000 rows of samples.
     pub interval: Interval,
     /// How many flows are sampled, in the order of declaration; counters are kept for all.
     pub flows: u32,
-    /// Whether every packet is written down at every link, and every change of a window.
+    /// Whether every packet is written down at every link, and every change of a window; at most 50000000 packets at the bottleneck.
     pub packets: bool,
 }
 

@@ -1,8 +1,9 @@
-//! `--set a.b=c`: one key of the full form, replaced.
+//! `a.b=c`, as of `--set`: one key of the full form, replaced.
 
 use std::sync::Arc;
 
-use super::error::{Hint, Problem, ScenarioError};
+use super::error::{Hint, Problem};
+use super::mistakes::Mistake;
 use super::parse;
 use super::shorthand::expand;
 use super::tree::{Node, Origin, Value};
@@ -10,16 +11,16 @@ use super::tree::{Node, Origin, Value};
 /// More keys below each other than any document has.
 const DEEPEST: usize = 16;
 
-/// Applies one `--set` to a document in its full form, and brings the result into its full form.
+/// Applies one change to a document in its full form, and brings the result into its full form.
 ///
 /// The value is read as TOML, and taken as a string where it is none. Tables on the way are made if they are
 /// not there; items of lists are found by index or by name. A new `kind` drops the parameters of the old one.
 ///
 /// # Errors
 /// A text without `=`, an item that is not there, a key below a plain value.
-pub fn apply(root: &mut Node, text: &str) -> Result<(), ScenarioError> {
+pub fn apply(root: &mut Node, text: &str) -> Result<(), Mistake> {
     let origin = Origin::Set(Arc::from(text));
-    let error = |path: &[&str], problem| Err(ScenarioError::new("", origin.clone(), path.join("."), problem));
+    let error = |path: &[&str], problem| Err(Mistake::new("", origin.clone(), path.join("."), problem));
     let Some((path, value)) = text.split_once('=') else { return error(&[], Problem::SetSyntax) };
     let path: Vec<&str> = path.trim().split('.').collect();
     if path.len() > DEEPEST || path.iter().any(|segment| segment.is_empty()) {
@@ -129,11 +130,11 @@ mod tests {
     fn what_cannot_be_set_is_an_error() {
         let message = |set: &str| apply(&mut tree(), set).unwrap_err().to_string();
         let syntax = "write KEY=VALUE, for example topology.rate=\"10 Mbit/s\"";
-        assert_eq!(message("seed"), format!("--set seed: {syntax}"));
-        assert_eq!(message("=1"), format!("--set =1: {syntax}"));
-        assert_eq!(message("a..b=1"), format!("--set a..b=1: {syntax}"));
-        assert_eq!(message("flows.2.count=1"), "--set flows.2.count=1: flows: no item \"2\"; use one of a, b");
-        assert_eq!(message("flows.c.count=1"), "--set flows.c.count=1: flows: no item \"c\"; use one of a, b");
-        assert_eq!(message("rate.x=1"), "--set rate.x=1: rate: \"1 Mbit/s\" has no keys below it");
+        assert_eq!(message("seed"), format!("set seed: {syntax}"));
+        assert_eq!(message("=1"), format!("set =1: {syntax}"));
+        assert_eq!(message("a..b=1"), format!("set a..b=1: {syntax}"));
+        assert_eq!(message("flows.2.count=1"), "set flows.2.count=1: flows: no item \"2\"; use one of a, b");
+        assert_eq!(message("flows.c.count=1"), "set flows.c.count=1: flows: no item \"c\"; use one of a, b");
+        assert_eq!(message("rate.x=1"), "set rate.x=1: rate: \"1 Mbit/s\" has no keys below it");
     }
 }

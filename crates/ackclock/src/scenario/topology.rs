@@ -3,10 +3,12 @@
 //! A dumbbell is the link `bottleneck` with access links, a parking lot the links `hop1`, `hop2` and so on. A link `x` of the document is two directed ones,
 //! `x` and `x.reverse`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::error::{Hint, Problem};
 use super::impairments::Impairments;
+use super::mistakes::Misfits;
 use super::network::{Access, Dumbbell, Link, ParkingLot, Queue, Topology};
 use super::schema::{Document, Flow};
 use super::variation::Varies;
@@ -50,7 +52,7 @@ pub struct DirectedLink {
 }
 
 /// The way of a group of flows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Route {
     /// Shared links that data crosses.
     pub forward: Arc<[usize]>,
@@ -62,18 +64,18 @@ pub struct Route {
     pub mean_rtt: Duration,
 }
 
-/// A problem and the path of the key that has it.
-type Misfit = (Vec<String>, Problem);
-
 impl Network {
-    /// The network of a document.
-    ///
-    /// # Errors
-    /// No network or two, paths that lead nowhere, RTTs that cannot be.
-    pub fn build(document: &Document) -> Result<Self, Misfit> {
+    /// The network of a document; none if there is none, or two. Adds to `misfits` what is wrong: paths that lead
+    /// nowhere, RTTs that cannot be. A flow with such a path has an empty one.
+    pub fn build(document: &Document, misfits: &mut Misfits) -> Option<Self> {
         let (links, access) = match (&document.topology, document.links.is_empty()) {
-            (None, true) => return Err((Vec::new(), Problem::NoNetwork)),
-            (Some(_), false) => return Err((path(&["links"]), Problem::TwoNetworks)),
+            (None, true) => {
+                misfits.push(Vec::new(), Problem::NoNetwork);
+                return None;
+            }
+            (Some(_), false) => {
+                return misfits.check("links", Err(Problem::TwoNetworks));
+            }
             (Some(Topology::Dumbbell(dumbbell)), true) => {
                 (shared_link(BOTTLENECK, dumbbell).into(), dumbbell.access.clone())
             }
@@ -85,14 +87,17 @@ impl Network {
         };
         let is_chain = matches!(document.topology, Some(Topology::ParkingLot(_)));
         let mut network = Network { links, access, is_chain, routes: Vec::new(), bottleneck: 0 };
-        for (index, flow) in document.flows.iter().enumerate() {
-            let route = network
-                .route(flow)
-                .map_err(|(key, problem)| (vec!["flows".to_owned(), index.to_string(), key.to_owned()], problem))?;
-            network.routes.push(route);
-        }
+        let by_name = network.links.iter().enumerate().map(|(index, link)| (link.name.as_str(), index)).collect();
+        let route = |(index, flow): (usize, &Flow)| match network.route(flow, &by_name) {
+            Ok(route) => route,
+            Err((key, problem)) => {
+                misfits.check(&format!("flows.{index}.{key}"), Err::<(), _>(problem));
+                Route::default()
+            }
+        };
+        network.routes = document.flows.iter().enumerate().map(route).collect();
         network.bottleneck = network.find_bottleneck(&document.flows);
-        Ok(network)
+        Some(network)
     }
 
     /// Shared links by name, and the access links as one, with their queues and what goes wrong behind them.
@@ -112,9 +117,9 @@ impl Network {
         }
     }
 
-    fn route(&self, flow: &Flow) -> Result<Route, (&'static str, Problem)> {
+    fn route(&self, flow: &Flow, by_name: &BTreeMap<&str, usize>) -> Result<Route, (&'static str, Problem)> {
         let forward = match &flow.path {
-            Some(names) => self.walk(names).map_err(|problem| ("path", problem))?,
+            Some(names) => self.walk(names, by_name).map_err(|problem| ("path", problem))?,
             None if self.is_chain || self.links.len() == 2 => (0..self.links.len()).step_by(2).collect(),
             None => return Err(("path", Problem::NoPath { example: self.links[0].name.clone() })),
         };
@@ -125,7 +130,7 @@ impl Network {
         }
         // A link and its reverse are neighbours.
         let reverse = match &flow.reverse_path {
-            Some(names) => self.walk(names).map_err(|problem| ("reverse_path", problem))?,
+            Some(names) => self.walk(names, by_name).map_err(|problem| ("reverse_path", problem))?,
             None => forward.iter().rev().map(|link| link ^ 1).collect(),
         };
         let shared = forward.iter().chain(&reverse).map(|link| self.links[*link].delay);
@@ -141,19 +146,25 @@ impl Network {
         Ok(Route { forward: forward.into(), reverse: reverse.into(), path_rtt, mean_rtt })
     }
 
-    fn walk(&self, names: &[String]) -> Result<Vec<usize>, Problem> {
+    fn walk(&self, names: &[String], by_name: &BTreeMap<&str, usize>) -> Result<Vec<usize>, Problem> {
         let mut way = Vec::with_capacity(names.len());
+        let mut crossed = BTreeMap::new();
         for name in names {
-            let Some(index) = self.links.iter().position(|link| link.name == *name) else {
+            let Some(index) = by_name.get(name.as_str()).copied() else {
                 let known = self.links.iter().map(|link| link.name.as_str());
                 let known: Vec<&str> = known.filter(|name| !name.ends_with(REVERSE)).collect();
                 let hint = Hint::for_name(name, known);
                 return Err(Problem::UnknownName { what: "link", name: name.clone(), hint });
             };
-            if way.contains(&index) || way.contains(&(index ^ 1)) {
-                return Err(Problem::PathLoop { link: name.clone() });
+            // A link and its reverse are neighbours.
+            match crossed.insert(index / 2, index) {
+                None => way.push(index),
+                Some(before) if before == index => return Err(Problem::PathLoop { link: name.clone() }),
+                Some(before) => {
+                    let first = self.links[before].name.clone();
+                    return Err(Problem::PathBothWays { first, second: name.clone() });
+                }
             }
-            way.push(index);
         }
         if way.is_empty() {
             return Err(Problem::WrongLength { expected: "at least 1".to_owned(), found: 0 });
@@ -217,10 +228,6 @@ fn checked_sum(delays: impl IntoIterator<Item = Duration>) -> Result<Duration, P
         return Err(Problem::RttTooLong { seconds: nanos as f64 / 1e9, limit: LONGEST });
     }
     Ok(Duration::from_nanos(nanos as u64))
-}
-
-fn path(segments: &[&str]) -> Vec<String> {
-    segments.iter().map(|segment| (*segment).to_owned()).collect()
 }
 
 #[cfg(test)]

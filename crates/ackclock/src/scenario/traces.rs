@@ -1,62 +1,61 @@
 //! Trace files: what they say becomes part of the scenario, which then needs no file.
 
-use super::conform::Misfit;
 use super::error::Problem;
+use super::mistakes::Misfits;
 use super::tree::{Node, Origin, Value};
-use super::variation::check_trace;
+use super::variation::{MOST_OPPORTUNITIES, check_trace};
 
 /// Gives the text of a file by the name that the scenario has for it, or says in words why not.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// More opportunities than anybody looks at: an hour at 6.7 Mbit/s.
-const MOST_LINES: usize = 2_000_000;
-
-/// Puts the lines of every trace file that a document names in the place of its name.
-///
-/// # Errors
-/// A file that cannot be read, a line that is no number, times that fall; with file and line.
-pub fn read(root: &Node, read_file: ReadFile<'_>) -> Result<Node, Misfit> {
+/// Puts the lines of every trace file that a document names in the place of its name. Adds to `misfits` files that
+/// cannot be read, lines that are no number and times that fall, with file and line.
+pub fn read(root: &Node, read_file: ReadFile<'_>, misfits: &mut Misfits) -> Node {
     let mut root = root.clone();
-    read_below(&mut root, &mut Vec::new(), read_file)?;
-    Ok(root)
+    read_below(&mut root, &mut Vec::new(), read_file, misfits);
+    root
 }
 
-fn read_below(node: &mut Node, path: &mut Vec<String>, read_file: ReadFile<'_>) -> Result<(), Misfit> {
+fn read_below(node: &mut Node, path: &mut Vec<String>, read_file: ReadFile<'_>, misfits: &mut Misfits) {
     let is_trace = node.get("kind").and_then(Node::as_text) == Some("trace");
+    let mut below = |key: String, node: &mut Node| {
+        path.push(key);
+        read_below(node, path, read_file, misfits);
+        path.pop();
+    };
     match &mut node.value {
         Value::Table(entries) if is_trace => {
             let named = entries.iter().position(|(key, value)| key == "file" && value.as_text().is_some());
-            let Some(index) = named else { return Ok(()) };
-            path.push("file".to_owned());
-            let misfit = |problem| (path.clone(), problem);
-            if entries.iter().any(|(key, _)| key == "milliseconds") {
-                return Err(misfit(Problem::TwoTraces));
+            let Some(index) = named else { return };
+            let is_listed = entries.iter().any(|(key, _)| key == "milliseconds");
+            let name = entries[index].1.as_text().unwrap_or_default();
+            match if is_listed { Err(Problem::TwoTraces) } else { milliseconds(name, read_file) } {
+                Ok(list) => {
+                    let (_, file) = entries.swap_remove(index);
+                    entries.push(("milliseconds".to_owned(), Node::new(list, file.origin)));
+                }
+                Err(problem) => {
+                    path.push("file".to_owned());
+                    misfits.push(path.clone(), problem);
+                    path.pop();
+                }
             }
-            let (_, file) = entries.swap_remove(index);
-            let name = file.as_text().unwrap_or_default();
-            let message = |message| Problem::TraceFile { file: name.to_owned(), message };
-            let text = read_file(name).map_err(|reason| misfit(message(reason)))?;
-            let milliseconds = parse(&text).map_err(|(line, problem)| misfit(message(in_line(line, &problem))))?;
-            let item = |millis: u64| Node::new(Value::Integer(i128::from(millis)), Origin::Default);
-            let list = Value::Array(milliseconds.into_iter().map(item).collect());
-            entries.push(("milliseconds".to_owned(), Node::new(list, file.origin.clone())));
-            path.pop();
-            Ok(())
         }
-        Value::Table(entries) => entries.iter_mut().try_for_each(|(key, value)| {
-            path.push(key.clone());
-            read_below(value, path, read_file)?;
-            path.pop();
-            Ok(())
-        }),
-        Value::Array(items) => items.iter_mut().enumerate().try_for_each(|(index, item)| {
-            path.push(index.to_string());
-            read_below(item, path, read_file)?;
-            path.pop();
-            Ok(())
-        }),
-        _ => Ok(()),
+        Value::Table(entries) => entries.iter_mut().for_each(|(key, value)| below(key.clone(), value)),
+        Value::Array(items) => {
+            items.iter_mut().enumerate().for_each(|(index, item)| below(index.to_string(), item));
+        }
+        _ => {}
     }
+}
+
+/// The list that a file holds.
+fn milliseconds(name: &str, read_file: ReadFile<'_>) -> Result<Value, Problem> {
+    let wrong = |message| Problem::TraceFile { file: name.to_owned(), message };
+    let text = read_file(name).map_err(wrong)?;
+    let milliseconds = parse(&text).map_err(|(line, problem)| wrong(in_line(line, &problem)))?;
+    let item = |millis: u64| Node::new(Value::Integer(i128::from(millis)), Origin::Default);
+    Ok(Value::Array(milliseconds.into_iter().map(item).collect()))
 }
 
 fn in_line(line: usize, problem: &Problem) -> String {
@@ -67,9 +66,8 @@ fn in_line(line: usize, problem: &Problem) -> String {
 fn parse(text: &str) -> Result<Vec<u64>, (usize, Problem)> {
     let mut milliseconds = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        if index == MOST_LINES {
-            let expected = format!("at most {MOST_LINES}");
-            return Err((index + 1, Problem::OutOfRange { value: "a line more".to_owned(), expected }));
+        if index == MOST_OPPORTUNITIES {
+            return Err((index + 1, Problem::TraceTooLong { limit: MOST_OPPORTUNITIES }));
         }
         let found = Node::new(Value::Text(line.to_owned()), Origin::File).in_words();
         let wrong = || Problem::WrongType { expected: "a whole number of milliseconds".to_owned(), found };
@@ -119,8 +117,9 @@ mod tests {
         assert_eq!(message(Ok("1\n-2\n")), format!("{place}: line 2: {number} \"-2\""));
         let falls = "is out of range; must be at least 5: times of a trace do not fall";
         assert_eq!(message(Ok("5\n4\n")), format!("{place}: line 2: 4 {falls}"));
-        let empty = "is out of range; must be at least one opportunity, and not all of them at 0";
-        assert_eq!(message(Ok("")), format!("{place}: line 1: a trace of 0 {empty}"));
+        let empty = "the trace is empty; write at least one millisecond in which a packet can leave";
+        assert_eq!(message(Ok("")), format!("{place}: line 1: {empty}"));
+        assert!(message(Ok("0\n0\n")).starts_with(&format!("{place}: line 2: the trace takes no time")));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::distribution::{Sizes, Times};
 use super::error::Problem;
 use super::json_schema::{document_schema, without_default};
+use super::mistakes::Misfits;
 use super::quantity::Size;
 use super::schema::Flow;
 use super::shorthand::Shorthand;
@@ -35,7 +36,7 @@ pub enum TrafficKeys {
     },
     /// Transfers that arrive as a Poisson process, whatever becomes of those before; the group's count is the number of transfers at one time.
     Arrivals {
-        /// Mean time between two arrivals, of the whole group.
+        /// Mean time between two arrivals, of the whole group; a run may expect 10000000 of them.
         every: Duration,
         /// Another mean that takes turns with it.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,8 +212,9 @@ impl TrafficKeys {
                 at("on", on.check().and_then(|()| positive(on.mean())))?;
                 at("off", off.check())
             }
-            TrafficKeys::Rtp { interval, deadline, .. } => {
+            TrafficKeys::Rtp { rate, packet, interval, deadline } => {
                 at("interval", positive(*interval))?;
+                at("interval", short_frame(*rate, *packet, *interval))?;
                 at("deadline", positive(*deadline))
             }
         }
@@ -328,6 +330,17 @@ fn positive(length: Duration) -> Result<(), Problem> {
     Ok(())
 }
 
+/// A frame is sent at once, and waits as a whole.
+fn short_frame(rate: Rate, packet: Size, interval: Duration) -> Result<(), Problem> {
+    const MOST_DATAGRAMS: u64 = 1_000_000;
+    let datagrams = rate.bytes_in_floor(interval) / packet.0.max(1);
+    if datagrams > MOST_DATAGRAMS {
+        let value = format!("a frame of {datagrams} datagrams");
+        return Err(Problem::OutOfRange { value, expected: format!("at most {MOST_DATAGRAMS} datagrams") });
+    }
+    Ok(())
+}
+
 /// True for a flow of a tree whose traffic consists of datagrams.
 pub fn is_datagrams(flow: &Node) -> bool {
     let kind = flow.get("traffic").and_then(|traffic| traffic.get("kind")).and_then(Node::as_text);
@@ -341,17 +354,13 @@ pub fn keys_of_tcp() -> impl Iterator<Item = &'static str> {
     ["cc", "recovery", "reverse_path"].into_iter().chain(transport.map(String::as_str))
 }
 
-/// Checks that no flow of datagrams has keys that it cannot have.
-///
-/// # Errors
-/// The first such key.
-pub fn check_keys(root: &Node) -> Result<(), (Vec<String>, Problem)> {
+/// Adds the keys of flows of datagrams that these cannot have.
+pub fn check_keys(root: &Node, misfits: &mut Misfits) {
     let flows = root.get("flows").map(Node::items).unwrap_or_default();
     for (index, flow) in flows.iter().enumerate().filter(|(_, flow)| is_datagrams(flow)) {
         let written = |key: &&str| flow.get(key).is_some_and(|node| node.origin != Origin::Default);
-        if let Some(key) = keys_of_tcp().find(written) {
-            return Err((vec!["flows".to_owned(), index.to_string(), key.to_owned()], Problem::NotOfDatagrams));
+        for key in keys_of_tcp().filter(written) {
+            misfits.push(vec!["flows".to_owned(), index.to_string(), key.to_owned()], Problem::NotOfDatagrams);
         }
     }
-    Ok(())
 }

@@ -9,7 +9,7 @@ pub enum Origin {
     File,
     /// In the file, at this line, counted from 1.
     Line(u32),
-    /// In this `--set`.
+    /// In this change of a key, `KEY=VALUE`.
     Set(Arc<str>),
     /// Nowhere: a default.
     Default,
@@ -31,10 +31,12 @@ pub enum Value {
     Bool(bool),
     /// A whole number.
     Integer(i128),
-    /// Any other number; finite.
+    /// Any other number.
     Float(f64),
     /// A string.
     Text(String),
+    /// A date or a time of TOML, which no key takes.
+    Date(String),
     /// A list.
     Array(Vec<Node>),
     /// Keys with their values, in the order in which they were written; no key twice.
@@ -107,6 +109,7 @@ impl Node {
             Value::Float(number) => format!("the number {number}"),
             Value::Text(text) if text.chars().count() <= LONGEST => format!("\"{text}\""),
             Value::Text(text) => format!("\"{}...\"", text.chars().take(LONGEST).collect::<String>()),
+            Value::Date(date) => format!("the date {date}"),
             Value::Array(_) => "a list".to_owned(),
             Value::Table(_) => "a table".to_owned(),
         }
@@ -119,7 +122,7 @@ impl Node {
             Value::Bool(flag) => Json::Bool(*flag),
             Value::Integer(number) => Number::from_i128(*number).map_or(Json::Null, Json::Number),
             Value::Float(number) => Number::from_f64(*number).map_or(Json::Null, Json::Number),
-            Value::Text(text) => Json::String(text.clone()),
+            Value::Text(text) | Value::Date(text) => Json::String(text.clone()),
             Value::Array(items) => Json::Array(items.iter().map(Node::to_json).collect()),
             Value::Table(entries) => {
                 Json::Object(entries.iter().map(|(key, node)| (key.clone(), node.to_json())).collect())

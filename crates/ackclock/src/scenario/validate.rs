@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::compile::check_links;
+use super::amounts::amounts;
+use super::compile::{check_queues, check_variations};
 use super::error::Problem;
 use super::impairments::Loss;
+use super::mistakes::Misfits;
 use super::network::Queue;
 use super::quantity::{Interval, Limit, SendJitter, Size};
 use super::schema::{Document, Draw, Flow};
@@ -15,51 +17,63 @@ use crate::units::{Duration, Rate};
 const MOST_FLOWS: u64 = 1_000_000;
 /// More (flow, link) pairs than a plan can hold in memory.
 const MOST_HOPS: u64 = 20_000_000;
-/// More rows than a store should hold.
-const MOST_ROWS: u64 = 10_000_000;
-
-/// A problem and the path of the key that has it.
-type Misfit = (Vec<String>, Problem);
 
 /// Checks the keys against each other.
 ///
 /// # Errors
-/// The first thing that does not fit.
-pub fn validate(document: &Document) -> Result<Network, Misfit> {
-    at("duration", positive(document.duration))?;
-    if document.warmup >= document.duration {
-        let (warmup, duration) = (document.warmup, document.duration);
-        return fail(&["warmup"], Problem::WarmupTooLong { warmup, duration });
+/// Everything that does not fit, as far as it can be told apart.
+pub fn validate(document: &Document) -> Result<Network, Misfits> {
+    let mut misfits = keys_alone(document);
+    let network = Network::build(document, &mut misfits);
+    if let Some(network) = &network {
+        losses(document, network, &mut misfits);
+        limits(document, network, &mut misfits);
+        check_variations(document, network, &mut misfits);
+        // The rest depends on who crosses what.
+        if misfits.is_empty() {
+            misfits.check("flows", hops(document, network));
+            check_queues(document, network, &mut misfits);
+            jitters(document, network, &mut misfits);
+            amounts(document, network, &mut misfits);
+        }
     }
-    names(document)?;
+    match network {
+        Some(network) if misfits.is_empty() => Ok(network),
+        _ => Err(misfits),
+    }
+}
+
+/// What can be said of a document without knowing the network.
+pub fn keys_alone(document: &Document) -> Misfits {
+    let mut misfits = Misfits::default();
+    misfits.check("name", title(&document.name));
+    misfits.check("duration", positive(document.duration));
+    if document.warmup >= document.duration && !document.duration.is_zero() {
+        let (warmup, duration) = (document.warmup, document.duration);
+        misfits.check("warmup", Err::<(), _>(Problem::WarmupTooLong { warmup, duration }));
+    }
+    names(document, &mut misfits);
     let count: u64 = document.flows.iter().map(|flow| u64::from(flow.count)).sum();
     if count > MOST_FLOWS {
-        return fail(&["flows"], Problem::TooManyFlows { count, limit: MOST_FLOWS });
+        misfits.check("flows", Err::<(), _>(Problem::TooManyFlows { count, limit: MOST_FLOWS }));
     }
     for (index, flow) in document.flows.iter().enumerate() {
-        flow_alone(flow, document.duration).map_err(|(key, problem)| flow_misfit(index, &key, problem))?;
+        flow_alone(flow, document.duration, |key, result| {
+            if result.is_err() {
+                misfits.check(&format!("flows.{index}.{key}"), result);
+            }
+        });
     }
-    let network = Network::build(document)?;
-    losses(document, &network)?;
-    hops(document, &network)?;
-    limits(document, &network)?;
-    check_links(document, &network)?;
-    jitters(document, &network)?;
-    samples(document, &network)?;
-    Ok(network)
+    misfits
 }
 
-fn fail<T>(path: &[&str], problem: Problem) -> Result<T, Misfit> {
-    Err((path.iter().map(|segment| (*segment).to_owned()).collect(), problem))
-}
-
-fn at<T>(path: &str, result: Result<T, Problem>) -> Result<T, Misfit> {
-    result.map_err(|problem| (path.split('.').map(str::to_owned).collect(), problem))
-}
-
-fn flow_misfit(index: usize, key: &str, problem: Problem) -> Misfit {
-    let start = ["flows".to_owned(), index.to_string()];
-    (start.into_iter().chain(key.split('.').map(str::to_owned)).collect(), problem)
+/// The name of a scenario is for people, who read it in tables, titles and terminals.
+fn title(name: &str) -> Result<(), Problem> {
+    const LONGEST: usize = 200;
+    if name.chars().any(char::is_control) || name.chars().count() > LONGEST {
+        return Err(Problem::BadTitle { name: name.chars().take(LONGEST).collect(), limit: LONGEST });
+    }
+    Ok(())
 }
 
 fn positive(length: Duration) -> Result<(), Problem> {
@@ -71,26 +85,25 @@ fn out_of_range(value: impl ToString, expected: &str) -> Result<(), Problem> {
 }
 
 /// Names of links and flows make names of streams, columns and files.
-fn names(document: &Document) -> Result<(), Misfit> {
+fn names(document: &Document, misfits: &mut Misfits) {
     let mut taken: BTreeMap<&str, String> = BTreeMap::new();
     let of_topology = document.topology.as_ref().map(link_names).unwrap_or_default();
     taken.extend(of_topology.iter().map(|name| (name.as_str(), "a link of the topology".to_owned())));
     for name in document.links.keys() {
         if !is_name(name) {
-            return fail(&["links", name], Problem::BadName { name: name.clone() });
+            misfits.push(vec!["links".to_owned(), name.clone()], Problem::BadName { name: name.clone() });
         }
         taken.insert(name, format!("the link \"{name}\""));
     }
     for (index, flow) in document.flows.iter().enumerate() {
         let name = flow.name.as_str();
-        let problem = match taken.insert(name, "another flow".to_owned()) {
-            _ if !is_name(name) => Problem::BadName { name: name.to_owned() },
-            Some(other) => Problem::DuplicateName { name: name.to_owned(), other },
-            None => continue,
+        let result = match taken.insert(name, "another flow".to_owned()) {
+            _ if !is_name(name) => Err(Problem::BadName { name: name.to_owned() }),
+            Some(other) => Err(Problem::DuplicateName { name: name.to_owned(), other }),
+            None => Ok(()),
         };
-        return Err(flow_misfit(index, "name", problem));
+        misfits.check(&format!("flows.{index}.name"), result);
     }
-    Ok(())
 }
 
 fn is_name(name: &str) -> bool {
@@ -99,35 +112,43 @@ fn is_name(name: &str) -> bool {
 }
 
 /// What can be said of a flow without knowing the network.
-fn flow_alone(flow: &Flow, duration: Duration) -> Result<(), (String, Problem)> {
-    let at = |key: &str, result: Result<(), Problem>| result.map_err(|problem| (key.to_owned(), problem));
+fn flow_alone(flow: &Flow, duration: Duration, mut at: impl FnMut(&str, Result<(), Problem>)) {
     match &flow.cc {
-        Some(cc) => cc.check().map_err(|error| (format!("cc.{}", error.key), Problem::Parameter(error)))?,
+        Some(cc) => {
+            if let Err(error) = cc.check() {
+                at(&format!("cc.{}", error.key), Err(Problem::Parameter(error)));
+            }
+        }
         None if flow.is_tcp() => {
             let example = "write for example cc = \"aimd\"".to_owned();
-            return at("cc", Err(Problem::MissingKey { example }));
+            at("cc", Err(Problem::MissingKey { example }));
         }
         None => {}
     }
-    at("start", in_order(&flow.start))?;
     let start = flow.start.max();
-    if start >= duration {
-        return at("start", Err(Problem::StartAfterEnd { start, duration }));
-    }
+    at(
+        "start",
+        match in_order(&flow.start) {
+            Ok(()) if start >= duration && !duration.is_zero() => Err(Problem::StartAfterEnd { start, duration }),
+            result => result,
+        },
+    );
     if let Some(stop) = flow.stop.filter(|stop| *stop <= start) {
-        return at("stop", Err(Problem::StopBeforeStart { stop, start }));
+        at("stop", Err(Problem::StopBeforeStart { stop, start }));
     }
     if let Some(rtt) = &flow.rtt {
-        at("rtt", in_order(rtt).and_then(|()| positive(rtt.min())))?;
+        at("rtt", in_order(rtt).and_then(|()| positive(rtt.min())));
     }
-    flow.traffic.check().map_err(|(key, problem)| (format!("traffic.{key}"), problem))?;
+    if let Err((key, problem)) = flow.traffic.check() {
+        at(&format!("traffic.{key}"), Err(problem));
+    }
     let transport = &flow.transport;
-    at("mss", at_least(transport.mss, 1).and_then(|()| at_most(transport.mss)))?;
-    at("header", at_least(transport.header, 1).and_then(|()| at_most(transport.header)))?;
-    at("framing", at_most(transport.framing))?;
-    at("min_rto", positive(transport.min_rto))?;
-    at("initial_rto", positive(transport.initial_rto))?;
-    at("delayed_ack", transport.delayed_ack.longest().map_or(Ok(()), positive))
+    at("mss", at_least(transport.mss, 1).and_then(|()| at_most(transport.mss)));
+    at("header", at_least(transport.header, 1).and_then(|()| at_most(transport.header)));
+    at("framing", at_most(transport.framing));
+    at("min_rto", positive(transport.min_rto));
+    at("initial_rto", positive(transport.initial_rto));
+    at("delayed_ack", transport.delayed_ack.longest().map_or(Ok(()), positive));
 }
 
 fn in_order(draw: &Draw) -> Result<(), Problem> {
@@ -146,14 +167,19 @@ fn at_most(size: Size) -> Result<(), Problem> {
 }
 
 /// What no range says of losses.
-fn losses(document: &Document, network: &Network) -> Result<(), Misfit> {
+fn losses(document: &Document, network: &Network, misfits: &mut Misfits) {
     for (index, link) in network.links.iter().enumerate() {
-        at(&format!("{}.loss", network.place(document, index)), link.impairments.loss.check())?;
+        let result = link.impairments.loss.check();
+        if result.is_err() {
+            misfits.check(&format!("{}.loss", network.place(document, index)), result);
+        }
     }
-    at("topology.access.loss", network.access.as_ref().map_or(Ok(()), |access| access.impairments.loss.check()))
+    if let Some(access) = &network.access {
+        misfits.check("topology.access.loss", access.impairments.loss.check());
+    }
 }
 
-fn hops(document: &Document, network: &Network) -> Result<(), Misfit> {
+fn hops(document: &Document, network: &Network) -> Result<(), Problem> {
     // The private links of a flow carry a copy of the script of their losses.
     let private = match network.access.as_ref().map(|access| &access.impairments.loss) {
         Some(Loss::Scripted { packets, late_packets, late_by: _, marked_packets }) => {
@@ -165,57 +191,41 @@ fn hops(document: &Document, network: &Network) -> Result<(), Misfit> {
     let count = flows
         .map(|(flow, route)| u64::from(flow.count) * (private + (route.forward.len() + route.reverse.len()) as u64))
         .sum();
-    if count > MOST_HOPS {
-        return fail(&["flows"], Problem::TooManyHops { count, limit: MOST_HOPS });
-    }
-    Ok(())
+    if count > MOST_HOPS { Err(Problem::TooManyHops { count, limit: MOST_HOPS }) } else { Ok(()) }
 }
 
 /// Queue limits that are relative to a rate need one.
-fn limits(document: &Document, network: &Network) -> Result<(), Misfit> {
-    let check = |place: &str, link: &str, queue: &Queue, rate: Option<Rate>| match (queue.limit(), rate) {
-        (Limit::Bdp(_), None) => {
-            at(&format!("{place}.queue.limit"), Err(Problem::BdpWithoutRate { link: link.to_owned() }))
+fn limits(document: &Document, network: &Network, misfits: &mut Misfits) {
+    let mut check = |place: &[&str], link: &str, queue: &Queue, rate: Option<Rate>| {
+        if let (Limit::Bdp(_), None) = (queue.limit(), rate) {
+            let path = place.iter().chain(&["queue", "limit"]).map(|key| (*key).to_owned()).collect();
+            misfits.push(path, Problem::BdpWithoutRate { link: link.to_owned() });
         }
-        _ => Ok(()),
     };
     if let Some(access) = &network.access {
-        check("topology.access", "access", &access.queue, access.rate)?;
+        check(&["topology", "access"], "access", &access.queue, access.rate);
     }
     for (name, link) in &document.links {
-        check(&format!("links.{name}"), name, &link.queue, link.rate)?;
+        check(&["links", name], name, &link.queue, link.rate);
         let rate = link.reverse.rate.or(link.rate);
-        check(&format!("links.{name}.reverse"), &format!("{name}.reverse"), &link.reverse.queue, rate)?;
+        check(&["links", name, "reverse"], &format!("{name}.reverse"), &link.reverse.queue, rate);
     }
-    Ok(())
 }
 
 /// A jitter in packets needs the rate of the bottleneck, and a link has one jitter.
-fn jitters(document: &Document, network: &Network) -> Result<(), Misfit> {
+fn jitters(document: &Document, network: &Network, misfits: &mut Misfits) {
     let bottleneck = &network.links[network.bottleneck];
     let is_jittered = network.access.as_ref().is_some_and(|access| !access.impairments.jitter.is_zero());
     for (index, flow) in document.flows.iter().enumerate() {
-        if matches!(flow.transport.send_jitter, SendJitter::Packets(_)) && bottleneck.rate.is_none() {
-            let problem = Problem::PacketsWithoutRate { link: bottleneck.name.clone() };
-            return Err(flow_misfit(index, "send_jitter", problem));
-        }
-        if is_jittered && !flow.transport.send_jitter.is_zero() {
-            return Err(flow_misfit(index, "send_jitter", Problem::TwoJitters));
-        }
+        let problem = match flow.transport.send_jitter {
+            SendJitter::Packets(_) if bottleneck.rate.is_none() => {
+                Problem::PacketsWithoutRate { link: bottleneck.name.clone() }
+            }
+            jitter if is_jittered && !jitter.is_zero() => Problem::TwoJitters,
+            _ => continue,
+        };
+        misfits.check(&format!("flows.{index}.send_jitter"), Err::<(), _>(problem));
     }
-    Ok(())
-}
-
-fn samples(document: &Document, network: &Network) -> Result<(), Misfit> {
-    let Some(interval) = sampling_interval(document) else { return Ok(()) };
-    let sampled = document.flows.iter().filter(|flow| flow.is_persistent());
-    let flows: u64 = sampled.map(|flow| u64::from(flow.count)).sum();
-    let series = flows.min(u64::from(document.sampling.flows)) + network.links.len() as u64;
-    let rows = (document.duration.as_nanos() / interval.as_nanos()).saturating_mul(series);
-    if rows > MOST_ROWS {
-        return fail(&["sampling", "interval"], Problem::TooManySamples { rows, limit: MOST_ROWS });
-    }
-    Ok(())
 }
 
 /// Time between two samples, if there are any.

@@ -25,9 +25,12 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
             warnings.push(format!("the queue of {name} is to mark packets, but {whose}"));
         }
     };
-    for (index, link) in network.links.iter().enumerate() {
-        let crossing = flows().filter(|(_, route)| route.forward.contains(&index)).map(|(flow, _)| flow);
-        check_queue(&link.name, &link.queue, crossing.collect());
+    let mut crossing: Vec<Vec<&Flow>> = vec![Vec::new(); network.links.len()];
+    for (flow, route) in flows() {
+        route.forward.iter().for_each(|link| crossing[*link].push(flow));
+    }
+    for (link, crossing) in network.links.iter().zip(crossing) {
+        check_queue(&link.name, &link.queue, crossing);
     }
     if let Some(queue) = access {
         check_queue("every access link", queue, document.flows.iter().collect());
@@ -74,8 +77,14 @@ fn is_capable(flow: &Flow) -> bool {
     flow.transport.ecn != EcnMode::Off
 }
 
+/// The names of some of the flows.
 fn names(flows: &[&Flow]) -> String {
-    flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>().join(", ")
+    const MOST: usize = 10;
+    let some = flows.iter().take(MOST).map(|flow| flow.name.as_str()).collect::<Vec<_>>().join(", ");
+    match flows.len().saturating_sub(MOST) {
+        0 => some,
+        more => format!("{some} and {more} more"),
+    }
 }
 
 #[cfg(test)]

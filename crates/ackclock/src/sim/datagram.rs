@@ -1,5 +1,6 @@
 //! Datagrams under way: who sends next, and what their receivers make of them.
 
+use super::ledger::Fates;
 use super::measure::seconds;
 use super::network::Route;
 use super::packet::{Body, Cover, Flags};
@@ -10,7 +11,7 @@ use super::source::{Burst, Emitter};
 use crate::engine::ComponentId;
 use crate::link::Waits;
 use crate::luck::Luck;
-use crate::metric::{interarrival_jitter, loss_rate, ratio};
+use crate::metric::{interarrival_jitter, ratio};
 use crate::qdisc::Ecn;
 use crate::units::{Duration, Instant};
 
@@ -99,9 +100,8 @@ pub(super) struct Row {
     /// Packets that came, doubles not counted.
     arrived: u64,
     arrived_bytes: u64,
-    /// Of them, those sent since; and of those, the ones that came in time.
-    arrived_of_sent: u64,
-    in_time: u64,
+    /// Of them, those that came after their deadline.
+    late: u64,
     delay_ns: u64,
     delays: Waits,
     /// Sum of the jitter estimates after each arrival.
@@ -119,14 +119,14 @@ impl Row {
     }
 
     /// The run has ended.
-    pub(super) fn result(&self, id: usize, plan: &Plan) -> DatagramResult {
+    fn result(&self, id: usize, plan: &Plan, fates: &Fates) -> DatagramResult {
         let datagrams = &plan.datagrams[id];
         let end = Instant::ZERO + plan.duration;
         let secs = end.since(self.since).as_secs_f64();
         let delays = self.delays.histogram();
         let delay = |quantile| (self.arrived > 0).then(|| seconds(delays.value_at_quantile(quantile) as f64));
         let mean = |sum_ns: f64| (self.arrived > 0).then(|| seconds(sum_ns / self.arrived as f64));
-        let late = self.deadline.map(|_| self.arrived_of_sent - self.in_time);
+        let of_sent = |packets: u64| ratio(packets as f64, self.sent as f64);
         let leaves = datagrams.leaves(end, &Luck::from_root(plan.seed));
         DatagramResult {
             id,
@@ -138,19 +138,30 @@ impl Row {
             delivered_bps: 8.0 * self.arrived_bytes as f64 / secs,
             leaves_bps: leaves.map(|mut leaves| leaves.mean_bps(self.since, end)),
             sent: self.sent,
-            delivered: self.arrived_of_sent,
-            loss_rate: loss_rate(self.sent, self.arrived_of_sent),
+            delivered: self.arrived,
+            lost: fates.lost,
+            corrupted: fates.corrupted,
+            loss_rate: of_sent(fates.lost),
             delay_mean_s: mean(self.delay_ns as f64),
             delay_p50_s: delay(0.5),
             delay_p99_s: delay(0.99),
             jitter_s: mean(self.jitter_ns),
-            late_rate: late.map(|late| ratio(late as f64, self.sent as f64)),
-            lost_or_late_rate: late.map(|_| loss_rate(self.sent, self.in_time)),
+            late_rate: self.deadline.and_then(|_| of_sent(self.late)),
+            lost_or_late_rate: self.deadline.and_then(|_| of_sent(fates.lost + fates.corrupted + self.late)),
         }
     }
 }
 
 impl Simulation<'_> {
+    /// The run has ended: a result for each row.
+    pub(super) fn datagram_results(&self) -> Vec<DatagramResult> {
+        let mut fates = vec![Fates::default(); self.rows.len()];
+        for (index, stream) in self.streams.iter().enumerate() {
+            fates[stream.row] += self.network.ledger.fates(self.flows.len() + index);
+        }
+        self.rows.iter().zip(&fates).enumerate().map(|(id, (row, fates))| row.result(id, self.plan, fates)).collect()
+    }
+
     /// A source sends what is due.
     pub(super) fn emit(&mut self, now: Instant, id: ComponentId, index: usize) {
         let stream = &mut self.streams[index];
@@ -190,9 +201,6 @@ impl Simulation<'_> {
         row.delay_ns += transit.as_nanos();
         row.delays.record(transit);
         row.jitter_ns += stream.jitter_ns;
-        if datagram.sent_at >= row.since {
-            row.arrived_of_sent += 1;
-            row.in_time += u64::from(row.deadline.is_none_or(|deadline| transit <= deadline));
-        }
+        row.late += u64::from(row.deadline.is_some_and(|deadline| transit > deadline));
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Flow {
     pub(super) awaited: u64,
     /// As the simulation numbers it.
     number: u32,
-    forward: Route,
+    pub(super) forward: Route,
     pub(super) reverse: Route,
     /// Of every packet that sets out.
     flags: Flags,
@@ -41,8 +41,6 @@ pub(super) struct Flow {
     pub(super) finished: Option<(Instant, f64)>,
     pub(super) sender: Sender,
     pub(super) application: Application,
-    /// Packets of either direction that arrived corrupted.
-    pub(super) corrupted: u64,
     /// When the transfer of a slot began.
     pub(super) started: Instant,
     pub(super) slot: Option<Slot>,
@@ -74,7 +72,6 @@ impl Flow {
             flags,
             base: 0,
             awaited: u64::MAX,
-            corrupted: 0,
             started: plan.start,
             slot: None,
         }

@@ -1,5 +1,6 @@
 //! From counters to metrics: what was counted at the end less what was counted at the end of the warm-up.
 
+use super::delays::Waited;
 use super::flow::Flow;
 use super::network::Packets;
 use super::plan::{FlowPlan, Plan, Traffic};
@@ -8,7 +9,7 @@ use super::simulation::Simulation;
 use super::transfer::{Group, TransferLog};
 use crate::link::LinkCounters;
 use crate::luck::Luck;
-use crate::metric::{jain_index, loss_rate, ratio, spread};
+use crate::metric::{jain_index, ratio, spread};
 use crate::probe::Samples;
 use crate::tcp::SenderCounters;
 use crate::units::{Instant, NANOS_PER_SEC};
@@ -22,6 +23,8 @@ pub(super) struct Measurement {
     flows: Vec<FlowCounters>,
     groups: Vec<FlowCounters>,
     links: Vec<LinkCounters>,
+    /// Data packets of each flow in flight, datagrams after those of TCP.
+    in_flight: Vec<u64>,
 }
 
 /// What is counted of a flow.
@@ -33,7 +36,6 @@ pub(super) struct FlowCounters {
     /// Bytes ever sent, retransmissions not counted.
     sent_once: u64,
     delivered: u64,
-    corrupted: u64,
     marks: u32,
     rtt_ns: u64,
     rtt_count: u64,
@@ -49,7 +51,6 @@ impl FlowCounters {
             acknowledged: flow.sender.acknowledged(),
             sent_once: flow.sender.sent_once(),
             delivered: flow.receiver.delivered(),
-            corrupted: flow.corrupted,
             marks: flow.receiver.ce_count(),
             rtt_ns,
             rtt_count,
@@ -68,7 +69,6 @@ impl AddAssign for FlowCounters {
         self.acknowledged += other.acknowledged;
         self.sent_once += other.sent_once;
         self.delivered += other.delivered;
-        self.corrupted += other.corrupted;
         self.marks += other.marks;
         self.rtt_ns += other.rtt_ns;
         self.rtt_count += other.rtt_count;
@@ -107,6 +107,11 @@ fn reasons(before: &LinkCounters, after: &LinkCounters) -> Reasons {
     }
 }
 
+/// The 95th percentile of waiting times, in seconds; none of none.
+fn p95_s(waits: &hdrhistogram::Histogram<u64>) -> Option<f64> {
+    (!waits.is_empty()).then(|| seconds(waits.value_at_quantile(0.95) as f64))
+}
+
 fn mishaps(before: &LinkCounters, after: &LinkCounters) -> Mishaps {
     Mishaps {
         duplicates: after.duplicates - before.duplicates,
@@ -124,13 +129,28 @@ struct Transfers<'plan> {
     log: TransferLog,
     unfinished: u64,
     active_mean: Option<f64>,
+    lost: u64,
+    waited: Waited,
+    delays: Option<hdrhistogram::Histogram<u64>>,
 }
 
 impl<'plan> Transfers<'plan> {
     /// One flow of which nothing is known.
     fn of(plan: &'plan FlowPlan) -> Self {
         let (before, after, log) = (FlowCounters::default(), FlowCounters::default(), TransferLog::default());
-        Transfers { plan, flows: 1, before, after, log, unfinished: 0, active_mean: None }
+        let waited = Waited::default();
+        Transfers {
+            plan,
+            flows: 1,
+            before,
+            after,
+            log,
+            unfinished: 0,
+            active_mean: None,
+            lost: 0,
+            waited,
+            delays: None,
+        }
     }
 
     fn add(&mut self, other: &Transfers) {
@@ -139,10 +159,14 @@ impl<'plan> Transfers<'plan> {
         self.after += other.after;
         self.log.append(&other.log);
         self.unfinished += other.unfinished;
+        self.lost += other.lost;
+        self.waited.add(other.waited);
     }
 
     fn result(&self, group: &str, secs: f64) -> TransferResult {
-        let Transfers { plan, flows, before, after, log, unfinished, active_mean } = self;
+        let Transfers { plan, flows, before, after, log, unfinished, active_mean, lost, waited, delays } = self;
+        let sent = after.sender.segments - before.sender.segments;
+        let retransmits = after.sender.retransmits - before.sender.retransmits;
         let rate = |bytes: u64| 8.0 * bytes as f64 / secs;
         TransferResult {
             group: group.to_owned(),
@@ -159,12 +183,14 @@ impl<'plan> Transfers<'plan> {
             offered_bps: rate(log.started_bytes),
             goodput_bps: rate(after.delivered - before.delivered),
             throughput_bps: rate(after.wire_bytes - before.wire_bytes),
-            loss_rate: loss_rate(
-                after.sender.payload_bytes - before.sender.payload_bytes,
-                after.acknowledged.saturating_sub(before.sent_once),
-            ),
-            retransmits: after.sender.retransmits - before.sender.retransmits,
+            sent,
+            lost: *lost,
+            loss_rate: ratio(*lost as f64, sent as f64),
+            retransmits,
+            retransmit_rate: ratio(retransmits as f64, sent as f64),
             timeouts: after.sender.timeouts - before.sender.timeouts,
+            queue_delay_mean_s: waited.mean_ns().map(seconds),
+            queue_delay_p95_s: delays.as_ref().and_then(p95_s),
         }
     }
 }
@@ -172,7 +198,8 @@ impl<'plan> Transfers<'plan> {
 impl Measurement {
     /// The warm-up ends at `now`.
     pub(super) fn begin(simulation: &mut Simulation, now: Instant) -> Self {
-        let Simulation { flows, groups, network, rows, .. } = simulation;
+        let Simulation { flows, groups, network, rows, delays, .. } = simulation;
+        delays.begin();
         network.links.iter_mut().for_each(Packets::clear_waits);
         rows.iter_mut().for_each(|row| row.begin(now));
         groups.iter_mut().for_each(|group| group.begin(now));
@@ -182,13 +209,16 @@ impl Measurement {
             flows: flows.iter_mut().map(|flow| FlowCounters::read(flow, now)).collect(),
             groups: groups.iter().map(|group| group_counters(group, flows, now)).collect(),
             links: network.links.iter().map(Packets::counters).collect(),
+            in_flight: network.ledger.in_flight(network.ledger.window().start),
         }
     }
 
     /// The run has ended.
     pub(super) fn finish(self, plan: &Plan, simulation: &mut Simulation, samples: Samples) -> RunResult {
         let end = Instant::ZERO + plan.duration;
-        let flows: Vec<_> = (0..plan.flows.len()).map(|index| self.flow(plan, simulation, index, end)).collect();
+        let in_flight = simulation.network.ledger.in_flight(end);
+        let flows: Vec<_> =
+            (0..plan.flows.len()).map(|index| self.flow(plan, simulation, index, &in_flight, end)).collect();
         let shared = (0..plan.links.len()).filter(|index| plan.reports(*index));
         let links = shared.map(|index| self.link(plan, simulation, index, end)).collect();
         let bottleneck = simulation.link_rank[plan.bottleneck];
@@ -196,7 +226,8 @@ impl Measurement {
             summary: self.summary(plan, simulation, &flows, end),
             flows,
             transfers: self.transfers(plan, simulation, end),
-            datagrams: simulation.rows.iter().enumerate().map(|(id, row)| row.result(id, plan)).collect(),
+            datagrams: simulation.datagram_results(),
+            queue_delays: Histogram::from(simulation.delays.all_flows()),
             links,
             packets_forwarded: simulation.network.links[bottleneck].counters().forwarded,
             events: simulation.events_handled(),
@@ -207,7 +238,7 @@ impl Measurement {
 
     /// A row for each group of flows that transfer, and for each group of arrivals.
     fn transfers(&self, plan: &Plan, simulation: &mut Simulation, end: Instant) -> Vec<TransferResult> {
-        let mut rows: Vec<(&str, Transfers)> = Vec::new();
+        let mut rows: Vec<(&str, Transfers, Vec<usize>)> = Vec::new();
         for (index, flow_plan) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.traffic.transfers().is_some()) {
             let rank = simulation.flow_rank[index];
             let flow = &mut simulation.flows[rank];
@@ -216,21 +247,29 @@ impl Measurement {
             one.after = FlowCounters::read(flow, end);
             one.log = flow.log().cloned().unwrap_or_default();
             one.unfinished = u64::from(flow.awaited != u64::MAX);
+            one.lost = simulation.network.ledger.fates(rank).lost;
+            one.waited = simulation.delays.data(rank);
             if let Traffic::Transfer { bytes } = flow_plan.traffic {
-                let is_measured = |at: Instant| at >= self.since && at <= end;
+                let is_measured = |at: Instant| at >= self.since && at < end;
                 let ended = flow.finished.map(|(at, _)| at);
                 if is_measured(flow_plan.start) {
                     one.log.start(bytes);
                 }
-                one.unfinished = u64::from(ended.is_none() && flow_plan.start <= end);
+                one.unfinished = u64::from(ended.is_none() && flow_plan.start < end);
                 one.log
                     .times_ns
                     .extend(ended.filter(|at| is_measured(*at)).map(|at| at.since(flow_plan.start).as_nanos()));
             }
-            match rows.iter_mut().find(|(group, _)| **group == *flow_plan.group) {
-                Some((_, sum)) => sum.add(&one),
-                None => rows.push((&flow_plan.group, one)),
+            match rows.iter_mut().find(|(group, ..)| **group == *flow_plan.group) {
+                Some((_, sum, members)) => {
+                    sum.add(&one);
+                    members.push(index);
+                }
+                None => rows.push((&flow_plan.group, one, vec![index])),
             }
+        }
+        for (_, sum, members) in &mut rows {
+            sum.delays = simulation.delays.flows(members);
         }
         let secs = end.since(self.since).as_secs_f64();
         for (index, arrivals) in plan.arrivals.iter().enumerate() {
@@ -243,14 +282,28 @@ impl Measurement {
             sum.unfinished = group.active() as u64;
             sum.log = group.log.clone();
             sum.after = group_counters(&simulation.groups[index], &mut simulation.flows, end);
-            rows.push((&arrivals.name, sum));
+            for flow in simulation.groups[index].flows() {
+                sum.lost += simulation.network.ledger.fates(*flow).lost;
+                sum.waited.add(simulation.delays.data(*flow));
+            }
+            sum.delays = simulation.delays.group(index);
+            rows.push((&arrivals.name, sum, Vec::new()));
         }
-        rows.into_iter().map(|(group, transfers)| transfers.result(group, secs)).collect()
+        rows.into_iter().map(|(group, transfers, _)| transfers.result(group, secs)).collect()
     }
 
-    fn flow(&self, plan: &Plan, simulation: &mut Simulation, index: usize, end: Instant) -> FlowResult {
+    fn flow(
+        &self,
+        plan: &Plan,
+        simulation: &mut Simulation,
+        index: usize,
+        in_flight: &[u64],
+        end: Instant,
+    ) -> FlowResult {
         let flow_plan = &plan.flows[index];
         let rank = simulation.flow_rank[index];
+        let fates = simulation.network.ledger.fates(rank);
+        let waited = simulation.delays.data(rank);
         let before = &self.flows[rank];
         let flow = &mut simulation.flows[rank];
         let after = FlowCounters::read(flow, end);
@@ -259,10 +312,10 @@ impl Measurement {
         let active_since = self.since.max(flow_plan.start);
         let active_until = finished_at.unwrap_or(end);
         let active_ns = active_until.as_nanos().saturating_sub(active_since.as_nanos()) as f64;
-        let mut way = flow_plan.forward.iter().chain(&*flow_plan.reverse);
-        let corrupts = way.any(|link| plan.links[*link].wire.corruption > 0.0);
         let measurements = after.rtt_count - before.rtt_count;
         let times = flow.log().map(|log| Box::new(log.times()));
+        let sent = after.sender.segments - before.sender.segments;
+        let retransmits = after.sender.retransmits - before.sender.retransmits;
         FlowResult {
             id: index,
             name: flow_plan.name.clone(),
@@ -272,17 +325,26 @@ impl Measurement {
             ecn: flow_plan.transport.ecn.name(),
             goodput_bps: 8.0 * (after.delivered - before.delivered) as f64 / secs,
             throughput_bps: 8.0 * (after.wire_bytes - before.wire_bytes) as f64 / secs,
-            loss_rate: loss_rate(
-                after.sender.payload_bytes - before.sender.payload_bytes,
-                after.acknowledged.saturating_sub(before.sent_once),
-            ),
-            sent: after.sender.segments - before.sender.segments,
-            retransmits: after.sender.retransmits - before.sender.retransmits,
+            loss_rate: ratio(fates.lost as f64, sent as f64),
+            retransmit_rate: ratio(retransmits as f64, sent as f64),
+            in_flight_start: self.in_flight[rank],
+            sent,
+            copies: fates.copies,
+            arrived: waited.packets,
+            lost: fates.lost,
+            corrupted: fates.corrupted,
+            in_flight_end: in_flight[rank],
+            acks_lost: fates.acks_lost,
+            acks_corrupted: fates.acks_corrupted,
+            sent_bytes: after.sender.payload_bytes - before.sender.payload_bytes,
+            acknowledged_bytes: after.acknowledged.saturating_sub(before.sent_once),
+            retransmits,
             timeouts: after.sender.timeouts - before.sender.timeouts,
             marks: u64::from(after.marks - before.marks),
             ecn_events: after.sender.ecn_events - before.sender.ecn_events,
-            access_drops: self.access_drops(plan, simulation, index),
-            corrupted: corrupts.then_some(after.corrupted - before.corrupted),
+            access_drops: fates.access_drops,
+            queue_delay_mean_s: waited.mean_ns().map(seconds),
+            queue_delay_p95_s: simulation.delays.flows(&[index]).as_ref().and_then(p95_s),
             rtt_mean_s: (measurements > 0)
                 .then(|| (after.rtt_ns - before.rtt_ns) as f64 / measurements as f64 / NANOS_PER_SEC as f64),
             cwnd_mean_segments: ratio(after.window_integral - before.window_integral, active_ns),
@@ -290,15 +352,6 @@ impl Measurement {
             completion_time_s: finished_at.map(|at| at.since(flow_plan.start).as_secs_f64()),
             times,
         }
-    }
-
-    fn access_drops(&self, plan: &Plan, simulation: &Simulation, flow: usize) -> u64 {
-        let is_access = |link: &&usize| !plan.reports(**link);
-        let drops = |link: &usize| {
-            let rank = simulation.link_rank[*link];
-            simulation.network.links[rank].counters().drops - self.links[rank].drops
-        };
-        plan.flows[flow].forward.iter().take_while(is_access).map(drops).sum()
     }
 
     fn link(&self, plan: &Plan, simulation: &Simulation, index: usize, end: Instant) -> LinkResult {
@@ -312,7 +365,7 @@ impl Measurement {
         let capacity_bps = self.capacity_bps(plan, index, end);
         LinkResult {
             name: plan.links[index].name.clone(),
-            utilization: capacity_bps.map(|capacity| ratio(bits, capacity * secs)),
+            utilization: capacity_bps.and_then(|capacity| ratio(bits, capacity * secs)),
             capacity_bps: capacity_bps.filter(|_| plan.links[index].varies.is_some()),
             arrivals: after.arrivals - before.arrivals,
             forwarded,
@@ -326,9 +379,7 @@ impl Measurement {
             losses: after.losses - before.losses,
             mishaps: plan.links[index].wire.harms().then(|| mishaps(before, &after)),
             queue_delay_mean_s: ratio((after.wait_ns - before.wait_ns) as f64 / NANOS_PER_SEC as f64, forwarded as f64),
-            queue_delay_p95_s: waits
-                .as_ref()
-                .map_or(0.0, |waits| waits.value_at_quantile(0.95) as f64 / NANOS_PER_SEC as f64),
+            queue_delay_p95_s: waits.as_ref().and_then(p95_s),
             queue_delays: waits.map(Histogram::from).unwrap_or_default(),
         }
     }
@@ -345,30 +396,59 @@ impl Measurement {
     fn summary(&self, plan: &Plan, simulation: &Simulation, flows: &[FlowResult], end: Instant) -> Summary {
         let bottleneck = self.link(plan, simulation, plan.bottleneck, end);
         let goodputs: Vec<_> = flows.iter().map(|flow| flow.goodput_bps).collect();
-        let (mut sent, mut acknowledged, mut delivered, mut wire_bytes) = (0, 0, 0, 0);
-        let flows = simulation.flows.iter().zip(&self.flows).filter(|(flow, _)| flow.slot.is_none());
-        for (flow, before) in flows {
-            sent += flow.sender.counters().payload_bytes - before.sender.payload_bytes;
-            acknowledged += flow.sender.acknowledged().saturating_sub(before.sent_once);
-            delivered += flow.receiver.delivered() - before.delivered;
-            wire_bytes += flow.wire_bytes_sent() - before.wire_bytes;
+        let crosses = |flow: usize| plan.flows[flow].forward.contains(&plan.bottleneck);
+        let (mut sums, mut delivered_over_bottleneck) = (FlowSums::default(), None);
+        for (index, flow) in flows.iter().enumerate() {
+            let (state, before) =
+                (&simulation.flows[simulation.flow_rank[index]], &self.flows[simulation.flow_rank[index]]);
+            let delivered = state.receiver.delivered() - before.delivered;
+            sums.wire_bytes += state.wire_bytes_sent() - before.wire_bytes;
+            sums.delivered += delivered;
+            sums.sent_bytes += flow.sent_bytes;
+            sums.sent += flow.sent;
+            sums.lost += flow.lost;
+            sums.retransmits += flow.retransmits;
+            sums.waited.add(simulation.delays.data(simulation.flow_rank[index]));
+            if crosses(index) {
+                *delivered_over_bottleneck.get_or_insert(0) += delivered;
+            }
         }
         let secs = end.since(self.since).as_secs_f64();
-        let goodput_bps = 8.0 * delivered as f64 / secs;
-        let capacity_bps = self.capacity_bps(plan, plan.bottleneck, end).unwrap_or(0.0);
+        let has_flows = !flows.is_empty();
+        let rate = |bytes: u64| 8.0 * bytes as f64 / secs;
+        let capacity_bps = self.capacity_bps(plan, plan.bottleneck, end);
         Summary {
-            goodput_bps,
-            throughput_bps: 8.0 * wire_bytes as f64 / secs,
-            utilization: bottleneck.utilization.unwrap_or(0.0),
-            efficiency: ratio(goodput_bps, capacity_bps),
-            delivery_ratio: ratio(delivered as f64, sent as f64),
-            loss_rate: loss_rate(sent, acknowledged),
+            capacity_bps,
+            goodput_bps: has_flows.then(|| rate(sums.delivered)),
+            throughput_bps: has_flows.then(|| rate(sums.wire_bytes)),
+            utilization: bottleneck.utilization,
+            efficiency: delivered_over_bottleneck
+                .and_then(|delivered| ratio(rate(delivered), capacity_bps.unwrap_or(0.0))),
+            delivery_ratio: ratio(sums.delivered as f64, sums.sent_bytes as f64),
+            loss_rate: ratio(sums.lost as f64, sums.sent as f64),
+            retransmit_rate: ratio(sums.retransmits as f64, sums.sent as f64),
             drop_rate: ratio(bottleneck.drops as f64, bottleneck.arrivals as f64),
             mark_rate: ratio(bottleneck.marks as f64, bottleneck.arrivals as f64),
-            jain_index: jain_index(&goodputs),
-            spread: spread(&goodputs),
-            queue_delay_mean_s: bottleneck.queue_delay_mean_s,
-            queue_delay_p95_s: bottleneck.queue_delay_p95_s,
+            jain_index: has_flows.then(|| jain_index(&goodputs)),
+            spread: has_flows.then(|| spread(&goodputs)),
+            queue_delay_mean_s: sums.waited.mean_ns().map(seconds),
+            queue_delay_p95_s: p95_s(&simulation.delays.all_flows()),
+            reverse_queue_delay_mean_s: simulation.delays.acks.mean_ns().map(seconds),
+            reverse_queue_delay_p95_s: p95_s(&simulation.delays.acks()),
+            bottleneck_queue_delay_mean_s: bottleneck.queue_delay_mean_s,
+            bottleneck_queue_delay_p95_s: bottleneck.queue_delay_p95_s,
         }
     }
+}
+
+/// Flows, added up.
+#[derive(Debug, Default)]
+struct FlowSums {
+    wire_bytes: u64,
+    delivered: u64,
+    sent_bytes: u64,
+    sent: u64,
+    lost: u64,
+    retransmits: u64,
+    waited: Waited,
 }

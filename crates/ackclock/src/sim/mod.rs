@@ -2,8 +2,11 @@
 
 mod components;
 mod datagram;
+mod delays;
 mod flow;
 mod foresight;
+mod ledger;
+mod limits;
 mod measure;
 mod network;
 mod packet;
@@ -18,6 +21,7 @@ mod wire;
 
 pub use crate::link::{ChannelState, Script};
 pub use crate::qdisc::Limit as QueueLimit;
+pub use limits::{MOST_IN_FLIGHT, MOST_UNDER_WAY};
 pub use plan::{
     ArrivalsPlan, DatagramPlan, Emission, FlowPlan, LinkPlan, OnOffPlan, Plan, QueuePlan, Sampling, SourcePlan,
     Spacing, Traffic, WebPlan,
@@ -32,18 +36,44 @@ pub use wire::{LossPlan, ReorderingPlan, WirePlan};
 use std::sync::atomic::AtomicBool;
 
 use crate::cc::Cc;
+use crate::units::Duration;
 use simulation::Simulation;
 
-/// A run was told to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("interrupted")]
-pub struct Interrupted;
+/// Why a run did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// It was told to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// A window grew beyond all bounds.
+    #[error(
+        "{flow} has {limit} segments in flight {at} after the start, many times what its path holds, and would send more: \
+         its window grows without bound; give transport.max_window a limit, or look at what the algorithm does"
+    )]
+    TooMuchInFlight {
+        /// The flow.
+        flow: String,
+        /// When.
+        at: Duration,
+        /// Segments that it may have in flight.
+        limit: u32,
+    },
+    /// The network holds too much.
+    #[error(
+        "{MOST_UNDER_WAY} packets are under way {at} after the start, which is the most that a run may have; make rates, \
+         delays, queues or the number of flows smaller"
+    )]
+    TooMuchUnderWay {
+        /// When.
+        at: Duration,
+    },
+}
 
 /// Runs a plan to its end.
 ///
 /// # Errors
-/// [`Interrupted`], soon after `stop` became true.
-pub fn run(plan: &Plan, stop: &AtomicBool) -> Result<RunResult, Interrupted> {
+/// [`RunError::Interrupted`] soon after `stop` became true, and the others where a run would take too much memory.
+pub fn run(plan: &Plan, stop: &AtomicBool) -> Result<RunResult, RunError> {
     run_with(plan, stop, &mut |flow| flow.cc.build(*flow.cc_context))
 }
 
@@ -55,6 +85,6 @@ pub fn run_with(
     plan: &Plan,
     stop: &AtomicBool,
     build_cc: &mut dyn FnMut(&FlowPlan) -> Cc,
-) -> Result<RunResult, Interrupted> {
+) -> Result<RunResult, RunError> {
     Simulation::new(plan, build_cc).run(stop)
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use super::components::Components;
 use super::foresight::Foresight;
-use super::packet::{Bodies, Body, Cover, Packet};
+use super::ledger::{AtLink, Ledger};
+use super::packet::{Body, Cover, Owner, Packet};
 use super::plan::{LinkPlan, Plan};
 use super::result::{Totals, Volume};
-use super::trace::Tracer;
 use crate::engine::{ComponentId, EventQueue};
 use crate::link::{Ahead, Link, LinkConfig};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
-use crate::qdisc::{Queued, Verdict};
-use crate::units::Instant;
+use crate::qdisc::Queued;
+use crate::units::{Duration, Instant};
 
 /// A link as a simulation uses it.
 pub(super) type Packets = Link<Packet>;
@@ -53,14 +53,13 @@ pub(super) struct Network {
     hands_over: Vec<bool>,
     /// Links that hand over and were touched since somebody looked.
     touched: Vec<u32>,
-    /// The end of the warm-up, and then of the run: nothing that ends a route happens ahead of it.
+    /// The last moment of the warm-up, and then of the run: nothing that ends a route happens ahead of it.
     pub(super) horizon: Instant,
-    /// The next sample, where it comes before: nothing that samples show happens ahead of it.
+    /// The last moment before the next sample, where that comes before: nothing that samples show happens ahead of it.
     pub(super) sample_horizon: Instant,
     /// All routes, one behind the other.
     hops: Vec<Hop>,
-    pub(super) bodies: Bodies,
-    pub(super) tracer: Option<Box<Tracer>>,
+    pub(super) ledger: Ledger,
     /// Packets that entered, and those that came to the end of their route, unharmed or corrupted.
     entered: Volume,
     arrived: Volume,
@@ -101,9 +100,9 @@ impl<'plan> Routes<'plan> {
 impl Network {
     /// An empty network; `link_order` has the links of the plan in the order of their component numbers.
     pub(super) fn new(plan: &Plan, luck: Luck, components: Components, link_order: &[usize], routes: Routes) -> Self {
+        let ledger = Ledger::new(plan, routes.link_rank, components.flows as usize + components.streams as usize);
         let end = Instant::ZERO + plan.duration;
         let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], luck, end)).collect();
-        let flows = components.flows as usize + components.streams as usize;
         Network {
             events: EventQueue::new(components.count(), end),
             components,
@@ -113,8 +112,7 @@ impl Network {
             horizon: Instant::ZERO,
             sample_horizon: Instant::ZERO,
             hops: routes.hops,
-            bodies: Bodies::default(),
-            tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(flows))),
+            ledger,
             entered: Volume::default(),
             arrived: Volume::default(),
             corrupted: Volume::default(),
@@ -143,24 +141,41 @@ impl Network {
         totals
     }
 
-    /// Brings the counters of all links up to date.
+    /// Brings all links up to date.
     pub(super) fn advance(&mut self, now: Instant) {
-        for link in &mut self.links {
-            link.advance(now);
+        for link in 0..self.links.len() {
+            self.advance_link(now, link);
         }
+    }
+
+    /// Brings a link up to date.
+    pub(super) fn advance_link(&mut self, now: Instant, link: usize) {
+        self.links[link].advance(now, &mut AtLink { ledger: &mut self.ledger, link: link as u32 });
+    }
+
+    /// How long a packet of `wire_len` takes along a route where it waits nowhere and nothing impairs it; rates that vary
+    /// take no time.
+    #[inline(never)]
+    pub(super) fn alone(&self, route: Route, wire_len: u32) -> Duration {
+        let mut time = Duration::ZERO;
+        for hop in &self.hops[route as usize..] {
+            let Hop::Link { link, .. } = hop else { break };
+            time += self.links[*link as usize].unloaded(wire_len);
+        }
+        time
     }
 
     /// Puts a new packet on its way.
     #[inline(always)]
     pub(super) fn send(&mut self, now: Instant, cover: Cover, body: Body) {
-        let packet = Packet::new(self.bodies.keep(cover.flow, body), &cover);
+        let packet = Packet::new(self.ledger.bodies.keep(now, cover.flow, body), &cover);
         self.set_out(now, packet);
     }
 
     fn set_out(&mut self, now: Instant, packet: Packet) {
         self.entered.add(packet.wire_len());
-        if let Some(tracer) = &mut self.tracer {
-            tracer.sent(packet, &self.bodies);
+        if let Some(tracer) = &mut self.ledger.tracer {
+            tracer.sent(packet, &self.ledger.bodies);
         }
         self.go_on(now, packet);
     }
@@ -169,7 +184,7 @@ impl Network {
     #[inline(always)]
     pub(super) fn on_link(&mut self, now: Instant, id: ComponentId, link: u32) -> Option<Packet> {
         let state = &mut self.links[link as usize];
-        let mut arrived = state.poll(now);
+        let mut arrived = state.poll(now, &mut AtLink { ledger: &mut self.ledger, link });
         if self.hands_over[link as usize] {
             self.events.finish(id, None);
             self.touched.push(link);
@@ -177,11 +192,10 @@ impl Network {
             self.events.finish(id, state.next_deadline());
         }
         if state.is_impaired() {
-            self.forget_lost(link);
-            arrived = arrived.map(|packet| self.harmed(packet));
+            arrived = arrived.map(|packet| self.ledger.harmed(packet));
         }
         let packet = arrived?;
-        self.trace(now, link, packet, PacketEvent::Leave);
+        self.ledger.trace(now, link, packet, PacketEvent::Leave);
         self.go_on(now, packet)
     }
 
@@ -196,7 +210,7 @@ impl Network {
     ) -> Option<(Instant, u32, Packet)> {
         loop {
             let link = self.touched.pop()?;
-            let (hops, bodies) = (&self.hops, &self.bodies);
+            let (hops, bodies) = (&self.hops, &self.ledger.bodies);
             let (horizon, sample_horizon) = (self.horizon, self.sample_horizon);
             let state = &mut self.links[link as usize];
             let taken = state.take_ahead(|at, packet, is_last| match hops[packet.next_hop()] {
@@ -215,7 +229,7 @@ impl Network {
                 continue;
             };
             if state.is_impaired() {
-                packet = self.harmed(packet);
+                packet = self.ledger.harmed(packet);
             }
             if is_last {
                 self.wake(link);
@@ -243,40 +257,35 @@ impl Network {
     /// What remains on a link that was touched happens at its time.
     #[inline]
     fn wake(&mut self, link: u32) {
-        let state = &self.links[link as usize];
-        if let Some(at) = state.next_arrival() {
+        if let Some(at) = self.links[link as usize].next_arrival() {
             self.events.schedule(self.components.link(link), at);
-        }
-        if state.is_impaired() {
-            self.forget_lost(link);
         }
     }
 
-    /// What a packet carried to the end of its route.
+    /// What a packet carried to the end of its route, and whose it was.
     #[inline]
-    pub(super) fn open(&mut self, now: Instant, packet: Packet) -> Body {
-        let body = self.bodies.take(packet.body());
-        if matches!(body, Body::Corrupted { .. }) {
+    pub(super) fn open(&mut self, now: Instant, packet: Packet) -> (Owner, Body) {
+        let owner = self.ledger.bodies.owner(packet.body());
+        if let Body::Corrupted { kind, .. } = self.ledger.bodies.get(packet.body()) {
+            let kind = *kind;
+            self.ledger.discard(now, owner.flow(), kind);
             self.discard(now, packet);
         } else {
             self.arrived.add(packet.wire_len());
         }
-        body
+        (owner, self.ledger.bodies.take(packet.body()))
     }
 
     /// A packet enters a link.
     #[inline(always)]
     fn enter(&mut self, now: Instant, link: u32, hands_over: bool, mut packet: Packet) {
         packet.enter_hop();
-        self.trace(now, link, packet, PacketEvent::Enter);
+        self.ledger.trace(now, link, packet, PacketEvent::Enter);
         let state = &mut self.links[link as usize];
         // While packets are under way a wake-up is pending.
         let is_news = state.is_idle() || state.reorders();
-        let verdict = state.enqueue(now, packet);
+        state.enqueue(now, packet, &mut AtLink { ledger: &mut self.ledger, link });
         let deadline = state.next_deadline();
-        if verdict != Verdict::Queued {
-            self.drop_by(verdict, now, link, packet);
-        }
         if hands_over {
             if self.touched.last() != Some(&link) {
                 self.touched.push(link);
@@ -286,70 +295,19 @@ impl Network {
         }
     }
 
-    /// A packet as it comes out of an impaired link.
-    #[cold]
-    fn harmed(&mut self, mut packet: Packet) -> Packet {
-        let harm = packet.take_harm();
-        if harm.is_doubled() {
-            let shared = packet.body();
-            packet.set_body(self.bodies.keep_copy(shared));
-            if let Some(tracer) = &mut self.tracer {
-                tracer.doubled(shared, packet.body());
-            }
-        }
-        if harm.is_corrupted() {
-            self.bodies.corrupt(packet.body());
-        }
-        packet
-    }
-
-    #[cold]
-    fn forget_lost(&mut self, link: u32) {
-        while let Some((at, packet)) = self.links[link as usize].take_lost() {
-            self.trace(at, link, packet, PacketEvent::Lose);
-            self.bodies.take(packet.body());
-        }
-    }
-
-    /// The queue of a link may have dropped this packet, or others for it.
-    #[cold]
-    fn drop_by(&mut self, verdict: Verdict, now: Instant, link: u32, packet: Packet) {
-        match verdict {
-            Verdict::Queued | Verdict::Marked(_) => {}
-            Verdict::Dropped(_) => self.drop_at(now, link, packet),
-            Verdict::Evicting => {
-                while let Some(evicted) = self.links[link as usize].take_evicted() {
-                    self.drop_at(now, link, evicted);
-                }
-            }
-        }
-    }
-
-    fn drop_at(&mut self, now: Instant, link: u32, packet: Packet) {
-        self.trace(now, link, packet, PacketEvent::Drop);
-        self.bodies.take(packet.body());
-    }
-
     /// A checksum is wrong.
     #[cold]
     fn discard(&mut self, now: Instant, packet: Packet) {
         self.corrupted.add(packet.wire_len());
         if let Hop::Link { link, .. } = self.hops[packet.next_hop() - 1] {
-            self.trace(now, link, packet, PacketEvent::Discard);
-        }
-    }
-
-    #[inline]
-    fn trace(&mut self, now: Instant, link: u32, packet: Packet, event: PacketEvent) {
-        if let Some(tracer) = &mut self.tracer {
-            tracer.packet(now, link, packet, event, &self.bodies);
+            self.ledger.trace(now, link, packet, PacketEvent::Discard);
         }
     }
 
     /// The window of a flow, after it was told of something.
     #[inline]
     pub(super) fn trace_window(&mut self, now: Instant, flow: usize, cwnd: impl FnOnce() -> f64) {
-        if let Some(tracer) = &mut self.tracer {
+        if let Some(tracer) = &mut self.ledger.tracer {
             tracer.window(now, flow, cwnd());
         }
     }

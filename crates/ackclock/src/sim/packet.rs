@@ -5,6 +5,7 @@ use crate::link::Carried;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
+use crate::units::{Duration, Instant};
 
 /// What travels through links: everything a hop needs to know, in two words, which stay in registers where it moves on.
 #[derive(Clone, Copy, Debug)]
@@ -174,11 +175,24 @@ pub enum Body {
     },
     /// Any of them with wrong bits.
     Corrupted {
+        /// What it was.
+        kind: Kind,
         /// Its position, as it was.
         seq: u64,
         /// Its payload.
         len: u32,
     },
+}
+
+/// What a packet is counted as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Data of a sender, or a datagram.
+    Data,
+    /// An acknowledgement.
+    Ack,
+    /// A request of a client.
+    Request,
 }
 
 impl Body {
@@ -190,7 +204,17 @@ impl Body {
             Body::Ack(ack) => (ack.ack, 0),
             Body::Datagram(datagram) => (datagram.number, datagram.len),
             Body::Request { number, len } => (*number, *len),
-            Body::Corrupted { seq, len } => (*seq, *len),
+            Body::Corrupted { seq, len, .. } => (*seq, *len),
+        }
+    }
+
+    /// What it is counted as.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Body::Data(_) | Body::Datagram(_) => Kind::Data,
+            Body::Ack(_) => Kind::Ack,
+            Body::Request { .. } => Kind::Request,
+            Body::Corrupted { kind, .. } => *kind,
         }
     }
 }
@@ -206,33 +230,63 @@ impl BodyId {
     }
 }
 
+/// Whose a packet is, and since when it is under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner {
+    /// When it set out, and what it takes beyond propagation and transmission at rates that do not vary.
+    pub departure: Instant,
+    /// The flow, as the simulation numbers it.
+    flow: u32,
+}
+
+impl Owner {
+    /// The flow, as the simulation numbers it.
+    #[inline]
+    pub fn flow(self) -> usize {
+        self.flow as usize
+    }
+}
+
 /// The bodies of all packets under way, and whose they are. A place that was given back is used again.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
     places: Vec<Body>,
-    flows: Vec<u32>,
+    owners: Vec<Owner>,
     free: Vec<BodyId>,
 }
 
 impl Bodies {
-    /// Keeps a body of this flow, as the simulation numbers them, until it is taken.
+    /// Keeps a body of this flow, as the simulation numbers them, that sets out at `now`, until it is taken.
     #[inline(always)]
-    pub fn keep(&mut self, flow: u32, body: Body) -> BodyId {
+    pub fn keep(&mut self, now: Instant, flow: u32, body: Body) -> BodyId {
+        let owner = Owner { departure: now, flow };
         if let Some(id) = self.free.pop() {
             self.places[id.0 as usize] = body;
-            self.flows[id.0 as usize] = flow;
+            self.owners[id.0 as usize] = owner;
             return id;
         }
         let id = BodyId(self.places.len() as u32);
         self.places.push(body);
-        self.flows.push(flow);
+        self.owners.push(owner);
         id
+    }
+
+    /// Whose a packet is, and since when it is under way.
+    #[inline]
+    pub fn owner(&self, id: BodyId) -> Owner {
+        self.owners[id.0 as usize]
     }
 
     /// The flow that a packet belongs to.
     #[inline]
     pub fn flow(&self, id: BodyId) -> usize {
-        self.flows[id.0 as usize] as usize
+        self.owner(id).flow()
+    }
+
+    /// A packet takes longer than propagation and transmission.
+    #[inline]
+    pub fn delay(&mut self, id: BodyId, by: Duration) {
+        self.owners[id.0 as usize].departure += by;
     }
 
     /// A body that is kept.
@@ -249,14 +303,15 @@ impl Bodies {
 
     /// Keeps another body like this one.
     pub fn keep_copy(&mut self, id: BodyId) -> BodyId {
-        self.keep(self.flows[id.0 as usize], *self.get(id))
+        let Owner { departure, flow } = self.owner(id);
+        self.keep(departure, flow, *self.get(id))
     }
 
     /// Some bits of a body have become wrong.
     pub fn corrupt(&mut self, id: BodyId) {
         let body = &mut self.places[id.0 as usize];
-        let (seq, len) = body.position();
-        *body = Body::Corrupted { seq, len };
+        let ((seq, len), kind) = (body.position(), body.kind());
+        *body = Body::Corrupted { kind, seq, len };
     }
 
     /// Gives a body back, and its place free.
@@ -266,10 +321,19 @@ impl Bodies {
         self.places[id.0 as usize]
     }
 
-    /// Bodies that are kept.
-    #[cfg(test)]
-    fn len(&self) -> usize {
-        self.places.len() - self.free.len()
+    /// Places, those that are free among them.
+    #[inline]
+    pub fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Calls `visit` with the flow and the body of everything that is kept.
+    pub fn for_each(&self, mut visit: impl FnMut(usize, &Body)) {
+        let mut is_kept = vec![true; self.places.len()];
+        self.free.iter().for_each(|id| is_kept[id.place()] = false);
+        for (place, _) in is_kept.iter().enumerate().filter(|(_, is_kept)| **is_kept) {
+            visit(self.owners[place].flow(), &self.places[place]);
+        }
     }
 }
 
@@ -277,7 +341,6 @@ impl Bodies {
 mod tests {
     use super::*;
     use crate::tcp::DataEcn;
-    use crate::units::Instant;
 
     #[test]
     fn a_packet_is_what_it_was_made_of_whatever_happens_to_it() {
@@ -305,12 +368,19 @@ mod tests {
 
     #[test]
     fn places_are_used_again() {
+        let at = Instant::from_nanos;
         let body = |seq| Body::Data(DataSegment { seq, len: 1, sent_at: Instant::ZERO, ecn: DataEcn::default() });
         let mut bodies = Bodies::default();
-        let (first, second) = (bodies.keep(0, body(1)), bodies.keep(7, body(2)));
+        let (first, second) = (bodies.keep(at(1), 0, body(1)), bodies.keep(at(2), 7, body(2)));
         assert!(matches!(bodies.take(first), Body::Data(DataSegment { seq: 1, .. })));
-        assert_eq!(bodies.keep(8, body(3)), first);
+        assert_eq!(bodies.keep(at(3), 8, body(3)), first);
+        bodies.delay(second, Duration::from_nanos(40));
+        let copy = bodies.keep_copy(second);
         assert!(matches!(bodies.take(second), Body::Data(DataSegment { seq: 2, .. })));
-        assert_eq!((bodies.len(), bodies.flow(first)), (1, 8));
+        let owners = [first, copy].map(|id| (bodies.flow(id), bodies.owner(id).departure));
+        assert_eq!(owners, [(8, at(3)), (7, at(42))]);
+        let mut kept = Vec::new();
+        bodies.for_each(|flow, body| kept.push((flow, body.position().0)));
+        assert_eq!((kept, bodies.places()), (vec![(8, 3), (7, 2)], 3));
     }
 }

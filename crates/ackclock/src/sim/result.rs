@@ -20,6 +20,8 @@ pub struct RunResult {
     pub datagrams: Vec<DatagramResult>,
     /// Metrics of the shared links, in the order of declaration.
     pub links: Vec<LinkResult>,
+    /// How long the data packets of all flows waited on their paths.
+    pub queue_delays: Histogram,
     /// Data packets that the bottleneck forwarded over the whole run, warm-up included.
     pub packets_forwarded: u64,
     /// Events that the engine handled.
@@ -74,37 +76,51 @@ impl AddAssign for Volume {
     }
 }
 
-/// Metrics over `[warmup, end]`; `metric` holds each formula. Flows are those of [`RunResult::flows`]: not slots of
+/// Metrics over `[warmup, end)`; `metric` holds each formula. Flows are those of [`RunResult::flows`]: not slots of
 /// arrivals, and not datagrams.
+///
+/// A metric is none where it does not apply: without flows, or where there is nothing to divide by.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
+    /// Capacity of the bottleneck, the mean of what was available where it varies, bits per second; none for a pure delay.
+    pub capacity_bps: Option<f64>,
     /// Payload received in order, all flows, bits per second.
-    pub goodput_bps: f64,
+    pub goodput_bps: Option<f64>,
     /// What the senders put on the wire, retransmissions, headers and framing included, bits per second.
-    pub throughput_bps: f64,
+    pub throughput_bps: Option<f64>,
     /// Bits that the bottleneck transmitted over what it could have.
-    pub utilization: f64,
-    /// Goodput over the capacity of the bottleneck, the mean of what was available where it varies.
-    pub efficiency: f64,
+    pub utilization: Option<f64>,
+    /// Goodput of the flows over the bottleneck, over its capacity.
+    pub efficiency: Option<f64>,
     /// Goodput over the payload sent, retransmissions included.
-    pub delivery_ratio: f64,
-    /// Data sent but not acknowledged over data sent, all senders.
-    pub loss_rate: f64,
+    pub delivery_ratio: Option<f64>,
+    /// Segments lost, dropped by a queue of their path or lost by a link, over segments sent, all flows.
+    pub loss_rate: Option<f64>,
+    /// Segments retransmitted over segments sent, all flows.
+    pub retransmit_rate: Option<f64>,
     /// Drops over arrivals at the bottleneck queue.
-    pub drop_rate: f64,
+    pub drop_rate: Option<f64>,
     /// Marks over arrivals at the bottleneck queue.
-    pub mark_rate: f64,
+    pub mark_rate: Option<f64>,
     /// Jain's index of the flows' goodputs.
-    pub jain_index: f64,
+    pub jain_index: Option<f64>,
     /// (max - min) / mean of the flows' goodputs.
-    pub spread: f64,
+    pub spread: Option<f64>,
+    /// Mean time that data packets of the flows waited in the queues of their path, seconds.
+    pub queue_delay_mean_s: Option<f64>,
+    /// 95th percentile of that time, within 1 %, seconds.
+    pub queue_delay_p95_s: Option<f64>,
+    /// Mean time that their ACKs waited on the way back, seconds.
+    pub reverse_queue_delay_mean_s: Option<f64>,
+    /// 95th percentile of that time, within 1 %, seconds.
+    pub reverse_queue_delay_p95_s: Option<f64>,
     /// Mean wait in the bottleneck queue of forwarded packets, transmission excluded, seconds.
-    pub queue_delay_mean_s: f64,
+    pub bottleneck_queue_delay_mean_s: Option<f64>,
     /// 95th percentile of that wait, within 1 %, seconds.
-    pub queue_delay_p95_s: f64,
+    pub bottleneck_queue_delay_p95_s: Option<f64>,
 }
 
-/// Metrics of one flow over `[warmup, end]`.
+/// Metrics of one flow over `[warmup, end)`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowResult {
     /// Position in the scenario.
@@ -123,10 +139,32 @@ pub struct FlowResult {
     pub goodput_bps: f64,
     /// What the sender put on the wire, bits per second.
     pub throughput_bps: f64,
-    /// Data sent but not acknowledged over data sent.
-    pub loss_rate: f64,
+    /// Segments lost over segments sent; none where none was sent.
+    pub loss_rate: Option<f64>,
+    /// Segments retransmitted over segments sent; none where none was sent.
+    pub retransmit_rate: Option<f64>,
+    /// Data packets that were under way at the beginning of the window.
+    pub in_flight_start: u64,
     /// Segments sent, retransmissions included.
     pub sent: u64,
+    /// Copies of data packets that links made.
+    pub copies: u64,
+    /// Data packets that came to the receiver, duplicates included.
+    pub arrived: u64,
+    /// Data packets dropped by queues or lost by links.
+    pub lost: u64,
+    /// Data packets that arrived with wrong bits, and were discarded by the host.
+    pub corrupted: u64,
+    /// Data packets that are under way at the end.
+    pub in_flight_end: u64,
+    /// ACKs dropped by queues or lost by links.
+    pub acks_lost: u64,
+    /// ACKs that arrived with wrong bits, and were discarded by the host.
+    pub acks_corrupted: u64,
+    /// Payload of the segments sent.
+    pub sent_bytes: u64,
+    /// Payload first sent in the window and acknowledged by its end.
+    pub acknowledged_bytes: u64,
     /// Segments sent again.
     pub retransmits: u64,
     /// Expiries of the retransmission timer.
@@ -135,16 +173,16 @@ pub struct FlowResult {
     pub marks: u64,
     /// Congestion events for marks.
     pub ecn_events: u64,
-    /// Packets dropped on the way to the first shared link: by the queue of the access link.
+    /// Of the packets lost, those dropped before the first shared link: by the queue of the access link.
     pub access_drops: u64,
-    /// Packets of either direction that arrived with wrong bits, and were discarded by the host; none where no link on
-    /// the way corrupts any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub corrupted: Option<u64>,
+    /// Mean time that data packets waited in the queues of their path, seconds; none where none arrived.
+    pub queue_delay_mean_s: Option<f64>,
+    /// 95th percentile of that time, within 1 %; none where none arrived, and beyond the first 8 flows.
+    pub queue_delay_p95_s: Option<f64>,
     /// Mean of the RTT measurements; none where nothing was measured.
     pub rtt_mean_s: Option<f64>,
-    /// Mean of cwnd over the time the flow was active, recovery included.
-    pub cwnd_mean_segments: f64,
+    /// Mean of cwnd over the time the flow was active, recovery included; none where it was not.
+    pub cwnd_mean_segments: Option<f64>,
     /// Propagation of the path and the way back.
     pub base_rtt_s: f64,
     /// Time from start to the last byte acknowledged, for a transfer that ended.
@@ -154,7 +192,7 @@ pub struct FlowResult {
     pub times: Option<Box<TransferTimes>>,
 }
 
-/// How long transfers took that ended in `[warmup, end]`; none where there was none.
+/// How long transfers took that ended in `[warmup, end)`; none where there was none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct TransferTimes {
     /// Transfers that ended.
@@ -171,7 +209,7 @@ pub struct TransferTimes {
     pub fct_max_s: Option<f64>,
 }
 
-/// Metrics of a group of transfers over `[warmup, end]`.
+/// Metrics of a group of transfers over `[warmup, end)`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TransferResult {
     /// Name of the group.
@@ -203,15 +241,26 @@ pub struct TransferResult {
     pub goodput_bps: f64,
     /// What the senders put on the wire, bits per second.
     pub throughput_bps: f64,
-    /// Data sent but not acknowledged over data sent.
-    pub loss_rate: f64,
+    /// Segments sent, retransmissions included.
+    pub sent: u64,
+    /// Data packets dropped by queues or lost by links.
+    pub lost: u64,
+    /// Segments lost over segments sent; none where none was sent.
+    pub loss_rate: Option<f64>,
     /// Segments sent again.
     pub retransmits: u64,
+    /// Segments retransmitted over segments sent; none where none was sent.
+    pub retransmit_rate: Option<f64>,
     /// Expiries of the retransmission timers.
     pub timeouts: u64,
+    /// Mean time that data packets waited in the queues of their path, seconds; none where none arrived.
+    pub queue_delay_mean_s: Option<f64>,
+    /// 95th percentile of that time, within 1 %; none where none arrived, and beyond the first 8 flows or groups of
+    /// arrivals.
+    pub queue_delay_p95_s: Option<f64>,
 }
 
-/// Metrics of datagrams over `[warmup, end]`: of one flow, or of a crowd. Bits and bytes are those on the wire.
+/// Metrics of datagrams over `[warmup, end)`: of one flow, or of a crowd. Bits and bytes are those on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DatagramResult {
     /// Position among the datagrams of the scenario.
@@ -232,10 +281,14 @@ pub struct DatagramResult {
     pub leaves_bps: Option<f64>,
     /// Packets sent.
     pub sent: u64,
-    /// Of them, those that arrived.
+    /// Packets that arrived, copies not counted.
     pub delivered: u64,
-    /// Packets sent that did not arrive over packets sent.
-    pub loss_rate: f64,
+    /// Packets dropped by queues or lost by links.
+    pub lost: u64,
+    /// Packets that arrived with wrong bits, and were discarded by the host.
+    pub corrupted: u64,
+    /// Packets lost over packets sent; none where none was sent.
+    pub loss_rate: Option<f64>,
     /// Mean of the one-way delays of packets that arrived; none where none did.
     pub delay_mean_s: Option<f64>,
     /// Half of them took no longer, within 1 %.
@@ -247,12 +300,12 @@ pub struct DatagramResult {
     /// Packets that arrived after their deadline over packets sent; none without a deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_rate: Option<f64>,
-    /// Packets that did not arrive before their deadline over packets sent; none without a deadline.
+    /// Packets lost, discarded as corrupt, or late, over packets sent; none without a deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_or_late_rate: Option<f64>,
 }
 
-/// Metrics of one link direction over `[warmup, end]`.
+/// Metrics of one link direction over `[warmup, end)`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkResult {
     /// Its name.
@@ -282,9 +335,9 @@ pub struct LinkResult {
     #[serde(flatten)]
     pub mishaps: Option<Mishaps>,
     /// Mean wait in the queue of forwarded packets, transmission excluded.
-    pub queue_delay_mean_s: f64,
+    pub queue_delay_mean_s: Option<f64>,
     /// 95th percentile of that wait, within 1 %.
-    pub queue_delay_p95_s: f64,
+    pub queue_delay_p95_s: Option<f64>,
     /// All of these waits. They stand beside the metrics, not among them.
     #[serde(skip)]
     pub queue_delays: Histogram,

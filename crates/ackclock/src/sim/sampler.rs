@@ -61,12 +61,17 @@ impl Sampler {
         Sampler { interval, samples, flows, links, capacities, last: Instant::ZERO }
     }
 
-    /// Takes a sample at `now`; returns the time of the next one.
+    /// The links that samples show, as the plan numbers them; they are to be up to date.
+    pub(super) fn links(&self) -> &[usize] {
+        &self.links
+    }
+
+    /// Takes a sample of what happened before `now`; returns the time of the next one.
     pub(super) fn sample(
         &mut self,
         now: Instant,
         flows: &[Flow],
-        links: &mut [Packets],
+        links: &[Packets],
         flow_rank: &[usize],
         link_rank: &[usize],
     ) -> Instant {
@@ -89,8 +94,7 @@ impl Sampler {
         }
         let columns = &mut self.samples.links;
         for (position, index) in self.links.iter().enumerate() {
-            let link = &mut links[link_rank[*index]];
-            link.advance(now);
+            let link = &links[link_rank[*index]];
             let (backlog_packets, backlog_bytes) = link.backlog();
             let counters = link.counters();
             columns.time_ns.push(time_ns);

@@ -2,11 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Interrupted;
+use super::RunError;
 use super::components::{Component, Components};
 use super::datagram::{Row, Stream};
+use super::delays::PathDelays;
 use super::flow::Flow;
 use super::foresight::foresee;
+use super::limits::{MOST_UNDER_WAY, most_in_flight};
 use super::measure::Measurement;
 use super::network::{Network, Routes};
 use super::packet::{Body, Flags, Packet};
@@ -47,10 +49,14 @@ pub struct Simulation<'plan> {
     /// Where each link of the plan stands in the network, and each TCP flow in `flows`.
     pub(super) link_rank: Vec<usize>,
     pub(super) flow_rank: Vec<usize>,
+    pub(super) delays: PathDelays,
     sampler: Sampler,
     measurement: Measurement,
     next_sample: Instant,
     events_handled: u64,
+    /// Events from then on do not take place: the end of the run, or the time of an error.
+    until: Instant,
+    error: Option<RunError>,
 }
 
 impl<'plan> Simulation<'plan> {
@@ -77,7 +83,11 @@ impl<'plan> Simulation<'plan> {
                 let flow = tcp_flows[*index];
                 let (forward, reverse) = (routes.over(&flow.forward), routes.over(&flow.reverse));
                 let flags = Flags::new(luck.key(&flow.name), flow.in_profile);
-                Flow::new(flow, number as u32, flags, Application::new(flow, &luck), build_cc(flow), [forward, reverse])
+                let application = Application::new(flow, &luck);
+                let cc = build_cc(flow);
+                let mut flow_state = Flow::new(flow, number as u32, flags, application, cc, [forward, reverse]);
+                flow_state.sender.set_most_outstanding(most_in_flight(plan, flow));
+                flow_state
             })
             .collect();
         let streams: Vec<Stream> = sources
@@ -106,16 +116,7 @@ impl<'plan> Simulation<'plan> {
             .chain(arrivals.map(|(index, at)| (components.arrivals(index), at)))
             .chain(emissions.map(|(index, at)| (components.source(index), at)));
         deadlines.for_each(|(component, at)| events.set(component, at));
-        let warmup_ends = Instant::ZERO + plan.warmup;
-        events.set(components.warmup(), Some(warmup_ends));
-        let mut next_sample = Instant::ZERO + plan.duration;
-        if plan.sampling.interval.is_some() {
-            next_sample = Instant::ZERO;
-            events.set(components.sampling(), Some(next_sample));
-        }
-        network.horizon = warmup_ends;
-        network.sample_horizon = next_sample.min(warmup_ends);
-        Simulation {
+        let mut simulation = Simulation {
             plan,
             build_cc,
             network,
@@ -123,25 +124,76 @@ impl<'plan> Simulation<'plan> {
             groups,
             streams,
             rows: plan.datagrams.iter().map(Row::new).collect(),
+            delays: PathDelays::new(plan, &flow_rank),
             link_rank,
             flow_rank,
             sampler: Sampler::new(plan),
             measurement: Measurement::default(),
-            next_sample,
+            next_sample: Instant::ZERO + plan.duration,
             events_handled: 0,
+            until: Instant::ZERO + plan.duration,
+            error: None,
+        };
+        simulation.observe_start();
+        simulation
+    }
+
+    /// Whatever is looked at is looked at before anything happens at that time: the beginning of the window of
+    /// measurement, samples, and the end. At the start of the run that is now, later the last moment before.
+    fn observe_start(&mut self) {
+        if self.plan.sampling.interval.is_some() {
+            let next = self.sample(Instant::ZERO);
+            self.network.events.set(self.network.components.sampling(), before(next));
         }
+        let warmup_ends = Instant::ZERO + self.plan.warmup;
+        match before(warmup_ends) {
+            None => self.begin_measurement(Instant::ZERO),
+            Some(last) => {
+                self.network.events.set(self.network.components.warmup(), Some(last));
+                self.set_horizon(last);
+            }
+        }
+    }
+
+    /// The window of measurement begins at `now`.
+    fn begin_measurement(&mut self, now: Instant) {
+        self.measurement = Measurement::begin(self, now);
+        let end = Instant::ZERO + self.plan.duration;
+        self.set_horizon(before(end).unwrap_or(end));
+    }
+
+    /// Takes a sample of what happened before `now`; returns the time of the next one.
+    fn sample(&mut self, now: Instant) -> Instant {
+        for link in self.sampler.links() {
+            let link = self.link_rank[*link];
+            if let Some(last) = before(now) {
+                self.network.advance_link(last, link);
+            }
+        }
+        let next = self.sampler.sample(now, &self.flows, &self.network.links, &self.flow_rank, &self.link_rank);
+        self.next_sample = next.min(Instant::ZERO + self.plan.duration);
+        next
+    }
+
+    /// Nothing that ends a route happens ahead of `last`, and nothing that a sample shows ahead of that.
+    fn set_horizon(&mut self, last: Instant) {
+        self.network.horizon = last;
+        self.network.sample_horizon = before(self.next_sample).map_or(last, |sample| sample.min(last));
     }
 
     /// Runs to the end.
     ///
     /// # Errors
-    /// [`Interrupted`], soon after `stop` became true.
-    pub fn run(mut self, stop: &AtomicBool) -> Result<RunResult, Interrupted> {
+    /// Those of [`run`](super::run).
+    pub fn run(mut self, stop: &AtomicBool) -> Result<RunResult, RunError> {
         let end = Instant::ZERO + self.plan.duration;
-        while let Some((now, id)) = self.network.events.peek().filter(|(now, _)| *now <= end) {
+        while let Some((now, id)) = self.network.events.peek().filter(|(now, _)| *now < self.until) {
             self.events_handled += 1;
             if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
-                return Err(Interrupted);
+                return Err(RunError::Interrupted);
+            }
+            if self.network.ledger.bodies.places() > MOST_UNDER_WAY {
+                return Err(RunError::TooMuchUnderWay { at: now.since(Instant::ZERO) });
             }
             if are_many(&self.flows)
                 && let Some(index) = self.network.next_sender()
@@ -154,15 +206,18 @@ impl<'plan> Simulation<'plan> {
                         self.on_arrival(now, link as u32, packet);
                     }
                 }
-                other => self.on_event(now, end, id, other),
+                other => self.on_event(now, id, other),
             }
             while let Some((at, link, packet)) = self.next_ahead() {
                 self.on_arrival(at, link, packet);
             }
         }
-        self.network.advance(end);
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        self.network.advance(before(end).unwrap_or(end));
         let mut samples = std::mem::take(&mut self.sampler).into_samples();
-        if let Some(tracer) = self.network.tracer.take() {
+        if let Some(tracer) = self.network.ledger.tracer.take() {
             let streams: Vec<_> = self.streams.iter().map(|stream| stream.name(self.plan)).collect();
             samples.trace = tracer.into_table(self.plan, &self.flow_rank, &streams, &self.link_rank);
         }
@@ -196,7 +251,7 @@ impl<'plan> Simulation<'plan> {
 
     /// Something is due that is no link.
     #[inline(never)]
-    fn on_event(&mut self, now: Instant, end: Instant, id: ComponentId, component: Component) {
+    fn on_event(&mut self, now: Instant, id: ComponentId, component: Component) {
         match component {
             Component::Link(_) => {}
             Component::SenderTimer(index) => {
@@ -232,16 +287,12 @@ impl<'plan> Simulation<'plan> {
             Component::Warmup => {
                 self.network.events.finish(id, None);
                 self.network.advance(now);
-                self.measurement = Measurement::begin(self, now);
-                self.network.horizon = end;
-                self.network.sample_horizon = self.next_sample;
+                self.begin_measurement(Instant::ZERO + self.plan.warmup);
             }
             Component::Sampling => {
-                let links = &mut self.network.links;
-                let next = self.sampler.sample(now, &self.flows, links, &self.flow_rank, &self.link_rank);
-                self.network.events.finish(id, Some(next));
-                self.next_sample = next.min(end);
-                self.network.sample_horizon = self.next_sample.min(self.network.horizon);
+                let next = self.sample(self.next_sample);
+                self.network.events.finish(id, before(next));
+                self.set_horizon(self.network.horizon);
             }
         }
     }
@@ -249,11 +300,14 @@ impl<'plan> Simulation<'plan> {
     /// A packet has reached the end of its route, over this link.
     #[inline]
     fn on_arrival(&mut self, now: Instant, link: u32, packet: Packet) {
-        let index = self.network.bodies.flow(packet.body());
-        match self.network.open(now, packet) {
+        let (owner, body) = self.network.open(now, packet);
+        let index = owner.flow();
+        match body {
             Body::Data(mut segment) => {
                 self.ask_ahead(link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
                 let flow = &mut self.flows[index];
+                let (took, wire_len) = (now.since(owner.departure), packet.wire_len());
+                self.delays.note_data(index, took, wire_len, || self.network.alone(flow.forward, wire_len));
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
                 let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
@@ -269,6 +323,8 @@ impl<'plan> Simulation<'plan> {
             Body::Ack(mut ack) => {
                 self.ask_ahead(link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
                 let flow = &mut self.flows[index];
+                let (took, wire_len) = (now.since(owner.departure), packet.wire_len());
+                self.delays.note_ack(index, took, wire_len, || self.network.alone(flow.reverse, wire_len));
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
                 flow.sender.on_ack(now, &ack);
@@ -279,11 +335,7 @@ impl<'plan> Simulation<'plan> {
             }
             Body::Datagram(datagram) => self.on_datagram(now, index - self.flows.len(), &datagram),
             Body::Request { number, .. } => self.on_request(now, index, number),
-            Body::Corrupted { .. } => {
-                if let Some(flow) = self.flows.get_mut(index) {
-                    flow.corrupted += 1;
-                }
-            }
+            Body::Corrupted { .. } => {}
         }
     }
 
@@ -293,9 +345,9 @@ impl<'plan> Simulation<'plan> {
     fn ask_ahead(&self, link: u32, for_ends: impl Fn(&Flow), for_lists: impl Fn(&Flow)) {
         let link = &self.network.links[link as usize];
         let Some(far) = link.under_way(FAR) else { return };
-        self.network.bodies.prefetch(far.body());
+        self.network.ledger.bodies.prefetch(far.body());
         if are_many(&self.flows) {
-            let flow_of = |packet: &Packet| self.flows.get(self.network.bodies.flow(packet.body()));
+            let flow_of = |packet: &Packet| self.flows.get(self.network.ledger.bodies.flow(packet.body()));
             flow_of(far).into_iter().for_each(for_ends);
             link.under_way(NEAR).and_then(flow_of).into_iter().for_each(for_lists);
         }
@@ -316,6 +368,26 @@ impl<'plan> Simulation<'plan> {
             flow.send_data(now, segment, network);
         }
         network.events.set(network.components.sender(index), flow.sender.next_deadline());
+        if flow.sender.wants_too_much() {
+            self.give_up_on(now, index);
+        }
+    }
+
+    /// The window of a flow grows without bound: the run ends.
+    #[cold]
+    fn give_up_on(&mut self, now: Instant, index: usize) {
+        let number = self.flow_rank.iter().position(|rank| *rank == index);
+        let flow = number.and_then(|number| self.plan.tcp_flows().nth(number));
+        let flow = flow.map(|flow| flow.name.to_string()).unwrap_or_default();
+        let limit = self.flows[index].sender.most_outstanding();
+        self.fail(now, RunError::TooMuchInFlight { flow, at: now.since(Instant::ZERO), limit });
+    }
+
+    /// The run ends at `now`.
+    fn fail(&mut self, now: Instant, error: RunError) {
+        self.error.get_or_insert(error);
+        self.until = now;
+        self.set_horizon(now);
     }
 
     /// The client at the receiver asks.
@@ -331,6 +403,11 @@ impl<'plan> Simulation<'plan> {
         let deadline = self.flows[index].receiver.next_deadline();
         self.network.events.set(self.network.components.receiver(index), deadline);
     }
+}
+
+/// The last moment before a time; none before the start.
+fn before(at: Instant) -> Option<Instant> {
+    at.as_nanos().checked_sub(1).map(Instant::from_nanos)
 }
 
 /// Whether flows are too many for the caches near the processor.

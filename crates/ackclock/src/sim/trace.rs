@@ -3,6 +3,7 @@
 use super::packet::{Bodies, Body, BodyId, Packet};
 use super::plan::Plan;
 use crate::probe::{PacketEvent, PacketTrace};
+use crate::qdisc::Queued;
 use crate::units::Instant;
 
 /// The trace of a run in progress.
@@ -24,7 +25,9 @@ struct Row {
     event: PacketEvent,
     seq: u64,
     len: u32,
+    wire_len: u32,
     retransmission: bool,
+    /// Of a flow whose window has changed.
     cwnd: f64,
 }
 
@@ -64,8 +67,8 @@ impl Tracer {
     pub(super) fn packet(&mut self, time: Instant, link: u32, packet: Packet, event: PacketEvent, bodies: &Bodies) {
         let (seq, len) = bodies.get(packet.body()).position();
         let flow = bodies.flow(packet.body());
-        let (retransmission, cwnd) = (self.resent[packet.body().place()], self.cwnd[flow]);
-        self.rows.push(Row { time, link, flow: flow as u32, event, seq, len, retransmission, cwnd });
+        let (retransmission, wire_len) = (self.resent[packet.body().place()], packet.wire_len());
+        self.rows.push(Row { time, link, flow: flow as u32, event, seq, len, wire_len, retransmission, cwnd: 0.0 });
     }
 
     /// The window of a flow, after it was told of something.
@@ -73,8 +76,8 @@ impl Tracer {
     pub(super) fn window(&mut self, time: Instant, flow: usize, cwnd: f64) {
         if self.cwnd[flow] != cwnd {
             self.cwnd[flow] = cwnd;
-            let (flow, event) = (flow as u32, PacketEvent::Window);
-            self.rows.push(Row { time, link: 0, flow, event, seq: 0, len: 0, retransmission: false, cwnd });
+            let (flow, event, retransmission) = (flow as u32, PacketEvent::Window, false);
+            self.rows.push(Row { time, link: 0, flow, event, seq: 0, len: 0, wire_len: 0, retransmission, cwnd });
         }
     }
 
@@ -86,8 +89,10 @@ impl Tracer {
         streams: &[&str],
         link_rank: &[usize],
     ) -> PacketTrace {
-        // Links hand over ahead of time.
+        // A loss is known before its time, at the end of the run, too.
         self.rows.sort_by_key(|row| row.time);
+        self.rows.retain(|row| row.time < Instant::ZERO + plan.duration);
+        self.cwnd.fill(0.0);
         let (mut flow_of, link_of) = (inverse(flow_rank), inverse(link_rank));
         flow_of.extend(flow_rank.len() as u32..(flow_rank.len() + streams.len()) as u32);
         let flows = plan.tcp_flows().map(|flow| &*flow.name);
@@ -97,14 +102,19 @@ impl Tracer {
             ..PacketTrace::default()
         };
         for row in &self.rows {
+            let cwnd = &mut self.cwnd[row.flow as usize];
+            if row.event == PacketEvent::Window {
+                *cwnd = row.cwnd;
+            }
             table.time_ns.push(row.time.as_nanos());
             table.link.push(link_of[row.link as usize]);
             table.flow.push(flow_of[row.flow as usize]);
             table.event.push(row.event as u8);
             table.seq.push(row.seq);
             table.len.push(row.len);
+            table.wire_bytes.push(row.wire_len);
             table.retransmission.push(row.retransmission);
-            table.cwnd_segments.push(row.cwnd);
+            table.cwnd_segments.push(*cwnd);
         }
         table
     }

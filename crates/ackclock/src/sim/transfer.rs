@@ -149,7 +149,9 @@ impl Simulation<'_> {
         let flow = &mut self.flows[flow_index];
         // What is still under way of the last transfer lies below: nobody takes it for a part of this one.
         flow.base += flow.sender.sent_once() + 1;
+        let most_outstanding = flow.sender.most_outstanding();
         flow.sender = Sender::new(plan.transport.clone(), (self.build_cc)(plan));
+        flow.sender.set_most_outstanding(most_outstanding);
         flow.receiver = Receiver::new(&plan.transport);
         flow.started = now;
         flow.finished = None;

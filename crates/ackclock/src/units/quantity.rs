@@ -35,13 +35,25 @@ pub enum ParseQuantityError {
         /// A correct spelling.
         example: &'static str,
     },
+    /// The number has a comma.
+    #[error(
+        "\"{text}\" has a comma; numbers have a decimal point, and nothing between thousands: write for example \"{instead}\""
+    )]
+    Comma {
+        /// What was written.
+        text: String,
+        /// The same with a point.
+        instead: String,
+    },
     /// The quantity is too large to be simulated.
-    #[error("\"{text}\" is too large for a {quantity}")]
+    #[error("\"{text}\" is too large for a {quantity}; at most {limit}")]
     TooLarge {
         /// What was written.
         text: String,
         /// The name of the quantity.
         quantity: &'static str,
+        /// The limit.
+        limit: &'static str,
     },
     /// A rate of zero.
     #[error("a rate must be above zero, not \"{text}\"")]
@@ -56,6 +68,7 @@ struct Quantity {
     example: &'static str,
     units: &'static [(&'static str, f64)],
     limit: f64,
+    limit_in_words: &'static str,
 }
 
 const DURATION: Quantity = Quantity {
@@ -64,6 +77,7 @@ const DURATION: Quantity = Quantity {
     units: &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)],
     // A hundred days: far beyond any run, and sums of two stay far below 2^63 ns.
     limit: 100.0 * 86_400.0 * NANOS_PER_SEC as f64,
+    limit_in_words: "2400 h",
 };
 
 const RATE: Quantity = Quantity {
@@ -71,6 +85,7 @@ const RATE: Quantity = Quantity {
     example: "5 Mbit/s",
     units: &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9), ("Tbit/s", 1e12)],
     limit: 1e15,
+    limit_in_words: "1000 Tbit/s",
 };
 
 const BYTES: Quantity = Quantity {
@@ -86,6 +101,7 @@ const BYTES: Quantity = Quantity {
         ("GiB", 1024.0 * 1024.0 * 1024.0),
     ],
     limit: 1e15,
+    limit_in_words: "1000000 GB",
 };
 
 /// Reads a length of time such as `30 ms`, rounded to whole nanoseconds.
@@ -118,6 +134,9 @@ fn parse(text: &str, quantity: &Quantity) -> Result<u64, ParseQuantityError> {
         || ParseQuantityError::BadNumber { text: text.to_owned(), quantity: quantity.name, example: quantity.example };
     let trimmed = text.trim();
     let split = split_at_unit(trimmed);
+    if let Some(instead) = with_a_point(trimmed) {
+        return Err(ParseQuantityError::Comma { text: text.to_owned(), instead });
+    }
     let (number, unit) = (trimmed[..split].trim_end(), &trimmed[split..]);
     let number: f64 = number.parse().map_err(|_| bad_number())?;
     if unit.is_empty() {
@@ -132,9 +151,20 @@ fn parse(text: &str, quantity: &Quantity) -> Result<u64, ParseQuantityError> {
     }
     let value = (number * scale).round();
     if value > quantity.limit {
-        return Err(ParseQuantityError::TooLarge { text: text.to_owned(), quantity: quantity.name });
+        return Err(ParseQuantityError::TooLarge {
+            text: text.to_owned(),
+            quantity: quantity.name,
+            limit: quantity.limit_in_words,
+        });
     }
     Ok(value as u64)
+}
+
+/// A text that begins with a number with a comma, as `0,5 ms`, with a point in the place of the first one.
+pub fn with_a_point(text: &str) -> Option<String> {
+    let (whole, rest) = text.split_once(',')?;
+    let digits = |part: &str| part.trim_start_matches(['-', '+']).bytes().all(|byte| byte.is_ascii_digit());
+    (digits(whole) && rest.starts_with(|c: char| c.is_ascii_digit())).then(|| format!("{whole}.{rest}"))
 }
 
 /// Where the unit starts: behind the longest prefix made of the characters of a number.
@@ -182,6 +212,8 @@ mod tests {
         assert!(matches!(parse_duration("-1 s"), Err(ParseQuantityError::BadNumber { .. })));
         assert!(matches!(parse_duration("ms"), Err(ParseQuantityError::BadNumber { .. })));
         assert!(matches!(parse_duration("1e30 s"), Err(ParseQuantityError::TooLarge { .. })));
+        let message = parse_duration("0,5 ms").unwrap_err().to_string();
+        assert!(message.starts_with("\"0,5 ms\" has a comma") && message.ends_with("\"0.5 ms\""), "{message}");
         assert!(matches!(parse_rate("0 bit/s"), Err(ParseQuantityError::ZeroRate { .. })));
         assert!(matches!(parse_rate("5 Mb/s"), Err(ParseQuantityError::UnknownUnit { .. })));
     }

@@ -58,7 +58,7 @@ impl Cycles {
 fn mean_from(cubic: Cubic, first_peak: f64, secs: f64) -> f64 {
     let result = common::run(&ample(CcSpec::Cubic(cubic), losses_from(first_peak, 100), secs));
     assert_eq!(only_flow(&result).timeouts, 0);
-    only_flow(&result).cwnd_mean_segments
+    only_flow(&result).cwnd_mean_segments.unwrap()
 }
 
 /// The form leaves out the round trip in recovery, one of a hundred.
@@ -101,7 +101,7 @@ fn where_it_means_to_be_friendly_it_has_the_mean_window_of_reno() {
         for link in &mut plan.links {
             link.delay = link.delay / 10;
         }
-        only_flow(&common::run(&plan)).cwnd_mean_segments
+        only_flow(&common::run(&plan)).cwnd_mean_segments.unwrap()
     };
     let cubic = mean(by_name("cubic"));
     // RFC 9438 §4.3: the increase 3 (1 - 0.7) / (1 + 0.7) for a decrease to 0.7.

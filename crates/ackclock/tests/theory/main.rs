@@ -63,7 +63,7 @@ fn utilisation_against_buffer_follows_the_closed_form() {
             // Slow start and what it left behind are over by then; thirty sawteeth follow, or more.
             dumbbell.warmup = Duration::from_secs(50);
             dumbbell.duration = Duration::from_secs(250);
-            let utilization = dumbbell.run().summary.utilization;
+            let utilization = dumbbell.run().summary.utilization.unwrap();
             let expected = closed_form::drop_tail_utilization(remaining, buffer);
             assert_within(-0.010, utilization, expected, 0.005, &format!("b {remaining}, buffer {buffer} BDP"));
         }
@@ -90,7 +90,7 @@ fn periodic_loss_follows_the_closed_form_where_cycles_are_long() {
         let remaining = closed_form::remaining(&cc).unwrap();
         let result = common::run(&ample(cc.clone(), LossPlan::Periodic { period, offset: 0 }, 1500.0));
         let expected = closed_form::periodic_loss_window(increase, remaining, 1.0 / period as f64);
-        let mean = only_flow(&result).cwnd_mean_segments;
+        let mean = only_flow(&result).cwnd_mean_segments.unwrap();
         assert_within(-0.02, mean, expected, 0.02, &format!("{cc:?}, every {period}th packet"));
         assert_eq!(only_flow(&result).timeouts, 0);
     }
@@ -103,7 +103,7 @@ fn periodic_loss_follows_the_closed_form_of_aild() {
     for (increase, removed_per_loss_ratio, period) in [(1.0, 100.0, 300), (1.0, 50.0, 200), (2.0, 100.0, 400)] {
         let cc = CcSpec::Aild(Aild { increase, removed_per_loss_ratio });
         let loss = LossPlan::Periodic { period, offset: 0 };
-        let mean = only_flow(&common::run(&ample(cc.clone(), loss, 1000.0))).cwnd_mean_segments;
+        let mean = only_flow(&common::run(&ample(cc.clone(), loss, 1000.0))).cwnd_mean_segments.unwrap();
         let expected = period as f64 - removed_per_loss_ratio / increase;
         assert_within(-0.02, mean, expected, 0.005, &format!("{cc:?}, every {period}th packet"));
     }
@@ -115,7 +115,7 @@ fn periodic_loss_follows_the_ideal_pipe_where_cycles_are_short() {
     for (increase, remaining) in [(1.0, 0.5), (1.0, 0.65), (1.0, 0.8), (1.0, 0.875), (2.0, 0.5), (0.2, 0.875)] {
         let loss = LossPlan::Periodic { period: PERIOD, offset: 0 };
         let result = common::run(&ample(aimd(increase, remaining), loss, 1000.0));
-        let mean = only_flow(&result).cwnd_mean_segments;
+        let mean = only_flow(&result).cwnd_mean_segments.unwrap();
         let pipe = IdealPipe::new(increase, remaining, |number| number.is_multiple_of(PERIOD));
         let expected = pipe.mean_window(2_000.0, 10_000.0);
         assert_within(-0.002, mean, expected, 0.002, &format!("a {increase}, b {remaining}"));
@@ -140,7 +140,7 @@ fn bernoulli_loss_follows_the_renewal_model() {
                 // The loss rate that luck brought, which takes most of the noise away.
                 let link = &result.links[0];
                 let realised = link.losses as f64 / link.forwarded as f64;
-                let mean = only_flow(&result).cwnd_mean_segments;
+                let mean = only_flow(&result).cwnd_mean_segments.unwrap();
                 to_model.push(mean / renewal::mean_window(remaining, realised, 200_000, &mut Luck::new(seed)));
                 to_form.push(mean / ideal(realised));
             }
@@ -183,7 +183,7 @@ fn bernoulli_loss_follows_the_ideal_pipe() {
             let result = common::run(&ample(aimd(1.0, remaining), LossPlan::losing(lost.clone()), secs));
             let pipe = IdealPipe::new(1.0, remaining, |number| lost.binary_search(&number).is_ok());
             let expected = pipe.mean_window(0.2 * secs / RTT_SECS, secs / RTT_SECS);
-            let mean = only_flow(&result).cwnd_mean_segments;
+            let mean = only_flow(&result).cwnd_mean_segments.unwrap();
             assert_within(-0.005, mean, expected, 0.005, &format!("b {remaining}, loss {p}"));
         }
     }

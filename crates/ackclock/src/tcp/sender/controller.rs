@@ -8,6 +8,7 @@ use crate::units::{Instant, Rate};
 #[repr(C)]
 pub(super) struct Controller {
     cwnd: f64,
+    whole_segments: i64,
     ssthresh: f64,
     pacing_rate: Option<Rate>,
     hears_of_sending: bool,
@@ -16,8 +17,14 @@ pub(super) struct Controller {
 
 impl Controller {
     pub(super) fn new(cc: Cc) -> Self {
-        let mut controller =
-            Controller { cwnd: 0.0, ssthresh: 0.0, pacing_rate: None, hears_of_sending: cc.hears_of_sending(), cc };
+        let mut controller = Controller {
+            cwnd: 0.0,
+            whole_segments: 0,
+            ssthresh: 0.0,
+            pacing_rate: None,
+            hears_of_sending: cc.hears_of_sending(),
+            cc,
+        };
         controller.ask();
         controller
     }
@@ -29,6 +36,7 @@ impl Controller {
     #[inline]
     fn ask(&mut self) {
         self.cwnd = self.cc.cwnd();
+        self.whole_segments = i64::from(self.cwnd as u32);
         self.ssthresh = self.cc.ssthresh();
         self.pacing_rate = self.cc.pacing_rate();
     }
@@ -36,6 +44,12 @@ impl Controller {
     #[inline]
     pub(super) fn cwnd(&self) -> f64 {
         self.cwnd
+    }
+
+    /// The window, rounded down; four billion segments are as good as any more.
+    #[inline]
+    pub(super) fn whole_segments(&self) -> i64 {
+        self.whole_segments
     }
 
     #[inline]

@@ -90,6 +90,11 @@ pub struct Sender {
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
     next_send_at: Instant,
+    /// What may be outstanding, whatever the window says: by the receiver's window, and by a bound in segments.
+    most_outstanding_bytes: u64,
+    most_outstanding: u32,
+    /// The window would have let more go.
+    wants_too_much: bool,
 }
 
 /// How losses are being repaired.
@@ -191,7 +196,7 @@ impl Sender {
         }
         let sack = transport.recovery == LossRecovery::Sack;
         let counts_duplicates = sack && transport.variations.sack_sender != SackSender::Scoreboard;
-        Sender {
+        let mut sender = Sender {
             counts_duplicates,
             hides_sacked: sack && (!transport.limited_transmit || counts_duplicates),
             transport,
@@ -222,7 +227,30 @@ impl Sender {
             phase: Phase::SlowStart,
             counters: SenderCounters::default(),
             window_mean: WindowMean::default(),
-        }
+            most_outstanding_bytes: 0,
+            most_outstanding: 0,
+            wants_too_much: false,
+        };
+        sender.set_most_outstanding(u32::MAX);
+        sender
+    }
+
+    /// No more than this many segments are ever outstanding: a bound for the memory, which no window should reach.
+    pub fn set_most_outstanding(&mut self, segments: u32) {
+        self.most_outstanding = segments;
+        let least = self.transport.max_window.map_or(segments, |max_window| max_window.min(segments));
+        self.most_outstanding_bytes = u64::from(least) * u64::from(self.transport.mss);
+    }
+
+    /// The bound on outstanding segments.
+    pub fn most_outstanding(&self) -> u32 {
+        self.most_outstanding
+    }
+
+    /// Whether the window would have let more go than the bound on outstanding segments.
+    #[inline]
+    pub fn wants_too_much(&self) -> bool {
+        self.wants_too_much
     }
 
     /// An ACK will come soon; the sender itself is near.

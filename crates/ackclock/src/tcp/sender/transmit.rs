@@ -56,7 +56,7 @@ impl Sender {
     #[inline]
     pub(super) fn window(&self) -> i64 {
         let limited_transmit = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
-        (self.cc.cwnd() as i64 + self.inflation).max(1) + limited_transmit
+        (self.cc.whole_segments() + self.inflation).max(1) + limited_transmit
     }
 
     /// Segments that duplicate ACKs allow beyond the window.
@@ -128,9 +128,8 @@ impl Sender {
             return None;
         }
         let len = unsent.min(mss);
-        if let Some(max_window) = self.transport.max_window
-            && self.snd_nxt + len > self.snd_una + u64::from(max_window) * mss
-        {
+        if self.snd_nxt + len > self.snd_una + self.most_outstanding_bytes {
+            self.wants_too_much = self.transport.max_window.is_none_or(|segments| segments > self.most_outstanding);
             return None;
         }
         if self.snd_nxt + len > self.window_edge {

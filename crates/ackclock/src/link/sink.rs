@@ -1,0 +1,22 @@
+//! What a link tells its owner of packets that do not simply come out at the far end.
+
+use crate::units::{Duration, Instant};
+
+/// Hears of packets, link by link; by default it does nothing. `()` hears nothing at all.
+pub trait Sink<T> {
+    /// The queue dropped a packet: it is gone.
+    fn dropped(&mut self, _at: Instant, _item: T) {}
+    /// The queue set the ECN field of a packet that it keeps to congestion experienced.
+    fn marked(&mut self, _at: Instant, _item: &T) {}
+    /// The transmission of a packet begins, on a link that keeps a histogram of waiting times.
+    fn transmitted(&mut self, _at: Instant, _item: &T) {}
+    /// A packet takes longer than its propagation and its transmission at an unvarying rate: by its transmission at a
+    /// rate that varies, or by what impairments add.
+    fn delayed(&mut self, _item: &T, _by: Duration) {}
+    /// A packet is lost behind the transmitter, and would have come out at this time: it is gone.
+    fn lost(&mut self, _at: Instant, _item: T) {}
+    /// From this time on there are two of a packet.
+    fn doubled(&mut self, _at: Instant, _item: &T) {}
+}
+
+impl<T> Sink<T> for () {}

@@ -1,0 +1,90 @@
+//! What else is wrong with a document whose keys do not all conform to the schema.
+//!
+//! The wrong keys are left out, and what is left is checked as far as that cannot depend on them.
+
+use super::mistakes::Misfits;
+use super::resolve::resolve;
+use super::tree::{Node, Origin, Value};
+use super::validate::{keys_alone, validate};
+
+/// As long as a run may be: nothing is too late for it.
+const LONGEST: &str = "2400 h";
+
+/// The misfits of the rest of a document of which `known` are wrong.
+pub fn misfits_beside(root: &Node, known: &Misfits) -> Misfits {
+    let mut root = root.clone();
+    let touches =
+        |keys: &[&str]| known.iter().any(|(path, _)| path.first().is_some_and(|first| keys.contains(&first.as_str())));
+    let is_network_sound = root.get("duration").is_some()
+        && !touches(&["topology", "links", "sampling", "duration", "flows", "transport"]);
+    for (path, _) in known.iter() {
+        if !leave_out(&mut root, path) {
+            return Misfits::default();
+        }
+    }
+    if !is_network_sound && let Value::Table(entries) = &mut root.value {
+        entries.retain(|(key, _)| key != "topology" && key != "links");
+    }
+    if root.get("duration").is_none()
+        && let Value::Table(entries) = &mut root.value
+    {
+        entries.push(("duration".to_owned(), stand_in(LONGEST)));
+    }
+    match resolve(&root) {
+        Ok(document) if is_network_sound => validate(&document).err().unwrap_or_default(),
+        Ok(document) => keys_alone(&document),
+        Err(_) => Misfits::default(),
+    }
+}
+
+/// Takes what is at `path` out of a document, with the table around it where that needs it; false if nothing can be
+/// said without it.
+fn leave_out(root: &mut Node, path: &[String]) -> bool {
+    match path.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] | ["schema", ..] | ["flows"] | ["flows", _] => false,
+        ["flows", index, key, rest @ ..] => {
+            let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") else { return false };
+            let Some(flow) = index.parse().ok().and_then(|index: usize| flows.get_mut(index)) else { return false };
+            match (*key, rest) {
+                // A parameter that is left out has a default.
+                ("cc", [parameter]) if *parameter != "kind" => {
+                    if let Some(cc) = flow.get_mut("cc") {
+                        remove(cc, parameter);
+                    }
+                }
+                // Nobody knows whether it is TCP.
+                ("traffic", _) => {
+                    remove(flow, "traffic");
+                    if flow.get("cc").is_none()
+                        && let Value::Table(entries) = &mut flow.value
+                    {
+                        let kind = vec![("kind".to_owned(), stand_in("aimd"))];
+                        entries.push(("cc".to_owned(), Node::new(Value::Table(kind), Origin::Default)));
+                    }
+                }
+                _ => remove(flow, key),
+            }
+            true
+        }
+        ["transport", key, ..] => {
+            if let Some(transport) = root.get_mut("transport") {
+                remove(transport, key);
+            }
+            true
+        }
+        [key, ..] => {
+            remove(root, key);
+            true
+        }
+    }
+}
+
+fn stand_in(text: &str) -> Node {
+    Node::new(Value::Text(text.to_owned()), Origin::Default)
+}
+
+fn remove(table: &mut Node, key: &str) {
+    if let Value::Table(entries) = &mut table.value {
+        entries.retain(|(name, _)| name != key);
+    }
+}

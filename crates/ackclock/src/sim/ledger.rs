@@ -1,0 +1,203 @@
+//! The ledger of a run: the packets under way, and what becomes of those that do not simply arrive, flow by flow.
+
+use std::ops::{AddAssign, Range};
+
+use super::packet::{Bodies, BodyId, Kind, Packet};
+use super::plan::Plan;
+use super::trace::Tracer;
+use crate::link::Sink;
+use crate::probe::PacketEvent;
+use crate::units::{Duration, Instant};
+
+/// What became of the packets of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fates {
+    /// Data dropped by queues or lost behind transmitters.
+    pub(super) lost: u64,
+    /// Of them, dropped by queues before the first shared link.
+    pub(super) access_drops: u64,
+    /// Copies of data that links made.
+    pub(super) copies: u64,
+    /// Data that arrived with wrong bits.
+    pub(super) corrupted: u64,
+    /// Acknowledgements dropped or lost.
+    pub(super) acks_lost: u64,
+    /// Acknowledgements that arrived with wrong bits.
+    pub(super) acks_corrupted: u64,
+}
+
+impl AddAssign for Fates {
+    fn add_assign(&mut self, other: Fates) {
+        self.lost += other.lost;
+        self.access_drops += other.access_drops;
+        self.copies += other.copies;
+        self.corrupted += other.corrupted;
+        self.acks_lost += other.acks_lost;
+        self.acks_corrupted += other.acks_corrupted;
+    }
+}
+
+/// The fates of a flow's packets by the time at which they are met. What happens ahead of time may lie behind the
+/// beginning or the end of the window before these are reached.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    within: Fates,
+    after: Fates,
+    /// Pairs of data packets that share a body.
+    pairs: u64,
+}
+
+/// Packets under way, and accounts of what became of others.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    pub(super) bodies: Bodies,
+    pub(super) tracer: Option<Box<Tracer>>,
+    /// The window of measurement.
+    window: Range<Instant>,
+    /// By flow, datagrams after those of TCP.
+    accounts: Vec<Account>,
+    /// For each link, whether it lies before the first shared one of its flow.
+    is_access: Vec<bool>,
+}
+
+impl Ledger {
+    pub(super) fn new(plan: &Plan, link_rank: &[usize], flows: usize) -> Self {
+        let mut is_access = vec![false; plan.links.len()];
+        for flow in plan.tcp_flows() {
+            let access = flow.forward.iter().take_while(|link| !plan.reports(**link));
+            access.for_each(|link| is_access[link_rank[*link]] = true);
+        }
+        Ledger {
+            bodies: Bodies::default(),
+            tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(flows))),
+            window: Instant::ZERO + plan.warmup..Instant::ZERO + plan.duration,
+            accounts: vec![Account::default(); flows],
+            is_access,
+        }
+    }
+
+    /// The window of measurement.
+    pub(super) fn window(&self) -> &Range<Instant> {
+        &self.window
+    }
+
+    /// What became of the packets of a flow within the window.
+    pub(super) fn fates(&self, flow: usize) -> Fates {
+        self.accounts[flow].within
+    }
+
+    /// Data packets of each flow that are in flight at `now`, the beginning or the end of the window.
+    pub(super) fn in_flight(&self, now: Instant) -> Vec<u64> {
+        let mut in_flight = vec![0; self.accounts.len()];
+        self.bodies.for_each(|flow, body| in_flight[flow] += u64::from(body.kind() == Kind::Data));
+        for (flow, account) in self.accounts.iter().enumerate() {
+            let mut later = account.after;
+            if now < self.window.end {
+                later += account.within;
+            }
+            in_flight[flow] = in_flight[flow] + account.pairs + later.lost - later.copies;
+        }
+        in_flight
+    }
+
+    /// What is met at this time, unless it is before the window.
+    fn fates_at(&mut self, at: Instant, flow: usize) -> Option<&mut Fates> {
+        let account = &mut self.accounts[flow];
+        if at >= self.window.end {
+            Some(&mut account.after)
+        } else {
+            (at >= self.window.start).then_some(&mut account.within)
+        }
+    }
+
+    /// A packet with wrong bits has come to its host.
+    pub(super) fn discard(&mut self, at: Instant, flow: usize, kind: Kind) {
+        if let Some(fates) = self.fates_at(at, flow) {
+            fates.corrupted += u64::from(kind == Kind::Data);
+            fates.acks_corrupted += u64::from(kind == Kind::Ack);
+        }
+    }
+
+    /// A packet as it comes out of an impaired link.
+    #[cold]
+    pub(super) fn harmed(&mut self, mut packet: Packet) -> Packet {
+        let harm = packet.take_harm();
+        if harm.is_doubled() {
+            let shared = packet.body();
+            packet.set_body(self.bodies.keep_copy(shared));
+            if self.bodies.get(shared).kind() == Kind::Data {
+                self.accounts[self.bodies.flow(shared)].pairs -= 1;
+            }
+            if let Some(tracer) = &mut self.tracer {
+                tracer.doubled(shared, packet.body());
+            }
+        }
+        if harm.is_corrupted() {
+            self.bodies.corrupt(packet.body());
+        }
+        packet
+    }
+
+    /// Writes down what happens to a packet, where packets are traced.
+    #[inline]
+    pub(super) fn trace(&mut self, now: Instant, link: u32, packet: Packet, event: PacketEvent) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.packet(now, link, packet, event, &self.bodies);
+        }
+    }
+
+    /// A packet is gone before it came to the end of its route.
+    fn gone(&mut self, at: Instant, id: BodyId, is_access_drop: bool) {
+        let (flow, kind) = (self.bodies.flow(id), self.bodies.get(id).kind());
+        if let Some(fates) = self.fates_at(at, flow) {
+            fates.lost += u64::from(kind == Kind::Data);
+            fates.access_drops += u64::from(is_access_drop && kind == Kind::Data);
+            fates.acks_lost += u64::from(kind == Kind::Ack);
+        }
+        self.bodies.take(id);
+    }
+}
+
+/// The ledger at a link.
+#[derive(Debug)]
+pub(super) struct AtLink<'ledger> {
+    pub(super) ledger: &'ledger mut Ledger,
+    pub(super) link: u32,
+}
+
+impl Sink<Packet> for AtLink<'_> {
+    fn dropped(&mut self, at: Instant, packet: Packet) {
+        self.ledger.trace(at, self.link, packet, PacketEvent::Drop);
+        self.ledger.gone(at, packet.body(), self.ledger.is_access[self.link as usize]);
+    }
+
+    fn marked(&mut self, at: Instant, packet: &Packet) {
+        self.ledger.trace(at, self.link, *packet, PacketEvent::Mark);
+    }
+
+    #[inline]
+    fn transmitted(&mut self, at: Instant, packet: &Packet) {
+        self.ledger.trace(at, self.link, *packet, PacketEvent::Transmit);
+    }
+
+    #[inline]
+    fn delayed(&mut self, packet: &Packet, by: Duration) {
+        self.ledger.bodies.delay(packet.body(), by);
+    }
+
+    fn lost(&mut self, at: Instant, packet: Packet) {
+        self.ledger.trace(at, self.link, packet, PacketEvent::Lose);
+        self.ledger.gone(at, packet.body(), false);
+    }
+
+    fn doubled(&mut self, at: Instant, packet: &Packet) {
+        self.ledger.trace(at, self.link, *packet, PacketEvent::Copy);
+        let (flow, body) = (self.ledger.bodies.flow(packet.body()), self.ledger.bodies.get(packet.body()));
+        if body.kind() == Kind::Data {
+            if let Some(fates) = self.ledger.fates_at(at, flow) {
+                fates.copies += 1;
+            }
+            self.ledger.accounts[flow].pairs += 1;
+        }
+    }
+}

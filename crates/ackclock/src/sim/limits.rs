@@ -1,0 +1,60 @@
+//! How much may be in flight. A window that grows without bound must not take the memory of the machine.
+
+use super::plan::{FlowPlan, Plan};
+use crate::qdisc::Limit;
+use crate::units::{Duration, Rate};
+
+/// A flow may have this many times in flight what its path holds: far more than any algorithm has a use for.
+const TIMES: u64 = 16;
+/// It may have so many segments in flight in any case.
+const LEAST: u64 = 1 << 16;
+/// And never more than so many.
+pub const MOST_IN_FLIGHT: u64 = 1 << 22;
+/// So many packets of all flows together may be under way.
+pub const MOST_UNDER_WAY: usize = 1 << 24;
+
+/// Segments that a path holds: in its queues, and under way at the rate of its slowest link, there and back.
+fn holds(plan: &Plan, flow: &FlowPlan) -> u64 {
+    let wire = u64::from(flow.transport.mss + flow.transport.header + flow.transport.framing);
+    let links = || flow.forward.iter().map(|link| &plan.links[*link]);
+    let queues = links().map(|link| match link.queue.limit() {
+        Limit::Packets(packets) => u64::from(packets),
+        Limit::Bytes(bytes) => bytes / wire,
+    });
+    let delay = links().chain(flow.reverse.iter().map(|link| &plan.links[*link])).fold(Duration::ZERO, |sum, link| {
+        let wire = &link.wire;
+        sum + link.delay + wire.jitter + wire.reordering.map_or(Duration::ZERO, |reordering| reordering.delay)
+    });
+    let Some(rate) = links().filter_map(|link| link.rate).min() else { return u64::MAX };
+    queues.fold(bdp(rate, delay, wire), u64::saturating_add)
+}
+
+fn bdp(rate: Rate, delay: Duration, wire: u64) -> u64 {
+    rate.bytes_in_floor(delay) / wire + 1
+}
+
+/// Segments that a flow may have in flight.
+pub(super) fn most_in_flight(plan: &Plan, flow: &FlowPlan) -> u32 {
+    holds(plan, flow).saturating_mul(TIMES).clamp(LEAST, MOST_IN_FLIGHT) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    fn most(sets: &[&str]) -> u32 {
+        let text = include_str!("../../../../examples/two-flows.toml");
+        let plan = Scenario::from_toml(text, "two-flows.toml", sets).unwrap().plan(None, 0);
+        most_in_flight(&plan, &plan.flows[0])
+    }
+
+    #[test]
+    fn a_flow_may_have_many_times_in_flight_what_its_path_holds() {
+        // The queues of the access links hold some 20,000 packets.
+        let usual = most(&[]);
+        assert!((LEAST..MOST_IN_FLIGHT).contains(&u64::from(usual)), "{usual}");
+        assert_eq!(most(&["topology.queue.limit=20000 packets"]) - usual, 16 * (20_000 - 100));
+        assert_eq!(u64::from(most(&["topology.rate=1 Tbit/s", "topology.access.rate=1 Tbit/s"])), MOST_IN_FLIGHT);
+    }
+}

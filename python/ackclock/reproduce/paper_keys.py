@@ -1,0 +1,153 @@
+"""What the files of a paper may hold, `paper.toml` and `claims.toml`; measures declare their own keys."""
+
+from __future__ import annotations
+
+from ackclock.declaration import (
+    SETS,
+    Anything,
+    ByKind,
+    Either,
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    Table,
+    Text,
+    Type,
+    Whole,
+)
+
+#: Of which replicates of a cell samples over time are kept; as `Study.of` takes it.
+SAMPLES = {"none": False, "first": None, "all": True}
+#: What is taken of a control over the environments.
+WHICH = ("d_sum", "d_mean", "c_max")
+
+#: A value of an axis.
+VALUE = Either((Text(), Number(), Flag()))
+#: Values by axis; a list stands for any of its members.
+SELECTION = MapOf(Either((Text(), Number(), Flag(), ListOf(VALUE, 1))))
+
+_AXIS = Table(
+    "an axis",
+    {"values": Either((ListOf(VALUE, 1), MapOf(SETS)))},
+    {"name": Text(), "set": Text(words='a text "KEY=VALUE"')},
+)
+_GRID = Table(
+    "a grid",
+    {"name": Text(), "axes": ListOf(Either((Text(), _AXIS)), 1)},
+    {"scenario": Text(), "suite": Text(), "samples": Text(tuple(SAMPLES)), "extended": Flag()},
+)
+_ALTERNATIVE = Table(
+    "an alternative",
+    {"id": Text(), "title": Text(), "set": SETS},
+    {"where": SELECTION, "at": MapOf(SELECTION)},
+)
+_CHOICE = Table(
+    "a choice",
+    {"question": Text(), "answer": Text(), "why": Text()},
+    {"set": SETS, "alternatives": ListOf(_ALTERNATIVE)},
+)
+
+_SHOWN: dict[str, Type] = {"id": Text(), "title": Text()}
+_OF_GRID: dict[str, Type] = {"grid": Text(), "at": SELECTION}
+_COLUMN: dict[str, Type] = {"title": Text(), "metric": Text(), "digits": Whole(0)}
+_ROBUSTNESS = Table("a column", {**_COLUMN, "which": Text(WHICH)}, {"printed": Text(), "at": SELECTION})
+_TABLE = ByKind(
+    {
+        "": Table(
+            "a table",
+            {**_SHOWN, "rows": Text()},
+            {
+                **_OF_GRID,
+                "printed": Text(),
+                "columns": ListOf(Table("a column", _COLUMN, {"printed": Text()}), 1),
+                "across": Table(
+                    "across",
+                    {"axis": Text(), "metric": Text(), "digits": Whole(0)},
+                    {"printed": Text()},
+                ),
+            },
+        ),
+        "robustness": Table(
+            "a table",
+            {
+                **_SHOWN,
+                "columns": ListOf(_ROBUSTNESS, 1),
+            },
+            {**_OF_GRID, "grids": ListOf(Text(), 1), "printed": Text()},
+        ),
+    },
+)
+_POINTS_PANEL = Table(
+    "a panel",
+    {"title": Text(), "metric": Text(), "unit": Text()},
+    {"printed": Table("printed", {"table": Text(), "column": Text()})},
+)
+_FIGURE = ByKind(
+    {
+        "series": Table(
+            "a figure", {**_SHOWN, "panels": Text(), "lines": ListOf(Text(), 1), "unit": Text()}, _OF_GRID
+        ),
+        "points": Table(
+            "a figure",
+            {**_SHOWN, "along": Text(), "panels": ListOf(_POINTS_PANEL, 1)},
+            {**_OF_GRID, "lines": Text()},
+        ),
+        "expansion": Table("a figure", {**_SHOWN, "lines": MapOf(Text()), "unit": Text()}),
+    }
+)
+
+PAPER = Table(
+    "a paper",
+    {
+        "name": Text(),
+        "title": Text(),
+        "reference": Text(),
+        "replicates": Whole(1),
+        "alternative_replicates": Whole(1),
+        "grids": ListOf(_GRID, 1),
+        "choices": ListOf(_CHOICE),
+    },
+    {
+        "quick": Table("quick", {}, {"replicates": Whole(1), "set": SETS}),
+        "printed": MapOf(Text()),
+        "axes": MapOf(_AXIS),
+        "alternatives_at": MapOf(SELECTION),
+        "tables": ListOf(_TABLE),
+        "figures": ListOf(_FIGURE),
+    },
+)
+
+#: A number, in one of the ways in which a claim may compare it.
+COMPARED = ("within", "within_percent", "above", "below", "at_most")
+_EXPECT = Table("expect", {}, dict.fromkeys(COMPARED, Number()))
+CLAIMS = Table(
+    "the claims",
+    {
+        "claims": ListOf(
+            Table(
+                "a claim",
+                {"id": Text(), "statement": Text(), "expect": _EXPECT, "measure": MapOf(Anything())},
+                {
+                    "section": Text(),
+                    "unit": Text(),
+                    "digits": Whole(0),
+                    "printed": Either(
+                        (
+                            Number(),
+                            Table(
+                                "printed",
+                                {"table": Text(), "column": Text()},
+                                {"at": SELECTION, "times": Text()},
+                            ),
+                        )
+                    ),
+                    "note": Text(),
+                    "with": MapOf(MapOf(Anything())),
+                    "each": MapOf(ListOf(VALUE, 1)),
+                },
+            ),
+            1,
+        )
+    },
+)
