@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ackclock._core import VERSION as __version__
-    from ackclock.errors import AckclockError, ArgumentError, ScenarioError, StoreError
+    from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
     from ackclock.results import RunResult, run
     from ackclock.scenario import Scenario
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _HOME = {
     "AckclockError": "ackclock.errors",
     "ArgumentError": "ackclock.errors",
+    "RunError": "ackclock.errors",
     "ScenarioError": "ackclock.errors",
     "StoreError": "ackclock.errors",
     "RunResult": "ackclock.results",
@@ -43,6 +44,7 @@ _HOME = {
 __all__ = [
     "AckclockError",
     "ArgumentError",
+    "RunError",
     "RunResult",
     "Scenario",
     "ScenarioError",

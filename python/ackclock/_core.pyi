@@ -18,6 +18,9 @@ class ScenarioError(ValueError):
 class Interrupted(Exception):
     """A run was told to stop."""
 
+class RunError(Exception):
+    """A run that would take too much memory; the message has the flow and the time."""
+
 @final
 class Cancel:
     """A switch that stops runs: pass it to `Scenario.run`, call `set()` from any thread."""

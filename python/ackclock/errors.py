@@ -93,6 +93,10 @@ def sets_called(name: str) -> Iterator[None]:
         raise ScenarioError.of(error.mistakes, error.more, sets_called=name) from None
 
 
+class RunError(AckclockError):
+    """A run that was given up: it would have taken too much memory."""
+
+
 class StoreError(AckclockError):
     """Results that cannot be stored or read."""
 

@@ -36,7 +36,7 @@ class Executor(Protocol):
         """Return how many chunks to have under way; it may change."""
 
     def submit(self, jobs: Sequence[Job]) -> Future[Chunk]:
-        """Start a chunk. The future raises what the first of the jobs raised, or `AckclockError`."""
+        """Start a chunk. The future raises what the first of the jobs raised, or `ClusterError`."""
 
     def stop(self) -> None:
         """Make the chunks under way end soon, and all later ones at once, with what they have."""

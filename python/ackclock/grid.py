@@ -99,7 +99,7 @@ class Grid:
 
     def jobs(self, point: Point) -> Iterator[Job]:
         """Give the job of each replicate of a point, one by one."""
-        scenario = self.scenario.with_sets(_sets(point.settings))
+        scenario = self.scenario.with_sets(sets_of(point.settings))
         resolved = scenario.resolved_json
         for replicate in range(point.most):
             yield Job(
@@ -213,7 +213,7 @@ def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int) -> 
             for key, value in zip(axis.keys, row, strict=True)
         }
         try:
-            changed = scenario.with_sets(_sets(settings))
+            changed = scenario.with_sets(sets_of(settings))
         except ScenarioError as error:
             raise ScenarioError("\n".join(_of_point(path, settings, error))) from None
         yield Point(number, settings, changed.hash, most if changed.is_random else 1)
@@ -225,12 +225,13 @@ def _of_point(path: Path, settings: Mapping[str, Any], error: ScenarioError) -> 
         if mistake.set is not None:
             yield mistake.text(f"{path}: grid:")
         else:
-            yield f"{path}: grid: with {', '.join(_sets(settings))}: {mistake.text()}"
+            yield f"{path}: grid: with {', '.join(sets_of(settings))}: {mistake.text()}"
     if not error.mistakes:
-        yield f"{path}: grid: with {', '.join(_sets(settings))}: {error}"
+        yield f"{path}: grid: with {', '.join(sets_of(settings))}: {error}"
 
 
-def _sets(settings: Mapping[str, Any]) -> list[str]:
+def sets_of(settings: Mapping[str, Any]) -> list[str]:
+    """Return the settings of a point as `KEY=VALUE`."""
     return [f"{key}={as_toml(value)}" for key, value in settings.items()]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ackclock import _core
-from ackclock.errors import BuildError
+from ackclock.errors import BuildError, RunError
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,18 @@ class Outcome:
 
 
 def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
-    """Run a job. Raises `BuildError` where it is of another ackclock, `Interrupted` once `cancel` is set."""
+    """Run a job.
+
+    Raises `BuildError` where it is of another ackclock, `Interrupted` once `cancel` is set, `RunError` where
+    it would take too much memory.
+    """
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
     scenario = _core.Scenario.from_json(job.scenario_json, job.name)
-    run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples)
+    try:
+        run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples)
+    except _core.RunError as error:
+        raise RunError(str(error)) from None
     documents = run.to_json(), run.histograms_json()
     if not job.samples:
         return Outcome(job.key, *documents)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock.arguments import path_of, whole_number
 from ackclock.errors import ArgumentTypeError
 from ackclock.job import Outcome
-from ackclock.metrics import shown
+from ackclock.metrics import coverage, shown
 from ackclock.scenario import Scenario
 from ackclock.store import Store
 from ackclock.studies import Study, run_study
@@ -53,8 +53,8 @@ class RunResult:
     samples: Samples = field(repr=False)
 
     @property
-    def summary(self) -> dict[str, float]:
-        """Metrics of the whole run."""
+    def summary(self) -> dict[str, float | None]:
+        """Metrics of all flows together, and of the bottleneck; None where one does not apply."""
         return dict(self.document["summary"])
 
     @property
@@ -88,7 +88,8 @@ class RunResult:
             for label, value, unit in shown(self.summary)
         )
         head = "<tr><th>metric</th><th>value</th><th>unit</th></tr>"
-        return f"<table><caption>{html.escape(self.scenario.name)}</caption>{head}{rows}</table>"
+        caption = html.escape(f"{self.scenario.name}: {coverage(self.document)}")
+        return f"<table><caption>{caption}</caption>{head}{rows}</table>"
 
 
 def run(

@@ -34,7 +34,8 @@ class StudyResult:
     name: str
     seed: int
     #: A row per point: `point`, settings by key (a quantity's number behind it, unit in the name),
-    #: `replicates`, `until_met` under a stopping rule, then mean, `_low` and `_high` of each metric.
+    #: `replicates`, `until_met` under a stopping rule, then mean, `_low` and `_high` of each metric: null
+    #: where it does not apply.
     summary: polars.DataFrame = field(repr=False)
     #: A row per run: study, point, settings, replicate, metrics.
     runs: polars.DataFrame = field(repr=False)
@@ -118,7 +119,8 @@ def summary_frame(grid: Grid, found: Iterable[PointSummary]) -> polars.DataFrame
             row["until_met"] = summary.met
         for metric in SUMMARY:
             value = summary.metrics[metric.name]
-            row |= {metric.key: value.mean, f"{metric.key}_low": value.low, f"{metric.key}_high": value.high}
+            for end, name in (("", "mean"), ("_low", "low"), ("_high", "high")):
+                row[f"{metric.key}{end}"] = None if value is None else getattr(value, name)
         rows.append(row)
     return frame_of(rows)
 

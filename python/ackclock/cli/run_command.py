@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ackclock.cli.console import emit, say, show, talk
+from ackclock.cli.console import emit, say, show, talk, width
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
 from ackclock.errors import writing_error
 from ackclock.job import Outcome
-from ackclock.metrics import shown
+from ackclock.metrics import coverage, shown
 from ackclock.scenario import Scenario
 from ackclock.store import Store, write_whole
 from ackclock.studies import Study, run_study
+
+if TYPE_CHECKING:
+    from ackclock.table import Table
 
 
 @click.command("run")
@@ -101,6 +104,8 @@ class _Shown(NamedTuple):
     digits: int = 0
     #: Whether it is left out where no row has a value.
     optional: bool = False
+    #: Where a table is too wide, columns with a number go, the highest first.
+    spare: int = 0
 
     def text(self, row: dict[str, Any]) -> str:
         """Return the cell of a row."""
@@ -116,8 +121,10 @@ _FLOW_COLUMNS = (
     _Shown("recovery", "recovery", None),
     _Shown("goodput_bps", "goodput Mbit/s", 1e-6, 4),
     _Shown("loss_rate", "loss %", 100, 3),
-    _Shown("retransmits", "rtx"),
+    _Shown("retransmits", "rtx", spare=3),
+    _Shown("retransmit_rate", "rtx %", 100, 3, spare=2),
     _Shown("timeouts", "timeouts"),
+    _Shown("queue_delay_mean_s", "queue ms", 1e3, 2, spare=1),
     _Shown("rtt_mean_s", "RTT ms", 1e3, 2),
     _Shown("cwnd_mean_segments", "cwnd segments", 1, 2),
 )
@@ -175,7 +182,8 @@ _MAX_ROWS = 20
 def _show(document: dict[str, Any], is_random: bool) -> None:
     from ackclock.table import Column, Table
 
-    summary = Table("metric", Column("value", right=True), "unit", title=document["scenario"])
+    title = f"{document['scenario']}: {coverage(document)}"
+    summary = Table("metric", Column("value", right=True), "unit", title=title)
     for row in shown(document["summary"]):
         summary.add_row(*row)
     show(summary)
@@ -194,9 +202,7 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
 
 
 def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: str) -> None:
-    """A table of what is there; columns of which no row has a value are left out where they may be."""
-    from ackclock.table import Column, Table
-
+    """Show a table of what is there and fits: columns without a value are left out where they may be."""
     if not rows:
         return
     given = [
@@ -204,12 +210,21 @@ def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: 
         for column in columns
         if not column.optional or any(row.get(column.key) is not None for row in rows)
     ]
-    table = Table(*(Column(column.heading, right=column.factor is not None) for column in given))
-    for row in rows[:_MAX_ROWS]:
-        table.add_row(*(column.text(row) for column in given))
-    show(table)
+    # From all columns down to those that no table goes without.
+    steps = sorted({column.spare for column in given}, reverse=True)
+    tables = [_table([column for column in given if column.spare <= step], rows) for step in steps]
+    show(next((table for table in tables if table.fits(width())), tables[-1]))
     if len(rows) > _MAX_ROWS:
         say(f"  and {len(rows) - _MAX_ROWS} more {what} (--json has all)")
+
+
+def _table(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]]) -> Table:
+    from ackclock.table import Column, Table
+
+    table = Table(*(Column(column.heading, right=column.factor is not None) for column in columns))
+    for row in rows[:_MAX_ROWS]:
+        table.add_row(*(column.text(row) for column in columns))
+    return table
 
 
 def _scaled(value: float | None, factor: float, digits: int) -> str:

@@ -144,9 +144,10 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
                 "replicates": summary.replicates,
                 **({} if grid.until is None else {"until_met": summary.met}),
                 "metrics": {
-                    metric.key: {"mean": value.mean, "low": value.low, "high": value.high}
+                    metric.key: None
+                    if (value := summary.metrics[metric.name]) is None
+                    else {"mean": value.mean, "low": value.low, "high": value.high}
                     for metric in SUMMARY
-                    if (value := summary.metrics[metric.name])
                 },
             }
             for summary in found
@@ -200,6 +201,8 @@ def _short_keys(keys: Sequence[str]) -> list[str]:
 
 def _value(summary: PointSummary, name: str) -> str:
     metric, value = BY_NAME[name], summary.metrics[name]
+    if value is None:
+        return "-"
     mean, half = metric.factor * value.mean, value.half_width
     if half is None:
         return f"{mean:.4g}"
