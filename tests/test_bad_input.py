@@ -143,7 +143,7 @@ def test_all_mistakes_of_a_scenario_at_once(tiny: Path) -> None:
     with pytest.raises(ackclock.ScenarioError) as raised:
         ackclock.Scenario.from_file(tiny, ["nonsense"])
     assert [mistake.line for mistake in raised.value.mistakes] == [8, 16, 16, None]
-    assert str(raised.value).splitlines()[-1].startswith("set nonsense: write KEY=VALUE")
+    assert str(raised.value).splitlines()[-1].startswith("sets: nonsense: write KEY=VALUE")
 
 
 def test_an_empty_list_of_flows(tiny: Path) -> None:

@@ -133,7 +133,7 @@ def test_a_scenario_may_stand_in_the_file(tmp_path: Path) -> None:
             '[grid]\nduration = ["2 s"]\n[[together]]\nduration = ["3 s"]',
             "duration: varies twice; each key belongs to one axis",
         ),
-        ("flows = []", "this looks like a scenario"),
+        ("flows = []", "flows: is no key of a study; there are: scenario, "),
         ("grid = [", "is not TOML"),
     ],
 )

@@ -237,8 +237,8 @@ def test_samples_say_what_they_hold(tiny: Path) -> None:
 def test_numbers_in_a_notebook_have_units(tiny: Path) -> None:
     result = ackclock.run(tiny)
     html = result._repr_html_()
-    goodput = f"{1e-6 * result.summary['goodput_bps']:.4f}"
+    goodput = f"{1e-6 * result.document['summary']['goodput_bps']:.4f}"
     assert f"<td>goodput</td><td>{goodput}</td><td>Mbit/s</td>" in html
     document = {**result.document, "summary": {**result.summary, "jain_index": None}}
     undefined = ackclock.RunResult(result.scenario, document, result.samples)
-    assert "<td>Jain index</td><td>-</td>" in undefined._repr_html_()
+    assert "<td>Jain index</td><td>-</td><td>no flows</td>" in undefined._repr_html_()

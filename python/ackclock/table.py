@@ -22,8 +22,8 @@ _NARROWEST = 4
 _WORD, _NAME, _SHORT = 24, 28, 12
 #: So many records stand side by side when a table is turned.
 _MOST_SIDE_BY_SIDE = 8
-#: Words, with what a line may end after.
-_PARTS = re.compile(r"\s+|[-/,]*[^\s/,-]+[-/,]*|[-/,]+")
+#: Words, with what a line may end after; a rate stays whole.
+_PARTS = re.compile(r"\s+|[-/,]*[^\s/,-]+(?:/s\b)?[-/,]*|[-/,]+")
 
 
 @dataclass(frozen=True)
