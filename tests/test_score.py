@@ -262,6 +262,9 @@ def test_in_company_only_the_flows_under_test_are_scored() -> None:
     flows = UnderTest(run, ("test",))
     assert flows.goodput_fraction("delivered_bps") == pytest.approx(3 / 5)
     assert flows.spread == pytest.approx(1 / 1.5)
+    run["summary"]["capacity_bps"] = None
+    with pytest.raises(InputError, match="hand: efficiency does not apply: the bottleneck has no rate"):
+        score(replace(environment(), scored=("test",)), [[run]], 0)
 
 
 def test_what_does_not_apply_is_no_score() -> None:

@@ -168,7 +168,14 @@ def _in_company(metric: Metric, groups: tuple[str, ...]) -> Metric:
     if not groups or metric.name not in _IN_COMPANY:
         return metric
     function = _IN_COMPANY[metric.name]
-    return replace(metric, of=lambda run: function(UnderTest(run, groups)))
+
+    def of(run: Document) -> float:
+        value = function(UnderTest(run, groups))
+        if math.isnan(value):
+            raise InputError(f"{run['scenario']}: {metric.name} does not apply: the bottleneck has no rate")
+        return value
+
+    return replace(metric, of=of)
 
 
 def score(
