@@ -93,15 +93,15 @@ statement = "Nothing is lost"
 unit = "%"
 printed = 0
 expect = { at_most = 0 }
-measure = { kind = "mean", metric = "loss_percent", at = { cc = "aimd" } }
+measure = { kind = "mean", metric = "undelivered_percent", at = { cc = "aimd" } }
 note = "AIMD loses {loss:.3f} %."
-with = { loss = { kind = "mean", metric = "loss_percent", at = { cc = "aimd", flows = 1 } } }
+with = { loss = { kind = "mean", metric = "undelivered_percent", at = { cc = "aimd", flows = 1 } } }
 
 [[claims]]
 id = "order"
 statement = "New-AIMD loses less"
 expect = { above = 0 }
-measure = { kind = "steps", metric = "loss_percent", along = "cc", at = {}, falling = true }
+measure = { kind = "steps", metric = "undelivered_percent", along = "cc", at = {}, falling = true }
 """
 
 
@@ -254,7 +254,11 @@ def test_what_the_model_and_the_print_say_needs_no_run() -> None:
             "expect = { within",
             "claims[no-loss].expect: within needs a printed",
         ),
-        ('metric = "loss_percent", along', 'metric = "alpha_mean_segment", along', "'alpha_mean_segments'?"),
+        (
+            'metric = "undelivered_percent", along',
+            'metric = "alpha_mean_segment", along',
+            "'alpha_mean_segments'?",
+        ),
         (
             "flows = 1 }",
             "flow = 1 }",

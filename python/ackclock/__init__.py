@@ -3,7 +3,7 @@
 >>> import ackclock
 >>> result = ackclock.run("examples/two-flows.toml")
 >>> sorted(result.summary)[:2]
-['delivery_ratio', 'drop_rate']
+['capacity_bps', 'delivery_ratio']
 """
 
 from __future__ import annotations

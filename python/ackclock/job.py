@@ -39,7 +39,8 @@ class Outcome:
     key: str
     #: The document of `run --json`.
     result_json: str
-    #: How long the packets of each shared link waited: a list of `link`, `up_to_ns` and `packets`.
+    #: How long packets waited at each shared link, and (`link` is null) data on its whole path: a list of
+    #: `link`, `up_to_ns` and `packets`.
     histograms_json: str
     #: Parquet files, where samples were wanted.
     flow_samples: bytes | None = None

@@ -86,7 +86,10 @@ def links(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
 
 
 def histograms(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
-    """One row per run, shared link and class of waiting times: its upper edge, and packets in it."""
+    """One row per run, link and class of waiting times: its upper edge, and packets in it.
+
+    Without a link: how long the data of all flows waited on their paths.
+    """
     return frame_of(
         {**origin, **settings, "link": entry["link"], "up_to_s": edge_ns / 1e9, "packets": packets}
         for origin, settings, text in _rows(store, "histograms_json", all_versions)
