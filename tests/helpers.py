@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sysconfig
@@ -52,11 +53,13 @@ def cli(
     cwd: Path | None = None,
     stdout: int = subprocess.PIPE,
     before: Callable[[], None] | None = None,
+    columns: int | None = None,
 ) -> Answer:
-    """Run `ackclock`; `before` runs in the new process, ahead of the command."""
+    """Run `ackclock`; `before` runs in the new process, ahead of the command. `columns`: of the terminal."""
     done = subprocess.run(
         [ACKCLOCK, *map(str, args)],
         cwd=cwd,
+        env={**os.environ, "COLUMNS": "" if columns is None else str(columns)},
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=subprocess.PIPE,

@@ -14,7 +14,6 @@ import instructions
 import process
 import speed_plot
 import speed_tables
-from ackclock.cli.console import fits
 from backends import Measurement
 from measured import Report, Row, Single, digits, ratio, spread
 from workloads import TOPOLOGIES, WORKLOADS, Workload
@@ -58,7 +57,7 @@ def test_a_ratio_is_of_medians_and_its_range_of_rounds() -> None:
 
 
 def test_tables_fit_a_terminal(report: Report) -> None:
-    assert all(fits(table.for_terminal()) for table in speed_tables.tables(report))
+    assert all(table.for_terminal().fits(100) for table in speed_tables.tables(report))
 
 
 def test_what_was_not_run_says_why(report: Report) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import random
@@ -21,7 +22,7 @@ from ackclock.campaign import run_grid, summaries
 from ackclock.executor import Chunk, Threads, execute_chunk
 from ackclock.grid import Grid
 from ackclock.job import Job
-from ackclock.query import runs
+from ackclock.queries import runs
 from ackclock.store import Store
 
 #: `make kills` sets more.
@@ -164,7 +165,7 @@ def test_a_rule_that_replicates_end_before_is_told(study: Path, tmp_path: Path) 
     assert answer.stdout.count("10 !") == 6
     points = json.loads(cli("study", study, "--out", out, "--json").stdout)["points"]
     assert [point["until_met"] for point in points] == [False] * 6
-    assert (out / "summary.csv").read_text().splitlines()[0].split(",")[4] == "until_met"
+    assert (out / "summary.csv").read_text().splitlines()[0].split(",")[5] == "until_met"
     met = cli("study", study, "--out", out, "--replicates", "11")
     assert met.code == 0 and "is not met" in met.stdout
 
@@ -258,8 +259,48 @@ scenario = "tiny.toml"
 """
     )
     shown = cli("study", study, "--out", tmp_path / "out").stdout.splitlines()
-    assert max(map(len, shown)) <= 100
-    headings = " ".join(shown[2:4])
-    for heading in (" cc ", " limit ", "topology.rate", "reverse.rate", "duration", "goodput"):
+    assert max(map(len, shown)) <= 80
+    headings = " ".join(shown[1:4])
+    for heading in ("cc ", " limit ", "topology.rate", "reverse.rate", "duration", "goodput"):
         assert heading in headings, headings
-    assert '{ kind = "aimd", increa…' in shown[-2] and "Jain" not in headings
+    # A setting wraps rather than being cut.
+    text = " ".join(shown)
+    assert all(part in text for part in ("{ kind =", "increase =", "remaining", "0.875 }"))
+    assert "Jain" not in headings
+
+
+def test_a_point_that_takes_too_much_memory_costs_no_other(tiny: Path, tmp_path: Path) -> None:
+    file = tmp_path / "wide.toml"
+    file.write_text(
+        f'scenario = "{tiny.name}"\nreplicates = 2\n[grid]\n"transport.initial_window" = [16000000, 2]\n'
+    )
+    answer = cli("study", file, "--out", tmp_path / "out")
+    assert answer.code == 2
+    assert answer.stderr.startswith("error: wide: with transport.initial_window=16000000: test.")
+    assert "segments in flight" in answer.stderr
+    assert answer.stderr.endswith(
+        f"; 1 other run failed this way; finished runs are kept in {tmp_path}/out\n"
+    )
+    assert len(rows(tmp_path / "out")) == 2
+
+
+def test_a_metric_that_never_applies_is_a_dash_in_the_table_and_null_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "cbr.toml").write_text(
+        'schema = 1\nduration = "2 s"\ntopology = { kind = "dumbbell", rate = "1 Mbit/s", delay = "9 ms" }\n'
+        '[[flows]]\nname = "cbr"\ntraffic = { kind = "cbr", rate = "100 kbit/s" }\n'
+    )
+    file = tmp_path / "datagrams.toml"
+    file.write_text('scenario = "cbr.toml"\n[grid]\n"topology.rate" = ["1 Mbit/s", "2 Mbit/s"]\n')
+    out = tmp_path / "out"
+    answer = cli("study", file, "--out", out)
+    assert answer.code == 0, answer.stderr
+    row = answer.stdout.splitlines()[3].split()
+    assert row[:5] == ["1", "Mbit/s", "1", "-", "-"]
+    document = json.loads(cli("study", file, "--out", out, "--json").stdout)
+    assert document["points"][0]["metrics"]["goodput_bps"] is None
+    assert document["points"][0]["metrics"]["utilization"]["mean"] == pytest.approx(0.1, rel=0.1)
+    (first, *_) = list(csv.DictReader((out / "summary.csv").open()))
+    assert (first["goodput_bps"], first["goodput_bps_low"]) == ("", "")
+    sql = "SELECT avg(goodput_bps) AS goodput, avg(utilization) AS utilization FROM runs"
+    (found,) = json.loads(cli("query", sql, "--store", out, "--json").stdout)
+    assert found["goodput"] is None and found["utilization"] > 0

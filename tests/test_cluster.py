@@ -268,6 +268,15 @@ def test_what_goes_wrong_on_a_worker_is_one_message(cluster: Cluster, tmp_path: 
     assert "a run failed on a worker: ValueError: this went wrong; finished" in failed(answer.stderr)
 
 
+def test_a_run_that_takes_too_much_memory_costs_no_other(cluster: Cluster, tmp_path: Path) -> None:
+    study = study_file(tmp_path, 2)
+    study.write_text(study.read_text() + '"transport.initial_window" = [16000000, 2]\n')
+    answer = cli("study", study, "--out", tmp_path / "out", "--dask", cluster.address)
+    assert answer.code == 2
+    assert "segments in flight" in answer.stderr and "; 7 other runs failed this way" in failed(answer.stderr)
+    assert len(rows(tmp_path / "out")) == 8
+
+
 def test_runs_that_kill_their_workers_end_the_study(tmp_path: Path) -> None:
     study = study_file(tmp_path, 1, name="dies")
     with cluster_of(1, tmp_path / "cluster", DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0") as cluster:
@@ -335,7 +344,7 @@ WITHOUT_DASK = """\
 import sys
 sys.modules["distributed"] = None
 sys.argv = ["ackclock", "study", sys.argv[1], "--dask", "tcp://127.0.0.1:9"]
-from ackclock.cli import main
+from ackclock.__main__ import main
 main()
 """
 

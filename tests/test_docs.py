@@ -21,6 +21,7 @@ import ackclock
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"\$ (?:_ACKCLOCK_COMPLETE=\w+ )?ackclock ")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -49,7 +50,7 @@ def commands() -> list[tuple[str, str]]:
     first: dict[str, str] = {}
     for block in blocks("console"):
         for line in block.text.replace("\\\n", " ").splitlines():
-            if line.startswith("$ ackclock "):
+            if COMMAND.match(line):
                 first.setdefault(line.removeprefix("$ "), block.place)
     return [(place, command) for command, place in first.items()]
 

@@ -43,22 +43,22 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     return Evaluated(answer, folder)
 
 
-def test_the_scoreboard_fits_100_columns(core: Evaluated) -> None:
+def test_the_scoreboard_fits_80_columns(core: Evaluated) -> None:
     *table, verdict = core.answer.stdout.rstrip().splitlines()
-    assert max(map(len, table)) <= 100
+    assert max(map(len, table)) <= 80
     assert verdict == core.scoreboard["verdict"]
     for environment in core.scoreboard["environments"]:
         assert environment["title"] in core.answer.stdout
     assert core.answer.stderr == f"report: {core.folder / 'report.html'}\n"
 
 
-def test_intervals_fit_100_columns(tiny_suite: Path, tmp_path: Path) -> None:
+def test_intervals_fit_80_columns(tiny_suite: Path, tmp_path: Path) -> None:
     cc = '{ kind = "linear", increase_add = 0.25, decrease_mul = 0.875 }'
     answer = cli("evaluate", cc, "--suite", tiny_suite, "--replicates", "3", "--out", tmp_path / "out")
     assert answer.code == 0, answer.stderr
     assert "±" in answer.stdout
     *table, _ = answer.stdout.rstrip().splitlines()
-    assert max(map(len, table)) <= 100
+    assert max(map(len, table)) <= 80
 
 
 def test_the_core_suite_asks_what_it_should(core: Evaluated) -> None:

@@ -75,7 +75,7 @@ def test_a_point_with_nothing_random_has_one_replicate(study: Writer) -> None:
 
 
 def test_a_rule_needs_its_first_replicates_from_an_option_too(study: Writer) -> None:
-    with pytest.raises(AckclockError, match="--replicates: is 5, but must be at least 10, as `until` looks"):
+    with pytest.raises(AckclockError, match=r"^replicates: is 5, but must be at least 10, as `until` looks"):
         Grid.load(study('until = "goodput +- 1 %"'), replicates=5)
 
 
@@ -133,7 +133,7 @@ def test_a_scenario_may_stand_in_the_file(tmp_path: Path) -> None:
             '[grid]\nduration = ["2 s"]\n[[together]]\nduration = ["3 s"]',
             "duration: varies twice; each key belongs to one axis",
         ),
-        ("flows = []", "this looks like a scenario"),
+        ("flows = []", "flows: is no key of a study; there are: scenario, "),
         ("grid = [", "is not TOML"),
     ],
 )

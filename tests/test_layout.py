@@ -49,6 +49,17 @@ def test_every_module_says_what_it_is() -> None:
     assert silent == []
 
 
+def test_only_the_console_prints() -> None:
+    """It alone keeps from the terminal what files must not tell it."""
+    printing = re.compile(r"\b(?:click\.s?echo|print|sys\.std(?:out|err)\.write)\(")
+    found = [
+        str(path.relative_to(ROOT))
+        for path in tracked(".py")
+        if path.is_relative_to(ROOT / "python") and printing.search(path.read_text(encoding="utf-8"))
+    ]
+    assert found == ["python/ackclock/cli/console.py"]
+
+
 def test_the_pattern_finds_what_it_should() -> None:
     assert MACHINE.search('path = "/work/x"') and MACHINE.search("see /root/notes")
     assert not MACHINE.search("a network/work/x") and not MACHINE.search("https://example.org/work/x")

@@ -14,7 +14,7 @@ def test_every_kind_is_listed(kind: str) -> None:
     assert entries and all(entry["name"] and entry["summary"] for entry in entries)
     table = cli("list", kind)
     assert table.code == 0
-    assert max(map(len, table.stdout.splitlines())) <= 100
+    assert max(map(len, table.stdout.splitlines())) <= 80
     assert all(entry["name"] in table.stdout for entry in entries)
 
 

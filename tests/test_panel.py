@@ -71,7 +71,7 @@ def test_scores_that_do_not_fit_are_not_used(
 
 def test_scores_of_other_environments_are_not_used(with_panel: Path) -> None:
     yardstick = evaluate("aimd-fc", suite=str(with_panel), replicates=1, sets=["duration=5 s"]).yardstick
-    assert yardstick.reason == "--set changes the environments"
+    assert yardstick.reason == "the environments are changed"
     (with_panel / FILE).unlink()
     answer = cli("evaluate", "aimd", "--suite", with_panel, "--out", with_panel.parent / "out")
     assert f"no stored scores: the suite has no {FILE}" in answer.stdout

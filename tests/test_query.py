@@ -46,7 +46,28 @@ def test_settings_and_metrics_are_columns(out: Path) -> None:
     assert by_csv[0] == "buffer,increase,runs,goodput_bps"
     assert float(by_csv[1].split(",")[3]) == found[0]["goodput_bps"]
     shown = cli("query", sql, "--store", out).stdout
-    assert "goodput_bps" in shown and max(map(len, shown.splitlines())) <= 100
+    assert "goodput_bps" in shown and max(map(len, shown.splitlines())) <= 80
+
+
+def test_quantities_carry_numbers_that_can_be_sorted_by(out: Path) -> None:
+    sql = 'SELECT DISTINCT "topology.queue.limit", "topology.queue.limit_packets" FROM runs ORDER BY 2'
+    rows = json.loads(cli("query", sql, "--store", out, "--json").stdout)
+    assert [tuple(row.values()) for row in rows] == [("5 packets", 5), ("10 packets", 10)]
+    assert cli("query", sql, "--store", out, "--csv").stdout.splitlines() == [
+        "topology.queue.limit,topology.queue.limit_packets",
+        "5 packets,5.0",
+        "10 packets,10.0",
+    ]
+    header, first, *_ = (out / "summary.csv").read_text().splitlines()
+    assert header.startswith("point,topology.queue.limit,topology.queue.limit_packets,flows.test.cc.increase")
+    assert first.startswith("0,5 packets,5.0,1")
+
+
+def test_all_columns_of_a_run_can_be_read(out: Path) -> None:
+    shown = cli("query", "SELECT * FROM runs WHERE replicate = 0 AND point < 2", "--store", out).stdout
+    lines = {line.split()[0]: line.split()[1:] for line in shown.splitlines() if line}
+    assert lines["point"] == ["0", "1"] and lines["topology.queue.limit_packets"] == ["5", "5"]
+    assert lines["flows.test.cc.increase"] == ["1", "2"]
 
 
 def test_histograms_hold_every_packet_that_was_forwarded(out: Path) -> None:

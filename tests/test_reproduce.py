@@ -93,15 +93,15 @@ statement = "Nothing is lost"
 unit = "%"
 printed = 0
 expect = { at_most = 0 }
-measure = { kind = "mean", metric = "loss_percent", at = { cc = "aimd" } }
+measure = { kind = "mean", metric = "undelivered_percent", at = { cc = "aimd" } }
 note = "AIMD loses {loss:.3f} %."
-with = { loss = { kind = "mean", metric = "loss_percent", at = { cc = "aimd", flows = 1 } } }
+with = { loss = { kind = "mean", metric = "undelivered_percent", at = { cc = "aimd", flows = 1 } } }
 
 [[claims]]
 id = "order"
 statement = "New-AIMD loses less"
 expect = { above = 0 }
-measure = { kind = "steps", metric = "loss_percent", along = "cc", at = {}, falling = true }
+measure = { kind = "steps", metric = "undelivered_percent", along = "cc", at = {}, falling = true }
 """
 
 
@@ -254,7 +254,11 @@ def test_what_the_model_and_the_print_say_needs_no_run() -> None:
             "expect = { within",
             "claims[no-loss].expect: within needs a printed",
         ),
-        ('metric = "loss_percent", along', 'metric = "alpha_mean_segment", along', "'alpha_mean_segments'?"),
+        (
+            'metric = "undelivered_percent", along',
+            'metric = "alpha_mean_segment", along',
+            "'alpha_mean_segments'?",
+        ),
         (
             "flows = 1 }",
             "flow = 1 }",
@@ -553,11 +557,11 @@ def test_finished_runs_are_not_run_again(tiny_paper: Path, tmp_path: Path) -> No
     assert rows() == kept and (out / "reproduction.json").read_bytes() == first
 
 
-def test_tables_fit_100_columns(tiny_paper: Path, tmp_path: Path) -> None:
+def test_tables_fit_80_columns(tiny_paper: Path, tmp_path: Path) -> None:
     answer = cli("reproduce", tiny_paper, "--out", tmp_path / "out")
     assert answer.code == 0, answer.stderr
     *table, sentence = answer.stdout.rstrip().splitlines()
-    assert max(map(len, table)) <= 100
+    assert max(map(len, table)) <= 80
     assert sentence.startswith("Of 4 claims ")
     assert answer.stderr == f"report: {tmp_path / 'out' / 'report.html'}\n"
 

@@ -26,12 +26,13 @@ LOSS = {
     "red": {"calm": {"a": 3.0, "b": 1.0, "c": 2.0}, "rough": {"a": 3.0, "b": 1.0, "c": 2.0}},
 }
 SHIFTS = (-0.1, 0.0, 0.1)
-COMMON = {"metric": "loss_percent"}
+COMMON = {"metric": "test_loss_percent"}
 DROP_TAIL = {"queue": "drop-tail"}
 
 
 def run(percent: float) -> Run:
-    return Run(Outcome("", json.dumps({"summary": {"loss_rate": percent / 100}}), ""), 0.0)
+    flow = {"group": "test", "lost": round(1e4 * percent), "sent": 1_000_000}
+    return Run(Outcome("", json.dumps({"flows": [flow]}), ""), 0.0)
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def only(parts: list[Part]) -> float:
 
 def test_c_and_d_by_hand(runs: Runs) -> None:
     """The best are 1 (a) when calm and 3 (b) when rough."""
-    found = standings_of(runs, "loss_percent", DROP_TAIL)
+    found = standings_of(runs, "test_loss_percent", DROP_TAIL)
     assert {name: standing.d_sum.mean for name, standing in found.items()} == pytest.approx(
         {"a": 2.0, "b": 1.0, "c": 8.0}
     )

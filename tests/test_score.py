@@ -30,6 +30,7 @@ def document(goodputs: dict[str, list[float]], **changes: float) -> dict[str, An
     """Return a run in which the flows of each group got these goodputs, bits per second."""
     total = sum(sum(values) for values in goodputs.values())
     summary = {
+        "capacity_bps": 1e7,
         "goodput_bps": total,
         "efficiency": total / 1e7,
         "loss_rate": 0.01,
@@ -41,7 +42,7 @@ def document(goodputs: dict[str, list[float]], **changes: float) -> dict[str, An
         for group, values in goodputs.items()
         for value in values
     ]
-    return {"duration_s": 100.0, "summary": {**summary, **changes}, "flows": flows}
+    return {"scenario": "hand", "duration_s": 100.0, "summary": {**summary, **changes}, "flows": flows}
 
 
 def watched(watch: Watch, *runs: dict[str, Any]) -> tuple[float, ...]:
@@ -195,7 +196,7 @@ def test_the_scoreboard_as_json_has_every_replicate() -> None:
     )
 
 
-def test_c_and_d_fit_100_columns() -> None:
+def test_c_and_d_fit_80_columns() -> None:
     rows = [
         result(
             f"environment-with-a-long-name-{index}", {"queue_delay_mean_s": 0.26}, {"efficiency": 0.2}, (1, 4)
@@ -206,8 +207,8 @@ def test_c_and_d_fit_100_columns() -> None:
     made = replace(board(*rows), yardstick=yardstick)
     cc = Contender('{ kind = "linear", increase_add = 0.25, decrease_mul = 0.875 }')
     shown = io.StringIO()
-    Console(file=shown, width=100).print(standings_table(replace(made, contenders=(cc, made.contenders[1]))))
-    assert max(map(len, shown.getvalue().splitlines())) <= 100
+    Console(file=shown, width=80).print(standings_table(replace(made, contenders=(cc, made.contenders[1]))))
+    assert max(map(len, shown.getvalue().splitlines())) <= 80
     for standing in (standing for row in made.standings for standing in row):
         for figure in (standing.c, standing.d_sum):
             assert interval_text(figure, standing.scale.digits) in shown.getvalue()
@@ -244,22 +245,36 @@ def test_metrics_have_names_of_their_own() -> None:
 def test_in_company_only_the_flows_under_test_are_scored() -> None:
     """10 Mbit/s, of which a CBR source takes 4 and web traffic 2: 3 of 4 Mbit/s are 75 %."""
     run = document({"test": [2e6, 1e6], "others": [5e6]})
-    assert run["summary"]["goodput_bps"] / run["summary"]["efficiency"] == 10e6
     run["datagrams"] = [{"offered_bps": 4e6, "delivered_bps": 3e6}]
     run["transfers"] = [{"throughput_bps": 2e6}]
-    for flow, (sent, loss_rate) in zip(run["flows"], ((100, 0.1), (300, 0.02), (9, 1.0)), strict=True):
-        flow.update(sent=sent, loss_rate=loss_rate)
+    by_hand = ((100, 10, 90, 0.1), (300, 6, 270, 0.02), (9, 9, 0, None))
+    for flow, (sent, lost, arrived, queue_delay_mean_s) in zip(run["flows"], by_hand, strict=True):
+        flow.update(sent=sent, lost=lost, arrived=arrived, queue_delay_mean_s=queue_delay_mean_s)
     result = score(replace(environment(), scored=("test",)), [[run]], 0)
     found = {
         metric.name: each.value.mean for metric, each in zip(result.metrics, result.scores[0], strict=True)
     }
     assert found["efficiency"] == pytest.approx(75)
     assert found["loss_rate"] == pytest.approx(100 * 16 / 400)
+    assert found["queue_delay"] == pytest.approx(1e3 * (9 + 5.4) / 360)
     assert found["jain_index"] == pytest.approx(9 / (2 * 5))
     assert found["goodput"] == pytest.approx(3)
     flows = UnderTest(run, ("test",))
     assert flows.goodput_fraction("delivered_bps") == pytest.approx(3 / 5)
     assert flows.spread == pytest.approx(1 / 1.5)
+    run["summary"]["capacity_bps"] = None
+    with pytest.raises(InputError, match="hand: efficiency does not apply: the bottleneck has no rate"):
+        score(replace(environment(), scored=("test",)), [[run]], 0)
+
+
+def test_what_does_not_apply_is_no_score() -> None:
+    idle = document({"test": [0.0]})
+    idle["summary"] |= {"loss_rate": None, "queue_delay_mean_s": None}
+    found = {each.metric.name: each.value.mean for each in score(environment(), [[idle]], 0).scores[0]}
+    assert (found["loss_rate"], found["queue_delay"]) == (0, 0)
+    idle["summary"]["efficiency"] = None
+    with pytest.raises(InputError, match="hand: efficiency does not apply: no flow crosses a bottleneck"):
+        score(environment(), [[idle]], 0)
 
 
 def test_transfers_that_arrive_are_watched_as_a_group() -> None:

@@ -16,12 +16,12 @@ import pytest
 from helpers import cli, without_cpu_time
 
 from ackclock import Scenario, StoreError, _core
-from ackclock.errors import BuildError
+from ackclock.errors import BuildError, RunError
 from ackclock.executor import Chunk, Executor, Threads, execute_chunk
 from ackclock.job import Job, Outcome, execute
 from ackclock.pace import Pace
 from ackclock.store import Store, write_whole
-from ackclock.study import Study, run_study
+from ackclock.studies import Study, run_study
 
 
 class InPlace:
@@ -39,7 +39,10 @@ class InPlace:
         self.chunks.append(len(jobs))
         future: Future[Chunk] = Future()
         few = jobs if len(jobs) == 1 else jobs[: min(len(jobs) - 1, 2)]
-        future.set_result(execute_chunk(few, _core.Cancel(), 1000.0))
+        try:
+            future.set_result(execute_chunk(few, _core.Cancel(), 1000.0))
+        except RunError as error:
+            future.set_exception(error)
         return future
 
     def stop(self) -> None:
@@ -263,3 +266,27 @@ def test_a_run_that_fails_keeps_what_was_finished(scenario: Scenario, tmp_path: 
         with pytest.raises(_core.ScenarioError):
             run_study(Study((*good.jobs, bad)), store, workers=1)
         assert all(store.get(job) is not None for job in good.jobs)
+
+
+@pytest.mark.parametrize("executor", [None, InPlace()])
+def test_runs_that_take_too_much_memory_do_not_stop_the_others(
+    scenario: Scenario, tmp_path: Path, executor: Executor | None
+) -> None:
+    good = Study.of(scenario, replicates=3)
+    bad = Study.of(scenario.with_sets(["transport.initial_window=16000000"]), replicates=3)
+    mixed = Study(tuple(job for pair in zip(bad.jobs, good.jobs, strict=True) for job in pair))
+    with Store(tmp_path) as store:
+        with pytest.raises(
+            RunError, match=r"tiny: test.* segments in flight .*; 2 other runs fail"
+        ) as raised:
+            run_study(mixed, store, executor=executor, workers=2)
+        assert str(raised.value).endswith(f"; finished runs are kept in {tmp_path}")
+        assert all(store.has(job) for job in good.jobs)
+        assert not any(store.has(job) for job in bad.jobs)
+    with pytest.raises(RunError, match=r"or look at what the algorithm does$"):
+        run_in_memory(Study(bad.jobs[:1]), executor)
+
+
+def test_an_error_of_a_run_can_be_sent_back() -> None:
+    error = pickle.loads(pickle.dumps(RunError("too much")))
+    assert (type(error), str(error), error.exit_code) == (RunError, "too much", 2)

@@ -3,46 +3,59 @@
 >>> import ackclock
 >>> result = ackclock.run("examples/two-flows.toml")
 >>> sorted(result.summary)[:2]
-['delivery_ratio', 'drop_rate']
+['capacity_bps', 'delivery_ratio']
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from ackclock._core import VERSION as __version__
-
+#: As `typing` has it. Nothing is imported here: Ctrl-C meanwhile would find nobody who handles it.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ackclock.errors import AckclockError, ScenarioError, StoreError
+    from typing import Any
+
+    from ackclock._core import VERSION as __version__
+    from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
     from ackclock.results import RunResult, run
     from ackclock.scenario import Scenario
+    from ackclock.study_results import StudyResult, query, study
     from ackclock.synchronous import model
     from ackclock.tuning import tune
 
 #: Where each public name lives; imported when it is first used, so that a command starts fast.
 _HOME = {
     "AckclockError": "ackclock.errors",
+    "ArgumentError": "ackclock.errors",
+    "RunError": "ackclock.errors",
     "ScenarioError": "ackclock.errors",
     "StoreError": "ackclock.errors",
     "RunResult": "ackclock.results",
     "Scenario": "ackclock.scenario",
+    "StudyResult": "ackclock.study_results",
+    "__version__": "ackclock._core",
     "evaluate": "ackclock.evaluation",
     "model": "ackclock.synchronous",
+    "query": "ackclock.study_results",
     "run": "ackclock.results",
+    "study": "ackclock.study_results",
     "tune": "ackclock.tuning",
 }
 
 __all__ = [
     "AckclockError",
+    "ArgumentError",
+    "RunError",
     "RunResult",
     "Scenario",
     "ScenarioError",
     "StoreError",
+    "StudyResult",
     "__version__",
     "evaluate",
     "model",
+    "query",
     "run",
+    "study",
     "tune",
 ]
 
@@ -52,7 +65,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'ackclock' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_HOME[name]), name)
+    value = getattr(import_module(_HOME[name]), "VERSION" if name == "__version__" else name)
     globals()[name] = value
     return value
 

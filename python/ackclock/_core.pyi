@@ -18,6 +18,9 @@ class ScenarioError(ValueError):
 class Interrupted(Exception):
     """A run was told to stop."""
 
+class RunError(Exception):
+    """A run that would take too much memory; the message has the flow and the time."""
+
 @final
 class Cancel:
     """A switch that stops runs: pass it to `Scenario.run`, call `set()` from any thread."""
@@ -92,7 +95,10 @@ class Run:
         """Everything but the samples and histograms, as JSON."""
 
     def histograms_json(self) -> str:
-        """How long the packets of each shared link waited: a JSON list of `link`, `up_to_ns`, `packets`."""
+        """How long packets waited: a JSON list of `link`, `up_to_ns`, `packets`.
+
+        One for each shared link, and one with `link` null for the data of all flows on their paths.
+        """
 
     @property
     def flow_samples(self) -> Table:

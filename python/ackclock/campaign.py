@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 
 from ackclock.errors import InputError
 from ackclock.executor import Executor
-from ackclock.grid import Grid, Point
+from ackclock.grid import Grid, Point, sets_of
 from ackclock.job import Job, Outcome
 from ackclock.metrics import SUMMARY
 from ackclock.stats import Estimate
 from ackclock.store import Store
-from ackclock.study import work_off
+from ackclock.studies import work_off
 from ackclock.until import FIRST, STEP, interval
 
 
@@ -117,6 +117,11 @@ class Campaign:
         value = self._value(outcome)
         for progress in self._waiting.pop(job.key):
             self._note(progress, job.replicate, value)
+
+    def title(self, job: Job) -> str:
+        """Return the study with the settings of the job's first point."""
+        settings = self._waiting[job.key][0].point.settings
+        return f"{job.name}{': with ' * bool(settings)}{', '.join(sets_of(settings))}"
 
     def _first(self, point: Point) -> int:
         """How many replicates a point has at least."""

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
-from ackclock.errors import BuildError, ClusterError
+from ackclock.errors import BuildError, ClusterError, RunError
 from ackclock.executor import Chunk, execute_chunk
 from ackclock.job import Job
 
@@ -195,7 +195,7 @@ def _told(error: BaseException) -> BaseException:
     """Return what went wrong with a chunk as one message."""
     from distributed import KilledWorker
 
-    if isinstance(error, (ClusterError, _core.Interrupted)):
+    if isinstance(error, (ClusterError, RunError, _core.Interrupted)):
         return error
     if isinstance(error, KilledWorker):
         return ClusterError(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,11 +12,20 @@ from dataclasses import dataclass
 from ackclock._core import Interrupted as Interrupted
 from ackclock._core import ScenarioError as CoreScenarioError
 
+#: No space, no quota left, a file larger than allowed.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_SQLITE_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+
 
 class AckclockError(Exception):
     """A mistake of the user or of the machine; `str()` is the whole message."""
 
     exit_code = 2
+
+    @property
+    def shell_message(self) -> str:
+        """The message where arguments of functions are options of a command."""
+        return str(self)
 
 
 @dataclass(frozen=True)
@@ -31,7 +42,7 @@ class Mistake:
     #: What is wrong.
     message: str
 
-    def text(self, sets_called: str = "set") -> str:
+    def text(self, sets_called: str = "sets:") -> str:
         """Return the whole message; `sets_called` is what stands in front of a changed key."""
         place = f"{sets_called} {self.set}" if self.set is not None else self.file
         line = f":{self.line}" if self.line is not None else ""
@@ -64,7 +75,7 @@ class ScenarioError(AckclockError):
         """Return the error with these mistakes, and `more` that are not told."""
         rest = [f"... and {more} more mistakes"] if more else []
         return cls(
-            "\n".join([*(mistake.text(sets_called or "set") for mistake in mistakes), *rest]),
+            "\n".join([*(mistake.text(sets_called or "sets:") for mistake in mistakes), *rest]),
             mistakes,
             more,
             names_sets=bool(sets_called),
@@ -82,8 +93,18 @@ def sets_called(name: str) -> Iterator[None]:
         raise ScenarioError.of(error.mistakes, error.more, sets_called=name) from None
 
 
+class RunError(AckclockError):
+    """A run that was given up: it would have taken too much memory."""
+
+
 class StoreError(AckclockError):
     """Results that cannot be stored or read."""
+
+
+class WriteError(StoreError):
+    """A file for which there is no room, or which the device refuses; nothing of it is left."""
+
+    exit_code = 1
 
 
 class ClusterError(AckclockError):
@@ -98,15 +119,42 @@ class InputError(AckclockError):
     """Anything else that was asked for and is not there."""
 
 
+class ArgumentError(InputError):
+    """An argument that cannot be used: its name, what is wrong and what is expected."""
+
+    def __init__(self, argument: str, what: str, option: str = "") -> None:
+        """`option`: what a command calls the argument, where that is not its name behind two dashes."""
+        super().__init__(argument, what, option)
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}: {self.args[1]}"
+
+    @property
+    def shell_message(self) -> str:
+        """The message with the name of the option."""
+        argument, what, option = self.args
+        return f"{option or '--' + argument.replace('_', '-')} {what}"
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument of a type that makes no sense."""
+
+
+class ArgumentValueError(ArgumentError, ValueError):
+    """An argument of the right type with a value that makes no sense."""
+
+
 def as_scenario_error(error: CoreScenarioError) -> ScenarioError:
     """The package's exception for one of the core's."""
     document = json.loads(error.mistakes_json)
     return ScenarioError.of([Mistake(**mistake) for mistake in document["mistakes"]], document["more"])
 
 
-def printable(text: str) -> str:
-    """Return a text with its control characters written out: what files hold must not steer a terminal."""
-    return "".join(
-        char if char.isprintable() or char in " \n\t" else char.encode("unicode_escape").decode()
-        for char in text
-    )
+def writing_error(message: str, error: Exception) -> StoreError:
+    """The package's exception for a file that cannot be written: `WriteError` where there is no room."""
+    if isinstance(error, OSError):
+        is_of_machine = error.errno in NO_ROOM
+    else:
+        # The lowest byte is the kind of error.
+        is_of_machine = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in _SQLITE_NO_ROOM
+    return (WriteError if is_of_machine else StoreError)(message)

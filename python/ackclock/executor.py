@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from ackclock import _core
+from ackclock.arguments import optional_number
 from ackclock.job import Job, Outcome, execute
 
 #: Chunks in hand for each thread: enough to keep it busy.
@@ -35,7 +36,7 @@ class Executor(Protocol):
         """Return how many chunks to have under way; it may change."""
 
     def submit(self, jobs: Sequence[Job]) -> Future[Chunk]:
-        """Start a chunk. The future raises what the first of the jobs raised, or `AckclockError`."""
+        """Start a chunk. The future raises what the first of the jobs raised, or `ClusterError`."""
 
     def stop(self) -> None:
         """Make the chunks under way end soon, and all later ones at once, with what they have."""
@@ -47,7 +48,7 @@ class Threads:
     chunk_s = 0.0
 
     def __init__(self, workers: int | None = None) -> None:
-        self._workers = workers or default_workers()
+        self._workers = optional_number("workers", workers, least=1) or default_workers()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="ackclock")
         self._cancel = _core.Cancel()
 

@@ -6,11 +6,12 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
 from ackclock.declaration import Place
-from ackclock.errors import InputError, ScenarioError, sets_called
+from ackclock.errors import ArgumentValueError, InputError, ScenarioError, sets_called
 from ackclock.file_kinds import hint_for_text
 from ackclock.files import as_toml, read_text, read_toml
 from ackclock.job import Job
@@ -56,13 +57,30 @@ class Grid:
     samples: str
 
     @classmethod
-    def load(cls, path: str | Path, *, replicates: int | None = None, samples: str | None = None) -> Grid:
+    def load(
+        cls, path: str | PathLike[str], *, replicates: int | None = None, samples: str | None = None
+    ) -> Grid:
         """Read a study file; `replicates` and `samples` take the place of the file's.
 
         Raises `InputError` or `ScenarioError` with file and key.
         """
         path = Path(path)
-        table = _read(path)
+        return cls._of(path, _read(path), replicates, samples)
+
+    @classmethod
+    def of(
+        cls, table: Mapping[str, Any], *, replicates: int | None = None, samples: str | None = None
+    ) -> Grid:
+        """Take the table of a study file as a dict; a scenario in a file is looked for in this folder.
+
+        Raises `InputError` or `ScenarioError` with the key.
+        """
+        path = Path("<dict>")
+        _check(path, table)
+        return cls._of(path, {"name": "study", **table}, replicates, samples)
+
+    @classmethod
+    def _of(cls, path: Path, table: Mapping[str, Any], replicates: int | None, samples: str | None) -> Grid:
         scenario = _scenario(path, table)
         axes = _axes(path, table)
         until = _until(path, table)
@@ -81,7 +99,7 @@ class Grid:
 
     def jobs(self, point: Point) -> Iterator[Job]:
         """Give the job of each replicate of a point, one by one."""
-        scenario = self.scenario.with_sets(_sets(point.settings))
+        scenario = self.scenario.with_sets(sets_of(point.settings))
         resolved = scenario.resolved_json
         for replicate in range(point.most):
             yield Job(
@@ -98,10 +116,14 @@ def _read(path: Path) -> dict[str, Any]:
     if kind := hint_for_text(path, read_text(path), "study"):
         raise InputError(f"{path}: {kind}")
     table = read_toml(path)
+    _check(path, table)
+    return table
+
+
+def _check(path: Path, table: Mapping[str, Any]) -> None:
     STUDY.check(table, Place(str(path)))
     if table.get("schema", SCHEMA) != SCHEMA:
         _fail(path, "schema", f"is {table['schema']}; this version of ackclock reads {SCHEMA}")
-    return table
 
 
 def _scenario(path: Path, table: Mapping[str, Any]) -> Scenario:
@@ -160,8 +182,10 @@ def _replicates(path: Path, table: Mapping[str, Any], until: Until | None, optio
     most: int = table.get("replicates", default) if option is None else option
     if most < least:
         why = "" if until is None else ", as `until` looks at so many first"
-        key = "replicates" if option is None else "--replicates"
-        _fail(path, key, f"is {most}, but must be at least {least}{why}")
+        what = f"is {most}, but must be at least {least}{why}"
+        if option is not None:
+            raise ArgumentValueError("replicates", what)
+        _fail(path, "replicates", what)
     return most
 
 
@@ -189,7 +213,7 @@ def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int) -> 
             for key, value in zip(axis.keys, row, strict=True)
         }
         try:
-            changed = scenario.with_sets(_sets(settings))
+            changed = scenario.with_sets(sets_of(settings))
         except ScenarioError as error:
             raise ScenarioError("\n".join(_of_point(path, settings, error))) from None
         yield Point(number, settings, changed.hash, most if changed.is_random else 1)
@@ -201,12 +225,13 @@ def _of_point(path: Path, settings: Mapping[str, Any], error: ScenarioError) -> 
         if mistake.set is not None:
             yield mistake.text(f"{path}: grid:")
         else:
-            yield f"{path}: grid: with {', '.join(_sets(settings))}: {mistake.text()}"
+            yield f"{path}: grid: with {', '.join(sets_of(settings))}: {mistake.text()}"
     if not error.mistakes:
-        yield f"{path}: grid: with {', '.join(_sets(settings))}: {error}"
+        yield f"{path}: grid: with {', '.join(sets_of(settings))}: {error}"
 
 
-def _sets(settings: Mapping[str, Any]) -> list[str]:
+def sets_of(settings: Mapping[str, Any]) -> list[str]:
+    """Return the settings of a point as `KEY=VALUE`."""
     return [f"{key}={as_toml(value)}" for key, value in settings.items()]
 
 

@@ -9,15 +9,14 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
-from ackclock.errors import StoreError
+from ackclock.errors import NO_ROOM, StoreError, writing_error
 
 #: The name of the file in the folder of a store.
 INDEX = "runs.sqlite"
 #: Where SQLite keeps what is not yet in the file itself.
 _WAL = f"{INDEX}-wal"
 
-#: Errors after which the store is as sound as before.
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+#: Errors after which the store is as sound as before, as after `NO_ROOM`.
 _PASSING = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR}
 _NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
 _READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
@@ -61,14 +60,14 @@ def store_error(place: str, what: str, error: OSError | sqlite3.Error) -> StoreE
     """
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     advice = _advice(error)
-    return StoreError(f"{place}: {what}: {reason}{'; ' if advice else ''}{advice}")
+    return writing_error(f"{place}: {what}: {reason}{'; ' if advice else ''}{advice}", error)
 
 
 def _advice(error: OSError | sqlite3.Error) -> str:
     number = error.errno if isinstance(error, OSError) else None
     # An error of Python's own module, such as one of threads, has no code.
     code = (getattr(error, "sqlite_errorcode", None) or 0) & _CODE if number is None else None
-    if number in _NO_ROOM or code in _PASSING:
+    if number in NO_ROOM or code in _PASSING:
         return "finished runs are kept, so the same command goes on where it stopped"
     if number in _NOT_WRITABLE or code in _READ_ONLY:
         return "a store is filled in a folder that can be written; use another folder"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ackclock import _core
-from ackclock.errors import BuildError
+from ackclock.errors import BuildError, RunError
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Outcome:
     key: str
     #: The document of `run --json`.
     result_json: str
-    #: How long the packets of each shared link waited: a list of `link`, `up_to_ns` and `packets`.
+    #: How long packets waited at each shared link, and (`link` is null) data on its whole path: a list of
+    #: `link`, `up_to_ns` and `packets`.
     histograms_json: str
     #: Parquet files, where samples were wanted.
     flow_samples: bytes | None = None
@@ -47,11 +48,18 @@ class Outcome:
 
 
 def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
-    """Run a job. Raises `BuildError` where it is of another ackclock, `Interrupted` once `cancel` is set."""
+    """Run a job.
+
+    Raises `BuildError` where it is of another ackclock, `Interrupted` once `cancel` is set, `RunError` where
+    it would take too much memory.
+    """
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
     scenario = _core.Scenario.from_json(job.scenario_json, job.name)
-    run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples)
+    try:
+        run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples)
+    except _core.RunError as error:
+        raise RunError(str(error)) from None
     documents = run.to_json(), run.histograms_json()
     if not job.samples:
         return Outcome(job.key, *documents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,3 +89,29 @@ SUMMARY = (
     ),
 )
 BY_NAME = {metric.name: metric for metric in SUMMARY}
+
+
+def shown(summary: Mapping[str, float | None], digits: int = 4) -> Iterator[tuple[str, str, str]]:
+    """Give label, value and unit of each metric of a summary, for people; or a dash and why there is none."""
+    for metric in SUMMARY:
+        value = summary[metric.key]
+        if value is None:
+            yield metric.label, "-", metric.absent
+        else:
+            yield metric.label, f"{metric.factor * value:.{digits}f}", metric.unit
+
+
+def coverage(document: dict[str, Any]) -> str:
+    """Return what the summary of a run is about, and what it leaves to other tables."""
+    count = len(document["flows"])
+    flows = "no flows" if count == 0 else f"{count} flow{'s' * (count > 1)}"
+    others = []
+    # Only groups of arrivals have a mean number under way; the flows of others are among the flows.
+    if any(group["active_mean"] is not None for group in document.get("transfers", ())):
+        others.append("transfers that arrive")
+    if document.get("datagrams"):
+        others.append("datagrams")
+    if not others:
+        return flows
+    own = "tables of their own" if len(others) > 1 else "a table of their own"
+    return f"{flows}; {' and '.join(others)} have {own}"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import io
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from ackclock.arguments import path_of, whole_number
+from ackclock.errors import ArgumentTypeError
 from ackclock.job import Outcome
+from ackclock.metrics import coverage, shown
 from ackclock.scenario import Scenario
 from ackclock.store import Store
-from ackclock.study import Study, run_study
+from ackclock.studies import Study, run_study
 
 if TYPE_CHECKING:
     import polars
@@ -24,6 +29,9 @@ class Samples:
     """Samples over time. Counters count from the start of the run; the unit is in each name."""
 
     _outcome: Outcome = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"Samples({_sizes('flows', self.flows)}; {_sizes('links', self.links)}{_span(self.flows)})"
 
     @cached_property
     def flows(self) -> polars.DataFrame:
@@ -38,15 +46,15 @@ class Samples:
 
 @dataclass(frozen=True)
 class RunResult:
-    """Metrics over `[warmup, end]`; each is defined in `docs/metrics.md`."""
+    """Metrics over `[warmup, end]`; each is defined in `docs/metrics.md`. It can be pickled."""
 
     scenario: Scenario
     document: dict[str, Any] = field(repr=False)
     samples: Samples = field(repr=False)
 
     @property
-    def summary(self) -> dict[str, float]:
-        """Metrics of the whole run."""
+    def summary(self) -> dict[str, float | None]:
+        """Metrics of all flows together, and of the bottleneck; None where one does not apply."""
         return dict(self.document["summary"])
 
     @property
@@ -76,34 +84,56 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{name}</td><td>{value:.6g}</td></tr>" for name, value in self.summary.items()
+            f"<tr><td>{html.escape(label)}</td><td>{value}</td><td>{html.escape(unit)}</td></tr>"
+            for label, value, unit in shown(self.summary)
         )
-        return f"<table><caption>{html.escape(self.scenario.name)}</caption>{rows}</table>"
+        head = "<tr><th>metric</th><th>value</th><th>unit</th></tr>"
+        caption = html.escape(f"{self.scenario.name}: {coverage(self.document)}")
+        return f"<table><caption>{caption}</caption>{head}{rows}</table>"
 
 
 def run(
-    scenario: Scenario | str | Path | dict[str, Any],
+    scenario: Scenario | str | PathLike[str] | Mapping[str, Any],
     *,
     seed: int | None = None,
     replicate: int = 0,
-    sets: tuple[str, ...] = (),
-    out: str | Path | None = None,
+    sets: Iterable[str] = (),
+    out: str | PathLike[str] | None = None,
 ) -> RunResult:
     """Run one replicate of a scenario: a `Scenario`, a file, or the dict of one.
 
-    `seed`: the file's own by default. `sets`: `KEY=VALUE` texts as of `--set`. `out`: a folder to keep the
-    result in. Raises `ScenarioError` or `StoreError`.
+    `seed`: the file's own by default. `sets`: changes of keys, such as `["flows.test.count=4"]`. `out`: a
+    folder to keep the result in. Raises `ScenarioError`, `StoreError`, or `ArgumentError`, which names the
+    argument.
     """
-    if isinstance(scenario, str | Path):
+    replicate = whole_number("replicate", replicate)
+    if isinstance(scenario, str | PathLike):
         scenario = Scenario.from_file(scenario)
-    elif isinstance(scenario, dict):
+    elif isinstance(scenario, Mapping):
         scenario = Scenario.from_dict(scenario)
+    elif not isinstance(scenario, Scenario):
+        kind = type(scenario).__name__
+        raise ArgumentTypeError("scenario", f"is of type {kind}, but must be a Scenario, a file or a dict")
     if sets:
         scenario = scenario.with_sets(sets)
-    jobs = Study.of(scenario, seed=seed, replicates=replicate + 1, samples=True).jobs
-    with Store(out) as store:
-        (outcome,) = run_study(Study(jobs[-1:]), store, workers=1)
+    (job,) = Study.of(scenario, seed=seed, samples=True).jobs
+    if scenario.is_random:
+        job = dataclasses.replace(job, replicate=replicate)
+    with Store(out if out is None else path_of("out", out)) as store:
+        (outcome,) = run_study(Study((job,)), store, workers=1)
     return RunResult(scenario, json.loads(outcome.result_json), Samples(outcome))
+
+
+def _sizes(name: str, frame: polars.DataFrame) -> str:
+    return f"{name}: {frame.height} rows, {frame.width} columns"
+
+
+def _span(frame: polars.DataFrame) -> str:
+    if frame.is_empty():
+        return ""
+    first, last = frame["time_ns"].min(), frame["time_ns"].max()
+    assert isinstance(first, int) and isinstance(last, int), "times are whole nanoseconds"
+    return f"; {1e-9 * first:g} s to {1e-9 * last:g} s"
 
 
 def _frame(content: bytes | None) -> polars.DataFrame:

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 from ackclock import _core
-from ackclock.errors import ScenarioError, as_scenario_error
+from ackclock.arguments import path_of, texts
+from ackclock.errors import ArgumentTypeError, ScenarioError, as_scenario_error
 from ackclock.file_kinds import hint_for_text
+
+#: One of `sets`, for messages.
+_EXAMPLE = "flows.test.cc.increase=2"
 
 
 class Scenario:
     """A checked scenario.
 
     Make one with `Scenario.from_file`, `Scenario.from_dict` or `Scenario(**keys)`, the keys being those of a
-    scenario file.
+    scenario file. It can be pickled, and does not change.
     """
 
     def __init__(self, **keys: Any) -> None:
-        self._core = _read(json.dumps({"schema": 1, **keys}), "<keywords>", (), is_json=True)
+        self._core = _read(_json({"schema": 1, **keys}), "<keywords>", (), is_json=True)
 
     @classmethod
-    def from_file(cls, path: str | Path, sets: Iterable[str] = ()) -> Scenario:
-        """Read a TOML file, or JSON where the name ends so; `sets` are `KEY=VALUE` texts as of `--set`.
+    def from_file(cls, path: str | PathLike[str], sets: Iterable[str] = ()) -> Scenario:
+        """Read a TOML file, or JSON where the name ends so; `sets` are `KEY=VALUE` texts, applied in order.
 
         Raises `ScenarioError` with file, line and key of every mistake.
         """
-        path = Path(path)
+        path = path_of("path", path)
         try:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
@@ -47,7 +51,9 @@ class Scenario:
         cls, tree: Mapping[str, Any], sets: Iterable[str] = (), *, source: str = "<dict>"
     ) -> Scenario:
         """Take the tree of a scenario file as a dict; `source` is what messages call it."""
-        return cls._wrap(_read(json.dumps(tree, default=str), source, sets, is_json=True))
+        if not isinstance(tree, Mapping):
+            raise ArgumentTypeError("tree", f"is of type {type(tree).__name__}, but must be a dict of keys")
+        return cls._wrap(_read(_json(tree), source, sets, is_json=True))
 
     @classmethod
     def _wrap(cls, core: _core.Scenario) -> Scenario:
@@ -56,9 +62,9 @@ class Scenario:
         return scenario
 
     def with_sets(self, sets: Iterable[str]) -> Scenario:
-        """Return this scenario with some keys changed, as by `--set`."""
+        """Return this scenario with some keys changed: `sets` are `KEY=VALUE` texts, applied in order."""
         try:
-            return self._wrap(self._core.with_sets(list(sets)))
+            return self._wrap(self._core.with_sets(list(texts("sets", sets, _EXAMPLE))))
         except _core.ScenarioError as error:
             raise as_scenario_error(error) from None
 
@@ -100,10 +106,27 @@ class Scenario:
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, hash={self.hash!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_resolved, (self.resolved_json, self.name)
+
+
+def _from_resolved(resolved_json: str, source: str) -> Scenario:
+    """Make a scenario that was pickled again."""
+    return Scenario._wrap(_read(resolved_json, source, (), is_json=True))
+
+
+def _json(tree: Mapping[str, Any]) -> str:
+    """Return a dict as JSON: numpy's numbers are numbers, times and paths are texts."""
+
+    def plain(value: Any) -> Any:
+        return value.item() if hasattr(value, "item") else str(value)
+
+    return json.dumps(dict(tree), default=plain)
+
 
 def _read(text: str, source: str, sets: Iterable[str], *, is_json: bool) -> _core.Scenario:
     read = _core.Scenario.from_json if is_json else _core.Scenario.from_toml
     try:
-        return read(text, source, list(sets))
+        return read(text, source, list(texts("sets", sets, _EXAMPLE)))
     except _core.ScenarioError as error:
         raise as_scenario_error(error) from None

@@ -5,6 +5,7 @@ The model itself is in the core; `docs/model.md` explains its conventions.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _core
-from ackclock.errors import InputError
+from ackclock.errors import InputError, writing_error
+from ackclock.store import write_whole
 
 
 def model(what: str = "table", **fields: Any) -> dict[str, Any]:
@@ -51,7 +53,8 @@ def trajectory(
 def plot(trajectories: Mapping[str, dict[str, Any]], x_goal: float, path: str | Path) -> None:
     """Draw phase plot (first two users) and loads over time, a column per trajectory, and the load curve.
 
-    The name of `path` says the format. Needs matplotlib: raises `InputError` without it.
+    The name of `path` says the format, PNG if nothing else; the file is written whole or not at all. Needs
+    matplotlib. Raises `InputError`, or `StoreError` where the file cannot be written.
     """
     try:
         import matplotlib
@@ -68,9 +71,13 @@ def plot(trajectories: Mapping[str, dict[str, Any]], x_goal: float, path: str | 
         _phase(axes[0][column], name, data, x_goal)
         _loads(axes[1][column], data, x_goal)
     _load_curve(axes[0][count], axes[1][count])
+    picture, path = io.BytesIO(), Path(path)
     try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
+        figure.savefig(picture, dpi=150, format=path.suffix.removeprefix(".") or None)
+        write_whole(path, picture.getvalue())
+    except OSError as error:
+        raise writing_error(f"{path}: the plot cannot be written: {error.strerror}", error) from None
+    except ValueError as error:
         raise InputError(f"{path}: the plot cannot be written: {error}") from None
     finally:
         pyplot.close(figure)

@@ -20,11 +20,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rich import box
-from rich.table import Table
-
 from ackclock import _core
 from ackclock.cli.console import show
+from ackclock.table import Column, Table
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORY = ROOT / "bench" / "history.csv"
@@ -120,9 +118,8 @@ def counted(workloads: list[str]) -> Iterator[Count]:
 
 
 def table(counts: list[Count]) -> Table:
-    shown = Table(box=box.SIMPLE_HEAD)
-    for heading in ("workload", "instructions a packet", "last recorded", "change"):
-        shown.add_column(heading, justify="left" if heading == "workload" else "right")
+    figures = ("instructions a packet", "last recorded", "change")
+    shown = Table("workload", *(Column(heading, right=True) for heading in figures))
     for count in counts:
         before = "-" if count.before is None else f"{count.before:.1f}"
         shown.add_row(count.workload, f"{count.instructions_per_packet:.1f}", before, count.change)

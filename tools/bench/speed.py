@@ -106,7 +106,6 @@ def main() -> None:
         print(report.to_json())
     else:
         for table in speed_tables.tables(report):
-            show(f"\n{table.title}")
             show(table.for_terminal())
     if options.write:
         import speed_plot

@@ -5,9 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich import box
-from rich.table import Table as RichTable
-
+import ackclock.table
 from backends import Measurement
 from measured import Report, Row, digits, ratio, spread
 
@@ -23,11 +21,11 @@ class Table:
     headings: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
 
-    def for_terminal(self) -> RichTable:
-        """With lines under the headings, within 100 columns."""
-        table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-        for place, heading in enumerate(self.headings):
-            table.add_column(heading, justify="right" if place else "left")
+    def for_terminal(self) -> ackclock.table.Table:
+        """With a line under the headings."""
+        name, *figures = self.headings
+        columns = (ackclock.table.Column(heading, right=True) for heading in figures)
+        table = ackclock.table.Table(name, *columns, title=self.title)
         for row in self.rows:
             table.add_row(*row)
         return table

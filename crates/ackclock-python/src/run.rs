@@ -86,8 +86,9 @@ impl Run {
         })
     }
 
-    /// How long packets waited: a JSON list of `link`, `up_to_ns`, `packets`, for each shared link, and with `link` null for
-    /// the data of all flows on their paths.
+    /// How long packets waited: a JSON list of `link`, `up_to_ns`, `packets`.
+    ///
+    /// One for each shared link, and one with `link` null for the data of all flows on their paths.
     fn histograms_json(&self) -> PyResult<String> {
         #[derive(Serialize)]
         struct Waits<'a> {

@@ -1,18 +1,19 @@
-"""The command `ackclock`. stdout is data, stderr is talk; exit codes: 0, 1 for a gate that fails,
-2 for mistakes, 130 for Ctrl-C.
-"""
+"""The command `ackclock`. stdout is data, stderr is talk; `docs/shell.md` lists the exit codes."""
 
 from __future__ import annotations
 
-import os
+import io
 import sys
 from importlib import import_module
-from typing import NoReturn
 
 import click
 
-from ackclock import __version__
+from ackclock._core import VERSION
+from ackclock.streams import discard_stdout
 from ackclock.suggest import hint
+
+#: As a shell reports a program that SIGINT or SIGPIPE ended.
+_INTERRUPTED, _CLOSED_PIPE = 130, 141
 
 #: Each command's module and one line of help; a module is imported when its command runs.
 _COMMANDS = {
@@ -57,14 +58,15 @@ class _Commands(click.Group):
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="ackclock")
+@click.version_option(VERSION, prog_name="ackclock")
 def cli() -> None:
     """A congestion-control laboratory: how good and how robust is this window algorithm?"""
 
 
-def main() -> NoReturn:
-    """Run the command line; user mistakes become one message, never a traceback."""
-    from ackclock.errors import AckclockError, Interrupted, printable, sets_called
+def run_command_line() -> int:
+    """Run the command line and return its exit code; user mistakes become one message, never a traceback."""
+    from ackclock.cli.console import talk
+    from ackclock.errors import AckclockError, Interrupted, sets_called
 
     try:
         with sets_called("--set"):
@@ -73,28 +75,31 @@ def main() -> NoReturn:
     except click.exceptions.Exit as error:
         code = error.exit_code
     except click.ClickException as error:
-        error.show()
+        message = io.StringIO()
+        error.show(message)
+        talk(message.getvalue().rstrip())
         code = 2
     except AckclockError as error:
-        click.echo(f"error: {printable(str(error))}", err=True)
+        talk(f"error: {error.shell_message}")
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort, Interrupted) as error:
         # Click has its own exception in place of Ctrl-C's, whose notes say what is kept.
         notes = getattr(error.__cause__ or error, "__notes__", ())
-        click.echo("; ".join(["interrupted", *notes]), err=True)
-        code = 130
+        talk("; ".join(["interrupted", *notes]))
+        code = _INTERRUPTED
     except BrokenPipeError:
-        # Whoever read stdout has gone, as `head` does; click leaves with the same code.
-        _discard_stdout()
-        code = 1
+        # Whoever read stdout has gone, as `head` does.
+        discard_stdout()
+        code = _CLOSED_PIPE
+    except SystemExit as error:
+        # click and rich leave with 1 where they notice that; completion of words leaves with 0.
+        if error.code != 1:
+            raise
+        discard_stdout()
+        code = _CLOSED_PIPE
     except OSError as error:
         # Commands turn errors of files into errors with a path: this is stdout, redirected to a full disk.
-        click.echo(f"error: output cannot be written: {error.strerror}", err=True)
-        _discard_stdout()
-        code = 2
-    sys.exit(code)
-
-
-def _discard_stdout() -> None:
-    """Give up what is left in the buffer: the interpreter would try to write it once more at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        talk(f"error: output cannot be written: {error.strerror}")
+        discard_stdout()
+        code = 1
+    return code

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ackclock.cli.console import emit, say, show, talk
 from ackclock.cli.options import file_argument, json_option, set_option
 from ackclock.errors import ScenarioError
 from ackclock.scenario import Scenario
@@ -30,36 +31,28 @@ def command(file: str, sets: tuple[str, ...], as_json: bool) -> None:
     except ScenarioError as error:
         if as_json and error.mistakes:
             mistakes = [asdict(mistake) for mistake in error.mistakes]
-            click.echo(json.dumps({"mistakes": mistakes, "more": error.more}, indent=2))
+            emit(json.dumps({"mistakes": mistakes, "more": error.more}, indent=2))
         raise
     if as_json:
-        click.echo(
-            json.dumps({"name": scenario.name, "hash": scenario.hash, **scenario.describe()}, indent=2)
-        )
+        described = {"name": scenario.name, "hash": scenario.hash, **scenario.describe()}
+        emit(json.dumps(described, indent=2))
         return
     _show(scenario.describe(_MAX_ROWS))
 
 
 def _show(described: dict[str, Any]) -> None:
-    from rich import box
-    from rich.table import Table
+    from ackclock.table import Column, Table
 
-    from ackclock.cli.console import show
-
-    links = Table(
-        box=box.SIMPLE_HEAD,
-        title=f"{described['name']}: links",
-        title_justify="left",
-        padding=(0, 1, 0, 0),
-    )
     shown = described["links"][:_MAX_ROWS]
     jittered = any(link["jitter_s"] for link in shown)
-    # Names are what one looks for: they are never cut off.
-    links.add_column("link", overflow="fold")
-    for heading in ("rate Mbit/s", "delay ms", *(("jitter ms",) if jittered else ())):
-        links.add_column(heading, justify="right")
-    links.add_column("queue", overflow="fold")
-    links.add_column("loss", overflow="fold")
+    figures = ("rate Mbit/s", "delay ms", *(("jitter ms",) if jittered else ()))
+    links = Table(
+        "link",
+        *(Column(heading, right=True) for heading in figures),
+        "queue",
+        "loss",
+        title=f"{described['name']}: links",
+    )
     for link in shown:
         rate_bps = link["rate_bps"]
         links.add_row(
@@ -72,34 +65,35 @@ def _show(described: dict[str, Any]) -> None:
         )
     show(links)
     _more(described["link_count"], "links")
-    flows = Table(box=box.SIMPLE_HEAD, title="flows", title_justify="left")
-    flows.add_column("flow", overflow="fold")
-    flows.add_column("base RTT ms", justify="right")
-    flows.add_column("path", overflow="fold")
     asymmetric = any(
         flow["cc"] is not None and flow["reverse_path"] != _way_back(flow["path"])
         for flow in described["flows"]
     )
-    if asymmetric:
-        flows.add_column("reverse path", overflow="fold")
+    flows = Table(
+        "flow",
+        Column("base RTT ms", right=True),
+        "path",
+        *(("reverse path",) if asymmetric else ()),
+        title="flows",
+    )
     for flow in described["flows"][:_MAX_ROWS]:
         ways = [flow["path"], flow["reverse_path"]] if asymmetric else [flow["path"]]
         base_rtt = "-" if flow["base_rtt_s"] is None else f"{1e3 * flow['base_rtt_s']:g}"
         flows.add_row(flow["name"], base_rtt, *(" -> ".join(way) for way in ways))
     show(flows)
     _more(described["flow_count"], "flows")
-    click.echo(f"bottleneck: {described['bottleneck']}")
+    say(f"bottleneck: {described['bottleneck']}")
     _traffic(described["flows"])
     for link in described["links"]:
         if "varies" in link:
-            click.echo(f"varies: {link['name']}: {link['varies']}")
+            say(f"varies: {link['name']}: {link['varies']}")
     _impairments(described["links"], described["link_count"])
     for source in described["random_inputs"]:
-        click.echo(f"random: {source}")
+        say(f"random: {source}")
     for note in described.get("notes", ()):
-        click.echo(f"note: {note}")
+        say(f"note: {note}")
     for warning in described["warnings"]:
-        click.echo(f"warning: {warning}", err=True)
+        talk(f"warning: {warning}")
 
 
 def _way_back(path: list[str]) -> list[str]:
@@ -112,7 +106,7 @@ def _traffic(flows: list[dict[str, Any]]) -> None:
     """A line for each group that does not just send as much as it may."""
     groups = {flow["group"]: flow["traffic"] for flow in flows if flow["traffic"] != "bulk"}
     for group, words in groups.items():
-        click.echo(f"traffic: {group}: {words}")
+        say(f"traffic: {group}: {words}")
 
 
 def _impairments(links: list[dict[str, Any]], link_count: int) -> None:
@@ -125,9 +119,9 @@ def _impairments(links: list[dict[str, Any]], link_count: int) -> None:
         # The links of the flows that are left out are like those of the others.
         left_out = link_count - len(links) if any(link["private"] for link in some) else 0
         rest = f" and {len(some) + left_out - 1} more" if len(some) + left_out > 1 else ""
-        click.echo(f"impaired: {some[0]['name']}{rest}: {words}")
+        say(f"impaired: {some[0]['name']}{rest}: {words}")
 
 
 def _more(count: int, what: str) -> None:
     if count > _MAX_ROWS:
-        click.echo(f"  and {count - _MAX_ROWS} more {what} (--json has all)\n")
+        say(f"  and {count - _MAX_ROWS} more {what} (--json has all)\n")

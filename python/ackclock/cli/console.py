@@ -1,4 +1,8 @@
-"""Tables on stdout and progress on stderr."""
+"""What commands print: text and tables on stdout, talk and progress on stderr.
+
+Nothing that a terminal would obey gets through, wherever a text comes from. rich is imported for tables only:
+`run --json` starts without it.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +10,56 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-from rich.console import Console, RenderableType
+import click
 
-#: The width that tables fit into where stdout is not a terminal.
-WIDTH = 100
+from ackclock.printable import printable
+
+if TYPE_CHECKING:
+    from ackclock.table import Table
 
 
-def show(renderable: RenderableType) -> None:
-    """Print to stdout, within the terminal or `WIDTH` columns."""
+def width() -> int:
+    """Return how wide tables may be: `COLUMNS`, or that of the terminal, or 80."""
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def say(text: str) -> None:
+    """Print a sentence to stdout; it wraps at words where somebody reads it at a known width."""
+    text = printable(text)
+    if sys.stdout.isatty() or os.environ.get("COLUMNS"):
+        from ackclock.table import wrapped
+
+        text = "\n".join(part for line in text.split("\n") for part in wrapped(line, width()))
+    click.echo(text)
+
+
+def emit(text: str) -> None:
+    """Print what programs read to stdout, as it is unless stdout is a terminal."""
+    click.echo((printable(text) if sys.stdout.isatty() else text).removesuffix("\n"))
+
+
+def talk(text: str) -> None:
+    """Print a line to stderr, if anybody reads it."""
+    with suppress(BrokenPipeError):
+        click.echo(printable(text), err=True)
+
+
+def show(table: Table) -> None:
+    """Print a table to stdout, within `width()` columns."""
+    from rich.console import Console
+
     console = Console(
-        width=_width(),
+        width=width(),
         no_color=bool(os.environ.get("NO_COLOR")),
         highlight=False,
         # Names come from files: brackets and colons in them mean nothing.
         markup=False,
         emoji=False,
     )
-    console.print(renderable)
-
-
-def fits(renderable: RenderableType) -> bool:
-    """Return whether `show` need not cut or wrap it."""
-    console = Console(width=10 * _width())
-    return console.measure(renderable).maximum <= _width()
-
-
-def _width() -> int:
-    return max(shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH, WIDTH)
+    console.print(table)
 
 
 @contextmanager
@@ -43,6 +68,7 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from ackclock.cli.console import progress, show
+from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.options import json_option, set_option
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
@@ -106,12 +106,12 @@ def command(
     report = write_report(evaluation, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
     if as_json:
         gate = {} if before is None else {"gate": gate_json(before, checks)}
-        click.echo(json.dumps(scoreboard_json(board) | gate, indent=2))
+        emit(json.dumps(scoreboard_json(board) | gate, indent=2))
     else:
         for table in tables(board):
             show(table)
-        click.echo(verdict(board))
-    click.echo(f"report: {report}", err=True)
+        say(verdict(board))
+    talk(f"report: {report}")
     return _tell(checks)
 
 
@@ -119,9 +119,9 @@ def _tell(checks: Sequence[Check]) -> int:
     """Say what the gate found on stderr, and return the exit code."""
     failed = [check for check in checks if check.failed]
     for check in failed:
-        click.echo(f"gate: {check}; fails {check.condition.text!r}", err=True)
+        talk(f"gate: {check}; fails {check.condition.text!r}")
     if checks and not failed:
-        click.echo(f"gate: passed, {len(checks)} checks", err=True)
+        talk(f"gate: passed, {len(checks)} checks")
     return 1 if failed else 0
 
 

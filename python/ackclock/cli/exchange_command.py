@@ -9,9 +9,11 @@ from typing import Any
 import click
 
 from ackclock._core import exchange_json
+from ackclock.cli.console import emit, say, talk
 from ackclock.cli.options import json_option
-from ackclock.errors import InputError, printable
+from ackclock.errors import InputError
 from ackclock.file_kinds import hint_for_text
+from ackclock.printable import printable
 
 
 @click.command("exchange")
@@ -25,10 +27,10 @@ def command(files: tuple[str, ...], as_json: bool) -> int:
     reports = [_run(file, quiet=as_json) for file in files]
     count = {status: sum(report["status"] == status for report in reports) for status in _STATUSES}
     if as_json:
-        click.echo(json.dumps({**count, "reports": reports}, indent=2))
+        emit(json.dumps({**count, "reports": reports}, indent=2))
     else:
         unreadable = f", {count['unreadable']} unreadable" if count["unreadable"] else ""
-        click.echo(f"{count['passed']} passed, {count['failed']} failed{unreadable}")
+        say(f"{count['passed']} passed, {count['failed']} failed{unreadable}")
     return 2 if count["unreadable"] else int(count["failed"] > 0)
 
 
@@ -46,9 +48,9 @@ def _run(file: str, *, quiet: bool) -> dict[str, Any]:
     if report["status"] == "unreadable" and (hint := hint_for_text(Path(file), text, "script")):
         raise InputError(f"{file}: {hint}")
     if not quiet:
-        click.echo(f"{report['status']:<10} {file}")
+        emit(printable(f"{report['status']:<10} {file}"))
         if report["message"]:
-            click.echo(printable(report["message"]))
+            emit(printable(report["message"]))
         for note in report["notes"]:
-            click.echo(f"note: {printable(note['message'])}", err=True)
+            talk(f"note: {note['message']}")
     return report

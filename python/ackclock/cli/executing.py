@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ackclock.cli.console import talk
 from ackclock.executor import Executor, Threads
 
 dask_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
@@ -33,5 +34,5 @@ def executor_of(dask: str | None, workers: int | None) -> Iterator[Executor]:
     logging.disable(logging.CRITICAL)
     with dask_executor(dask) as executor:
         if not executor.has_workers():
-            click.echo(f"{dask} has no workers yet; waiting for them", err=True)
+            talk(f"{dask} has no workers yet; waiting for them")
         yield executor

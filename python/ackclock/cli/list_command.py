@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ackclock import _core
+from ackclock.cli.console import emit, show
 from ackclock.cli.options import json_option
 from ackclock.suggest import hint
 
@@ -25,16 +26,11 @@ def command(kind: str, as_json: bool) -> None:
     files = {"suite": _suites, "paper": _papers}
     entries = files[kind]() if kind in files else json.loads(_core.list_json(kind))
     if as_json:
-        click.echo(json.dumps(entries, indent=2))
+        emit(json.dumps(entries, indent=2))
         return
-    from rich import box
-    from rich.table import Table
+    from ackclock.table import Table
 
-    from ackclock.cli.console import show
-
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("name", "what it is", "parameters (defaults)"):
-        table.add_column(heading)
+    table = Table("name", "what it is", "parameters (defaults)")
     for entry in entries:
         parameters = ", ".join(map(_parameter, entry.get("parameters", ())))
         table.add_row(entry["name"], entry["summary"], parameters)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from ackclock.cli.console import emit, say, show, talk
 from ackclock.cli.options import json_option
 from ackclock.errors import InputError
 from ackclock.synchronous import model, plot, trajectory
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from ackclock.table import Table
 
 #: What is drawn where no algorithm is named.
 _PLOTTED = ("aimd", "aimd-fc", "aimd-fc+", "new-aimd")
@@ -66,9 +67,9 @@ def command(
     table, curve = model("table"), model("load-curve")
     if picture is not None:
         plot(trajectories, x_goal, picture)
-        click.echo(f"plot: {picture}", err=True)
+        talk(f"plot: {picture}")
     if as_json:
-        click.echo(json.dumps({**table, "load_curve": curve, "trajectories": trajectories}, indent=2))
+        emit(json.dumps({**table, "load_curve": curve, "trajectories": trajectories}, indent=2))
     else:
         _show(table, curve, trajectories)
 
@@ -97,27 +98,19 @@ def _user(text: str) -> dict[str, float]:
 
 
 def _show(table: dict[str, Any], curve: dict[str, Any], trajectories: dict[str, Any]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    from ackclock.cli.console import show
+    from ackclock.table import Column, Table
 
     goals = [step["x_goal"] for step in table["efficiency"][0]["integer_step"]]
+    figures = ("cut leaves", "closed", "exact", "fine", *(f"{goal:g}" for goal in goals))
     efficiency = Table(
-        box=box.SIMPLE_HEAD,
+        "rule",
+        *(Column(heading, right=True) for heading in (*figures, f"over {goals[0]:g}, %")),
         title="efficiency: mean load / X_goal",
-        title_justify="left",
         caption=(
             "closed form; peaks that hit X_goal exactly; fine steps; steps of one RTT at X_goal = "
             f"{', '.join(f'{goal:g}' for goal in goals)}, and the share of them above X_goal"
         ),
-        caption_justify="left",
-        pad_edge=False,
     )
-    efficiency.add_column("rule", no_wrap=True)
-    for heading in ("cut leaves", "closed", "exact", "fine", *(f"{goal:g}" for goal in goals)):
-        efficiency.add_column(heading, justify="right", no_wrap=True)
-    efficiency.add_column(f"over {goals[0]:g}, %", justify="right", no_wrap=True)
     for row in table["efficiency"]:
         closed = row["closed_form"] or {}
         efficiency.add_row(
@@ -131,17 +124,12 @@ def _show(table: dict[str, Any], curve: dict[str, Any], trajectories: dict[str, 
         )
     show(efficiency)
     fairness = Table(
-        box=box.SIMPLE_HEAD,
+        "rule",
+        "from one congestion event to the next",
+        *(Column(heading, right=True) for heading in ("cycles", "exact-peak steps", "integer steps")),
         title="fairness: two users from 10 and 50, X_goal 100",
-        title_justify="left",
         caption="steps until Jain's index passes .99",
-        caption_justify="left",
-        pad_edge=False,
     )
-    fairness.add_column("rule", no_wrap=True)
-    fairness.add_column("from one congestion event to the next")
-    for heading in ("cycles", "exact-peak steps", "integer steps"):
-        fairness.add_column(heading, justify="right")
     for row in table["fairness"]:
         fair = row["fair"] or {}
         fairness.add_row(
@@ -155,28 +143,24 @@ def _show(table: dict[str, Any], curve: dict[str, Any], trajectories: dict[str, 
     show(fairness)
     show(_expansion(table["expansion"]))
     knee, cliff = curve["knee"], curve["cliff"]
-    click.echo(
+    say(
         f"load curve: knee at {knee['load']:.2f} of the capacity (throughput {knee['throughput']:.2f}), "
         f"cliff at {cliff['load']:.2f} (throughput {cliff['throughput']:.2f})"
     )
     for name, data in trajectories.items():
         last = ", ".join("-" if window is None else f"{window:.2f}" for window in data["windows"][-1])
-        click.echo(f"{name}: windows at the end {last} segments; Jain {data['jain_index'][-1]:.4f}")
-    click.echo("\nconventions: docs/model.md, or --json")
+        say(f"{name}: windows at the end {last} segments; Jain {data['jain_index'][-1]:.4f}")
+    say("\nconventions: docs/model.md, or --json")
 
 
 def _expansion(rows: list[dict[str, float]]) -> Table:
-    from rich import box
-    from rich.table import Table
+    from ackclock.table import Column, Table
 
+    headings = ("round trips", "MR-AIMD, eq. 3", "MR-AIMD, eq. 1 per ACK", "AIMD(1, 0.5)")
     expansion = Table(
-        box=box.SIMPLE_HEAD,
+        *(Column(heading, right=True) for heading in headings),
         title="expansion: windows from 20 segments without marks and losses",
-        title_justify="left",
-        pad_edge=False,
     )
-    for heading in ("round trips", "MR-AIMD, eq. 3", "MR-AIMD, eq. 1 per ACK", "AIMD(1, 0.5)"):
-        expansion.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         if row["time"] in _EXPANSION_SHOWN:
             windows = (row["mr_aimd_eq3"], row["mr_aimd_per_ack"], row["aimd"])

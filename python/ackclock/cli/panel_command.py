@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from ackclock.cli.console import progress
-from ackclock.errors import StoreError
+from ackclock.cli.console import emit, progress
+from ackclock.errors import writing_error
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.panel import panel_document, panel_path, panel_text
 from ackclock.evaluation.suite import Suite
@@ -41,5 +41,5 @@ def command(suite: str, seed: int, workers: int | None, out: str | None) -> None
     try:
         write_whole(path, panel_text(panel_document(evaluation.board)).encode())
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}") from None
-    click.echo(path)
+        raise writing_error(f"{path}: cannot be written: {error.strerror}", error) from None
+    emit(str(path))

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.cli.console import show
+from ackclock.cli.console import emit, say, show, talk
 from ackclock.cli.options import json_option
-from ackclock.errors import InputError
-from ackclock.query import TABLES, left_out, query
+from ackclock.queries import TABLES, answer, left_out
 from ackclock.store import Store
+from ackclock.study_results import newest_store
 
 if TYPE_CHECKING:
     import polars
 
 #: Rows of a table; --json and --csv print all.
 _MOST_ROWS = 100
-_OUT = Path("ackclock-out")
 
 
 @click.command("query")
@@ -58,44 +57,39 @@ def command(
                 _tell(sentence)
             if as_json:
                 named = {name: list(map(str, schema)) for name, schema in columns.items()}
-                click.echo(json.dumps(named, indent=2))
+                emit(json.dumps(named, indent=2))
             else:
                 for name, schema in columns.items():
-                    click.echo(f"{name}: {', '.join(schema)}")
+                    say(f"{name}: {', '.join(schema)}")
             return
-        answer = query(store, sql, all_versions=all_versions, tell=_tell)
+        found = answer(store, sql, all_versions=all_versions, tell=_tell)
     if as_json:
-        click.echo(json.dumps(answer.to_dicts(), indent=2, default=str))
+        emit(json.dumps(found.to_dicts(), indent=2, default=str))
     elif as_csv:
-        click.echo(answer.write_csv(), nl=False)
+        emit(found.write_csv())
     else:
-        _show(answer)
+        _show(found)
 
 
 def _tell(sentence: str) -> None:
-    click.echo(f"note: {sentence}", err=True)
+    talk(f"note: {sentence}")
 
 
 def _newest() -> Path:
-    stores = sorted(_OUT.glob("*/runs.sqlite"), key=lambda path: path.stat().st_mtime)
-    if not stores:
-        raise InputError(f"{_OUT}: holds no results; name a folder with --store")
-    click.echo(f"from {stores[-1].parent}", err=True)
-    return stores[-1].parent
+    folder = newest_store()
+    talk(f"from {folder}")
+    return folder
 
 
-def _show(answer: polars.DataFrame) -> None:
-    from rich import box
-    from rich.table import Table
+def _show(found: polars.DataFrame) -> None:
+    from ackclock.table import Column, Table
 
-    table = Table(box=box.SIMPLE_HEAD)
-    for name, kind in answer.schema.items():
-        table.add_column(name, overflow="fold", justify="right" if kind.is_numeric() else "left")
-    for row in answer.head(_MOST_ROWS).iter_rows():
+    table = Table(*(Column(name, right=kind.is_numeric()) for name, kind in found.schema.items()))
+    for row in found.head(_MOST_ROWS).iter_rows():
         table.add_row(*map(_cell, row))
     show(table)
-    if answer.height > _MOST_ROWS:
-        click.echo(f"  and {answer.height - _MOST_ROWS} more rows (--csv and --json print all)")
+    if found.height > _MOST_ROWS:
+        say(f"  and {found.height - _MOST_ROWS} more rows (--csv and --json print all)")
 
 
 def _cell(value: object) -> str:

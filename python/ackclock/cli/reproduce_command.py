@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from ackclock.cli.console import progress, show
+from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.options import json_option
 from ackclock.reproduce import reproduce
 from ackclock.reproduce.page import write_page
@@ -59,12 +59,12 @@ def command(
         )
     page = write_page(reproduction, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
     if as_json:
-        click.echo(json.dumps(reproduction_json(reproduction), indent=2))
+        emit(json.dumps(reproduction_json(reproduction), indent=2))
     else:
         for table in reproduction.tables:
             show(paper_table(table))
         show(claims_table(reproduction))
         if reproduction.alternatives:
             show(alternatives_table(reproduction))
-        click.echo(reproduction.sentence)
-    click.echo(f"report: {page}", err=True)
+        say(reproduction.sentence)
+    talk(f"report: {page}")

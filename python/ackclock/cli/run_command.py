@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ackclock.cli.console import emit, say, show, talk, width
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
-from ackclock.metrics import SUMMARY
+from ackclock.errors import writing_error
+from ackclock.job import Outcome
+from ackclock.metrics import coverage, shown
 from ackclock.scenario import Scenario
-from ackclock.store import Store
-from ackclock.study import Study, run_study
+from ackclock.store import Store, write_whole
+from ackclock.studies import Study, run_study
+
+if TYPE_CHECKING:
+    from ackclock.table import Table
 
 
 @click.command("run")
@@ -23,7 +30,16 @@ from ackclock.study import Study, run_study
 @click.option(
     "--out", type=click.Path(file_okay=False), help="Keep the result and its samples in this folder."
 )
-def command(file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, out: str | None) -> None:
+@click.option(
+    "--csv",
+    "csv_folder",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Write samples over time to flows.csv and links.csv in this folder.",
+)
+def command(
+    file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, out: str | None, csv_folder: str | None
+) -> None:
     """Run the scenario FILE once and print its metrics.
 
     With --out the folder gets the result (`summary.json`), the resolved scenario (`scenario.json`) and
@@ -31,23 +47,43 @@ def command(file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, o
     """
     scenario = Scenario.from_file(file, sets)
     for warning in scenario.warnings:
-        click.echo(f"warning: {warning}", err=True)
-    study = Study.of(scenario, seed=seed, samples=out is not None)
+        talk(f"warning: {warning}")
+    study = Study.of(scenario, seed=seed, samples=bool(out or csv_folder))
     with Store(out) as store:
         (outcome,) = run_study(study, store, workers=1)
         document = json.loads(outcome.result_json)
         if out is not None:
             store.write_file("summary.json", json.dumps(document, indent=2) + "\n")
             store.write_file("scenario.json", json.dumps(json.loads(scenario.resolved_json), indent=2) + "\n")
+    if csv_folder is not None:
+        _write_csv(Path(csv_folder), outcome)
     for group in document.get("transfers", ()):
         if group["refused"]:
-            click.echo(f"warning: {_refused(group)}", err=True)
+            talk(f"warning: {_refused(group)}")
     if as_json:
-        click.echo(json.dumps(document, indent=2))
+        emit(json.dumps(document, indent=2))
     else:
         _show(document, scenario.is_random)
     if out is not None:
-        click.echo(f"kept in {out}", err=True)
+        talk(f"kept in {out}")
+
+
+def _write_csv(folder: Path, outcome: Outcome) -> None:
+    import io
+
+    import polars
+
+    samples = {"flows.csv": outcome.flow_samples, "links.csv": outcome.link_samples}
+    for name, content in samples.items():
+        assert content is not None, "samples were asked for"
+        frame = polars.read_parquet(io.BytesIO(content))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(folder / name, frame.write_csv().encode())
+        except OSError as error:
+            message = f"{folder / name}: cannot be written: {error.strerror}"
+            raise writing_error(message, error) from None
+    talk(f"samples in {folder}")
 
 
 def _refused(group: dict[str, Any]) -> str:
@@ -58,179 +94,138 @@ def _refused(group: dict[str, Any]) -> str:
     )
 
 
-#: Why queues drop and mark: the key, and the heading above it.
-_REASONS = {
-    "early_drops": "early drops",
-    "forced_drops": "forced drops",
-    "full_drops": "full drops",
-    "early_marks": "early marks",
-    "forced_marks": "forced marks",
-}
-_MISHAPS = {
-    "losses": "losses",
-    "duplicates": "duplicates",
-    "corruptions": "corruptions",
-    "reordered": "reordered",
-}
-#: Flows shown; `--json` has all.
-_MAX_FLOWS = 20
+class _Shown(NamedTuple):
+    """A column of a table: which value of a row, its heading, and how it is shown."""
+
+    key: str
+    heading: str
+    #: From the value to what the heading says; None for names.
+    factor: float | None = 1
+    digits: int = 0
+    #: Whether it is left out where no row has a value.
+    optional: bool = False
+    #: Where a table is too wide, columns with a number go, the highest first.
+    spare: int = 0
+
+    def text(self, row: dict[str, Any]) -> str:
+        """Return the cell of a row."""
+        value = row.get(self.key)
+        if self.factor is None:
+            return "-" if value is None else str(value)
+        return _scaled(value, self.factor, self.digits)
+
+
+_FLOW_COLUMNS = (
+    _Shown("name", "flow", None),
+    _Shown("cc", "cc", None),
+    _Shown("recovery", "recovery", None),
+    _Shown("goodput_bps", "goodput Mbit/s", 1e-6, 4),
+    _Shown("loss_rate", "loss %", 100, 3),
+    _Shown("retransmits", "rtx", spare=3),
+    _Shown("retransmit_rate", "rtx %", 100, 3, spare=2),
+    _Shown("timeouts", "timeouts"),
+    _Shown("queue_delay_mean_s", "queue ms", 1e3, 2, spare=1),
+    _Shown("rtt_mean_s", "RTT ms", 1e3, 2),
+    _Shown("cwnd_mean_segments", "cwnd segments", 1, 2),
+)
+_TRANSFER_COLUMNS = (
+    _Shown("group", "transfers", None),
+    _Shown("goodput_bps", "goodput Mbit/s", 1e-6, 4),
+    _Shown("loss_rate", "loss %", 100, 3),
+    _Shown("completed", "ended"),
+    _Shown("refused", "refused"),
+    _Shown("fct_mean_s", "mean ms", 1e3, 1),
+    _Shown("fct_p50_s", "50 % ms", 1e3, 1),
+    _Shown("fct_p95_s", "95 % ms", 1e3, 1),
+    _Shown("fct_p99_s", "99 % ms", 1e3, 1),
+    _Shown("fct_max_s", "longest ms", 1e3, 1),
+)
+_DATAGRAM_COLUMNS = (
+    _Shown("name", "datagrams", None),
+    _Shown("offered_bps", "offered Mbit/s", 1e-6, 4),
+    _Shown("delivered_bps", "delivered Mbit/s", 1e-6, 4),
+    _Shown("leaves_bps", "leaves Mbit/s", 1e-6, 4, optional=True),
+    _Shown("loss_rate", "loss %", 100, 3),
+    _Shown("lost_or_late_rate", "lost or late %", 100, 3, optional=True),
+    _Shown("delay_mean_s", "delay ms", 1e3, 2),
+    _Shown("delay_p99_s", "99 % ms", 1e3, 2),
+    _Shown("jitter_s", "jitter ms", 1e3, 3),
+)
+_NAME_OF_LINK = _Shown("name", "link", None)
+_LINK_COLUMNS = (
+    _NAME_OF_LINK,
+    _Shown("utilization", "utilization %", 100, 3),
+    _Shown("arrivals", "arrivals"),
+    _Shown("drops", "drops"),
+    _Shown("marks", "marks"),
+    _Shown("queue_delay_mean_s", "queue delay ms", 1e3, 3),
+)
+#: Why queues drop and mark; only some count it.
+_REASONS = (
+    _Shown("early_drops", "early drops"),
+    _Shown("forced_drops", "forced drops"),
+    _Shown("full_drops", "full drops"),
+    _Shown("early_marks", "early marks"),
+    _Shown("forced_marks", "forced marks"),
+)
+#: What happens behind the transmitter; only impaired links count it.
+_IMPAIRMENTS = (
+    _Shown("losses", "losses"),
+    _Shown("duplicates", "duplicates"),
+    _Shown("corruptions", "corruptions"),
+    _Shown("reordered", "reordered"),
+)
+#: Rows shown; `--json` has all.
+_MAX_ROWS = 20
 
 
 def _show(document: dict[str, Any], is_random: bool) -> None:
-    from rich import box
-    from rich.table import Table
+    from ackclock.table import Column, Table
 
-    from ackclock.cli.console import show
-
-    summary = Table(box=box.SIMPLE_HEAD, title=document["scenario"], title_justify="left")
-    summary.add_column("metric")
-    summary.add_column("value", justify="right")
-    summary.add_column("unit")
-    for metric in SUMMARY:
-        summary.add_row(metric.label, f"{metric.factor * metric.of(document):.4f}", metric.unit)
+    title = f"{document['scenario']}: {coverage(document)}"
+    summary = Table("metric", Column("value", right=True), "unit", title=title)
+    for row in shown(document["summary"]):
+        summary.add_row(*row)
     show(summary)
-    flows = Table(box=box.SIMPLE_HEAD)
-    flows.add_column("flow", overflow="fold")
-    flows.add_column("cc")
-    flows.add_column("recovery")
-    for heading in ("goodput Mbit/s", "loss %", "rtx", "timeouts", "RTT ms", "cwnd segments"):
-        flows.add_column(heading, justify="right")
-    for flow in document["flows"][:_MAX_FLOWS]:
-        rtt_s = flow["rtt_mean_s"]
-        flows.add_row(
-            flow["name"],
-            flow["cc"],
-            flow["recovery"],
-            f"{1e-6 * flow['goodput_bps']:.4f}",
-            f"{100 * flow['loss_rate']:.3f}",
-            str(flow["retransmits"]),
-            str(flow["timeouts"]),
-            "-" if rtt_s is None else f"{1e3 * rtt_s:.2f}",
-            f"{flow['cwnd_mean_segments']:.2f}",
-        )
-    if document["flows"]:
-        show(flows)
-    _more(document["flows"], "flows")
-    _show_transfers(document.get("transfers", ()))
-    _show_datagrams(document.get("datagrams", ()))
-    links = Table(box=box.SIMPLE_HEAD)
-    links.add_column("link", overflow="fold")
-    for heading in ("utilization %", "arrivals", "drops", "marks", "queue delay ms"):
-        links.add_column(heading, justify="right")
-    for link in document["links"]:
-        utilization = link["utilization"]
-        links.add_row(
-            link["name"],
-            "-" if utilization is None else f"{100 * utilization:.3f}",
-            str(link["arrivals"]),
-            str(link["drops"]),
-            str(link["marks"]),
-            f"{1e3 * link['queue_delay_mean_s']:.3f}",
-        )
-    show(links)
-    _show_counts(_REASONS, document["links"])
-    _show_counts(_MISHAPS, document["links"])
+    _show_rows(_FLOW_COLUMNS, document["flows"], "flows")
+    _show_rows(_TRANSFER_COLUMNS, document.get("transfers", ()), "groups")
+    _show_rows(_DATAGRAM_COLUMNS, document.get("datagrams", ()), "rows")
+    _show_rows(_LINK_COLUMNS, document["links"], "links")
+    for columns in (_REASONS, _IMPAIRMENTS):
+        counting = [link for link in document["links"] if all(key in link for key, *_ in columns)]
+        _show_rows((_NAME_OF_LINK, *columns), counting, "links")
     luck = f"seed {document['seed']}" if is_random else "nothing is random: every run is the same"
     speed = (
         document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
     )
-    click.echo(f"{luck}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second", err=True)
+    talk(f"{luck}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second")
 
 
-def _more(rows: Sequence[Any], what: str) -> None:
-    if len(rows) > _MAX_FLOWS:
-        click.echo(f"  and {len(rows) - _MAX_FLOWS} more {what} (--json has all)")
-
-
-def _show_transfers(groups: Sequence[dict[str, Any]]) -> None:
-    """How long transfers took, group by group."""
-    from rich import box
-    from rich.table import Table
-
-    from ackclock.cli.console import show
-
-    if not groups:
-        return
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("transfers", overflow="fold")
-    counts, times = ("ended", "refused"), ("mean ms", "50 %", "95 %", "99 %", "longest")
-    for heading in ("goodput Mbit/s", "loss %", *counts, *times):
-        table.add_column(heading, justify="right")
-    for group in groups[:_MAX_FLOWS]:
-        table.add_row(
-            group["group"],
-            f"{1e-6 * group['goodput_bps']:.4f}",
-            f"{100 * group['loss_rate']:.3f}",
-            str(group["completed"]),
-            str(group["refused"]),
-            *(_ms(group[f"fct_{figure}_s"], 1) for figure in ("mean", "p50", "p95", "p99", "max")),
-        )
-    show(table)
-    _more(groups, "groups")
-
-
-def _show_datagrams(rows: Sequence[dict[str, Any]]) -> None:
-    """What became of datagrams."""
-    from rich import box
-    from rich.table import Table
-
-    from ackclock.cli.console import show
-
+def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: str) -> None:
+    """Show a table of what is there and fits: columns without a value are left out where they may be."""
     if not rows:
         return
-    leaves = any(row["leaves_bps"] is not None for row in rows)
-    late = any("lost_or_late_rate" in row for row in rows)
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("datagrams", overflow="fold")
-    for heading in (
-        "offered Mbit/s",
-        "delivered",
-        *(("leaves",) if leaves else ()),
-        "loss %",
-        *(("lost or late %",) if late else ()),
-        "delay ms",
-        "99 %",
-        "jitter ms",
-    ):
-        table.add_column(heading, justify="right")
-    for row in rows[:_MAX_FLOWS]:
-        table.add_row(
-            row["name"],
-            f"{1e-6 * row['offered_bps']:.4f}",
-            f"{1e-6 * row['delivered_bps']:.4f}",
-            *((_scaled(row["leaves_bps"], 1e-6, 4),) if leaves else ()),
-            f"{100 * row['loss_rate']:.3f}",
-            *((_scaled(row.get("lost_or_late_rate"), 100, 3),) if late else ()),
-            _ms(row["delay_mean_s"], 2),
-            _ms(row["delay_p99_s"], 2),
-            _ms(row["jitter_s"], 3),
-        )
-    show(table)
-    _more(rows, "rows")
+    given = [
+        column
+        for column in columns
+        if not column.optional or any(row.get(column.key) is not None for row in rows)
+    ]
+    # From all columns down to those that no table goes without.
+    steps = sorted({column.spare for column in given}, reverse=True)
+    tables = [_table([column for column in given if column.spare <= step], rows) for step in steps]
+    show(next((table for table in tables if table.fits(width())), tables[-1]))
+    if len(rows) > _MAX_ROWS:
+        say(f"  and {len(rows) - _MAX_ROWS} more {what} (--json has all)")
 
 
-def _ms(seconds: float | None, digits: int) -> str:
-    return _scaled(seconds, 1e3, digits)
+def _table(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]]) -> Table:
+    from ackclock.table import Column, Table
+
+    table = Table(*(Column(column.heading, right=column.factor is not None) for column in columns))
+    for row in rows[:_MAX_ROWS]:
+        table.add_row(*(column.text(row) for column in columns))
+    return table
 
 
 def _scaled(value: float | None, factor: float, digits: int) -> str:
     return "-" if value is None else f"{factor * value:.{digits}f}"
-
-
-def _show_counts(headings: dict[str, str], links: list[dict[str, Any]]) -> None:
-    """Counters that only some links have, under their headings."""
-    from rich import box
-    from rich.table import Table
-
-    from ackclock.cli.console import show
-
-    counting = [link for link in links if all(key in link for key in headings)]
-    if not counting:
-        return
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("link", overflow="fold")
-    for heading in headings.values():
-        table.add_column(heading, justify="right")
-    for link in counting:
-        table.add_row(link["name"], *(str(link[key]) for key in headings))
-    show(table)

@@ -7,6 +7,7 @@ import json
 import click
 
 from ackclock import _core
+from ackclock.cli.console import emit
 from ackclock.study_keys import json_schema
 
 
@@ -14,4 +15,4 @@ from ackclock.study_keys import json_schema
 @click.argument("what", type=click.Choice(["scenario", "study"]), default="scenario")
 def command(what: str) -> None:
     """Print the JSON Schema of scenario or study files, for editors and validators."""
-    click.echo(_core.schema_json() if what == "scenario" else json.dumps(json_schema()))
+    emit(_core.schema_json() if what == "scenario" else json.dumps(json_schema()))

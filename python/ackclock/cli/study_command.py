@@ -12,31 +12,28 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ackclock.campaign import PointSummary, run_grid, summaries
-from ackclock.cli.console import fits, progress, show
+from ackclock.cli.console import emit, progress, say, show, talk, width
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import file_argument, json_option
-from ackclock.files import as_toml
 from ackclock.forecast import Forecast, forecast
-from ackclock.frames import frame_of
 from ackclock.grid import Grid
 from ackclock.metrics import BY_NAME, SUMMARY
 from ackclock.store import Store
 from ackclock.study_keys import SAMPLES
+from ackclock.study_results import plain, plain_settings, summary_frame
 from ackclock.until import FIRST
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from ackclock.table import Table
 
 #: Metrics of the table, with headings, as many as fit; `summary.csv` has all.
 _SHOWN = {
-    "goodput": "goodput\nMbit/s",
-    "queue_delay_mean": "queue\nms",
-    "loss_rate": "loss\n%",
-    "utilization": "utilization\n%",
+    "goodput": "goodput Mbit/s",
+    "queue_delay_mean": "queue ms",
+    "loss_rate": "loss %",
+    "utilization": "utilization %",
     "jain_index": "Jain",
 }
-#: Longer settings are cut.
-_SETTING_WIDTH = 24
 _MOST_ROWS = 40
 
 
@@ -78,10 +75,10 @@ def command(
         found = list(summaries(grid, store))
         _write(grid, store, found)
     if as_json:
-        click.echo(json.dumps(_document(grid, found), indent=2))
+        emit(json.dumps(_document(grid, found), indent=2))
     else:
         _show(grid, found)
-    click.echo(f"kept in {folder}", err=True)
+    talk(f"kept in {folder}")
 
 
 def _show_plan(grid: Grid, folder: Path, workers: int | None, as_json: bool) -> None:
@@ -92,14 +89,14 @@ def _show_plan(grid: Grid, folder: Path, workers: int | None, as_json: bool) -> 
     else:
         found = forecast(grid, None, least=least, workers=workers)
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(found), indent=2))
+        emit(json.dumps(dataclasses.asdict(found), indent=2))
         return
-    click.echo(f"points      {found.points}")
-    click.echo(f"runs        {_range(found.least_runs, found.most_runs)}, {found.stored_runs} of them stored")
+    say(f"points      {found.points}")
+    say(f"runs        {_range(found.least_runs, found.most_runs)}, {found.stored_runs} of them stored")
     time_words = _range(_duration(found.least_time_s), _duration(found.most_time_s))
-    click.echo(f"time        about {time_words} on {found.workers} workers")
+    say(f"time        about {time_words} on {found.workers} workers")
     size_words = _range(_size(found.least_bytes), _size(found.most_bytes))
-    click.echo(f"size        about {size_words}{_samples_words(grid, found)}")
+    say(f"size        about {size_words}{_samples_words(grid, found)}")
 
 
 def _samples_words(grid: Grid, found: Forecast) -> str:
@@ -128,18 +125,7 @@ def _size(count: int) -> str:
 def _write(grid: Grid, store: Store, found: Sequence[PointSummary]) -> None:
     import io
 
-    rows = []
-    for summary in found:
-        row: dict[str, Any] = {"point": summary.point.number}
-        row |= {key: _plain(value) for key, value in summary.point.settings.items()}
-        row["replicates"] = summary.replicates
-        if grid.until is not None:
-            row["until_met"] = summary.met
-        for metric in SUMMARY:
-            value = summary.metrics[metric.name]
-            row |= {metric.key: value.mean, f"{metric.key}_low": value.low, f"{metric.key}_high": value.high}
-        rows.append(row)
-    frame = frame_of(rows)
+    frame = summary_frame(grid, found)
     for name, write in (("summary.csv", frame.write_csv), ("summary.parquet", frame.write_parquet)):
         buffer = io.BytesIO()
         write(buffer)
@@ -154,13 +140,14 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
         "points": [
             {
                 "point": summary.point.number,
-                "settings": {key: _plain(value) for key, value in summary.point.settings.items()},
+                "settings": plain_settings(summary),
                 "replicates": summary.replicates,
                 **({} if grid.until is None else {"until_met": summary.met}),
                 "metrics": {
-                    metric.key: {"mean": value.mean, "low": value.low, "high": value.high}
+                    metric.key: None
+                    if (value := summary.metrics[metric.name]) is None
+                    else {"mean": value.mean, "low": value.low, "high": value.high}
                     for metric in SUMMARY
-                    if (value := summary.metrics[metric.name])
                 },
             }
             for summary in found
@@ -168,36 +155,28 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
-    """A setting as a cell: numbers stay numbers, everything else is text."""
-    return value if isinstance(value, (int, float, str)) else as_toml(value)
-
-
 def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
-    tables = (_table(grid, found, list(_SHOWN)[:count]) for count in range(len(_SHOWN), 1, -1))
-    show(next(filter(fits, tables), None) or _table(grid, found, list(_SHOWN)[:1]))
+    tables = [_table(grid, found, list(_SHOWN)[:count]) for count in range(len(_SHOWN), 0, -1)]
+    # Where settings alone are too wide, the table turns on its side, and has room for all.
+    show(next((table for table in tables if table.fits(width())), tables[0]))
     if len(found) > _MOST_ROWS:
-        click.echo(f"  and {len(found) - _MOST_ROWS} more points (summary.csv has all)")
+        say(f"  and {len(found) - _MOST_ROWS} more points (summary.csv has all)")
     open_points = sum(not summary.met for summary in found)
     if grid.until is not None and open_points:
         of = f"{open_points} of {len(found)} points"
-        click.echo(f"  ! {grid.until.text!r} is not met at {of}: replicates ended; --replicates allows more")
+        say(f"  ! {grid.until.text!r} is not met at {of}: replicates ended; --replicates allows more")
 
 
 def _table(grid: Grid, found: Sequence[PointSummary], names: Sequence[str]) -> Table:
-    from rich import box
-    from rich.table import Table
+    from ackclock.table import Column, Table
 
     table = Table(
-        box=box.SIMPLE_HEAD, title=grid.name, title_justify="left", padding=(0, 1), collapse_padding=True
+        *_short_keys(grid.keys),
+        *(Column(heading, right=True) for heading in ("runs", *(_SHOWN[name] for name in names))),
+        title=grid.name,
     )
-    for heading in _short_keys(grid.keys):
-        table.add_column(heading, no_wrap=True, max_width=_SETTING_WIDTH, vertical="bottom")
-    table.add_column("runs", justify="right", no_wrap=True)
-    for name in names:
-        table.add_column(_SHOWN[name], justify="right", no_wrap=True)
     for summary in found[:_MOST_ROWS]:
-        settings = (str(_plain(summary.point.settings[key])) for key in grid.keys)
+        settings = (str(plain(summary.point.settings[key])) for key in grid.keys)
         values = (_value(summary, name) for name in names)
         table.add_row(*settings, f"{summary.replicates}{'' if summary.met else ' !'}", *values)
     return table
@@ -222,6 +201,8 @@ def _short_keys(keys: Sequence[str]) -> list[str]:
 
 def _value(summary: PointSummary, name: str) -> str:
     metric, value = BY_NAME[name], summary.metrics[name]
+    if value is None:
+        return "-"
     mean, half = metric.factor * value.mean, value.half_width
     if half is None:
         return f"{mean:.4g}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from ackclock.cli.console import progress, show
+from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import json_option
 from ackclock.tuning import DEFAULT_BUDGET, DEFAULT_METRIC, DEFAULT_REPLICATES, tune
@@ -106,13 +106,13 @@ def command(
         )
     report = write_page(tuning, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
     if as_json:
-        click.echo(json.dumps(tuning_json(tuning), indent=2))
+        emit(json.dumps(tuning_json(tuning), indent=2))
     else:
-        click.echo(searched(tuning))
+        say(searched(tuning))
         show(finalists_table(tuning))
         show(others_table(tuning))
-        click.echo(conclusion(tuning))
-    click.echo(f"report: {report}", err=True)
+        say(conclusion(tuning))
+    talk(f"report: {report}")
 
 
 def _slug(text: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import html
-import io
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ackclock.declaration import Place, Whole
+from ackclock.arguments import optional_number, texts, whole_number
 from ackclock.evaluation.panel import choose_yardstick
 from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.standing import Standing, Yardstick
@@ -18,7 +17,7 @@ from ackclock.evaluation.verdict import verdict
 from ackclock.executor import Executor
 from ackclock.job import Job, Outcome
 from ackclock.store import Store
-from ackclock.study import Study, run_study
+from ackclock.studies import Study, run_study
 
 #: What `quick` makes of a suite: fewer replicates, for a first impression.
 _QUICK_REPLICATES = 3
@@ -65,14 +64,10 @@ class Evaluation:
         return f"Evaluation({self.verdict!r})"
 
     def _repr_html_(self) -> str:
-        from rich.console import Console
-
         from ackclock.evaluation.scoreboard import tables
 
-        text = io.StringIO()
-        console = Console(file=text, width=100, markup=False, emoji=False)
-        console.print(*tables(self.board))
-        return f"<p>{html.escape(self.verdict)}</p><pre>{html.escape(text.getvalue())}</pre>"
+        text = "\n".join(line for table in tables(self.board) for line in table.lines())
+        return f"<p>{html.escape(self.verdict)}</p><pre>{html.escape(text)}</pre>"
 
 
 def evaluate(
@@ -97,8 +92,10 @@ def evaluate(
     `within_table`: measure C and D against the best of this table, not against the stored scores of the
     panel. `out`: a folder to keep the runs in, which a second evaluation takes up. Raises `AckclockError`.
     """
-    if replicates is not None:
-        Whole(1).check(replicates, Place("evaluate", "replicates"))
+    replicates = optional_number("replicates", replicates, least=1)
+    seed = whole_number("seed", seed)
+    sets = texts("sets", sets, "flows.test.count=4")
+    against = None if against is None else texts("against", against, "aimd")
     loaded = Suite.load(suite)
     panel = [Contender.parse(text) for text in (loaded.panel if against is None else against)]
     contender = Contender.parse(cc)
@@ -107,7 +104,6 @@ def evaluate(
         (index for index, other in enumerate(contenders) if panel and other.resolved == panel[0].resolved), 0
     )
     count = replicates or (_QUICK_REPLICATES if quick else loaded.replicates)
-    sets = tuple(sets)
     labels = [other.label for other in contenders]
     yardstick = choose_yardstick(loaded, labels, sets, within_table=within_table)
     scenarios = [

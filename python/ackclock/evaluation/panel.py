@@ -83,7 +83,7 @@ class Panel:
         """Return why the stored scores say nothing about a suite as it is run; nothing if they do."""
         stored = self.document
         if sets:
-            return "--set changes the environments"
+            return "the environments are changed"
         for what, here, there in (
             (
                 "suite",

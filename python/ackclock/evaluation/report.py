@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _core
-from ackclock.errors import StoreError
+from ackclock.errors import writing_error
 from ackclock.evaluation import Evaluation
 from ackclock.evaluation.explanation import explain, group_rows
 from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
@@ -62,7 +62,9 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
         write_tables(frames, folder)
         write_whole(path, page(evaluation, runs, command=command).encode())
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}; the runs are kept") from None
+        raise writing_error(
+            f"{path}: cannot be written: {error.strerror}; the runs are kept", error
+        ) from None
     return path
 
 

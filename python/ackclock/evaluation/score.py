@@ -12,6 +12,7 @@ from ackclock.bootstrap import bootstrap_estimate
 from ackclock.errors import InputError
 from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
+from ackclock.metrics import BY_NAME
 from ackclock.stats import Estimate, estimate, paired_difference
 from ackclock.under_test import UnderTest
 
@@ -50,28 +51,32 @@ class Metric:
         return -value if self.better == "higher" else value
 
 
-def _of(run: Document, key: str) -> float:
-    """Return a metric of the summary; 0 where nothing was sent."""
-    if not run["flows"]:
-        raise InputError(f"{run['scenario']}: {key} is of flows, and there are none")
-    value = run["summary"][key]
-    return 0.0 if value is None else float(value)
+def _of(run: Document, name: str, idle: float | None = None) -> float:
+    """Return a metric of the summary. `idle`: what it is for flows that sent nothing.
+
+    Raises `InputError` where it does not apply.
+    """
+    metric = BY_NAME[name]
+    value = metric.of(run)
+    if value is None and run["flows"]:
+        value = idle
+    if value is None:
+        raise InputError(f"{run['scenario']}: {metric.name} does not apply: {metric.absent}")
+    return value
 
 
 #: The metrics of every environment that the scoreboard shows, in its order.
 COMMON = (
     Metric("efficiency", "efficiency", "%", "higher", 2, lambda run: 100 * _of(run, "efficiency"), True),
-    Metric("loss_rate", "loss", "%", "lower", 2, lambda run: 100 * _of(run, "loss_rate"), True),
-    Metric("queue_delay", "queue", "ms", "lower", 1, lambda run: 1e3 * _of(run, "queue_delay_mean_s")),
+    Metric("loss_rate", "loss", "%", "lower", 2, lambda run: 100 * _of(run, "loss_rate", 0.0), True),
+    Metric("queue_delay", "queue", "ms", "lower", 1, lambda run: 1e3 * _of(run, "queue_delay_mean", 0.0)),
     Metric("jain_index", "Jain", "", "higher", 3, lambda run: _of(run, "jain_index"), True),
 )
 
 #: The name of the metric that an environment has of its own.
 WATCH = "watch"
 #: Efficiency times the rate of the bottleneck: stored and compared with a baseline, not shown twice.
-GOODPUT = Metric(
-    "goodput", "goodput", "Mbit/s", "higher", 3, lambda run: 1e-6 * _of(run, "goodput_bps"), True
-)
+GOODPUT = Metric("goodput", "goodput", "Mbit/s", "higher", 3, lambda run: 1e-6 * _of(run, "goodput"), True)
 
 
 @dataclass(frozen=True)
@@ -163,7 +168,14 @@ def _in_company(metric: Metric, groups: tuple[str, ...]) -> Metric:
     if not groups or metric.name not in _IN_COMPANY:
         return metric
     function = _IN_COMPANY[metric.name]
-    return replace(metric, of=lambda run: function(UnderTest(run, groups)))
+
+    def of(run: Document) -> float:
+        value = function(UnderTest(run, groups))
+        if math.isnan(value):
+            raise InputError(f"{run['scenario']}: {metric.name} does not apply: the bottleneck has no rate")
+        return value
+
+    return replace(metric, of=of)
 
 
 def score(
@@ -223,7 +235,7 @@ def _watched(watch: Watch, run: Document) -> float:
             value = goodput_bps / len(flows) / fair if fair else 0.0
         case "group-efficiency":
             total_bps = run["summary"]["goodput_bps"]
-            value = run["summary"]["efficiency"] * goodput_bps / total_bps if total_bps else 0.0
+            value = _of(run, "efficiency") * goodput_bps / total_bps if total_bps else 0.0
         case "group-goodput":
             value = goodput_bps
         case "completion-time":

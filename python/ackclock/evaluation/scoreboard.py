@@ -1,18 +1,16 @@
-"""The scoreboard as a table of 100 columns, and as JSON."""
+"""The scoreboard as tables, and as JSON."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
 
-from rich import box
-from rich.table import Table
-
 from ackclock import _core
-from ackclock.evaluation.score import COMMON, Result, Score, Scoreboard
+from ackclock.evaluation.score import COMMON, Score, Scoreboard
 from ackclock.evaluation.standing import Standing
 from ackclock.evaluation.verdict import verdict
 from ackclock.stats import CONFIDENCE, Estimate
+from ackclock.table import Column, Table
 
 #: How a judgement stands behind a figure.
 _MARKS = {"better": "+", "worse": "-", "": " "}
@@ -23,36 +21,26 @@ def scoreboard_table(board: Scoreboard) -> Table:
     replicates = max(len(score.values) for result in board.results for row in result.scores for score in row)
     reference = board.contenders[board.reference].label
     table = Table(
-        box=box.SIMPLE_HEAD,
+        "cc",
+        *(Column(metric.heading, right=True) for metric in COMMON),
         title=(
             f"suite {board.suite.name}, version {board.suite.version}: "
             f"{replicates} replicate{'s' if replicates > 1 else ''}, seed {board.seed}"
         ),
-        title_justify="left",
         caption=(
             f"mean ± half of the {100 * CONFIDENCE:.0f} % interval; + better, - worse than {reference}: "
             "the interval of the paired difference leaves out zero"
         ),
-        caption_justify="left",
-        pad_edge=False,
     )
-    table.add_column("environment", no_wrap=True, max_width=23)
-    table.add_column("cc", no_wrap=True, overflow="ellipsis", max_width=12)
-    for metric in COMMON:
-        table.add_column(metric.heading, justify="right", no_wrap=True)
     for result in board.results:
-        _add_block(table, board, result)
+        table.add_section(result.environment.title)
+        for contender, row in zip(board.contenders, result.scores, strict=True):
+            cells = []
+            for metric in COMMON:
+                found = next((score for score in row if score.metric is metric), None)
+                cells.append("" if found is None else f"{figure(found)}{_MARKS[found.judgement]}")
+            table.add_row(contender.label, *cells)
     return table
-
-
-def _add_block(table: Table, board: Scoreboard, result: Result) -> None:
-    for index, (contender, row) in enumerate(zip(board.contenders, result.scores, strict=True)):
-        cells = []
-        for metric in COMMON:
-            found = next((score for score in row if score.metric is metric), None)
-            cells.append("" if found is None else f"{figure(found)}{_MARKS[found.judgement]}")
-        table.add_row(result.environment.title if index == 0 else "", contender.label, *cells)
-    table.add_section()
 
 
 def tables(board: Scoreboard) -> list[Table]:
@@ -63,10 +51,10 @@ def tables(board: Scoreboard) -> list[Table]:
 
 def watch_table(board: Scoreboard) -> Table:
     """Return what single environments are about, one row each, one column per contender."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("what an environment is about")
-    for contender in board.contenders:
-        table.add_column(contender.label, justify="right", no_wrap=True)
+    table = Table(
+        "what an environment is about",
+        *(Column(contender.label, right=True) for contender in board.contenders),
+    )
     for result in board.results:
         if (watch := result.environment.watch) is not None:
             unit = f" ({watch.unit})" if watch.unit else ""
@@ -78,33 +66,24 @@ def watch_table(board: Scoreboard) -> Table:
 def standings_table(board: Scoreboard) -> Table:
     """Return C and D: one block per metric, one row per contender."""
     table = Table(
-        box=box.SIMPLE_HEAD,
+        "cc",
+        Column("C", right=True),
+        "worst in",
+        Column("D", right=True),
         title="behind the best, at the worst (C) and in sum (D)",
-        title_justify="left",
         caption=standings_caption(board),
-        caption_justify="left",
-        pad_edge=False,
-        # Two figures with intervals need the room.
-        padding=(0, 1, 0, 0),
     )
-    table.add_column("metric", no_wrap=True, max_width=12)
-    table.add_column("cc", no_wrap=True, overflow="ellipsis", max_width=11)
-    table.add_column("C", justify="right", no_wrap=True)
-    table.add_column("worst in", no_wrap=True, overflow="ellipsis", max_width=14)
-    for heading in ("D", "luck"):
-        table.add_column(heading, justify="right", no_wrap=True)
     for row in zip(*board.standings, strict=True):
-        for index, (contender, standing) in enumerate(zip(board.contenders, row, strict=True)):
-            scale, null = standing.scale, standing.null
+        scale, null = row[0].scale, row[0].null
+        luck = "" if null is None else f"; luck {null.c_high:.{scale.digits}f}"
+        table.add_section(f"{scale.heading}{luck}")
+        for contender, standing in zip(board.contenders, row, strict=True):
             table.add_row(
-                scale.heading if index == 0 else "",
                 contender.label,
                 interval_text(standing.c, scale.digits),
                 standing.worst,
                 interval_text(standing.d_sum, scale.digits),
-                f"{null.c_high:.{scale.digits}f}" if null is not None and index == 0 else "",
             )
-        table.add_section()
     return table
 
 

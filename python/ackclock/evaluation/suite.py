@@ -15,7 +15,7 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.declaration import SETS, Flag, ListOf, Number, Place, Table, Text, Whole
-from ackclock.errors import InputError, Mistake, ScenarioError
+from ackclock.errors import ArgumentValueError, InputError, Mistake, ScenarioError
 from ackclock.files import read_json, read_toml
 from ackclock.scenario import Scenario
 from ackclock.suggest import hint
@@ -123,9 +123,11 @@ class Environment:
         before, after = _algorithms(chosen), _algorithms(changed)
         for group in under_test & before.keys():
             if after.get(group) != before[group]:
-                raise InputError(
-                    f"--set changes the algorithm of the flows {group!r}, which are under test; "
-                    "name its parameters with the algorithm, as in 'aimd(increase=2)'"
+                raise ArgumentValueError(
+                    "sets",
+                    f"change the algorithm of the flows {group!r}, which are under test; "
+                    "name its parameters with the algorithm, as in 'aimd(increase=2)'",
+                    option="--set",
                 )
         return changed
 

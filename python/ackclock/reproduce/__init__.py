@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ackclock.declaration import Place, Whole
+from ackclock.arguments import optional_number, whole_number
 from ackclock.reproduce import models as models  # registers its measures
 from ackclock.reproduce import robustness as robustness  # registers its measures
 from ackclock.reproduce.claims import VERDICTS, Verdict, claims_of, claims_run, judge
@@ -68,8 +68,8 @@ def reproduce(
     `out`: a folder to keep the runs in, which a second call takes up.
     Raises `AckclockError`.
     """
-    if replicates is not None:
-        Whole(1).check(replicates, Place("reproduce", "replicates"))
+    replicates = optional_number("replicates", replicates, least=1)
+    seed = whole_number("seed", seed)
     paper = Paper.load(name)
     claims = claims_of(paper)
     require_shown(paper)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import StoreError
+from ackclock.errors import writing_error
 from ackclock.page import render
 from ackclock.reproduce import Reproduction
 from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE
@@ -48,5 +48,7 @@ def write_page(reproduction: Reproduction, folder: Path, *, command: str) -> Pat
         write_whole(folder / "reproduction.json", document.encode())
         write_whole(path, page.encode())
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}; the runs are kept") from None
+        raise writing_error(
+            f"{path}: cannot be written: {error.strerror}; the runs are kept", error
+        ) from None
     return path

@@ -1,13 +1,10 @@
-"""A reproduction as tables of 100 columns, and as JSON."""
+"""A reproduction as tables, and as JSON."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import rich.table
-from rich import box
-
-from ackclock import _core
+from ackclock import _core, table
 from ackclock.reproduce import Reproduction, tally
 from ackclock.reproduce.claims import Verdict
 from ackclock.reproduce.figures import Figure
@@ -41,34 +38,35 @@ def claim_texts(verdict: Verdict) -> tuple[str, str, str]:
     return printed, measured, "exact" if verdict.decisive.exact else f"{low:.{digits}f} … {high:.{digits}f}"
 
 
-def claims_table(reproduction: Reproduction) -> rich.table.Table:
+def claims_table(reproduction: Reproduction) -> table.Table:
     """Return one row per claim."""
-    table = _empty("claims")
-    table.caption = f"interval: {100 * CONFIDENCE:.0f} % over {reproduction.replicates} replicates"
-    table.caption_justify = "left"
-    for heading in ("claim", "printed", "measured", "interval", "unit", "verdict"):
-        right = heading in ("printed", "measured", "interval")
-        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+    made = table.Table(
+        "claim",
+        *(table.Column(heading, right=True) for heading in ("printed", "measured", "interval")),
+        "unit",
+        "verdict",
+        title="claims",
+        caption=f"interval: {100 * CONFIDENCE:.0f} % over {reproduction.replicates} replicates",
+    )
     section = ""
     for verdict in reproduction.verdicts:
         if verdict.claim.section != section:
             section = verdict.claim.section
-            table.add_section()
-            table.add_row(f"{section}:")
-        table.add_row(verdict.claim.id, *claim_texts(verdict), verdict.claim.unit, verdict.verdict)
-    return table
+            made.add_section(section)
+        made.add_row(verdict.claim.id, *claim_texts(verdict), verdict.claim.unit, verdict.verdict)
+    return made
 
 
-def paper_table(table: Table) -> rich.table.Table:
+def paper_table(shown: Table) -> table.Table:
     """Return a table with what is printed above what is measured."""
-    made = _empty(table.title)
-    made.add_column(table.axis, no_wrap=True)
-    if table.is_printed:
-        made.add_column("", no_wrap=True)
-    for title in table.columns:
-        made.add_column(title, justify="right")
-    for value, row in table.rows:
-        if table.is_printed:
+    made = table.Table(
+        shown.axis,
+        *(("",) if shown.is_printed else ()),
+        *(table.Column(title, right=True) for title in shown.columns),
+        title=shown.title,
+    )
+    for value, row in shown.rows:
+        if shown.is_printed:
             made.add_row(str(value), "printed", *(printed_text(entry) for entry in row))
             made.add_row("", "measured", *(value_text(entry) for entry in row))
         else:
@@ -76,19 +74,17 @@ def paper_table(table: Table) -> rich.table.Table:
     return made
 
 
-def alternatives_table(reproduction: Reproduction) -> rich.table.Table:
+def alternatives_table(reproduction: Reproduction) -> table.Table:
     """Return how the verdicts differ under each other answer to what the paper leaves open."""
-    table = _empty("other answers to what the paper leaves open")
-    table.add_column("instead")
-    table.add_column("then")
+    made = table.Table("instead", "then", title="other answers to what the paper leaves open")
     for other, verdicts in reproduction.alternatives:
         changed = [
             f"{chosen.claim.id}: {verdict.verdict}"
             for chosen in reproduction.verdicts
             if (verdict := verdicts.get(chosen.claim.id)) is not None and verdict.verdict != chosen.verdict
         ]
-        table.add_row(other.title, f"{tally(verdicts.values())} Changed: {', '.join(changed) or 'none'}.")
-    return table
+        made.add_row(other.title, f"{tally(verdicts.values())} Changed: {', '.join(changed) or 'none'}.")
+    return made
 
 
 def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
@@ -198,7 +194,3 @@ def _figure_json(figure: Figure) -> dict[str, Any]:
             for panel in figure.panels
         ],
     }
-
-
-def _empty(title: str) -> rich.table.Table:
-    return rich.table.Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)

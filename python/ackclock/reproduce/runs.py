@@ -16,7 +16,7 @@ from ackclock.job import Outcome
 from ackclock.reproduce.paper import FILE, Alternative, Grid, Paper, Values, members
 from ackclock.scenario import Scenario
 from ackclock.store import Store
-from ackclock.study import Study, run_study
+from ackclock.studies import Study, run_study
 
 if TYPE_CHECKING:
     import polars

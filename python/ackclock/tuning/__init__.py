@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ackclock.declaration import Place, Whole
-from ackclock.errors import InputError
+from ackclock.arguments import optional_number, texts, whole_number
+from ackclock.errors import ArgumentValueError, InputError
 from ackclock.evaluation.constraints import Constraint, constraints
 from ackclock.evaluation.standing import Standing
 from ackclock.evaluation.suite import Contender, Suite
@@ -154,10 +154,10 @@ def tune(
     in, which the same search takes up. Raises `AckclockError`; a budget that is over before the default and a
     first generation of settings were run is refused.
     """
-    place = Place("tune")
-    Whole(1).check(replicates, place.at("replicates"))
-    if check_replicates is not None:
-        Whole(1).check(check_replicates, place.at("check_replicates"))
+    replicates = whole_number("replicates", replicates, least=1)
+    check_replicates = optional_number("check_replicates", check_replicates, least=1)
+    seed = whole_number("seed", seed)
+    over = texts("over", over, "increase=0.5..3")
     loaded = Suite.load(suite)
     space = Space.of(cc, over, constrained=constrained)
     objective = Objective.of(loaded, metric)
@@ -194,10 +194,11 @@ def _require_generation(
     runs = sum(len(study.jobs) for study in studies.values())
     least = runs * (1 + search.population)
     if budget.runs is not None and budget.runs < least:
-        raise InputError(
-            f"--budget {budget.text!r}: searches nothing: a setting takes {runs} runs over suite "
+        raise ArgumentValueError(
+            "budget",
+            f"{budget.text!r}: searches nothing: a setting takes {runs} runs over suite "
             f"{suite.name}, and there are {1 + search.population} at the least, the default and a generation "
-            f"of {search.population}; use --budget {least} or more"
+            f"of {search.population}; use {least} or more",
         )
 
 
@@ -236,9 +237,10 @@ def _search(
         elapsed_s = time.monotonic() - started
         if not budget.allows(bench.runs + cost * len(new), elapsed_s):
             if not generations:
-                raise InputError(
-                    f"--budget {budget.text!r}: searches nothing: the default alone took {elapsed_s:.2g} s; "
-                    f"with a generation of {len(new)} that makes about {elapsed_s * (1 + len(new)):.2g} s"
+                raise ArgumentValueError(
+                    "budget",
+                    f"{budget.text!r}: searches nothing: the default alone took {elapsed_s:.2g} s; "
+                    f"with a generation of {len(new)} that makes about {elapsed_s * (1 + len(new)):.2g} s",
                 )
             break
         run(allowed)

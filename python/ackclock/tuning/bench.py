@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ackclock.evaluation.suite import Contender, Suite
 from ackclock.executor import Executor
 from ackclock.store import Store
-from ackclock.study import Study, run_study
+from ackclock.studies import Study, run_study
 from ackclock.tuning.objective import Runs, runs_of
 from ackclock.tuning.search import Values
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ackclock.errors import InputError
+from ackclock.errors import ArgumentValueError
 
 _FORM = re.compile(r"(\d+(?:\.\d+)?)\s*(runs?|s|min|h)?")
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
@@ -25,12 +25,14 @@ class Budget:
         text = str(given)
         found = _FORM.fullmatch(text.strip())
         if found is None or float(found[1]) == 0:
-            raise InputError(f"--budget {text!r}: expected a number of runs, or a time such as '10 min'")
+            raise ArgumentValueError(
+                "budget", f"{text!r}: expected a number of runs, or a time such as '10 min'"
+            )
         number, unit = found.groups()
         if unit in _SECONDS:
             return cls(text.strip(), time_s=float(number) * _SECONDS[unit])
         if "." in number:
-            raise InputError(f"--budget {text!r}: runs are whole; a time has a unit: s, min or h")
+            raise ArgumentValueError("budget", f"{text!r}: runs are whole; a time has a unit: s, min or h")
         return cls(text.strip(), runs=int(number))
 
     def allows(self, runs: int, elapsed_s: float) -> bool:

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ackclock.declaration import Place
-from ackclock.errors import InputError
+from ackclock.errors import ArgumentValueError, InputError
 from ackclock.evaluation.panel import choose_yardstick
 from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Document, metrics_of, scales_of
 from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.evaluation.suite import Suite
 from ackclock.job import Outcome
+from ackclock.suggest import hint
 
 #: What can be made small.
 METRICS = (*(metric.name for metric in COMMON), GOODPUT.name, WATCH)
@@ -31,7 +31,8 @@ class Objective:
     @classmethod
     def of(cls, suite: Suite, metric: str) -> Objective:
         """Take a metric by name. Raises `InputError` where it, or what is stored of the panel, is missing."""
-        Place("--metric").require(metric, METRICS, "metric")
+        if metric not in METRICS:
+            raise ArgumentValueError("metric", f"{metric!r}: no metric is called so; {hint(metric, METRICS)}")
         yardstick = choose_yardstick(suite, [], (), within_table=False)
         if not yardstick.stored:
             raise InputError(

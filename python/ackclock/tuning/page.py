@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import StoreError
+from ackclock.errors import writing_error
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.frames import frame_of
 from ackclock.page import render
@@ -41,7 +41,9 @@ def write_page(tuning: Tuning, folder: Path, *, command: str) -> Path:
         write_whole(folder / "trials.csv", frame_of(trial_rows(tuning)).write_csv().encode())
         write_whole(path, text.encode())
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}; the runs are kept") from None
+        raise writing_error(
+            f"{path}: cannot be written: {error.strerror}; the runs are kept", error
+        ) from None
     return path
 
 

@@ -1,4 +1,4 @@
-"""What a search found, as tables of 100 columns, as JSON, as rows of a CSV."""
+"""What a search found, as tables, as JSON, as rows of a CSV."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from rich import box
-from rich.table import Table
-
 from ackclock import _core
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.evaluation.standing import Scale, Standing
 from ackclock.stats import CONFIDENCE, Estimate
+from ackclock.table import Column, Table
 from ackclock.tuning import Finalist, Trial, Tuning
 from ackclock.tuning.space import Axis
 
@@ -77,23 +75,17 @@ def finalists_table(tuning: Tuning) -> Table:
     """Return the best parameters and the default, with C and D."""
     scale = tuning.objective.scale
     table = Table(
-        box=box.SIMPLE_HEAD,
+        *(Column(axis.name, right=True) for axis in tuning.space.axes),
+        Column("C", right=True),
+        "worst in",
+        Column("D", right=True),
+        "",
         title=(
             f"{tuning.space.kind}, {scale.heading}: suite {tuning.objective.suite.name}, "
             f"version {tuning.objective.suite.version}, {tuning.check_replicates} replicates on new luck"
         ),
-        title_justify="left",
         caption=_caption(tuning),
-        caption_justify="left",
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
     )
-    for axis in tuning.space.axes:
-        table.add_column(axis.name, justify="right", no_wrap=True)
-    table.add_column("C", justify="right", no_wrap=True)
-    table.add_column("worst in", no_wrap=True, overflow="ellipsis", max_width=18)
-    for heading in ("D", ""):
-        table.add_column(heading, justify="right", no_wrap=True)
     for finalist in tuning.finalists:
         standing = finalist.standing
         table.add_row(
@@ -109,11 +101,8 @@ def finalists_table(tuning: Tuning) -> Table:
 def others_table(tuning: Tuning) -> Table:
     """Return what the best costs in the other metrics: C of each, beside the default's."""
     shown = [tuning.best] if tuning.best.is_default else [tuning.best, tuning.default]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("C of the other metrics", no_wrap=True)
-    for finalist in shown:
-        heading = "default" if finalist.is_default else finalist.contender.label
-        table.add_column(heading, justify="right", overflow="fold")
+    headings = ("default" if finalist.is_default else finalist.contender.label for finalist in shown)
+    table = Table("C of the other metrics", *(Column(heading, right=True) for heading in headings))
     for row in zip(*(finalist.standings[1:] for finalist in shown), strict=True):
         table.add_row(row[0].scale.heading, *(interval_text(each.c, each.scale.digits) for each in row))
     return table

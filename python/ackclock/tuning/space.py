@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ackclock import _core
-from ackclock.errors import InputError, ScenarioError
+from ackclock.errors import ArgumentValueError, ScenarioError
 from ackclock.evaluation.constraints import Linear, meets_printed
 from ackclock.evaluation.suite import Contender
 from ackclock.files import as_toml
@@ -82,17 +82,20 @@ class Space:
         written = tomllib.loads(f"cc = {contender.text}")["cc"] if contender.text.startswith("{") else {}
         fixed = {name: value for name, value in written.items() if name != "kind"}
         if constrained and Linear.of(contender.resolved) is None:
-            raise InputError(
-                f"--constraints reddy: {kind} is no linear control; aimd, aiad, mimd, miad and linear are"
+            raise ArgumentValueError(
+                "constrained",
+                f"{kind} is no linear control; aimd, aiad, mimd, miad and linear are",
+                option="--constraints reddy",
             )
         space = cls(kind, fixed, (), constrained)
         axes = tuple(space._given(text) for text in over) or tuple(space._derived())
         names = [axis.name for axis in axes]
         for name in names:
             if names.count(name) > 1:
-                raise InputError(f"--over {name}: is given twice")
+                raise ArgumentValueError("over", f"{name}: is given twice")
         if not axes:
-            raise InputError(f"{cc}: has no parameter whose range is known; --over PARAM=lo..hi names one")
+            hint = "name one with its range, as in increase=0.5..3"
+            raise ArgumentValueError("over", f"{cc} has no parameter whose range is known; {hint}")
         return cls(kind, fixed, axes, constrained)
 
     @property
@@ -157,26 +160,31 @@ class Space:
     def _given(self, text: str) -> Axis:
         found = _OVER.fullmatch(text)
         if found is None:
-            raise InputError(f"--over {text!r}: expected PARAM=lo..hi, as in increase=0.5..3")
+            raise ArgumentValueError("over", f"{text!r}: expected PARAM=lo..hi, as in increase=0.5..3")
         name = found[1]
         if name in self.fixed:
-            raise InputError(f"--over {text!r}: {name} is fixed by {as_toml(dict(self.fixed))}")
+            raise ArgumentValueError("over", f"{text!r}: {name} is fixed by {as_toml(dict(self.fixed))}")
         if name not in self._defaults:
-            raise InputError(
-                f"--over {text!r}: {self.kind} has no parameter {name!r} that is a number; "
-                f"{hint(name, self._defaults)}"
+            raise ArgumentValueError(
+                "over",
+                f"{text!r}: {self.kind} has no parameter {name!r} that is a number; "
+                f"{hint(name, self._defaults)}",
             )
         try:
             low, high = float(found[2]), float(found[3])
         except ValueError:
-            raise InputError(f"--over {text!r}: the ends of a range are numbers, as in 0.5..3") from None
+            raise ArgumentValueError(
+                "over", f"{text!r}: the ends of a range are numbers, as in 0.5..3"
+            ) from None
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise InputError(f"--over {text!r}: the lower end must be below the upper one")
+            raise ArgumentValueError("over", f"{text!r}: the lower end must be below the upper one")
         for value in (low, high):
             try:
                 self.contender({name: value})
             except ScenarioError as error:
-                raise InputError(f"--over {text!r}: {self.kind} does not take {value:g}: {error}") from None
+                raise ArgumentValueError(
+                    "over", f"{text!r}: {self.kind} does not take {value:g}: {error.args[0]}"
+                ) from None
         return Axis(name, low, high)
 
 

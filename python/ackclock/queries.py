@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ackclock import _core
 from ackclock.errors import InputError, StoreError
 from ackclock.frames import frame_of
+from ackclock.quantities import with_numbers
 from ackclock.store import SOUND, Store
 
 if TYPE_CHECKING:
@@ -85,7 +86,10 @@ def links(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
 
 
 def histograms(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
-    """One row per run, shared link and class of waiting times: its upper edge, and packets in it."""
+    """One row per run, link and class of waiting times: its upper edge, and packets in it.
+
+    Without a link: how long the data of all flows waited on their paths.
+    """
     return frame_of(
         {**origin, **settings, "link": entry["link"], "up_to_s": edge_ns / 1e9, "packets": packets}
         for origin, settings, text in _rows(store, "histograms_json", all_versions)
@@ -105,7 +109,7 @@ TABLES: dict[str, Read] = {
 }
 
 
-def query(
+def answer(
     store: Store, sql: str, *, all_versions: bool = False, tell: Callable[[str], None] = warnings.warn
 ) -> polars.DataFrame:
     """Return the answer to an SQL query in polars' dialect, over the tables of the store and nothing else.
@@ -233,7 +237,8 @@ def _rows(
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any], str]]:
     """Give origin, settings and a document of each run, in the order of study, point and replicate.
 
-    A run that several points share comes once for each; one that no study knows has no settings.
+    A run that several points share comes once for each; one that no study knows has no settings. Behind a
+    setting that is a quantity comes its number.
     """
     rows = store.rows(
         f"""
@@ -249,7 +254,7 @@ def _rows(
     names = ("study", "point", "scenario", "scenario_hash", "seed", "replicate", "version")
     for *origin, settings, document in rows:
         place = dict(zip(names, origin, strict=True))
-        yield place, _settings(store, place, settings), document
+        yield place, with_numbers(_settings(store, place, settings)), document
 
 
 def _settings(store: Store, place: dict[str, Any], text: str | None) -> dict[str, Any]:

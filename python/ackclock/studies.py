@@ -6,12 +6,13 @@ What is run next may depend on results: `work_off` asks a `Work` for jobs until 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Protocol
 
-from ackclock.errors import StoreError
+from ackclock.arguments import whole_number
+from ackclock.errors import RunError, StoreError
 from ackclock.executor import Chunk, Executor, Threads
 from ackclock.job import Job, Outcome
 from ackclock.pace import Pace
@@ -38,14 +39,15 @@ class Study:
 
         `samples`: of every replicate, of none, or (by default) of the first only.
         """
-        count = replicates if scenario.is_random else 1
+        seed = scenario.seed if seed is None else whole_number("seed", seed)
+        count = whole_number("replicates", replicates, least=1) if scenario.is_random else 1
         return cls(
             tuple(
                 Job(
                     name=scenario.name,
                     scenario_json=scenario.resolved_json,
                     scenario_hash=scenario.hash,
-                    seed=scenario.seed if seed is None else seed,
+                    seed=seed,
                     replicate=replicate,
                     samples=replicate == 0 if samples is None else samples,
                 )
@@ -69,6 +71,9 @@ class Work(Protocol):
     def finished(self, job: Job, outcome: Outcome) -> None:
         """Take the outcome of a job, which is stored already."""
 
+    def title(self, job: Job) -> str:
+        """Return what messages call a job."""
+
 
 def run_study(
     study: Study,
@@ -82,7 +87,7 @@ def run_study(
 
     `executor`: threads of this process by default, `workers` of them; only this process writes the store.
     `progress` is called with the number of finished runs and of all runs. On Ctrl-C the runs under way are
-    given up, finished ones are kept, and KeyboardInterrupt goes on.
+    given up, finished ones are kept, and KeyboardInterrupt goes on. Raises `RunError` as `work_off`.
     """
     outcomes: dict[str, Outcome] = {}
     missing: dict[str, Job] = {}
@@ -108,6 +113,9 @@ def run_study(
             outcomes[job.key] = outcome
             progress(len(outcomes), total)
 
+        def title(self, job: Job) -> str:
+            return job.name
+
     work_off(Missing(), store, executor=executor, workers=workers)
     return [outcomes[job.key] for job in study.jobs]
 
@@ -118,7 +126,8 @@ def work_off(
     """Run and store the jobs of `work`, until it has none and none is under way; keeps no outcome.
 
     `executor`, `workers` as for `run_study`. On Ctrl-C the runs under way are given up, finished ones are
-    kept, and KeyboardInterrupt goes on.
+    kept, and KeyboardInterrupt goes on. Runs that would take too much memory do not keep the others from
+    being run and stored; in the end there is one `RunError` for all of them.
     """
     if executor is not None:
         _work_off(work, store, executor)
@@ -132,6 +141,7 @@ def _work_off(work: Work, store: Store, executor: Executor) -> None:
     pace = Pace(executor.chunk_s)
     #: What was handed out, and came back as it was.
     again: deque[Job] = deque()
+    failed: list[tuple[Job, RunError]] = []
 
     def next_jobs() -> tuple[Job, ...]:
         size = pace.runs(work.left() + len(again), executor.capacity())
@@ -145,11 +155,17 @@ def _work_off(work: Work, store: Store, executor: Executor) -> None:
             while len(running) < executor.capacity() and (jobs := next_jobs()):
                 running[executor.submit(jobs)] = jobs
             if not running:
-                return
+                break
             done, _ = wait(running, timeout=_SIGNAL_CHECK_S, return_when=FIRST_COMPLETED)
             for future in sorted(done, key=lambda future: running[future][0].key):
                 jobs = running.pop(future)
-                chunk = future.result()
+                try:
+                    chunk = future.result()
+                except RunError as error:
+                    # Of the first; the others were not run.
+                    failed.append((jobs[0], error))
+                    again.extend(jobs[1:])
+                    continue
                 pace.note(len(chunk.outcomes), chunk.busy_s)
                 again.extend(jobs[len(chunk.outcomes) :])
                 for job, outcome in zip(jobs, chunk.outcomes, strict=False):
@@ -166,6 +182,17 @@ def _work_off(work: Work, store: Store, executor: Executor) -> None:
         if isinstance(error, KeyboardInterrupt) and store.folder is not None:
             error.add_note(f"finished runs are kept in {store.folder}")
         raise
+    if failed:
+        raise _failure(work, store, failed)
+
+
+def _failure(work: Work, store: Store, failed: Sequence[tuple[Job, RunError]]) -> RunError:
+    """Return one error for runs that failed, whatever the order in which they did."""
+    job, error = min(failed, key=lambda each: each[0].key)
+    others = len(failed) - 1
+    more = f"; {others} other run{'s' * (others > 1)} failed this way" if others else ""
+    kept = f"; finished runs are kept in {store.folder}" if store.folder is not None else ""
+    return RunError(f"{work.title(job)}: {error}{more}{kept}")
 
 
 def _keep_finished(futures: Mapping[Future[Chunk], Iterable[Job]], store: Store) -> None:
