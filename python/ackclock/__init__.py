@@ -2,8 +2,8 @@
 
 >>> import ackclock
 >>> result = ackclock.run("examples/two-flows.toml")
->>> sorted(result.summary)[:2]
-['capacity_bps', 'delivery_ratio']
+>>> list(result.summary)[:2]
+['capacity_bps', 'goodput_bps']
 """
 
 from __future__ import annotations

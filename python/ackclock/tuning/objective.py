@@ -32,7 +32,7 @@ class Objective:
     def of(cls, suite: Suite, metric: str) -> Objective:
         """Take a metric by name. Raises `InputError` where it, or what is stored of the panel, is missing."""
         if metric not in METRICS:
-            raise ArgumentValueError("metric", f"{metric!r}: no metric is called so; {hint(metric, METRICS)}")
+            raise ArgumentValueError("metric", f"no metric is called {metric!r}; {hint(metric, METRICS)}")
         yardstick = choose_yardstick(suite, [], (), within_table=False)
         if not yardstick.stored:
             raise InputError(
