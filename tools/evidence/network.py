@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 NS = 1_000_000_000
-#: Queues that drop what has come last; others make room in front.
-DROPS_LAST = ("drop-tail", "red", "rio", "none")
+#: Queues that make room in front; others drop what has come last.
+DROPS_FIRST = ("drr", "sfq")
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,17 @@ class Link:
     name: str
     rate_bps: int | None
     delay_ns: int
-    queue: str
     private: bool
+    #: Where its queue is full, the first packet of a flow is dropped and not the last.
+    drops_first: bool
+    #: Its queue keeps the order of the packets of a flow.
+    keeps_order: bool
     #: Its rate changes over time.
     varies: bool
     #: It delays packets by more than their transmission and its delay.
     adds_delay: bool
-    #: Packets with wrong bits or second ones come out of it.
-    harms: bool
+    #: It marks packets behind its queue, which a trace does not show.
+    wire_marks: bool
 
     def transmission_ns(self, wire_bytes: int) -> int:
         """Nanoseconds that a packet takes at a rate that does not vary, rounded down."""
@@ -85,16 +88,17 @@ def _ns(seconds: float) -> int:
 
 
 def _link(link: dict[str, Any]) -> Link:
-    impairments = " ".join(link["impairments"])
+    queue, impairments = link["queue"], " ".join(link["impairments"])
     return Link(
         name=link["name"],
         rate_bps=link["rate_bps"],
         delay_ns=_ns(link["delay_s"]),
-        queue=link["queue"].split(",")[0],
         private=link["private"],
+        drops_first=queue.startswith(DROPS_FIRST),
+        keeps_order="hashed anew every" not in queue,
         varies="varies" in link,
         adds_delay=link["jitter_s"] > 0 or "reordering" in impairments or " late" in link["loss"],
-        harms="duplication" in impairments or "corruption" in impairments,
+        wire_marks=" marked" in link["loss"],
     )
 
 

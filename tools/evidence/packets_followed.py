@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import polars
 
-from network import DROPS_LAST, Link, Network
+from network import Link, Network
 
 Key = tuple[str, str, int, int, int, bool]
 
@@ -30,7 +30,7 @@ class Visit:
     leave_ns: int | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class Packet:
     """A packet, or the copy of one from the time on at which a link made it."""
 
@@ -41,14 +41,19 @@ class Packet:
     len: int
     wire_bytes: int
     retransmission: bool
+    #: The links that it came to so far.
     visits: list[Visit] = field(default_factory=list)
     #: When a link made it; none of what was sent.
     copied_ns: int | None = None
+    #: So many of its visits, from the first, are those of what it is a copy of.
+    visits_before: int = 0
+    #: A queue has marked it.
+    marked: bool = False
     #: What became of it: `arrived`, `discarded`, `dropped`, `lost`; empty while it is under way.
     fate: str = ""
     fate_ns: int = 0
-    #: Another one may have been meant.
-    uncertain: bool = False
+    #: Links that did not keep the order of packets equal to it: another one may have come out.
+    doubts: list[Link] = field(default_factory=list)
 
     @property
     def since_ns(self) -> int:
@@ -57,7 +62,9 @@ class Packet:
 
     def copy(self, now: int) -> Packet:
         """A second one of it."""
-        return replace(self, visits=[replace(visit) for visit in self.visits], copied_ns=now)
+        visits = [replace(visit) for visit in self.visits]
+        doubts = [*self.doubts]
+        return replace(self, visits=visits, copied_ns=now, visits_before=len(visits), doubts=doubts)
 
 
 class _Links:
@@ -72,80 +79,92 @@ class _Links:
         self.sent: dict[Key, list[Packet]] = defaultdict(list)
         #: Packets between two links, or at the end of their path.
         self.outside: dict[Key, list[Packet]] = defaultdict(list)
+        #: The last packet that came to each link, and its copies made there.
+        self.newest: dict[str, list[Packet]] = {}
 
     def read(self, now: int, event: str, key: Key) -> None:
         link = self.network.links[key[0]]
-        if event == "enter":
-            self._enter(now, link, key)
-        elif event == "transmit":
-            packet = _take(self.inside[key], 0, keeps_order=link.queue != "sfq")
-            packet.visits[-1].transmit_ns = now
-            self.sent[key].append(packet)
-        elif event == "drop":
-            last = link.queue in DROPS_LAST
-            packet = _take(self.inside[key], -1 if last else 0, keeps_order=link.queue != "sfq")
-            packet.fate, packet.fate_ns = "dropped", now
-        elif event == "copy":
-            self._copy(now, link, key)
-        elif event == "discard":
-            ended = self.outside[key]
-            packet = _take(ended, next(i for i, one in enumerate(ended) if one.fate_ns == now))
-            packet.fate = "discarded"
-        elif event in ("leave", "lose"):
-            self._leave(now, event, link, key)
+        match event:
+            case "enter":
+                self._enter(now, link, key)
+            case "transmit":
+                packet = _take(self.inside[key], 0, link, link.keeps_order)
+                packet.visits[-1].transmit_ns = now
+                self.sent[key].append(packet)
+            case "drop":
+                packet = _take(self.inside[key], 0 if link.drops_first else -1, link, link.keeps_order)
+                packet.fate, packet.fate_ns = "dropped", now
+            case "mark":
+                for packet in self.newest[link.name]:
+                    packet.marked = True
+            case "copy":
+                self._copy(now, link, key)
+            case "lose":
+                packet = self._out_of(link, key)
+                packet.fate, packet.fate_ns = "lost", now
+            case "leave":
+                self._leave(now, link, key)
+            case "discard":
+                arrived = next(packet for packet in self.outside[key] if packet.fate_ns == now)
+                self.outside[key].remove(arrived)
+                arrived.fate = "discarded"
 
     def _enter(self, now: int, link: Link, key: Key) -> None:
-        name, flow, *rest = key
-        seq, length, wire_bytes, retransmission = rest
-        path, kind = self._path(flow, name, length)
+        name, flow, *what = key
+        path, kind = self._path(key)
         place = path.index(name)
         if place == 0:
-            packet = Packet(flow, kind, seq, length, wire_bytes, retransmission)
+            packet = Packet(flow, kind, *what)
             self.packets.append(packet)
         else:
-            before: Key = (path[place - 1], flow, seq, length, wire_bytes, retransmission)
+            before: Key = (path[place - 1], *key[1:])
             packet = self.outside[before].pop(0)
         packet.visits.append(Visit(link, now))
         self.inside[key].append(packet)
+        self.newest[name] = [packet]
 
-    def _path(self, flow: str, link: str, length: int) -> tuple[tuple[str, ...], str]:
-        found = self.network.flows[flow]
-        if link in found.path:
-            return found.path, "data"
-        return found.reverse_path, "request" if length else "ack"
+    def _path(self, key: Key) -> tuple[tuple[str, ...], str]:
+        """The path of a packet, and its kind."""
+        flow = self.network.flows[key[1]]
+        if key[0] in flow.path:
+            return flow.path, "data"
+        return flow.reverse_path, "request" if key[3] else "ack"
 
     def _copy(self, now: int, link: Link, key: Key) -> None:
-        # The one whose transmission has just begun.
+        # Of the one whose transmission has just begun.
         among = self.inside[key] if link.private else self.sent[key]
-        place = 0 if link.private else -1
         if link.private and len(among) > 1:
-            _doubt(among)
-        second = among[place].copy(now)
-        among.insert(len(among) + 1 + place if place < 0 else place + 1, second)
+            _doubt(among, link)
+        first = among[0] if link.private else among[-1]
+        second = first.copy(now)
+        among.insert(among.index(first) + 1, second)
         self.packets.append(second)
+        if first in self.newest[link.name]:
+            self.newest[link.name].append(second)
 
-    def _leave(self, now: int, event: str, link: Link, key: Key) -> None:
+    def _out_of(self, link: Link, key: Key) -> Packet:
+        """The packet that comes out of the link, or would if it were not lost."""
         among = self.inside[key] if link.private else self.sent[key]
-        packet = _take(among, 0, keeps_order=not link.adds_delay)
-        if event == "lose":
-            packet.fate, packet.fate_ns = "lost", now
-            return
+        return _take(among, 0, link, not link.adds_delay)
+
+    def _leave(self, now: int, link: Link, key: Key) -> None:
+        packet = self._out_of(link, key)
         packet.visits[-1].leave_ns = now
-        path, _ = self._path(packet.flow, link.name, packet.len)
+        path, _ = self._path(key)
         if link.name == path[-1]:
             packet.fate, packet.fate_ns = "arrived", now
         self.outside[key].append(packet)
 
 
-def _take(among: list[Packet], place: int, *, keeps_order: bool = True) -> Packet:
+def _take(among: list[Packet], place: int, link: Link, keeps_order: bool) -> Packet:
     if len(among) > 1 and not keeps_order:
-        _doubt(among)
+        _doubt(among, link)
     return among.pop(place)
 
 
-def _doubt(among: list[Packet]) -> None:
+def _doubt(among: list[Packet], link: Link) -> None:
     for packet in among:
-        packet.uncertain = True
+        packet.doubts.append(link)
 
 
 def follow(trace: polars.DataFrame, network: Network) -> list[Packet]:
@@ -158,7 +177,7 @@ def follow(trace: polars.DataFrame, network: Network) -> list[Packet]:
 
 def _rows(trace: polars.DataFrame) -> Iterator[tuple[int, str, Key]]:
     columns = ("time_ns", "event", "link", "flow", "seq", "len", "wire_bytes", "retransmission")
-    rows = trace.filter(~polars.col("event").is_in(["window", "mark"])).select(columns)
+    rows = trace.filter(polars.col("event") != "window").select(columns)
     for now, event, *key in rows.iter_rows():
         link, flow, seq, length, wire_bytes, retransmission = key
         yield now, event, (link, flow, seq, length, wire_bytes, retransmission)

@@ -5,14 +5,15 @@ Nothing here comes from the package but the trace, the scenario and its descript
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars
 from polars import col
 
+import formulas
 from capacity import mean_capacity_bps
 from network import NS, Flow, Network
 from packets_followed import Packet, follow
@@ -20,11 +21,14 @@ from packets_followed import Packet, follow
 #: Percentiles of results are from histograms.
 PERCENTILE = 0.01
 ROUNDING = 1e-9
+#: A thousandth of a nanosecond.
+SMALL_S = 1e-12
 #: So many flows have a percentile of their own.
 FLOWS_WITH_PERCENTILE = 8
 
 NOT_SEEN = "an access link adds delays, which a trace does not tell from waiting"
-UNCERTAIN = "equal packets were in one link at the same time, and it does not keep their order"
+UNCERTAIN = "equal packets were in one link at the same time, and it does not keep the order"
+WIRE_MARKS = "a wire marks packets, which a trace does not show"
 RANDOM_RATE = "the rate varies at random"
 
 
@@ -74,7 +78,17 @@ def _real(value: float | None) -> Found:
 
 
 def _ratio(part: float, whole: float) -> Found:
-    return _real(part / whole if whole else None)
+    return _real(formulas.ratio(part, whole))
+
+
+def _mean_s(nanos: Sequence[float], absolute: float) -> Found:
+    mean = formulas.mean(nanos)
+    return Found(None if mean is None else mean / NS, absolute, ROUNDING)
+
+
+def _percentile_s(nanos: Sequence[int], percent: int, absolute: float = 0.0) -> Found:
+    value = formulas.percentile(nanos, percent)
+    return Found(None if value is None else value / NS, absolute, PERCENTILE)
 
 
 class _Reader:
@@ -85,15 +99,18 @@ class _Reader:
         self.packets = polars.DataFrame([_row(packet) for packet in followed], schema=_SCHEMA)
         self.visits = polars.DataFrame(
             [
-                (visit.link.name, visit.transmit_ns, visit.transmit_ns - visit.enter_ns, packet.wire_bytes)
+                (visit.link.name, visit.transmit_ns, visit.transmit_ns - visit.enter_ns)
                 for packet in followed
-                for visit in packet.visits
-                # A copy shares the way up to the link that made it.
-                if visit.transmit_ns is not None and visit.transmit_ns >= packet.since_ns - (not packet.copied_ns)
+                for visit in packet.visits[packet.visits_before :]
+                if visit.transmit_ns is not None
             ],
-            schema={"link": polars.String, "at": polars.Int64, "wait": polars.Int64, "bytes": polars.Int64},
+            schema={"link": polars.String, "at": polars.Int64, "wait": polars.Int64},
             orient="row",
         )
+        #: Links whose queues did not keep the order of equal packets.
+        self.uncertain_queues = {
+            link.name for packet in followed for link in packet.doubts if not link.keeps_order
+        }
 
     def of(self, kind: str) -> list[Flow]:
         return [flow for flow in self.network.flows.values() if flow.kind == kind]
@@ -131,10 +148,10 @@ class _Reader:
             "retransmit_rate": _ratio(sums["retransmits"], sums["sent"]),
             "drop_rate": self.share(bottleneck, "drops"),
             "mark_rate": self.share(bottleneck, "marks"),
-            "jain_index": _real(_jain(goodputs) if flows else None),
-            "spread": _real(_spread(goodputs) if flows else None),
-            **self.waits("queue_delay", flows, "data", True),
-            **self.waits("reverse_queue_delay", flows, "ack", True),
+            "jain_index": _real(formulas.jain_index(goodputs) if flows else None),
+            "spread": _real(formulas.spread(goodputs) if flows else None),
+            **self.waits("queue_delay", flows, "data"),
+            **self.waits("reverse_queue_delay", flows, "ack"),
             "bottleneck_queue_delay_mean_s": bottleneck["queue_delay_mean_s"],
             "bottleneck_queue_delay_p95_s": bottleneck["queue_delay_p95_s"],
         }
@@ -154,19 +171,19 @@ class _Reader:
 
     def sums(self, data: polars.DataFrame) -> dict[str, int]:
         """What is counted of data packets."""
-        first = col("copied") == polars.lit(False)
+        first = ~col("copied")
         sent = data.filter(first & self.within("since"))
         fates = data.filter(self.within("until"))
-        fate = lambda *names: fates.filter(col("fate").is_in(names)).height  # noqa: E731
+        fate = Counter(fates["fate"])
         return {
             "sent": sent.height,
             "bytes": int(sent["len"].sum()),
             "wire_bytes": int(sent["wire_bytes"].sum()),
             "retransmits": int(sent["retransmission"].sum()),
             "copies": data.filter(~first & self.within("since")).height,
-            "arrived": fate("arrived"),
-            "corrupted": fate("discarded"),
-            "lost": fate("dropped", "lost"),
+            "arrived": fate["arrived"],
+            "corrupted": fate["discarded"],
+            "lost": fate["dropped"] + fate["lost"],
             "access_drops": fates.filter((col("fate") == "dropped") & col("access")).height,
             "in_flight_start": _in_flight(data, self.network.begin_ns),
             "in_flight_end": _in_flight(data, self.network.end_ns),
@@ -179,6 +196,9 @@ class _Reader:
             "sent", "retransmits", "copies", "arrived", "corrupted", "lost", "access_drops",
             "in_flight_start", "in_flight_end",
         )  # fmt: skip
+        waits = self.waits("queue_delay", [flow], "data")
+        if number >= FLOWS_WITH_PERCENTILE:
+            waits["queue_delay_p95_s"] = Found(None)
         return {
             **{name: _count(sums[name]) for name in counts},
             "sent_bytes": _count(sums["bytes"]),
@@ -188,8 +208,21 @@ class _Reader:
             "throughput_bps": _real(self.rate(sums["wire_bytes"])),
             "loss_rate": _ratio(sums["lost"], sums["sent"]),
             "retransmit_rate": _ratio(sums["retransmits"], sums["sent"]),
-            **self.waits("queue_delay", [flow], "data", number < FLOWS_WITH_PERCENTILE),
+            "marks": self.marks(flow),
+            **waits,
         }
+
+    def marks(self, flow: Flow) -> Answer:
+        """How many data packets came to the receiver with a mark."""
+        data = self.data([flow])
+        if any(self.network.links[link].wire_marks for link in flow.path):
+            return LeftOut(WIRE_MARKS)
+        if not self.is_certain(data):
+            return LeftOut(UNCERTAIN)
+        came = data.filter(col("fate") == "arrived").sort("until", maintain_order=True)
+        news = polars.Series(formulas.are_news(_pieces(came)), dtype=polars.Boolean)
+        # RFC 3168 §6.1.5: marks of data that came before are ignored.
+        return _count(came.filter(news & col("marked") & self.within("until")).height)
 
     def arrivals(self, group: str) -> dict[str, Answer]:
         slots = [flow for flow in self.of("arrivals") if flow.group == group]
@@ -200,7 +233,7 @@ class _Reader:
             "throughput_bps": _real(self.rate(sums["wire_bytes"])),
             "loss_rate": _ratio(sums["lost"], sums["sent"]),
             "retransmit_rate": _ratio(sums["retransmits"], sums["sent"]),
-            **self.waits("queue_delay", slots, "data", True),
+            **self.waits("queue_delay", slots, "data"),
         }
 
     def datagrams(self, flow: Flow) -> dict[str, Answer]:
@@ -212,14 +245,14 @@ class _Reader:
         transits = (came["until"] - came["sent"]).to_list()
         measured = came.select(self.within("until"))["until"].to_list()
         delays = [transit for transit, is_in in zip(transits, measured, strict=True) if is_in]
-        jitters = [jitter for jitter, is_in in zip(_jitter(transits), measured, strict=True) if is_in]
+        jitters = [jitter for jitter, is_in in zip(formulas.jitter(transits), measured, strict=True) if is_in]
         arrived_bytes = int(came.filter(self.within("until"))["wire_bytes"].sum())
         uncertain = bool(data["uncertain"].any())
         delay: dict[str, Answer] = {
-            "delay_mean_s": _real(_mean(delays, NS)),
-            "delay_p50_s": _percentile(delays, 50, 0),
-            "delay_p99_s": _percentile(delays, 99, 0),
-            "jitter_s": Found(_mean(jitters, NS), absolute=1e-15, relative=ROUNDING),
+            "delay_mean_s": _mean_s(delays, 0.0),
+            "delay_p50_s": _percentile_s(delays, 50),
+            "delay_p99_s": _percentile_s(delays, 99),
+            "jitter_s": _mean_s(jitters, SMALL_S),
         }
         return {
             **{name: _count(sums[name]) for name in ("sent", "lost", "corrupted")},
@@ -236,10 +269,9 @@ class _Reader:
         begun = self.visits.filter((col("link") == name) & self.within("at"))
         waits = begun["wait"].to_list()
         delays: dict[str, Answer] = {
-            "queue_delay_mean_s": Found(_mean(waits, NS), absolute=1e-12, relative=ROUNDING),
-            "queue_delay_p95_s": _percentile(waits, 95, 0),
+            "queue_delay_mean_s": _mean_s(waits, SMALL_S),
+            "queue_delay_p95_s": _percentile_s(waits, 95),
         }
-        uncertain = self.packets.filter(col("uncertain_at").list.contains(name)).height > 0
         transmitted = rows.filter(col("event") == "transmit")
         names = {"arrivals": "enter", "forwarded": "transmit", "drops": "drop", "marks": "mark"}
         counts: dict[str, Answer] = {
@@ -250,33 +282,47 @@ class _Reader:
         return {
             **counts,
             "utilization": LeftOut(RANDOM_RATE) if capacity is None else _ratio(sent_bps, capacity),
-            **({metric: LeftOut(UNCERTAIN) for metric in delays} if uncertain else delays),
+            **({metric: LeftOut(UNCERTAIN) for metric in delays} if name in self.uncertain_queues else delays),
         }
 
-    def waits(self, name: str, flows: Sequence[Flow], kind: str, percentile: bool) -> dict[str, Answer]:
+    def waits(self, name: str, flows: Sequence[Flow], kind: str) -> dict[str, Answer]:
         """Mean and 95th percentile of what packets waited on their paths that arrived in the window."""
         packets = self._packets(flows, kind)
         mean, p95 = f"{name}_mean_s", f"{name}_p95_s"
-        if packets["uncertain"].any():
+        if not self.is_certain(packets):
             return {mean: LeftOut(UNCERTAIN), p95: LeftOut(UNCERTAIN)}
-        arrived = packets.filter((col("fate") == "arrived") & self.within("until"))
+        arrived = packets.filter(self.arrived)
         if arrived["wait"].null_count():
             return {mean: LeftOut(NOT_SEEN), p95: LeftOut(NOT_SEEN)}
         waits = arrived["wait"].to_list()
         # A link rounds a transmission to one nanosecond more or less.
         slack = max((len(flow.path if kind == "data" else flow.reverse_path) for flow in flows), default=0)
         return {
-            mean: Found(_mean(waits, NS), absolute=slack / NS, relative=ROUNDING),
-            p95: _percentile(waits, 95, slack) if percentile else Found(None),
+            mean: _mean_s(waits, slack / NS),
+            p95: LeftOut(UNCERTAIN) if packets["uncertain"].any() else _percentile_s(waits, 95, slack / NS),
         }
+
+    @property
+    def arrived(self) -> polars.Expr:
+        """Whether a packet came to the end of its path in the window, with right bits."""
+        return (col("fate") == "arrived") & self.within("until").fill_null(False)
+
+    def is_certain(self, packets: polars.DataFrame) -> bool:
+        """Whether it makes no difference to a sum which one of equal packets was which."""
+        equal = ("flow", "kind", "seq", "len", "wire_bytes", "retransmission")
+        doubtful = packets.filter("uncertain").select(*equal, arrived=self.arrived)
+        outcomes = doubtful.group_by(equal).agg(col("arrived").n_unique())
+        return bool((outcomes["arrived"] == 1).all())
 
     def delivered(self, flows: Sequence[Flow]) -> int:
         """Payload that came in order in the window."""
         total = 0
         for flow in flows:
-            came = self.data([flow]).filter(col("fate") == "arrived").sort("until", maintain_order=True)
+            data = self.data([flow])
+            came = data.filter(col("fate") == "arrived")
             before = came.filter(col("until") < self.network.begin_ns)
-            total += _in_order(came) - _in_order(before)
+            sent = _pieces(data)
+            total += formulas.in_order(sent, _pieces(came)) - formulas.in_order(sent, _pieces(before))
         return total
 
 
@@ -299,8 +345,9 @@ _SCHEMA = {
     "wait": polars.Int64,
     #: It was dropped before the first shared link.
     "access": polars.Boolean,
+    "marked": polars.Boolean,
+    #: It may have been another one that is equal to it.
     "uncertain": polars.Boolean,
-    "uncertain_at": polars.List(polars.String),
 }
 
 
@@ -319,8 +366,8 @@ def _row(packet: Packet) -> dict[str, Any]:
         "until": packet.fate_ns if packet.fate else None,
         "wait": _wait(packet),
         "access": all(visit.link.private for visit in packet.visits),
-        "uncertain": packet.uncertain,
-        "uncertain_at": [visit.link.name for visit in packet.visits] if packet.uncertain else [],
+        "marked": packet.marked,
+        "uncertain": bool(packet.doubts),
     }
 
 
@@ -344,47 +391,5 @@ def _in_flight(packets: polars.DataFrame, at: int) -> int:
     return packets.filter(there).height
 
 
-def _in_order(came: polars.DataFrame) -> int:
-    """The end of the payload that has come without a hole."""
-    end, waiting = 0, {}
-    for seq, length in came.select("seq", "len").iter_rows():
-        waiting[seq] = max(length, waiting.get(seq, 0))
-    for seq in sorted(waiting):
-        if seq > end:
-            break
-        end = max(end, seq + waiting[seq])
-    return end
-
-
-def _mean(values: Sequence[float], per: int) -> float | None:
-    return math.fsum(values) / len(values) / per if values else None
-
-
-def _percentile(values: Sequence[int], percent: int, slack_ns: int) -> Found:
-    """The smallest of the values that so many per cent of them do not exceed, in seconds."""
-    rank = -(-percent * len(values) // 100)
-    value = sorted(values)[max(rank, 1) - 1] / NS if values else None
-    return Found(value, absolute=slack_ns / NS, relative=PERCENTILE)
-
-
-def _jitter(transits: Sequence[int]) -> list[float]:
-    """The estimate of RFC 3550 §6.4.1 after each packet: "J(i) = J(i-1) + (|D(i-1,i)| - J(i-1))/16"."""
-    estimates, estimate = [], 0.0
-    for number, transit in enumerate(transits):
-        if number:
-            estimate += (abs(transit - transits[number - 1]) - estimate) / 16
-        estimates.append(estimate)
-    return estimates
-
-
-def _jain(shares: Sequence[float]) -> float:
-    squares = math.fsum(share**2 for share in shares)
-    return math.fsum(shares) ** 2 / (len(shares) * squares) if squares else 1.0
-
-
-def _spread(shares: Sequence[float]) -> float:
-    mean = math.fsum(shares) / len(shares)
-    return (max(shares) - min(shares)) / mean if mean else 0.0
-
-
-Formula = Callable[[Sequence[float]], float]
+def _pieces(data: polars.DataFrame) -> list[formulas.Piece]:
+    return list(data.select("seq", "len").iter_rows())
