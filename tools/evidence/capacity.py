@@ -11,10 +11,8 @@ _RATES = {"bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6}
 _TIMES = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
-def mean_capacity_bps(
-    scenario: dict[str, Any], network: Network, name: str | None = None
-) -> float | None:
-    """The mean capacity of a link, by default the bottleneck; 0 of a pure delay, none if it varies at random."""
+def mean_capacity_bps(scenario: dict[str, Any], network: Network, name: str | None = None) -> float | None:
+    """Mean capacity of a link, by default the bottleneck: 0 of a pure delay, none if it varies at random."""
     link = network.links[name or network.bottleneck]
     if not link.varies:
         return float(link.rate_bps or 0)

@@ -1,7 +1,7 @@
 """Follows every packet of a trace from link to link.
 
-A row of a trace names a flow, a position in its data and a link, and no packet. A packet is told from others by
-its position, its length and whether it was sent before; where several that are equal in all of this are in one
+A row of a trace names a flow, a position in its data and a link, and no packet. A packet is told from others
+by its position, its length and whether it was sent before. Where several that are equal in all of this are in one
 link at the same time, they leave in the order in which they came. Where a queue or a wire does not keep that
 order, which one it was cannot be told, and the packets say so.
 """
@@ -110,11 +110,11 @@ class _Links:
                 arrived.fate = "discarded"
 
     def _enter(self, now: int, link: Link, key: Key) -> None:
-        name, flow, *what = key
+        name, flow, seq, length, wire_bytes, retransmission = key
         path, kind = self._path(key)
         place = path.index(name)
         if place == 0:
-            packet = Packet(flow, kind, *what)
+            packet = Packet(flow, kind, seq, length, wire_bytes, retransmission)
             self.packets.append(packet)
         else:
             before: Key = (path[place - 1], *key[1:])

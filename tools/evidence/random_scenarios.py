@@ -1,12 +1,12 @@
 """Random scenarios that are short and valid, and in which much goes on.
 
-Times are often round and rates often divide them, so that packets leave and arrive at the very moment at which
-the window of measurement begins or ends.
+Times are often round and rates often divide them, so that several things happen at one and the same time.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Tree = dict[str, Any]
@@ -28,6 +28,25 @@ def random_scenario(seed: int) -> Tree:
     return _Draw(random.Random(seed)).scenario(seed)
 
 
+def with_events_at_the_edges(tree: Tree, events: Mapping[str, Sequence[int]]) -> Tree:
+    """The scenario with a window that begins and ends at the very times of two of its events.
+
+    `events` has the times of each kind of event, in nanoseconds. Kinds are drawn first, as some are rare.
+    """
+    rng = random.Random(tree["seed"])
+    end_ns = int(tree["duration"].removesuffix(" ms")) * 1_000_000
+    early, late = (
+        [found for times in events.values() if (found := [time for time in times if low <= time < high])]
+        for low, high in ((0, 0.7 * end_ns), (0.9 * end_ns, end_ns))
+    )
+    times = {
+        key: f"{rng.choice(rng.choice(kinds))} ns"
+        for key, kinds in (("warmup", early), ("duration", late))
+        if kinds
+    }
+    return tree | times
+
+
 class _Draw:
     """Draws the parts of a scenario."""
 
@@ -41,6 +60,8 @@ class _Draw:
         duration_ms = self.rng.choice((500, 1000, 1500, 2000, 2500))
         warmup_ms = self.rng.choice((0, 0, 1, 200, 250, 400, duration_ms - 1))
         self.duration_ms, self.warmup = duration_ms, f"{warmup_ms} ms"
+        starts = ("0 s", "0 s", "1 ns", "37 ms", {"uniform": ["0 s", f"{duration_ms // 2} ms"]})
+        self.starts = (*starts, self.warmup) if warmup_ms <= 400 else starts
         network, self.paths = self.rng.choice((self.dumbbell, self.dumbbell, self.parking_lot, self.chain))()
         flows = self.datagrams_alone() if self.happens(0.03) else self.flows()
         return {
@@ -49,7 +70,7 @@ class _Draw:
             "seed": seed,
             "duration": f"{duration_ms} ms",
             "warmup": self.warmup,
-            "transport": self.transport(),
+            "transport": self.transport(network),
             "sampling": {"packets": True},
             **network,
             "flows": flows,
@@ -77,7 +98,12 @@ class _Draw:
 
     def link(self) -> Tree:
         rate = self.rng.choice(RATES)
-        link = {"rate": rate, "delay": self.rng.choice(DELAYS), "queue": self.queue(), **self.impairments(0.35)}
+        link = {
+            "rate": rate,
+            "delay": self.rng.choice(DELAYS),
+            "queue": self.queue(),
+            **self.impairments(0.35),
+        }
         return link | self.variation(rate, 0.2)
 
     def reverse(self) -> Tree:
@@ -94,18 +120,28 @@ class _Draw:
         access = {"delay": self.rng.choice(DELAYS), **self.impairments(0.2)}
         if self.happens(0.7):
             access["rate"] = self.rng.choice(SLOW_RATES)
-            access["queue"] = self.queue() if self.happens(0.3) else {"kind": "drop-tail", "limit": "12 packets"}
+            access["queue"] = (
+                self.queue() if self.happens(0.3) else {"kind": "drop-tail", "limit": "12 packets"}
+            )
         return {"access": access}
 
     def queue(self) -> Tree:
         limit = f"{self.rng.randint(4, 50)} packets"
-        thresholds = {"min": "2 packets", "max": "8 packets", "limit": f"{self.rng.randint(10, 40)} packets"}
+        thresholds = {"min": "1 packet", "max": "4 packets", "limit": f"{self.rng.randint(8, 40)} packets"}
         return self.rng.choice(
             (
                 {"kind": "drop-tail", "limit": limit},
                 {"kind": "drop-tail", "limit": f"{self.rng.randint(10_000, 60_000)} B"},
-                {"kind": "red", **thresholds, "ecn": self.happens(0.7), "weight": 0.02},
-                {"kind": "red", **thresholds, "ecn": True, "hard_drop": False, "gentle": False, "max_p": 0.3},
+                {"kind": "red", **thresholds, "ecn": self.happens(0.7), "weight": 0.1},
+                {
+                    "kind": "red",
+                    **thresholds,
+                    "ecn": True,
+                    "hard_drop": False,
+                    "gentle": False,
+                    "max_p": 0.3,
+                    "weight": 0.05,
+                },
                 {"kind": "drr", "limit": limit},
                 {"kind": "sfq", "limit": limit, "perturbation": self.rng.choice(("0 s", "300 ms"))},
                 {"kind": "rio", "limit": "40 packets", "out_min": "2 packets", "out_max": "8 packets"},
@@ -161,7 +197,7 @@ class _Draw:
             )
         }
 
-    def transport(self) -> Tree:
+    def transport(self, network: Tree) -> Tree:
         some = {
             "delayed_ack": self.rng.choice((False, True, "40 ms")),
             "timestamps": self.happens(0.3),
@@ -170,7 +206,8 @@ class _Draw:
             "mss": self.rng.choice(("1460 B", "536 B")),
             "min_rto": self.rng.choice(("200 ms", "30 ms")),
         }
-        if self.happens(0.15):
+        has_jitter = "jitter" in network.get("topology", {}).get("access", {})
+        if not has_jitter and self.happens(0.15):
             some["send_jitter"] = "1 ms"
         return some
 
@@ -183,27 +220,27 @@ class _Draw:
         return [self.flow(f"f{number}", "datagrams") for number in range(2)]
 
     def flow(self, name: str, kind: str) -> Tree:
-        flow: Tree = {"name": name, "path": self.rng.choice(self.paths), "start": self.start()}
+        flow: Tree = {
+            "name": name,
+            "path": self.rng.choice(self.paths),
+            "start": self.rng.choice(self.starts),
+        }
         if self.happens(0.2):
             flow["rtt"] = self.rng.choice(("400 ms", {"uniform": ["300 ms", "500 ms"]}))
-        if flow["start"] != self.warmup and self.happens(0.15):
-            flow["stop"] = f"{self.duration_ms - 100} ms"
+        if self.happens(0.15):
+            flow["stop"] = f"{self.duration_ms - 50} ms"
         if self.happens(0.3):
             flow["in_profile"] = True
         if kind == "datagrams":
             return flow | {"traffic": self.datagrams()}
         flow["cc"] = self.rng.choice(ALGORITHMS)
         flow["recovery"] = self.rng.choice(("tahoe", "reno", "newreno", "sack", "sack"))
-        flow["ecn"] = self.rng.choice(("off", "off", "classic", "accecn"))
+        flow["ecn"] = self.rng.choice(("off", "classic", "accecn"))
         if self.happens(0.2):
             flow["count"] = 2
         if kind == "arrivals":
             flow["count"] = self.rng.randint(1, 6)
         return flow | {"traffic": self.application(kind)}
-
-    def start(self) -> Any:
-        half = f"{self.duration_ms // 2} ms"
-        return self.rng.choice(("0 s", "0 s", "1 ns", self.warmup, "37 ms", {"uniform": ["0 s", half]}))
 
     def application(self, kind: str) -> Tree:
         size: Any = self.rng.choice(("1 B", "14.6 kB", "30 kB", "100 kB"))

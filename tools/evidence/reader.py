@@ -58,7 +58,9 @@ def read(trace: polars.DataFrame, network: Network, scenario: dict[str, Any]) ->
     reader = _Reader(trace, network, scenario)
     answers: dict[Place, Answer] = {}
     rows = [("summary", "", reader.summary())]
-    rows += [("flows", flow.name, reader.flow(number, flow)) for number, flow in enumerate(reader.of("flows"))]
+    rows += [
+        ("flows", flow.name, reader.flow(number, flow)) for number, flow in enumerate(reader.of("flows"))
+    ]
     for group in dict.fromkeys(flow.group for flow in reader.of("arrivals")):
         rows.append(("transfers", group, reader.arrivals(group)))
     rows += [("datagrams", flow.name, reader.datagrams(flow)) for flow in reader.of("datagrams")]
@@ -274,15 +276,15 @@ class _Reader:
         }
         transmitted = rows.filter(col("event") == "transmit")
         names = {"arrivals": "enter", "forwarded": "transmit", "drops": "drop", "marks": "mark"}
-        counts: dict[str, Answer] = {
-            metric: _count(events.get(event, 0)) for metric, event in names.items()
-        }
+        counts: dict[str, Answer] = {metric: _count(events.get(event, 0)) for metric, event in names.items()}
         capacity = mean_capacity_bps(self.scenario, self.network, name)
         sent_bps = self.rate(int(transmitted["wire_bytes"].sum()))
         return {
             **counts,
             "utilization": LeftOut(RANDOM_RATE) if capacity is None else _ratio(sent_bps, capacity),
-            **({metric: LeftOut(UNCERTAIN) for metric in delays} if name in self.uncertain_queues else delays),
+            **(
+                {metric: LeftOut(UNCERTAIN) for metric in delays} if name in self.uncertain_queues else delays
+            ),
         }
 
     def waits(self, name: str, flows: Sequence[Flow], kind: str) -> dict[str, Answer]:
