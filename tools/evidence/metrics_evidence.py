@@ -4,10 +4,10 @@
     python tools/evidence/metrics_evidence.py --count 1 --seed 17   one of them
     python tools/evidence/metrics_evidence.py --json                the same as JSON
 
-Each scenario runs twice: without a trace, which gives the metrics, and with one. A line for each metric says how
-many values were compared, how many of them were not 0, how large the largest difference was, and how many were
-left out and why. Exit code 1 if a value differs by more than rounding explains, and a percentile by more than
-1 %; each such value is printed with its seed.
+Each scenario runs twice: without a trace, which gives the metrics, and with one. A line for each metric says
+how many values were compared, how many of them were not 0, how large the largest difference was, and how many
+were left out and why. Exit code 1 if a value differs by more than rounding explains, and a percentile by more
+than 1 %; each such value is printed with its seed.
 """
 
 from __future__ import annotations

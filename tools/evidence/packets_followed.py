@@ -1,9 +1,9 @@
 """Follows every packet of a trace from link to link.
 
 A row of a trace names a flow, a position in its data and a link, and no packet. A packet is told from others
-by its position, its length and whether it was sent before. Where several that are equal in all of this are in one
-link at the same time, they leave in the order in which they came. Where a queue or a wire does not keep that
-order, which one it was cannot be told, and the packets say so.
+by its position, its length and whether it was sent before. Where several that are equal in all of this are in
+one link at the same time, they leave in the order in which they came. Where a queue or a wire does not keep
+that order, which one it was cannot be told, and the packets say so.
 """
 
 from __future__ import annotations
