@@ -166,12 +166,6 @@ impl<T: Carried> Link<T> {
         }
     }
 
-    /// The time that a packet of `bytes` takes where it need not wait: propagation, and transmission at a rate that does
-    /// not vary, rounded down to whole nanoseconds.
-    pub fn unloaded(&self, bytes: u32) -> Duration {
-        self.delay + self.transmitter.nominal(bytes)
-    }
-
     /// A packet comes to the queue at `now`.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, mut item: T, sink: &mut impl Sink<T>) -> Verdict {
@@ -335,6 +329,7 @@ impl<T: Carried> Link<T> {
         while self.transmitter.free_at <= now {
             let start = self.transmitter.free_at;
             let Some((since, item)) = self.queue.dequeue(start) else { break };
+            sink.waited(&item, start.since(since));
             self.transmit(start, start.since(since), item, sink);
         }
         self.note_backlog();
@@ -385,16 +380,11 @@ impl<T: Carried> Link<T> {
             waits.record(wait);
             sink.transmitted(start, &item);
         }
-        let sent = self.transmitter.send(start, bytes);
-        if self.transmitter.varies() {
-            sink.delayed(&item, sent.since(start));
-        }
-        let at = sent + self.delay;
+        let at = self.transmitter.send(start, bytes) + self.delay;
         match &mut self.wire {
             None => self.pipe.push_back((at, item)),
             Some(wire) => {
                 let passage = wire.pass(at, bytes);
-                sink.delayed(&item, passage.at.since(at));
                 self.pass(start, passage, item, sink);
             }
         }
@@ -473,20 +463,6 @@ impl Transmitter {
             (Some(_), Some(variation)) => Line::Varying(Box::new(Pace::new(variation))),
         };
         Transmitter { free_at: Instant::ZERO, line, remainder: 0, cached: (0, Duration::ZERO, 0) }
-    }
-
-    /// Whether the rate varies.
-    #[inline]
-    fn varies(&self) -> bool {
-        matches!(self.line, Line::Varying(_))
-    }
-
-    /// How long `bytes` take at a rate that does not vary, rounded down.
-    fn nominal(&self, bytes: u32) -> Duration {
-        match &self.line {
-            Line::Even(rate) => rate.transmission(u64::from(bytes)).0,
-            Line::Delay | Line::Varying(_) => Duration::ZERO,
-        }
     }
 
     /// Sends `bytes` from `start` on; returns when the last bit has left.

@@ -10,9 +10,8 @@ pub trait Sink<T> {
     fn marked(&mut self, _at: Instant, _item: &T) {}
     /// The transmission of a packet begins, on a link that keeps a histogram of waiting times.
     fn transmitted(&mut self, _at: Instant, _item: &T) {}
-    /// A packet takes longer than its propagation and its transmission at an unvarying rate: by its transmission at a
-    /// rate that varies, or by what impairments add.
-    fn delayed(&mut self, _item: &T, _by: Duration) {}
+    /// A packet leaves the queue in which it waited this long, and its transmission begins.
+    fn waited(&mut self, _item: &T, _wait: Duration) {}
     /// A packet is lost behind the transmitter, and would have come out at this time: it is gone.
     fn lost(&mut self, _at: Instant, _item: T) {}
     /// From this time on there are two of a packet.

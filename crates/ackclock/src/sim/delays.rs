@@ -1,4 +1,4 @@
-//! How long packets waited on their paths: one-way time less what they would have taken alone.
+//! How long packets waited in the queues of their paths.
 
 use hdrhistogram::Histogram;
 
@@ -18,7 +18,7 @@ pub(super) struct Waited {
 
 impl Waited {
     #[inline]
-    fn note(&mut self, waited: Duration) {
+    pub(super) fn note(&mut self, waited: Duration) {
         self.packets += 1;
         self.sum_ns += waited.as_nanos();
     }
@@ -35,40 +35,11 @@ impl Waited {
     }
 }
 
-/// What a packet of the last length takes that needs not wait; packets mostly have one length.
-#[derive(Clone, Copy, Debug, Default)]
-struct Alone {
-    wire_len: u32,
-    time: Duration,
-}
-
-impl Alone {
-    #[inline]
-    fn time(&mut self, wire_len: u32, alone: impl FnOnce() -> Duration) -> Duration {
-        if self.wire_len != wire_len {
-            *self = Alone { wire_len, time: alone() };
-        }
-        self.time
-    }
-}
-
-/// The paths of a flow.
-#[derive(Clone, Copy, Debug, Default)]
-struct Paths {
-    data: Waited,
-    forward: Alone,
-    reverse: Alone,
-    /// The histogram that its data go into.
-    place: u32,
-}
-
 /// The times that packets waited on their paths since the window of measurement began.
 #[derive(Debug)]
 pub(super) struct PathDelays {
-    /// By TCP flow as the simulation numbers them. Apart from the flows, as all of them together stay in the caches.
-    paths: Vec<Paths>,
     /// Of ACKs to flows of the plan.
-    pub(super) acks: Waited,
+    acks: Waited,
     /// Of those that waited at all.
     ack_histogram: Waits,
     /// Of the first flows of the plan, of its other flows together, of the first groups of arrivals, and of the others.
@@ -78,21 +49,10 @@ pub(super) struct PathDelays {
 }
 
 impl PathDelays {
-    pub(super) fn new(plan: &Plan, flow_rank: &[usize]) -> Self {
+    pub(super) fn new(plan: &Plan) -> Self {
         let of_flows = plan.flows.len().min(OWN + 1);
         let of_groups = plan.arrivals.len().min(OWN + 1);
-        let places = (0..plan.flows.len()).map(|flow| flow.min(OWN));
-        let slots = plan
-            .arrivals
-            .iter()
-            .enumerate()
-            .flat_map(|(group, arrivals)| std::iter::repeat_n(of_flows + group.min(OWN), arrivals.slots.len()));
-        let mut paths = vec![Paths::default(); flow_rank.len()];
-        for (place, rank) in places.chain(slots).zip(flow_rank) {
-            paths[*rank].place = place as u32;
-        }
         PathDelays {
-            paths,
             acks: Waited::default(),
             ack_histogram: Waits::default(),
             histograms: (0..of_flows + of_groups).map(|_| Waits::default()).collect(),
@@ -100,21 +60,28 @@ impl PathDelays {
         }
     }
 
-    /// Data of a flow took `took`, and would have taken `alone` without any waiting.
-    #[inline]
-    pub(super) fn note_data(&mut self, flow: usize, took: Duration, wire_len: u32, alone: impl FnOnce() -> Duration) {
-        let paths = &mut self.paths[flow];
-        let waited = took - paths.forward.time(wire_len, alone);
-        paths.data.note(waited);
-        self.histograms[paths.place as usize].record(waited);
+    /// The histogram of each TCP flow of a plan, in its order.
+    pub(super) fn places(plan: &Plan) -> Vec<u32> {
+        let of_flows = plan.flows.len().min(OWN + 1);
+        let flows = (0..plan.flows.len()).map(|flow| flow.min(OWN));
+        let slots = plan
+            .arrivals
+            .iter()
+            .enumerate()
+            .flat_map(|(group, arrivals)| std::iter::repeat_n(of_flows + group.min(OWN), arrivals.slots.len()));
+        flows.chain(slots).map(|place| place as u32).collect()
     }
 
-    /// An ACK to a flow took `took`, and would have taken `alone` without any waiting.
+    /// Data of a flow whose histogram is at `place` waited this long.
     #[inline]
-    pub(super) fn note_ack(&mut self, flow: usize, took: Duration, wire_len: u32, alone: impl FnOnce() -> Duration) {
-        let paths = &mut self.paths[flow];
-        if (paths.place as usize) < self.of_flows {
-            let waited = took - paths.reverse.time(wire_len, alone);
+    pub(super) fn note_data(&mut self, place: u32, waited: Duration) {
+        self.histograms[place as usize].record(waited);
+    }
+
+    /// An ACK to a flow whose histogram is at `place` waited this long.
+    #[inline]
+    pub(super) fn note_ack(&mut self, place: u32, waited: Duration) {
+        if (place as usize) < self.of_flows {
             self.acks.packets += 1;
             // Mostly none waits.
             if !waited.is_zero() {
@@ -126,14 +93,8 @@ impl PathDelays {
 
     /// The window of measurement begins.
     pub(super) fn begin(&mut self) {
-        self.paths.iter_mut().for_each(|paths| paths.data = Waited::default());
         self.acks = Waited::default();
         self.histograms.iter_mut().chain([&mut self.ack_histogram]).for_each(Waits::clear);
-    }
-
-    /// The data of a flow.
-    pub(super) fn data(&self, flow: usize) -> Waited {
-        self.paths[flow].data
     }
 
     /// Of the data of all flows of the plan.
@@ -150,6 +111,11 @@ impl PathDelays {
     /// Of the data of a group of arrivals; none where it has no histogram of its own.
     pub(super) fn group(&self, index: usize) -> Option<Histogram<u64>> {
         (index < OWN).then(|| self.histograms[self.of_flows + index].histogram())
+    }
+
+    /// The mean of the times that ACKs to all flows waited, nanoseconds; none of none.
+    pub(super) fn acks_mean_ns(&self) -> Option<f64> {
+        self.acks.mean_ns()
     }
 
     /// Of the ACKs to all flows.

@@ -1,5 +1,6 @@
 //! A TCP flow: its two ends, its application, and the packets they send.
 
+use super::delays::Waited;
 use super::network::{Network, Route};
 use super::packet::{Body, Cover, Flags};
 use super::plan::FlowPlan;
@@ -30,15 +31,18 @@ pub(super) struct Flow {
     pub(super) awaited: u64,
     /// As the simulation numbers it.
     number: u32,
-    pub(super) forward: Route,
-    pub(super) reverse: Route,
     /// Of every packet that sets out.
     flags: Flags,
-    /// Bytes on the wire beyond the payload.
-    data_overhead: u32,
+    pub(super) reverse: Route,
     pub(super) ack_len: u32,
+    /// The waiting times of its data since the window of measurement began, and where their histogram is.
+    pub(super) waited: Waited,
+    pub(super) place: u32,
+    forward: Route,
     /// When everything was acknowledged, and the integral of cwnd up to then.
     pub(super) finished: Option<(Instant, f64)>,
+    /// Bytes on the wire beyond the payload.
+    data_overhead: u32,
     pub(super) sender: Sender,
     pub(super) application: Application,
     /// When the transfer of a slot began.
@@ -55,6 +59,7 @@ impl Flow {
         application: Application,
         cc: Cc,
         [forward, reverse]: [Route; 2],
+        place: u32,
     ) -> Self {
         let options = if plan.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
         let overhead = plan.transport.header + plan.transport.framing + options;
@@ -69,6 +74,8 @@ impl Flow {
             reverse,
             data_overhead: overhead,
             ack_len: overhead,
+            place,
+            waited: Waited::default(),
             flags,
             base: 0,
             awaited: u64::MAX,

@@ -37,11 +37,11 @@ impl AddAssign for Fates {
     }
 }
 
-/// The fates of a flow's packets by the time at which they are met. What happens ahead of time may lie behind the
-/// beginning or the end of the window before these are reached.
+/// The fates of a flow's packets but data that are lost, by the time at which they are met.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
     within: Fates,
+    /// What happens ahead of time, and after the end of the window.
     after: Fates,
     /// Pairs of data packets that share a body.
     pairs: u64,
@@ -54,7 +54,8 @@ pub(super) struct Ledger {
     pub(super) tracer: Option<Box<Tracer>>,
     /// The window of measurement.
     window: Range<Instant>,
-    /// By flow, datagrams after those of TCP.
+    /// By flow, datagrams after those of TCP: data lost within the window, apart from what is rare.
+    lost: Vec<u64>,
     accounts: Vec<Account>,
     /// For each link, whether it lies before the first shared one of its flow.
     is_access: Vec<bool>,
@@ -71,6 +72,7 @@ impl Ledger {
             bodies: Bodies::default(),
             tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(flows))),
             window: Instant::ZERO + plan.warmup..Instant::ZERO + plan.duration,
+            lost: vec![0; flows],
             accounts: vec![Account::default(); flows],
             is_access,
         }
@@ -83,7 +85,7 @@ impl Ledger {
 
     /// What became of the packets of a flow within the window.
     pub(super) fn fates(&self, flow: usize) -> Fates {
-        self.accounts[flow].within
+        Fates { lost: self.lost[flow], ..self.accounts[flow].within }
     }
 
     /// Data packets of each flow that are in flight at `now`, the beginning or the end of the window.
@@ -93,7 +95,7 @@ impl Ledger {
         for (flow, account) in self.accounts.iter().enumerate() {
             let mut later = account.after;
             if now < self.window.end {
-                later += account.within;
+                later += self.fates(flow);
             }
             in_flight[flow] = in_flight[flow] + account.pairs + later.lost - later.copies;
         }
@@ -149,12 +151,16 @@ impl Ledger {
     /// A packet is gone before it came to the end of its route.
     fn gone(&mut self, at: Instant, id: BodyId, is_access_drop: bool) {
         let (flow, kind) = (self.bodies.flow(id), self.bodies.get(id).kind());
-        if let Some(fates) = self.fates_at(at, flow) {
+        self.bodies.take(id);
+        if kind == Kind::Data && self.window.contains(&at) {
+            self.lost[flow] += 1;
+            if is_access_drop {
+                self.accounts[flow].within.access_drops += 1;
+            }
+        } else if let Some(fates) = self.fates_at(at, flow) {
             fates.lost += u64::from(kind == Kind::Data);
-            fates.access_drops += u64::from(is_access_drop && kind == Kind::Data);
             fates.acks_lost += u64::from(kind == Kind::Ack);
         }
-        self.bodies.take(id);
     }
 }
 
@@ -181,8 +187,8 @@ impl Sink<Packet> for AtLink<'_> {
     }
 
     #[inline]
-    fn delayed(&mut self, packet: &Packet, by: Duration) {
-        self.ledger.bodies.delay(packet.body(), by);
+    fn waited(&mut self, packet: &Packet, wait: Duration) {
+        self.ledger.bodies.wait(packet.body(), wait);
     }
 
     fn lost(&mut self, at: Instant, packet: Packet) {

@@ -200,6 +200,7 @@ impl Measurement {
     pub(super) fn begin(simulation: &mut Simulation, now: Instant) -> Self {
         let Simulation { flows, groups, network, rows, delays, .. } = simulation;
         delays.begin();
+        flows.iter_mut().for_each(|flow| flow.waited = Waited::default());
         network.links.iter_mut().for_each(Packets::clear_waits);
         rows.iter_mut().for_each(|row| row.begin(now));
         groups.iter_mut().for_each(|group| group.begin(now));
@@ -248,7 +249,7 @@ impl Measurement {
             one.log = flow.log().cloned().unwrap_or_default();
             one.unfinished = u64::from(flow.awaited != u64::MAX);
             one.lost = simulation.network.ledger.fates(rank).lost;
-            one.waited = simulation.delays.data(rank);
+            one.waited = flow.waited;
             if let Traffic::Transfer { bytes } = flow_plan.traffic {
                 let is_measured = |at: Instant| at >= self.since && at < end;
                 let ended = flow.finished.map(|(at, _)| at);
@@ -284,7 +285,7 @@ impl Measurement {
             sum.after = group_counters(&simulation.groups[index], &mut simulation.flows, end);
             for flow in simulation.groups[index].flows() {
                 sum.lost += simulation.network.ledger.fates(*flow).lost;
-                sum.waited.add(simulation.delays.data(*flow));
+                sum.waited.add(simulation.flows[*flow].waited);
             }
             sum.delays = simulation.delays.group(index);
             rows.push((&arrivals.name, sum, Vec::new()));
@@ -303,10 +304,9 @@ impl Measurement {
         let flow_plan = &plan.flows[index];
         let rank = simulation.flow_rank[index];
         let fates = simulation.network.ledger.fates(rank);
-        let waited = simulation.delays.data(rank);
         let before = &self.flows[rank];
         let flow = &mut simulation.flows[rank];
-        let after = FlowCounters::read(flow, end);
+        let (waited, after) = (flow.waited, FlowCounters::read(flow, end));
         let secs = end.since(self.since).as_secs_f64();
         let finished_at = flow.finished.map(|(at, _)| at);
         let active_since = self.since.max(flow_plan.start);
@@ -408,7 +408,7 @@ impl Measurement {
             sums.sent += flow.sent;
             sums.lost += flow.lost;
             sums.retransmits += flow.retransmits;
-            sums.waited.add(simulation.delays.data(simulation.flow_rank[index]));
+            sums.waited.add(state.waited);
             if crosses(index) {
                 *delivered_over_bottleneck.get_or_insert(0) += delivered;
             }
@@ -433,7 +433,7 @@ impl Measurement {
             spread: has_flows.then(|| spread(&goodputs)),
             queue_delay_mean_s: sums.waited.mean_ns().map(seconds),
             queue_delay_p95_s: p95_s(&simulation.delays.all_flows()),
-            reverse_queue_delay_mean_s: simulation.delays.acks.mean_ns().map(seconds),
+            reverse_queue_delay_mean_s: simulation.delays.acks_mean_ns().map(seconds),
             reverse_queue_delay_p95_s: p95_s(&simulation.delays.acks()),
             bottleneck_queue_delay_mean_s: bottleneck.queue_delay_mean_s,
             bottleneck_queue_delay_p95_s: bottleneck.queue_delay_p95_s,

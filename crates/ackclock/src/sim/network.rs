@@ -13,7 +13,7 @@ use crate::link::{Ahead, Link, LinkConfig};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::Queued;
-use crate::units::{Duration, Instant};
+use crate::units::Instant;
 
 /// A link as a simulation uses it.
 pub(super) type Packets = Link<Packet>;
@@ -153,22 +153,10 @@ impl Network {
         self.links[link].advance(now, &mut AtLink { ledger: &mut self.ledger, link: link as u32 });
     }
 
-    /// How long a packet of `wire_len` takes along a route where it waits nowhere and nothing impairs it; rates that vary
-    /// take no time.
-    #[inline(never)]
-    pub(super) fn alone(&self, route: Route, wire_len: u32) -> Duration {
-        let mut time = Duration::ZERO;
-        for hop in &self.hops[route as usize..] {
-            let Hop::Link { link, .. } = hop else { break };
-            time += self.links[*link as usize].unloaded(wire_len);
-        }
-        time
-    }
-
     /// Puts a new packet on its way.
     #[inline(always)]
     pub(super) fn send(&mut self, now: Instant, cover: Cover, body: Body) {
-        let packet = Packet::new(self.ledger.bodies.keep(now, cover.flow, body), &cover);
+        let packet = Packet::new(self.ledger.bodies.keep(cover.flow, body), &cover);
         self.set_out(now, packet);
     }
 

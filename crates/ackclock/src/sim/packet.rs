@@ -5,7 +5,7 @@ use crate::link::Carried;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
-use crate::units::{Duration, Instant};
+use crate::units::Duration;
 
 /// What travels through links: everything a hop needs to know, in two words, which stay in registers where it moves on.
 #[derive(Clone, Copy, Debug)]
@@ -230,20 +230,38 @@ impl BodyId {
     }
 }
 
-/// Whose a packet is, and since when it is under way.
+/// Whose a packet is, and how long it has waited in queues so far, in one word.
 #[derive(Clone, Copy, Debug)]
-pub struct Owner {
-    /// When it set out, and what it takes beyond propagation and transmission at rates that do not vary.
-    pub departure: Instant,
-    /// The flow, as the simulation numbers it.
-    flow: u32,
-}
+pub struct Owner(u64);
 
 impl Owner {
+    const FLOW_BITS: u32 = 22;
+    /// More than an hour; longer waits count as this long.
+    const LONGEST_NS: u64 = (1 << (u64::BITS - Self::FLOW_BITS)) - 1;
+    /// Flows are numbered below.
+    pub const FLOWS: usize = 1 << Self::FLOW_BITS;
+
+    fn new(flow: u32) -> Self {
+        debug_assert!((flow as usize) < Self::FLOWS, "invariant: a plan has no more flows");
+        Owner(u64::from(flow))
+    }
+
     /// The flow, as the simulation numbers it.
     #[inline]
     pub fn flow(self) -> usize {
-        self.flow as usize
+        (self.0 & (Self::FLOWS as u64 - 1)) as usize
+    }
+
+    /// How long the packet has waited.
+    #[inline]
+    pub fn waited(self) -> Duration {
+        Duration::from_nanos(self.0 >> Self::FLOW_BITS)
+    }
+
+    #[inline]
+    fn wait(&mut self, wait: Duration) {
+        let left = Self::LONGEST_NS - (self.0 >> Self::FLOW_BITS);
+        self.0 += wait.as_nanos().min(left) << Self::FLOW_BITS;
     }
 }
 
@@ -256,10 +274,14 @@ pub struct Bodies {
 }
 
 impl Bodies {
-    /// Keeps a body of this flow, as the simulation numbers them, that sets out at `now`, until it is taken.
+    /// Keeps a body of this flow, as the simulation numbers them, until it is taken.
     #[inline(always)]
-    pub fn keep(&mut self, now: Instant, flow: u32, body: Body) -> BodyId {
-        let owner = Owner { departure: now, flow };
+    pub fn keep(&mut self, flow: u32, body: Body) -> BodyId {
+        self.keep_of(Owner::new(flow), body)
+    }
+
+    #[inline(always)]
+    fn keep_of(&mut self, owner: Owner, body: Body) -> BodyId {
         if let Some(id) = self.free.pop() {
             self.places[id.0 as usize] = body;
             self.owners[id.0 as usize] = owner;
@@ -271,7 +293,7 @@ impl Bodies {
         id
     }
 
-    /// Whose a packet is, and since when it is under way.
+    /// Whose a packet is, and how long it has waited.
     #[inline]
     pub fn owner(&self, id: BodyId) -> Owner {
         self.owners[id.0 as usize]
@@ -283,10 +305,10 @@ impl Bodies {
         self.owner(id).flow()
     }
 
-    /// A packet takes longer than propagation and transmission.
+    /// A packet has waited in a queue.
     #[inline]
-    pub fn delay(&mut self, id: BodyId, by: Duration) {
-        self.owners[id.0 as usize].departure += by;
+    pub fn wait(&mut self, id: BodyId, wait: Duration) {
+        self.owners[id.0 as usize].wait(wait);
     }
 
     /// A body that is kept.
@@ -303,8 +325,7 @@ impl Bodies {
 
     /// Keeps another body like this one.
     pub fn keep_copy(&mut self, id: BodyId) -> BodyId {
-        let Owner { departure, flow } = self.owner(id);
-        self.keep(departure, flow, *self.get(id))
+        self.keep_of(self.owner(id), *self.get(id))
     }
 
     /// Some bits of a body have become wrong.
@@ -341,6 +362,7 @@ impl Bodies {
 mod tests {
     use super::*;
     use crate::tcp::DataEcn;
+    use crate::units::Instant;
 
     #[test]
     fn a_packet_is_what_it_was_made_of_whatever_happens_to_it() {
@@ -368,19 +390,32 @@ mod tests {
 
     #[test]
     fn places_are_used_again() {
-        let at = Instant::from_nanos;
         let body = |seq| Body::Data(DataSegment { seq, len: 1, sent_at: Instant::ZERO, ecn: DataEcn::default() });
         let mut bodies = Bodies::default();
-        let (first, second) = (bodies.keep(at(1), 0, body(1)), bodies.keep(at(2), 7, body(2)));
+        let (first, second) = (bodies.keep(0, body(1)), bodies.keep(7, body(2)));
         assert!(matches!(bodies.take(first), Body::Data(DataSegment { seq: 1, .. })));
-        assert_eq!(bodies.keep(at(3), 8, body(3)), first);
-        bodies.delay(second, Duration::from_nanos(40));
+        assert_eq!(bodies.keep(8, body(3)), first);
+        bodies.wait(second, Duration::from_nanos(40));
         let copy = bodies.keep_copy(second);
         assert!(matches!(bodies.take(second), Body::Data(DataSegment { seq: 2, .. })));
-        let owners = [first, copy].map(|id| (bodies.flow(id), bodies.owner(id).departure));
-        assert_eq!(owners, [(8, at(3)), (7, at(42))]);
+        bodies.wait(copy, Duration::from_nanos(2));
+        let owners = [first, copy].map(|id| (bodies.flow(id), bodies.owner(id).waited().as_nanos()));
+        assert_eq!(owners, [(8, 0), (7, 42)]);
         let mut kept = Vec::new();
         bodies.for_each(|flow, body| kept.push((flow, body.position().0)));
         assert_eq!((kept, bodies.places()), (vec![(8, 3), (7, 2)], 3));
+    }
+
+    #[test]
+    fn a_packet_that_waits_for_hours_keeps_its_flow() {
+        let mut owner = Owner::new(Owner::FLOWS as u32 - 1);
+        for hours in [1, 3] {
+            owner.wait(Duration::from_secs(3600));
+            assert_eq!(
+                (owner.flow(), owner.waited() >= Duration::from_secs(3600)),
+                (Owner::FLOWS - 1, true),
+                "{hours}"
+            );
+        }
     }
 }

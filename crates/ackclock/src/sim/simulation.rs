@@ -76,6 +76,7 @@ impl<'plan> Simulation<'plan> {
         };
         let foresight = foresee(plan);
         let mut routes = Routes::new(&link_rank, &foresight);
+        let places = PathDelays::places(plan);
         let mut flows: Vec<Flow> = flow_order
             .iter()
             .enumerate()
@@ -85,7 +86,8 @@ impl<'plan> Simulation<'plan> {
                 let flags = Flags::new(luck.key(&flow.name), flow.in_profile);
                 let application = Application::new(flow, &luck);
                 let cc = build_cc(flow);
-                let mut flow_state = Flow::new(flow, number as u32, flags, application, cc, [forward, reverse]);
+                let place = places[*index];
+                let mut flow_state = Flow::new(flow, number as u32, flags, application, cc, [forward, reverse], place);
                 flow_state.sender.set_most_outstanding(most_in_flight(plan, flow));
                 flow_state
             })
@@ -124,7 +126,7 @@ impl<'plan> Simulation<'plan> {
             groups,
             streams,
             rows: plan.datagrams.iter().map(Row::new).collect(),
-            delays: PathDelays::new(plan, &flow_rank),
+            delays: PathDelays::new(plan),
             link_rank,
             flow_rank,
             sampler: Sampler::new(plan),
@@ -306,8 +308,8 @@ impl<'plan> Simulation<'plan> {
             Body::Data(mut segment) => {
                 self.ask_ahead(link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
                 let flow = &mut self.flows[index];
-                let (took, wire_len) = (now.since(owner.departure), packet.wire_len());
-                self.delays.note_data(index, took, wire_len, || self.network.alone(flow.forward, wire_len));
+                flow.waited.note(owner.waited());
+                self.delays.note_data(flow.place, owner.waited());
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
                 let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
@@ -323,8 +325,7 @@ impl<'plan> Simulation<'plan> {
             Body::Ack(mut ack) => {
                 self.ask_ahead(link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
                 let flow = &mut self.flows[index];
-                let (took, wire_len) = (now.since(owner.departure), packet.wire_len());
-                self.delays.note_ack(index, took, wire_len, || self.network.alone(flow.reverse, wire_len));
+                self.delays.note_ack(flow.place, owner.waited());
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
                 flow.sender.on_ack(now, &ack);

@@ -8,9 +8,9 @@ use crate::units::{Instant, Rate};
 #[repr(C)]
 pub(super) struct Controller {
     cwnd: f64,
-    whole_segments: i64,
     ssthresh: f64,
     pacing_rate: Option<Rate>,
+    whole_segments: u32,
     hears_of_sending: bool,
     cc: Cc,
 }
@@ -36,7 +36,7 @@ impl Controller {
     #[inline]
     fn ask(&mut self) {
         self.cwnd = self.cc.cwnd();
-        self.whole_segments = i64::from(self.cwnd as u32);
+        self.whole_segments = self.cwnd as u32;
         self.ssthresh = self.cc.ssthresh();
         self.pacing_rate = self.cc.pacing_rate();
     }
@@ -49,7 +49,7 @@ impl Controller {
     /// The window, rounded down; four billion segments are as good as any more.
     #[inline]
     pub(super) fn whole_segments(&self) -> i64 {
-        self.whole_segments
+        i64::from(self.whole_segments)
     }
 
     #[inline]

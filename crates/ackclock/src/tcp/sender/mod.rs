@@ -55,7 +55,9 @@ pub struct Sender {
     /// What was acknowledged before the last ACK of new data.
     previous_una: u64,
     /// Segments by which duplicate ACKs widen the window (Reno and NewReno), and partial ACKs narrow it.
-    inflation: i64,
+    inflation: i32,
+    /// Segments that may be outstanding, whatever the window says.
+    most_outstanding: u32,
     dup_acks: u32,
     /// Segments that the last event let go.
     burst: u32,
@@ -73,6 +75,8 @@ pub struct Sender {
     counts_duplicates: bool,
     /// True if selectively acknowledged segments count as in flight until recovery begins.
     hides_sacked: bool,
+    /// The window would have let more segments go than may be outstanding.
+    wants_too_much: bool,
     phase: Phase,
     transport: Arc<Transport>,
     board: Scoreboard,
@@ -90,11 +94,6 @@ pub struct Sender {
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
     next_send_at: Instant,
-    /// What may be outstanding, whatever the window says: by the receiver's window, and by a bound in segments.
-    most_outstanding_bytes: u64,
-    most_outstanding: u32,
-    /// The window would have let more go.
-    wants_too_much: bool,
 }
 
 /// How losses are being repaired.
@@ -196,7 +195,7 @@ impl Sender {
         }
         let sack = transport.recovery == LossRecovery::Sack;
         let counts_duplicates = sack && transport.variations.sack_sender != SackSender::Scoreboard;
-        let mut sender = Sender {
+        Sender {
             counts_duplicates,
             hides_sacked: sack && (!transport.limited_transmit || counts_duplicates),
             transport,
@@ -227,19 +226,14 @@ impl Sender {
             phase: Phase::SlowStart,
             counters: SenderCounters::default(),
             window_mean: WindowMean::default(),
-            most_outstanding_bytes: 0,
-            most_outstanding: 0,
+            most_outstanding: u32::MAX,
             wants_too_much: false,
-        };
-        sender.set_most_outstanding(u32::MAX);
-        sender
+        }
     }
 
     /// No more than this many segments are ever outstanding: a bound for the memory, which no window should reach.
     pub fn set_most_outstanding(&mut self, segments: u32) {
         self.most_outstanding = segments;
-        let least = self.transport.max_window.map_or(segments, |max_window| max_window.min(segments));
-        self.most_outstanding_bytes = u64::from(least) * u64::from(self.transport.mss);
     }
 
     /// The bound on outstanding segments.

@@ -39,7 +39,7 @@ impl Sender {
                     // RFC 6582 §3.2: "retransmit the first unacknowledged segment. Deflate the congestion window
                     // by the amount of new data acknowledged ... then add back one SMSS".
                     self.inflation = match self.transport.variations.partial_ack {
-                        PartialAck::Deflate => self.inflation - (i64::from(acked_segments) - 1),
+                        PartialAck::Deflate => self.inflation - (acked_segments as i32 - 1),
                         PartialAck::Reset => 0,
                     };
                     self.retransmit_now = true;
@@ -199,7 +199,7 @@ impl Sender {
         };
         if self.transport.recovery != LossRecovery::Sack {
             // RFC 5681 §3.2: "cwnd MUST be set to ssthresh plus 3*SMSS".
-            self.inflation = i64::from(DUP_THRESH);
+            self.inflation = DUP_THRESH as i32;
         }
         let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_recovery_enter(&recovery);

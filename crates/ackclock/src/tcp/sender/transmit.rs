@@ -56,7 +56,7 @@ impl Sender {
     #[inline]
     pub(super) fn window(&self) -> i64 {
         let limited_transmit = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
-        (self.cc.whole_segments() + self.inflation).max(1) + limited_transmit
+        (self.cc.whole_segments() + i64::from(self.inflation)).max(1) + limited_transmit
     }
 
     /// Segments that duplicate ACKs allow beyond the window.
@@ -128,8 +128,13 @@ impl Sender {
             return None;
         }
         let len = unsent.min(mss);
-        if self.snd_nxt + len > self.snd_una + self.most_outstanding_bytes {
-            self.wants_too_much = self.transport.max_window.is_none_or(|segments| segments > self.most_outstanding);
+        if let Some(max_window) = self.transport.max_window
+            && self.snd_nxt + len > self.snd_una + u64::from(max_window) * mss
+        {
+            return None;
+        }
+        if self.board.outstanding() >= self.most_outstanding {
+            self.wants_too_much = true;
             return None;
         }
         if self.snd_nxt + len > self.window_edge {
