@@ -27,6 +27,8 @@ class Link:
     varies: bool
     #: It delays packets by more than their transmission and its delay.
     adds_delay: bool
+    #: It makes second ones of packets.
+    copies: bool
     #: It marks packets behind its queue, which a trace does not show.
     wire_marks: bool
 
@@ -98,6 +100,7 @@ def _link(link: dict[str, Any]) -> Link:
         keeps_order="hashed anew every" not in queue,
         varies="varies" in link,
         adds_delay=link["jitter_s"] > 0 or "reordering" in impairments or " late" in link["loss"],
+        copies="duplication" in impairments,
         wire_marks=" marked" in link["loss"],
     )
 

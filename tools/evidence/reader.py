@@ -277,6 +277,8 @@ class _Reader:
         transmitted = rows.filter(col("event") == "transmit")
         names = {"arrivals": "enter", "forwarded": "transmit", "drops": "drop", "marks": "mark"}
         counts: dict[str, Answer] = {metric: _count(events.get(event, 0)) for metric, event in names.items()}
+        if self.network.links[name].copies:
+            counts["duplicates"] = _count(events.get("copy", 0))
         capacity = mean_capacity_bps(self.scenario, self.network, name)
         sent_bps = self.rate(int(transmitted["wire_bytes"].sum()))
         return {
@@ -297,12 +299,16 @@ class _Reader:
         if arrived["wait"].null_count():
             return {mean: LeftOut(NOT_SEEN), p95: LeftOut(NOT_SEEN)}
         waits = arrived["wait"].to_list()
-        # A link rounds a transmission to one nanosecond more or less.
-        slack = max((len(flow.path if kind == "data" else flow.reverse_path) for flow in flows), default=0)
+        slack = max((self.rounding_ns(flow, kind) for flow in flows), default=0)
         return {
-            mean: _mean_s(waits, slack / NS),
+            mean: _mean_s(waits, SMALL_S + slack / NS),
             p95: LeftOut(UNCERTAIN) if packets["uncertain"].any() else _percentile_s(waits, 95, slack / NS),
         }
+
+    def rounding_ns(self, flow: Flow, kind: str) -> int:
+        """How far a wait may be off: access links round transmissions to a nanosecond more or less."""
+        links = (self.network.links[name] for name in (flow.path if kind == "data" else flow.reverse_path))
+        return sum(link.private and link.rate_bps is not None for link in links)
 
     @property
     def arrived(self) -> polars.Expr:
