@@ -54,6 +54,8 @@ class Packet:
     fate_ns: int = 0
     #: Links that did not keep the order of packets equal to it: another one may have come out.
     doubts: list[Link] = field(default_factory=list)
+    #: It is a copy made after such a link.
+    copied_in_doubt: bool = False
 
     @property
     def since_ns(self) -> int:
@@ -63,8 +65,14 @@ class Packet:
     def copy(self, now: int) -> Packet:
         """A second one of it."""
         visits = [replace(visit) for visit in self.visits]
-        doubts = [*self.doubts]
-        return replace(self, visits=visits, copied_ns=now, visits_before=len(visits), doubts=doubts)
+        return replace(
+            self,
+            visits=visits,
+            copied_ns=now,
+            visits_before=len(visits),
+            doubts=[*self.doubts],
+            copied_in_doubt=bool(self.doubts),
+        )
 
 
 class _Links:

@@ -160,7 +160,8 @@ class _Reader:
         if capacity is None:
             metrics["capacity_bps"] = metrics["efficiency"] = LeftOut(RANDOM_RATE)
         else:
-            metrics["capacity_bps"] = _real(capacity or None)
+            has_rate = self.network.links[self.network.bottleneck].rate_bps is not None
+            metrics["capacity_bps"] = _real(capacity if has_rate else None)
             over_bottleneck = self.rate(self.delivered(over))
             metrics["efficiency"] = _ratio(over_bottleneck, capacity if over else 0)
         return metrics
@@ -318,9 +319,9 @@ class _Reader:
     def is_certain(self, packets: polars.DataFrame) -> bool:
         """Whether it makes no difference to a sum which one of equal packets was which."""
         equal = ("flow", "kind", "seq", "len", "wire_bytes", "retransmission")
-        doubtful = packets.filter("uncertain").select(*equal, arrived=self.arrived)
-        outcomes = doubtful.group_by(equal).agg(col("arrived").n_unique())
-        return bool((outcomes["arrived"] == 1).all())
+        doubtful = packets.filter("uncertain").select(*equal, "copied_in_doubt", arrived=self.arrived)
+        groups = doubtful.group_by(equal).agg(col("arrived").n_unique(), col("copied_in_doubt").any())
+        return groups.filter((col("arrived") > 1) | col("copied_in_doubt")).is_empty()
 
     def delivered(self, flows: Sequence[Flow]) -> int:
         """Payload that came in order in the window."""
@@ -356,6 +357,8 @@ _SCHEMA = {
     "marked": polars.Boolean,
     #: It may have been another one that is equal to it.
     "uncertain": polars.Boolean,
+    #: A copy of one of which that is so, and so is what it waited before.
+    "copied_in_doubt": polars.Boolean,
 }
 
 
@@ -376,6 +379,7 @@ def _row(packet: Packet) -> dict[str, Any]:
         "access": all(visit.link.private for visit in packet.visits),
         "marked": packet.marked,
         "uncertain": bool(packet.doubts),
+        "copied_in_doubt": packet.copied_in_doubt,
     }
 
 
