@@ -34,7 +34,7 @@ PROFDATA = ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 verify-ns2 ns2 ns2-examples valgrind rivals fuzz mutants kills site wheel docs clean
+.PHONY: help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 verify-ns2 ns2 ns2-examples valgrind rivals fuzz mutants kills evidence-metrics site wheel docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -64,7 +64,7 @@ test-python: build ## Format, lints, types and tests of the Python half
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	MYPYPATH=tools/ns2:tools/bench:tools/docs $(BIN)/mypy --strict tools
+	MYPYPATH=tools/ns2:tools/bench:tools/docs:tools/evidence $(BIN)/mypy --strict tools
 	$(BIN)/pytest
 
 bench: pgo rivals ## Speed of all workloads, with ns-2 and ns-3 beside it
@@ -119,6 +119,9 @@ mutants: ## Change the core in a thousand places, and list the changes that no t
 
 kills: build ## Kill a study a hundred times, and compare what is left
 	ACKCLOCK_KILLS=100 $(BIN)/pytest -q tests/test_campaign.py -k killed
+
+evidence-metrics: build ## Compare each metric with what an independent reader finds in packet traces
+	$(BIN)/python tools/evidence/metrics_evidence.py
 
 site: $(REQUIREMENTS) ## Build the documentation as a site, in site/
 	$(BIN)/python tools/docs/site.py target/site-pages

@@ -10,7 +10,7 @@ Document = dict[str, Any]
 
 
 def pooled(rows: Iterable[Document], part: str, whole: str) -> float | None:
-    """Return a ratio of sums over rows of flows, those of all replicates; none where the whole is zero."""
+    """Return a ratio of sums over rows of flows of a run; none where the whole is zero."""
     rows = list(rows)
     wholes = sum(row[whole] for row in rows)
     return sum(row[part] for row in rows) / wholes if wholes else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class GroupRow:
-    """One group of flows under one algorithm: means over flows and replicates, losses of all together."""
+    """One group of flows under one algorithm: means over runs, put together as docs/metrics.md says."""
 
     group: str
     cc: str
@@ -39,23 +39,28 @@ def group_rows(runs: Sequence[StoredRun]) -> list[GroupRow]:
 
 
 def _row(group: str, cc: str, documents: Sequence[Document]) -> GroupRow:
-    flows = [flow for document in documents for flow in document["flows"] if flow["group"] == group]
+    runs = [[flow for flow in document["flows"] if flow["group"] == group] for document in documents]
 
     def mean(of: Callable[[Document], float | None]) -> float | None:
-        values = [value for flow in flows if (value := of(flow)) is not None]
-        return math.fsum(values) / len(values) if values else None
+        return _mean(_mean(of(flow) for flow in flows) for flows in runs)
 
     rtt_s = mean(lambda flow: flow["rtt_mean_s"])
     return GroupRow(
         group=group,
         cc=cc,
-        flows=len(flows) // len(documents),
+        flows=len(runs[0]),
         goodput_mbps=1e-6 * (mean(lambda flow: flow["goodput_bps"]) or 0.0),
-        loss_percent=100 * (pooled(flows, "lost", "sent") or 0.0),
+        loss_percent=100 * (_mean(pooled(flows, "lost", "sent") for flows in runs) or 0.0),
         timeouts=mean(lambda flow: flow["timeouts"]) or 0.0,
         cwnd_segments=mean(lambda flow: flow["cwnd_mean_segments"]) or 0.0,
         rtt_ms=None if rtt_s is None else 1e3 * rtt_s,
     )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the values that there are."""
+    there = [value for value in values if value is not None]
+    return math.fsum(there) / len(there) if there else None
 
 
 def explain(board: Scoreboard, result: Result, worst: Score, runs: Sequence[StoredRun]) -> list[str]:
