@@ -1,0 +1,37 @@
+"""Nothing is lost in the books: what was sent is in flight, has arrived, or is known to be lost, in every suite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ackclock
+from ackclock.evaluation.suite import Suite
+
+SUITES = sorted(path.parent.name for path in Path(ackclock.__file__).parent.glob("suites/*/suite.toml"))
+
+
+def imbalance(flow: dict[str, int]) -> int:
+    """Data packets that came from nowhere, or went there."""
+    known = flow["in_flight_start"] + flow["sent"] + flow["copies"]
+    return known - flow["arrived"] - flow["lost"] - flow["corrupted"] - flow["in_flight_end"]
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_every_flow_of_every_environment_balances(name: str) -> None:
+    suite = Suite.load(name)
+    lost = 0
+    for environment in suite.environments:
+        for cc in ("aimd", "cubic"):
+            scenario = environment.scenario(cc, suite.test_groups)
+            run = ackclock.run(scenario)
+            for flow in run.flows:
+                assert imbalance(flow) == 0, f"{environment.id}, {cc}: {json.dumps(flow)}"
+                assert flow["access_drops"] <= flow["lost"]
+                lost += flow["lost"]
+            sent = sum(flow["sent"] for flow in run.flows)
+            rate = sum(flow["lost"] for flow in run.flows) / sent
+            assert run.summary["loss_rate"] == pytest.approx(rate, abs=1e-12)
+    assert lost > 1000, "a suite in which nothing is lost shows nothing"
