@@ -357,6 +357,8 @@ pub enum Hint {
     Near(String),
     /// None is near.
     OneOf(Vec<String>),
+    /// A known one with parameters as in a call, where they stand in a table.
+    Table(String),
 }
 
 impl Hint {
@@ -365,6 +367,11 @@ impl Hint {
         /// Below this similarity a suggestion is a guess.
         const NEAR: f64 = 0.75;
         let known: Vec<&str> = known.into_iter().collect();
+        if let Some((kind, parameters)) = name.strip_suffix(')').and_then(|call| call.split_once('('))
+            && known.contains(&kind)
+        {
+            return Hint::Table(format!("{{ kind = \"{kind}\", {parameters} }}"));
+        }
         let similarity = |candidate: &str| {
             let lower = name.to_lowercase();
             strsim::jaro_winkler(&lower, candidate).max(strsim::normalized_damerau_levenshtein(&lower, candidate))
@@ -388,6 +395,7 @@ impl fmt::Display for Hint {
         const MOST: usize = 30;
         match self {
             Hint::Near(name) => write!(f, "did you mean \"{name}\"?"),
+            Hint::Table(table) => write!(f, "parameters stand in a table: {table}"),
             Hint::OneOf(names) if names.is_empty() => f.write_str("there is none"),
             Hint::OneOf(names) => {
                 let rest = if names.len() > MOST { ", ..." } else { "" };
@@ -400,6 +408,13 @@ impl fmt::Display for Hint {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_with_parameters_is_shown_as_a_table() {
+        let hint = |name| Hint::for_name(name, ["aimd", "cubic"]).to_string();
+        assert_eq!(hint("aimd(increase=nan)"), "parameters stand in a table: { kind = \"aimd\", increase=nan }");
+        assert_eq!(hint("amd(increase=1)"), "use one of aimd, cubic");
+    }
 
     #[test]
     fn near_names_are_suggested_and_far_ones_listed() {
