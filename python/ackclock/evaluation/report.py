@@ -28,8 +28,8 @@ _RIVALS = 4
 #: What distances are measured in, by metric.
 _SCALE_TITLES = {
     "efficiency": "Efficiency, points",
-    "loss_rate": "Loss, points",
-    "queue_delay": "Queueing delay, ms",
+    "loss_rate": "Segments lost, points",
+    "queue_delay": "Queueing delay of the path, ms",
     "jain_index": "Jain's index",
     WATCH: "What single environments are about, as shares",
 }

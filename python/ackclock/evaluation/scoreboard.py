@@ -37,7 +37,7 @@ def scoreboard_table(board: Scoreboard) -> Table:
         for contender, row in zip(board.contenders, result.scores, strict=True):
             cells = []
             for metric in COMMON:
-                found = next((score for score in row if score.metric is metric), None)
+                found = next((score for score in row if score.metric.name == metric.name), None)
                 cells.append("" if found is None else f"{figure(found)}{_MARKS[found.judgement]}")
             table.add_row(contender.label, *cells)
     return table
