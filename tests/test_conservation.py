@@ -1,4 +1,4 @@
-"""Nothing is lost in the books: what was sent is in flight, has arrived, or is known to be lost, in every suite."""
+"""Nothing gets lost in the books: every data packet sent is in flight, has arrived or is known to be lost."""
 
 from __future__ import annotations
 
