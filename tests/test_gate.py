@@ -114,7 +114,7 @@ def test_a_regression_fails_and_says_why(gate: Gate) -> None:
     assert {check["environment"] for check in found["checks"]} == {"alone", "company"}
     first = found["checks"][0]
     assert first["low"] < first["change"] < first["high"] < 0 and first["unit"] == "%" and first["failed"]
-    assert not found["checks"][2]["failed"] and found["checks"][2]["unit"] == "queue ms"
+    assert not found["checks"][2]["failed"] and found["checks"][2]["unit"] == "queueing delay ms"
     # The scoreboard that is kept is a baseline itself, and knows nothing of this one.
     assert "gate" not in json.loads((gate.folder / "out" / "scoreboard.json").read_text())
 

@@ -170,7 +170,7 @@ def test_a_search_leaves_tables_page_and_data(suite: Path, tmp_path: Path) -> No
     answer = cli("tune", "aimd", "--suite", suite, "--budget", "80", "--out", out, "--constraints", "reddy")
     assert answer.code == 0, answer.stderr
     assert max(map(len, answer.stdout.splitlines()[1:-1])) <= 80
-    assert "default" in answer.stdout and "queue ms" in answer.stdout
+    assert "default" in answer.stdout and "queueing delay ms" in answer.stdout
     document = json.loads((out / "tuning.json").read_text())
     # The default, then generations of six: 4 runs each.
     assert document["runs"] <= 80 and 13 <= len(document["trials"]) <= 20

@@ -69,7 +69,9 @@ def _of(run: Document, name: str, idle: float | None = None) -> float:
 COMMON = (
     Metric("efficiency", "efficiency", "%", "higher", 2, lambda run: 100 * _of(run, "efficiency"), True),
     Metric("loss_rate", "segments lost", "%", "lower", 2, lambda run: 100 * _of(run, "loss_rate", 0.0), True),
-    Metric("queue_delay", "queueing delay", "ms", "lower", 1, lambda run: 1e3 * _of(run, "queue_delay_mean", 0.0)),
+    Metric(
+        "queue_delay", "queueing delay", "ms", "lower", 1, lambda run: 1e3 * _of(run, "queue_delay_mean", 0.0)
+    ),
     Metric("jain_index", "Jain", "", "higher", 3, lambda run: _of(run, "jain_index"), True),
 )
 
