@@ -12,7 +12,13 @@ from rich.console import Console
 
 from ackclock.errors import InputError
 from ackclock.evaluation.score import COMMON, Metric, Result, Score, Scoreboard, score
-from ackclock.evaluation.scoreboard import estimate_text, interval_text, scoreboard_json, standings_table
+from ackclock.evaluation.scoreboard import (
+    estimate_text,
+    interval_text,
+    scoreboard_json,
+    scoreboard_table,
+    standings_table,
+)
 from ackclock.evaluation.standing import Yardstick
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
 from ackclock.evaluation.verdict import verdict, worst_result
@@ -259,6 +265,12 @@ def test_in_company_only_the_flows_under_test_are_scored() -> None:
     assert found["queue_delay"] == pytest.approx(1e3 * (9 + 5.4) / 360)
     assert found["jain_index"] == pytest.approx(9 / (2 * 5))
     assert found["goodput"] == pytest.approx(3)
+    # The table has all of these, too.
+    shown = io.StringIO()
+    Console(file=shown, width=80).print(
+        scoreboard_table(replace(board(result, reference=0), contenders=(Contender("aimd"),)))
+    )
+    assert all(text in shown.getvalue() for text in ("75.00", "4.00", "40.0", "0.900"))
     flows = UnderTest(run, ("test",))
     assert flows.goodput_fraction("delivered_bps") == pytest.approx(3 / 5)
     assert flows.spread == pytest.approx(1 / 1.5)
