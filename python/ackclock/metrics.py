@@ -35,6 +35,16 @@ _NOTHING_SENT = "nothing sent"
 _NO_ARRIVALS = "no arrivals"
 _NO_RATE = "no rate"
 
+
+def _waiting(name: str, label: str) -> tuple[SummaryMetric, SummaryMetric]:
+    """Return mean and 95th percentile of a waiting time."""
+    mean, p95 = (
+        SummaryMetric(f"{name}_{key}", f"{name}_{key}_s", f"{label}, {words}", 1e3, "ms", absent=_NO_ARRIVALS)
+        for key, words in (("mean", "mean"), ("p95", "95 %"))
+    )
+    return mean, p95
+
+
 SUMMARY = (
     SummaryMetric("goodput", "goodput_bps", "goodput", 1e-6, "Mbit/s", True, _NO_FLOWS),
     SummaryMetric("throughput", "throughput_bps", "throughput", 1e-6, "Mbit/s", True, _NO_FLOWS),
@@ -49,44 +59,9 @@ SUMMARY = (
     SummaryMetric("mark_rate", "mark_rate", "mark rate (bottleneck)", 100, "%", True, _NO_ARRIVALS),
     SummaryMetric("jain_index", "jain_index", "Jain index", 1, "", True, _NO_FLOWS),
     SummaryMetric("spread", "spread", "spread", 1, "", True, _NO_FLOWS),
-    SummaryMetric(
-        "queue_delay_mean", "queue_delay_mean_s", "queueing delay, mean", 1e3, "ms", absent=_NO_ARRIVALS
-    ),
-    SummaryMetric(
-        "queue_delay_p95", "queue_delay_p95_s", "queueing delay, 95 %", 1e3, "ms", absent=_NO_ARRIVALS
-    ),
-    SummaryMetric(
-        "reverse_queue_delay_mean",
-        "reverse_queue_delay_mean_s",
-        "queueing delay of ACKs, mean",
-        1e3,
-        "ms",
-        absent=_NO_ARRIVALS,
-    ),
-    SummaryMetric(
-        "reverse_queue_delay_p95",
-        "reverse_queue_delay_p95_s",
-        "queueing delay of ACKs, 95 %",
-        1e3,
-        "ms",
-        absent=_NO_ARRIVALS,
-    ),
-    SummaryMetric(
-        "bottleneck_queue_delay_mean",
-        "bottleneck_queue_delay_mean_s",
-        "wait at the bottleneck, mean",
-        1e3,
-        "ms",
-        absent=_NO_ARRIVALS,
-    ),
-    SummaryMetric(
-        "bottleneck_queue_delay_p95",
-        "bottleneck_queue_delay_p95_s",
-        "wait at the bottleneck, 95 %",
-        1e3,
-        "ms",
-        absent=_NO_ARRIVALS,
-    ),
+    *_waiting("queue_delay", "queueing delay"),
+    *_waiting("reverse_queue_delay", "queueing delay of ACKs"),
+    *_waiting("bottleneck_queue_delay", "wait at the bottleneck"),
 )
 BY_NAME = {metric.name: metric for metric in SUMMARY}
 

@@ -15,7 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MOST_SEGMENTS, ParameterError, Rule, RuleParameters, require};
+use super::{ParameterError, Rule, RuleParameters, require_segments};
 
 /// Additive increase, decrease in proportion to the part of the window that was lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,18 +39,8 @@ impl RuleParameters for Aild {
     const REFERENCE: &'static str = "Venkitaraman, Kim, Lee, Lu & Bharghavan 1999, Design and evaluation of congestion control algorithms in the future Internet";
 
     fn check(&self) -> Result<(), ParameterError> {
-        require(
-            "increase",
-            self.increase,
-            (0.0..=MOST_SEGMENTS).contains(&self.increase),
-            "at least 0 and at most 16777216",
-        )?;
-        require(
-            "removed_per_loss_ratio",
-            self.removed_per_loss_ratio,
-            (0.0..=MOST_SEGMENTS).contains(&self.removed_per_loss_ratio),
-            "at least 0 and at most 16777216",
-        )
+        require_segments("increase", self.increase)?;
+        require_segments("removed_per_loss_ratio", self.removed_per_loss_ratio)
     }
 
     fn rule(&self) -> AildRule {

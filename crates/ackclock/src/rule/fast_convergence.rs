@@ -14,7 +14,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MOST_SEGMENTS, ParameterError, Rule, RuleParameters, require};
+use super::{ParameterError, Rule, RuleParameters, require_segments};
 
 const LAHANAS: &str = "Lahanas & Tsaoussidis 2003, Exploiting the efficiency and fairness potential of AIMD-based congestion avoidance and control";
 
@@ -37,12 +37,7 @@ impl RuleParameters for AimdFc {
     const REFERENCE: &'static str = LAHANAS;
 
     fn check(&self) -> Result<(), ParameterError> {
-        require(
-            "increase",
-            self.increase,
-            (0.0..=MOST_SEGMENTS).contains(&self.increase),
-            "at least 0 and at most 16777216",
-        )
+        require_segments("increase", self.increase)
     }
 
     fn rule(&self) -> AimdFcRule {
@@ -97,12 +92,7 @@ impl RuleParameters for AimdFcPlus {
     const REFERENCE: &'static str = LAHANAS;
 
     fn check(&self) -> Result<(), ParameterError> {
-        require(
-            "increase",
-            self.increase,
-            (0.0..=MOST_SEGMENTS).contains(&self.increase),
-            "at least 0 and at most 16777216",
-        )
+        require_segments("increase", self.increase)
     }
 
     fn rule(&self) -> AimdFcPlusRule {

@@ -15,7 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LARGEST_FACTOR, MOST_SEGMENTS, ParameterError, Rule, RuleParameters, require};
+use super::{LARGEST_FACTOR, MOST_SEGMENTS, ParameterError, Rule, RuleParameters, require, require_segments};
 
 const CHIU_JAIN: &str = "Chiu & Jain 1989, Analysis of the increase and decrease algorithms for congestion avoidance";
 
@@ -56,12 +56,7 @@ impl RuleParameters for Linear {
     const REFERENCE: &'static str = CHIU_JAIN;
 
     fn check(&self) -> Result<(), ParameterError> {
-        require(
-            "increase_add",
-            self.increase_add,
-            (0.0..=MOST_SEGMENTS).contains(&self.increase_add),
-            "at least 0 and at most 16777216",
-        )?;
+        require_segments("increase_add", self.increase_add)?;
         require(
             "increase_mul",
             self.increase_mul,

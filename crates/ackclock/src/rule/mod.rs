@@ -133,3 +133,8 @@ pub(crate) fn require(
 ) -> Result<(), ParameterError> {
     if value.is_finite() && holds { Ok(()) } else { Err(ParameterError { key, value, expected }) }
 }
+
+/// Checks a parameter in segments that is not negative.
+pub(crate) fn require_segments(key: &'static str, value: f64) -> Result<(), ParameterError> {
+    require(key, value, (0.0..=MOST_SEGMENTS).contains(&value), "at least 0 and at most 16777216")
+}

@@ -13,7 +13,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MOST_SEGMENTS, Marks, ParameterError, Rule, RuleParameters, require};
+use super::{MOST_SEGMENTS, Marks, ParameterError, Rule, RuleParameters, require, require_segments};
 
 /// Multi-rate AIMD: the increase grows too, faster without marks than with them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,18 +99,8 @@ impl RuleParameters for MrAimd {
         let MrAimd { alpha, alpha_min, alpha_prime, alpha_prime_marked, remaining, .. } = *self;
         require("alpha", alpha, alpha > 0.0 && alpha <= MOST_SEGMENTS, "above 0 and at most 16777216")?;
         require("alpha_min", alpha_min, alpha_min > 0.0 && alpha_min <= alpha, "above 0 and at most `alpha`")?;
-        require(
-            "alpha_prime",
-            alpha_prime,
-            (0.0..=MOST_SEGMENTS).contains(&alpha_prime),
-            "at least 0 and at most 16777216",
-        )?;
-        require(
-            "alpha_prime_marked",
-            alpha_prime_marked,
-            (0.0..=MOST_SEGMENTS).contains(&alpha_prime_marked),
-            "at least 0 and at most 16777216",
-        )?;
+        require_segments("alpha_prime", alpha_prime)?;
+        require_segments("alpha_prime_marked", alpha_prime_marked)?;
         require("remaining", remaining, remaining > 0.0 && remaining <= 1.0, "above 0 and at most 1")
     }
 

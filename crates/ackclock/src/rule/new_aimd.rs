@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MOST_SEGMENTS, ParameterError, Rule, RuleParameters, require};
+use super::{ParameterError, Rule, RuleParameters, require_segments};
 
 /// New-AIMD: halves the base window only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,12 +31,7 @@ impl RuleParameters for NewAimd {
     const REFERENCE: &'static str = "Jasem, Zukarnain, Othman & Subramaniam 2010, Efficiency and fairness of New-AIMD";
 
     fn check(&self) -> Result<(), ParameterError> {
-        require(
-            "increase",
-            self.increase,
-            (0.0..=MOST_SEGMENTS).contains(&self.increase),
-            "at least 0 and at most 16777216",
-        )
+        require_segments("increase", self.increase)
     }
 
     fn rule(&self) -> NewAimdRule {

@@ -50,8 +50,8 @@ pub(super) struct PathDelays {
 
 impl PathDelays {
     pub(super) fn new(plan: &Plan) -> Self {
-        let of_flows = plan.flows.len().min(OWN + 1);
-        let of_groups = plan.arrivals.len().min(OWN + 1);
+        let of_flows = histograms_of(plan.flows.len());
+        let of_groups = histograms_of(plan.arrivals.len());
         PathDelays {
             acks: Waited::default(),
             ack_histogram: Waits::default(),
@@ -62,7 +62,7 @@ impl PathDelays {
 
     /// The histogram of each TCP flow of a plan, in its order.
     pub(super) fn places(plan: &Plan) -> Vec<u32> {
-        let of_flows = plan.flows.len().min(OWN + 1);
+        let of_flows = histograms_of(plan.flows.len());
         let flows = (0..plan.flows.len()).map(|flow| flow.min(OWN));
         let slots = plan
             .arrivals
@@ -124,6 +124,11 @@ impl PathDelays {
         waited.saturating_record_n(0, self.acks.packets - waited.len());
         waited
     }
+}
+
+/// So many histograms for so many flows or groups: one for each of the first, and one for the others together.
+fn histograms_of(count: usize) -> usize {
+    count.min(OWN + 1)
 }
 
 fn sum<'a>(parts: impl IntoIterator<Item = &'a Waits>) -> Histogram<u64> {
