@@ -34,7 +34,7 @@ PROFDATA = ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 verify-ns2 ns2 ns2-examples valgrind rivals fuzz mutants kills evidence-metrics site wheel docs clean
+.PHONY: help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 verify-ns2 ns2 ns2-examples valgrind rivals fuzz mutants kills papers evidence-metrics site wheel docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -119,6 +119,10 @@ mutants: ## Change the core in a thousand places, and list the changes that no t
 
 kills: build ## Kill a study a hundred times, and compare what is left
 	ACKCLOCK_KILLS=100 $(BIN)/pytest -q tests/test_campaign.py -k killed
+
+papers: build ## Reproduce all papers over readings, and write what the documentation says of them
+	$(BIN)/python tools/docs/papers.py
+	$(BIN)/python tools/docs/generate.py
 
 evidence-metrics: build ## Compare each metric with what an independent reader finds in packet traces
 	$(BIN)/python tools/evidence/metrics_evidence.py

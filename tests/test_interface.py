@@ -136,6 +136,7 @@ def test_the_store_that_was_filled_last_is_asked(
         ("64kB", ("bytes", 64_000)),
         ("1 KiB", ("bytes", 1024)),
         ("0.1 BDP", ("bdp", 0.1)),
+        ("0.25 limit", ("limits", 0.25)),
         ("5.1 Mbit/s", ("bps", 5_100_000)),
         ("30 ms", ("s", 0.03)),
         ("1e3 us", ("s", 0.001)),

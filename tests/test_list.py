@@ -8,7 +8,9 @@ import pytest
 from helpers import ROOT, cli
 
 
-@pytest.mark.parametrize("kind", ["cc", "recovery", "queue", "loss", "traffic", "topology", "suite", "paper"])
+@pytest.mark.parametrize(
+    "kind", ["cc", "recovery", "queue", "loss", "traffic", "topology", "channel", "suite", "paper"]
+)
 def test_every_kind_is_listed(kind: str) -> None:
     entries = json.loads(cli("list", kind, "--json").stdout)
     assert entries and all(entry["name"] and entry["summary"] for entry in entries)

@@ -97,7 +97,7 @@ def test_results_of_other_commands_have_no_settings(tiny: Path, tmp_path: Path) 
 
 def test_tables_are_listed_with_their_columns(out: Path) -> None:
     listed = json.loads(cli("query", "--tables", "--store", out, "--json").stdout)
-    assert set(listed) == {"runs", "flows", "transfers", "datagrams", "links", "histograms"}
+    assert set(listed) == {"runs", "flows", "transfers", "datagrams", "meters", "links", "histograms"}
     assert {"topology.queue.limit", "goodput_bps", "replicate"} <= set(listed["runs"])
     assert "links: study, point" in cli("query", "--tables", "--store", out).stdout
 
@@ -109,7 +109,7 @@ def test_tables_are_listed_with_their_columns(out: Path) -> None:
         ("SELECT 1 FROM", "sql parser error"),
         ("", "give a query"),
         (" -- nothing", "it begins with SELECT"),
-        ("SELECT * FROM run", "tables are runs, flows, transfers, datagrams, links"),
+        ("SELECT * FROM run", "tables are runs, flows, transfers, datagrams, meters"),
         ("SELECT topology.rate FROM runs", 'goes in quotes: "topology.rate"'),
         ("SELECT nothing FROM runs", "nothing"),
     ],

@@ -18,10 +18,12 @@ from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE, VERDICTS, Regio
 from ackclock.reproduce.measures import Part, exact, take
 from ackclock.reproduce.metrics import METRICS
 from ackclock.reproduce.paper import Paper, paper_names
-from ackclock.reproduce.runs import Batch, Runs, run_batches, scenarios_of
+from ackclock.reproduce.readings import CHOSEN, singles
+from ackclock.reproduce.runs import Batch, Runs, plan, runs_of, scenarios_of
 from ackclock.reproduce.svg import draw
 from ackclock.stats import Estimate
 from ackclock.store import Store
+from ackclock.studies import fill
 from browser import CHROMIUM, MISSING, load
 
 SVG = "http://www.w3.org/2000/svg"
@@ -151,24 +153,24 @@ def test_papers_are_valid(name: str) -> None:
     claims = claims_of(paper)
     assert paper.name == name and claims and paper.choices and paper.tables and paper.figures
     assert all(claim.statement and claim.region.low < claim.region.high for claim in claims)
-    every = Batch(paper.sets, 1, extended=True)
     for grid in paper.grids:
-        assert len(list(every.cells(grid))) == math.prod(len(axis.values) for axis in grid.axes)
+        cells = list(scenarios_of(paper, grid, CHOSEN))
+        assert len(cells) == math.prod(len(axis.values) for axis in grid.axes)
 
 
 @pytest.mark.parametrize("name", paper_names())
 def test_every_alternative_changes_something(name: str) -> None:
     paper = Paper.load(name)
-    for other in paper.alternatives:
-        chosen, changed = (
-            {
-                (grid.name, *values.values()): scenario.hash
-                for grid in paper.grids
-                for values, scenario in Batch(paper.sets, 1, instead=instead).cells(grid)
-            }
-            for instead in (None, other)
-        )
-        assert changed.items() - chosen.items() and changed.keys() <= chosen.keys(), other.id
+    chosen, *others = (
+        {
+            (cell.grid.name, *cell.values.values()): cell.scenario.hash
+            for cell in plan(paper, Batch(reading, 1), 1).cells
+        }
+        for reading in (CHOSEN, *singles(paper.choices))
+    )
+    for other, changed in zip(singles(paper.choices), others, strict=True):
+        assert changed.keys() <= chosen.keys(), other.name
+        assert changed.items() - chosen.items() or other.metrics, other.name
 
 
 def test_what_the_model_and_the_print_say_needs_no_run() -> None:
@@ -452,7 +454,7 @@ def test_the_document_keeps_its_contract(tiny_paper: Path, tmp_path: Path) -> No
     # Eight seconds, of which none is left out of a series.
     assert [line["x"] for line in series["panels"][0]["lines"]] == [[float(s) for s in range(1, 9)]] * 2
     assert [line["label"] for line in points["panels"][0]["lines"]] == ["aimd", "new-aimd"]
-    (other,) = document["alternatives"]
+    (other,) = document["readings"]
     assert set(other["verdicts"]) == {each["id"] for each in document["claims"]}
     assert other["replicates"] == 2
 
@@ -477,27 +479,26 @@ def test_an_axis_may_name_its_changes(tiny_paper: Path) -> None:
     )
     text = paper.read_text().replace('["aimd", "new-aimd"], set = "flows.test.cc={}"', values)
     paper.write_text(text)
-    grid = Paper.load(str(tiny_paper)).grids[0]
+    paper_read = Paper.load(str(tiny_paper))
     found = {
         values["cc"]: scenario.describe()["flows"][0]["recovery"]
-        for values, scenario in scenarios_of(grid, ())
+        for values, scenario in scenarios_of(paper_read, paper_read.grids[0], CHOSEN)
     }
     assert found == {"aimd": "sack", "new-aimd": "reno"}
 
 
-def runs_of(folder: Path) -> Runs:
+def three_of_each(folder: Path) -> Runs:
     """Three replicates of each cell."""
     paper = Paper.load(str(folder))
+    planned = plan(paper, Batch(CHOSEN, 3), 1)
     with Store(None) as store:
-        (runs,) = run_batches(
-            paper, [Batch(paper.sets, 3)], store, seed=1, workers=1, progress=lambda done, total: None
-        )
-    return runs
+        fill(planned.jobs, store, workers=1)
+        return runs_of(paper, planned, store, {})
 
 
 def test_differences_and_errors_over_a_printed_table(tiny_paper: Path) -> None:
     """By hand, from the runs that the measures are made from."""
-    runs = runs_of(tiny_paper)
+    runs = three_of_each(tiny_paper)
     at, minus = {"cc": "aimd"}, {"cc": "new-aimd"}
     common = {"metric": "efficiency_percent", "at": at, "minus": minus, "along": "flows"}
     one, two = take(runs, {"kind": "difference", **common})
@@ -562,7 +563,7 @@ def test_tables_fit_80_columns(tiny_paper: Path, tmp_path: Path) -> None:
     assert answer.code == 0, answer.stderr
     *table, sentence = answer.stdout.rstrip().splitlines()
     assert max(map(len, table)) <= 80
-    assert sentence.startswith("Of 4 claims ")
+    assert re.match(r"Over 2 readings \d of 4 claims are robust, .* As chosen: Of 4 claims ", sentence)
     assert answer.stderr == f"report: {tmp_path / 'out' / 'report.html'}\n"
 
 
@@ -646,7 +647,7 @@ def test_utilization_is_within_half_a_point_of_print(utilization: dict[str, Any]
 @pytest.mark.parametrize("document", ["efficiency", "utilization"])
 def test_documents_of_papers_are_complete(document: str, request: pytest.FixtureRequest) -> None:
     found = request.getfixturevalue(document)
-    assert found["replicates"] == 3 and found["alternatives"] == []
+    assert found["replicates"] == 3 and found["readings"] == []
     assert all(each["verdict"] in VERDICTS and each["reason"] for each in found["claims"])
     for figure in found["figures"]:
         assert all(

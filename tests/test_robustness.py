@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +15,15 @@ import pytest
 from ackclock.declaration import Place
 from ackclock.errors import InputError
 from ackclock.job import Outcome
+from ackclock.reproduce.claims import FAILS, HOLDS, Region, decide
+from ackclock.reproduce.grids import Axis, Grid
 from ackclock.reproduce.measures import Part, check, take
-from ackclock.reproduce.paper import Axis, Grid, Paper, Quick
+from ackclock.reproduce.metrics import METRICS
+from ackclock.reproduce.paper import Paper, Quick
 from ackclock.reproduce.printed import PrintedTable
+from ackclock.reproduce.readings import CHOSEN
 from ackclock.reproduce.robustness import standings_of
-from ackclock.reproduce.runs import Cell, Run, Runs
+from ackclock.reproduce.runs import Batch, Cell, Run, Runs, plan
 from ackclock.reproduce.tables import tables_of
 from ackclock.stats import kendall_tau_b, spearman
 
@@ -210,3 +217,170 @@ def test_ties_are_corrected_for() -> None:
     assert kendall_tau_b([1, 1, 2], [1, 2, 3]) == pytest.approx(2 / 6**0.5)
     # Ranks 1.5 1.5 3 and 1 2 3.
     assert spearman([1, 1, 2], [1, 2, 3]) == pytest.approx(1.5 / (1.5 * 2) ** 0.5)
+
+
+def test_every_of_several_must_lead(runs: Runs) -> None:
+    """D of a, b, c with drop-tail: 2, 1, 8. The best of a and c leads b by -1, the worst of them by -7."""
+    lead = {"kind": "robustness-lead", "which": "d_sum", **COMMON, "control": ["a", "c"], "at": DROP_TAIL}
+    assert only(list(take(runs, lead))) == pytest.approx(-1.0)
+    assert only(list(take(runs, {**lead, "every": True}))) == pytest.approx(-7.0)
+
+
+def test_orders_by_c_and_by_d_are_compared(runs: Runs) -> None:
+    """With drop-tail C is 2, 1, 5 and D 2, 1, 8: one order. Equal controls would leave it open."""
+    spec = {"kind": "rank-agreement", "at": DROP_TAIL, **COMMON}
+    assert only(list(take(runs, spec))) == pytest.approx(1.0)
+    assert only(list(take(runs, {**spec, "statistic": "spearman"}))) == pytest.approx(1.0)
+
+
+def searched(losses: dict[str, dict[str, list[float]]]) -> Runs:
+    """Runs of many scenarios: loss per replicate by scenario and control."""
+    axes = (
+        Axis("scenario", tuple(losses), ((),) * len(losses)),
+        Axis("control", ("a", "b"), ((), ())),
+        Axis("queue", ("drop-tail",), ((),)),
+    )
+    paper = Paper(
+        name="searched",
+        title="",
+        reference="",
+        folder=Path(),
+        replicates=1,
+        alternative_replicates=1,
+        quick=Quick(),
+        grids=(Grid("main", Path(), axes, False, replicates=8),),
+        choices=(),
+        printed={},
+        tables=(),
+        figures=(),
+        claims=(),
+    )
+    cells = [
+        Cell(
+            {"scenario": scenario, "control": control, "queue": "drop-tail"},
+            False,
+            tuple(run(value) for value in values),
+        )
+        for scenario, row in losses.items()
+        for control, values in row.items()
+    ]
+    return Runs(paper, {"main": cells})
+
+
+EXISTS = {"kind": "exists", "leads": [["a", "b"]], "at": {}, **COMMON}
+ABOVE_ZERO = Region(0, math.inf, True, "above 0")
+
+
+def noise(luck: random.Random, scenarios: int = 60, replicates: int = 8) -> dict[str, dict[str, list[float]]]:
+    return {
+        f"{number}": {control: [50 + luck.gauss(0, 1) for _ in range(replicates)] for control in "ab"}
+        for number in range(scenarios)
+    }
+
+
+def test_the_best_of_many_are_judged_on_replicates_that_did_not_choose_them() -> None:
+    """The first half chooses three, by the least lead over its standard error; the second is measured."""
+    lucky = {
+        f"lucky {number}": {"a": [9.0, 9.1 + number / 10, 1.0, 2.0], "b": [1.0, 1.0, 1.0, 2.0]}
+        for number in range(3)
+    }
+    losses = {
+        **lucky,
+        "noisy": {"a": [21.0, 1.0, 50.0, 50.1], "b": [1.0, 1.0, 1.0, 1.0]},
+        "true": {"a": [5.0, 5.1, 5.0, 5.2], "b": [1.0, 1.0, 1.0, 1.0]},
+    }
+    (part,) = take(searched(losses), EXISTS)
+    assert part.label == "scenario lucky 0, one of the 3 best of 5 searched: a over b"
+    assert part.value is not None and part.value.mean == 0.0 and part.value.count == 2
+    del losses["lucky 2"]
+    (part,) = take(searched(losses), EXISTS)
+    assert part.label.startswith("scenario true, one of the 3 best of 4 searched")
+    assert part.value is not None and part.value.mean == pytest.approx(4.1)
+    # Three finalists: 1 - .05/3 instead of 95 %; t of one degree of freedom is tan(pi confidence / 2).
+    assert part.value.half_width == pytest.approx(math.tan(math.pi * (1 - 0.05 / 3) / 2) * 0.1)
+
+
+def test_pure_noise_does_not_exist() -> None:
+    """Equal controls: one leads in about 2.5 % of searches; judged as it was chosen, in half."""
+    luck = random.Random(1)
+    verdicts, in_hindsight = [], 0
+    for _ in range(120):
+        losses = noise(luck)
+        verdicts.append(decide(ABOVE_ZERO, take(searched(losses), EXISTS))[0])
+        repeated = {
+            name: {control: values[:4] * 2 for control, values in row.items()} for name, row in losses.items()
+        }
+        in_hindsight += decide(ABOVE_ZERO, take(searched(repeated), EXISTS))[0] == HOLDS
+    # Binomial with 120 trials of .025: 3 are expected, and 10 or more come once in a thousand seeds.
+    assert verdicts.count(HOLDS) < 10
+    assert in_hindsight > 40
+
+
+def test_what_exists_is_found_among_noise() -> None:
+    losses = noise(random.Random(2))
+    losses["17"]["a"] = [value + 8 for value in losses["17"]["a"]]
+    parts = take(searched(losses), EXISTS)
+    assert parts[0].label.startswith("scenario 17, one of the 3 best of 60 searched")
+    assert decide(ABOVE_ZERO, parts)[0] == HOLDS
+
+
+def test_all_leads_must_stand_in_one_scenario() -> None:
+    """a over b in one scenario and b over a in another: the two together are nowhere."""
+    up, down = [9.0, 9.1] * 4, [1.0, 1.1, 1.1, 1.0] * 2
+    runs = searched({"one": {"a": up, "b": down}, "other": {"a": down, "b": up}})
+    for pair in (["a", "b"], ["b", "a"]):
+        assert decide(ABOVE_ZERO, take(runs, {**EXISTS, "leads": [pair]}))[0] == HOLDS
+    parts = take(runs, {**EXISTS, "leads": [["a", "b"], ["b", "a"]]})
+    assert len(parts) == 2 and decide(ABOVE_ZERO, parts)[0] == FAILS
+
+
+def test_a_single_replicate_chooses_and_is_not_judged() -> None:
+    (part,) = take(searched({"one": {"a": [2.0], "b": [1.0]}}), EXISTS)
+    assert part.interval is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"leads": [["a", "x"]]}, "claim.leads: no control is called 'x'"),
+        ({"leads": [["a"]]}, 'claim.leads[0]: is ["a"], but must be a list of two controls'),
+        ({"grids": ["other"]}, "claim.grid: no grid is called 'other'"),
+    ],
+)
+def test_mistakes_of_a_search_are_named(changed: dict[str, Any], message: str) -> None:
+    runs = searched(noise(random.Random(3), 2, 2))
+    with pytest.raises(InputError, match=re.escape(message)):
+        check(runs.paper, {**EXISTS, **changed}, Place("claims.toml", "claim"))
+
+
+def goodput_run(goodput_bps: float, offered_bps: float, delivered_bps: float) -> Run:
+    document = {
+        "summary": {"capacity_bps": 100.0},
+        "flows": [{"group": "test", "goodput_bps": goodput_bps}],
+        "datagrams": [{"offered_bps": offered_bps, "delivered_bps": delivered_bps}],
+    }
+    return Run(Outcome("", json.dumps(document), ""), 0.0)
+
+
+def test_fractions_of_goodput_lie_within_one() -> None:
+    """30 of 100 where 90 were to be taken, and 60 were: three times what was meant, and 3/4 of the rest."""
+    pushed = goodput_run(30, 90, 60)
+    assert METRICS["goodput_fraction"](pushed) == pytest.approx(3.0)
+    assert METRICS["goodput_capped_fraction"](pushed) == 1.0
+    assert METRICS["goodput_of_delivered_fraction"](pushed) == pytest.approx(0.75)
+    # What came before the window and was put in order in it.
+    late = goodput_run(41, 90, 60)
+    assert METRICS["goodput_of_delivered_fraction"](late) == 1.0
+    assert METRICS["goodput_of_delivered_fraction"](goodput_run(0, 90, 60)) == 0.0
+
+
+def test_a_search_has_replicates_of_its_own() -> None:
+    """Two replicates of all else leave ten to choose by and ten to judge by; and runs of full length."""
+    paper = Paper.load("reddy-linear")
+    searches = [grid for grid in paper.grids if grid.replicates > 1]
+    planned = plan(replace(paper, grids=tuple(searches)), Batch(CHOSEN, 2, paper.quick.sets), 1)
+    assert {grid.name for grid in searches} == {"squares", "sawtooths", "falls"}
+    assert len(planned.cells) == 46 * 4
+    for cell in planned.cells:
+        assert len(list(cell.study.jobs)) == 20
+        assert cell.scenario.describe()["duration_s"] == 50

@@ -109,6 +109,7 @@ def test_a_terminal_says_how_wide_it_is(tiny: Path) -> None:
     try:
         fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 47, 0, 0))
         environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        environment["TERM"] = "xterm"
         subprocess.run([ACKCLOCK, "list", "queue"], env=environment, stdout=other, check=True, timeout=60)
         text = os.read(main, 1 << 16).decode()
     finally:

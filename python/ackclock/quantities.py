@@ -30,12 +30,13 @@ _UNITS: dict[str, tuple[str, float]] = {
     "packet": ("packets", 1.0),
     "packets": ("packets", 1.0),
     "BDP": ("bdp", 1.0),
+    "limit": ("limits", 1.0),
 }
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z/]+)\s*")
 
 
 def number_of(value: Any) -> tuple[str, float] | None:
-    """Return the unit (`s`, `bps`, `bytes`, `packets`, `bdp`) and the number of a quantity, or nothing.
+    """Return the unit (such as `s`, `bps`, `packets`, `limits`) and the number of a quantity, or nothing.
 
     `30 ms` is `("s", 0.03)`.
     """

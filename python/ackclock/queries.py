@@ -76,6 +76,15 @@ def datagrams(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
     )
 
 
+def meters(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
+    """One row per run and meter: where it comes from, and what the meter made of packets."""
+    return frame_of(
+        {**origin, **settings, **_renamed(row, "meter")}
+        for origin, settings, document in _documents(store, all_versions)
+        for row in document.get("meters", ())
+    )
+
+
 def links(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
     """One row per run and shared link: where it comes from, and the metrics of the link."""
     return frame_of(
@@ -104,6 +113,7 @@ TABLES: dict[str, Read] = {
     "flows": flows,
     "transfers": transfers,
     "datagrams": datagrams,
+    "meters": meters,
     "links": links,
     "histograms": histograms,
 }

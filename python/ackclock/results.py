@@ -73,6 +73,11 @@ class RunResult:
         return list(self.document.get("datagrams", ()))
 
     @property
+    def meters(self) -> list[dict[str, Any]]:
+        """Metrics of each meter: packets by colour."""
+        return list(self.document.get("meters", ()))
+
+    @property
     def links(self) -> list[dict[str, Any]]:
         """Metrics of each shared link."""
         return list(self.document["links"])

@@ -35,7 +35,7 @@ class Estimate:
         return self.low > 0 or self.high < 0
 
 
-def estimate(values: Sequence[float]) -> Estimate:
+def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """Return mean and Student's t interval of independent values.
 
     The interval assumes that means are about normal, which those of bounded values near their bound are not:
@@ -48,7 +48,7 @@ def estimate(values: Sequence[float]) -> Estimate:
     if count == 1:
         return Estimate(mean, None, None, 1)
     variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
-    half_width = student_t_quantile(count - 1) * math.sqrt(variance / count)
+    half_width = student_t_quantile(count - 1, confidence) * math.sqrt(variance / count)
     return Estimate(mean, mean - half_width, mean + half_width, count)
 
 

@@ -85,19 +85,44 @@ def run_study(
 ) -> list[Outcome]:
     """Run what the store does not hold, and return all outcomes in the order of the study.
 
-    `executor`: threads of this process by default, `workers` of them; only this process writes the store.
-    `progress` is called with the number of finished runs and of all runs. On Ctrl-C the runs under way are
-    given up, finished ones are kept, and KeyboardInterrupt goes on. Raises `RunError` as `work_off`.
+    Otherwise as `fill`.
     """
     outcomes: dict[str, Outcome] = {}
+    fill(study.jobs, store, executor=executor, workers=workers, progress=progress, keep=outcomes.__setitem__)
+    return [outcomes[job.key] for job in study.jobs]
+
+
+def fill(
+    jobs: Iterable[Job],
+    store: Store,
+    *,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    keep: Callable[[str, Outcome], object] = lambda key, outcome: None,
+) -> None:
+    """Run what the store does not hold; a job that is there several times is run once.
+
+    `executor`: threads of this process by default, `workers` of them; only this process writes the store.
+    `progress` is called with the number of finished runs and of all runs, `keep` with each key and outcome.
+    On Ctrl-C the runs under way are given up, finished ones are kept, and KeyboardInterrupt goes on.
+    Raises `RunError` as `work_off`.
+    """
+    done: set[str] = set()
     missing: dict[str, Job] = {}
-    for job in study.jobs:
+    every: dict[str, Job] = {}
+    for job in jobs:
+        # The one whose samples are wanted serves the other, too.
+        if job.key not in every or job.samples:
+            every[job.key] = job
+    for job in every.values():
         if (stored := store.get(job)) is not None:
-            outcomes[job.key] = stored
+            done.add(job.key)
+            keep(job.key, stored)
         else:
-            missing.setdefault(job.key, job)
-    total = len(outcomes) + len(missing)
-    progress(len(outcomes), total)
+            missing[job.key] = job
+    total = len(done) + len(missing)
+    progress(len(done), total)
 
     class Missing:
         def __init__(self) -> None:
@@ -110,14 +135,14 @@ def run_study(
             return len(self._jobs)
 
         def finished(self, job: Job, outcome: Outcome) -> None:
-            outcomes[job.key] = outcome
-            progress(len(outcomes), total)
+            done.add(job.key)
+            keep(job.key, outcome)
+            progress(len(done), total)
 
         def title(self, job: Job) -> str:
             return job.name
 
     work_off(Missing(), store, executor=executor, workers=workers)
-    return [outcomes[job.key] for job in study.jobs]
 
 
 def work_off(
@@ -125,7 +150,7 @@ def work_off(
 ) -> None:
     """Run and store the jobs of `work`, until it has none and none is under way; keeps no outcome.
 
-    `executor`, `workers` as for `run_study`. On Ctrl-C the runs under way are given up, finished ones are
+    `executor`, `workers` as for `fill`. On Ctrl-C the runs under way are given up, finished ones are
     kept, and KeyboardInterrupt goes on. Runs that would take too much memory do not keep the others from
     being run and stored; in the end there is one `RunError` for all of them.
     """

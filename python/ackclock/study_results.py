@@ -91,9 +91,10 @@ def query(
     """Answer an SQL query over stored results, in the dialect of polars.
 
     `store`: a folder that was given as `out` or `--out`; by default the one in `ackclock-out` that was filled
-    last. Tables are `runs`, `flows`, `transfers`, `datagrams`, `links` and `histograms`; columns carry their
-    units, and those with a dot in their names go in double quotes. `all_versions`: runs of other versions of
-    ackclock, too; without it a warning says what was left out. Raises `InputError` or `StoreError`.
+    last. Tables are `runs`, `flows`, `transfers`, `datagrams`, `meters`, `links` and `histograms`; columns
+    carry their units, and those with a dot in their names go in double quotes. `all_versions`: runs of other
+    versions of ackclock, too; without it a warning says what was left out. Raises `InputError` or
+    `StoreError`.
     """
     if not isinstance(sql, str):
         raise ArgumentTypeError("sql", f"is of type {type(sql).__name__}, but must be a query as text")

@@ -4,6 +4,8 @@
     python tools/docs/generate.py --check    exit code 1 if anything is out of date
 
 The generated part of a page stands between the comments `<!-- generated: NAME -->` and `<!-- end -->`.
+A page of docs/papers is made as a whole, from its text with places for figures in tools/docs/papers, and from
+the results beside it, which `make papers` measures.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import re
 import sys
 from pathlib import Path
 
+import paper_page
 from ackclock import _core
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -71,7 +74,7 @@ def code(text: str | None) -> str:
     return f"`{text}`" if text is not None else ""
 
 
-PARTS = {"keys": keys_table}
+PARTS = {"keys": keys_table, "papers": paper_page.summary}
 
 
 def generated(text: str) -> str:
@@ -90,9 +93,10 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail if anything is out of date")
     options = parser.parse_args()
     stale = False
-    for page in sorted(DOCS.rglob("*.md")):
-        text = page.read_text()
-        renewed = generated(text)
+    pages = {page: generated(page.read_text()) for page in DOCS.rglob("*.md")}
+    pages |= {DOCS / "papers" / f"{name}.md": text for name, text in paper_page.pages()}
+    for page, renewed in sorted(pages.items()):
+        text = page.read_text() if page.exists() else ""
         if renewed == text:
             continue
         stale = True
@@ -100,6 +104,7 @@ def main() -> int:
             f"{page.relative_to(DOCS.parent)}: {'out of date; run make docs' if options.check else 'written'}"
         )
         if not options.check:
+            page.parent.mkdir(exist_ok=True)
             page.write_text(renewed)
     return 1 if options.check and stale else 0
 

@@ -8,6 +8,7 @@ from typing import Any
 from network import Network
 
 _RATES = {"bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6}
+_SIZES = {"B": 1, "kB": 1e3}
 _TIMES = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -42,7 +43,7 @@ def _pieces(varies: dict[str, Any], end_ns: int) -> list[tuple[int, int, float]]
         times, rates = [_ns(time) for time in varies["times"]], varies["rates"]
         period = _ns(varies["repeat"]) if "repeat" in varies else end_ns
     marks = [
-        (round_ns + time, _bps(rate))
+        (round_ns + time, bps(rate))
         for round_ns in range(0, end_ns, period)
         for time, rate in zip(times, rates, strict=True)
         if time < period
@@ -51,7 +52,8 @@ def _pieces(varies: dict[str, Any], end_ns: int) -> list[tuple[int, int, float]]
     return [(begin, end, rate) for (begin, rate), (end, _) in itertools.pairwise(marks)]
 
 
-def _bps(rate: str) -> float:
+def bps(rate: str) -> float:
+    """Bits per second."""
     number, unit = rate.split()
     return float(number) * _RATES[unit]
 
@@ -59,3 +61,9 @@ def _bps(rate: str) -> float:
 def _ns(time: str) -> int:
     number, unit = time.split()
     return round(float(number) * _TIMES[unit])
+
+
+def size_bytes(size: str) -> int:
+    """Bytes of a size."""
+    number, unit = size.split()
+    return round(float(number) * _SIZES[unit])

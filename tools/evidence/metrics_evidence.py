@@ -30,7 +30,7 @@ from random_scenarios import Tree, random_scenario, with_events_at_the_edges
 from reader import Answer, Found, LeftOut, Place, read
 
 #: Which key names the rows of a list of the results.
-NAMED_BY = {"flows": "name", "transfers": "group", "datagrams": "name", "links": "name"}
+NAMED_BY = {"flows": "name", "transfers": "group", "datagrams": "name", "meters": "name", "links": "name"}
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,9 @@ def _link(link: dict[str, Any]) -> Link:
         drops_first=queue.startswith(DROPS_FIRST),
         keeps_order="hashed anew every" not in queue,
         varies="varies" in link,
-        adds_delay=link["jitter_s"] > 0 or "reordering" in impairments or " late" in link["loss"],
+        adds_delay=link["jitter_s"] > 0
+        or any(word in impairments for word in ("reordering", "delay varies"))
+        or " late" in link["loss"],
         copies="duplication" in impairments,
         wire_marks=" marked" in link["loss"],
     )

@@ -25,6 +25,8 @@ class Visit:
 
     link: Link
     enter_ns: int
+    #: How many visits of any packet began before.
+    number: int
     #: When its transmission began; known of shared links.
     transmit_ns: int | None = None
     leave_ns: int | None = None
@@ -81,6 +83,8 @@ class _Links:
     def __init__(self, network: Network) -> None:
         self.network = network
         self.packets: list[Packet] = []
+        #: How many visits there were so far.
+        self.visits = 0
         #: Packets that wait or, at private links, are under way.
         self.inside: dict[Key, list[Packet]] = defaultdict(list)
         #: Packets that a shared link has begun to transmit.
@@ -101,6 +105,10 @@ class _Links:
                 self.sent[key].append(packet)
             case "drop":
                 packet = _take(self.inside[key], 0 if link.drops_first else -1, link, link.keeps_order)
+                packet.fate, packet.fate_ns = "dropped", now
+            case "police":
+                # It has just come.
+                packet = self.inside[key].pop()
                 packet.fate, packet.fate_ns = "dropped", now
             case "mark":
                 for packet in self.newest[link.name]:
@@ -127,7 +135,8 @@ class _Links:
         else:
             before: Key = (path[place - 1], *key[1:])
             packet = self.outside[before].pop(0)
-        packet.visits.append(Visit(link, now))
+        packet.visits.append(Visit(link, now, self.visits))
+        self.visits += 1
         self.inside[key].append(packet)
         self.newest[name] = [packet]
 

@@ -25,7 +25,46 @@ ALGORITHMS = (
 
 def random_scenario(seed: int) -> Tree:
     """The scenario of a seed, every packet traced."""
-    return _Draw(random.Random(seed)).scenario(seed)
+    tree = _Draw(random.Random(seed)).scenario(seed)
+    # From a generator of its own, so that scenarios are otherwise what they are without meters.
+    _change_delay(tree, random.Random(f"delay {seed}"))
+    return _with_meter(tree, random.Random(f"meter {seed}"))
+
+
+def _change_delay(tree: Tree, rng: random.Random) -> None:
+    """Lets the delay of a link change, and things get lost there for a time; mostly not."""
+    link = tree["topology"] if "topology" in tree else rng.choice(list(tree["links"].values()))
+    if rng.random() < 0.2:
+        link["delay_varies"] = {
+            "kind": rng.choice(("steps", "linear")),
+            "times": ["0 s", "200 ms", "500 ms"],
+            "delays": rng.choice((["20 ms", "90 ms", "30 ms"], ["70 ms", "20 ms", "70 ms"])),
+        } | ({"repeat": "700 ms"} if rng.random() < 0.5 else {})
+    if rng.random() < 0.15:
+        link["outages"] = {"times": ["300 ms"], "length": "50 ms", "repeat": "900 ms"}
+
+
+def _with_meter(tree: Tree, rng: random.Random) -> Tree:
+    """The scenario with a meter on the way of some of its flows; often it has none."""
+    link = rng.choice(rng.choice(tree["flows"])["path"])
+    crossing = [flow for flow in tree["flows"] if link in flow["path"] and rng.random() < 0.8]
+    if rng.random() < 0.6 or not crossing:
+        return tree
+    meter = {
+        "link": link,
+        "committed_rate": rng.choice(("300 kbit/s", "1 Mbit/s", "1.2 Mbit/s")),
+        "committed_burst": rng.choice(("3 kB", "15 kB", "100 B")),
+        "per": rng.choice(("aggregate", "flow")),
+        "colour": rng.choice(("blind", "aware")),
+        "red": rng.choice(("drop", "drop", "out")),
+    }
+    if rng.random() < 0.5:
+        meter |= {"kind": "srtcm", "excess_burst": rng.choice(("0 B", "6 kB"))}
+    else:
+        meter |= {"kind": "trtcm", "peak_rate": rng.choice(("1.2 Mbit/s", "2 Mbit/s")), "peak_burst": "9 kB"}
+    for flow in crossing:
+        flow["meter"] = "meter"
+    return tree | {"meters": {"meter": meter}}
 
 
 def with_events_at_the_edges(tree: Tree, events: Mapping[str, Sequence[int]]) -> Tree:

@@ -15,6 +15,7 @@ from polars import col
 
 import formulas
 from capacity import mean_capacity_bps
+from meters import Coloured, colours
 from network import NS, Flow, Network
 from packets_followed import Packet, follow
 
@@ -64,6 +65,7 @@ def read(trace: polars.DataFrame, network: Network, scenario: dict[str, Any]) ->
     for group in dict.fromkeys(flow.group for flow in reader.of("arrivals")):
         rows.append(("transfers", group, reader.arrivals(group)))
     rows += [("datagrams", flow.name, reader.datagrams(flow)) for flow in reader.of("datagrams")]
+    rows += [("meters", name, reader.meter(name)) for name in scenario.get("meters", {})]
     shared = [link for link in network.links.values() if not link.private]
     rows += [("links", link.name, reader.link(link.name)) for link in shared]
     for table, row, metrics in rows:
@@ -109,6 +111,10 @@ class _Reader:
             schema={"link": polars.String, "at": polars.Int64, "wait": polars.Int64},
             orient="row",
         )
+        group_of = {flow.name: flow.group for flow in network.flows.values()}
+        window = (network.begin_ns, network.end_ns)
+        #: What meters made of the data of each flow.
+        self.coloured = colours(followed, scenario, group_of, window)
         #: Links whose queues did not keep the order of equal packets.
         self.uncertain_queues = {
             link.name for packet in followed for link in packet.doubts if not link.keeps_order
@@ -213,7 +219,30 @@ class _Reader:
             "retransmit_rate": _ratio(sums["retransmits"], sums["sent"]),
             "marks": self.marks(flow),
             **waits,
+            **self.colours(flow),
         }
+
+    def meter_of(self, group: str) -> str | None:
+        """The meter of a group of flows."""
+        named = (flow.get("meter") for flow in self.scenario["flows"] if flow["name"] == group)
+        return next(named, None)
+
+    def colours(self, flow: Flow) -> dict[str, Answer]:
+        """Packets of a flow by colour; none where it meets no meter."""
+        if self.meter_of(flow.group) is None:
+            return {}
+        coloured = self.coloured.get(flow.name, Coloured())
+        counts: dict[str, Answer] = {name: _count(count) for name, count in coloured.packets.items()}
+        return {**counts, "policed": _count(coloured.policed)}
+
+    def meter(self, name: str) -> dict[str, Answer]:
+        flows = [flow for flow in self.network.flows.values() if self.meter_of(flow.group) == name]
+        found = [self.coloured.get(flow.name, Coloured()) for flow in flows]
+        metrics: dict[str, Answer] = {"policed": _count(sum(one.policed for one in found))}
+        for colour in ("green", "yellow", "red"):
+            metrics[colour] = _count(sum(one.packets[colour] for one in found))
+            metrics[f"{colour}_bps"] = _real(self.rate(sum(one.bytes[colour] for one in found)))
+        return metrics
 
     def marks(self, flow: Flow) -> Answer:
         """How many data packets came to the receiver with a mark."""
@@ -264,6 +293,7 @@ class _Reader:
             "delivered_bps": _real(self.rate(arrived_bytes)),
             "loss_rate": _ratio(sums["lost"], sums["sent"]),
             **({name: LeftOut(UNCERTAIN) for name in delay} if uncertain else delay),
+            **self.colours(flow),
         }
 
     def link(self, name: str) -> dict[str, Answer]:
@@ -278,6 +308,8 @@ class _Reader:
         transmitted = rows.filter(col("event") == "transmit")
         names = {"arrivals": "enter", "forwarded": "transmit", "drops": "drop", "marks": "mark"}
         counts: dict[str, Answer] = {metric: _count(events.get(event, 0)) for metric, event in names.items()}
+        # What a meter drops does not come to the queue.
+        counts["arrivals"] = _count(events.get("enter", 0) - events.get("police", 0))
         if self.network.links[name].copies:
             counts["duplicates"] = _count(events.get("copy", 0))
         capacity = mean_capacity_bps(self.scenario, self.network, name)

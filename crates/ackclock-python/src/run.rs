@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use ackclock::sim::{
-    self, DatagramResult, FlowResult, Histogram, LinkResult, Plan, RunResult, Summary, TransferResult,
+    self, DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, Plan, RunResult, Summary, TransferResult,
 };
 use cpu_time::ThreadTime;
 use pyo3::prelude::*;
@@ -38,6 +38,7 @@ pub struct Outcome {
     flows: Vec<FlowResult>,
     transfers: Vec<TransferResult>,
     datagrams: Vec<DatagramResult>,
+    meters: Vec<MeterResult>,
     links: Vec<LinkResult>,
     queue_delays: Histogram,
     flow_samples: Table,
@@ -62,6 +63,8 @@ struct Document<'a> {
     transfers: &'a [TransferResult],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     datagrams: &'a [DatagramResult],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    meters: &'a [MeterResult],
     links: &'a [LinkResult],
 }
 
@@ -82,6 +85,7 @@ impl Run {
             flows: &self.outcome.flows,
             transfers: &self.outcome.transfers,
             datagrams: &self.outcome.datagrams,
+            meters: &self.outcome.meters,
             links: &self.outcome.links,
         })
     }
@@ -164,7 +168,17 @@ fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::RunError> {
     let result = sim::run(plan, stop)?;
     let engine_cpu_s = clock.elapsed().as_secs_f64();
     let RunResult {
-        summary, flows, transfers, datagrams, links, queue_delays, packets_forwarded, events, samples, ..
+        summary,
+        flows,
+        transfers,
+        datagrams,
+        meters,
+        links,
+        queue_delays,
+        packets_forwarded,
+        events,
+        samples,
+        ..
     } = result;
     Ok(Outcome {
         engine_cpu_s,
@@ -174,6 +188,7 @@ fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::RunError> {
         flows,
         transfers,
         datagrams,
+        meters,
         links,
         queue_delays,
         flow_samples: flow_table(samples.flows, &samples.flow_names),

@@ -9,6 +9,7 @@ pub mod engine;
 pub mod exchange;
 pub mod link;
 pub mod luck;
+pub mod meter;
 pub mod metric;
 pub mod model;
 pub mod prefetch;

@@ -10,13 +10,33 @@ use ackclock::scenario::{Scenario, catalog};
 use ackclock::sim::QueuePlan;
 use serde_json::Value as Json;
 
-/// The parameters of an algorithm as they are, and with each of them smaller and larger, or switched.
+/// Every word that a parameter of some algorithm may be.
+fn words() -> Vec<String> {
+    fn collect(schema: &Json, words: &mut Vec<String>) {
+        match schema {
+            Json::Object(keys) => {
+                words.extend(keys.get("const").and_then(Json::as_str).map(str::to_owned));
+                let list = keys.get("enum").and_then(Json::as_array).into_iter().flatten();
+                words.extend(list.filter_map(Json::as_str).map(str::to_owned));
+                keys.values().for_each(|value| collect(value, words));
+            }
+            Json::Array(items) => items.iter().for_each(|item| collect(item, words)),
+            _ => {}
+        }
+    }
+    let mut words = Vec::new();
+    collect(schemars::schema_for!(CcSpec).as_value(), &mut words);
+    words
+}
+
+/// The parameters of an algorithm as they are, and with each of them smaller and larger, switched, or another word.
 fn variants(spec: &CcSpec) -> Vec<CcSpec> {
     let mut variants = vec![spec.clone()];
     let json = serde_json::to_value(spec).unwrap();
-    for (key, value) in json.as_object().unwrap() {
+    for (key, value) in json.as_object().unwrap().iter().filter(|(key, _)| *key != "kind") {
         let others: Vec<Json> = match value {
             Json::Bool(switch) => vec![Json::from(!switch)],
+            Json::String(_) => words().into_iter().map(Json::from).collect(),
             value => match value.as_f64() {
                 Some(value) => [0.0, value / 10.0, value * 0.9, value * 1.5, value * 20.0].map(Json::from).to_vec(),
                 None => continue,

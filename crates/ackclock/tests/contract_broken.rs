@@ -219,7 +219,15 @@ fn twice_as_fast(config: LinkConfig) -> LinkConfig {
 /// Each packet late on its own, whether the order was to be kept or not.
 fn disordered(config: LinkConfig) -> LinkConfig {
     let jitter = Jitter::free(Duration::from_millis(100), Luck::new(1, 0).stream("link", "disorder"));
-    let sound = Wire { jitter: None, reordering: None, loss: Loss::None, duplication: None, corruption: None };
+    let sound = Wire {
+        course: None,
+        outages: None,
+        jitter: None,
+        reordering: None,
+        loss: Loss::None,
+        duplication: None,
+        corruption: None,
+    };
     LinkConfig { wire: Some(Wire { jitter: Some(jitter), ..config.wire.unwrap_or(sound) }), ..config }
 }
 

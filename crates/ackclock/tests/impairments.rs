@@ -186,6 +186,7 @@ fn everything() -> WirePlan {
         loss: gilbert_elliott((0.001, 0.01), (0.3, 0.2)),
         duplication: 0.02,
         corruption: 0.01,
+        ..sound()
     }
 }
 

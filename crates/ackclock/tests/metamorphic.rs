@@ -122,6 +122,7 @@ fn everything_later_is_the_same_later() {
         }
         for link in &mut plan.links {
             link.varies = None;
+            (link.wire.course, link.wire.outages) = (None, None);
             match &mut link.queue {
                 QueuePlan::Red { parameters, .. } => parameters.adaptive = None,
                 QueuePlan::Rio { parameters, .. } => {
@@ -260,7 +261,10 @@ fn the_configuration_of_a_flow_does_not_reach_a_flow_on_another_path() {
             for way in [&mut flow.forward, &mut flow.reverse] {
                 *way = way.iter().map(|link| link + links).collect();
             }
+            flow.meter = flow.meter.map(|meter| meter + plan.meters.len());
         }
+        other.meters.iter_mut().for_each(|meter| meter.link += links);
+        plan.meters.append(&mut other.meters);
         plan.links.append(&mut other.links);
         plan.flows.append(&mut other.flows);
         let before = run(&plan);

@@ -197,6 +197,16 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "2020-01-01",
         r#"10: topology.delay: expected a duration such as "30 ms", found the date 2020-01-01"#,
     ),
+    (
+        r#"kind = "drop-tail", limit = "100 packets""#,
+        r#"kind = "red", limit = "100 packets", min = "0.5 limit", max = "20 packets""#,
+        r#"11: topology.queue.max: the lower threshold, 50 packets, is not below the upper one, 20 packets"#,
+    ),
+    (
+        r#"kind = "drop-tail", limit = "100 packets""#,
+        r#"kind = "red", min = "a quarter""#,
+        r#"11: topology.queue.min: "a quarter" is not a queue threshold; write "20 packets", "30 kB", "0.5 BDP" or "0.25 limit""#,
+    ),
     ("100 packets", "1e9 BDP", r#"11: topology.queue.limit: 1e9 BDP is out of range; must be at most 1000000 BDP"#),
     (
         "100 packets",

@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("prefetch", &[]),
     ("rule", &["units"]),
     ("engine", &["units"]),
+    ("meter", &["units"]),
     ("qdisc", &["units", "luck"]),
     ("variation", &["units", "luck"]),
     ("link", &["units", "luck", "qdisc", "variation"]),
@@ -19,9 +20,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("model", &["units", "rule", "cc", "metric"]),
     ("tcp", &["units", "prefetch", "cc"]),
     ("exchange", &["units", "cc", "tcp"]),
-    ("sim", &["units", "luck", "metric", "probe", "prefetch", "engine", "qdisc", "variation", "link", "cc", "tcp"]),
-    ("contract", &["units", "luck", "rule", "cc", "tcp", "qdisc", "variation", "link", "sim"]),
-    ("scenario", &["units", "luck", "rule", "cc", "tcp", "qdisc", "variation", "sim"]),
+    (
+        "sim",
+        &["units", "luck", "metric", "probe", "prefetch", "engine", "meter", "qdisc", "variation", "link", "cc", "tcp"],
+    ),
+    ("contract", &["units", "luck", "rule", "cc", "tcp", "meter", "qdisc", "variation", "link", "sim"]),
+    ("scenario", &["units", "luck", "rule", "cc", "tcp", "meter", "qdisc", "variation", "link", "sim"]),
 ];
 
 /// Beyond this a file holds more than one concept, or its tests want a file of their own.

@@ -284,3 +284,59 @@ fn behind_a_fair_queue_a_crowd_leaves_what_it_is_told_to() {
         assert!((crowd.delivered_bps / (5e6 - 1e6 * mbps) - 1.0).abs() < 0.02, "{leaves}: {}", crowd.delivered_bps);
     }
 }
+
+/// Somebody who types on an idle path, or beside others.
+fn typing(traffic: &str, others: &str) -> RunResult {
+    let text = format!(
+        "schema = 1\nduration = '1000 s'\nwarmup = '100 s'\n[topology]\nkind = 'dumbbell'\nrate = '1 Mbit/s'\n\
+         delay = '20 ms'\n[[flows]]\nname = 'typing'\ncc = {{ kind = 'aimd', increase = 0 }}\n{traffic}\n{others}"
+    );
+    let scenario = Scenario::from_toml::<&str>(&text, "x", &[]).unwrap();
+    run(&scenario.plan(None, 0))
+}
+
+#[test]
+fn a_keystroke_takes_the_delay_of_an_idle_path_and_its_transmission() {
+    let result = typing("traffic = { kind = 'interactive', every = '250 ms', size = '85 B' }", "");
+    let row = &result.transfers[0];
+    // 125 B at 1 Mbit/s take 1 ms.
+    let times = &row.times;
+    assert_eq!([times.fct_mean_s, times.fct_p95_s, times.fct_max_s], [Some(0.021); 3]);
+    assert_eq!((row.started, times.completed, row.unfinished, row.sent), (3600, 3600, 0, 3600));
+    assert_eq!((row.offered_bps, row.goodput_bps), (4.0 * 85.0 * 8.0, 4.0 * 85.0 * 8.0));
+    assert_eq!(result.flows[0].times.as_deref(), Some(times));
+    assert_eq!(result.flows[0].completion_time_s, None);
+}
+
+#[test]
+fn keystrokes_come_at_their_mean_rate() {
+    // 9000 of them, within four standard errors: 4 sqrt(9000) = 380.
+    let exponential =
+        typing("traffic = { kind = 'interactive', every = { kind = 'exponential', mean = '100 ms' } }", "");
+    let started = exponential.transfers[0].started;
+    assert!(started.abs_diff(9000) < 380, "{started}");
+    // A coefficient of variation of 1/sqrt(3 (3 - 2)) = 0.58 at a shape of 3: 4 x 0.58 sqrt(9000) = 220.
+    let every = "{ kind = 'pareto', mean = '100 ms', shape = 3 }";
+    let pareto = typing(&format!("traffic = {{ kind = 'interactive', every = {every} }}"), "");
+    let started = pareto.transfers[0].started;
+    assert!(started.abs_diff(9000) < 220, "{started}");
+}
+
+#[test]
+fn keystrokes_wait_behind_others_and_go_together_where_the_window_is_full() {
+    let idle = "traffic = { kind = 'interactive', every = { kind = 'exponential', mean = '200 ms' } }";
+    let beside = typing(idle, "[[flows]]\nname = 'bulk'\ncc = 'aimd'\n");
+    let (row, bulk) = (&beside.transfers[0], &beside.flows[1]);
+    // They wait in the same queue as the bulk data does, and longer where one is lost.
+    let alone = 0.020 + 41.0 * 8.0 / 1e6;
+    assert!(row.times.fct_mean_s.unwrap() > alone + 0.5 * bulk.queue_delay_mean_s.unwrap());
+    assert!(row.times.fct_p95_s < row.times.fct_max_s);
+    // A window that stays at one segment: what is typed in a round trip of 41 ms goes in one.
+    let still = "initial_window = 1\nmax_window = 1\ninitial_ssthresh = 'max-window'";
+    let window = typing(&format!("{idle}\n{still}").replace("200 ms", "5 ms"), "").transfers.remove(0);
+    assert!(window.sent * 6 < window.started, "{} segments, {} keystrokes", window.sent, window.started);
+    assert!(window.times.completed + 40 > window.started);
+    // On average they wait for half a round trip before it.
+    let mean = window.times.fct_mean_s.unwrap();
+    assert!((mean / 0.041 - 1.0).abs() < 0.1, "{mean}");
+}

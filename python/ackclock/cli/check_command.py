@@ -45,9 +45,11 @@ def _show(described: dict[str, Any]) -> None:
 
     shown = described["links"][:_MAX_ROWS]
     jittered = any(link["jitter_s"] for link in shown)
+    contending = any("channel" in link for link in shown)
     figures = ("rate Mbit/s", "delay ms", *(("jitter ms",) if jittered else ()))
     links = Table(
         "link",
+        *(("channel",) if contending else ()),
         *(Column(heading, right=True) for heading in figures),
         "queue",
         "loss",
@@ -57,6 +59,7 @@ def _show(described: dict[str, Any]) -> None:
         rate_bps = link["rate_bps"]
         links.add_row(
             link["name"],
+            *((link.get("channel", "-"),) if contending else ()),
             "none" if rate_bps is None else f"{1e-6 * rate_bps:g}",
             f"{1e3 * link['delay_s']:g}",
             *((f"{1e3 * link['jitter_s']:g}",) if jittered else ()),
@@ -84,6 +87,10 @@ def _show(described: dict[str, Any]) -> None:
     _more(described["flow_count"], "flows")
     say(f"bottleneck: {described['bottleneck']}")
     _traffic(described["flows"])
+    for name, words in described.get("channels", {}).items():
+        say(f"channel: {name}: {words}")
+    for meter in described.get("meters", ()):
+        say(f"meter: {meter}")
     for link in described["links"]:
         if "varies" in link:
             say(f"varies: {link['name']}: {link['varies']}")

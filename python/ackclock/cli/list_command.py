@@ -13,7 +13,7 @@ from ackclock.cli.options import json_option
 from ackclock.suggest import hint
 
 #: What the core can list, and suites and papers, which are files.
-_KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "suite", "paper")
+_KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "channel", "suite", "paper")
 
 
 @click.command("list")

@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from ackclock.cli.console import emit, say, show, talk
 from ackclock.cli.options import json_option
+from ackclock.cycles import aimd_totals, cycle_rows, increase_rows
 from ackclock.errors import InputError
 from ackclock.synchronous import model, plot, trajectory
 
@@ -20,11 +21,20 @@ if TYPE_CHECKING:
 _PLOTTED = ("aimd", "aimd-fc", "aimd-fc+", "new-aimd")
 #: Round trips at which windows are shown; --json has all of them.
 _EXPANSION_SHOWN = (0, 2, 4, 6, 8, 20)
+#: Cycles that are shown of each rule.
+_CYCLES_SHOWN = 5
 _USER_KEYS = ("window", "start", "stop")
 
 
 @click.command("model")
 @click.argument("cc", nargs=-1)
+@click.option(
+    "--cc",
+    "more_cc",
+    multiple=True,
+    metavar="CC",
+    help="One more algorithm, with parameters as 'aimd(increase=0.5)'; may be repeated.",
+)
 @click.option("--x-goal", type=float, default=100.0, show_default=True, help="Capacity, segments.")
 @click.option("--duration", type=float, default=200.0, show_default=True, help="Length, round trips.")
 @click.option(
@@ -46,6 +56,7 @@ _USER_KEYS = ("window", "start", "stop")
 @json_option
 def command(
     cc: tuple[str, ...],
+    more_cc: tuple[str, ...],
     x_goal: float,
     duration: float,
     users: tuple[str, ...],
@@ -54,24 +65,40 @@ def command(
 ) -> None:
     """The synchronous model: closed forms beside computed figures, knee and cliff of the load.
 
-    With algorithms named CC their trajectories are computed too: --json prints them, --plot draws them.
+    With algorithms named CC their trajectories are computed too: --json prints them, --plot draws them, and
+    the table of cycles is of them. CC is a name (`ackclock list cc`) or a name with parameters such as
+    'aimd(increase=0.5)'.
     """
-    drawn = cc or (_PLOTTED if picture else ())
+    from ackclock.rules import parse_rule
+
+    named = {name.strip(): parse_rule(name) for name in cc + more_cc}
+    shown = named or {name: parse_rule(name) for name in _PLOTTED}
+    drawn = shown if picture else named
     if not drawn and _given("x_goal", "duration", "users"):
         raise InputError("--x-goal, --duration and --user shape trajectories: name an algorithm, or --plot")
     parsed = [_user(text) for text in users] or [{"window": 10.0}, {"window": 50.0}]
     trajectories = {
-        name: trajectory([{"cc": name, **user} for user in parsed], x_goal=x_goal, duration=duration)
-        for name in drawn
+        name: trajectory([{"cc": rule, **user} for user in parsed], x_goal=x_goal, duration=duration)
+        for name, rule in drawn.items()
     }
+    windows = [user["window"] for user in parsed]
+    cycles = {
+        "windows": windows,
+        "x_goal": x_goal,
+        "rules": {
+            name: cycle_rows(rule, windows, x_goal, _CYCLES_SHOWN, duration) for name, rule in shown.items()
+        },
+    }
+    papers = {"aimd_totals": aimd_totals([10.0, 50.0], 100.0, _CYCLES_SHOWN), "increases": increase_rows()}
     table, curve = model("table"), model("load-curve")
     if picture is not None:
         plot(trajectories, x_goal, picture)
         talk(f"plot: {picture}")
     if as_json:
-        emit(json.dumps({**table, "load_curve": curve, "trajectories": trajectories}, indent=2))
+        document = {**table, "cycles": cycles, **papers, "load_curve": curve, "trajectories": trajectories}
+        emit(json.dumps(document, indent=2))
     else:
-        _show(table, curve, trajectories)
+        _show(table, curve, cycles, papers, trajectories)
 
 
 def _given(*names: str) -> bool:
@@ -97,7 +124,14 @@ def _user(text: str) -> dict[str, float]:
     return user
 
 
-def _show(table: dict[str, Any], curve: dict[str, Any], trajectories: dict[str, Any]) -> None:
+def _show(
+    table: dict[str, Any],
+    curve: dict[str, Any],
+    cycles: dict[str, Any],
+    papers: dict[str, Any],
+    trajectories: dict[str, Any],
+) -> None:
+    from ackclock.cli.model_tables import cycles_table, increases_table, totals_table
     from ackclock.table import Column, Table
 
     goals = [step["x_goal"] for step in table["efficiency"][0]["integer_step"]]
@@ -142,6 +176,9 @@ def _show(table: dict[str, Any], curve: dict[str, Any], trajectories: dict[str, 
         )
     show(fairness)
     show(_expansion(table["expansion"]))
+    show(cycles_table(cycles["rules"], cycles["windows"], cycles["x_goal"]))
+    show(totals_table(papers["aimd_totals"]))
+    show(increases_table(papers["increases"]))
     knee, cliff = curve["knee"], curve["cliff"]
     say(
         f"load curve: knee at {knee['load']:.2f} of the capacity (throughput {knee['throughput']:.2f}), "

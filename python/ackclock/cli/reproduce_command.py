@@ -14,16 +14,25 @@ from ackclock.cli.options import json_option
 from ackclock.reproduce import reproduce
 from ackclock.reproduce.page import write_page
 from ackclock.reproduce.present import (
-    alternatives_table,
     claims_table,
+    dependence_table,
     paper_table,
     reproduction_json,
+    skipped_table,
 )
 
 
 @click.command("reproduce")
 @click.argument("paper")
-@click.option("--quick", is_flag=True, help="Few replicates, no alternatives: a first impression.")
+@click.option("--quick", is_flag=True, help="Few replicates, one reading: a first impression.")
+@click.option(
+    "--readings",
+    type=click.IntRange(1),
+    help="Readings of what the paper leaves open; by default those that change one answer.",
+)
+@click.option(
+    "--claim", "claims", multiple=True, help="Only claims that match, such as 'loss-*'; repeatable."
+)
 @click.option("--extended", is_flag=True, help="Also what goes beyond the paper, where its folder has any.")
 @click.option("--replicates", type=click.IntRange(1), help="Replicates per cell; the paper says how many.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
@@ -33,6 +42,8 @@ from ackclock.reproduce.present import (
 def command(
     paper: str,
     quick: bool,
+    readings: int | None,
+    claims: tuple[str, ...],
     extended: bool,
     replicates: int | None,
     seed: int,
@@ -50,6 +61,8 @@ def command(
         reproduction = reproduce(
             paper,
             quick=quick,
+            readings=readings,
+            claims=claims,
             extended=extended,
             replicates=replicates,
             seed=seed,
@@ -64,7 +77,9 @@ def command(
         for table in reproduction.tables:
             show(paper_table(table))
         show(claims_table(reproduction))
-        if reproduction.alternatives:
-            show(alternatives_table(reproduction))
+        if reproduction.readings:
+            show(dependence_table(reproduction))
+        if reproduction.skipped:
+            show(skipped_table(reproduction))
         say(reproduction.sentence)
     talk(f"report: {page}")

@@ -151,6 +151,16 @@ _DATAGRAM_COLUMNS = (
     _Shown("delay_p99_s", "99 % ms", 1e3, 2),
     _Shown("jitter_s", "jitter ms", 1e3, 3),
 )
+_METER_COLUMNS = (
+    _Shown("name", "meter", None),
+    _Shown("green_bps", "green Mbit/s", 1e-6, 4),
+    _Shown("yellow_bps", "yellow Mbit/s", 1e-6, 4),
+    _Shown("red_bps", "red Mbit/s", 1e-6, 4),
+    _Shown("green", "green packets"),
+    _Shown("yellow", "yellow packets"),
+    _Shown("red", "red packets"),
+    _Shown("policed", "dropped"),
+)
 _NAME_OF_LINK = _Shown("name", "link", None)
 _LINK_COLUMNS = (
     _NAME_OF_LINK,
@@ -175,6 +185,13 @@ _IMPAIRMENTS = (
     _Shown("corruptions", "corruptions"),
     _Shown("reordered", "reordered"),
 )
+#: What stations of a channel tried.
+_ATTEMPTS = (
+    _Shown("forwarded", "packets"),
+    _Shown("attempts", "attempts"),
+    _Shown("failed_attempts", "failed"),
+    _Shown("losses", "losses"),
+)
 #: Rows shown; `--json` has all.
 _MAX_ROWS = 20
 
@@ -190,8 +207,9 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
     _show_rows(_FLOW_COLUMNS, document["flows"], "flows")
     _show_rows(_TRANSFER_COLUMNS, document.get("transfers", ()), "groups")
     _show_rows(_DATAGRAM_COLUMNS, document.get("datagrams", ()), "rows")
+    _show_rows(_METER_COLUMNS, document.get("meters", ()), "meters")
     _show_rows(_LINK_COLUMNS, document["links"], "links")
-    for columns in (_REASONS, _IMPAIRMENTS):
+    for columns in (_REASONS, _IMPAIRMENTS, _ATTEMPTS):
         counting = [link for link in document["links"] if all(key in link for key, *_ in columns)]
         _show_rows((_NAME_OF_LINK, *columns), counting, "links")
     luck = f"seed {document['seed']}" if is_random else "nothing is random: every run is the same"

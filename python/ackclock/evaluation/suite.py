@@ -338,5 +338,7 @@ class Contender:
         return f"{kind}({', '.join(changed)})" if changed else str(kind)
 
 
-def _toml(value: bool | float) -> str:
+def _toml(value: bool | float | str) -> str:
+    if isinstance(value, str):
+        return json.dumps(value)
     return str(value).lower() if isinstance(value, bool) else f"{value:g}"

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import filter as filter_names
 from pathlib import Path
 
 from ackclock.arguments import optional_number, whole_number
+from ackclock.declaration import Place
+from ackclock.errors import InputError, ScenarioError
 from ackclock.reproduce import models as models  # registers its measures
 from ackclock.reproduce import robustness as robustness  # registers its measures
-from ackclock.reproduce.claims import VERDICTS, Verdict, claims_of, claims_run, judge
+from ackclock.reproduce.claims import VERDICTS, Claim, Verdict, claims_of, claims_run, judge
 from ackclock.reproduce.figures import Figure, figures_of
-from ackclock.reproduce.paper import Alternative, Paper
-from ackclock.reproduce.runs import Batch, run_batches
+from ackclock.reproduce.measures import grids_of, require_metrics
+from ackclock.reproduce.paper import FILE, Paper
+from ackclock.reproduce.readings import CHOSEN, ContradictionError, Reading, combinations, singles
+from ackclock.reproduce.runs import Batch, Plan, Run, plan, require_change, runs_of
 from ackclock.reproduce.shown import require_shown
+from ackclock.reproduce.support import DEPENDS, NEVER, ONE, ROBUST, Support, support
 from ackclock.reproduce.tables import Table, tables_of
 from ackclock.store import Store
+from ackclock.studies import fill
+from ackclock.suggest import hint
+
+#: So many combinations in a row that contradict themselves, and no more are tried.
+_PATIENCE = 200
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A reading that is not run, since its answers contradict each other."""
+
+    reading: Reading
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -26,17 +46,29 @@ class Reproduction:
     paper: Paper
     seed: int
     replicates: int
+    #: Under the chosen answers.
     verdicts: tuple[Verdict, ...]
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...]
-    #: The verdicts under each other answer to what the paper leaves open, by claim; with few replicates, and
-    #: only of claims whose runs are made again.
-    alternatives: tuple[tuple[Alternative, Mapping[str, Verdict]], ...]
+    #: The verdicts under each other reading, by claim; only of claims whose runs are made again.
+    readings: tuple[tuple[Reading, Mapping[str, Verdict]], ...]
+    reading_replicates: int
+    skipped: tuple[Skipped, ...]
+    #: How each claim fares over all readings.
+    support: Mapping[str, Support]
 
     @property
     def sentence(self) -> str:
-        """How many claims hold."""
-        return tally(self.verdicts)
+        """How many claims are robust, if several readings were tried, and how many hold."""
+        if not self.readings:
+            return f"One reading. {tally(self.verdicts)}"
+        count = Counter(each.status for each in self.support.values())
+        alone = f", {count[ONE]} tried under one reading" if count[ONE] else ""
+        return (
+            f"Over {len(self.readings) + 1} readings {count[ROBUST]} of {len(self.verdicts)} claims are "
+            f"robust, {count[DEPENDS]} depend on a choice, {count[NEVER]} never hold{alone}. "
+            f"As chosen: {tally(self.verdicts)}"
+        )
 
 
 def tally(verdicts: Iterable[Verdict]) -> str:
@@ -54,6 +86,8 @@ def reproduce(
     name: str,
     *,
     replicates: int | None = None,
+    readings: int | None = None,
+    claims: Sequence[str] = (),
     quick: bool = False,
     extended: bool = False,
     seed: int = 1,
@@ -63,41 +97,121 @@ def reproduce(
 ) -> Reproduction:
     """Run what a paper ran, and judge its claims.
 
-    `name`: a paper of the package, or a folder with a `paper.toml`. `quick`: few replicates, maybe shorter
-    runs, and no other answers to what the paper leaves open. `extended`: also what goes beyond the paper.
-    `out`: a folder to keep the runs in, which a second call takes up.
-    Raises `AckclockError`.
+    `name`: a paper of the package, or a folder with a `paper.toml`. `readings`: how many readings of what the
+    paper leaves open: the chosen one, those that change one answer, then combinations; by default all that
+    change one answer. `claims`: patterns of the claims to judge, all by default; for some, only what they
+    are measured by is run, and there are no tables and figures. `quick`: few replicates, maybe shorter runs,
+    and one reading unless `readings` says more.
+    `extended`: also what goes beyond the paper. `out`: a folder to keep the runs in, which a second call
+    takes up. Raises `AckclockError`.
     """
     replicates = optional_number("replicates", replicates, least=1)
+    readings = optional_number("readings", readings, least=1)
     seed = whole_number("seed", seed)
     paper = Paper.load(name)
-    claims = claims_of(paper)
+    every = claims_of(paper)
     require_shown(paper)
-    sets = (*paper.sets, *(paper.quick.sets if quick else ()))
+    _require_answers(paper, every)
+    asked = _asked(every, claims)
+    only = [cells for claim in asked for cells in claim.cells(paper)] if claims else None
+    sets = paper.quick.sets if quick else ()
     count = replicates or (paper.quick.replicates if quick else paper.replicates)
-    others = () if quick else paper.alternatives
     few = min(count, paper.alternative_replicates)
-    batches = [
-        Batch(sets, count, extended=extended),
-        *(Batch(sets, few, instead=other) for other in others),
-    ]
+    chosen = plan(paper, Batch(CHOSEN, count, sets, extended, only), seed)
+    others, skipped = _plans(
+        paper, chosen, Batch(CHOSEN, few, sets, only=only), seed, readings if readings or not quick else 1
+    )
+    jobs = (job for each in (chosen, *others) for job in each.jobs)
     with Store(out) as store:
-        chosen, *rest = run_batches(paper, batches, store, seed=seed, workers=workers, progress=progress)
+        fill(jobs, store, workers=workers, progress=progress)
+        runs = runs_of(paper, chosen, store, {})
+        verdicts = tuple(judge(runs, claim) for claim in claims_run(paper, asked, extended=extended))
+        tables = () if claims else tuple(tables_of(runs, extended=extended))
+        figures = () if claims else tuple(figures_of(runs, extended=extended))
+        known = runs.by_key
+        judged = tuple((each.reading, _judge(paper, asked, each, store, known)) for each in others)
     return Reproduction(
         paper=paper,
         seed=seed,
         replicates=count,
-        verdicts=tuple(judge(chosen, claim) for claim in claims_run(paper, claims, extended=extended)),
-        tables=tuple(tables_of(chosen, extended=extended)),
-        figures=tuple(figures_of(chosen, extended=extended)),
-        alternatives=tuple(
-            (
-                other,
-                {
-                    claim.id: judge(runs, claim, with_note=False)
-                    for claim in claims_run(paper, claims, instead=other)
-                },
-            )
-            for other, runs in zip(others, rest, strict=True)
-        ),
+        verdicts=verdicts,
+        tables=tables,
+        figures=figures,
+        readings=judged,
+        reading_replicates=few,
+        skipped=tuple(skipped),
+        support={verdict.claim.id: _support(paper, verdict, judged) for verdict in verdicts},
     )
+
+
+def _plans(
+    paper: Paper, chosen: Plan, batch: Batch, seed: int, readings: int | None
+) -> tuple[list[Plan], list[Skipped]]:
+    """Return what is run of readings beside the chosen one, and which are not run.
+
+    `batch`: how each is run. `readings` counts the chosen one, too.
+    """
+    plans: list[Plan] = []
+    skipped: list[Skipped] = []
+    alone = singles(paper.choices)
+    more = () if readings is None else combinations(paper.choices, seed)
+    in_vain = 0
+    for reading in itertools.chain(alone, more):
+        if (readings is not None and len(plans) + 1 >= readings) or in_vain >= _PATIENCE:
+            break
+        try:
+            planned = plan(paper, replace(batch, reading=reading), seed)
+        except (ScenarioError, ContradictionError) as error:
+            skipped.append(Skipped(reading, str(error)))
+            in_vain += 1
+            continue
+        if batch.only is None:
+            require_change(paper, chosen, planned)
+        plans.append(planned)
+        in_vain = 0
+    return plans, skipped
+
+
+def _judge(
+    paper: Paper, claims: Sequence[Claim], planned: Plan, store: Store, known: Mapping[str, Run]
+) -> dict[str, Verdict]:
+    """Judge the claims whose runs a reading makes."""
+    runs = runs_of(paper, planned, store, known)
+    return {
+        claim.id: judge(runs, claim, with_note=False)
+        for claim in claims_run(paper, claims, reading=planned.reading)
+    }
+
+
+def _support(
+    paper: Paper, verdict: Verdict, judged: Sequence[tuple[Reading, Mapping[str, Verdict]]]
+) -> Support:
+    """Return how a claim fares under all readings; what needs no run has one verdict."""
+    name, is_exact = verdict.claim.id, not grids_of(paper, verdict.claim.measure)
+    others = [] if is_exact else [(reading, found[name]) for reading, found in judged if name in found]
+    return support([(CHOSEN, verdict), *others], paper.choices, is_exact=is_exact)
+
+
+def _asked(claims: Sequence[Claim], patterns: Sequence[str]) -> list[Claim]:
+    """Return the claims that any of the patterns matches, all without patterns. Raises `InputError`."""
+    names = [claim.id for claim in claims]
+    for pattern in patterns:
+        if not filter_names(names, pattern):
+            raise InputError(f"no claim is called {pattern!r}; {hint(pattern, names)}")
+    wanted = {name for pattern in patterns for name in filter_names(names, pattern)}
+    return [claim for claim in claims if not patterns or claim.id in wanted]
+
+
+def _require_answers(paper: Paper, claims: Sequence[Claim]) -> None:
+    """Raise `InputError` where an answer names a claim or a metric that there is not."""
+    names = [claim.id for claim in claims]
+    for choice in paper.choices:
+        for answer in choice.answers:
+            place = Place(
+                str(paper.folder / FILE),
+                f"alternatives[{answer.id}]" if answer.id else f"choices[{choice.id}]",
+            )
+            for pattern in answer.fits:
+                if not filter_names(names, pattern):
+                    place.at("fits").require(pattern, names, "claim")
+            require_metrics(paper, answer.metrics, place.at("metrics"))

@@ -10,9 +10,11 @@ from typing import Any
 
 from ackclock.declaration import Place, require_once
 from ackclock.files import as_toml
-from ackclock.reproduce.measures import Part, check, is_run, require_column, take
-from ackclock.reproduce.paper import CLAIMS_FILE, Alternative, Paper, Values
+from ackclock.reproduce.grids import Values
+from ackclock.reproduce.measures import Part, cells_of, check, is_run, require_column, take
+from ackclock.reproduce.paper import CLAIMS_FILE, Paper
 from ackclock.reproduce.paper_keys import COMPARED
+from ackclock.reproduce.readings import CHOSEN, Reading
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import CONFIDENCE
 from ackclock.suggest import hint
@@ -63,6 +65,10 @@ class Claim:
     note: str
     values: Values
 
+    def cells(self, paper: Paper) -> list[tuple[str, Values]]:
+        """Return the cells that it is measured by, by grid."""
+        return [cell for spec in (self.measure, *self.values.values()) for cell in cells_of(paper, spec)]
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -102,10 +108,10 @@ def claims_of(paper: Paper) -> list[Claim]:
 
 
 def claims_run(
-    paper: Paper, claims: Sequence[Claim], *, extended: bool = False, instead: Alternative | None = None
+    paper: Paper, claims: Sequence[Claim], *, extended: bool = False, reading: Reading = CHOSEN
 ) -> list[Claim]:
     """Return the claims whose runs are made."""
-    return [claim for claim in claims if is_run(paper, claim.measure, extended=extended, instead=instead)]
+    return [claim for claim in claims if is_run(paper, claim.measure, extended=extended, reading=reading)]
 
 
 def judge(runs: Runs, claim: Claim, *, with_note: bool = True) -> Verdict:

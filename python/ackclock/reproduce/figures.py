@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock.errors import InputError
+from ackclock.reproduce.grids import Values, members
 from ackclock.reproduce.measures import replicate_values
 from ackclock.reproduce.metrics import (
     available_series,
@@ -16,7 +17,6 @@ from ackclock.reproduce.metrics import (
     state_series,
 )
 from ackclock.reproduce.models import table as model_table
-from ackclock.reproduce.paper import Values, members
 from ackclock.reproduce.runs import Run, Runs
 from ackclock.stats import estimate
 

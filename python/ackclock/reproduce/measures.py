@@ -10,18 +10,21 @@ import collections.abc
 import inspect
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from ackclock.declaration import Anything, Either, Flag, ListOf, MapOf, Number, Place, Table, Text, Type
 from ackclock.errors import AckclockError
+from ackclock.reproduce.grids import CONTROL, Grid, Values, members, require_at
 from ackclock.reproduce.metrics import METRICS, OF_SAMPLES
-from ackclock.reproduce.paper import CONTROL, Alternative, Grid, Paper, Values, members, require_at
+from ackclock.reproduce.paper import Paper
 from ackclock.reproduce.paper_keys import SELECTION
+from ackclock.reproduce.readings import CHOSEN, Reading
 from ackclock.reproduce.runs import Runs
-from ackclock.stats import Estimate, estimate
+from ackclock.stats import CONFIDENCE, Estimate, estimate
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,9 @@ class _Registered:
 
 
 MEASURES: dict[str, _Registered] = {}
+
+#: So many of the scenarios that are searched are judged on other replicates.
+_FINALISTS = 3
 
 
 def measure(kind: str, **choices: Iterable[str]) -> Callable[[Measure], Measure]:
@@ -104,8 +110,11 @@ _TYPES: dict[Any, Type] = {str: Text(), bool: Flag(), float: Number(), Any: Anyt
 
 
 def take(runs: Runs, spec: Values) -> Sequence[Part]:
-    """Measure what `spec` asks for, which `check` has seen."""
-    return MEASURES[spec["kind"]].function(runs, **_fields(spec))
+    """Measure what `spec` asks for, which `check` has seen, by the metrics of the reading."""
+    fields = _fields(spec)
+    if "metric" in fields:
+        fields["metric"] = runs.reading.metrics.get(fields["metric"], fields["metric"])
+    return MEASURES[spec["kind"]].function(runs, **fields)
 
 
 def check(paper: Paper, spec: Values, place: Place) -> None:
@@ -119,6 +128,9 @@ def check(paper: Paper, spec: Values, place: Place) -> None:
         require_column(paper, fields["table"], fields["column"], place)
         if "times" in fields:
             require_column(paper, fields["table"], fields["times"], place.at("times"))
+    for index, pair in enumerate(fields.get("leads", ())):
+        if len(pair) != 2:
+            place.at("leads").item(index, pair).refuse(pair, "a list of two controls")
     names = [grid.name for grid in paper.grids]
     for name in fields.get("grids", [fields["grid"]] if "grid" in fields else []):
         place.at("grid").require(name, names, "grid")
@@ -135,6 +147,7 @@ def check(paper: Paper, spec: Values, place: Place) -> None:
     for key, controls in (
         ("control", members(fields.get("control", ()))),
         ("among", fields.get("among", ())),
+        ("leads", [control for pair in fields.get("leads", ()) for control in pair]),
         *((f"groups.{name}", group) for name, group in fields.get("groups", {}).items()),
     ):
         known = [
@@ -150,6 +163,13 @@ def require_metric(name: str, grids: Iterable[Grid], place: Place) -> None:
     for grid in grids:
         if name in OF_SAMPLES and grid.samples is not True:
             place.fail(f'{name} is made of samples: grid {grid.name} needs samples = "all"')
+
+
+def require_metrics(paper: Paper, instead: Values, place: Place) -> None:
+    """Raise `InputError` where a metric, or what is measured instead, can be measured in no grid."""
+    sampled = [grid for grid in paper.grids if grid.samples is True]
+    for name in [*instead, *instead.values()]:
+        require_metric(name, sampled[:1] or paper.grids[:1], place)
 
 
 def require_column(paper: Paper, table: str, column: str, place: Place) -> None:
@@ -179,20 +199,28 @@ def grids_of(paper: Paper, spec: Values) -> list[Grid]:
     return [paper.grid(name) for name in spec.get("grids", [spec.get("grid")])]
 
 
-def is_run(paper: Paper, spec: Values, *, extended: bool = False, instead: Alternative | None = None) -> bool:
+def cells_of(paper: Paper, spec: Values) -> list[tuple[str, Values]]:
+    """Return the cells that a measure takes, by grid."""
+    at = spec.get("at", {})
+    taken = (at, {**at, **spec.get("minus", {})})
+    return [(grid.name, each) for grid in grids_of(paper, spec) for each in taken]
+
+
+def is_run(paper: Paper, spec: Values, *, extended: bool = False, reading: Reading = CHOSEN) -> bool:
     """Whether the cells that a measure takes are run."""
-    for grid in grids_of(paper, spec):
-        if grid.extended and not extended:
-            return False
-        if instead is not None and instead.at:
-            if grid.name not in instead.at:
-                return False
-            at = spec.get("at", {})
-            for taken in (at, {**at, **spec.get("minus", {})}):
-                for name, wanted in instead.at[grid.name].items():
-                    if not set(members(taken.get(name, grid.axis(name).values))) <= set(members(wanted)):
-                        return False
-    return True
+    return all(
+        (extended or not paper.grid(name).extended)
+        and any(_covers(paper.grid(name), selection, taken) for selection in reading.cells(paper.grid(name)))
+        for name, taken in cells_of(paper, spec)
+    )
+
+
+def _covers(grid: Grid, selection: Values, taken: Values) -> bool:
+    """Whether all cells that a measure takes are in a selection."""
+    return all(
+        set(members(taken.get(name, grid.axis(name).values))) <= set(members(wanted))
+        for name, wanted in selection.items()
+    )
 
 
 def exact(value: float, label: str = "") -> Part:
@@ -251,6 +279,95 @@ def _difference(
     if greatest:
         return [max(parts, key=lambda part: -math.inf if part.value is None else part.value.mean)]
     return parts
+
+
+@measure("exists")
+def _exists(
+    runs: Runs,
+    *,
+    metric: str,
+    leads: Sequence[Sequence[str]],
+    at: Values,
+    grids: Sequence[str | None] = (None,),
+) -> list[Part]:
+    """How far, in one scenario of many, the first control of each pair is above the second.
+
+    A scenario is a combination of the values of all axes but the control. The first half of the replicates
+    chooses the `_FINALISTS` clearest, and the other half judges them, so that what chance gave them does not
+    count. The parts are of the best of these, one for each pair; their intervals are so wide that those of
+    all finalists together are right in 95 % of searches (Bonferroni).
+    """
+    scenarios = _scenarios(runs, metric, at, grids)
+
+    def led(name: str, half: slice) -> list[list[float]]:
+        row = scenarios[name]
+        return [
+            [mine - other for mine, other in zip(row[first][half], row[second][half], strict=True)]
+            for first, second in leads
+        ]
+
+    count = len(next(iter(next(iter(scenarios.values())).values())))
+    searched, judged = slice(count // 2 or 1), slice(count // 2, None)
+    finalists = _clearest({name: led(name, searched) for name in scenarios})
+    confidence = 1 - (1 - CONFIDENCE) / len(finalists)
+    tried = {name: [estimate(lead, confidence) for lead in led(name, judged)] for name in finalists}
+    # One that is not behind for certain goes before one that is.
+    best = max(tried, key=lambda name: (_least(tried[name], "high") > 0, _least(tried[name], "low")))
+    return [
+        Part(
+            f"{best}, one of the {len(tried)} best of {len(scenarios)} searched: {first} over {second}", lead
+        )
+        for (first, second), lead in zip(leads, tried[best], strict=True)
+    ]
+
+
+def _least(values: Sequence[Estimate], end: str) -> float:
+    """Return the least end of intervals, or the least mean where there is none."""
+    ends = [getattr(value, end) for value in values]
+    return min(value.mean if found is None else found for value, found in zip(values, ends, strict=True))
+
+
+def _scenarios(
+    runs: Runs, metric: str, at: Values, grids: Sequence[str | None]
+) -> dict[str, dict[str, list[float]]]:
+    """Return a metric of each replicate by scenario and control; a scenario is called by what varies."""
+    function = METRICS[metric]
+    found: dict[str, dict[str, list[float]]] = {}
+    for grid in grids:
+        varying = [
+            axis.name
+            for axis in runs.paper.grid(grid).axes
+            if axis.name != CONTROL and len(members(at.get(axis.name, axis.values))) > 1
+        ]
+        kind = f"{grid}: " if len(grids) > 1 else ""
+        for cell in runs.select(at, grid):
+            name = kind + ", ".join(f"{axis} {cell.values[axis]}" for axis in varying)
+            found.setdefault(name, {})[cell.values[CONTROL]] = [function(run) for run in cell.runs]
+    return found
+
+
+def _clearest(leads: Mapping[str, Sequence[Sequence[float]]]) -> list[str]:
+    """Return the scenarios whose least leads are largest, each in units of its standard error.
+
+    The median standard error of all scenarios is added to it: a tiny lead is not the clearest because by
+    chance it does not vary (Tusher, Tibshirani & Chu 2001).
+    """
+    errors = {
+        name: [
+            statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0 for values in row
+        ]
+        for name, row in leads.items()
+    }
+    medians = [statistics.median(column) or 1.0 for column in zip(*errors.values(), strict=True)]
+    return sorted(
+        leads,
+        key=lambda name: (
+            -min(
+                math.fsum(values) / len(values) / (error + median)
+                for values, error, median in zip(leads[name], errors[name], medians, strict=True)
+            )
+        ),
+    )[:_FINALISTS]
 
 
 @measure("log-error")

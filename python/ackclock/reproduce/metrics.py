@@ -55,6 +55,11 @@ def _undelivered_ratio(run: Run) -> float:
     return max(sent - acknowledged, 0) / sent if sent else 0.0
 
 
+def _first_goodput_kb(run: Run) -> float:
+    """Return what one flow, the first, received; to be taken for all of them times their number."""
+    return _kb(run, run.document["flows"][0]["goodput_bps"])
+
+
 def _drops(run: Run) -> float:
     queues = sum(link["drops"] for link in run.document["links"])
     return float(queues + sum(flow["access_drops"] for flow in run.document["flows"]))
@@ -91,11 +96,18 @@ def _under_test(run: Run) -> UnderTest:
     return UnderTest(run.document, ("test",))
 
 
+def _dropped_percent(run: Run) -> float:
+    """Return drops over arrivals at the bottleneck, whosever the packets are; 0 where none arrived."""
+    return 100 * float(run.summary["drop_rate"] or 0.0)
+
+
 #: Metrics by the names that `paper.toml` and `claims.toml` use.
 METRICS: dict[str, Callable[[Run], float]] = {
     "efficiency_percent": lambda run: 100 * float(run.summary["efficiency"]),
     "delivery_percent": lambda run: 100 * float(run.summary["delivery_ratio"]),
     "undelivered_percent": lambda run: 100 * _undelivered_ratio(run),
+    "loss_percent": lambda run: 100 * float(run.summary["loss_rate"]),
+    "drop_percent": _dropped_percent,
     "fairness_percent": lambda run: 100 * float(run.summary["jain_index"]),
     "wire_utilization_percent": lambda run: 100 * float(run.summary["utilization"]),
     "utilization_percent": _utilization_percent,
@@ -109,11 +121,17 @@ METRICS: dict[str, Callable[[Run], float]] = {
     "sent_per_flow_kb": lambda run: _sent_kb(run) / _flows(run),
     "goodput_per_flow_kb": lambda run: _goodput_kb(run) / _flows(run),
     "lost_per_flow_kb": lambda run: (_sent_kb(run) - _goodput_kb(run)) / _flows(run),
+    "sent_first_kb": lambda run: run.document["flows"][0]["sent_bytes"] / 1e3,
+    "goodput_first_times_flows_kb": lambda run: _first_goodput_kb(run) * _flows(run),
+    # Of what others were to leave: above one where they lose packets. Then the same, cut at one.
     "goodput_fraction": lambda run: _under_test(run).goodput_fraction(),
-    "goodput_of_delivered_fraction": lambda run: _under_test(run).goodput_fraction("delivered_bps"),
+    "goodput_capped_fraction": lambda run: min(1.0, _under_test(run).goodput_fraction()),
+    # Of what others really left. What came before the window can be delivered in it, hence the bound.
+    "goodput_of_delivered_fraction": lambda run: min(1.0, _under_test(run).goodput_fraction("delivered_bps")),
     "test_loss_percent": lambda run: 100 * _under_test(run).loss_rate,
     "test_jain_percent": lambda run: 100 * _under_test(run).jain_index,
     "test_spread_fraction": lambda run: _under_test(run).spread,
+    "test_queue_delay_ms": lambda run: 1e3 * _under_test(run).queue_delay_mean_s,
     "queue_delay_ms": lambda run: 1e3 * float(run.summary["queue_delay_mean_s"]),
     "goodput_total_kb": _goodput_kb,
     "goodput_total_kbytes_per_s": lambda run: float(run.summary["goodput_bps"]) / 8e3,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from ackclock.cycles import Cycle, cycles, sawtooth
+from ackclock.evaluation.suite import Contender
 from ackclock.reproduce.measures import Part, exact, measure
 from ackclock.reproduce.runs import Runs
-from ackclock.synchronous import model, trajectory
+from ackclock.synchronous import model
 
 #: Cycles this short are no longer whole round trips, which the algebra of the papers takes them for.
 _MIN_CYCLE = 2.0
@@ -31,7 +32,7 @@ def _efficiency(
     runs: Runs,
     *,
     rule: str,
-    minus: str | None = None,
+    minus_rule: str | None = None,
     convention: str = "exact_peak",
     field: str = "efficiency",
 ) -> list[Part]:
@@ -40,19 +41,19 @@ def _efficiency(
     `integer_step` is that of X_goal = 100.
     """
     values = []
-    for name in (rule, minus) if minus is not None else (rule,):
+    for name in (rule, minus_rule) if minus_rule is not None else (rule,):
         found = _efficiency_of(name)[convention]
         value = (found[0] if convention == "integer_step" else found)[field]
         if value is None:
             return [Part("", None, exact=True, reason="No step is at or below X_goal")]
         values.append(100 * value)
-    return [exact(values[0] - (values[1] if minus is not None else 0.0))]
+    return [exact(values[0] - (values[1] if minus_rule is not None else 0.0))]
 
 
 @measure("model-cycle-ratio")
 def _cycle_ratio(runs: Runs, *, cc: str, windows: Sequence[float], x_goal: float) -> list[Part]:
     """Length of a cycle over that of the one before it, from the third cycle on."""
-    lengths = [cycle["rounds"] for cycle in _cycles(cc, windows, x_goal)]
+    lengths = [cycle.rounds for cycle in _whole_cycles(cc, windows, x_goal)]
     return [
         exact(after / before, f"k_{number}/k_{number - 1}")
         for number, (before, after) in enumerate(itertools.pairwise(lengths[1:]), 3)
@@ -62,7 +63,7 @@ def _cycle_ratio(runs: Runs, *, cc: str, windows: Sequence[float], x_goal: float
 @measure("model-second-cycle")
 def _second_cycle(runs: Runs, *, cc: str, windows: Sequence[float], x_goal: float) -> list[Part]:
     """Length of the second cycle over (W - 2 k_1) / 4."""
-    first, second = (cycle["rounds"] for cycle in _cycles(cc, windows, x_goal)[:2])
+    first, second = (cycle.rounds for cycle in _whole_cycles(cc, windows, x_goal)[:2])
     return [exact(second / ((x_goal - 2 * first) / 4))]
 
 
@@ -70,8 +71,8 @@ def _second_cycle(runs: Runs, *, cc: str, windows: Sequence[float], x_goal: floa
 def _cycle_packets(runs: Runs, *, cc: str, windows: Sequence[float], x_goal: float) -> list[Part]:
     """Packets in each cycle over (1 + k_m)(W - k_m)."""
     return [
-        exact(cycle["packets"] / ((1 + cycle["rounds"]) * (x_goal - cycle["rounds"])), f"cycle {number}")
-        for number, cycle in enumerate(_cycles(cc, windows, x_goal), 1)
+        exact(cycle.packets / ((1 + cycle.rounds) * (x_goal - cycle.rounds)), f"cycle {number}")
+        for number, cycle in enumerate(_whole_cycles(cc, windows, x_goal), 1)
     ]
 
 
@@ -83,24 +84,32 @@ def _doubling(runs: Runs, *, rule: str) -> list[Part]:
     return [exact(float(found))]
 
 
-def _cycles(cc: str, windows: Sequence[float], x_goal: float) -> list[dict[str, float]]:
-    """Return round trips and packets of each cycle of whole round trips, peaks hitting X_goal exactly."""
-    users = [{"cc": cc, "window": float(window)} for window in windows]
-    # Cycles that halve end together within twice the first: all that is longer is more of the same.
-    answer = trajectory(users, x_goal=x_goal, duration=x_goal, peak="exact")
-    cycles: list[dict[str, float]] = []
-    start, before = 0.0, 0.0
-    for cycle in answer["cycles"]:
-        rounds = cycle["growing_time"] - before
-        if rounds < _MIN_CYCLE or abs(rounds - round(rounds)) > 1e-9:
-            break
-        loads = [
-            load
-            for time, load in zip(answer["time"], answer["load"], strict=True)
-            if start <= time <= cycle["time"]
-        ]
-        # A peak and the load behind its cut have one time: the cut belongs to the next cycle.
-        first = 0 if not cycles else 1
-        cycles.append({"rounds": rounds, "packets": math.fsum(loads[first : first + round(rounds) + 1])})
-        start, before = cycle["time"], cycle["growing_time"]
-    return cycles
+@measure("model-event-ratio")
+def _event_ratio(runs: Runs, *, cc: str, reference: str, x_goal: float) -> list[Part]:
+    """Congestion events of one user per round trip over those of another algorithm, in the long run.
+
+    Both as `aimd(increase=0.5)`.
+    """
+    return [exact(_sawtooth(cc, x_goal)["events"] / _sawtooth(reference, x_goal)["events"])]
+
+
+@measure("model-window-ratio")
+def _window_ratio(runs: Runs, *, cc: str, reference: str, x_goal: float) -> list[Part]:
+    """Mean window of one user over that of another algorithm, in the long run.
+
+    Both as `aimd(increase=0.5)`.
+    """
+    return [exact(_sawtooth(cc, x_goal)["mean_window"] / _sawtooth(reference, x_goal)["mean_window"])]
+
+
+def _sawtooth(cc: str, x_goal: float) -> dict[str, float]:
+    return sawtooth(Contender.parse(cc).resolved, x_goal)
+
+
+def _whole_cycles(cc: str, windows: Sequence[float], x_goal: float) -> list[Cycle]:
+    """Return the cycles up to the first that is short, or no longer of whole round trips."""
+
+    def is_whole(cycle: Cycle) -> bool:
+        return cycle.rounds >= _MIN_CYCLE and abs(cycle.rounds - round(cycle.rounds)) <= 1e-9
+
+    return list(itertools.takewhile(is_whole, cycles(cc, windows, x_goal)))

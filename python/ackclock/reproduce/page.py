@@ -10,14 +10,20 @@ from ackclock.errors import writing_error
 from ackclock.page import render
 from ackclock.reproduce import Reproduction
 from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE
-from ackclock.reproduce.present import claim_texts, printed_text, reproduction_json, value_text
+from ackclock.reproduce.present import (
+    MARKS,
+    claim_texts,
+    origin_text,
+    printed_text,
+    reproduction_json,
+    support_lines,
+    value_text,
+)
 from ackclock.reproduce.svg import draw, legend
 from ackclock.stats import CONFIDENCE
 from ackclock.store import write_whole
 
 _TEMPLATES = Path(__file__).parent / "templates"
-#: How a verdict is marked; the words stand beside or in a tooltip, so colour is never needed.
-_MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDABLE: "?"}
 _CLASSES = {HOLDS: "holds", FAILS: "fails", UNDECIDABLE: "open"}
 
 
@@ -33,11 +39,16 @@ def write_page(reproduction: Reproduction, folder: Path, *, command: str) -> Pat
         reproduction=reproduction,
         paper=reproduction.paper,
         figures=figures,
-        judged_again={name for _, verdicts in reproduction.alternatives for name in verdicts},
+        judged_again={name for _, verdicts in reproduction.readings for name in verdicts},
+        singles=[
+            (reading, verdicts) for reading, verdicts in reproduction.readings if len(reading.instead) == 1
+        ],
+        support_lines=support_lines,
+        origin_text=origin_text,
         claim_texts=claim_texts,
         printed_text=printed_text,
         value_text=value_text,
-        marks=_MARKS,
+        marks=MARKS,
         classes=_CLASSES,
         confidence=f"{100 * CONFIDENCE:.0f} %",
         command=command,

@@ -19,6 +19,12 @@ from ackclock.declaration import (
 
 #: Of which replicates of a cell samples over time are kept; as `Study.of` takes it.
 SAMPLES = {"none": False, "first": None, "all": True}
+#: How an answer came about: it follows from the text, it is what one usually takes, or it was chosen because
+#: the printed numbers come out with it.
+ORIGINS = ("derived", "conventional", "fitted")
+#: When an answer was written down: before the results of the paper's runs were known, together with them, or
+#: after, as far as can be told.
+CHOSEN = ("before", "with", "after")
 #: What is taken of a control over the environments.
 WHICH = ("d_sum", "d_mean", "c_max")
 
@@ -35,17 +41,31 @@ _AXIS = Table(
 _GRID = Table(
     "a grid",
     {"name": Text(), "axes": ListOf(Either((Text(), _AXIS)), 1)},
-    {"scenario": Text(), "suite": Text(), "samples": Text(tuple(SAMPLES)), "extended": Flag()},
+    {
+        "scenario": Text(),
+        "suite": Text(),
+        "samples": Text(tuple(SAMPLES)),
+        "extended": Flag(),
+        "replicates": Whole(1),
+    },
 )
+_CHANGE = Table("a change", {"set": SETS}, {"grids": ListOf(Text(), 1), "where": SELECTION})
+_ANSWER: dict[str, Type] = {
+    "set": SETS,
+    "changes": ListOf(_CHANGE, 1),
+    "origin": Text(ORIGINS),
+    "fits": ListOf(Text(), 1),
+    "chosen": Text(CHOSEN),
+}
 _ALTERNATIVE = Table(
     "an alternative",
-    {"id": Text(), "title": Text(), "set": SETS},
-    {"where": SELECTION, "at": MapOf(SELECTION)},
+    {"id": Text(), "title": Text()},
+    {**_ANSWER, "where": SELECTION, "at": MapOf(SELECTION), "metrics": MapOf(Text())},
 )
 _CHOICE = Table(
     "a choice",
     {"question": Text(), "answer": Text(), "why": Text()},
-    {"set": SETS, "alternatives": ListOf(_ALTERNATIVE)},
+    {**_ANSWER, "id": Text(), "source": Text(), "alternatives": ListOf(_ALTERNATIVE)},
 )
 
 _SHOWN: dict[str, Type] = {"id": Text(), "title": Text()}

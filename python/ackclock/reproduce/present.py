@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from ackclock import _core, table
-from ackclock.reproduce import Reproduction, tally
-from ackclock.reproduce.claims import Verdict
+from ackclock.reproduce import Reproduction
+from ackclock.reproduce.choices import Answer
+from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE, Verdict
 from ackclock.reproduce.figures import Figure
+from ackclock.reproduce.readings import Reading
+from ackclock.reproduce.support import Branch, Support, counts_text, tree_lines
 from ackclock.reproduce.tables import Entry, Table
 from ackclock.stats import CONFIDENCE
+
+#: How a verdict is marked; the words stand beside, or in a caption.
+MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDABLE: "?"}
 
 
 def value_text(entry: Entry) -> str:
@@ -39,22 +45,43 @@ def claim_texts(verdict: Verdict) -> tuple[str, str, str]:
 
 
 def claims_table(reproduction: Reproduction) -> table.Table:
-    """Return one row per claim."""
+    """Return one row per claim: how it fares over readings, then under the chosen one."""
     made = table.Table(
+        "readings",
+        "chosen",
         "claim",
-        *(table.Column(heading, right=True) for heading in ("printed", "measured", "interval")),
+        *(table.Column(heading, right=True) for heading in ("printed", "measured", "±")),
         "unit",
-        "verdict",
         title="claims",
-        caption=f"interval: {100 * CONFIDENCE:.0f} % over {reproduction.replicates} replicates",
+        caption=(
+            "readings: under how many of how many the claim holds (? if some are undecidable; by a fit: only "
+            "where an answer was fitted to it); chosen: under "
+            "that one it holds (✓), does not (✗), or is undecidable (?); measured there, with half of the "
+            f"{100 * CONFIDENCE:.0f} % interval over {reproduction.replicates} replicates"
+        ),
     )
     section = ""
     for verdict in reproduction.verdicts:
         if verdict.claim.section != section:
             section = verdict.claim.section
             made.add_section(section)
-        made.add_row(verdict.claim.id, *claim_texts(verdict), verdict.claim.unit, verdict.verdict)
+        printed, measured, _ = claim_texts(verdict)
+        made.add_row(
+            reproduction.support[verdict.claim.id].text,
+            MARKS[verdict.verdict],
+            verdict.claim.id,
+            printed,
+            measured,
+            _half_width(verdict),
+            verdict.claim.unit,
+        )
     return made
+
+
+def _half_width(verdict: Verdict) -> str:
+    value = verdict.decisive.value
+    half = None if value is None else value.half_width
+    return "" if half is None else f"{half:.{verdict.claim.digits}f}"
 
 
 def paper_table(shown: Table) -> table.Table:
@@ -74,17 +101,54 @@ def paper_table(shown: Table) -> table.Table:
     return made
 
 
-def alternatives_table(reproduction: Reproduction) -> table.Table:
-    """Return how the verdicts differ under each other answer to what the paper leaves open."""
-    made = table.Table("instead", "then", title="other answers to what the paper leaves open")
-    for other, verdicts in reproduction.alternatives:
-        changed = [
-            f"{chosen.claim.id}: {verdict.verdict}"
-            for chosen in reproduction.verdicts
-            if (verdict := verdicts.get(chosen.claim.id)) is not None and verdict.verdict != chosen.verdict
-        ]
-        made.add_row(other.title, f"{tally(verdicts.values())} Changed: {', '.join(changed) or 'none'}.")
+def dependence_table(reproduction: Reproduction) -> table.Table:
+    """Return what the verdicts hang on: of each claim that is not the same under all readings, a tree."""
+    made = table.Table(
+        "claim",
+        "hangs on",
+        title="what verdicts hang on",
+        caption=(
+            f"{len(reproduction.readings) + 1} readings; others than the chosen one with "
+            f"{reproduction.reading_replicates} replicates, so that more is undecidable"
+        ),
+    )
+    for verdict in reproduction.verdicts:
+        name, found = verdict.claim.id, reproduction.support[verdict.claim.id]
+        if len(found.counts) > 1:
+            digits = verdict.claim.digits
+            for index, line in enumerate(support_lines(found, digits)):
+                made.add_row("" if index else name, line)
     return made
+
+
+def support_lines(support: Support, digits: int) -> list[str]:
+    """Return what a verdict hangs on, as lines: how many readings, single answers with values, a tree."""
+    lines = [counts_text(support.counts)]
+    if support.alone:
+        alone = (
+            f"{answer} {verdict}" + ("" if value is None else f" ({value:.{digits}f})")
+            for answer, verdict, value in support.alone
+        )
+        lines.append(f"alone: {', '.join(alone)}")
+    if support.tree is not None:
+        lines += tree_lines(support.tree)
+    return lines
+
+
+def skipped_table(reproduction: Reproduction) -> table.Table:
+    """Return the readings that were not run, and why."""
+    made = table.Table("reading", "reason", title="readings skipped: their answers contradict each other")
+    for each in reproduction.skipped:
+        made.add_row(each.reading.name, each.reason)
+    return made
+
+
+def origin_text(answer: Answer) -> str:
+    """Return where an answer comes from, and when it was written down."""
+    chosen = {"before": "before results", "with": "together with results", "after": "after results"}
+    origin = f"fitted to {', '.join(answer.fits)}" if answer.fits else answer.origin
+    when = f"chosen {chosen[answer.chosen]}" if answer.chosen else ""
+    return ", ".join(part for part in (origin, when) if part)
 
 
 def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
@@ -99,27 +163,80 @@ def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
         "summary": reproduction.sentence,
         "choices": [
             {
+                "id": choice.id,
                 "question": choice.question,
-                "answer": choice.answer,
+                "source": choice.source,
                 "why": choice.why,
-                "set": list(choice.sets),
+                "answers": [_answer_json(answer) for answer in choice.answers],
             }
             for choice in paper.choices
         ],
-        "claims": [_claim_json(verdict) for verdict in reproduction.verdicts],
+        "claims": [
+            _claim_json(verdict)
+            | {"readings": _support_json(reproduction.support[verdict.claim.id], verdict.claim.digits)}
+            for verdict in reproduction.verdicts
+        ],
         "tables": [_table_json(table) for table in reproduction.tables],
         "figures": [_figure_json(figure) for figure in reproduction.figures],
-        "alternatives": [
-            {
-                "id": other.id,
-                "title": other.title,
-                "set": list(other.sets),
-                "replicates": min(reproduction.replicates, paper.alternative_replicates),
+        "readings": [
+            _reading_json(reading)
+            | {
+                "replicates": reproduction.reading_replicates,
                 "verdicts": {name: verdict.verdict for name, verdict in verdicts.items()},
                 "measured": {name: verdict.measured for name, verdict in verdicts.items()},
             }
-            for other, verdicts in reproduction.alternatives
+            for reading, verdicts in reproduction.readings
         ],
+        "skipped": [_reading_json(each.reading) | {"reason": each.reason} for each in reproduction.skipped],
+    }
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    return {
+        "id": answer.id,
+        "title": answer.title,
+        "origin": answer.origin,
+        "fits": list(answer.fits),
+        "chosen": answer.chosen,
+        "set": [
+            {"set": list(change.sets), "grids": list(change.grids), "where": dict(change.where)}
+            for change in answer.changes
+        ],
+        "metrics": dict(answer.metrics),
+    }
+
+
+def _reading_json(reading: Reading) -> dict[str, Any]:
+    return {
+        "name": reading.name,
+        "answers": {choice.id: answer.id for choice, answer in reading.instead},
+    }
+
+
+def _support_json(support: Support, digits: int) -> dict[str, Any]:
+    return {
+        "status": support.status,
+        "tried": support.tried,
+        "text": support.text,
+        "counts": dict(support.counts),
+        "alone": [
+            {"answer": answer, "verdict": verdict, "measured": value}
+            for answer, verdict, value in support.alone
+        ],
+        "tree": _branch_json(support.tree),
+        "hangs_on": support_lines(support, digits) if len(support.counts) > 1 else [],
+    }
+
+
+def _branch_json(branch: Branch | None) -> dict[str, Any] | None:
+    if branch is None:
+        return None
+    return {
+        "counts": dict(branch.counts),
+        "choice": branch.choice,
+        "answer": branch.answer,
+        "with": _branch_json(branch.with_it),
+        "without": _branch_json(branch.without),
     }
 
 

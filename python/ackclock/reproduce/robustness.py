@@ -10,20 +10,24 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Any
+from functools import cache
 
 from ackclock.bootstrap import reflected_estimate
 from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
+from ackclock.reproduce.grids import CONTROL, ENVIRONMENT, Values, members
 from ackclock.reproduce.measures import Part, measure
 from ackclock.reproduce.metrics import METRICS
-from ackclock.reproduce.paper import CONTROL, ENVIRONMENT, Values, members
 from ackclock.reproduce.paper_keys import WHICH
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import Estimate, kendall_tau_b, spearman
 
 #: Metrics that are better the higher they are; all others are better the lower.
-_HIGHER = {"goodput_fraction", "goodput_of_delivered_fraction", "test_jain_percent"}
+_HIGHER = {
+    "goodput_fraction",
+    "goodput_capped_fraction",
+    "goodput_of_delivered_fraction",
+    "test_jain_percent",
+}
 
 _CORRELATIONS: dict[str, Callable[[Sequence[float], Sequence[float]], float]] = {
     "tau-b": kendall_tau_b,
@@ -71,17 +75,17 @@ def standings_of(
     `at` says which cells; every axis beside environment and control that it leaves out is averaged over.
     Raises `ValueError` for what there is not.
     """
-    return _standings(runs, metric, tuple(sorted(at.items())), tuple(grids))
+    key = (metric, tuple(sorted(at.items())), tuple(grids))
+    if key not in runs.standings:
+        runs.standings[key] = _standings(runs, metric, at, grids)
+    return runs.standings[key]
 
 
-@lru_cache(maxsize=64)
-def _standings(
-    runs: Runs, metric: str, at: tuple[tuple[str, Any], ...], grids: tuple[str | None, ...]
-) -> dict[str, Standing]:
+def _standings(runs: Runs, metric: str, at: Values, grids: Sequence[str | None]) -> dict[str, Standing]:
     function, sign = METRICS[metric], -1.0 if metric in _HIGHER else 1.0
     harms: dict[str, dict[str, list[float]]] = {}
     for grid in grids:
-        for cell in runs.select(dict(at), grid):
+        for cell in runs.select(at, grid):
             row = harms.setdefault(cell.values[ENVIRONMENT], {})
             row[cell.values[CONTROL]] = [sign * function(run) for run in cell.runs]
     controls = list(next(iter(harms.values())))
@@ -138,19 +142,22 @@ def _lead(
     control: str | Sequence[str],
     at: Values,
     among: Sequence[str] = (),
+    every: bool = False,
     grids: Sequence[str | None] = (None,),
 ) -> list[Part]:
     """How far a control, or the best of several, is below the best of the others.
 
     Each counts with its worst over the settings at `at`. Above zero if it is the best. `among`: the others
-    that count; all by default.
+    that count; all by default. `every`: not the best of several, but each of them.
     """
     worst: dict[str, list[Figure]] = {}
     for name, figure in figures_at(runs, which, metric, at, grids):
         worst.setdefault(name, []).append(figure)
     mine = [combine(worst.pop(name), max) for name in members(control)]
     others = [combine(figures, max) for name, figures in worst.items() if not among or name in among]
-    lead = combine([combine(others, min), combine(mine, min)], lambda pair: pair[0] - pair[1])
+    lead = combine(
+        [combine(others, min), combine(mine, max if every else min)], lambda pair: pair[0] - pair[1]
+    )
     return [Part("", lead.estimate)]
 
 
@@ -202,7 +209,30 @@ def _rank_correlation(
     ]
     known = [(figure, printed) for figure, printed in rows if printed is not None]
     printed = [number for _, number in known]
-    value = combine([figure for figure, _ in known], lambda measured: correlation(measured, printed)).estimate
+    return [
+        _within_one(combine([figure for figure, _ in known], lambda measured: correlation(measured, printed)))
+    ]
+
+
+@measure("rank-agreement", statistic=_CORRELATIONS)
+def _rank_agreement(
+    runs: Runs,
+    *,
+    metric: str,
+    at: Values,
+    statistic: str = "tau-b",
+    grids: Sequence[str | None] = (None,),
+) -> list[Part]:
+    """How far the order of the controls by C is that by D: from -1 to 1."""
+    by_c = [figure for _, figure in figures_at(runs, "c_max", metric, at, grids)]
+    by_d = [figure for _, figure in figures_at(runs, "d_sum", metric, at, grids)]
+    correlation, count = _CORRELATIONS[statistic], len(by_c)
+    return [_within_one(combine(by_c + by_d, lambda both: correlation(both[:count], both[count:])))]
+
+
+def _within_one(figure: Figure) -> Part:
+    """Return a correlation as a part: its interval does not pass -1 and 1."""
+    value = figure.estimate
     if value.low is None or value.high is None:
-        return [Part("", value)]
-    return [Part("", Estimate(value.mean, max(-1.0, value.low), min(1.0, value.high), value.count))]
+        return Part("", value)
+    return Part("", Estimate(value.mean, max(-1.0, value.low), min(1.0, value.high), value.count))

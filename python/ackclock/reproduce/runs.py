@@ -5,21 +5,25 @@ from __future__ import annotations
 import io
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ackclock.declaration import Place
-from ackclock.errors import ScenarioError
-from ackclock.job import Outcome
-from ackclock.reproduce.paper import FILE, Alternative, Grid, Paper, Values, members
+from ackclock.errors import ScenarioError, StoreError
+from ackclock.job import Job, Outcome
+from ackclock.reproduce.grids import Grid, Values, matches, members
+from ackclock.reproduce.paper import FILE, Paper
+from ackclock.reproduce.readings import CHOSEN, Reading
 from ackclock.scenario import Scenario
 from ackclock.store import Store
-from ackclock.studies import Study, run_study
+from ackclock.studies import Study
 
 if TYPE_CHECKING:
     import polars
+
+    from ackclock.evaluation.standing import Standing
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,19 @@ class Cell:
 
 
 class Runs:
-    """All cells of a paper under one set of choices."""
+    """All cells of a paper under one reading."""
 
-    def __init__(self, paper: Paper, cells: dict[str, list[Cell]]) -> None:
+    def __init__(self, paper: Paper, cells: dict[str, list[Cell]], reading: Reading = CHOSEN) -> None:
         self.paper = paper
+        self.reading = reading
         self._cells = cells
+        #: What `robustness` has found of these runs.
+        self.standings: dict[Any, dict[str, Standing]] = {}
+
+    @property
+    def by_key(self) -> dict[str, Run]:
+        """All runs, by the key that the store knows them by."""
+        return {run.outcome.key: run for cells in self._cells.values() for cell in cells for run in cell.runs}
 
     def select(self, at: Values, grid: str | None = None) -> list[Cell]:
         """Return the cells whose values are those of `at`, a list standing for any of its members.
@@ -86,110 +98,124 @@ class Runs:
 
 @dataclass(frozen=True)
 class Batch:
-    """One set of choices: how it changes the scenarios, and how many replicates."""
+    """A reading of a paper: how it is run."""
 
-    sets: Sequence[str]
+    reading: Reading
+    #: Of each cell, where its grid asks for no more.
     replicates: int
-    #: What is chosen instead of one of them.
-    instead: Alternative | None = None
+    #: Changes of all scenarios, after those of the answers.
+    sets: Sequence[str] = ()
     extended: bool = False
-
-    def cells(self, grid: Grid) -> Iterator[tuple[Values, Scenario]]:
-        """Give the values and the scenario of each cell of a grid that is run. Raises `ScenarioError`."""
-        if grid.extended and not self.extended:
-            return
-        if self.instead is None:
-            yield from scenarios_of(grid, self.sets)
-            return
-        at = self.instead.at.get(grid.name) if self.instead.at else {}
-        if at is not None:
-            yield from scenarios_of(grid, self.sets, at, instead=self.instead)
+    #: The cells that are run, by grid; None for all that the reading has.
+    only: Sequence[tuple[str, Values]] | None = None
 
 
-#: A cell of a grid that is to be run: its values, its scenario, its replicates.
-Planned = tuple[Grid, Values, Scenario, Study]
+@dataclass(frozen=True)
+class Planned:
+    """A cell of a grid that is to be run: its values, its scenario, its replicates."""
+
+    grid: Grid
+    values: Values
+    scenario: Scenario
+    study: Study
 
 
-def run_batches(
-    paper: Paper,
-    batches: Sequence[Batch],
-    store: Store,
-    *,
-    seed: int,
-    workers: int | None,
-    progress: Callable[[int, int], None],
-) -> list[Runs]:
-    """Run all batches as one study, and return their runs, in their order; the first is of the answers.
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is run of a reading."""
 
-    Raises `InputError` for another answer that changes no scenario.
-    """
-    planned = [_plan(paper, batch, seed) for batch in batches]
-    _require_change(paper, batches, planned)
-    everything = Study(tuple(job for batch in planned for *_, study in batch for job in study.jobs))
-    outcomes = iter(run_study(everything, store, workers=workers, progress=progress))
-    results = []
-    for batch in planned:
-        cells: dict[str, list[Cell]] = {grid.name: [] for grid in paper.grids}
-        for grid, values, scenario, study in batch:
-            warmup_s = float(scenario.describe()["warmup_s"])
-            runs = tuple(Run(next(outcomes), warmup_s) for _ in study.jobs)
-            cells[grid.name].append(Cell(values, not scenario.is_random, runs))
-        results.append(Runs(paper, cells))
-    return results
+    reading: Reading
+    cells: tuple[Planned, ...]
+
+    @property
+    def jobs(self) -> Iterator[Job]:
+        """The runs."""
+        return (job for cell in self.cells for job in cell.study.jobs)
 
 
-def _require_change(paper: Paper, batches: Sequence[Batch], planned: Sequence[Sequence[Planned]]) -> None:
-    chosen = {scenario.hash for _, _, scenario, _ in planned[0]}
-    for batch, cells in zip(batches, planned, strict=True):
-        if batch.instead is not None and chosen.issuperset(scenario.hash for _, _, scenario, _ in cells):
-            place = Place(str(paper.folder / FILE), f"alternatives[{batch.instead.id}]")
-            place.at("set").fail("changes no scenario, so its verdicts would be those of the answer")
-
-
-def _plan(paper: Paper, batch: Batch, seed: int) -> list[Planned]:
-    try:
-        return [
-            (
+def plan(paper: Paper, batch: Batch, seed: int) -> Plan:
+    """Return what a reading runs. Raises `ScenarioError` and `ContradictionError`."""
+    return Plan(
+        batch.reading,
+        tuple(
+            Planned(
                 grid,
                 values,
                 scenario,
-                Study.of(scenario, seed=seed, replicates=batch.replicates, samples=grid.samples),
+                Study.of(
+                    scenario,
+                    seed=seed,
+                    replicates=max(batch.replicates, grid.replicates),
+                    samples=grid.samples,
+                ),
             )
             for grid in paper.grids
-            for values, scenario in batch.cells(grid)
-        ]
-    except ScenarioError as error:
-        raise ScenarioError(f"{paper.folder / 'paper.toml'}: {error}") from None
+            if batch.extended or not grid.extended
+            for values, scenario in scenarios_of(paper, grid, batch.reading, batch.sets, batch.only)
+        ),
+    )
+
+
+def require_change(paper: Paper, chosen: Plan, other: Plan) -> None:
+    """Raise `InputError` for another answer with changes that change no scenario."""
+    (_, answer), *more = other.reading.instead
+    hashes = {cell.scenario.hash for cell in chosen.cells}
+    if not more and answer.changes and hashes.issuperset(cell.scenario.hash for cell in other.cells):
+        place = Place(str(paper.folder / FILE), f"alternatives[{answer.id}]")
+        place.at("set").fail("changes no scenario, so its verdicts would be those of the answer")
+
+
+def runs_of(paper: Paper, planned: Plan, store: Store, known: Mapping[str, Run]) -> Runs:
+    """Return the runs of a reading from the store that holds them; `known` are at hand, by key."""
+    cells: dict[str, list[Cell]] = {grid.name: [] for grid in paper.grids}
+    for cell in planned.cells:
+        warmup_s = cell.scenario.describe()["warmup_s"]
+        runs = tuple(
+            known.get(job.key) or Run(stored(store, job), float(warmup_s)) for job in cell.study.jobs
+        )
+        cells[cell.grid.name].append(Cell(cell.values, not cell.scenario.is_random, runs))
+    return Runs(paper, cells, planned.reading)
+
+
+def stored(store: Store, job: Job) -> Outcome:
+    """Return the outcome of a run that was just made. Raises `StoreError` where it is gone."""
+    outcome = store.get(job)
+    if outcome is None:
+        raise StoreError(f"{store.folder}: a run that was just stored is gone; run the command again")
+    return outcome
 
 
 def scenarios_of(
-    grid: Grid, sets: Sequence[str], at: Values | None = None, instead: Alternative | None = None
+    paper: Paper,
+    grid: Grid,
+    reading: Reading,
+    sets: Sequence[str] = (),
+    only: Sequence[tuple[str, Values]] | None = None,
 ) -> Iterator[tuple[Values, Scenario]]:
-    """Give the values and the scenario of each cell, of those `at` some values.
+    """Give the values and the scenario of each cell of a grid that a reading runs, and that is in `only`.
 
-    `instead`: changes the scenarios, too, of the cells that it is about. Raises `ScenarioError` with grid and
-    cell.
+    The chosen answers come before the changes of the axes, other answers behind them.
+    Raises `ScenarioError` with grid and cell, and `ContradictionError`.
     """
+    selections = reading.cells(grid)
     names = [axis.name for axis in grid.axes]
     for chosen in itertools.product(*(zip(axis.values, axis.sets, strict=True) for axis in grid.axes)):
         values = dict(zip(names, (value for value, _ in chosen), strict=True))
-        if not matches(values, at or {}):
+        if not any(matches(values, at) for at in selections):
             continue
+        if only is not None and not any(name == grid.name and matches(values, at) for name, at in only):
+            continue
+        path, environment = grid.base(values)
+        answers = [text for choice in paper.choices for text in choice.answer.sets_of(grid, values)]
         along = [text for _, texts in chosen for text in texts]
-        other = instead.sets if instead is not None and matches(values, instead.where) else ()
-        path, first = grid.base(values)
         try:
-            scenario = Scenario.from_file(path, [*first, *sets, *other, *along])
+            scenario = Scenario.from_file(
+                path, [*environment, *answers, *sets, *along, *reading.sets_of(grid, values)]
+            )
         except ScenarioError as error:
-            raise ScenarioError(
-                f"grid {grid.name} at {', '.join(map(str, values.values()))}: {error}"
-            ) from None
+            cell = f"grid {grid.name} at {', '.join(map(str, values.values()))}"
+            raise ScenarioError(f"{paper.folder / FILE}: {cell}: {error}") from None
         yield values, scenario
-
-
-def matches(values: Values, at: Values) -> bool:
-    """Whether a cell has the values that a selection asks for."""
-    return all(values[name] in members(wanted) for name, wanted in at.items())
 
 
 def _frame(content: bytes | None) -> polars.DataFrame:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from ackclock.declaration import Place, require_once
 from ackclock.reproduce.figures import SERIES
+from ackclock.reproduce.grids import CONTROL, ENVIRONMENT, Grid, Values, members, require_at
 from ackclock.reproduce.measures import require_column, require_metric
 from ackclock.reproduce.models import table as model_table
-from ackclock.reproduce.paper import CONTROL, ENVIRONMENT, FILE, Grid, Paper, Values, members, require_at
+from ackclock.reproduce.paper import FILE, Paper
 
 
 def require_shown(paper: Paper) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock.errors import InputError
+from ackclock.reproduce.grids import CONTROL, Grid, Values
 from ackclock.reproduce.measures import Part, replicate_values
-from ackclock.reproduce.paper import CONTROL, Grid, Values
 from ackclock.reproduce.robustness import figures_at
 from ackclock.reproduce.runs import Runs
 from ackclock.stats import estimate

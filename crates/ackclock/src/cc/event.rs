@@ -135,6 +135,9 @@ pub enum Restart {
     SlowStart,
     /// So, too, but for a window of data that was cut for already: ssthresh stays (RFC 3168 §6.1.2).
     SlowStartAgain,
+    /// At one segment, and ssthresh at one segment, too: congestion avoidance from there. Asked for by an option alone,
+    /// which overrides RFC 5681's lower bound of two segments (a repeated timeout in jasem-efficiency-fairness).
+    OneSegment,
 }
 
 /// Loss recovery begins, ends or is undone.

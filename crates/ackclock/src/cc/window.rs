@@ -73,6 +73,10 @@ impl Window {
             self.cwnd = LOSS_WINDOW;
             return;
         }
+        if congestion.restart == Restart::OneSegment {
+            (self.cwnd, self.ssthresh) = (LOSS_WINDOW, LOSS_WINDOW);
+            return;
+        }
         let window = match self.context.cut_window {
             CutWindow::Exact => self.cwnd,
             CutWindow::Capped { max_window } => self.cwnd.min(max_window),
@@ -89,7 +93,7 @@ impl Window {
         let left = self.leave(remaining, congestion.kind);
         self.cwnd = match congestion.restart {
             Restart::Reduced => left,
-            Restart::SlowStart | Restart::SlowStartAgain => LOSS_WINDOW,
+            Restart::SlowStart | Restart::SlowStartAgain | Restart::OneSegment => LOSS_WINDOW,
         };
     }
 

@@ -49,6 +49,9 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
+        if !ack.path.latest_rtt.is_zero() {
+            self.rule.on_rtt(ack.path.latest_rtt);
+        }
         self.rule.on_ack(ack.ece, ack.round_ended);
         let grows = match self.rule.marks() {
             Marks::Cut => Window::grows_by(ack),
@@ -83,6 +86,8 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         });
         let left = self.window.cwnd();
         match by_rule {
+            // Where slow start ends is told then.
+            None if self.window.in_slow_start() => {}
             None => rule.restart(left),
             Some(by_rule) if by_rule < left => rule.floored(left),
             Some(_) => {}
@@ -124,7 +129,8 @@ mod tests {
     use crate::rule::aild::Aild;
     use crate::rule::fast_convergence::AimdFc;
     use crate::rule::mr_aimd::{MrAimd, MrAimdRule};
-    use crate::rule::new_aimd::NewAimd;
+    use crate::rule::new_aimd::{Base, NewAimd};
+    use crate::units::Duration;
 
     fn lose<R: Rule + std::fmt::Debug>(controller: &mut Windowed<R>) -> f64 {
         let (kind, restart) = (CongestionKind::Loss, Restart::Reduced);
@@ -140,6 +146,39 @@ mod tests {
         assert_eq!(lose(&mut controller), 20.0);
         // The base is 20 from here on, and half of it goes.
         assert_eq!(lose(&mut controller), 10.0);
+    }
+
+    #[test]
+    fn a_base_is_kept_over_timeouts_or_made_anew() {
+        // Slow start ends with a loss at 40, which leaves 20 of the base. A timeout at 24 leads to slow start up to 12.
+        let left_by_the_next_loss = |base| {
+            let mut controller = Windowed::new(NewAimd { base, ..NewAimd::default() }.rule(), CcContext::new(40.0));
+            assert_eq!(lose(&mut controller), 20.0);
+            controller.window.avoid(24.0);
+            let (now, kind, path) = (Instant::ZERO, CongestionKind::Timeout, PathView::default());
+            let restart = Restart::SlowStart;
+            controller.on_congestion(&Congestion { now, kind, restart, flight_size: 0, path });
+            (0..11).for_each(|_| controller.on_ack(&Ack::of(1.0)));
+            assert_eq!(controller.cwnd(), 12.0);
+            controller.window.avoid(32.0);
+            lose(&mut controller)
+        };
+        // 12/2 goes; 20/2; 12/2, as no recovery came between.
+        assert_eq!(left_by_the_next_loss(Base::SlowStart), 26.0);
+        assert_eq!(left_by_the_next_loss(Base::FirstSlowStart), 22.0);
+        assert_eq!(left_by_the_next_loss(Base::Recovery), 26.0);
+    }
+
+    #[test]
+    fn a_timeout_does_not_end_the_first_slow_start() {
+        let parameters = NewAimd { base: Base::FirstSlowStart, ..NewAimd::default() };
+        let mut controller = Windowed::new(parameters.rule(), CcContext::new(16.0));
+        let (now, kind, path) = (Instant::ZERO, CongestionKind::Timeout, PathView::default());
+        let restart = Restart::SlowStart;
+        controller.on_congestion(&Congestion { now, kind, restart, flight_size: 0, path });
+        (0..7).for_each(|_| controller.on_ack(&Ack::of(1.0)));
+        // The base is the 8 at which slow start ended, and not the segment that the timeout left.
+        assert_eq!((controller.cwnd(), lose(&mut controller)), (8.0, 4.0));
     }
 
     #[test]
@@ -187,6 +226,18 @@ mod tests {
         assert_eq!((controller.cwnd(), told(&controller)), (4.625, vec![0.625, 0.25]));
         signal(&mut controller, CongestionKind::Timeout);
         assert_eq!(told(&controller), [0.625, 0.5]);
+    }
+
+    #[test]
+    fn a_rule_hears_of_round_trip_times_once_there_is_one() {
+        let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(8.0) };
+        let mut controller = Windowed::new(MrAimd { rtt_scaled: true, ..MrAimd::default() }.rule(), context);
+        controller.on_ack(&Ack::of(8.0));
+        // 1 + 0.5; then half as much at 50 ms.
+        assert_eq!(controller.cwnd(), 9.5);
+        let path = PathView { latest_rtt: Duration::from_millis(50), ..PathView::default() };
+        controller.on_ack(&Ack { path, ..Ack::of(9.5) });
+        assert_eq!(controller.cwnd(), 11.25);
     }
 
     #[test]

@@ -207,9 +207,12 @@ impl Script {
             85..89 => {
                 let kind = draw.pick(&[CongestionKind::Loss, CongestionKind::Ecn, CongestionKind::Timeout]);
                 let restarts = kind == CongestionKind::Timeout || kind == CongestionKind::Loss && draw.chance(20);
-                let restart = match restarts {
-                    true => draw.pick(&[Restart::SlowStart, Restart::SlowStartAgain]),
-                    false => Restart::Reduced,
+                let restart = match (restarts, kind) {
+                    (false, _) => Restart::Reduced,
+                    (true, CongestionKind::Timeout) => {
+                        draw.pick(&[Restart::SlowStart, Restart::SlowStartAgain, Restart::OneSegment])
+                    }
+                    (true, _) => draw.pick(&[Restart::SlowStart, Restart::SlowStartAgain]),
                 };
                 self.in_recovery = !restarts;
                 Event::Congestion(Congestion { now, kind, restart, flight_size: path.in_flight, path })

@@ -194,7 +194,7 @@ impl Course {
         for pair in self.arrived.windows(2) {
             let [(before, _), (at, item)] = pair else { continue };
             // Some impairments bunch arrivals up.
-            let is_even = wire.jitter.is_zero() && !wire.reorders() && wire.duplication == 0.0;
+            let is_even = wire.keeps_gaps();
             let apart = if is_even { transmission(rate, item) } else { Duration::ZERO };
             ensure!(*at >= *before + apart, "item {} arrives at {at}, too close behind {before}", item.number);
         }
@@ -203,7 +203,7 @@ impl Course {
 
     /// From the time at which an item came the capacity is enough for all that came since and has arrived.
     fn check_capacity(&self, varies: &Variation, delay: Duration, wire: &WirePlan) -> Result<(), String> {
-        let is_even = wire.jitter.is_zero() && !wire.reorders() && wire.duplication == 0.0;
+        let is_even = wire.keeps_gaps();
         for (came, first) in self.enqueued.iter().filter(|(_, item)| is_even && item.number.is_multiple_of(10)) {
             let mut variation = varies.clone();
             let (mut bits, mut possible, mut since) = (0.0, 0.0, *came);

@@ -2,9 +2,12 @@
 
 use super::{Draw, traffic};
 use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
+use crate::link::{DelayCourse, Outages};
+use crate::meter::Profile;
 use crate::qdisc::{DrrParameters, Gaps, Limit, Outside, RedMode, RedParameters, RioParameters};
 use crate::sim::{
-    ChannelState, FlowPlan, LinkPlan, LossPlan, Plan, QueuePlan, ReorderingPlan, Sampling, Script, WirePlan,
+    ChannelState, FlowPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, QueuePlan, ReorderingPlan, Sampling,
+    Script, WirePlan,
 };
 use crate::tcp::{EcnMode, LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
@@ -12,7 +15,7 @@ use crate::variation::{Law, Lte, OnOff, Schedule, VariationPlan, Walk, Wifi};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
 /// `cc`: the case with this number, the same in every run. Half of the cases have arrivals of transfers and datagrams beside
-/// the flows.
+/// the flows, and a third of them a meter.
 pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
     let mut plan = plan(&mut Draw::new("network", case), cc);
     if case % 2 == 1 {
@@ -20,7 +23,36 @@ pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
         traffic::add_arrivals(&mut draw, &mut plan, cc);
         traffic::add_datagrams(&mut draw, &mut plan);
     }
+    if case.is_multiple_of(3) {
+        add_meter(&mut Draw::new("meter", case), &mut plan);
+    }
     plan
+}
+
+/// A meter in front of the bottleneck, past which most of what crosses it goes.
+fn add_meter(draw: &mut Draw, plan: &mut Plan) {
+    let most = plan.links[plan.bottleneck].rate.map_or(1e6, |rate| rate.as_bps() as f64);
+    let rate = |share: f64| Rate::from_bps((most * share) as u64).expect("invariant: links have a rate above 10 bit/s");
+    let share = draw.scale(0.02, 1.0);
+    let (committed_rate, committed_burst) = (rate(share), draw.scale(1.0, 50_000.0) as u64);
+    let second = draw.scale(1.0, 50_000.0) as u64;
+    let profile = if draw.chance(50) {
+        Profile::SingleRate { committed_rate, committed_burst, excess_burst: second }
+    } else {
+        Profile::TwoRates { committed_rate, committed_burst, peak_rate: rate(2.0 * share), peak_burst: second }
+    };
+    plan.meters.push(MeterPlan {
+        name: "meter".to_owned(),
+        link: plan.bottleneck,
+        profile,
+        scope: draw.pick(&[MeterScope::Aggregate, MeterScope::Flow]),
+        is_aware: draw.chance(50),
+        drops_red: draw.chance(50),
+    });
+    let mut meter = || draw.chance(70).then_some(0);
+    plan.flows.iter_mut().for_each(|flow| flow.meter = meter());
+    plan.arrivals.iter_mut().flat_map(|group| &mut group.slots).for_each(|slot| slot.meter = meter());
+    plan.datagrams.iter_mut().for_each(|datagrams| datagrams.meter = meter());
 }
 
 pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
@@ -35,6 +67,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         delay,
         queue,
         wire,
+        channel: None,
         private: false,
     };
     let mut links = vec![
@@ -65,6 +98,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             transport: transport(draw).into(),
             traffic: traffic::of_flow(draw),
             in_profile: index == 1,
+            meter: None,
             start: Instant::ZERO + draw.time(Duration::from_secs(2)),
             stop: draw.chance(15).then(|| Instant::ZERO + Duration::from_secs(2) + draw.time(Duration::from_secs(4))),
             base_rtt: (delay + side) * 2,
@@ -76,9 +110,11 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         duration,
         warmup: draw.time(duration / 2),
         links,
+        channels: Vec::new(),
         flows,
         arrivals: Vec::new(),
         datagrams: Vec::new(),
+        meters: Vec::new(),
         bottleneck: 0,
         sampling: Sampling { interval: Some(duration / 500), max_flows: 64, packets: false },
     }
@@ -127,6 +163,12 @@ fn limit(draw: &mut Draw) -> Limit {
 pub(super) fn wire(draw: &mut Draw) -> WirePlan {
     let reordering = ReorderingPlan { probability: draw.scale(1e-3, 1.0), delay: draw.time(Duration::from_millis(30)) };
     WirePlan {
+        course: draw.chance(15).then(|| course(draw)),
+        outages: draw.chance(10).then(|| Outages {
+            begins: vec![draw.time(Duration::from_millis(500)), Duration::from_secs(1)],
+            length: Duration::from_millis(draw.whole(1, 200)),
+            repeat: draw.chance(50).then_some(Duration::from_secs(2)),
+        }),
         jitter: jitter(draw),
         jitter_reorders: draw.chance(50),
         reordering: draw.chance(15).then_some(reordering),
@@ -134,6 +176,17 @@ pub(super) fn wire(draw: &mut Draw) -> WirePlan {
         duplication: if draw.chance(15) { draw.scale(1e-3, 1.0) } else { 0.0 },
         corruption: if draw.chance(15) { draw.scale(1e-4, 0.3) } else { 0.0 },
     }
+}
+
+/// A delay that changes, in steps or evenly.
+fn course(draw: &mut Draw) -> DelayCourse {
+    let mut at = Duration::ZERO;
+    let mut points = Vec::new();
+    for _ in 0..draw.whole(1, 5) {
+        points.push((at, draw.time(Duration::from_millis(60))));
+        at += Duration::from_nanos(1) + draw.time(Duration::from_millis(700));
+    }
+    DelayCourse { points, is_linear: draw.chance(50), repeat: draw.chance(50).then_some(at) }
 }
 
 fn drop_tail(packets: u32) -> QueuePlan {

@@ -2,20 +2,23 @@
 
 use super::Violation;
 use crate::cc::Cc;
+use crate::meter::Profile;
 use crate::qdisc::Limit;
-use crate::sim::{self, FlowPlan, Plan, RunResult};
+use crate::sim::{self, FlowPlan, MeterScope, Plan, RunResult, Traffic};
 use crate::tcp::EcnMode;
+use crate::units::Duration;
 use std::sync::atomic::AtomicBool;
 
 /// Runs a plan with algorithms of the caller's own, and checks that the result keeps what every run must:
 ///
-/// * sent + duplicated = delivered + corrupted + dropped + lost + in flight, in packets and in bytes, data and acknowledgements;
+/// * sent + duplicated = delivered + corrupted + policed + dropped + lost + in flight, in packets and in bytes, data and acknowledgements;
 /// * no link sends more than its capacity allows, no queue holds more than its limit;
 /// * nobody measures an RTT below the propagation of the path;
 /// * windows are finite and at least one segment; no more is in flight than the receiver's window allows;
 /// * in flight at the beginning of the window + sent + copies = arrived + lost + discarded as corrupt + in flight at its
 ///   end, in data packets of each flow;
 /// * only ECN-capable flows are marked;
+/// * meters let no more be green than what is committed, and drop red packets or none;
 /// * no more is delivered than was sent, and nothing is acknowledged before it could be;
 /// * no datagram is faster than its path, no transfer faster than a round trip of it, none starts twice or ends unstarted.
 ///
@@ -31,6 +34,7 @@ pub fn check_run(name: &str, plan: &Plan, build_cc: &mut dyn FnMut(&FlowPlan) ->
 /// Checks the result of a plan.
 pub(super) fn check_result(plan: &Plan, result: &RunResult) -> Result<(), String> {
     check_totals(result)?;
+    check_meters(plan, result)?;
     check_links(plan, result)?;
     check_flows(plan, result)?;
     check_transfers(plan, result)?;
@@ -41,12 +45,35 @@ pub(super) fn check_result(plan: &Plan, result: &RunResult) -> Result<(), String
 fn check_totals(result: &RunResult) -> Result<(), String> {
     let totals = &result.totals;
     let mut sum = totals.delivered;
-    for part in [totals.corrupted, totals.dropped, totals.lost, totals.in_flight] {
+    for part in [totals.corrupted, totals.policed, totals.dropped, totals.lost, totals.in_flight] {
         sum += part;
     }
     let mut known = totals.sent;
     known += totals.duplicated;
-    ensure!(sum == known, "sent + duplicated is not delivered + corrupted + dropped + lost + in flight: {totals:?}");
+    ensure!(
+        sum == known,
+        "sent + duplicated is not delivered + corrupted + policed + dropped + lost + in flight: {totals:?}"
+    );
+    Ok(())
+}
+
+fn check_meters(plan: &Plan, result: &RunResult) -> Result<(), String> {
+    let secs = (plan.duration - plan.warmup).as_secs_f64();
+    for (row, known) in result.meters.iter().zip(&plan.meters) {
+        let (name, colours) = (&row.name, &row.colours);
+        let policed = if known.drops_red { colours.red } else { 0 };
+        ensure!(colours.policed == policed, "{name}: {colours:?}, of which {policed} should be dropped");
+        let (Profile::SingleRate { committed_rate, committed_burst, .. }
+        | Profile::TwoRates { committed_rate, committed_burst, .. }) = known.profile;
+        if known.scope == MeterScope::Aggregate {
+            let most = committed_rate.as_bps() as f64 + 8.0 * committed_burst as f64 / secs;
+            ensure!(row.green_bps <= most * (1.0 + 1e-12), "{name}: {} green of {most}", row.green_bps);
+        }
+    }
+    for flow in &result.flows {
+        let policed = flow.colours.as_ref().map_or(0, |colours| colours.policed);
+        ensure!(policed + flow.access_drops <= flow.lost, "{}: {policed} policed, {} lost", flow.name, flow.lost);
+    }
     Ok(())
 }
 
@@ -115,13 +142,24 @@ fn check_transfers(plan: &Plan, result: &RunResult) -> Result<(), String> {
     for row in &result.transfers {
         let name = &row.group;
         let mut flows = plan.tcp_flows().filter(|flow| *flow.group == **name).peekable();
-        let Some(_) = flows.peek() else { return Err(format!("no group of the plan is called {name}")) };
-        let base_rtt = flows.map(|flow| flow.base_rtt).min().unwrap_or_default().as_secs_f64();
+        let Some(first) = flows.peek() else { return Err(format!("no group of the plan is called {name}")) };
+        // A keystroke goes one way, and many may be under way at the end of the warm-up.
+        let is_interactive = matches!(first.traffic, Traffic::Interactive(_));
+        let soonest = |flow: &FlowPlan| match is_interactive {
+            true => flow.forward.iter().fold(Duration::ZERO, |sum, link| sum + plan.links[*link].delay),
+            false => flow.base_rtt,
+        };
+        let base_rtt = flows.map(soonest).min().unwrap_or_default().as_secs_f64();
         let times = &row.times;
         // What was under way at the end of the warm-up: at most one transfer of each flow.
         let known = row.started + row.flows as u64;
         let ended = times.completed + row.unfinished;
-        ensure!(ended <= known, "{name}: {ended} ended or did not, {} started in {} flows", row.started, row.flows);
+        ensure!(
+            is_interactive || ended <= known,
+            "{name}: {ended} ended or did not, {} started in {} flows",
+            row.started,
+            row.flows
+        );
         let figures = [times.fct_p50_s, times.fct_p95_s, times.fct_p99_s, times.fct_max_s];
         ensure!(figures.iter().all(|figure| figure.is_some() == (times.completed > 0)), "{name}: {times:?}");
         ensure!(figures.is_sorted(), "{name}: percentiles do not ascend: {times:?}");
@@ -158,7 +196,9 @@ fn check_samples(plan: &Plan, result: &RunResult) -> Result<(), String> {
         ensure!(srtt == 0 || srtt >= flow.base_rtt.as_nanos(), "{at}: smoothed RTT {srtt} ns below the base");
         // A segment that may be lost counts twice once it is retransmitted (RFC 6675's pipe).
         let in_flight = samples.in_flight_segments[row];
-        let most = flow.transport.max_window.map(|window| 2 * window);
+        // The receiver's window is in bytes, and keystrokes are small segments.
+        let is_full = !matches!(flow.traffic, Traffic::Interactive(_));
+        let most = flow.transport.max_window.filter(|_| is_full).map(|window| 2 * window);
         ensure!(most.is_none_or(|most| in_flight <= most), "{at}: {in_flight} in flight beyond the receiver's window");
         let (sent, delivered) = (samples.sent_bytes[row], samples.delivered_bytes[row]);
         ensure!(delivered <= sent, "{at}: {delivered} bytes delivered, {sent} sent");
@@ -193,7 +233,9 @@ mod tests {
     fn a_result_that_cannot_be_is_found() {
         let plan = random_plan(&CcSpec::by_name("aimd").unwrap(), 3);
         let result = check_run("aimd", &plan, &mut |flow| flow.cc.build(*flow.cc_context)).unwrap();
-        let spoiled: [fn(&mut RunResult); 15] = [
+        let spoiled: [fn(&mut RunResult); 17] = [
+            |result| result.totals.policed.bytes += 1,
+            |result| result.meters[0].colours.policed += 1,
             |result| result.totals.duplicated.packets += 1,
             |result| result.totals.corrupted.bytes += 1,
             |result| result.totals.delivered.packets += 1,
@@ -203,7 +245,7 @@ mod tests {
             |result| result.links[0].forwarded += 1_000_000,
             |result| result.flows[0].rtt_mean_s = Some(result.flows[0].base_rtt_s - 1e-9),
             |result| result.flows.iter_mut().for_each(|flow| flow.marks += u64::from(flow.ecn == "off")),
-            |result| result.transfers[0].unfinished += 1_000,
+            |result| result.transfers.iter_mut().for_each(|row| row.unfinished += 1_000),
             |result| result.transfers[0].times.fct_p99_s = Some(1e9),
             |result| result.datagrams[0].delay_mean_s = Some(1e-9),
             |result| result.samples.flows.cwnd_segments[7] = f64::INFINITY,

@@ -4,14 +4,18 @@ use super::Draw;
 use super::network::{context, transport, variation};
 use crate::cc::CcSpec;
 use crate::sim::{
-    ArrivalsPlan, Crowd, DatagramPlan, Distribution, Emission, FlowPlan, Law, OnOffPlan, Plan, SourcePlan, Spacing,
-    Traffic, WebPlan,
+    ArrivalsPlan, Crowd, DatagramPlan, Distribution, Emission, FlowPlan, InteractivePlan, Law, OnOffPlan, Plan,
+    SourcePlan, Spacing, Traffic, WebPlan,
 };
 use crate::units::{Duration, Instant, Rate};
 
 /// What a flow that is there all the time writes.
 pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
-    match draw.whole(0, 6) {
+    match draw.whole(0, 7) {
+        7 => Traffic::Interactive(Box::new(InteractivePlan {
+            every: Distribution { mean: draw.scale(1e6, 1e9), law: Law::Pareto { shape: 1.5 } },
+            size: Distribution { mean: draw.scale(1.0, 3000.0), law: Law::Exponential },
+        })),
         6 => Traffic::Web(Box::new(WebPlan {
             think: Distribution { mean: draw.scale(1e7, 1e9), law: Law::Exponential },
             request: 300,
@@ -88,6 +92,7 @@ pub(super) fn add_datagrams(draw: &mut Draw, plan: &mut Plan) {
         };
         plan.datagrams.push(DatagramPlan {
             in_profile: false,
+            meter: None,
             group: name.clone(),
             packet: draw.whole(100, 1500) as u32,
             emission,

@@ -7,12 +7,18 @@
 //!
 //! At one and the same time, a transmission that becomes due leaves the queue before an arrival enters it.
 
+mod channel;
+mod course;
+mod dcf;
 mod loss;
 mod script;
 mod sink;
 mod waits;
 mod wire;
 
+pub use channel::{Channel, Sinks, StationConfig};
+pub use course::{DelayCourse, Outages};
+pub use dcf::{AfterFailure, Countdown, Dcf};
 pub use loss::{BitErrors, ChannelState, GilbertElliott, Loss};
 pub use script::{Script, Scripted};
 pub use sink::Sink;
@@ -134,6 +140,10 @@ pub struct LinkCounters {
     pub corruptions: u64,
     /// Packets that overtook another one.
     pub reordered: u64,
+    /// Transmissions on a channel, those that failed among them; each may carry several packets.
+    pub attempts: u64,
+    /// Those that collided, or came with wrong bits.
+    pub failed_attempts: u64,
     /// Sum of the waiting times of forwarded packets, transmission excluded.
     pub wait_ns: u64,
 }
@@ -372,19 +382,30 @@ impl<T: Carried> Link<T> {
 
     #[inline(always)]
     fn transmit(&mut self, start: Instant, wait: Duration, item: T, sink: &mut impl Sink<T>) {
-        let bytes = item.wire_len();
+        self.begin(start, wait, &item, sink);
+        let left = self.transmitter.send(start, item.wire_len());
+        self.send_off(start, left, item, sink);
+    }
+
+    /// Counts a packet of which transmission begins.
+    #[inline(always)]
+    fn begin(&mut self, start: Instant, wait: Duration, item: &T, sink: &mut impl Sink<T>) {
         self.passed.packets += 1;
-        self.passed.bytes += u64::from(bytes);
+        self.passed.bytes += u64::from(item.wire_len());
         self.passed.wait_ns += wait.as_nanos();
         if let Some(waits) = &mut self.waits {
             waits.record(wait);
-            sink.transmitted(start, &item);
+            sink.transmitted(start, item);
         }
-        let at = self.transmitter.send(start, bytes) + self.delay;
+    }
+
+    /// A packet has left the transmitter at `left`, and comes to the far end if nothing goes wrong.
+    #[inline(always)]
+    fn send_off(&mut self, start: Instant, left: Instant, item: T, sink: &mut impl Sink<T>) {
         match &mut self.wire {
-            None => self.pipe.push_back((at, item)),
+            None => self.pipe.push_back((left + self.delay, item)),
             Some(wire) => {
-                let passage = wire.pass(at, bytes);
+                let passage = wire.pass(left, self.delay, item.wire_len());
                 self.pass(start, passage, item, sink);
             }
         }

@@ -36,7 +36,7 @@ impl Carried for Frame {
 const CORRUPTED: u32 = 1000;
 
 fn losing(loss: Loss) -> Wire {
-    Wire { jitter: None, reordering: None, loss, duplication: None, corruption: None }
+    Wire { course: None, outages: None, jitter: None, reordering: None, loss, duplication: None, corruption: None }
 }
 
 fn always() -> Chance {

@@ -3,6 +3,7 @@
 //! Each of them draws from a stream of its own, once for every packet that was sent, whatever the others decide:
 //! to add one, or to change it, shifts nobody else's luck.
 
+use super::course::{DelayCourse, Outages};
 use super::loss::{Fate, Loss};
 use crate::luck::Stream;
 use crate::units::{Duration, Instant};
@@ -10,6 +11,10 @@ use crate::units::{Duration, Instant};
 /// An impaired wire.
 #[derive(Clone, Debug)]
 pub struct Wire {
+    /// What is added to the delay of the link over time.
+    pub course: Option<DelayCourse>,
+    /// Times in which nothing comes through.
+    pub outages: Option<Outages>,
     /// Extra delay of every packet.
     pub jitter: Option<Jitter>,
     /// Extra delay of some packets, which others overtake.
@@ -83,8 +88,10 @@ pub(super) struct Passage {
 impl Wire {
     /// Whether anything can happen to a packet.
     pub fn does_anything(&self) -> bool {
-        let Wire { jitter, reordering, loss, duplication, corruption } = self;
-        jitter.is_some()
+        let Wire { course, outages, jitter, reordering, loss, duplication, corruption } = self;
+        course.is_some()
+            || outages.is_some()
+            || jitter.is_some()
             || reordering.is_some()
             || !matches!(loss, Loss::None)
             || duplication.is_some()
@@ -95,11 +102,14 @@ impl Wire {
     pub(super) fn reorders(&self) -> bool {
         self.reordering.is_some()
             || self.loss.reorders()
+            || self.course.as_ref().is_some_and(DelayCourse::reorders)
             || self.jitter.as_ref().is_some_and(|jitter| jitter.last.is_none())
     }
 
-    /// A packet of so many bytes would come to the far end at `at`.
-    pub(super) fn pass(&mut self, at: Instant, bytes: u32) -> Passage {
+    /// A packet of so many bytes has left the transmitter of a link of this delay.
+    pub(super) fn pass(&mut self, entered: Instant, delay: Duration, bytes: u32) -> Passage {
+        let is_out = self.outages.as_ref().is_some_and(|outages| outages.loses(entered));
+        let at = entered + delay + self.course.as_ref().map_or(Duration::ZERO, |course| course.extra(entered));
         let mut at = match &mut self.jitter {
             Some(jitter) => jitter.delay(at),
             None => at,
@@ -117,6 +127,7 @@ impl Wire {
             }
         };
         let happens = |chance: &mut Option<Chance>| chance.as_mut().is_some_and(Chance::happens);
+        let lost = lost || is_out;
         Passage { at, lost, marked, doubled: happens(&mut self.duplication), corrupted: happens(&mut self.corruption) }
     }
 }
@@ -139,7 +150,15 @@ mod tests {
     }
 
     fn silent() -> Wire {
-        Wire { jitter: None, reordering: None, loss: Loss::None, duplication: None, corruption: None }
+        Wire {
+            course: None,
+            outages: None,
+            jitter: None,
+            reordering: None,
+            loss: Loss::None,
+            duplication: None,
+            corruption: None,
+        }
     }
 
     fn everything() -> Wire {
@@ -149,11 +168,12 @@ mod tests {
             loss: loss(),
             duplication: Some(chance("duplication")),
             corruption: Some(chance("corruption")),
+            ..silent()
         }
     }
 
     fn passages(mut wire: Wire) -> Vec<Passage> {
-        (0..1000).map(|millis| wire.pass(Instant::ZERO + Duration::from_millis(millis), 1500)).collect()
+        (0..1000).map(|millis| wire.pass(Instant::ZERO + Duration::from_millis(millis), Duration::ZERO, 1500)).collect()
     }
 
     #[test]

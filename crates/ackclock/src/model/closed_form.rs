@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use crate::cc::CcSpec;
+use crate::rule::new_aimd::{Base, NewAimd};
 
 /// The window after the cut over the window before it, in the long run of synchronised users.
 ///
@@ -15,10 +16,19 @@ pub fn remaining(cc: &CcSpec) -> Option<f64> {
         CcSpec::Aimd(aimd) => Some(aimd.remaining),
         CcSpec::Reno(_) => Some(0.5),
         CcSpec::AimdFc(_) => Some(2.0 / 3.0),
-        CcSpec::AimdFcPlus(_) => Some(7.0 / 9.0),
+        CcSpec::AimdFcPlus(plus) => Some(fc_plus_remaining(plus.gain_kept)),
+        CcSpec::NewAimd(NewAimd { base: Base::Recovery, .. }) => Some(2.0 / 3.0),
         CcSpec::NewAimd(_) => Some(1.0),
         _ => None,
     }
+}
+
+/// What AIMD-FC+ leaves of a peak of 1 in the long run, if it keeps the part `f` of the gain: `(2/3 + f) / (1 + f)`.
+///
+/// `dw = dw/2 + (1 - dw)` settles at 2/3 as in AIMD-FC; the window `r` after the decrease, and with it the gain `1 - r`, at
+/// `r = 2/3 + f (1 - r)`. The efficiency is `(1 + r) / 2 = (5 + 6f) / (6 + 6f)`: 5/6 for f = 0, 8/9 for f = 1/2.
+pub fn fc_plus_remaining(gain_kept: f64) -> f64 {
+    (2.0 / 3.0 + gain_kept) / (1.0 + gain_kept)
 }
 
 /// Mean load over `X_goal` of a sawtooth that climbs straight from `remaining` to 1: `(1 + remaining) / 2`.
@@ -50,6 +60,10 @@ pub fn convergence(cc: &CcSpec) -> Option<Convergence> {
         }
         // Users of one resource see the same loss ratio, so AILD takes the same from each, too.
         CcSpec::Aiad(_) | CcSpec::Aild(_) => Some(Convergence::Difference { factor: 1.0 }),
+        // What is taken from both alike leaves their difference alone.
+        CcSpec::Linear(linear) if linear.increase_mul == 1.0 => {
+            Some(Convergence::Difference { factor: linear.decrease_mul })
+        }
         CcSpec::Mimd(_) => Some(Convergence::RatioKept),
         CcSpec::Miad(_) => Some(Convergence::RatioDiverges),
         // Without marks the increases of two users differ by ever less, but no law holds for the windows alone.

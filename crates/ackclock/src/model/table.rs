@@ -25,6 +25,8 @@ const FAIR: f64 = 0.99;
 /// Long enough for every rule to settle, short enough for the differences not to drown in rounding.
 const EXACT_CYCLES: u64 = 64;
 const SHOWN_CYCLES: usize = 6;
+/// So many cycles may pass until users are called unfair for ever.
+const FAIR_CYCLES: usize = 128;
 /// A bound for searches that may not end.
 const MAX_STEPS: usize = 1_000_000;
 
@@ -175,10 +177,18 @@ fn fairness_rules() -> Vec<(&'static str, CcSpec)> {
     let mut rules = efficiency_rules();
     rules.extend([
         ("AIAD(1, 3)", CcSpec::Aiad(linear::Aiad { increase: 1.0, removed: 3.0 })),
+        ("AIAD(1, 3) and 2 %", aiad_and(0.98)),
+        ("AIAD(1, 3) and 5 %", aiad_and(0.95)),
+        ("AIAD(1, 3) and 10 %", aiad_and(0.9)),
         ("MIMD(0.1, 0.5)", CcSpec::Mimd(linear::Mimd { increase: 0.1, remaining: 0.5 })),
         ("MIAD(0.1, 3)", CcSpec::Miad(linear::Miad { increase: 0.1, removed: 3.0 })),
     ]);
     rules
+}
+
+/// AIAD(1, 3) with a small multiplicative part in its decrease, as the summary of reddy-aimd-aiad proposes.
+fn aiad_and(decrease_mul: f64) -> CcSpec {
+    CcSpec::Linear(linear::Linear { increase_add: 1.0, increase_mul: 1.0, decrease_add: -3.0, decrease_mul })
 }
 
 fn setup(cc: &CcSpec, x_goal: f64) -> Setup {
@@ -220,7 +230,7 @@ fn fairness_row(rule: &'static str, cc: CcSpec) -> FairnessRow {
 /// When the users have become equal; the search ends with the cycles or steps of a long run.
 fn fair(cc: &CcSpec) -> Option<Fair> {
     let exact = Setup { peak: Peak::Exact, ..setup(cc, X_GOAL) };
-    let ends: Vec<Cycle> = cycles(exact, EXACT_CYCLES as usize, MAX_STEPS).ok()?;
+    let ends: Vec<Cycle> = cycles(exact, FAIR_CYCLES, MAX_STEPS).ok()?;
     let last = ends.iter().position(|cycle| cycle.jain_index > FAIR)?;
     let mut model = Synchronous::new(setup(cc, X_GOAL)).ok()?;
     let mut integer_steps = 0;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::cc::CcSpec;
 use crate::rule::aild::Aild;
-use crate::rule::linear;
+use crate::rule::{fast_convergence, linear};
 
 static TABLE: LazyLock<Table> = LazyLock::new(table);
 
@@ -36,6 +36,19 @@ fn the_papers_quote_three_quarters_five_sixths_eight_ninths() {
         assert!((exact(rule) - expected).abs() < 1e-3, "{rule}: {}", exact(rule));
     }
     assert!(exact("New-AIMD") > 0.999);
+}
+
+#[test]
+fn fc_plus_is_as_efficient_as_the_part_of_the_gain_it_keeps_says() {
+    // (5 + 6f) / (6 + 6f): 5/6, 13/15, 8/9, 19/21.
+    for (gain_kept, expected) in [(0.0, 5.0 / 6.0), (0.25, 13.0 / 15.0), (0.5, 8.0 / 9.0), (0.75, 19.0 / 21.0)] {
+        let cc = CcSpec::AimdFcPlus(fast_convergence::AimdFcPlus { gain_kept, ..Default::default() });
+        let closed = closed_form::efficiency(closed_form::remaining(&cc).unwrap());
+        assert!((closed - expected).abs() < 1e-12, "{gain_kept}: {closed}");
+        let exact = Setup { peak: Peak::Exact, ..Setup::alike(&cc, &[10.0, 50.0], 100.0) };
+        let run = long_run(exact, Horizon::Cycles(200)).unwrap();
+        assert!((run.efficiency.unwrap() - expected).abs() < 1e-9, "{gain_kept}: {run:?}");
+    }
 }
 
 #[test]
@@ -85,6 +98,22 @@ fn everybody_who_becomes_fair_takes_three_cycles_from_10_and_50() {
     for rule in ["AIAD(1, 3)", "MIMD(0.1, 0.5)", "MIAD(0.1, 3)"] {
         assert_eq!(fairness_row(rule).fair, None, "{rule}");
     }
+}
+
+#[test]
+fn a_small_multiplicative_part_makes_aiad_fair() {
+    // At a load of 100 Jain's index is 100^2 / (100^2 + d^2), above .99 for d below 100 / sqrt(99) = 10.05; the m-th peak
+    // has d = 40 b^(m-1).
+    for (rule, b) in [("AIAD(1, 3) and 2 %", 0.98), ("AIAD(1, 3) and 5 %", 0.95), ("AIAD(1, 3) and 10 %", 0.9)] {
+        let cycles = 1.0 + (libm::log(100.0 / 99.0_f64.sqrt() / 40.0) / libm::log(b)).ceil();
+        let fair = fairness_row(rule).fair.unwrap();
+        assert_eq!(fair.cycles, cycles as usize, "{rule}");
+        // A cycle frees 2 x 3 segments and a part of 100, which two users take up again.
+        let first_cycle = 20.0;
+        let steps = first_cycle + (cycles - 1.0) * (6.0 + 100.0 * (1.0 - b)) / 2.0;
+        assert!((fair.exact_peak_steps - steps).abs() < 1e-6, "{rule}: {fair:?}");
+    }
+    assert_eq!(fairness_row("AIAD(1, 3)").fair, None);
 }
 
 #[test]

@@ -135,10 +135,12 @@ pub enum PacketEvent {
     Mark,
     /// The link makes a second one of it.
     Copy,
+    /// The meter in front of the queue drops it.
+    Police,
 }
 
 impl PacketEvent {
     /// Names, in the order of the discriminants.
-    pub const NAMES: [&'static str; 9] =
-        ["enter", "leave", "drop", "lose", "window", "discard", "transmit", "mark", "copy"];
+    pub const NAMES: [&'static str; 10] =
+        ["enter", "leave", "drop", "lose", "window", "discard", "transmit", "mark", "copy", "police"];
 }

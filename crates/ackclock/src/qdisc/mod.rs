@@ -75,6 +75,9 @@ pub trait Qdisc<T: Queued> {
     /// An item comes while the queue is empty and the transmitter has been idle for `idle`, and may leave at once:
     /// the verdict of `enqueue`, with the item, marked where it was, still in the caller's hands.
     fn pass(&mut self, now: Instant, idle: Duration, item: &mut T) -> Verdict;
+    /// Before an item that comes while the queue is empty and has to wait all the same, the transmitter was idle for
+    /// `idle`.
+    fn idled(&mut self, _idle: Duration) {}
     /// Gives the next item to send and when it came.
     fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)>;
     /// The next of the items that were dropped for others; there are some behind a verdict of [`Verdict::Evicting`].
@@ -123,6 +126,10 @@ macro_rules! queues {
                     Queue::$most(queue) => queue.pass(now, idle, item),
                     others => others.others().pass(now, idle, item),
                 }
+            }
+
+            fn idled(&mut self, idle: Duration) {
+                self.others().idled(idle);
             }
 
             #[inline]

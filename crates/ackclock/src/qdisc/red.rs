@@ -320,6 +320,10 @@ impl<T: Queued> Qdisc<T> for Red<T> {
         verdict
     }
 
+    fn idled(&mut self, idle: Duration) {
+        self.detector.decay(idle);
+    }
+
     #[inline]
     fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)> {
         self.fifo.dequeue(now)

@@ -157,10 +157,7 @@ impl<T: Queued> Qdisc<T> for Rio<T> {
     }
 
     fn pass(&mut self, now: Instant, idle: Duration, item: &mut T) -> Verdict {
-        self.inside.detector.decay(idle);
-        if let Threshold::Red(average) = &mut self.outside {
-            average.detector.decay(idle);
-        }
+        self.idled(idle);
         let verdict = self.judge(now, item);
         match verdict {
             Verdict::Dropped(_) => {}
@@ -169,6 +166,13 @@ impl<T: Queued> Qdisc<T> for Rio<T> {
             _ => {}
         }
         verdict
+    }
+
+    fn idled(&mut self, idle: Duration) {
+        self.inside.detector.decay(idle);
+        if let Threshold::Red(average) = &mut self.outside {
+            average.detector.decay(idle);
+        }
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<(Instant, T)> {

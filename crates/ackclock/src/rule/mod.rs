@@ -13,7 +13,7 @@ pub mod reno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::units::show_number;
+use crate::units::{Duration, show_number};
 
 /// The window part of a congestion-control algorithm. Windows are in segments, fractions count.
 pub trait Rule: Send {
@@ -62,6 +62,10 @@ pub trait Rule: Send {
     fn marks(&self) -> Marks {
         Marks::Cut
     }
+
+    /// The last measured round-trip time, told before the ACK that comes with it; the synchronous model measures none.
+    #[inline]
+    fn on_rtt(&mut self, _latest: Duration) {}
 
     /// An ACK came that echoes a mark, or does not, and that ends a round trip, or does not.
     #[inline]

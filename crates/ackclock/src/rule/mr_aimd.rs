@@ -8,12 +8,15 @@
 //! * a timeout: `alpha'` is 0.5 again
 //!
 //! Deviations: none. What the paper leaves open is a parameter: how long a mark lasts, what a timeout resets, and the
-//! two other reactions to a mark that it names. `alpha` never falls below `alpha_min`, and stays in slow start.
+//! two other reactions to a mark that it names, each of alpha and of alpha'. `alpha` never falls below `alpha_min`, and
+//! stays in slow start. Its conclusions propose `alpha <- alpha + c alpha'/w` with c "the flow's latest measured RTT
+//! sample" for fairness between RTTs: `rtt_scaled`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{MOST_SEGMENTS, Marks, ParameterError, Rule, RuleParameters, require, require_segments};
+use crate::units::Duration;
 
 /// Multi-rate AIMD: the increase grows too, faster without marks than with them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,15 +32,19 @@ pub struct MrAimd {
     pub alpha_prime_marked: f64,
     /// How long a mark holds alpha': by the ACK that echoes it, until a round trip without one, or until a timeout.
     pub ecn_hold: EcnHold,
-    /// What a mark does: slow or freeze alpha while it holds, or cut it as a loss does, once a window.
+    /// What a mark does: slow or freeze alpha while it holds, or cut it as a loss does, once a window; or cut alpha' so until a timeout, or leave it as it is.
     pub on_mark: OnMark,
     /// What a timeout resets: alpha' (marks are forgotten), alpha, or both.
     pub on_timeout: OnTimeout,
     /// Part of the window and of alpha that remains at a loss, above 0 and at most 1.
     pub remaining: f64,
+    /// Whether what is added to alpha is in proportion to the last measured round-trip time.
+    pub rtt_scaled: bool,
+    /// Round-trip time at which `rtt_scaled` changes nothing, above 0.
+    pub reference_rtt: Duration,
 }
 
-/// What a mark does; the paper names three reactions and takes the first.
+/// What a mark does; the paper names three reactions, of "the AI rate, a'", and takes the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnMark {
@@ -48,6 +55,11 @@ pub enum OnMark {
     Cut,
     /// alpha stays as it is.
     Freeze,
+    /// alpha' is cut as alpha is at a loss, once a window of data, until a timeout: "multiplicative decrease of the AI rate
+    /// results in very low values for a'".
+    CutAlphaPrime,
+    /// alpha' stays as it is, and alpha grows on: "stabilization of the AI rate, a'".
+    FreezeAlphaPrime,
 }
 
 /// How long a mark is felt.
@@ -87,9 +99,14 @@ impl Default for MrAimd {
             on_mark: OnMark::default(),
             on_timeout: OnTimeout::default(),
             remaining: 0.5,
+            rtt_scaled: false,
+            reference_rtt: REFERENCE_RTT,
         }
     }
 }
+
+/// The paper does not say what its c is counted in. Its flows have base RTTs of some 100 ms.
+const REFERENCE_RTT: Duration = Duration::from_millis(100);
 
 impl RuleParameters for MrAimd {
     type Rule = MrAimdRule;
@@ -101,11 +118,20 @@ impl RuleParameters for MrAimd {
         require("alpha_min", alpha_min, alpha_min > 0.0 && alpha_min <= alpha, "above 0 and at most `alpha`")?;
         require_segments("alpha_prime", alpha_prime)?;
         require_segments("alpha_prime_marked", alpha_prime_marked)?;
-        require("remaining", remaining, remaining > 0.0 && remaining <= 1.0, "above 0 and at most 1")
+        require("remaining", remaining, remaining > 0.0 && remaining <= 1.0, "above 0 and at most 1")?;
+        let reference_rtt_s = self.reference_rtt.as_secs_f64();
+        require("reference_rtt", reference_rtt_s, reference_rtt_s > 0.0, "above 0")
     }
 
     fn rule(&self) -> MrAimdRule {
-        MrAimdRule { parameters: self.clone(), alpha: self.alpha, held: false, marked_this_round: false }
+        MrAimdRule {
+            alpha: self.alpha,
+            unmarked: self.alpha_prime,
+            rtt_ratio: 1.0,
+            held: false,
+            marked_this_round: false,
+            parameters: self.clone(),
+        }
     }
 }
 
@@ -114,6 +140,10 @@ impl RuleParameters for MrAimd {
 pub struct MrAimdRule {
     parameters: MrAimd,
     alpha: f64,
+    /// alpha' where no mark holds it; less than the parameter where marks cut it.
+    unmarked: f64,
+    /// The last measured round-trip time over the reference; 1 where nothing is scaled by it.
+    rtt_ratio: f64,
     /// A mark holds alpha'.
     held: bool,
     marked_this_round: bool,
@@ -121,11 +151,12 @@ pub struct MrAimdRule {
 
 impl MrAimdRule {
     fn alpha_prime(&self) -> f64 {
-        match (self.held, self.parameters.on_mark) {
+        let alpha_prime = match (self.held, self.parameters.on_mark) {
             (true, OnMark::Slow) => self.parameters.alpha_prime_marked,
             (true, OnMark::Freeze) => 0.0,
-            _ => self.parameters.alpha_prime,
-        }
+            _ => self.unmarked,
+        };
+        self.rtt_ratio * alpha_prime
     }
 
     fn cut_alpha(&mut self) {
@@ -154,6 +185,13 @@ impl Rule for MrAimdRule {
     }
 
     #[inline]
+    fn on_rtt(&mut self, latest: Duration) {
+        if self.parameters.rtt_scaled {
+            self.rtt_ratio = latest.as_secs_f64() / self.parameters.reference_rtt.as_secs_f64();
+        }
+    }
+
+    #[inline]
     fn on_ack(&mut self, marked: bool, round_ended: bool) {
         self.marked_this_round |= marked;
         match self.parameters.ecn_hold {
@@ -164,14 +202,17 @@ impl Rule for MrAimdRule {
     }
 
     fn on_mark(&mut self) {
-        if self.parameters.on_mark == OnMark::Cut {
-            self.cut_alpha();
+        match self.parameters.on_mark {
+            OnMark::Cut => self.cut_alpha(),
+            OnMark::CutAlphaPrime => self.unmarked *= self.parameters.remaining,
+            OnMark::Slow | OnMark::Freeze | OnMark::FreezeAlphaPrime => {}
         }
     }
 
     fn on_timeout(&mut self) {
         if self.parameters.on_timeout != OnTimeout::Alpha {
             (self.held, self.marked_this_round) = (false, false);
+            self.unmarked = self.parameters.alpha_prime;
         }
         if self.parameters.on_timeout != OnTimeout::AlphaPrime {
             self.alpha = self.parameters.alpha;
@@ -250,6 +291,51 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_may_cut_or_spare_the_acceleration_itself() {
+        let after = |on_mark, marks: usize| {
+            let mut it = rule(|it| it.on_mark = on_mark);
+            for _ in 0..marks {
+                it.on_ack(true, true);
+                it.on_mark();
+            }
+            it
+        };
+        // 0.5 halves with every window that is marked, and not with every ACK; alpha stays until it grows by it.
+        let mut cut = after(OnMark::CutAlphaPrime, 3);
+        cut.on_ack(true, false);
+        assert_eq!((cut.alpha_prime(), cut.alpha), (0.0625, 1.0));
+        assert_eq!((cut.grow(10.0, 10.0), cut.alpha), (11.0625, 1.0625));
+        // It lasts until a timeout, whatever ecn_hold says of marks that hold.
+        cut.on_ack(false, true);
+        assert_eq!(cut.alpha_prime(), 0.0625);
+        cut.on_timeout();
+        assert_eq!(cut.alpha_prime(), 0.5);
+        let mut frozen = after(OnMark::FreezeAlphaPrime, 3);
+        assert_eq!((frozen.grow(10.0, 10.0), frozen.alpha, frozen.alpha_prime()), (11.5, 1.5, 0.5));
+        let mut kept = rule(|it| (it.on_mark, it.on_timeout) = (OnMark::CutAlphaPrime, OnTimeout::Alpha));
+        kept.on_mark();
+        kept.on_timeout();
+        assert_eq!(kept.alpha_prime(), 0.25);
+    }
+
+    #[test]
+    fn the_acceleration_may_be_in_proportion_to_the_round_trip_time() {
+        // At 200 ms twice as much as at 100 ms in a round trip: 0.5 x 2, marked 0.005 x 2.
+        let mut scaled = rule(|it| it.rtt_scaled = true);
+        assert_eq!(scaled.alpha_prime(), 0.5, "nothing is measured yet");
+        scaled.on_rtt(Duration::from_millis(200));
+        assert_eq!((scaled.grow(10.0, 10.0), scaled.alpha), (12.0, 2.0));
+        scaled.on_ack(true, false);
+        assert_eq!(scaled.alpha_prime(), 0.01);
+        let mut near = rule(|it| (it.rtt_scaled, it.reference_rtt) = (true, Duration::from_millis(400)));
+        near.on_rtt(Duration::from_millis(100));
+        assert_eq!(near.alpha_prime(), 0.125);
+        let mut plain = rule(|_| {});
+        plain.on_rtt(Duration::from_millis(200));
+        assert_eq!(plain.alpha_prime(), 0.5);
+    }
+
+    #[test]
     fn a_timeout_resets_what_it_is_told_to() {
         let after = |on_timeout| {
             let mut it = rule(|it| (it.on_timeout, it.ecn_hold) = (on_timeout, EcnHold::Timeout));
@@ -277,6 +363,7 @@ mod tests {
         assert_eq!(fails(|it| it.alpha_prime_marked = -0.1), "alpha_prime_marked");
         assert_eq!(fails(|it| it.remaining = 0.0), "remaining");
         assert_eq!(fails(|it| it.remaining = 1.1), "remaining");
+        assert_eq!(fails(|it| it.reference_rtt = Duration::ZERO), "reference_rtt");
     }
 
     #[test]

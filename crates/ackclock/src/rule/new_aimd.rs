@@ -4,6 +4,9 @@
 //! congestion avoidance was entered from slow start. A congestion event does `base <- base/2` and leaves
 //! `gained`, so after m cycles `base = x / 2^(m-1)` (eq. 1-4).
 //!
+//! The paper does not say what `base` is inside TCP, where slow start comes before and timeouts come between: [`Base`] has
+//! the readings. With [`Base::Recovery`] the rule is AIMD-FC.
+//!
 //! Deviations: none. Taken literally the decrease tends to nothing and the algorithm stops yielding; flows
 //! that come late are starved. That is the algorithm, and it is measured, not mended.
 
@@ -18,12 +21,33 @@ use super::{ParameterError, Rule, RuleParameters, require_segments};
 pub struct NewAimd {
     /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
+    /// Which window is the base, of which a congestion event halves what is left: that at which the last slow start ended, that at which the first one did, kept for ever, or that which the last recovery left.
+    pub base: Base,
 }
 
 impl Default for NewAimd {
     fn default() -> Self {
-        NewAimd { increase: 1.0 }
+        NewAimd { increase: 1.0, base: Base::default() }
     }
+}
+
+/// Which window is the base. A congestion event in slow start halves the window, all of which is base then: whether the
+/// base is said to be the window before that event or what recovery leaves of it, half of the peak is left of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Base {
+    /// The window at which slow start ended; a timeout leads to a fresh one. jasem-efficiency-fairness, "Status of the
+    /// exponential back-off": "the TCP will change from the slow start status to the status of congestion avoidance when
+    /// the cwnd is increased to half its value before the timeout".
+    #[default]
+    SlowStart,
+    /// The window at which the first slow start ended, kept for ever: its eq. 4 has x / 2^(m-1) after m cycles, whatever
+    /// happened in them. A cut takes half of what is left of it, or of the window if that is less.
+    FirstSlowStart,
+    /// The window that the last recovery left, which is where its figure 1 enters congestion avoidance, too: "equal to
+    /// half the value of the cwnd when the procedure of recovery started and go to the status of the congestion avoidance".
+    /// Every decrease makes what was gained old; that is AIMD-FC.
+    Recovery,
 }
 
 impl RuleParameters for NewAimd {
@@ -35,44 +59,61 @@ impl RuleParameters for NewAimd {
     }
 
     fn rule(&self) -> NewAimdRule {
-        NewAimdRule { increase: self.increase, base: 0.0 }
+        NewAimdRule { parameters: self.clone(), base: None }
     }
 }
 
 /// The state of New-AIMD.
 #[derive(Clone, Debug)]
 pub struct NewAimdRule {
-    increase: f64,
-    /// What is left of the window at which congestion avoidance was entered.
-    base: f64,
+    parameters: NewAimd,
+    /// What is left of the base; none before congestion avoidance began.
+    base: Option<f64>,
 }
 
 impl Rule for NewAimdRule {
     fn restart(&mut self, w: f64) {
-        self.base = w;
+        match self.parameters.base {
+            Base::FirstSlowStart => self.base = self.base.or(Some(w)),
+            Base::SlowStart | Base::Recovery => self.base = Some(w),
+        }
     }
 
     #[inline]
     fn grow(&mut self, w: f64, acked: f64) -> f64 {
-        w + acked * (self.increase / w)
+        w + acked * (self.parameters.increase / w)
     }
 
     fn cut(&mut self, w: f64) -> f64 {
-        self.base /= 2.0;
-        w - self.base
+        let base = self.base.unwrap_or_default();
+        let (removed, base) = match self.parameters.base {
+            Base::SlowStart => (base / 2.0, base / 2.0),
+            Base::FirstSlowStart => (base.min(w) / 2.0, base.min(w) / 2.0),
+            Base::Recovery => (base / 2.0, w - base / 2.0),
+        };
+        self.base = Some(base);
+        w - removed
+    }
+
+    fn floored(&mut self, w: f64) {
+        if self.parameters.base == Base::Recovery {
+            self.base = Some(w);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule::fast_convergence::AimdFc;
 
     #[test]
     fn the_increase_is_that_of_aimd() {
         // 10 + 2 after a round trip, 10 + 2/10 after one ACK.
-        let mut rule = NewAimd { increase: 2.0 }.rule();
+        let mut rule = NewAimd { increase: 2.0, ..NewAimd::default() }.rule();
         assert_eq!((rule.grow(10.0, 10.0), rule.grow(10.0, 1.0)), (12.0, 10.2));
-        assert!(NewAimd { increase: 0.0 }.check().is_ok() && NewAimd { increase: -0.1 }.check().is_err());
+        let with = |increase| NewAimd { increase, ..NewAimd::default() };
+        assert!(with(0.0).check().is_ok() && with(-0.1).check().is_err());
     }
 
     #[test]
@@ -87,5 +128,51 @@ mod tests {
         rule.restart(8.0);
         assert_eq!(rule.cut(8.0), 4.0);
         assert!(!rule.cut_may_raise());
+    }
+
+    fn rule(base: Base) -> NewAimdRule {
+        NewAimd { base, ..NewAimd::default() }.rule()
+    }
+
+    #[test]
+    fn the_first_base_may_be_kept_for_ever() {
+        let mut kept = rule(Base::FirstSlowStart);
+        kept.restart(40.0);
+        assert_eq!(kept.cut(40.0), 20.0);
+        // A timeout, and slow start ends at 30: 20 is left of the base, of which 10 goes, then 5.
+        kept.restart(30.0);
+        assert_eq!((kept.cut(30.0), kept.cut(30.0)), (20.0, 25.0));
+        // The window has become less than what is left of the base, 5: half of it goes.
+        kept.restart(2.0);
+        assert_eq!(kept.cut(2.0), 1.0);
+    }
+
+    #[test]
+    fn a_base_that_every_recovery_makes_anew_is_aimd_fc() {
+        let (mut fresh, mut fc) = (rule(Base::Recovery), AimdFc::default().rule());
+        fresh.restart(40.0);
+        fc.restart(40.0);
+        for peak in [40.0, 30.0, 30.0, 21.0, 100.0] {
+            assert_eq!(fresh.cut(peak), fc.cut(peak), "{peak}");
+        }
+        fresh.floored(2.0);
+        fc.floored(2.0);
+        assert_eq!(fresh.cut(4.0), fc.cut(4.0));
+        // 20 old ones of 30 halve: 20.
+        let mut by_hand = rule(Base::Recovery);
+        by_hand.restart(20.0);
+        assert_eq!((by_hand.cut(30.0), by_hand.cut(30.0)), (20.0, 20.0));
+    }
+
+    #[test]
+    fn the_floor_makes_no_base_unless_recovery_does() {
+        for (base, left) in [(Base::SlowStart, 3.5), (Base::FirstSlowStart, 3.5), (Base::Recovery, 3.0)] {
+            let mut it = rule(base);
+            it.restart(2.0);
+            assert_eq!(it.cut(2.0), 1.0);
+            it.floored(2.0);
+            // Half of 1 goes, or of 2.
+            assert_eq!(it.cut(4.0), left, "{base:?}");
+        }
     }
 }

@@ -20,9 +20,13 @@ pub fn amounts(document: &Document, network: &Network, misfits: &mut Misfits) {
     misfits.check("sampling.interval", samples(document, network));
     misfits.check("sampling.packets", packets(document, network));
     for (index, flow) in document.flows.iter().enumerate() {
+        let end = flow.stop.unwrap_or(document.duration).min(document.duration);
+        let active = Duration::from_nanos(end.as_nanos().saturating_sub(flow.start.min().as_nanos()));
+        if let TrafficKeys::Interactive { every, .. } = &flow.traffic {
+            let result = arrivals(active * u64::from(flow.count), every.mean());
+            misfits.check(&format!("flows.{index}.traffic.every"), result);
+        }
         if let TrafficKeys::Arrivals { every, alternating, .. } = &flow.traffic {
-            let end = flow.stop.unwrap_or(document.duration).min(document.duration);
-            let active = Duration::from_nanos(end.as_nanos().saturating_sub(flow.start.min().as_nanos()));
             let result = match alternating {
                 None => arrivals(active, *every),
                 Some(other) => arrivals(active, *every).and_then(|()| arrivals(active, other.every)),

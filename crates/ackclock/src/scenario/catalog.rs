@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::channel::Channel;
 use super::impairments::Loss;
 use super::json_schema::kinds;
 use super::keys::in_words;
@@ -42,7 +43,7 @@ pub struct Parameter {
 }
 
 /// The lists that there are.
-pub const CATALOGS: [&str; 6] = ["cc", "recovery", "queue", "loss", "traffic", "topology"];
+pub const CATALOGS: [&str; 7] = ["cc", "recovery", "queue", "loss", "traffic", "topology", "channel"];
 
 /// Everything of one of the [`CATALOGS`].
 pub fn catalog(name: &str) -> Option<Vec<Entry>> {
@@ -53,6 +54,7 @@ pub fn catalog(name: &str) -> Option<Vec<Entry>> {
         "loss" => Some(entries_of_kinds::<Loss>()),
         "traffic" => Some(entries_of_kinds::<TrafficKeys>()),
         "topology" => Some(entries_of_kinds::<Topology>()),
+        "channel" => Some(entries_of_kinds::<Channel>()),
         _ => None,
     }
 }

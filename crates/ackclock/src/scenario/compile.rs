@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::channel::Channel;
 use super::error::Problem;
 use super::fair::turns;
+use super::meter;
 use super::mistakes::Misfits;
 use super::network::{Access, Queue};
 use super::quantity::{Limit, SendJitter};
@@ -15,8 +17,8 @@ use super::validate::sampling_interval;
 use crate::cc::{CcContext, CcSpec, CutWindow};
 use crate::luck::Luck;
 use crate::sim::{
-    ArrivalsPlan, Crowd, DatagramPlan, Emission, FlowPlan, LinkPlan, OnOffPlan, Plan, QueueLimit, QueuePlan, Sampling,
-    SourcePlan, Spacing, Traffic, WebPlan,
+    ArrivalsPlan, ChannelPlan, Crowd, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, OnOffPlan, Plan,
+    QueueLimit, QueuePlan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
 };
 use crate::tcp::{Transport, Variations};
 use crate::units::{Duration, Instant};
@@ -29,9 +31,11 @@ pub fn compile(document: &Document, network: &Network, luck: Luck, most: u32) ->
         duration: document.duration,
         warmup: document.warmup,
         links: shared_links(document, network),
+        channels: channels(document),
         flows: Vec::new(),
         arrivals: Vec::new(),
         datagrams: Vec::new(),
+        meters: meter::plans(document, network),
         bottleneck: network.bottleneck,
         sampling: Sampling {
             interval: sampling_interval(document),
@@ -40,6 +44,7 @@ pub fn compile(document: &Document, network: &Network, luck: Luck, most: u32) ->
         },
     };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
+        let meter = meter::index(document, flow);
         let group_name: Arc<str> = flow.name.as_str().into();
         let cc = flow.cc.clone().map(Arc::new);
         let cc_context = Arc::new(cc_context(&flow.transport));
@@ -47,7 +52,7 @@ pub fn compile(document: &Document, network: &Network, luck: Luck, most: u32) ->
         let group = (0..flow.count.min(most)).map(|number| {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
             let (group, cc, cc_context) = (group_name.clone(), cc.clone(), cc_context.clone());
-            SingleFlow { flow, route, name, group, cc, cc_context, transport: transport.clone() }
+            SingleFlow { flow, route, name, group, cc, cc_context, transport: transport.clone(), meter }
         });
         match (&flow.traffic, emission(flow)) {
             (TrafficKeys::Arrivals { every, alternating, size }, _) => {
@@ -68,6 +73,7 @@ pub fn compile(document: &Document, network: &Network, luck: Luck, most: u32) ->
                     name: flow.name.clone(),
                     group: flow.name.clone(),
                     in_profile: flow.in_profile,
+                    meter,
                     packet: flow.packet_bytes() as u32,
                     emission,
                     start: start_of(flow, &flow.name, luck),
@@ -83,6 +89,7 @@ pub fn compile(document: &Document, network: &Network, luck: Luck, most: u32) ->
                         name,
                         group: flow.name.clone(),
                         in_profile: flow.in_profile,
+                        meter,
                         packet: flow.packet_bytes() as u32,
                         emission: emission.clone(),
                         start,
@@ -122,10 +129,30 @@ fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
                 .unwrap_or_else(|(key, problem)| panic!("invariant: rates that vary were checked, {key}: {problem}")),
             delay: link.delay,
             queue: sound(queue_plan(&link.queue, &place)),
-            wire: link.impairments.plan(),
+            wire: link.impairments.plan(link.delay),
+            channel: link.channel,
             private: false,
         })
         .collect()
+}
+
+fn channels(document: &Document) -> Vec<ChannelPlan> {
+    let plan = |(name, channel): (&String, &Channel)| ChannelPlan {
+        name: name.clone(),
+        dcf: channel
+            .plan()
+            .unwrap_or_else(|(key, problem)| panic!("invariant: channels were checked, {key}: {problem}")),
+    };
+    document.channels.iter().map(plan).collect()
+}
+
+/// Adds the keys of channels that do not fit.
+pub fn check_channels(document: &Document, misfits: &mut Misfits) {
+    for (name, channel) in &document.channels {
+        if let Err((key, problem)) = channel.plan() {
+            misfits.push(["channels", name, key].map(str::to_owned).to_vec(), problem);
+        }
+    }
 }
 
 /// How the rate of a shared link varies, if it does.
@@ -295,6 +322,7 @@ struct SingleFlow<'a> {
     cc: Option<Arc<CcSpec>>,
     cc_context: Arc<CcContext>,
     transport: Arc<Transport>,
+    meter: Option<usize>,
 }
 
 impl SingleFlow<'_> {
@@ -340,6 +368,7 @@ impl SingleFlow<'_> {
             transport: self.transport,
             traffic: traffic(&self.flow.traffic),
             in_profile: self.flow.in_profile,
+            meter: self.meter,
             start,
             stop: stop_of(self.flow),
             base_rtt,
@@ -367,7 +396,7 @@ impl SingleFlow<'_> {
         let pure_delay = Access::default();
         let access = network.access.as_ref().unwrap_or(&pure_delay);
         let place = place_of_access(self.flow, self.route, access, part.ends_with("reverse"));
-        let mut wire = access.impairments.plan();
+        let mut wire = access.impairments.plan(access.delay);
         if !jitter.is_zero() {
             wire.jitter = jitter;
         }
@@ -378,6 +407,7 @@ impl SingleFlow<'_> {
             delay: access.delay + extra,
             queue: sound(queue_plan(&access.queue, &place)),
             wire,
+            channel: None,
             private: true,
         }
     }
@@ -465,6 +495,9 @@ fn traffic(keys: &TrafficKeys) -> Traffic {
             request: request.0 as u32,
             response: response.distribution(),
         })),
+        TrafficKeys::Interactive { every, size } => {
+            Traffic::Interactive(Box::new(InteractivePlan { every: every.distribution(), size: size.distribution() }))
+        }
         TrafficKeys::Arrivals { .. } => Traffic::Slot,
         TrafficKeys::Cbr { .. } | TrafficKeys::Crowd { .. } | TrafficKeys::OnOff { .. } | TrafficKeys::Rtp { .. } => {
             unreachable!("invariant: datagrams are no flow of TCP")
@@ -500,7 +533,8 @@ fn emission(flow: &Flow) -> Option<Emission> {
         | TrafficKeys::Transfer { .. }
         | TrafficKeys::RateLimited { .. }
         | TrafficKeys::Arrivals { .. }
-        | TrafficKeys::Web { .. } => None,
+        | TrafficKeys::Web { .. }
+        | TrafficKeys::Interactive { .. } => None,
     }
 }
 

@@ -13,9 +13,11 @@ use super::quantity::RateOrZero;
 use super::schema::{Document, Draw, Flow};
 use super::topology::Network;
 use super::traffic::TrafficKeys;
+use crate::meter::Profile;
 use crate::qdisc::{DrrParameters, Outside, RedMode, RedParameters, RioParameters};
 use crate::sim::{
-    DatagramPlan, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, ReorderingPlan, Script, WirePlan,
+    DatagramPlan, Dcf, FlowPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, QueueLimit, QueuePlan,
+    ReorderingPlan, Script, WirePlan,
 };
 use crate::variation::{Law, Leo, Lte, OnOff, VariationPlan, Walk, Wifi};
 
@@ -38,11 +40,17 @@ pub struct Description {
     pub link_count: u64,
     /// How many flows, groups of arrivals and sources of datagrams there are.
     pub flow_count: u64,
+    /// Channels that links contend for, in words, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub channels: BTreeMap<String, String>,
     /// Every directed link.
     pub links: Vec<LinkDescription>,
     /// Every single flow, and behind them groups of arrivals and datagrams; drawn values are those of the first
     /// replicate, of a group those of its first slot.
     pub flows: Vec<FlowDescription>,
+    /// Every meter, in words; left out where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub meters: Vec<String>,
     /// Everything that differs from replicate to replicate.
     pub random_inputs: Vec<String>,
     /// True if there is any of it.
@@ -58,6 +66,9 @@ pub struct Description {
 pub struct LinkDescription {
     /// Its name.
     pub name: String,
+    /// The channel of which it is a station, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
     /// Bits per second; none for a pure delay.
     pub rate_bps: Option<u64>,
     /// How the rate varies, if it does.
@@ -127,8 +138,10 @@ impl Scenario {
             bottleneck: plan.links[plan.bottleneck].name.clone(),
             link_count,
             flow_count,
-            links: plan.links.iter().map(describe_link).collect(),
+            channels: plan.channels.iter().map(|plan| (plan.name.clone(), dcf_in_words(&plan.dcf))).collect(),
+            links: plan.links.iter().map(|link| describe_link(link, &plan)).collect(),
             flows: describe_flows(document, &plan),
+            meters: meters_in_words(document, &plan),
             is_random: !random_inputs.is_empty(),
             random_inputs,
             notes: notes(document, &self.network),
@@ -154,10 +167,11 @@ fn counts(document: &Document, network: &Network) -> (u64, u64) {
     (links, flows)
 }
 
-fn describe_link(link: &LinkPlan) -> LinkDescription {
+fn describe_link(link: &LinkPlan, plan: &Plan) -> LinkDescription {
     let queue = if link.rate.is_none() { "none".to_owned() } else { queue_in_words(&link.queue) };
     LinkDescription {
         name: link.name.clone(),
+        channel: link.channel.map(|channel| plan.channels[channel].name.clone()),
         rate_bps: link.rate.map(|rate| rate.as_bps()),
         varies: link.varies.as_ref().map(variation_in_words),
         delay_s: link.delay.as_secs_f64(),
@@ -171,6 +185,23 @@ fn describe_link(link: &LinkPlan) -> LinkDescription {
         impairments: impairments_in_words(&link.wire),
         private: link.private,
     }
+}
+
+fn dcf_in_words(dcf: &Dcf) -> String {
+    let Dcf { slot, sifs, difs, cw_min, cw_max, retries, aggregate, frame_errors, .. } = dcf;
+    let mut words = format!(
+        "dcf, slot {slot}, SIFS {sifs}, DIFS {difs}, counters up to {cw_min}, doubled up to {cw_max}, {retries} retries"
+    );
+    let more = [
+        (dcf.rts_threshold.is_some(), format!("RTS from {} B", dcf.rts_threshold.unwrap_or_default())),
+        (*aggregate > 1, format!("up to {aggregate} packets a transmission")),
+        (*frame_errors > 0.0, format!("frame errors {frame_errors}")),
+    ];
+    for (_, word) in more.iter().filter(|(holds, _)| *holds) {
+        words.push_str(", ");
+        words.push_str(word);
+    }
+    words
 }
 
 fn variation_in_words(plan: &VariationPlan) -> String {
@@ -225,8 +256,14 @@ fn loss_in_words(loss: &LossPlan) -> String {
 
 /// What goes wrong beside jitter and losses.
 fn impairments_in_words(wire: &WirePlan) -> Vec<String> {
-    let WirePlan { jitter, jitter_reorders, reordering, loss: _, duplication, corruption } = wire;
+    let WirePlan { course, outages, jitter, jitter_reorders, reordering, loss: _, duplication, corruption } = wire;
     let mut words = Vec::new();
+    if let Some(course) = course {
+        words.push(format!("delay varies, by up to {}", course.most()));
+    }
+    if let Some(outages) = outages {
+        words.push(format!("outages of {}", outages.length));
+    }
     if *jitter_reorders && !jitter.is_zero() {
         words.push("jitter reorders".to_owned());
     }
@@ -274,6 +311,30 @@ fn queue_in_words(queue: &QueuePlan) -> String {
             format!("rio, {limit}; in: {}; out: {outside}{push_out}", thresholds(inside))
         }
     }
+}
+
+fn meters_in_words(document: &Document, plan: &Plan) -> Vec<String> {
+    let words = |meter: &MeterPlan| {
+        let of = |flow: &&Flow| flow.meter.as_ref() == Some(&meter.name);
+        let flows: Vec<&str> = document.flows.iter().filter(of).map(|flow| flow.name.as_str()).collect();
+        let profile = match meter.profile {
+            Profile::SingleRate { committed_rate, committed_burst, excess_burst } => {
+                format!("{committed_rate} with bursts of {committed_burst} B and {excess_burst} B")
+            }
+            Profile::TwoRates { committed_rate, committed_burst, peak_rate, peak_burst } => {
+                format!("{committed_rate} with bursts of {committed_burst} B, {peak_rate} with {peak_burst} B")
+            }
+        };
+        let words = [
+            (meter.scope == MeterScope::Flow, ", each flow"),
+            (meter.is_aware, ", aware of colours"),
+            (meter.drops_red, ", drops red"),
+        ];
+        let words: String = words.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect();
+        let (name, link, flows) = (&meter.name, &plan.links[meter.link].name, flows.join(", "));
+        format!("{name} in front of {link}: {profile}{words}; for {flows}")
+    };
+    plan.meters.iter().map(words).collect()
 }
 
 fn turns_in_words(DrrParameters { quantum, buckets }: &DrrParameters) -> String {
@@ -352,6 +413,12 @@ pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
     for (link, varies) in varying.filter(|(_, varies)| varies.is_random()) {
         inputs.push(format!("rate of {}: {}", link.name, varies.name()));
     }
+    for (name, channel) in &document.channels {
+        inputs.push(format!("backoff of the stations of {name}: uniform numbers of slots"));
+        if channel.has_random_errors() {
+            inputs.push(format!("frame errors of {name}: probability {}", channel.frame_errors()));
+        }
+    }
     for flow in &document.flows {
         let drawn = |draw: &Draw| format!("uniform, {} to {}", draw.min(), draw.max());
         if flow.start.is_random() {
@@ -371,7 +438,7 @@ pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
 }
 
 fn random_impairments(name: &str, impairments: &Impairments) -> Vec<String> {
-    let Impairments { jitter, jitter_reorders: _, reordering, loss, duplication, corruption } = impairments;
+    let Impairments { jitter, reordering, loss, duplication, corruption, .. } = impairments;
     let mut inputs = Vec::new();
     if !jitter.is_zero() {
         inputs.push(format!("delay of {name}: uniform, 0 to {jitter} more"));
@@ -396,6 +463,11 @@ fn notes(document: &Document, network: &Network) -> Vec<String> {
     let mut notes = Vec::new();
     if random_inputs(document, network).is_empty() {
         notes.push("nothing is random: every replicate gives the same result".to_owned());
+    }
+    for (index, name) in document.channels.keys().enumerate() {
+        if network.links.iter().all(|link| link.channel != Some(index)) {
+            notes.push(format!("no link is a station of {name}"));
+        }
     }
     let mut crossed = vec![false; network.links.len()];
     for link in network.routes.iter().flat_map(|route| route.forward.iter().chain(&*route.reverse)) {

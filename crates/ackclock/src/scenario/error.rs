@@ -260,6 +260,23 @@ pub enum Problem {
         /// The link.
         link: String,
     },
+    /// A limit relative to a rate at a station, whose rate depends on the others.
+    #[error(
+        "a limit in BDP means nothing at a station of channel \"{channel}\", whose rate depends on who else sends; write for \
+         example \"100 packets\""
+    )]
+    BdpOnChannel {
+        /// The channel.
+        channel: String,
+    },
+    /// A key of a link that its channel has.
+    #[error("a station has the {what} of its channel, \"{channel}\"; leave the key out")]
+    OfChannel {
+        /// What the channel has.
+        what: &'static str,
+        /// The channel.
+        channel: String,
+    },
     /// A queue that holds no packet.
     #[error(
         "a queue of {limit} carries nothing, as every packet passes through it; at least 1 packet, or {packet} B here"
@@ -285,6 +302,14 @@ pub enum Problem {
     #[error("a rate that varies needs its highest value beside it, and link \"{link}\" has no rate")]
     VariesWithoutRate {
         /// The link.
+        link: String,
+    },
+    /// A flow that never comes to its meter.
+    #[error("the flow does not cross \"{link}\", where the meter \"{meter}\" stands; write meters.{meter}.link")]
+    NotAtMeter {
+        /// The meter.
+        meter: String,
+        /// Its link.
         link: String,
     },
     /// A file that nobody has read.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::delays::{DelayVaries, OutageTimes};
 use super::error::Problem;
 use super::shorthand::Shorthand;
 use crate::sim::{ChannelState, LossPlan, ReorderingPlan, Script, WirePlan};
@@ -12,6 +13,12 @@ use crate::units::Duration;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Impairments {
+    /// The delay over time; the `delay` beside it is the shortest. By default it is always that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_varies: Option<DelayVaries>,
+    /// Times in which all that is sent is lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outages: Option<OutageTimes>,
     /// Extra delay of each packet, uniform between 0 and this.
     pub jitter: Duration,
     /// Whether jitter may change the order of packets; if not, none arrives before the one in front of it.
@@ -187,9 +194,11 @@ impl Impairments {
         warnings
     }
 
-    /// What goes wrong, as a plan says it.
-    pub fn plan(&self) -> WirePlan {
+    /// What goes wrong behind a link of this delay, as a plan says it.
+    pub fn plan(&self, delay: Duration) -> WirePlan {
         WirePlan {
+            course: self.delay_varies.as_ref().map(|varies| varies.course(delay)),
+            outages: self.outages.as_ref().map(OutageTimes::outages),
             jitter: self.jitter,
             jitter_reorders: self.jitter_reorders,
             reordering: self.reordering.map(|Reordering { probability, delay }| ReorderingPlan { probability, delay }),

@@ -6,8 +6,10 @@
 
 mod amounts;
 mod catalog;
+mod channel;
 mod compile;
 mod conform;
+mod delays;
 mod describe;
 mod distribution;
 mod error;
@@ -17,6 +19,7 @@ mod hash;
 mod impairments;
 mod json_schema;
 mod keys;
+mod meter;
 mod mistakes;
 mod network;
 mod parse;

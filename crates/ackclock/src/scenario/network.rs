@@ -66,7 +66,10 @@ pub struct ParkingLot {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Link {
-    /// Rate, each way; without it a pure delay.
+    /// The channel of which the link is a station; each direction is one for itself. Propagation is then the channel's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// Rate, each way; without it a pure delay, or on a channel its rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// What of the rate there is over time; `rate` is the highest value. By default always all of it.
@@ -137,7 +140,7 @@ pub enum Queue {
     /// First in, first out; what does not fit is dropped.
     DropTail {
         /// How much waits at most: packets, bytes or a multiple of the bandwidth-delay product. By default "1 BDP"
-        /// at a link that flows share, "10000 packets" at access links, on the way of the ACKs and without a rate.
+        /// at a link that flows share, "10000 packets" at access links, on the way of the ACKs and without a rate, "100 packets" at stations of a channel.
         #[serde(default = "default_limit")]
         #[schemars(transform = without_default)]
         limit: Limit,

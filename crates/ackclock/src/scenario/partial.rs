@@ -16,7 +16,7 @@ pub fn misfits_beside(root: &Node, known: &Misfits) -> Misfits {
     let touches =
         |keys: &[&str]| known.iter().any(|(path, _)| path.first().is_some_and(|first| keys.contains(&first.as_str())));
     let is_network_sound = root.get("duration").is_some()
-        && !touches(&["topology", "links", "sampling", "duration", "flows", "transport"]);
+        && !touches(&["topology", "links", "channels", "meters", "sampling", "duration", "flows", "transport"]);
     for (path, _) in known.iter() {
         if !leave_out(&mut root, path) {
             return Misfits::default();

@@ -258,6 +258,50 @@ fn too_large(text: &str, limit: &str) -> Problem {
     Problem::OutOfRange { value: text.to_owned(), expected: format!("at most {limit}") }
 }
 
+/// A length of a queue at which something begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// As a limit is given.
+    Length(Limit),
+    /// So many times the queue's own limit.
+    Share(f64),
+}
+
+impl Quantity for Threshold {
+    const NAME: &'static str = "queue threshold";
+    const EXAMPLE: &'static str = "0.25 limit";
+
+    fn parse(text: &str) -> Result<Self, Problem> {
+        const MOST_LIMITS: f64 = 1e6;
+        let bad = || Problem::BadText {
+            text: text.to_owned(),
+            what: Self::NAME,
+            expected: "\"20 packets\", \"30 kB\", \"0.5 BDP\" or \"0.25 limit\"",
+        };
+        if let Some(number) = before_unit(text, &["limit"])
+            && with_a_point(text.trim()).is_none()
+        {
+            return factor(number, MOST_LIMITS).map(Threshold::Share).map_err(|large| match large {
+                true => too_large(text, &format!("{MOST_LIMITS} limit")),
+                false => bad(),
+            });
+        }
+        Limit::parse(text).map(Threshold::Length).map_err(|problem| match problem {
+            Problem::BadText { .. } => bad(),
+            other => other,
+        })
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Threshold::Length(length) => length.fmt(f),
+            Threshold::Share(share) => write!(f, "{share} limit"),
+        }
+    }
+}
+
 /// What is wrong with a quantity that has words beside it: `otherwise` unless the number itself is.
 fn unless_explained(error: ParseQuantityError, otherwise: impl FnOnce() -> Problem) -> Problem {
     match error {
@@ -285,6 +329,7 @@ impl Exact for Rate {}
 impl Exact for RateOrZero {}
 impl Exact for Size {}
 impl Exact for Limit {}
+impl Exact for Threshold {}
 impl Exact for SendJitter {}
 impl Exact for Interval {}
 
@@ -345,7 +390,7 @@ macro_rules! quantities {
     };
 }
 
-quantities!(Duration, Rate, RateOrZero, Size, Limit, SendJitter, Interval);
+quantities!(Duration, Rate, RateOrZero, Size, Limit, Threshold, SendJitter, Interval);
 
 #[cfg(test)]
 mod tests {
@@ -393,6 +438,22 @@ mod tests {
     }
 
     #[test]
+    fn a_threshold_is_a_limit_or_a_share_of_one() {
+        assert_eq!(Threshold::parse("20 packets"), Ok(Threshold::Length(Limit::Packets(20))));
+        assert_eq!(Threshold::parse("0.5 BDP"), Ok(Threshold::Length(Limit::Bdp(0.5))));
+        assert_eq!(Threshold::parse("0.25 limit"), Ok(Threshold::Share(0.25)));
+        assert_eq!(Threshold::parse(".25limit"), Ok(Threshold::Share(0.25)));
+        let message = |text| Threshold::parse(text).unwrap_err().to_string();
+        let expected = "is not a queue threshold; write \"20 packets\", \"30 kB\", \"0.5 BDP\" or \"0.25 limit\"";
+        for wrong in ["limit", "-1 limit", "nan limit", "0.25 limits", "a quarter", "5"] {
+            assert!(message(wrong).contains(expected), "{wrong}: {}", message(wrong));
+        }
+        assert!(message("0,25 limit").contains("0.25 limit"), "{}", message("0,25 limit"));
+        assert!(message("2000000 limit").contains("at most 1000000 limit"));
+        assert!(Limit::parse("0.25 limit").is_err(), "a limit is no share of itself");
+    }
+
+    #[test]
     fn what_is_written_is_read_again() {
         fn check<Q: Exact + fmt::Debug>(text: &str) {
             let value = Q::parse(text).unwrap();
@@ -400,6 +461,8 @@ mod tests {
         }
         check::<Limit>("0.1 BDP");
         check::<Limit>("12345 B");
+        check::<Threshold>("12345 B");
+        check::<Threshold>("0.3 limit");
         check::<SendJitter>("0.3 packets");
         check::<Size>("50 kB");
         check::<Rate>("1.234567 Gbit/s");

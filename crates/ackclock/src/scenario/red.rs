@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::Problem;
-use super::quantity::{Limit, Size};
+use super::quantity::{Limit, Size, Threshold};
 use crate::qdisc::{Gaps, RedMode, RedParameters};
 use crate::units::{Duration, Rate};
 
@@ -18,12 +18,12 @@ pub struct Red {
     /// How much waits at most: packets, bytes or a multiple of the bandwidth-delay product.
     #[serde(default = "one_bdp")]
     pub limit: Limit,
-    /// Average queue from which packets are dropped early. Default: half of `target_delay`, but at least 5 packets of mean size; linux: a third of `max`.
+    /// Average queue from which packets are dropped early, as a limit, or as a share of the queue's own ("0.25 limit"). Default: half of `target_delay`, but at least 5 packets of mean size; linux: a third of `max`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<Limit>,
+    pub min: Option<Threshold>,
     /// Average queue at which packets are dropped with `max_p`. Default: 3 times `min`; linux: a quarter of the limit where there is no `min`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<Limit>,
+    pub max: Option<Threshold>,
     /// Probability of a drop at `max`, above 0. Default: 0.1; linux: 0.02.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -132,8 +132,12 @@ impl Red {
             Limit::Bytes(bytes) => bytes as f64 / bytes_per_unit,
             Limit::Bdp(factor) => factor * place.bdp_packets() * place.packet_bytes as f64 / bytes_per_unit,
         };
+        let threshold = |threshold| match threshold {
+            Threshold::Length(length) => in_units(length),
+            Threshold::Share(share) => share * in_units(self.limit),
+        };
         let packets_per_second = rate.as_bps() as f64 / 8.0 / mean;
-        let (given_min, given_max) = (self.min.map(in_units), self.max.map(in_units));
+        let (given_min, given_max) = (self.min.map(threshold), self.max.map(threshold));
         let (min, max) = if linux {
             let max = given_max.unwrap_or(given_min.map_or(in_units(self.limit) / 4.0, |min| 3.0 * min));
             (given_min.unwrap_or(max / 3.0), max)
@@ -251,5 +255,42 @@ mod tests {
         // A product of 5000 B.
         let bytes = parameters(r#"{"mode": "bytes", "min": "0.5 BDP", "max": "5 packets"}"#, &PLACE);
         assert!((bytes.min - 2500.0).abs() < 1e-9 && bytes.max == 5200.0);
+    }
+
+    #[test]
+    fn thresholds_may_be_shares_of_the_limit_whatever_that_is_in() {
+        let of = |limit: &str| {
+            let text = format!(r#"{{"limit": "{limit}", "min": "0.25 limit", "max": "0.75 limit"}}"#);
+            let shares = parameters(&text, &PLACE);
+            (shares.min, shares.max)
+        };
+        assert_eq!(of("40 packets"), (10.0, 30.0));
+        // 41 600 B are 40 packets of 1040 B; the product is 5000 B.
+        assert_eq!(of("41600 B"), (10.0, 30.0));
+        let bdp = |factor: f64| factor * 5000.0 / 1040.0;
+        let (min, max) = of("8 BDP");
+        assert!((min - bdp(2.0)).abs() < 1e-9 && (max - bdp(6.0)).abs() < 1e-9, "{min} {max}");
+        let mixed = parameters(r#"{"limit": "40 packets", "min": "5 packets", "max": "0.5 limit"}"#, &PLACE);
+        assert_eq!((mixed.min, mixed.max), (5.0, 20.0));
+        // In bytes, with packets of 500 B: 40 packets are 20 000 B.
+        let bytes = parameters(r#"{"preset": "ns-2", "limit": "40 packets", "min": "0.25 limit"}"#, &PLACE);
+        assert_eq!((bytes.min, bytes.max), (5_000.0, 15_000.0));
+    }
+
+    #[test]
+    fn crossed_thresholds_are_named_in_the_unit_of_the_average() {
+        let problem = |text| {
+            let (key, problem) = red(text).parameters(&PLACE).unwrap_err();
+            (key, problem.to_string())
+        };
+        let crossed = "the lower threshold, 20 packets, is not below the upper one, 10 packets";
+        assert_eq!(problem(r#"{"min": "20 packets", "max": "10 packets"}"#), ("max", crossed.to_owned()));
+        assert_eq!(
+            problem(r#"{"limit": "40 packets", "min": "0.5 limit", "max": "0.25 limit"}"#),
+            ("max", crossed.to_owned())
+        );
+        let equal = problem(r#"{"limit": "40 packets", "min": "10 packets", "max": "0.25 limit"}"#);
+        assert_eq!(equal.1, "the lower threshold, 10 packets, is not below the upper one, 10 packets");
+        assert_eq!(problem(r#"{"min": "0 limit"}"#).0, "min");
     }
 }

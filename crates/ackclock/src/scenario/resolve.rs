@@ -52,12 +52,25 @@ fn fill_profiles(root: &mut Node) {
     }
 }
 
-/// The default limit of a queue is a multiple of a rate; a link without one takes the limit that needs none.
+/// The default limit of a queue is a multiple of a rate; a link without one takes the limit that needs none, and so does
+/// a station, whose share of its channel nobody knows.
 fn plain_delays_have_no_bdp(root: &mut Node) {
     let Some(Node { value: Value::Table(links), .. }) = root.get_mut("links") else { return };
-    for (_, link) in links.iter_mut().filter(|(_, link)| link.get("rate").is_none()) {
+    for (_, link) in links.iter_mut().filter(|(_, link)| link.get("channel").is_some()) {
+        set_default_limit(link);
+        link.get_mut("reverse").into_iter().for_each(set_default_limit);
+    }
+    for (_, link) in links.iter_mut().filter(|(_, link)| link.get("rate").is_none() && link.get("channel").is_none()) {
         let Some(Node { value: Value::Table(queue), .. }) = link.get_mut("queue") else { continue };
         queue.retain(|(key, node)| key != "limit" || node.origin != Origin::Default);
+    }
+}
+
+fn set_default_limit(station: &mut Node) {
+    let Some(Node { value: Value::Table(queue), .. }) = station.get_mut("queue") else { return };
+    if !queue.iter().any(|(key, node)| key == "limit" && node.origin != Origin::Default) {
+        queue.retain(|(key, _)| key != "limit");
+        queue.push(("limit".to_owned(), Node::from_default(&Json::from("100 packets"))));
     }
 }
 

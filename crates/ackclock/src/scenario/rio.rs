@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::Problem;
-use super::quantity::{Limit, Size};
+use super::quantity::{Limit, Size, Threshold};
 use super::red::{Place, Preset, Red};
 use crate::qdisc::{Gaps, Limit as QueueLimit, Outside, RedMode, RioParameters};
 use crate::units::Duration;
@@ -19,22 +19,22 @@ pub struct Rio {
     /// How packets out of profile are dropped: as RED says of the average of all that waits, or where `out_max` would be exceeded.
     #[serde(default)]
     pub out: Out,
-    /// Average queue from which packets out of profile are dropped. Default: half of `target_delay`, but at least 5 packets of mean size.
+    /// Average queue from which packets out of profile are dropped, as a limit, or as a share of the queue's own ("0.25 limit"). Default: half of `target_delay`, but at least 5 packets of mean size.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub out_min: Option<Limit>,
+    pub out_min: Option<Threshold>,
     /// Average queue at which packets out of profile are dropped with `out_max_p`; under drop-tail what waits at most when one is taken in. Default: 3 times `out_min`; under drop-tail half of `limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub out_max: Option<Limit>,
+    pub out_max: Option<Threshold>,
     /// Probability of a drop at `out_max`, above 0.
     #[serde(default = "out_max_p")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub out_max_p: f64,
     /// Average queue of packets in profile from which they are dropped. Default: 4/3 of `out_max`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub in_min: Option<Limit>,
+    pub in_min: Option<Threshold>,
     /// Average queue of packets in profile at which they are dropped with `in_max_p`. Default: 7/4 of `in_min`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub in_max: Option<Limit>,
+    pub in_max: Option<Threshold>,
     /// Probability of a drop at `in_max`, above 0.
     #[serde(default = "in_max_p")]
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -114,25 +114,37 @@ impl Rio {
                 let parameters = red.parameters(place).map_err(renamed(["out_min", "out_max", "out_max_p"]))?;
                 let unit = if self.mode == RedMode::Bytes { 1.0 } else { f64::from(parameters.mean_packet) };
                 let out_max = Limit::Bytes((parameters.max * unit).round() as u64);
-                (Outside::Red(parameters), out_max)
+                (Outside::Red(parameters), Threshold::Length(out_max))
             }
             Out::DropTail => {
                 let half = match limit {
                     QueueLimit::Packets(packets) => Limit::Packets(packets.div_ceil(2)),
                     QueueLimit::Bytes(bytes) => Limit::Bytes(bytes / 2),
                 };
-                let out_max = self.out_max.unwrap_or(half);
-                (Outside::DropTail(convert(out_max)), out_max)
+                let out_max = match self.out_max {
+                    None => half,
+                    Some(Threshold::Length(length)) => length,
+                    Some(Threshold::Share(share)) => part_of(limit, share),
+                };
+                (Outside::DropTail(convert(out_max)), Threshold::Length(out_max))
             }
         };
-        let in_min = self.in_min.unwrap_or(bytes_of(out_max, place, 4.0 / 3.0));
-        let in_max = self.in_max.unwrap_or(bytes_of(in_min, place, 7.0 / 4.0));
+        let in_min = self.in_min.unwrap_or_else(|| self.times(4.0 / 3.0, out_max, place));
+        let in_max = self.in_max.unwrap_or_else(|| self.times(7.0 / 4.0, in_min, place));
         let red = self.red(Some(in_min), Some(in_max), self.in_max_p);
         let inside = red.parameters(place).map_err(renamed(["in_min", "in_max", "in_max_p"]))?;
         Ok(RioParameters { inside, outside, push_out: self.push_out })
     }
 
-    fn red(&self, min: Option<Limit>, max: Option<Limit>, max_p: f64) -> Red {
+    /// A multiple of a threshold in bytes.
+    fn times(&self, factor: f64, threshold: Threshold, place: &Place) -> Threshold {
+        Threshold::Length(match threshold {
+            Threshold::Length(length) => bytes_of(length, place, factor),
+            Threshold::Share(share) => bytes_of(self.limit, place, share * factor),
+        })
+    }
+
+    fn red(&self, min: Option<Threshold>, max: Option<Threshold>, max_p: f64) -> Red {
         Red {
             preset: Preset::Floyd,
             limit: self.limit,
@@ -151,6 +163,14 @@ impl Rio {
             mark_below: None,
             hard_drop: None,
         }
+    }
+}
+
+/// So much of what a queue holds, rounded to the nearest, at least one packet.
+fn part_of(limit: QueueLimit, share: f64) -> Limit {
+    match limit {
+        QueueLimit::Packets(packets) => Limit::Packets((share * f64::from(packets)).round().max(1.0) as u32),
+        QueueLimit::Bytes(bytes) => Limit::Bytes((share * bytes as f64).round() as u64),
     }
 }
 
@@ -214,6 +234,19 @@ mod tests {
         assert!((rio.inside.min - 53.333).abs() < 1e-9, "{}", rio.inside.min);
         let rio = parameters(r#"{"out": "drop-tail", "out_max": "7 packets"}"#).unwrap();
         assert_eq!(rio.outside, Outside::DropTail(QueueLimit::Packets(7)));
+    }
+
+    #[test]
+    fn thresholds_may_be_shares_of_the_limit() {
+        // A limit of 2 BDP, which are 80 packets.
+        let rio = parameters(r#"{"out_min": "0.125 limit", "in_min": "0.5 limit"}"#).unwrap();
+        let Outside::Red(outside) = &rio.outside else { panic!("RED is the default") };
+        assert_eq!((outside.min, outside.max), (10.0, 30.0));
+        assert_eq!((rio.inside.min, rio.inside.max), (40.0, 70.0));
+        let rio = parameters(r#"{"out": "drop-tail", "out_max": "0.1 limit", "in_max": "1 limit"}"#).unwrap();
+        assert_eq!(rio.outside, Outside::DropTail(QueueLimit::Packets(8)));
+        assert_eq!(rio.inside.max, 80.0);
+        assert_eq!(parameters(r#"{"in_min": "0.5 limit", "in_max": "0.25 limit"}"#).unwrap_err().0, "in_max");
     }
 
     #[test]

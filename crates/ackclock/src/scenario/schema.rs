@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::channel::Channel;
 use super::json_schema::without_default;
+use super::meter::Meter;
 use super::network::{Link, Topology};
 use super::quantity::{Interval, SendJitter, Size};
 use super::shorthand::Shorthand;
@@ -45,6 +47,12 @@ pub struct Document {
     /// A network link by link, by name; or write a `topology`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub links: BTreeMap<String, Link>,
+    /// Channels that stations contend for, by name; a link is a station of the one that its `channel` names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub channels: BTreeMap<String, Channel>,
+    /// Meters by name, which hold groups of flows to a profile.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub meters: BTreeMap<String, Meter>,
     /// Transport of all flows; each flow may override every key.
     #[serde(default, skip_serializing)]
     pub transport: TransportKeys,
@@ -90,6 +98,9 @@ pub struct Flow {
     /// Whether its packets are in profile: RIO drops them later than others.
     #[serde(default)]
     pub in_profile: bool,
+    /// Name of the meter that says so from its link on; by default none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meter: Option<String>,
     /// When the application starts.
     #[serde(default)]
     pub start: Draw,
@@ -235,7 +246,7 @@ pub struct TransportKeys {
     pub exit_window: ExitWindow,
     /// How the SACK sender counts what is in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996), maybe with two segments on a partial ACK.
     pub sack_sender: SackSender,
-    /// What a second timeout of a segment does to ssthresh: hold it (RFC 5681 §3.1), or cut it again.
+    /// What a second timeout of a segment does to ssthresh: hold it (RFC 5681 §3.1), cut it again, or set it to one segment, below the two of RFC 5681 (jasem-efficiency-fairness, "Status of the exponential back-off").
     pub repeated_timeout: RepeatedTimeout,
     /// What limited transmit sends: new data (RFC 3042), or what comes next, even while a timeout is repaired.
     pub limited_transmit_sends: LimitedTransmitSends,

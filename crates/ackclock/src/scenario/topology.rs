@@ -39,6 +39,8 @@ pub struct Network {
 pub struct DirectedLink {
     /// `x` or `x.reverse`.
     pub name: String,
+    /// The channel of which it is a station, in the order of their names.
+    pub channel: Option<usize>,
     /// None for a pure delay.
     pub rate: Option<Rate>,
     /// What of the rate there is over time.
@@ -83,7 +85,7 @@ impl Network {
                 let links = hop_names(lot).flat_map(|name| shared_link(&name, &lot.hop)).collect();
                 (links, lot.hop.access.clone())
             }
-            (None, false) => (document.links.iter().flat_map(|(name, link)| both_ways(name, link)).collect(), None),
+            (None, false) => (links_by_name(document, misfits)?, None),
         };
         let is_chain = matches!(document.topology, Some(Topology::ParkingLot(_)));
         let mut network = Network { links, access, is_chain, routes: Vec::new(), bottleneck: 0 };
@@ -204,20 +206,75 @@ fn hop_names(lot: &ParkingLot) -> impl Iterator<Item = String> {
 
 fn shared_link(name: &str, dumbbell: &Dumbbell) -> [DirectedLink; 2] {
     let Dumbbell { rate, varies, delay, queue, impairments, reverse, access: _ } = dumbbell.clone();
-    both_ways(name, &Link { rate: Some(rate), varies, delay, queue, impairments, reverse })
+    both_ways(name, &Link { channel: None, rate: Some(rate), varies, delay, queue, impairments, reverse })
 }
 
 fn both_ways(name: &str, link: &Link) -> [DirectedLink; 2] {
-    let Link { rate, varies, delay, queue, impairments, reverse } = link.clone();
+    let Link { channel: _, rate, varies, delay, queue, impairments, reverse } = link.clone();
     let back = DirectedLink {
         name: format!("{name}{REVERSE}"),
+        channel: None,
         rate: reverse.rate.or(rate),
         varies: reverse.varies,
         delay: reverse.delay.unwrap_or(delay),
         queue: reverse.queue,
         impairments: reverse.impairments,
     };
-    [DirectedLink { name: name.to_owned(), rate, varies, delay, queue, impairments }, back]
+    [DirectedLink { name: name.to_owned(), channel: None, rate, varies, delay, queue, impairments }, back]
+}
+
+/// The links of a document that names them; none if one of them is a station that cannot be.
+fn links_by_name(document: &Document, misfits: &mut Misfits) -> Option<Vec<DirectedLink>> {
+    let mut links = Vec::with_capacity(2 * document.links.len());
+    let mut are_sound = true;
+    for (name, link) in &document.links {
+        let mut both = both_ways(name, link);
+        if let Some(channel) = &link.channel {
+            for (key, problem) in join(&mut both, link, channel, document).err().into_iter().flatten() {
+                let path = ["links", name].into_iter().chain(key.split('.')).map(str::to_owned).collect();
+                misfits.push(path, problem);
+                are_sound = false;
+            }
+        }
+        links.extend(both);
+    }
+    are_sound.then_some(links)
+}
+
+/// Makes both directions of a link stations of a channel; else says which keys do not fit, and why.
+fn join(
+    both: &mut [DirectedLink; 2],
+    link: &Link,
+    name: &str,
+    document: &Document,
+) -> Result<(), Vec<(&'static str, Problem)>> {
+    let Some((index, (_, channel))) = document.channels.iter().enumerate().find(|(_, (known, _))| *known == name)
+    else {
+        let hint = Hint::for_name(name, document.channels.keys().map(String::as_str));
+        return Err(vec![("channel", Problem::UnknownName { what: "channel", name: name.to_owned(), hint })]);
+    };
+    let of_channel = |what| Problem::OfChannel { what, channel: name.to_owned() };
+    let mut misfits = Vec::new();
+    for (key, is_written, what) in [
+        ("delay", !link.delay.is_zero(), "propagation"),
+        ("reverse.delay", link.reverse.delay.is_some(), "propagation"),
+        ("varies", link.varies.is_some(), "rates"),
+        ("reverse.varies", link.reverse.varies.is_some(), "rates"),
+    ] {
+        if is_written {
+            misfits.push((key, of_channel(what)));
+        }
+    }
+    for (key, rate) in [("rate", link.rate), ("reverse.rate", link.reverse.rate)] {
+        let problem = rate.and_then(|rate| channel.check_rate(rate).err());
+        misfits.extend(problem.map(|problem| (key, problem)));
+    }
+    for station in both {
+        station.channel = Some(index);
+        station.rate = station.rate.or(Some(channel.rate()));
+        station.delay = channel.propagation();
+    }
+    if misfits.is_empty() { Ok(()) } else { Err(misfits) }
 }
 
 /// A sum of delays, refused where it is longer than anything that makes sense.

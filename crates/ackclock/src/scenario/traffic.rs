@@ -54,6 +54,14 @@ pub enum TrafficKeys {
         /// Payload of an answer.
         response: Sizes,
     },
+    /// Keystrokes: small writes, one after the other, on a connection that stays open.
+    Interactive {
+        /// Time between two keystrokes.
+        every: Times,
+        /// Payload of a keystroke.
+        #[serde(default = "default_keystroke")]
+        size: Sizes,
+    },
     /// Datagrams at a constant rate, whatever happens to them.
     Cbr {
         /// Bits on the wire per time.
@@ -146,6 +154,11 @@ fn default_request() -> Size {
     Size(300)
 }
 
+/// A character.
+fn default_keystroke() -> Sizes {
+    Sizes::Fixed(Size(1))
+}
+
 /// 50 frames a second, as voice codecs have.
 fn default_interval() -> Duration {
     Duration::from_millis(20)
@@ -208,6 +221,10 @@ impl TrafficKeys {
                 at("request", within(*request, 1, LARGEST_PACKET))?;
                 at("response", response.check())
             }
+            TrafficKeys::Interactive { every, size } => {
+                at("every", every.check().and_then(|()| positive(every.mean())))?;
+                at("size", size.check())
+            }
             TrafficKeys::OnOff { on, off, .. } => {
                 at("on", on.check().and_then(|()| positive(on.mean())))?;
                 at("off", off.check())
@@ -238,6 +255,10 @@ impl TrafficKeys {
             TrafficKeys::Web { think, response, .. } => {
                 random("think times", think.distribution().is_random(), think.to_string());
                 random("answers", response.distribution().is_random(), response.to_string());
+            }
+            TrafficKeys::Interactive { every, size } => {
+                random("keystrokes", every.distribution().is_random(), every.to_string());
+                random("sizes", size.distribution().is_random(), size.to_string());
             }
             TrafficKeys::Cbr { spacing, leaves, .. } => {
                 random("packets", *spacing == SpacingName::Exponential, "Poisson".to_owned());
@@ -275,6 +296,7 @@ impl fmt::Display for TrafficKeys {
                 write!(f, " of {size}")
             }
             TrafficKeys::Web { think, response, .. } => write!(f, "web, answers of {response}, think time {think}"),
+            TrafficKeys::Interactive { every, size } => write!(f, "interactive, keystrokes of {size}, every {every}"),
             TrafficKeys::Cbr { rate, packet, spacing, leaves } => {
                 let random = if *spacing == SpacingName::Exponential { ", exponential spacing" } else { "" };
                 let leaves = leaves.as_ref().map_or_else(String::new, |leaves| format!(", leaves {}", leaves.name()));

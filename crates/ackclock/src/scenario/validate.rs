@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::amounts::amounts;
-use super::compile::{check_queues, check_variations};
+use super::compile::{check_channels, check_queues, check_variations};
+use super::delays::check_times;
 use super::error::Problem;
 use super::impairments::Loss;
+use super::meter::check_meters;
 use super::mistakes::Misfits;
 use super::network::Queue;
 use super::quantity::{Interval, Limit, SendJitter, Size};
@@ -29,6 +31,8 @@ pub fn validate(document: &Document) -> Result<Network, Misfits> {
         losses(document, network, &mut misfits);
         limits(document, network, &mut misfits);
         check_variations(document, network, &mut misfits);
+        check_channels(document, &mut misfits);
+        check_meters(document, network, &mut misfits);
         // The rest depends on who crosses what.
         if misfits.is_empty() {
             misfits.check("flows", hops(document, network));
@@ -94,6 +98,18 @@ fn names(document: &Document, misfits: &mut Misfits) {
             misfits.push(vec!["links".to_owned(), name.clone()], Problem::BadName { name: name.clone() });
         }
         taken.insert(name, format!("the link \"{name}\""));
+    }
+    for name in document.channels.keys() {
+        let path = || vec!["channels".to_owned(), name.clone()];
+        if !is_name(name) {
+            misfits.push(path(), Problem::BadName { name: name.clone() });
+        }
+        if let Some(other) = taken.insert(name, format!("the channel \"{name}\"")) {
+            misfits.push(path(), Problem::DuplicateName { name: name.clone(), other });
+        }
+    }
+    for name in document.meters.keys().filter(|name| !is_name(name)) {
+        misfits.push(vec!["meters".to_owned(), name.clone()], Problem::BadName { name: name.clone() });
     }
     for (index, flow) in document.flows.iter().enumerate() {
         let name = flow.name.as_str();
@@ -169,12 +185,14 @@ fn at_most(size: Size) -> Result<(), Problem> {
 /// What no range says of losses.
 fn losses(document: &Document, network: &Network, misfits: &mut Misfits) {
     for (index, link) in network.links.iter().enumerate() {
+        check_times(&network.place(document, index), &link.impairments, link.delay, misfits);
         let result = link.impairments.loss.check();
         if result.is_err() {
             misfits.check(&format!("{}.loss", network.place(document, index)), result);
         }
     }
     if let Some(access) = &network.access {
+        check_times("topology.access", &access.impairments, access.delay, misfits);
         misfits.check("topology.access.loss", access.impairments.loss.check());
     }
 }
@@ -196,19 +214,22 @@ fn hops(document: &Document, network: &Network) -> Result<(), Problem> {
 
 /// Queue limits that are relative to a rate need one.
 fn limits(document: &Document, network: &Network, misfits: &mut Misfits) {
-    let mut check = |place: &[&str], link: &str, queue: &Queue, rate: Option<Rate>| {
-        if let (Limit::Bdp(_), None) = (queue.limit(), rate) {
-            let path = place.iter().chain(&["queue", "limit"]).map(|key| (*key).to_owned()).collect();
-            misfits.push(path, Problem::BdpWithoutRate { link: link.to_owned() });
-        }
+    let mut check = |place: &[&str], link: &str, queue: &Queue, rate: Option<Rate>, channel: Option<&String>| {
+        let problem = match (queue.limit(), channel, rate) {
+            (Limit::Bdp(_), Some(channel), _) => Problem::BdpOnChannel { channel: channel.clone() },
+            (Limit::Bdp(_), None, None) => Problem::BdpWithoutRate { link: link.to_owned() },
+            _ => return,
+        };
+        misfits.push(place.iter().chain(&["queue", "limit"]).map(|key| (*key).to_owned()).collect(), problem);
     };
     if let Some(access) = &network.access {
-        check(&["topology", "access"], "access", &access.queue, access.rate);
+        check(&["topology", "access"], "access", &access.queue, access.rate, None);
     }
     for (name, link) in &document.links {
-        check(&["links", name], name, &link.queue, link.rate);
+        let channel = link.channel.as_ref();
+        check(&["links", name], name, &link.queue, link.rate, channel);
         let rate = link.reverse.rate.or(link.rate);
-        check(&["links", name, "reverse"], &format!("{name}.reverse"), &link.reverse.queue, rate);
+        check(&["links", name, "reverse"], &format!("{name}.reverse"), &link.reverse.queue, rate, channel);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a scenario says that it hardly means: look before you trust the results.
 
+use super::meter;
 use super::network::Queue;
 use super::quantity::RateOrZero;
 use super::red::Red;
@@ -36,7 +37,11 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         check_queue("every access link", queue, document.flows.iter().collect());
     }
     warnings.extend(network.links.iter().filter_map(capped_trace));
+    warnings.extend(meter::warnings(document, network));
     warnings.extend(network.parts().flat_map(|(name, _, impairments)| impairments.warnings(name)));
+    for (name, _) in document.channels.iter().filter(|(_, channel)| channel.is_dead()) {
+        warnings.push(format!("{name} lets nothing through: every frame comes with wrong bits"));
+    }
     for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
         let shared = route.forward.iter().map(|link| &network.links[*link]);
         let mut queues: Vec<(&str, &Queue)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();

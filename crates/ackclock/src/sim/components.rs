@@ -1,7 +1,8 @@
 //! Components, numbered by class and, within a class, by the hash of their name.
 //!
 //! Classes, in the order in which they act at one time: links (deliveries), senders (timers), applications, arrivals of
-//! transfers, sources of datagrams, receivers (delayed ACKs), the end of the warm-up, sampling.
+//! transfers, sources of datagrams, receivers (delayed ACKs), channels, the end of the warm-up, sampling. Where channels stand
+//! does not matter: whoever touches one first begins what is due.
 
 use crate::engine::ComponentId;
 
@@ -12,6 +13,7 @@ pub struct Components {
     pub flows: u32,
     pub groups: u32,
     pub streams: u32,
+    pub channels: u32,
 }
 
 /// What a component number stands for.
@@ -23,6 +25,7 @@ pub enum Component {
     Arrivals(usize),
     Source(usize),
     ReceiverTimer(usize),
+    Channel(usize),
     Warmup,
     Sampling,
 }
@@ -66,8 +69,12 @@ impl Components {
         ComponentId(self.links + 2 * self.flows + self.groups + self.streams + flow as u32)
     }
 
+    pub fn channel(self, channel: usize) -> ComponentId {
+        ComponentId(self.receiver(self.flows as usize).0 + channel as u32)
+    }
+
     pub fn warmup(self) -> ComponentId {
-        self.receiver(self.flows as usize)
+        self.channel(self.channels as usize)
     }
 
     pub fn sampling(self) -> ComponentId {
@@ -88,6 +95,7 @@ impl Components {
             (self.groups, Component::Arrivals),
             (self.streams, Component::Source),
             (self.flows, Component::ReceiverTimer),
+            (self.channels, Component::Channel),
         ];
         for (count, component) in classes {
             if number < count {
@@ -105,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_number_stands_for_what_it_was_made_from() {
-        let components = Components { links: 3, flows: 2, groups: 1, streams: 4 };
+        let components = Components { links: 3, flows: 2, groups: 1, streams: 4, channels: 2 };
         let ids = [
             (components.link(2), Component::Link(2)),
             (components.sender(1), Component::SenderTimer(1)),
@@ -113,6 +121,7 @@ mod tests {
             (components.arrivals(0), Component::Arrivals(0)),
             (components.source(3), Component::Source(3)),
             (components.receiver(1), Component::ReceiverTimer(1)),
+            (components.channel(1), Component::Channel(1)),
             (components.warmup(), Component::Warmup),
             (components.sampling(), Component::Sampling),
         ];
@@ -120,6 +129,6 @@ mod tests {
             assert_eq!(components.component(id), component);
         }
         assert!(ids.is_sorted_by_key(|(ComponentId(number), _)| *number));
-        assert_eq!(components.count(), 3 + 3 * 2 + 1 + 4 + 2);
+        assert_eq!(components.count(), 3 + 3 * 2 + 1 + 4 + 2 + 2);
     }
 }

@@ -1,6 +1,6 @@
 //! Datagrams under way: who sends next, and what their receivers make of them.
 
-use super::ledger::Fates;
+use super::ledger::{Colours, Fates};
 use super::measure::seconds;
 use super::network::Route;
 use super::packet::{Body, Cover, Flags};
@@ -73,6 +73,11 @@ impl Stream {
         &plan.datagrams[self.row].sources[self.number].name
     }
 
+    /// Which row of the results it belongs to.
+    pub(super) fn row(&self) -> usize {
+        self.row
+    }
+
     /// When something leaves next.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         self.next.map(|burst| burst.at)
@@ -119,7 +124,7 @@ impl Row {
     }
 
     /// The run has ended.
-    fn result(&self, id: usize, plan: &Plan, fates: &Fates) -> DatagramResult {
+    fn result(&self, id: usize, plan: &Plan, fates: &Fates, colours: &Colours) -> DatagramResult {
         let datagrams = &plan.datagrams[id];
         let end = Instant::ZERO + plan.duration;
         let secs = end.since(self.since).as_secs_f64();
@@ -148,6 +153,7 @@ impl Row {
             jitter_s: mean(self.jitter_ns),
             late_rate: self.deadline.and_then(|_| of_sent(self.late)),
             lost_or_late_rate: self.deadline.and_then(|_| of_sent(fates.lost + fates.corrupted + self.late)),
+            colours: datagrams.meter.map(|_| colours.counts()),
         }
     }
 }
@@ -155,11 +161,14 @@ impl Row {
 impl Simulation<'_> {
     /// The run has ended: a result for each row.
     pub(super) fn datagram_results(&self) -> Vec<DatagramResult> {
-        let mut fates = vec![Fates::default(); self.rows.len()];
+        let mut sums = vec![(Fates::default(), Colours::default()); self.rows.len()];
         for (index, stream) in self.streams.iter().enumerate() {
-            fates[stream.row] += self.network.ledger.fates(self.flows.len() + index);
+            let (fates, colours) = &mut sums[stream.row];
+            *fates += self.network.ledger.fates(self.flows.len() + index);
+            *colours += self.network.ledger.colours(self.flows.len() + index);
         }
-        self.rows.iter().zip(&fates).enumerate().map(|(id, (row, fates))| row.result(id, self.plan, fates)).collect()
+        let rows = self.rows.iter().zip(&sums).enumerate();
+        rows.map(|(id, (row, (fates, colours)))| row.result(id, self.plan, fates, colours)).collect()
     }
 
     /// A source sends what is due.

@@ -146,7 +146,23 @@ impl Flow {
     pub(super) fn log(&mut self) -> Option<&mut TransferLog> {
         match &mut self.application {
             Application::Web(web) => Some(&mut web.log),
+            Application::Interactive(interactive) => Some(&mut interactive.log),
             Application::Writer(_) | Application::Slot => None,
+        }
+    }
+
+    /// Transfers under way of a flow that has many.
+    pub(super) fn pending(&self) -> u64 {
+        match &self.application {
+            Application::Interactive(interactive) => interactive.pending(),
+            _ => u64::from(self.awaited != u64::MAX),
+        }
+    }
+
+    /// The receiver tells of the first keystroke under way.
+    pub(super) fn await_keystroke(&mut self) {
+        if let Application::Interactive(interactive) = &self.application {
+            self.awaited = interactive.awaited().unwrap_or(u64::MAX);
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A packet that comes out of a link enters the next one ahead of time if nothing else feeds that one and if it is not
 //! reported. Data arrives ahead of time if its ACK enters a link that only receivers behind the same link feed: ACKs come
-//! there in the order of their times. An ACK arrives ahead of time if its sender feeds a link of its own.
+//! there in the order of their times. An ACK arrives ahead of time if its sender feeds a link of its own. Nothing enters or
+//! leaves a station of a channel ahead of time: when it sends depends on what the others get meanwhile.
 
 use super::plan::{FlowPlan, Plan, Traffic};
 
@@ -66,6 +67,7 @@ pub(super) fn foresee(plan: &Plan) -> Vec<Foresight> {
     if plan.sampling.packets {
         return vec![Foresight::default(); plan.links.len()];
     }
+    let contends = |link: usize| plan.links[link].channel.is_some();
     let mut links = vec![Known::default(); plan.links.len()];
     for (number, flow) in plan.tcp_flows().enumerate() {
         let last = feed(&mut links, Feeder::Sender(number), &flow.forward);
@@ -78,7 +80,10 @@ pub(super) fn foresee(plan: &Plan) -> Vec<Foresight> {
         let is_sampled = number < plan.sampled_flows();
         let last = last(&flow.forward);
         let in_order = links[flow.reverse[0]].feeder == Some(Feeder::BehindLink(last));
-        links[last].ends(in_order && answers_at_once(flow), is_sampled || plan.reports(flow.reverse[0]));
+        links[last].ends(
+            in_order && !contends(flow.reverse[0]) && answers_at_once(flow),
+            is_sampled || plan.reports(flow.reverse[0]),
+        );
         let alone = links[flow.forward[0]].feeder == Some(Feeder::Sender(number)) && !plan.reports(flow.forward[0]);
         links[self::last(&flow.reverse)].ends(alone && hears_of_acks_alone(flow), is_sampled);
     }
@@ -91,12 +96,14 @@ pub(super) fn foresee(plan: &Plan) -> Vec<Foresight> {
 
     let mut foresight = vec![Foresight::default(); links.len()];
     for (index, link) in links.iter().enumerate() {
-        foresight[index].ends = link.ends > 0 && !link.waits && !plan.links[index].wire.reorders();
+        foresight[index].ends = link.ends > 0 && !link.waits && !contends(index) && !plan.links[index].wire.reorders();
         foresight[index].shows = link.shows;
         foresight[index].shared = link.ends > 1;
         foresight[index].hands_over |= foresight[index].ends;
         if let Some(Feeder::Link(before)) = link.feeder
             && !plan.reports(index)
+            && !contends(index)
+            && !contends(before)
             && !plan.links[before].wire.reorders()
         {
             foresight[index].takes = true;

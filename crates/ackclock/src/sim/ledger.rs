@@ -4,9 +4,12 @@ use std::ops::{AddAssign, Range};
 
 use super::packet::{Bodies, BodyId, Kind, Packet};
 use super::plan::Plan;
+use super::result::Volume;
 use super::trace::Tracer;
-use crate::link::Sink;
+use crate::link::{Sink, Sinks};
+use crate::meter::Colour;
 use crate::probe::PacketEvent;
+use crate::qdisc::Queued;
 use crate::units::{Duration, Instant};
 
 /// What became of the packets of a flow.
@@ -37,6 +40,22 @@ impl AddAssign for Fates {
     }
 }
 
+/// What a meter made of the data of a flow, or of several, within the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Colours {
+    /// Packets and bytes on the wire that were green, yellow, and red.
+    pub(super) of: [Volume; 3],
+    /// Of the red packets, those that it dropped.
+    pub(super) policed: u64,
+}
+
+impl AddAssign for Colours {
+    fn add_assign(&mut self, other: Colours) {
+        self.of.iter_mut().zip(other.of).for_each(|(sum, volume)| *sum += volume);
+        self.policed += other.policed;
+    }
+}
+
 /// The fates of a flow's packets but data that are lost, by the time at which they are met.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
@@ -57,6 +76,8 @@ pub(super) struct Ledger {
     /// By flow, datagrams after those of TCP: data lost within the window, apart from what is rare.
     lost: Vec<u64>,
     accounts: Vec<Account>,
+    /// By flow; empty where there is no meter.
+    colours: Vec<Colours>,
     /// For each link, whether it lies before the first shared one of its flow.
     is_access: Vec<bool>,
 }
@@ -74,6 +95,7 @@ impl Ledger {
             window: Instant::ZERO + plan.warmup..Instant::ZERO + plan.duration,
             lost: vec![0; flows],
             accounts: vec![Account::default(); flows],
+            colours: vec![Colours::default(); if plan.meters.is_empty() { 0 } else { flows }],
             is_access,
         }
     }
@@ -86,6 +108,11 @@ impl Ledger {
     /// What became of the packets of a flow within the window.
     pub(super) fn fates(&self, flow: usize) -> Fates {
         Fates { lost: self.lost[flow], ..self.accounts[flow].within }
+    }
+
+    /// What a meter made of the data of a flow within the window.
+    pub(super) fn colours(&self, flow: usize) -> Colours {
+        self.colours.get(flow).copied().unwrap_or_default()
     }
 
     /// Data packets of each flow that are in flight at `now`, the beginning or the end of the window.
@@ -148,6 +175,24 @@ impl Ledger {
         }
     }
 
+    /// A meter gives a packet this colour.
+    pub(super) fn coloured(&mut self, at: Instant, packet: Packet, colour: Colour) {
+        if self.window.contains(&at) {
+            let flow = self.bodies.flow(packet.body());
+            self.colours[flow].of[colour as usize].add(packet.wire_len());
+        }
+    }
+
+    /// A meter drops a packet in front of this link.
+    pub(super) fn policed(&mut self, at: Instant, link: u32, packet: Packet) {
+        self.trace(at, link, packet, PacketEvent::Police);
+        if self.window.contains(&at) {
+            let flow = self.bodies.flow(packet.body());
+            self.colours[flow].policed += 1;
+        }
+        self.gone(at, packet.body(), false);
+    }
+
     /// A packet is gone before it came to the end of its route.
     fn gone(&mut self, at: Instant, id: BodyId, is_access_drop: bool) {
         let (flow, kind) = (self.bodies.flow(id), self.bodies.get(id).kind());
@@ -161,6 +206,12 @@ impl Ledger {
             fates.lost += u64::from(kind == Kind::Data);
             fates.acks_lost += u64::from(kind == Kind::Ack);
         }
+    }
+}
+
+impl Sinks<Packet> for Ledger {
+    fn at(&mut self, link: usize) -> impl Sink<Packet> {
+        AtLink { ledger: self, link: link as u32 }
     }
 }
 

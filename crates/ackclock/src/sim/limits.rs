@@ -1,6 +1,7 @@
 //! How much may be in flight. A window that grows without bound must not take the memory of the machine.
 
 use super::plan::{FlowPlan, Plan};
+use crate::link::DelayCourse;
 use crate::qdisc::Limit;
 use crate::units::{Duration, Rate};
 
@@ -23,7 +24,8 @@ fn holds(plan: &Plan, flow: &FlowPlan) -> u64 {
     });
     let delay = links().chain(flow.reverse.iter().map(|link| &plan.links[*link])).fold(Duration::ZERO, |sum, link| {
         let wire = &link.wire;
-        sum + link.delay + wire.jitter + wire.reordering.map_or(Duration::ZERO, |reordering| reordering.delay)
+        let extra = wire.course.as_ref().map_or(Duration::ZERO, DelayCourse::most);
+        sum + link.delay + extra + wire.jitter + wire.reordering.map_or(Duration::ZERO, |reordering| reordering.delay)
     });
     let Some(rate) = links().filter_map(|link| link.rate).min() else { return u64::MAX };
     queues.fold(bdp(rate, delay, wire), u64::saturating_add)

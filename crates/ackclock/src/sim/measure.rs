@@ -4,7 +4,9 @@ use super::delays::Waited;
 use super::flow::Flow;
 use super::network::Packets;
 use super::plan::{FlowPlan, Plan, Traffic};
-use super::result::{FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary, TransferResult};
+use super::result::{
+    Attempts, FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary, TransferResult,
+};
 use super::simulation::Simulation;
 use super::transfer::{Group, TransferLog};
 use crate::link::LinkCounters;
@@ -228,6 +230,7 @@ impl Measurement {
             flows,
             transfers: self.transfers(plan, simulation, end),
             datagrams: simulation.datagram_results(),
+            meters: simulation.meter_results(self.since, end),
             queue_delays: Histogram::from(simulation.delays.all_flows()),
             links,
             packets_forwarded: simulation.network.links[bottleneck].counters().forwarded,
@@ -247,7 +250,7 @@ impl Measurement {
             one.before = self.flows[rank];
             one.after = FlowCounters::read(flow, end);
             one.log = flow.log().cloned().unwrap_or_default();
-            one.unfinished = u64::from(flow.awaited != u64::MAX);
+            one.unfinished = flow.pending();
             one.lost = simulation.network.ledger.fates(rank).lost;
             one.waited = flow.waited;
             if let Traffic::Transfer { bytes } = flow_plan.traffic {
@@ -304,6 +307,7 @@ impl Measurement {
         let flow_plan = &plan.flows[index];
         let rank = simulation.flow_rank[index];
         let fates = simulation.network.ledger.fates(rank);
+        let colours = flow_plan.meter.map(|_| Box::new(simulation.network.ledger.colours(rank).counts()));
         let before = &self.flows[rank];
         let flow = &mut simulation.flows[rank];
         let (waited, after) = (flow.waited, FlowCounters::read(flow, end));
@@ -351,6 +355,7 @@ impl Measurement {
             base_rtt_s: flow_plan.base_rtt.as_secs_f64(),
             completion_time_s: finished_at.map(|at| at.since(flow_plan.start).as_secs_f64()),
             times,
+            colours,
         }
     }
 
@@ -378,6 +383,10 @@ impl Measurement {
                 .then(|| after.in_profile_drops - before.in_profile_drops),
             losses: after.losses - before.losses,
             mishaps: plan.links[index].wire.harms().then(|| mishaps(before, &after)),
+            attempts: plan.links[index].channel.map(|_| Attempts {
+                attempts: after.attempts - before.attempts,
+                failed_attempts: after.failed_attempts - before.failed_attempts,
+            }),
             queue_delay_mean_s: ratio((after.wait_ns - before.wait_ns) as f64 / NANOS_PER_SEC as f64, forwarded as f64),
             queue_delay_p95_s: waits.as_ref().and_then(p95_s),
             queue_delays: waits.map(Histogram::from).unwrap_or_default(),

@@ -8,6 +8,7 @@ mod foresight;
 mod ledger;
 mod limits;
 mod measure;
+mod meter;
 mod network;
 mod packet;
 mod plan;
@@ -19,16 +20,16 @@ mod trace;
 mod transfer;
 mod wire;
 
-pub use crate::link::{ChannelState, Script};
+pub use crate::link::{AfterFailure, ChannelState, Countdown, Dcf, Script};
 pub use crate::qdisc::Limit as QueueLimit;
 pub use limits::{MOST_IN_FLIGHT, MOST_UNDER_WAY};
 pub use plan::{
-    ArrivalsPlan, DatagramPlan, Emission, FlowPlan, LinkPlan, OnOffPlan, Plan, QueuePlan, Sampling, SourcePlan,
-    Spacing, Traffic, WebPlan,
+    ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, MeterPlan, MeterScope,
+    OnOffPlan, Plan, QueuePlan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
 };
 pub use result::{
-    DatagramResult, FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary, Totals, TransferResult,
-    TransferTimes, Volume,
+    Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, Mishaps, Reasons,
+    RunResult, Summary, Totals, TransferResult, TransferTimes, Volume,
 };
 pub use source::{Crowd, Distribution, Law};
 pub use wire::{LossPlan, ReorderingPlan, WirePlan};

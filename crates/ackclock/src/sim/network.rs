@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use super::components::Components;
 use super::foresight::Foresight;
 use super::ledger::{AtLink, Ledger};
+use super::meter::Meters;
 use super::packet::{Body, Cover, Owner, Packet};
-use super::plan::{LinkPlan, Plan};
+use super::plan::{ChannelPlan, LinkPlan, Plan};
 use super::result::{Totals, Volume};
+use super::simulation::{order_by_key, ranks};
 use crate::engine::{ComponentId, EventQueue};
-use crate::link::{Ahead, Link, LinkConfig};
+use crate::link::{Ahead, Channel, Link, LinkConfig, StationConfig};
 use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::Queued;
@@ -29,8 +31,13 @@ enum Hop {
         link: u32,
         /// Packets enter it ahead of time.
         takes_ahead: bool,
-        /// Packets may leave it ahead of time.
-        hands_over: bool,
+        drive: Drive,
+    },
+    /// Over a link with a meter in front of it.
+    Metered {
+        /// Which of [`Meters`].
+        meter: u32,
+        drive: Drive,
     },
     /// The packet has arrived.
     End {
@@ -43,12 +50,34 @@ enum Hop {
     },
 }
 
+/// Who moves packets through a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Drive {
+    /// Events of its own.
+    Events,
+    /// Whoever asks what leaves it ahead of time.
+    Ahead,
+    /// The channel of which it is a station.
+    Channel,
+}
+
+/// A station: its channel, and its place there.
+#[derive(Clone, Copy, Debug)]
+struct Station {
+    channel: usize,
+    place: usize,
+}
+
 /// All that lies between senders and receivers, and what is under way.
 pub(super) struct Network {
     pub(super) events: EventQueue,
     pub(super) components: Components,
     /// In the order of their component numbers.
     pub(super) links: Vec<Packets>,
+    /// In the order of their component numbers.
+    channels: Vec<Channel<Packet>>,
+    /// For each of `links` that is one; empty where there are no channels.
+    stations: Vec<Option<Station>>,
     /// For each of `links`: whether packets may leave it ahead of time, without an event.
     hands_over: Vec<bool>,
     /// Links that hand over and were touched since somebody looked.
@@ -59,6 +88,7 @@ pub(super) struct Network {
     pub(super) sample_horizon: Instant,
     /// All routes, one behind the other.
     hops: Vec<Hop>,
+    meters: Meters,
     pub(super) ledger: Ledger,
     /// Packets that entered, and those that came to the end of their route, unharmed or corrupted.
     entered: Volume,
@@ -70,25 +100,51 @@ pub(super) struct Network {
 #[derive(Debug)]
 pub(super) struct Routes<'plan> {
     hops: Vec<Hop>,
-    known: BTreeMap<&'plan [usize], Route>,
+    /// By path, and by the meter on it.
+    known: BTreeMap<(&'plan [usize], Option<u32>), Route>,
+    meters: Meters,
+    links: &'plan [LinkPlan],
     /// Where each link of the plan stands, and what may happen there ahead of time.
     link_rank: &'plan [usize],
     foresight: &'plan [Foresight],
 }
 
 impl<'plan> Routes<'plan> {
-    pub(super) fn new(link_rank: &'plan [usize], foresight: &'plan [Foresight]) -> Self {
-        Routes { hops: Vec::new(), known: BTreeMap::new(), link_rank, foresight }
+    pub(super) fn new(plan: &'plan Plan, link_rank: &'plan [usize], foresight: &'plan [Foresight]) -> Self {
+        let meters = Meters::new(plan, link_rank);
+        Routes { hops: Vec::new(), known: BTreeMap::new(), meters, links: &plan.links, link_rank, foresight }
     }
 
     /// The route over these links of the plan, at least one.
     pub(super) fn over(&mut self, path: &'plan [usize]) -> Route {
-        *self.known.entry(path).or_insert_with(|| {
+        self.metered(path, None)
+    }
+
+    /// The same of one more flow, past the meter with this index in the plan.
+    pub(super) fn past(&mut self, meter: Option<usize>, path: &'plan [usize]) -> Route {
+        let meter = meter.map(|index| self.meters.place(index));
+        self.metered(path, meter)
+    }
+
+    fn metered(&mut self, path: &'plan [usize], meter: Option<u32>) -> Route {
+        *self.known.entry((path, meter)).or_insert_with(|| {
             let first = self.hops.len() as Route;
             let mut end = Hop::End { ahead: false, shows: false, shared: false };
             for index in path {
                 let Foresight { takes, ends, shows, shared, hands_over } = self.foresight[*index];
-                self.hops.push(Hop::Link { link: self.link_rank[*index] as u32, takes_ahead: takes, hands_over });
+                let drive = match (hands_over, self.links[*index].channel) {
+                    (_, Some(_)) => Drive::Channel,
+                    (true, None) => Drive::Ahead,
+                    (false, None) => Drive::Events,
+                };
+                let link = self.link_rank[*index] as u32;
+                self.hops.push(match meter.filter(|meter| self.meters.link(*meter) == link) {
+                    Some(meter) => {
+                        debug_assert!(!takes, "invariant: nothing enters ahead of time what is reported");
+                        Hop::Metered { meter, drive }
+                    }
+                    None => Hop::Link { link, takes_ahead: takes, drive },
+                });
                 end = Hop::End { ahead: ends, shows, shared };
             }
             self.hops.push(end);
@@ -103,15 +159,19 @@ impl Network {
         let ledger = Ledger::new(plan, routes.link_rank, components.flows as usize + components.streams as usize);
         let end = Instant::ZERO + plan.duration;
         let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], luck, end)).collect();
+        let (channels, stations) = build_channels(plan, luck, link_order);
         Network {
             events: EventQueue::new(components.count(), end),
             components,
             links,
+            channels,
+            stations,
             hands_over: link_order.iter().map(|index| routes.foresight[*index].hands_over).collect(),
             touched: Vec::new(),
             horizon: Instant::ZERO,
             sample_horizon: Instant::ZERO,
             hops: routes.hops,
+            meters: routes.meters,
             ledger,
             entered: Volume::default(),
             arrived: Volume::default(),
@@ -127,8 +187,13 @@ impl Network {
 
     /// Where everything is that was ever sent.
     pub(super) fn totals(&self) -> Totals {
-        let mut totals =
-            Totals { sent: self.entered, delivered: self.arrived, corrupted: self.corrupted, ..Totals::default() };
+        let mut totals = Totals {
+            sent: self.entered,
+            delivered: self.arrived,
+            corrupted: self.corrupted,
+            policed: self.meters.policed(),
+            ..Totals::default()
+        };
         for link in &self.links {
             let counters = link.counters();
             let ((waiting, waiting_bytes), (flying, flying_bytes)) = (link.backlog(), link.in_transit());
@@ -138,7 +203,36 @@ impl Network {
             totals.in_flight +=
                 Volume { packets: u64::from(waiting) + flying as u64, bytes: waiting_bytes + flying_bytes };
         }
+        for channel in &self.channels {
+            let (packets, bytes) = channel.held();
+            totals.in_flight += Volume { packets, bytes };
+        }
         totals
+    }
+
+    /// Transmissions on a channel are due.
+    pub(super) fn on_channel(&mut self, now: Instant, id: ComponentId, channel: usize) {
+        self.events.finish(id, None);
+        self.channels[channel].advance(now, &mut self.links, &mut self.ledger);
+        self.wake_stations(channel);
+    }
+
+    /// A packet enters the link of a station.
+    fn enter_station(&mut self, now: Instant, link: u32, packet: Packet) {
+        let Station { channel, place } = self.stations[link as usize].expect("invariant: a channel has its stations");
+        self.channels[channel].enqueue(now, place, packet, &mut self.links, &mut self.ledger);
+        self.wake_stations(channel);
+    }
+
+    /// A channel may have given packets to links, and its next transmission may have moved.
+    fn wake_stations(&mut self, channel: usize) {
+        let state = &mut self.channels[channel];
+        while let Some(link) = state.next_news() {
+            if let Some(deadline) = self.links[link].next_deadline() {
+                self.events.schedule(self.components.link(link as u32), deadline);
+            }
+        }
+        self.events.set(self.components.channel(channel), state.next_start());
     }
 
     /// Brings all links up to date.
@@ -210,7 +304,7 @@ impl Network {
                     Ahead::Take
                 }
                 Hop::End { ahead: true, .. } => Ahead::Stop,
-                Hop::Link { .. } | Hop::End { .. } => Ahead::Leave,
+                Hop::Link { .. } | Hop::Metered { .. } | Hop::End { .. } => Ahead::Leave,
             });
             let Some((at, mut packet, is_last)) = taken else {
                 self.wake(link);
@@ -234,11 +328,29 @@ impl Network {
     #[inline(always)]
     fn go_on(&mut self, now: Instant, packet: Packet) -> Option<Packet> {
         match self.hops[packet.next_hop()] {
-            Hop::Link { link, hands_over, .. } => {
-                self.enter(now, link, hands_over, packet);
+            Hop::Link { link, drive, .. } => {
+                self.enter(now, link, drive, packet);
+                None
+            }
+            Hop::Metered { meter, drive } => {
+                self.enter_metered(now, meter, drive, packet);
                 None
             }
             Hop::End { .. } => Some(packet),
+        }
+    }
+
+    /// A packet enters a link past a meter, or does not.
+    #[inline(never)]
+    fn enter_metered(&mut self, now: Instant, meter: u32, drive: Drive, mut packet: Packet) {
+        let link = self.meters.link(meter);
+        let (colour, is_dropped) = self.meters.colour(now, meter, &mut packet);
+        self.ledger.coloured(now, packet, colour);
+        if is_dropped {
+            self.ledger.trace(now, link, packet, PacketEvent::Enter);
+            self.ledger.policed(now, link, packet);
+        } else {
+            self.enter(now, link, drive, packet);
         }
     }
 
@@ -266,15 +378,19 @@ impl Network {
 
     /// A packet enters a link.
     #[inline(always)]
-    fn enter(&mut self, now: Instant, link: u32, hands_over: bool, mut packet: Packet) {
+    fn enter(&mut self, now: Instant, link: u32, drive: Drive, mut packet: Packet) {
         packet.enter_hop();
         self.ledger.trace(now, link, packet, PacketEvent::Enter);
+        if drive == Drive::Channel {
+            self.enter_station(now, link, packet);
+            return;
+        }
         let state = &mut self.links[link as usize];
         // While packets are under way a wake-up is pending.
         let is_news = state.is_idle() || state.reorders();
         state.enqueue(now, packet, &mut AtLink { ledger: &mut self.ledger, link });
         let deadline = state.next_deadline();
-        if hands_over {
+        if drive == Drive::Ahead {
             if self.touched.last() != Some(&link) {
                 self.touched.push(link);
             }
@@ -287,9 +403,12 @@ impl Network {
     #[cold]
     fn discard(&mut self, now: Instant, packet: Packet) {
         self.corrupted.add(packet.wire_len());
-        if let Hop::Link { link, .. } = self.hops[packet.next_hop() - 1] {
-            self.ledger.trace(now, link, packet, PacketEvent::Discard);
-        }
+        let link = match self.hops[packet.next_hop() - 1] {
+            Hop::Link { link, .. } => link,
+            Hop::Metered { meter, .. } => self.meters.link(meter),
+            Hop::End { .. } => return,
+        };
+        self.ledger.trace(now, link, packet, PacketEvent::Discard);
     }
 
     /// The window of a flow, after it was told of something.
@@ -305,5 +424,30 @@ fn build_link(plan: &LinkPlan, luck: Luck, end: Instant) -> Packets {
     let wire = plan.wire.build(|purpose| luck.stream(&plan.name, purpose));
     let varies = plan.variation(luck, end);
     let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, wire, histogram: !plan.private };
-    Link::new(config, plan.queue.build(|purpose| luck.stream(&plan.name, purpose)))
+    let link = Link::new(config, plan.queue.build(|purpose| luck.stream(&plan.name, purpose)));
+    if plan.channel.is_some() { link.of_station() } else { link }
+}
+
+/// The channels of a plan, with their stations in the order of the links, and where each link has its station.
+fn build_channels(plan: &Plan, luck: Luck, link_order: &[usize]) -> (Vec<Channel<Packet>>, Vec<Option<Station>>) {
+    if plan.channels.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    let order = order_by_key(&luck, plan.channels.iter().map(|channel| channel.name.as_str()));
+    let channel_rank = ranks(&order);
+    let mut configs: Vec<Vec<StationConfig>> = vec![Vec::new(); order.len()];
+    let station = |(link, index): (usize, &usize)| {
+        let LinkPlan { name, rate, channel, .. } = &plan.links[*index];
+        let channel = channel_rank[(*channel)?];
+        let rate = rate.expect("invariant: a station has a rate");
+        let stream = |purpose| luck.stream(name, purpose);
+        configs[channel].push(StationConfig { link, rate, backoff: stream("backoff"), errors: stream("frame errors") });
+        Some(Station { channel, place: configs[channel].len() - 1 })
+    };
+    let stations = link_order.iter().enumerate().map(station).collect();
+    let channel = |(index, stations): (&usize, Vec<StationConfig>)| {
+        let ChannelPlan { dcf, .. } = &plan.channels[*index];
+        Channel::new(dcf.clone(), stations)
+    };
+    (order.iter().zip(configs).map(channel).collect(), stations)
 }

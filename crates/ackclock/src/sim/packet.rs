@@ -60,6 +60,12 @@ impl Packet {
         Flags(self.header as u32)
     }
 
+    /// From now on it is in profile, or out of it.
+    pub fn set_in_profile(&mut self, in_profile: bool) {
+        let others = self.header & !u64::from(Flags::IN_PROFILE);
+        self.header = others | if in_profile { u64::from(Flags::IN_PROFILE) } else { 0 };
+    }
+
     /// Its flags; what the link has done is forgotten.
     pub fn take_harm(&mut self) -> Flags {
         let all = self.flags();
@@ -375,6 +381,9 @@ mod tests {
             (BodyId(u32::MAX), u32::MAX as usize - 1, Ecn::Ect)
         );
         assert_eq!(told(&packet), (65_535, 0x1abc_def0, true));
+        packet.set_in_profile(false);
+        assert_eq!(told(&packet), (65_535, 0x1abc_def0, false));
+        packet.set_in_profile(true);
         packet.mark();
         packet.corrupt();
         let mut second = packet.double();

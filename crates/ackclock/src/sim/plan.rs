@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::source::{Crowd, Distribution};
 use super::wire::WirePlan;
 use crate::cc::{CcContext, CcSpec};
+use crate::link::Dcf;
 use crate::luck::{Luck, Stream};
+use crate::meter::Profile;
 use crate::qdisc::{DropTail, Drr, DrrParameters, Limit, Queue, Queued, Red, RedParameters, Rio, RioParameters, Sfq};
 use crate::tcp::Transport;
 use crate::units::{Duration, Instant, Rate};
@@ -22,12 +24,16 @@ pub struct Plan {
     pub warmup: Duration,
     /// Links, one direction each.
     pub links: Vec<LinkPlan>,
+    /// Channels that some of them contend for.
+    pub channels: Vec<ChannelPlan>,
     /// Flows with congestion control; their paths index `links`.
     pub flows: Vec<FlowPlan>,
     /// Groups of transfers that arrive at random.
     pub arrivals: Vec<ArrivalsPlan>,
     /// Datagrams, which nobody controls.
     pub datagrams: Vec<DatagramPlan>,
+    /// Meters, which flows and datagrams point to.
+    pub meters: Vec<MeterPlan>,
     /// The link of `links` whose queue and utilisation the summary reports.
     pub bottleneck: usize,
     /// What is written down over time.
@@ -66,6 +72,8 @@ pub struct LinkPlan {
     pub queue: QueuePlan,
     /// What goes wrong behind it.
     pub wire: WirePlan,
+    /// The channel of `channels` of which it is a station; `rate` is then that of its data, `delay` the channel's.
+    pub channel: Option<usize>,
     /// True for a link that belongs to one flow (access links, pure delays): it appears in the results
     /// only on request.
     pub private: bool,
@@ -77,6 +85,42 @@ impl LinkPlan {
         let stream = || luck.stream(&self.name, "rate");
         self.varies.as_ref().zip(self.rate).map(|(plan, rate)| plan.build(rate, end, stream))
     }
+}
+
+/// A channel that stations contend for.
+#[derive(Clone, Debug)]
+pub struct ChannelPlan {
+    /// Its name. Orders events.
+    pub name: String,
+    /// How they do.
+    pub dcf: Dcf,
+}
+
+/// A meter in front of the queue of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeterPlan {
+    /// Its name.
+    pub name: String,
+    /// Index of the link, which flows share.
+    pub link: usize,
+    /// What it holds packets against.
+    pub profile: Profile,
+    /// Whether all that point to it share its buckets, or each flow has such buckets for itself.
+    pub scope: MeterScope,
+    /// Whether what comes out of profile is yellow, and not green.
+    pub is_aware: bool,
+    /// Whether red packets are dropped; if not, they go on out of profile, as yellow ones do.
+    pub drops_red: bool,
+}
+
+/// Whom a meter holds to its profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MeterScope {
+    /// All flows that point to it, together.
+    #[default]
+    Aggregate,
+    /// Each of them.
+    Flow,
 }
 
 /// A queue discipline with its parameters.
@@ -181,6 +225,8 @@ pub struct FlowPlan {
     pub traffic: Traffic,
     /// Whether its packets are in profile.
     pub in_profile: bool,
+    /// Index of the meter that its data meets, if it meets one.
+    pub meter: Option<usize>,
     /// When the application starts.
     pub start: Instant,
     /// When it stops writing, if before the end of the run.
@@ -206,6 +252,8 @@ pub enum Traffic {
     },
     /// Answers to a client that asks, waits and thinks.
     Web(Box<WebPlan>),
+    /// Keystrokes, one after the other.
+    Interactive(Box<InteractivePlan>),
     /// What others give it, one transfer at a time: a slot of a group of arrivals.
     Slot,
 }
@@ -216,6 +264,7 @@ impl Traffic {
         match self {
             Traffic::Transfer { .. } => Some("transfer"),
             Traffic::Web(_) => Some("web"),
+            Traffic::Interactive(_) => Some("interactive"),
             Traffic::Slot => Some("arrivals"),
             Traffic::Bulk | Traffic::RateLimited { .. } => None,
         }
@@ -231,6 +280,15 @@ pub struct WebPlan {
     pub request: u32,
     /// Payload of an answer.
     pub response: Distribution,
+}
+
+/// Somebody who types.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InteractivePlan {
+    /// Time between two keystrokes.
+    pub every: Distribution,
+    /// Payload of a keystroke.
+    pub size: Distribution,
 }
 
 /// A group of transfers that arrive as a Poisson process.
@@ -263,6 +321,8 @@ pub struct DatagramPlan {
     pub packet: u32,
     /// Whether its packets are in profile.
     pub in_profile: bool,
+    /// Index of the meter that they meet, if they meet one.
+    pub meter: Option<usize>,
     /// When packets leave.
     pub emission: Emission,
     /// Nothing leaves before.

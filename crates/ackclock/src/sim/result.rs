@@ -18,6 +18,8 @@ pub struct RunResult {
     pub transfers: Vec<TransferResult>,
     /// Metrics of datagrams, in the order of declaration.
     pub datagrams: Vec<DatagramResult>,
+    /// Metrics of the meters, by name.
+    pub meters: Vec<MeterResult>,
     /// Metrics of the shared links, in the order of declaration.
     pub links: Vec<LinkResult>,
     /// How long the data packets of all flows waited on their paths.
@@ -33,7 +35,7 @@ pub struct RunResult {
 }
 
 /// Where the packets of a run are at its end, data and acknowledgements, warm-up included:
-/// `sent + duplicated = delivered + corrupted + dropped + lost + in_flight`.
+/// `sent + duplicated = delivered + corrupted + policed + dropped + lost + in_flight`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Entered the network.
@@ -44,6 +46,8 @@ pub struct Totals {
     pub delivered: Volume,
     /// Came to the end of their route with wrong bits, and were discarded there.
     pub corrupted: Volume,
+    /// Dropped by meters.
+    pub policed: Volume,
     /// Dropped by queues.
     pub dropped: Volume,
     /// Lost behind transmitters.
@@ -151,7 +155,7 @@ pub struct FlowResult {
     pub copies: u64,
     /// Data packets that came to the receiver, duplicates included.
     pub arrived: u64,
-    /// Data packets dropped by queues or lost by links.
+    /// Data packets dropped by queues and meters or lost by links.
     pub lost: u64,
     /// Data packets that arrived with wrong bits, and were discarded by the host.
     pub corrupted: u64,
@@ -190,6 +194,22 @@ pub struct FlowResult {
     /// How long the answers took of a flow that has many.
     #[serde(flatten)]
     pub times: Option<Box<TransferTimes>>,
+    /// What its meter made of its data; none of a flow that meets no meter.
+    #[serde(flatten)]
+    pub colours: Option<Box<ColourCounts>>,
+}
+
+/// Packets by the colour that a meter gave them in `[warmup, end)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ColourCounts {
+    /// Green packets.
+    pub green: u64,
+    /// Yellow packets.
+    pub yellow: u64,
+    /// Red packets.
+    pub red: u64,
+    /// Of the red ones, those that the meter dropped.
+    pub policed: u64,
 }
 
 /// How long transfers took that ended in `[warmup, end)`; none where there was none.
@@ -303,6 +323,27 @@ pub struct DatagramResult {
     /// Packets lost, discarded as corrupt, or late, over packets sent; none without a deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_or_late_rate: Option<f64>,
+    /// What their meter made of them; none of datagrams that meet no meter.
+    #[serde(flatten)]
+    pub colours: Option<ColourCounts>,
+}
+
+/// Metrics of a meter over `[warmup, end)`. Bits are those on the wire.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MeterResult {
+    /// Its name.
+    pub name: String,
+    /// Name of the link that it stands in front of.
+    pub link: String,
+    /// Packets by colour.
+    #[serde(flatten)]
+    pub colours: ColourCounts,
+    /// What was green, bits per second.
+    pub green_bps: f64,
+    /// What was yellow, bits per second.
+    pub yellow_bps: f64,
+    /// What was red, bits per second.
+    pub red_bps: f64,
 }
 
 /// Metrics of one link direction over `[warmup, end)`.
@@ -334,6 +375,9 @@ pub struct LinkResult {
     /// What else went wrong behind the transmitter; none where nothing can.
     #[serde(flatten)]
     pub mishaps: Option<Mishaps>,
+    /// What it tried; none for a link that is no station of a channel.
+    #[serde(flatten)]
+    pub attempts: Option<Attempts>,
     /// Mean wait in the queue of forwarded packets, transmission excluded.
     pub queue_delay_mean_s: Option<f64>,
     /// 95th percentile of that wait, within 1 %.
@@ -341,6 +385,15 @@ pub struct LinkResult {
     /// All of these waits. They stand beside the metrics, not among them.
     #[serde(skip)]
     pub queue_delays: Histogram,
+}
+
+/// Transmissions of a station.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Attempts {
+    /// All of them.
+    pub attempts: u64,
+    /// Those without an ACK: they collided, or arrived with wrong bits.
+    pub failed_attempts: u64,
 }
 
 /// What went wrong behind a transmitter with packets that arrived.

@@ -73,16 +73,18 @@ impl<'plan> Simulation<'plan> {
             flows: flow_order.len() as u32,
             groups: plan.arrivals.len() as u32,
             streams: sources.len() as u32,
+            channels: plan.channels.len() as u32,
         };
         let foresight = foresee(plan);
-        let mut routes = Routes::new(&link_rank, &foresight);
+        let mut routes = Routes::new(plan, &link_rank, &foresight);
         let places = PathDelays::places(plan);
         let mut flows: Vec<Flow> = flow_order
             .iter()
             .enumerate()
             .map(|(number, index)| {
                 let flow = tcp_flows[*index];
-                let (forward, reverse) = (routes.over(&flow.forward), routes.over(&flow.reverse));
+                let forward = routes.past(flow.meter, &flow.forward);
+                let reverse = routes.over(&flow.reverse);
                 let flags = Flags::new(luck.key(&flow.name), flow.in_profile);
                 let application = Application::new(flow, &luck);
                 let cc = build_cc(flow);
@@ -95,7 +97,9 @@ impl<'plan> Simulation<'plan> {
         let streams: Vec<Stream> = sources
             .iter()
             .map(|(row, number)| {
-                Stream::new(plan, *row, *number, routes.over(&plan.datagrams[*row].sources[*number].forward))
+                let datagrams = &plan.datagrams[*row];
+                let forward = &datagrams.sources[*number].forward;
+                Stream::new(plan, *row, *number, routes.past(datagrams.meter, forward))
             })
             .collect();
         let mut groups: Vec<Group> = Vec::new();
@@ -264,6 +268,7 @@ impl<'plan> Simulation<'plan> {
             Component::Application(index) => {
                 let flow = &mut self.flows[index];
                 let request = flow.application.on_deadline(now, &mut flow.sender);
+                flow.await_keystroke();
                 self.network.events.finish(id, flow.application.next_deadline());
                 if let Some(number) = request {
                     self.send_request(now, index, number);
@@ -286,6 +291,7 @@ impl<'plan> Simulation<'plan> {
                 }
                 self.schedule_receiver(index);
             }
+            Component::Channel(index) => self.network.on_channel(now, id, index),
             Component::Warmup => {
                 self.network.events.finish(id, None);
                 self.network.advance(now);
@@ -427,14 +433,14 @@ fn numbered_sources(plan: &Plan, luck: &Luck) -> Vec<(usize, usize)> {
 }
 
 /// Indices into the plan, in the order of the keys of their names.
-fn order_by_key<'a>(luck: &Luck, names: impl Iterator<Item = &'a str>) -> Vec<usize> {
+pub(super) fn order_by_key<'a>(luck: &Luck, names: impl Iterator<Item = &'a str>) -> Vec<usize> {
     let mut keyed: Vec<_> = names.enumerate().map(|(index, name)| (luck.key(name), name, index)).collect();
     keyed.sort_unstable();
     keyed.into_iter().map(|(_, _, index)| index).collect()
 }
 
 /// The inverse of an order.
-fn ranks(order: &[usize]) -> Vec<usize> {
+pub(super) fn ranks(order: &[usize]) -> Vec<usize> {
     let mut ranks = vec![0; order.len()];
     for (rank, index) in order.iter().enumerate() {
         ranks[*index] = rank;

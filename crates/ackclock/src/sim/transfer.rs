@@ -188,10 +188,15 @@ impl Simulation<'_> {
         self.send_all(now, index);
     }
 
-    /// A whole answer has come to its client.
+    /// A whole answer has come to its client, or a keystroke to its receiver.
     #[cold]
     pub(super) fn on_response(&mut self, now: Instant, index: usize) {
         let flow = &mut self.flows[index];
+        if let Application::Interactive(interactive) = &mut flow.application {
+            interactive.on_delivered(now, flow.receiver.delivered());
+            flow.await_keystroke();
+            return;
+        }
         flow.awaited = u64::MAX;
         let Application::Web(web) = &mut flow.application else { return };
         web.on_response(now);

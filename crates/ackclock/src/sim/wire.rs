@@ -1,12 +1,18 @@
 //! What goes wrong behind a transmitter, as a plan says it.
 
-use crate::link::{BitErrors, Chance, ChannelState, GilbertElliott, Jitter, Loss, Script, Scripted, Wire};
+use crate::link::{
+    BitErrors, Chance, ChannelState, DelayCourse, GilbertElliott, Jitter, Loss, Outages, Script, Scripted, Wire,
+};
 use crate::luck::Stream;
 use crate::units::Duration;
 
 /// What goes wrong behind a transmitter; by default nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WirePlan {
+    /// What is added to the delay over time.
+    pub course: Option<DelayCourse>,
+    /// Times in which nothing comes through.
+    pub outages: Option<Outages>,
     /// Extra delay of each packet, uniform in 0 .. `jitter`.
     pub jitter: Duration,
     /// Whether jitter may change the order of packets.
@@ -33,12 +39,20 @@ pub struct ReorderingPlan {
 impl WirePlan {
     /// Whether packets may overtake one another.
     pub fn reorders(&self) -> bool {
-        self.reordering.is_some() || self.jitter_reorders && !self.jitter.is_zero() || self.loss.reorders()
+        self.reordering.is_some()
+            || self.jitter_reorders && !self.jitter.is_zero()
+            || self.loss.reorders()
+            || self.course.as_ref().is_some_and(DelayCourse::reorders)
     }
 
     /// Whether packets that arrive may be out of order, doubled or corrupted.
     pub fn harms(&self) -> bool {
         self.reorders() || self.duplication > 0.0 || self.corruption > 0.0
+    }
+
+    /// Whether packets come out as far apart as they were sent.
+    pub fn keeps_gaps(&self) -> bool {
+        self.jitter.is_zero() && !self.reorders() && self.duplication == 0.0 && self.course.is_none()
     }
 
     /// The wire, if anything goes wrong on it; each impairment draws from the `stream` of its name.
@@ -47,6 +61,8 @@ impl WirePlan {
             |probability: f64, name: &str| (probability > 0.0).then(|| Chance { probability, stream: stream(name) });
         let jitter = if self.jitter_reorders { Jitter::free } else { Jitter::in_order };
         let wire = Wire {
+            course: self.course.clone(),
+            outages: self.outages.clone(),
             jitter: (!self.jitter.is_zero()).then(|| jitter(self.jitter, stream("jitter"))),
             reordering: self.reordering.and_then(|plan| Some((chance(plan.probability, "reordering")?, plan.delay))),
             loss: self.loss.build(|| stream("loss")),

@@ -263,7 +263,10 @@ variation! {
         /// ssthresh stays (RFC 5681 §3.1).
         Hold,
         /// ssthresh is cut once more.
-        Cut
+        Cut,
+        /// ssthresh becomes one segment, below the two of RFC 5681 §3.1. jasem-efficiency-fairness, "Status of the
+        /// exponential back-off": "the ssthresh will set to 1 packet (Braden, 1989)".
+        One
     }
 }
 

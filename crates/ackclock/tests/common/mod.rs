@@ -73,6 +73,7 @@ impl Dumbbell {
             delay: eighth * 2,
             queue: QueuePlan::DropTail { limit: QueueLimit::Packets(limit) },
             wire: WirePlan { loss, ..WirePlan::default() },
+            channel: None,
             private: false,
         };
         let mut links = vec![
@@ -101,6 +102,7 @@ impl Dumbbell {
                 transport: setup.transport.clone().into(),
                 traffic: setup.traffic.clone(),
                 in_profile: false,
+                meter: None,
                 start: Instant::ZERO + setup.start,
                 stop: setup.stop.map(|stop| Instant::ZERO + stop),
                 base_rtt: eighth * 8,
@@ -111,9 +113,11 @@ impl Dumbbell {
             duration: self.duration,
             warmup: self.warmup,
             links,
+            channels: Vec::new(),
             flows,
             arrivals: Vec::new(),
             datagrams: Vec::new(),
+            meters: Vec::new(),
             bottleneck: 0,
             sampling: Sampling { interval: Some(self.duration / 1000), max_flows: 64, packets: false },
         }

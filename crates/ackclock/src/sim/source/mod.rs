@@ -7,6 +7,7 @@ mod arrivals;
 mod crowd;
 mod distribution;
 mod emitter;
+mod interactive;
 mod on_off;
 mod paced;
 mod web;
@@ -16,6 +17,7 @@ pub use arrivals::Arrivals;
 pub use crowd::Crowd;
 pub use distribution::{Distribution, Law};
 pub use emitter::{Burst, Emitter};
+pub use interactive::Interactive;
 pub use web::Web;
 pub use writer::Writer;
 
@@ -31,6 +33,8 @@ pub enum Application {
     Writer(Writer),
     /// Answers requests of a client at the receiver.
     Web(Box<Web>),
+    /// Writes a little from time to time, and waits for it to come.
+    Interactive(Box<Interactive>),
     /// A slot: others open it.
     Slot,
 }
@@ -41,6 +45,7 @@ impl Application {
         match &flow.traffic {
             Traffic::Slot => Application::Slot,
             Traffic::Web(plan) => Application::Web(Box::new(Web::new(plan, flow, luck))),
+            Traffic::Interactive(plan) => Application::Interactive(Box::new(Interactive::new(plan, flow, luck))),
             Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. } => {
                 Application::Writer(Writer::new(flow))
             }
@@ -52,6 +57,7 @@ impl Application {
         match self {
             Application::Writer(writer) => writer.next_deadline(),
             Application::Web(web) => web.next_deadline(),
+            Application::Interactive(interactive) => interactive.next_deadline(),
             Application::Slot => None,
         }
     }
@@ -64,12 +70,16 @@ impl Application {
                 None
             }
             Application::Web(web) => web.on_deadline(now, sender),
+            Application::Interactive(interactive) => {
+                interactive.on_deadline(now, sender);
+                None
+            }
             Application::Slot => None,
         }
     }
 
     /// Whether a flow has ended once everything that it wrote is acknowledged.
     pub fn ends(&self) -> bool {
-        !matches!(self, Application::Web(_))
+        !matches!(self, Application::Web(_) | Application::Interactive(_))
     }
 }

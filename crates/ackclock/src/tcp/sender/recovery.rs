@@ -226,9 +226,14 @@ impl Sender {
         self.counters.timeouts += 1;
         // RFC 5681 §3.1: for a segment that "has already been retransmitted by way of the retransmission timer at
         // least once, the value of ssthresh is held constant".
-        let again = self.is_backed_off();
-        if !again || self.transport.variations.repeated_timeout == RepeatedTimeout::Cut {
-            self.signal(now, CongestionKind::Timeout, self.slow_start());
+        let restart = match self.transport.variations.repeated_timeout {
+            _ if !self.is_backed_off() => Some(self.slow_start()),
+            RepeatedTimeout::Hold => None,
+            RepeatedTimeout::Cut => Some(self.slow_start()),
+            RepeatedTimeout::One => Some(Restart::OneSegment),
+        };
+        if let Some(restart) = restart {
+            self.signal(now, CongestionKind::Timeout, restart);
         }
         self.rtt.back_off();
         if self.counts_duplicates {

@@ -40,6 +40,43 @@ fn a_recovery_within_what_a_timeout_repeats_leads_back_to_it() {
 }
 
 #[test]
+fn a_repeated_timeout_does_to_ssthresh_what_the_option_says() {
+    let after_two = |repeated_timeout| {
+        let mut tcp = Driven::with(LossRecovery::Sack, 16.0, |transport| {
+            transport.variations.repeated_timeout = repeated_timeout;
+        });
+        tcp.sent();
+        tcp.expire();
+        assert_eq!((tcp.cwnd(), tcp.sender.cc.ssthresh()), (1.0, 8.0), "the first one halves: {repeated_timeout:?}");
+        tcp.expire();
+        let ssthresh = tcp.sender.cc.ssthresh();
+        // Four ACKs in order: slow start doubles up to ssthresh, congestion avoidance adds 1/1, 1/2, 1/2.5, 1/2.9.
+        (1..=4).for_each(|acked| _ = tcp.ack(acked, &[]));
+        (ssthresh, tcp.cwnd(), tcp.sender.counters().congestion_events)
+    };
+    assert_eq!(after_two(RepeatedTimeout::Hold), (8.0, 5.0, 1));
+    // 1/2 is below the floor of two segments: 1 -> 2, then 1/2, 1/2.5 and 1/2.9.
+    let avoidance = 2.9 + 1.0 / 2.9;
+    assert_eq!(after_two(RepeatedTimeout::Cut), (2.0, avoidance, 2));
+    assert_eq!(after_two(RepeatedTimeout::One), (1.0, avoidance, 2));
+}
+
+#[test]
+fn ssthresh_of_one_segment_holds_until_the_next_timeout_of_another_segment() {
+    let mut tcp = Driven::with(LossRecovery::Sack, 16.0, |transport| {
+        transport.variations.repeated_timeout = RepeatedTimeout::One;
+    });
+    tcp.sent();
+    let ssthresh = |tcp: &mut Driven| {
+        tcp.expire();
+        tcp.sender.cc.ssthresh()
+    };
+    assert_eq!([ssthresh(&mut tcp), ssthresh(&mut tcp), ssthresh(&mut tcp)], [8.0, 1.0, 1.0]);
+    tcp.ack(1, &[]);
+    assert_eq!(ssthresh(&mut tcp), 2.0, "RFC 5681's floor again");
+}
+
+#[test]
 fn limited_transmit_ends_with_the_fast_retransmit_of_tahoe() {
     for sends in [LimitedTransmitSends::Next, LimitedTransmitSends::NewData] {
         let mut tcp = Driven::with(LossRecovery::Tahoe, 8.0, |transport| {

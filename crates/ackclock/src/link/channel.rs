@@ -1,0 +1,306 @@
+//! A channel that stations contend for by the DCF of IEEE 802.11: one transmission at a time, and collisions where two
+//! counters reach zero in the same slot.
+//!
+//! Time is slotted from one DIFS behind the last busy period on. A counter is kept as the number of the slot in which it
+//! reaches zero, where the slots of busy periods are not numbered: it freezes without being touched. What happens between
+//! two transmissions takes one step, [`Channel::advance`], and no event per slot.
+//!
+//! A frame that comes to a station without a counter, while the channel is idle, goes out with the next slot; where the
+//! channel is busy the station draws a counter. It draws one behind each transmission, too, whether a frame waits or not.
+
+use super::dcf::{Countdown, Dcf, Exchange};
+use super::{Carried, Link, Sink};
+use crate::luck::Stream;
+use crate::qdisc::{Qdisc, Verdict};
+use crate::units::{Duration, Instant, Rate};
+
+/// The sinks of all links.
+pub trait Sinks<T> {
+    /// That of a link.
+    fn at(&mut self, link: usize) -> impl Sink<T>;
+}
+
+impl<T> Sinks<T> for () {
+    fn at(&mut self, _link: usize) -> impl Sink<T> {}
+}
+
+/// Never: the slot of a station that has nothing to send.
+const NEVER: u64 = u64::MAX;
+
+/// A channel with its stations. The queue of a station, and what is on its way from it, is a [`Link`] of its own, made
+/// by [`Link::of_station`]; calls name all links, and a station knows the place of its own among them.
+#[derive(Clone, Debug)]
+pub struct Channel<T> {
+    dcf: Dcf,
+    /// When the next transmission begins; never where nobody has anything to send.
+    next_start: Instant,
+    /// The slot that begins at `idle_from`.
+    slot: u64,
+    /// When counters go on, or went on, behind the last busy period.
+    idle_from: Instant,
+    /// Busy periods so far.
+    rounds: u64,
+    /// For each station, the slot in which it sends.
+    contenders: Vec<u64>,
+    stations: Vec<Station<T>>,
+    /// Links to which packets were given since somebody looked.
+    news: Vec<usize>,
+    /// Those who send in the current slot.
+    senders: Vec<usize>,
+}
+
+/// What a station is made of.
+#[derive(Clone, Debug)]
+pub struct StationConfig {
+    /// The place of its link.
+    pub link: usize,
+    /// The rate of its data.
+    pub rate: Rate,
+    /// Where its counters come from.
+    pub backoff: Stream,
+    /// Where the luck of its frames comes from.
+    pub errors: Stream,
+}
+
+#[derive(Clone, Debug)]
+struct Station<T> {
+    config: StationConfig,
+    /// The slot in which its counter reaches zero.
+    due: u64,
+    /// The busy period behind which that was drawn.
+    drawn: u64,
+    /// Transmissions of the current frame that failed.
+    failures: u32,
+    /// The packets of the current frame, once it was sent for the first time.
+    frame: Vec<T>,
+    exchange: Exchange,
+    /// The end of its last exchange.
+    idle_since: Instant,
+}
+
+impl<T: Carried> Station<T> {
+    /// Draws a counter that starts with `slot`.
+    fn back_off(&mut self, window: u32, slot: u64, round: u64) {
+        let choices = u64::from(window) + 1;
+        let draw = ((u128::from(self.config.backoff.next_u64()) * u128::from(choices)) >> 64) as u64;
+        (self.due, self.drawn) = (slot + draw, round);
+    }
+}
+
+impl<T: Carried> Channel<T> {
+    /// An idle channel.
+    pub fn new(dcf: Dcf, stations: Vec<StationConfig>) -> Self {
+        let nothing = Exchange { exposed: Duration::ZERO, arrival: Duration::ZERO, end: Duration::ZERO };
+        let station = |config| Station {
+            config,
+            due: 0,
+            drawn: 0,
+            failures: 0,
+            frame: Vec::new(),
+            exchange: nothing,
+            idle_since: Instant::ZERO,
+        };
+        Channel {
+            dcf,
+            next_start: Instant::MAX,
+            slot: 0,
+            idle_from: Instant::ZERO,
+            rounds: 0,
+            contenders: vec![NEVER; stations.len()],
+            stations: stations.into_iter().map(station).collect(),
+            news: Vec::new(),
+            senders: Vec::new(),
+        }
+    }
+
+    /// When to advance next; nothing begins before.
+    pub fn next_start(&self) -> Option<Instant> {
+        (self.next_start < Instant::MAX).then_some(self.next_start)
+    }
+
+    /// A link to which packets were given that come out of it later, each of them once.
+    pub fn next_news(&mut self) -> Option<usize> {
+        self.news.pop()
+    }
+
+    /// Packets that are held for another transmission, and their bytes.
+    pub fn held(&self) -> (u64, u64) {
+        let frames = || self.stations.iter().flat_map(|station| &station.frame);
+        (frames().count() as u64, frames().map(|item| u64::from(item.wire_len())).sum())
+    }
+
+    /// A packet comes to the queue of a station at `now`.
+    pub fn enqueue(
+        &mut self,
+        now: Instant,
+        station: usize,
+        item: T,
+        links: &mut [Link<T>],
+        sinks: &mut impl Sinks<T>,
+    ) -> Verdict {
+        self.advance(now, links, sinks);
+        let state = &mut self.stations[station];
+        let link = &mut links[state.config.link];
+        if self.contenders[station] == NEVER {
+            link.queue.idled(Duration::from_nanos(now.as_nanos().saturating_sub(state.idle_since.as_nanos())));
+        }
+        let verdict = link.enqueue(now, item, &mut sinks.at(state.config.link));
+        let has_packet = link.backlog().0 > 0 || !state.frame.is_empty();
+        match (self.contenders[station] < NEVER, has_packet) {
+            (false, true) => self.contend(now, station),
+            // A queue may drop all that waits for a packet that it then drops, too.
+            (true, false) => {
+                self.contenders[station] = NEVER;
+                self.find_next_start();
+            }
+            _ => {}
+        }
+        verdict
+    }
+
+    /// A station has something to send from now on.
+    fn contend(&mut self, now: Instant, station: usize) {
+        let state = &mut self.stations[station];
+        if now >= self.idle_from {
+            let slots = now.since(self.idle_from).as_nanos() / self.dcf.slot.as_nanos() + 1;
+            state.due = state.due.max(self.slot + slots);
+        } else if state.due < self.slot || state.due == self.slot && state.drawn < self.rounds {
+            state.back_off(self.dcf.window(0), self.slot, self.rounds);
+        }
+        let due = state.due;
+        self.contenders[station] = due;
+        self.next_start = self.next_start.min(self.start_of(due));
+    }
+
+    fn start_of(&self, slot: u64) -> Instant {
+        self.idle_from + self.dcf.slot * (slot - self.slot)
+    }
+
+    /// Begins every transmission that is due by `now`.
+    #[inline]
+    pub fn advance(&mut self, now: Instant, links: &mut [Link<T>], sinks: &mut impl Sinks<T>) {
+        while self.next_start <= now {
+            self.transmit(links, sinks);
+        }
+    }
+
+    /// Whoever is due sends.
+    fn transmit(&mut self, links: &mut [Link<T>], sinks: &mut impl Sinks<T>) {
+        let (start, slot) = (self.next_start, self.contenders.iter().copied().min().unwrap_or(NEVER));
+        debug_assert_eq!(start, self.start_of(slot), "invariant: the first counter to reach zero begins");
+        let mut senders = std::mem::take(&mut self.senders);
+        senders.clear();
+        senders.extend((0..self.contenders.len()).filter(|station| self.contenders[*station] == slot));
+        for station in &senders {
+            self.make_frame(start, *station, links, sinks);
+        }
+        let succeeds = senders.len() == 1 && !self.is_damaged(senders[0]);
+        let end = start + self.busy(&senders, succeeds);
+        self.slot = slot + u64::from(self.dcf.countdown == Countdown::CountsBusy);
+        self.idle_from = end + if succeeds { self.dcf.difs } else { self.dcf.recovery() };
+        self.rounds += 1;
+        for station in &senders {
+            let link = self.stations[*station].config.link;
+            let sink = &mut sinks.at(link);
+            self.conclude(*station, succeeds.then_some(start), end, &mut links[link], sink);
+        }
+        self.senders = senders;
+        self.find_next_start();
+    }
+
+    /// How long those who send together keep the channel busy.
+    fn busy(&self, senders: &[usize], succeeds: bool) -> Duration {
+        let exchanges = senders.iter().map(|station| self.stations[*station].exchange);
+        let longest = match senders.len() {
+            1 if succeeds => exchanges.map(|exchange| exchange.end).max(),
+            // Nothing collides, so that all of it is sent before an ACK is missed.
+            1 => exchanges.map(|exchange| exchange.arrival).max(),
+            _ => exchanges.map(|exchange| exchange.exposed + self.dcf.propagation).max(),
+        };
+        longest.unwrap_or_default()
+    }
+
+    /// A transmission of a station that ends at `end` and, if it succeeds, began at `start`; it draws a new counter.
+    fn conclude(
+        &mut self,
+        station: usize,
+        start: Option<Instant>,
+        end: Instant,
+        link: &mut Link<T>,
+        sink: &mut impl Sink<T>,
+    ) {
+        let state = &mut self.stations[station];
+        link.count_attempt(start.is_none());
+        state.idle_since = end;
+        let is_last = state.failures >= self.dcf.retries;
+        state.failures = if start.is_some() || is_last { 0 } else { state.failures + 1 };
+        if let Some(start) = start {
+            // The last packet of a frame has left when the frame has; the link adds the propagation.
+            let left = start + (state.exchange.arrival - self.dcf.propagation);
+            state.frame.drain(..).for_each(|item| link.send_off(start, left, item, sink));
+            self.news.push(state.config.link);
+        } else if is_last {
+            state.frame.drain(..).for_each(|item| link.give_up(end, item, sink));
+        }
+        state.back_off(self.dcf.window(state.failures), self.slot, self.rounds);
+        let has_more = !state.frame.is_empty() || link.backlog().0 > 0;
+        self.contenders[station] = if has_more { state.due } else { NEVER };
+    }
+
+    fn find_next_start(&mut self) {
+        let next = self.contenders.iter().copied().min().filter(|slot| *slot < NEVER);
+        self.next_start = next.map_or(Instant::MAX, |slot| self.start_of(slot));
+    }
+
+    /// A station that sends a frame for the first time takes its packets from the queue.
+    fn make_frame(&mut self, start: Instant, station: usize, links: &mut [Link<T>], sinks: &mut impl Sinks<T>) {
+        let state = &mut self.stations[station];
+        if !state.frame.is_empty() {
+            return;
+        }
+        let link = &mut links[state.config.link];
+        let sink = &mut sinks.at(state.config.link);
+        state.frame.extend((0..self.dcf.aggregate).map_while(|_| link.take(start, sink)));
+        debug_assert!(!state.frame.is_empty(), "invariant: who contends has a packet");
+        state.exchange = self.dcf.exchange(state.config.rate, state.frame.iter().map(T::wire_len));
+    }
+
+    /// Whether a transmission that nobody disturbs arrives with wrong bits.
+    fn is_damaged(&mut self, station: usize) -> bool {
+        self.dcf.frame_errors > 0.0 && self.stations[station].config.errors.next_f64() < self.dcf.frame_errors
+    }
+}
+
+impl<T: Carried> Link<T> {
+    /// Makes it the link of a station: it sends nothing by itself, but when its channel says so.
+    pub fn of_station(mut self) -> Self {
+        self.transmitter.free_at = Instant::MAX;
+        self
+    }
+
+    /// The next packet leaves the queue, as its first transmission begins.
+    fn take(&mut self, start: Instant, sink: &mut impl Sink<T>) -> Option<T> {
+        let (since, item) = self.queue.dequeue(start)?;
+        let wait = start.since(since);
+        sink.waited(&item, wait);
+        self.begin(start, wait, &item, sink);
+        Some(item)
+    }
+
+    /// A packet that was taken is given up.
+    fn give_up(&mut self, at: Instant, item: T, sink: &mut impl Sink<T>) {
+        let counters = &mut **self.mishaps.get_or_insert_default();
+        counters.losses += 1;
+        counters.lost_bytes += u64::from(item.wire_len());
+        sink.lost(at, item);
+    }
+
+    fn count_attempt(&mut self, failed: bool) {
+        let counters = &mut **self.mishaps.get_or_insert_default();
+        counters.attempts += 1;
+        counters.failed_attempts += u64::from(failed);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! The times of IEEE 802.11's distributed coordination function (DCF): what an exchange of frames takes.
+//!
+//! Source: IEEE Std 802.11-2012, 9.3 (DCF), 17 (802.11b), 18 (OFDM of 802.11a), 19 (802.11g).
+
+use crate::units::{Duration, NANOS_PER_SEC, Rate};
+
+/// The bytes of a request to send, and of the clear to send that answers it.
+const RTS_BYTES: u32 = 20;
+const CTS_BYTES: u32 = 14;
+/// What stands before each packet of an aggregate, and the multiple of bytes that all but the last are padded to.
+const DELIMITER_BYTES: u64 = 4;
+/// Bits beside the bytes of an OFDM frame: SERVICE and tail.
+const OFDM_BITS: u64 = 16 + 6;
+
+/// How stations contend for a channel, and how long their frames take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dcf {
+    /// A step of the backoff.
+    pub slot: Duration,
+    /// Between a frame and its answer.
+    pub sifs: Duration,
+    /// What the channel must be idle before counters go on.
+    pub difs: Duration,
+    /// Propagation between any two stations.
+    pub propagation: Duration,
+    /// The contention window of a new frame: counters are drawn from 0 to this.
+    pub cw_min: u32,
+    /// What it is doubled up to.
+    pub cw_max: u32,
+    /// Retransmissions of a frame at most.
+    pub retries: u32,
+    /// Preamble and header of the physical layer, before every frame.
+    pub phy_header: Duration,
+    /// What the physical layer adds behind every frame.
+    pub phy_trailer: Duration,
+    /// Length of an OFDM symbol; none where bits go out one by one.
+    pub symbol: Option<Duration>,
+    /// Bytes beside each packet: MAC header, frame check sequence, what lies between it and the packet.
+    pub mac_header: u32,
+    /// Bytes of an ACK.
+    pub ack: u32,
+    /// Rates of what answers and asks, ascending: the highest that is not above the rate of the data, or the lowest.
+    pub basic_rates: Vec<Rate>,
+    /// What a busy period does to the counters of the others.
+    pub countdown: Countdown,
+    /// What follows a transmission without an ACK.
+    pub after_failure: AfterFailure,
+    /// Frames of at least so many bytes ask before they are sent; none where no frame does.
+    pub rts_threshold: Option<u32>,
+    /// Packets in a transmission at most.
+    pub aggregate: u32,
+    /// Probability that a transmission that collides with no other arrives with wrong bits, in 0 ..= 1.
+    pub frame_errors: f64,
+}
+
+/// What a busy period does to the counters of those who do not send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Countdown {
+    /// Nothing: they go on where they stopped, with the first idle slot behind the DIFS (the standard).
+    #[default]
+    Freezes,
+    /// It counts as one slot (Bianchi's chain).
+    CountsBusy,
+}
+
+/// What follows a transmission without an ACK, before counters go on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterFailure {
+    /// EIFS: SIFS, an ACK at the lowest basic rate, and DIFS. Senders wait for the ACK as long.
+    #[default]
+    Eifs,
+    /// DIFS (Bianchi).
+    Difs,
+}
+
+/// A frame on its way, from the beginning of what is sent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Exchange {
+    /// What stands on the air until somebody else can tell that it collided.
+    pub exposed: Duration,
+    /// Until the packet has come to the far end.
+    pub arrival: Duration,
+    /// Until the ACK has.
+    pub end: Duration,
+}
+
+impl Dcf {
+    /// The contention window behind so many failures in a row.
+    pub fn window(&self, failures: u32) -> u32 {
+        let widest = u64::from(self.cw_max) + 1;
+        let doubled = (u64::from(self.cw_min) + 1).checked_shl(failures).filter(|_| failures < 32);
+        (doubled.unwrap_or(widest).min(widest) - 1) as u32
+    }
+
+    /// What a frame of so many bytes takes at a rate, in whole nanoseconds, rounded up.
+    pub fn airtime(&self, bytes: u64, rate: Rate) -> Duration {
+        let ceiling = |(length, rest): (Duration, u64)| length + Duration::from_nanos(u64::from(rest > 0));
+        let body = match self.symbol {
+            None => ceiling(rate.transmission(bytes)),
+            Some(symbol) => {
+                // Bits of a symbol, in 1/10^9.
+                let of_symbol = u128::from(rate.as_bps()) * u128::from(symbol.as_nanos());
+                let bits = u128::from(OFDM_BITS + 8 * bytes) * u128::from(NANOS_PER_SEC);
+                symbol * bits.div_ceil(of_symbol) as u64
+            }
+        };
+        self.phy_header + body + self.phy_trailer
+    }
+
+    /// The rate of an answer to data at `rate`.
+    fn answer_rate(&self, rate: Rate) -> Rate {
+        let lowest = *self.basic_rates.first().expect("invariant: there is a basic rate");
+        self.basic_rates.iter().copied().filter(|basic| *basic <= rate).max().unwrap_or(lowest)
+    }
+
+    /// What lies between the end of a transmission without an ACK and the first slot of a counter.
+    pub(super) fn recovery(&self) -> Duration {
+        match self.after_failure {
+            AfterFailure::Difs => self.difs,
+            AfterFailure::Eifs => {
+                let lowest = *self.basic_rates.first().expect("invariant: there is a basic rate");
+                self.sifs + self.airtime(u64::from(self.ack), lowest) + self.difs
+            }
+        }
+    }
+
+    /// The exchange for packets of these lengths, sent together by a station with this rate.
+    pub(super) fn exchange(&self, rate: Rate, packets: impl ExactSizeIterator<Item = u32>) -> Exchange {
+        let count = packets.len();
+        let mut bytes = 0;
+        for packet in packets {
+            let frame = u64::from(packet) + u64::from(self.mac_header);
+            // The padding goes before the next delimiter.
+            bytes = if count == 1 { frame } else { bytes.next_multiple_of(DELIMITER_BYTES) + DELIMITER_BYTES + frame };
+        }
+        let answer_rate = self.answer_rate(rate);
+        let frame = self.airtime(bytes, rate);
+        let (asking, exposed) = match self.rts_threshold {
+            Some(threshold) if bytes >= u64::from(threshold) => {
+                let rts = self.airtime(u64::from(RTS_BYTES), answer_rate);
+                let cts = self.airtime(u64::from(CTS_BYTES), answer_rate);
+                (rts + self.propagation + self.sifs + cts + self.propagation + self.sifs, rts)
+            }
+            _ => (Duration::ZERO, frame),
+        };
+        let arrival = asking + frame + self.propagation;
+        let end = arrival + self.sifs + self.airtime(u64::from(self.ack), answer_rate) + self.propagation;
+        Exchange { exposed, arrival, end }
+    }
+}

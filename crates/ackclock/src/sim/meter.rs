@@ -1,0 +1,106 @@
+//! Meters in front of links: who shares one, and what they have counted.
+
+use super::ledger::Colours;
+use super::packet::Packet;
+use super::plan::{MeterPlan, MeterScope, Plan};
+use super::result::{ColourCounts, MeterResult, Volume};
+use super::simulation::Simulation;
+use crate::meter::{Colour, Meter};
+use crate::qdisc::Queued;
+use crate::units::Instant;
+
+/// All meters of a run: those of aggregates in the order of the plan, and behind them those that one flow has for itself.
+#[derive(Debug)]
+pub(super) struct Meters {
+    plan: Vec<MeterPlan>,
+    /// For each of `plan`, where its link stands in the network.
+    links: Vec<u32>,
+    /// Each with the index of its plan.
+    meters: Vec<(usize, Meter)>,
+    policed: Volume,
+}
+
+impl Meters {
+    /// Those of aggregates.
+    pub(super) fn new(plan: &Plan, link_rank: &[usize]) -> Self {
+        Meters {
+            links: plan.meters.iter().map(|meter| link_rank[meter.link] as u32).collect(),
+            meters: plan.meters.iter().map(|meter| Meter::new(meter.profile)).enumerate().collect(),
+            plan: plan.meters.clone(),
+            policed: Volume::default(),
+        }
+    }
+
+    /// The meter of one more flow that points to the plan with this index.
+    pub(super) fn place(&mut self, index: usize) -> u32 {
+        if self.plan[index].scope == MeterScope::Aggregate {
+            return index as u32;
+        }
+        self.meters.push((index, Meter::new(self.plan[index].profile)));
+        self.meters.len() as u32 - 1
+    }
+
+    /// The link that a meter stands in front of, as the network numbers it.
+    pub(super) fn link(&self, meter: u32) -> u32 {
+        self.links[self.meters[meter as usize].0]
+    }
+
+    /// Gives a packet its colour, and says whether it is dropped.
+    pub(super) fn colour(&mut self, now: Instant, meter: u32, packet: &mut Packet) -> (Colour, bool) {
+        let (index, meter) = &mut self.meters[meter as usize];
+        let MeterPlan { is_aware, drops_red, .. } = self.plan[*index];
+        let was = if is_aware && !packet.in_profile() { Colour::Yellow } else { Colour::Green };
+        let colour = meter.colour(now, packet.wire_len(), was);
+        packet.set_in_profile(colour == Colour::Green);
+        let is_dropped = drops_red && colour == Colour::Red;
+        if is_dropped {
+            self.policed.add(packet.wire_len());
+        }
+        (colour, is_dropped)
+    }
+
+    /// What was dropped since the start of the run.
+    pub(super) fn policed(&self) -> Volume {
+        self.policed
+    }
+}
+
+impl Colours {
+    /// In packets.
+    pub(super) fn counts(&self) -> ColourCounts {
+        let [green, yellow, red] = self.of.map(|volume| volume.packets);
+        ColourCounts { green, yellow, red, policed: self.policed }
+    }
+}
+
+impl Simulation<'_> {
+    /// A row for each meter: the sum over those that point to it.
+    pub(super) fn meter_results(&self, since: Instant, end: Instant) -> Vec<MeterResult> {
+        let mut sums = vec![Colours::default(); self.plan.meters.len()];
+        let ledger = &self.network.ledger;
+        for (flow, rank) in self.plan.tcp_flows().zip(&self.flow_rank) {
+            if let Some(meter) = flow.meter {
+                sums[meter] += ledger.colours(*rank);
+            }
+        }
+        for (number, stream) in self.streams.iter().enumerate() {
+            if let Some(meter) = self.plan.datagrams[stream.row()].meter {
+                sums[meter] += ledger.colours(self.flows.len() + number);
+            }
+        }
+        let rows = self.plan.meters.iter().zip(sums);
+        rows.map(|(meter, sum)| {
+            let secs = end.since(since).as_secs_f64();
+            let [green_bps, yellow_bps, red_bps] = sum.of.map(|volume| 8.0 * volume.bytes as f64 / secs);
+            MeterResult {
+                name: meter.name.clone(),
+                link: self.plan.links[meter.link].name.clone(),
+                colours: sum.counts(),
+                green_bps,
+                yellow_bps,
+                red_bps,
+            }
+        })
+        .collect()
+    }
+}

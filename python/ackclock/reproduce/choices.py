@@ -1,0 +1,149 @@
+"""What a paper leaves open: choices, each with an answer and other answers, and where each comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ackclock.declaration import Place
+from ackclock.reproduce.grids import Grid, Values, matches, require_at
+
+
+@dataclass(frozen=True)
+class Change:
+    """How an answer changes the scenarios of some cells."""
+
+    sets: tuple[str, ...]
+    #: The grids that it is about; empty for all.
+    grids: tuple[str, ...] = ()
+    #: The cells that it is about.
+    where: Values = field(default_factory=dict)
+
+    def applies(self, grid: Grid, values: Values) -> bool:
+        """Whether a cell is changed."""
+        return (not self.grids or grid.name in self.grids) and matches(values, self.where)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One way to read what a paper leaves open."""
+
+    id: str
+    title: str
+    changes: tuple[Change, ...] = ()
+    #: One of `paper_keys.ORIGINS`; empty where nothing is said.
+    origin: str = ""
+    #: Patterns of the claims to which a fitted answer was fitted.
+    fits: tuple[str, ...] = ()
+    #: One of `paper_keys.CHOSEN`; empty where nothing is said.
+    chosen: str = ""
+    #: Metrics that claims are measured by instead of others.
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    #: The cells that are run where it is the only other answer, by grid, and no others; empty if all are.
+    at: Mapping[str, Values] = field(default_factory=dict)
+    #: The same where it is one of several.
+    together: Mapping[str, Values] = field(default_factory=dict)
+
+    def sets_of(self, grid: Grid, values: Values) -> Iterator[str]:
+        """Give the changes of the scenario of a cell."""
+        for change in self.changes:
+            if change.applies(grid, values):
+                yield from change.sets
+
+    def is_fitted_to(self, claim: str) -> bool:
+        """Whether the answer was chosen because the claim holds with it, and so is no support for it."""
+        return any(fnmatchcase(claim, pattern) for pattern in self.fits)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Something that a paper leaves open, how it is answered here, and how else it could be."""
+
+    id: str
+    question: str
+    #: The words of the paper that it is about, with their section.
+    source: str
+    why: str
+    answer: Answer
+    others: tuple[Answer, ...]
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """All answers, the chosen one first."""
+        return (self.answer, *self.others)
+
+
+def read_choice(
+    entry: dict[str, Any], grids: Sequence[Grid], at: Mapping[str, Values], place: Place
+) -> Choice:
+    """Read an entry of `[[choices]]`. `at`: the cells that other answers are run at by default.
+
+    Raises `InputError` with file and key.
+    """
+    name = entry.get("id", entry["question"])
+    here = place.at(f"choices[{name}]")
+    return Choice(
+        id=name,
+        question=entry["question"],
+        source=entry.get("source", ""),
+        why=entry["why"],
+        answer=_answer({**entry, "id": "", "title": entry["answer"]}, grids, {}, {}, here),
+        others=tuple(
+            _answer(
+                {"chosen": entry.get("chosen", ""), **other},
+                grids,
+                other.get("at", at),
+                at,
+                Place(place.file, f"alternatives[{other['id']}]"),
+            )
+            for other in entry.get("alternatives", ())
+        ),
+    )
+
+
+def _answer(
+    entry: dict[str, Any],
+    grids: Sequence[Grid],
+    at: Mapping[str, Values],
+    together: Mapping[str, Values],
+    place: Place,
+) -> Answer:
+    require_cells(at, grids, place.at("at"))
+    if ("fits" in entry) != (entry.get("origin") == "fitted"):
+        place.at("fits").fail("goes with the origin fitted, and it with a list of claims")
+    run = [grid for grid in grids if (grid.name in at if at else not grid.extended)]
+    return Answer(
+        id=entry["id"],
+        title=entry["title"],
+        changes=tuple(_changes(entry, run, place)),
+        origin=entry.get("origin", ""),
+        fits=tuple(entry.get("fits", ())),
+        chosen=entry.get("chosen", ""),
+        metrics=entry.get("metrics", {}),
+        at=at,
+        together=together,
+    )
+
+
+def _changes(entry: dict[str, Any], grids: Sequence[Grid], place: Place) -> Iterator[Change]:
+    """Give the changes of an entry: of all grids by `set`, of some by `changes`."""
+    specs = [{"set": entry["set"], "where": entry.get("where", {})}] if "set" in entry else []
+    for spec in [*specs, *entry.get("changes", ())]:
+        named = spec.get("grids", [])
+        for name in named:
+            place.at("changes.grids").require(name, [grid.name for grid in grids], "grid that is run")
+        where = spec.get("where", {})
+        for grid in grids:
+            if not named or grid.name in named:
+                require_at(grid, where, place.at("where"))
+        yield Change(tuple(spec["set"]), tuple(named), where)
+
+
+def require_cells(at: Mapping[str, Values], grids: Sequence[Grid], place: Place) -> None:
+    """Raise `InputError` for cells of grids that there are not."""
+    for name in at:
+        place.require(name, [grid.name for grid in grids], "grid")
+        (chosen,) = (grid for grid in grids if grid.name == name)
+        require_at(chosen, at[name], place)

@@ -1,0 +1,140 @@
+"""Readings of a paper: one answer to each choice that it leaves open, and which of them are tried."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ackclock.reproduce.choices import Answer, Choice
+from ackclock.reproduce.grids import Grid, Values
+
+#: Of so many combinations drawn by chance the one is taken that differs most from those before it.
+_CANDIDATES = 64
+
+
+class ContradictionError(Exception):
+    """Answers that cannot stand together, or a scenario that they make impossible."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One answer to each choice; empty for the chosen ones."""
+
+    #: The answers that are not the chosen ones, by choice, in the order of the paper.
+    instead: tuple[tuple[Choice, Answer], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The names of the answers that are not the chosen ones."""
+        return " + ".join(answer.id for _, answer in self.instead) or "as chosen"
+
+    @property
+    def metrics(self) -> Mapping[str, str]:
+        """Metrics that claims are measured by instead of others."""
+        return {old: new for _, answer in self.instead for old, new in answer.metrics.items()}
+
+    def answer(self, choice: Choice) -> Answer:
+        """Return the answer to a choice."""
+        return next((answer for each, answer in self.instead if each.id == choice.id), choice.answer)
+
+    def is_fitted_to(self, claim: str, choices: Sequence[Choice]) -> bool:
+        """Whether any of the answers was chosen because a claim holds with it."""
+        return any(self.answer(choice).is_fitted_to(claim) for choice in choices)
+
+    def cells(self, grid: Grid) -> list[Values]:
+        """Return which cells of a grid are run: those of any of these selections."""
+        if not self.instead:
+            return [{}]
+        (_, answer), *more = self.instead
+        at = answer.together if more else answer.at
+        if at:
+            return [at[grid.name]] if grid.name in at else []
+        return [] if grid.extended else [{}]
+
+    def sets_of(self, grid: Grid, values: Values) -> list[str]:
+        """Return how the scenario of a cell is changed. Raises `ContradictionError`."""
+        owners: dict[str, tuple[str, str]] = {}
+        sets = []
+        for _, answer in self.instead:
+            for text in answer.sets_of(grid, values):
+                key = text.partition("=")[0].strip()
+                for other, (owner, there) in owners.items():
+                    if owner != answer.id and text != there and _overlap(key, other):
+                        raise ContradictionError(
+                            f"{owner} and {answer.id} both set {min(key, other, key=len)}"
+                        )
+                owners[key] = (answer.id, text)
+                sets.append(text)
+        return sets
+
+
+#: The reading in which every answer is the chosen one.
+CHOSEN = Reading()
+
+
+def _overlap(key: str, other: str) -> bool:
+    """Whether two keys of a scenario are the same, or one is inside of the other."""
+    return f"{key}.".startswith(f"{other}.") or f"{other}.".startswith(f"{key}.")
+
+
+def singles(choices: Sequence[Choice]) -> list[Reading]:
+    """Return the readings that change one answer."""
+    return [Reading(((choice, other),)) for choice in choices for other in choice.others]
+
+
+def combinations(choices: Sequence[Choice], seed: int) -> Iterator[Reading]:
+    """Give readings that change more than one answer, each as far from those before it as chance lets it be.
+
+    How far two readings are apart is the number of choices that they answer differently. Ends when there are
+    no more.
+    """
+    open_ones = [choice for choice in choices if choice.others]
+    size = math.prod(len(choice.answers) for choice in open_ones)
+    luck = random.Random(seed)
+    taken = [tuple(choice.answer.id for choice in open_ones), *_single_names(open_ones)]
+    known = set(taken)
+    for _ in range(size - len(known)):
+        drawn = (
+            _draw(open_ones, known, luck)
+            if size > 2 * (len(known) + _CANDIDATES)
+            else [row for row in _all(open_ones) if row not in known]
+        )
+        chosen = max(drawn, key=lambda row: min(_distance(row, other) for other in taken))
+        taken.append(chosen)
+        known.add(chosen)
+        yield Reading(
+            tuple(
+                (choice, answer)
+                for choice, name in zip(open_ones, chosen, strict=True)
+                for answer in choice.others
+                if answer.id == name
+            )
+        )
+
+
+def _draw(
+    choices: Sequence[Choice], known: set[tuple[str, ...]], luck: random.Random
+) -> list[tuple[str, ...]]:
+    drawn: list[tuple[str, ...]] = []
+    while len(drawn) < _CANDIDATES:
+        row = tuple(luck.choice(choice.answers).id for choice in choices)
+        if row not in known:
+            drawn.append(row)
+    return drawn
+
+
+def _all(choices: Sequence[Choice]) -> Iterator[tuple[str, ...]]:
+    return itertools.product(*([answer.id for answer in choice.answers] for choice in choices))
+
+
+def _single_names(choices: Sequence[Choice]) -> Iterator[tuple[str, ...]]:
+    for changed in choices:
+        for other in changed.others:
+            yield tuple(other.id if choice is changed else choice.answer.id for choice in choices)
+
+
+def _distance(row: tuple[str, ...], other: tuple[str, ...]) -> int:
+    return sum(here != there for here, there in zip(row, other, strict=True))

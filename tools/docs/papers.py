@@ -1,0 +1,110 @@
+"""Runs the papers over readings, and keeps what the pages of docs/papers are made from.
+
+    python tools/docs/papers.py [NAME...]
+
+Writes tools/docs/papers/NAME.json: every claim with its verdicts, the tables, and a slice of few replicates
+that tests measure again. `tools/docs/generate.py` makes the pages, from NAME.md.jinja beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ackclock.reproduce import Reproduction, reproduce
+from ackclock.reproduce.paper import paper_names
+from ackclock.reproduce.present import reproduction_json
+
+FOLDER = Path(__file__).resolve().parent / "papers"
+READINGS = 50
+#: Papers whose quick form is taken.
+QUICK = ("reddy-linear",)
+#: What tests measure again: claims that take seconds, and how many replicates.
+SLICES = {
+    "jasem-efficiency": ["total-goodput-1", "loss-1", "fc-plus-model"],
+    "jasem-utilization": ["utilization-2"],
+    "psaras-mr-aimd": ["goodput-*", "retransmissions-*", "twice-*"],
+    "reddy-linear": ["aimd-not-perfectly-fair"],
+}
+SLICE_REPLICATES = 3
+
+
+def command(name: str) -> str:
+    """Return the command that measures what a page says."""
+    return f"ackclock reproduce {name}{' --quick' if name in QUICK else ''} --readings {READINGS}"
+
+
+def measured_again(name: str) -> dict[str, float | None]:
+    """Return the slice of a paper."""
+    made = reproduce(name, claims=SLICES[name], readings=1, replicates=SLICE_REPLICATES)
+    return {verdict.claim.id: verdict.measured for verdict in made.verdicts}
+
+
+def in_full(name: str) -> dict[str, Any]:
+    """Return what the chosen reading gives in full, of a paper whose readings are run in the quick form."""
+    made = reproduce(name, readings=1, out=Path("ackclock-out") / f"papers-{name}-full")
+    document = reproduction_json(made)
+    keys = ("measured", "low", "high", "verdict")
+    return {
+        "command": f"ackclock reproduce {name} --readings 1",
+        "replicates": document["replicates"],
+        "summary": document["summary"],
+        "claims": {each["id"]: {key: each[key] for key in keys} for each in document["claims"]},
+    }
+
+
+def kept(made: Reproduction, seconds: float, cpu_seconds: float) -> dict[str, Any]:
+    """Return what is kept of a reproduction."""
+    document = reproduction_json(made)
+    singles = [each for each in document["readings"] if len(each["answers"]) == 1]
+    return {
+        "command": command(made.paper.name),
+        "seconds": round(seconds),
+        "cpu_seconds": round(cpu_seconds),
+        **{key: document[key] for key in ("paper", "seed", "replicates", "summary")},
+        "readings": 1 + len(document["readings"]),
+        "reading_replicates": made.reading_replicates,
+        "claims": [
+            {key: value for key, value in each.items() if key not in ("parts", "reason")}
+            for each in document["claims"]
+        ],
+        "tables": document["tables"],
+        "alone": {
+            name: {
+                claim: {"verdict": each["verdicts"][claim], "measured": value}
+                for claim, value in each["measured"].items()
+            }
+            for each in singles
+            for name in each["answers"].values()
+        },
+        "skipped": document["skipped"],
+        "full": in_full(made.paper.name) if made.paper.name in QUICK else None,
+        "slice": {"replicates": SLICE_REPLICATES, "measured": measured_again(made.paper.name)},
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", default=paper_names(), metavar="NAME")
+    for name in parser.parse_args().names:
+        begin, before = time.monotonic(), os.times()
+        made = reproduce(
+            name, quick=name in QUICK, readings=READINGS, out=Path("ackclock-out") / f"papers-{name}"
+        )
+        after = os.times()
+        cpu_seconds = after.user + after.system - before.user - before.system
+        document = kept(made, time.monotonic() - begin, cpu_seconds)
+        (FOLDER / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
+        print(f"{name}: {document['summary']} {document['seconds']} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
