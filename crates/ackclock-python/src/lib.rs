@@ -5,6 +5,7 @@ mod catalog;
 mod error;
 mod exchange;
 mod model;
+mod queue;
 mod run;
 mod scenario;
 mod table;
@@ -29,6 +30,8 @@ mod _core {
     use crate::exchange::exchange_json;
     #[pymodule_export]
     use crate::model::model_json;
+    #[pymodule_export]
+    use crate::queue::serve_queue;
     #[pymodule_export]
     use crate::run::Run;
     #[pymodule_export]

@@ -38,20 +38,16 @@ fn serve(mut queue: Queue<Item>, arrivals: &[Instant]) -> u32 {
     let mut free_at = Instant::ZERO;
     let mut served = 0;
     for (number, &now) in arrivals.iter().enumerate() {
-        while free_at <= now && queue.dequeue(free_at).is_some() {
+        while free_at <= now && queue.dequeue(free_at, &mut ()).is_some() {
             free_at += SLOT;
             served += 1;
         }
         let flow = number as u64 % FLOWS;
         let in_profile = flow.is_multiple_of(2);
-        let mut packet = Item { number: 0, flow, bytes: 1500, ecn: Ecn::NotEct, in_profile, corrupted: false };
+        let packet = Item { number: 0, flow, bytes: 1500, ecn: Ecn::NotEct, in_profile, corrupted: false };
         if free_at > now {
-            black_box(queue.enqueue(now, packet));
-            while let Some(evicted) = queue.take_evicted() {
-                black_box(evicted);
-            }
-        } else {
-            black_box(queue.pass(now, now.since(free_at), &mut packet));
+            queue.enqueue(now, packet, &mut ());
+        } else if black_box(queue.bypass(now, now.since(free_at), packet, &mut ())).is_some() {
             free_at = now + SLOT;
             served += 1;
         }

@@ -15,6 +15,7 @@ pub mod model;
 pub mod prefetch;
 pub mod probe;
 pub mod qdisc;
+pub mod quantity;
 pub mod rule;
 pub mod scenario;
 pub mod sim;

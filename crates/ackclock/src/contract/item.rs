@@ -2,10 +2,11 @@
 
 use super::Draw;
 use crate::link::Carried;
-use crate::qdisc::{Ecn, Queued};
+use crate::qdisc::{Ecn, Qdisc, QueueSink, Queued, Reason};
+use crate::units::Instant;
 
 /// An item with a number, by which it is known again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Item {
     /// Counts all items of a case.
     pub number: u64,
@@ -42,6 +43,34 @@ impl Queued for Item {
 impl Carried for Item {
     fn corrupt(&mut self) {
         self.corrupted = true;
+    }
+}
+
+/// What a queue told of items.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// What it dropped.
+    pub dropped: Vec<(Item, Reason)>,
+    /// What it marked, as it was then.
+    pub marked: Vec<(Item, Reason)>,
+}
+
+impl Told {
+    /// What a queue tells of an item that comes.
+    pub fn of_arrival(queue: &mut impl Qdisc<Item>, now: Instant, item: Item) -> Told {
+        let mut told = Told::default();
+        queue.enqueue(now, item, &mut told);
+        told
+    }
+}
+
+impl QueueSink<Item> for Told {
+    fn dropped(&mut self, _now: Instant, item: Item, reason: Reason) {
+        self.dropped.push((item, reason));
+    }
+
+    fn marked(&mut self, _now: Instant, item: &Item, reason: Reason) {
+        self.marked.push((*item, reason));
     }
 }
 

@@ -1,11 +1,10 @@
 //! The contract of a [`Link`].
 
 use super::network::{variation, wire};
-use super::queue::random_limit;
 use super::{Draw, Item, Violation, for_each_case};
 use crate::link::{Link, LinkConfig, Sink};
 use crate::luck::Luck;
-use crate::qdisc::Limit;
+use crate::qdisc::{Limit, Reason};
 use crate::sim::WirePlan;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::Variation;
@@ -77,13 +76,17 @@ struct Course {
 }
 
 impl Sink<Item> for Course {
-    fn dropped(&mut self, _at: Instant, item: Item) {
+    fn dropped(&mut self, _at: Instant, item: Item, _reason: Reason) {
         self.dropped.push(item);
     }
 
     fn lost(&mut self, _at: Instant, item: Item) {
         self.lost.push(item);
     }
+}
+
+fn random_limit(draw: &mut Draw) -> Limit {
+    if draw.chance(50) { Limit::Packets(draw.whole(1, 30) as u32) } else { Limit::Bytes(draw.whole(1500, 40_000)) }
 }
 
 fn transmission(rate: Option<Rate>, item: &Item) -> Duration {

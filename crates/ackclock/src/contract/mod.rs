@@ -45,15 +45,17 @@ mod journal;
 mod link;
 mod network;
 mod queue;
+mod random_queue;
 mod rule;
 mod run;
 mod traffic;
 
 pub use cc::check_cc;
-pub use item::Item;
+pub use item::{Item, Told};
 pub use link::check_link;
 pub use network::random_plan;
 pub use queue::check_queue;
+pub use random_queue::{queue_kinds, random_queues};
 pub use rule::check_rule;
 pub use run::check_run;
 

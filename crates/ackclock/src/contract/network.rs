@@ -1,13 +1,13 @@
 //! Random small networks.
 
+use super::random_queue::random_queue;
 use super::{Draw, traffic};
 use crate::cc::{CcContext, CcSpec, TimeoutSsthresh};
 use crate::link::{DelayCourse, Outages};
 use crate::meter::Profile;
-use crate::qdisc::{DrrParameters, Gaps, Limit, Outside, RedMode, RedParameters, RioParameters};
+use crate::qdisc::{Limit, Place, QueuePlan};
 use crate::sim::{
-    ChannelState, FlowPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, QueuePlan, ReorderingPlan, Sampling,
-    Script, WirePlan,
+    ChannelState, FlowPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, ReorderingPlan, Sampling, Script, WirePlan,
 };
 use crate::tcp::{EcnMode, LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
@@ -151,14 +151,6 @@ pub(super) fn variation(draw: &mut Draw, most: u64) -> Option<VariationPlan> {
     })
 }
 
-fn limit(draw: &mut Draw) -> Limit {
-    if draw.chance(70) {
-        Limit::Packets(draw.scale(1.0, 200.0) as u32)
-    } else {
-        Limit::Bytes(draw.scale(1500.0, 200_000.0) as u64)
-    }
-}
-
 /// Impairments of a link, mostly one or two of them.
 pub(super) fn wire(draw: &mut Draw) -> WirePlan {
     let reordering = ReorderingPlan { probability: draw.scale(1e-3, 1.0), delay: draw.time(Duration::from_millis(30)) };
@@ -190,56 +182,18 @@ fn course(draw: &mut Draw) -> DelayCourse {
 }
 
 fn drop_tail(packets: u32) -> QueuePlan {
-    QueuePlan::DropTail { limit: Limit::Packets(packets) }
+    QueuePlan::drop_tail(Limit::Packets(packets))
 }
 
 /// A queue of a link of `rate` bits a second.
 fn queue(draw: &mut Draw, rate: f64) -> QueuePlan {
-    let limit = limit(draw);
-    if draw.chance(50) {
-        return QueuePlan::DropTail { limit };
-    }
-    let turns = DrrParameters {
-        quantum: draw.whole(100, 3000) as u32,
-        buckets: draw.chance(50).then(|| draw.whole(1, 8) as u32),
+    let place = Place {
+        rate: Rate::from_bps(rate as u64),
+        delay: Duration::from_millis(draw.whole(1, 50)),
+        packet_bytes: 1500,
+        mean_rtt_secs: draw.scale(0.005, 0.2),
     };
-    match draw.whole(0, 4) {
-        0 => return QueuePlan::Drr { limit, parameters: turns },
-        1 => {
-            let perturbation = draw.chance(70).then(|| Duration::from_millis(draw.whole(1, 3000)));
-            return QueuePlan::Sfq { limit, parameters: turns, perturbation };
-        }
-        2 => {
-            let inside = RedParameters { ecn: false, ..red(draw, rate) };
-            let red = RedParameters { ecn: false, ..red(draw, rate) };
-            let outside = if draw.chance(50) { Outside::DropTail(limit) } else { Outside::Red(red) };
-            let parameters = RioParameters { inside, outside, push_out: draw.chance(80) };
-            return QueuePlan::Rio { limit, parameters: Box::new(parameters) };
-        }
-        _ => {}
-    }
-    QueuePlan::Red { limit, parameters: red(draw, rate) }
-}
-
-fn red(draw: &mut Draw, rate: f64) -> RedParameters {
-    let min = draw.scale(1.0, 20.0);
-    RedParameters {
-        mode: RedMode::Packets,
-        min,
-        max: min * draw.scale(1.5, 5.0),
-        max_p: draw.scale(0.01, 1.0),
-        weight: draw.scale(0.001, 1.0),
-        gentle: draw.chance(50),
-        mean_packet: 1000,
-        packets_per_second: rate / 8000.0,
-        drop_by_size: false,
-        gaps: draw.pick(&[Gaps::Plain, Gaps::Wait, Gaps::Once]),
-        spares_short: draw.chance(50),
-        adaptive: draw.chance(20).then_some(0.01),
-        ecn: draw.chance(80),
-        mark_below: 1.0,
-        hard_drop: draw.chance(50),
-    }
+    random_queue(draw, &place)
 }
 
 fn loss(draw: &mut Draw) -> LossPlan {

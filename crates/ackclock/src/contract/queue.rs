@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Draw, Item, Violation, for_each_case};
-use crate::qdisc::{Ecn, Limit, Qdisc, Verdict};
+use super::{Item, Told, Violation, for_each_case};
+use crate::qdisc::{Ecn, Limit, Qdisc};
 use crate::units::{Duration, Instant};
 
 const CASES: u64 = 200;
@@ -11,12 +11,14 @@ const OPERATIONS: usize = 600;
 
 /// Checks that a queue with a limit keeps what [`Qdisc`] promises, under random arrivals and departures:
 ///
-/// * what comes is dropped, or waits and leaves: nothing is lost or made, in packets and in bytes;
+/// * what comes is dropped, or waits and leaves: nothing is lost or made, in packets and in bytes, and each drop is
+///   reported once, whether something comes or leaves;
 /// * the items of a flow leave in the order in which they came, with the time at which they did;
-/// * the limit is never exceeded, and something leaves whenever something waits;
-/// * what is dropped for others was waiting, and is given back at once;
-/// * only ECN-capable items are marked, and those for which the verdict says so;
-/// * [`Qdisc::pass`] gives the verdict of [`Qdisc::enqueue`] and leaves the queue empty.
+/// * the limit is never exceeded, and something leaves at [`Qdisc::next_deadline`], or all that waits is dropped, or there
+///   is a later deadline;
+/// * nothing leaves before the deadline;
+/// * only ECN-capable items are marked, those that it reports, and each once;
+/// * [`Qdisc::bypass`] does what `enqueue` and then `dequeue` do.
 ///
 /// # Errors
 /// The first promise that is broken.
@@ -26,8 +28,10 @@ pub fn check_queue<Q: Qdisc<Item> + Clone>(name: &str, limit: Limit, new: impl F
         let mut waiting = Waiting::default();
         let mut now = Instant::ZERO;
         let load = draw.whole(30, 70);
+        // The longest time between two operations.
+        let pace = Duration::from_micros(draw.scale(20.0, 20_000.0) as u64);
         for step in 0..OPERATIONS {
-            now += draw.time(Duration::from_millis(2));
+            now += draw.time(pace);
             let result = if draw.chance(load) {
                 arrive(&mut queue, &mut waiting, now, Item::random(draw, step as u64))
             } else {
@@ -36,6 +40,7 @@ pub fn check_queue<Q: Qdisc<Item> + Clone>(name: &str, limit: Limit, new: impl F
             result.and_then(|()| waiting.agree(&queue, limit)).map_err(|what| format!("step {step}: {what}"))?;
         }
         while !waiting.items.is_empty() {
+            now = now.max(queue.next_deadline());
             depart(&mut queue, &mut waiting, now)?;
         }
         waiting.agree(&queue, limit)
@@ -61,6 +66,38 @@ impl Waiting {
         ensure!(within, "{packets} items of {bytes} bytes wait beyond the limit, {limit:?}");
         Ok(())
     }
+
+    /// Takes in what a queue reports: marks first, as nothing is marked that is gone.
+    fn hear(&mut self, told: &Told) -> Result<(), String> {
+        for (item, reason) in &told.marked {
+            let Some((_, waits)) = self.items.iter_mut().find(|(_, waits)| waits.number == item.number) else {
+                return Err(format!("{item:?} is marked ({reason:?}), but does not wait"));
+            };
+            ensure!(waits.ecn != Ecn::NotEct, "an item that is not ECN-capable is marked");
+            waits.ecn = Ecn::Ce;
+            ensure!(waits == item, "{waits:?} is marked and becomes {item:?}");
+        }
+        let twice = told
+            .marked
+            .iter()
+            .any(|(item, _)| told.marked.iter().filter(|(other, _)| other.number == item.number).count() > 1);
+        ensure!(!twice, "an item is marked twice: {:?}", told.marked);
+        for (item, reason) in &told.dropped {
+            let place = self.items.iter().position(|(_, waits)| waits == item);
+            ensure!(place.is_some(), "{item:?} is dropped ({reason:?}), but does not wait");
+            place.and_then(|place| self.items.remove(place));
+        }
+        Ok(())
+    }
+
+    /// An item leaves.
+    fn leave(&mut self, left: Option<(Instant, Item)>) -> Result<(), String> {
+        let Some((since, item)) = left else { return Ok(()) };
+        let first = self.items.iter().position(|(_, other)| other.flow == item.flow);
+        let due = first.and_then(|position| self.items.remove(position));
+        ensure!(due == Some((since, item)), "{item:?} of {since} leaves, due is {due:?}");
+        Ok(())
+    }
 }
 
 fn arrive<Q: Qdisc<Item> + Clone>(
@@ -69,54 +106,36 @@ fn arrive<Q: Qdisc<Item> + Clone>(
     now: Instant,
     item: Item,
 ) -> Result<(), String> {
-    let passed = waiting.items.is_empty().then(|| {
-        let (mut copy, mut item) = (queue.clone(), item);
-        let verdict = copy.pass(now, Duration::ZERO, &mut item);
-        (verdict, item, copy.backlog_packets(), copy.backlog_bytes())
-    });
-    let verdict = queue.enqueue(now, item);
-    let kept = expected(item, verdict)?;
-    if let Some((at_once, item, packets, bytes)) = passed {
-        ensure!(at_once == verdict, "an item that passes is {at_once:?}, one that is queued {verdict:?}");
-        ensure!((packets, bytes) == (0, 0), "an item that passes leaves a backlog of {packets} items, {bytes} bytes");
-        ensure!(kept.is_none_or(|kept| kept == item), "an item that passes comes out as {item:?}");
+    if waiting.items.is_empty() {
+        let (mut short, mut long) = (queue.clone(), queue.clone());
+        let (mut told_short, mut told_long) = (Told::default(), Told::default());
+        let at_once = short.bypass(now, Duration::ZERO, item, &mut told_short);
+        long.idled(Duration::ZERO);
+        long.enqueue(now, item, &mut told_long);
+        let after_all = long.dequeue(now, &mut told_long).map(|(_, item)| item);
+        ensure!(
+            at_once == after_all,
+            "an item that comes to an idle link leaves as {at_once:?}, by the queue {after_all:?}"
+        );
+        ensure!(told_short == told_long, "the queue says {told_short:?} of a bypass, else {told_long:?}");
+        let backlog = |queue: &Q| (queue.backlog_packets(), queue.backlog_bytes());
+        ensure!(backlog(&short) == backlog(&long), "a bypass leaves {:?}, else {:?}", backlog(&short), backlog(&long));
     }
-    waiting.items.extend(kept.map(|item| (now, item)));
-    let mut evicted = 0;
-    while let Some(item) = queue.take_evicted() {
-        let place = waiting.items.iter().position(|(_, waits)| *waits == item);
-        ensure!(place.is_some(), "{item:?} is dropped for others, but does not wait");
-        place.and_then(|place| waiting.items.remove(place));
-        evicted += 1;
-    }
-    ensure!((evicted > 0) == (verdict == Verdict::Evicting), "{evicted} items are dropped for others: {verdict:?}");
-    Ok(())
+    let mut told = Told::default();
+    queue.enqueue(now, item, &mut told);
+    waiting.items.push_back((now, item));
+    waiting.hear(&told)
 }
 
-/// The item as it should come out after this verdict; none if it was dropped.
-fn expected(item: Item, verdict: Verdict) -> Result<Option<Item>, String> {
-    match verdict {
-        Verdict::Dropped(_) => Ok(None),
-        Verdict::Queued | Verdict::Evicting => Ok(Some(item)),
-        Verdict::Marked(_) => {
-            ensure!(item.ecn != Ecn::NotEct, "an item that is not ECN-capable is marked");
-            Ok(Some(Item { ecn: Ecn::Ce, ..item }))
-        }
+fn depart<Q: Qdisc<Item>>(queue: &mut Q, waiting: &mut Waiting, now: Instant) -> Result<(), String> {
+    let (deadline, was_waiting) = (queue.next_deadline(), waiting.items.len());
+    let mut told = Told::default();
+    let left = queue.dequeue(now, &mut told);
+    waiting.hear(&told)?;
+    ensure!(left.is_none() || now >= deadline, "an item leaves at {now}, before {deadline}");
+    if left.is_none() && was_waiting > 0 && now >= deadline {
+        let later = queue.next_deadline() > now;
+        ensure!(waiting.items.is_empty() || later, "nothing leaves, but {} items wait", waiting.items.len());
     }
-}
-
-fn depart(queue: &mut impl Qdisc<Item>, waiting: &mut Waiting, now: Instant) -> Result<(), String> {
-    let Some((since, item)) = queue.dequeue(now) else {
-        ensure!(waiting.items.is_empty(), "nothing leaves, but {} items wait", waiting.items.len());
-        return Ok(());
-    };
-    let first = waiting.items.iter().position(|(_, other)| other.flow == item.flow);
-    let due = first.and_then(|position| waiting.items.remove(position));
-    ensure!(due == Some((since, item)), "{item:?} of {since} leaves, due is {due:?}");
-    Ok(())
-}
-
-/// Used where a suite needs a queue that drops.
-pub(super) fn random_limit(draw: &mut Draw) -> Limit {
-    if draw.chance(50) { Limit::Packets(draw.whole(1, 30) as u32) } else { Limit::Bytes(draw.whole(1500, 40_000)) }
+    waiting.leave(left)
 }

@@ -11,7 +11,7 @@
 use super::dcf::{Countdown, Dcf, Exchange};
 use super::{Carried, Link, Sink};
 use crate::luck::Stream;
-use crate::qdisc::{Qdisc, Verdict};
+use crate::qdisc::Qdisc;
 use crate::units::{Duration, Instant, Rate};
 
 /// The sinks of all links.
@@ -130,21 +130,14 @@ impl<T: Carried> Channel<T> {
     }
 
     /// A packet comes to the queue of a station at `now`.
-    pub fn enqueue(
-        &mut self,
-        now: Instant,
-        station: usize,
-        item: T,
-        links: &mut [Link<T>],
-        sinks: &mut impl Sinks<T>,
-    ) -> Verdict {
+    pub fn enqueue(&mut self, now: Instant, station: usize, item: T, links: &mut [Link<T>], sinks: &mut impl Sinks<T>) {
         self.advance(now, links, sinks);
         let state = &mut self.stations[station];
         let link = &mut links[state.config.link];
         if self.contenders[station] == NEVER {
             link.queue.idled(Duration::from_nanos(now.as_nanos().saturating_sub(state.idle_since.as_nanos())));
         }
-        let verdict = link.enqueue(now, item, &mut sinks.at(state.config.link));
+        link.enqueue(now, item, &mut sinks.at(state.config.link));
         let has_packet = link.backlog().0 > 0 || !state.frame.is_empty();
         match (self.contenders[station] < NEVER, has_packet) {
             (false, true) => self.contend(now, station),
@@ -155,7 +148,6 @@ impl<T: Carried> Channel<T> {
             }
             _ => {}
         }
-        verdict
     }
 
     /// A station has something to send from now on.
@@ -191,8 +183,11 @@ impl<T: Carried> Channel<T> {
         let mut senders = std::mem::take(&mut self.senders);
         senders.clear();
         senders.extend((0..self.contenders.len()).filter(|station| self.contenders[*station] == slot));
-        for station in &senders {
-            self.make_frame(start, *station, links, sinks);
+        senders.retain(|station| self.make_frame(start, *station, links, sinks));
+        if senders.is_empty() {
+            self.senders = senders;
+            self.find_next_start();
+            return;
         }
         let succeeds = senders.len() == 1 && !self.is_damaged(senders[0]);
         let end = start + self.busy(&senders, succeeds);
@@ -252,17 +247,22 @@ impl<T: Carried> Channel<T> {
         self.next_start = next.map_or(Instant::MAX, |slot| self.start_of(slot));
     }
 
-    /// A station that sends a frame for the first time takes its packets from the queue.
-    fn make_frame(&mut self, start: Instant, station: usize, links: &mut [Link<T>], sinks: &mut impl Sinks<T>) {
+    /// A station that sends a frame for the first time takes its packets from the queue. False if the queue drops all that
+    /// waits, so that there is nothing to send.
+    fn make_frame(&mut self, start: Instant, station: usize, links: &mut [Link<T>], sinks: &mut impl Sinks<T>) -> bool {
         let state = &mut self.stations[station];
         if !state.frame.is_empty() {
-            return;
+            return true;
         }
         let link = &mut links[state.config.link];
         let sink = &mut sinks.at(state.config.link);
-        state.frame.extend((0..self.dcf.aggregate).map_while(|_| link.take(start, sink)));
-        debug_assert!(!state.frame.is_empty(), "invariant: who contends has a packet");
+        state.frame.extend((0..self.dcf.aggregate).map_while(|_| link.take_for_frame(start, sink)));
+        if state.frame.is_empty() {
+            self.contenders[station] = NEVER;
+            return false;
+        }
         state.exchange = self.dcf.exchange(state.config.rate, state.frame.iter().map(T::wire_len));
+        true
     }
 
     /// Whether a transmission that nobody disturbs arrives with wrong bits.
@@ -279,11 +279,9 @@ impl<T: Carried> Link<T> {
     }
 
     /// The next packet leaves the queue, as its first transmission begins.
-    fn take(&mut self, start: Instant, sink: &mut impl Sink<T>) -> Option<T> {
-        let (since, item) = self.queue.dequeue(start)?;
-        let wait = start.since(since);
-        sink.waited(&item, wait);
-        self.begin(start, wait, &item, sink);
+    fn take_for_frame(&mut self, start: Instant, sink: &mut impl Sink<T>) -> Option<T> {
+        let (since, item) = self.take(start, sink)?;
+        self.begin(start, start.since(since), &item, sink);
         Some(item)
     }
 

@@ -11,6 +11,7 @@ mod channel;
 mod course;
 mod dcf;
 mod loss;
+mod open_loop;
 mod script;
 mod sink;
 mod waits;
@@ -20,6 +21,7 @@ pub use channel::{Channel, Sinks, StationConfig};
 pub use course::{DelayCourse, Outages};
 pub use dcf::{AfterFailure, Countdown, Dcf};
 pub use loss::{BitErrors, ChannelState, GilbertElliott, Loss};
+pub use open_loop::{Arrival, Event, OpenLoopItem, Outcome, serve};
 pub use script::{Script, Scripted};
 pub use sink::Sink;
 pub use waits::Waits;
@@ -30,7 +32,7 @@ use std::collections::VecDeque;
 
 use hdrhistogram::Histogram;
 
-use crate::qdisc::{Ecn, Qdisc, Queue, Queued, Reason, Verdict};
+use crate::qdisc::{Ecn, Qdisc, Queue, QueueSink, Queued, Reason};
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{Pace, Variation};
 
@@ -77,7 +79,7 @@ pub struct LinkConfig {
 /// when a packet comes.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub struct Link<T> {
+pub struct Link<T: Queued> {
     /// When the transmission of the next packet that waits is due; never where none waits.
     next_start: Instant,
     delay: Duration,
@@ -114,16 +116,14 @@ pub struct LinkCounters {
     pub drops: u64,
     /// Their bytes.
     pub dropped_bytes: u64,
-    /// Of the drops, those that the queue chose early.
-    pub early_drops: u64,
-    /// Of the drops, those that a long average queue forced.
-    pub forced_drops: u64,
+    /// The drops by their reasons, in the order of [`Reason::ALL`].
+    pub drops_by: [u64; Reason::ALL.len()],
     /// Of the drops, those of packets in profile.
     pub in_profile_drops: u64,
     /// Packets that the queue marked.
     pub marks: u64,
-    /// Of the marks, those that a long average queue forced.
-    pub forced_marks: u64,
+    /// The marks by their reasons, in the order of [`Reason::ALL`].
+    pub marks_by: [u64; Reason::ALL.len()],
     /// Packets of which transmission began.
     pub forwarded: u64,
     /// Their bytes.
@@ -148,12 +148,29 @@ pub struct LinkCounters {
     pub wait_ns: u64,
 }
 
-impl LinkCounters {
-    /// The queue dropped a packet.
-    fn drop(&mut self, item: &impl Queued) {
-        self.drops += 1;
-        self.dropped_bytes += u64::from(item.wire_len());
-        self.in_profile_drops += u64::from(item.in_profile());
+/// Hears of what the queue of a link drops and marks, counts it, and tells the owner of the link.
+struct Reports<'link, S> {
+    counters: &'link mut Option<Box<LinkCounters>>,
+    sink: &'link mut S,
+}
+
+impl<T: Carried, S: Sink<T>> QueueSink<T> for Reports<'_, S> {
+    #[cold]
+    fn dropped(&mut self, now: Instant, item: T, reason: Reason) {
+        let counters = &mut **self.counters.get_or_insert_default();
+        counters.drops += 1;
+        counters.drops_by[reason as usize] += 1;
+        counters.dropped_bytes += u64::from(item.wire_len());
+        counters.in_profile_drops += u64::from(item.in_profile());
+        self.sink.dropped(now, item, reason);
+    }
+
+    #[cold]
+    fn marked(&mut self, now: Instant, item: &T, reason: Reason) {
+        let counters = &mut **self.counters.get_or_insert_default();
+        counters.marks += 1;
+        counters.marks_by[reason as usize] += 1;
+        self.sink.marked(now, item, reason);
     }
 }
 
@@ -178,54 +195,24 @@ impl<T: Carried> Link<T> {
 
     /// A packet comes to the queue at `now`.
     #[inline]
-    pub fn enqueue(&mut self, now: Instant, mut item: T, sink: &mut impl Sink<T>) -> Verdict {
+    pub fn enqueue(&mut self, now: Instant, item: T, sink: &mut impl Sink<T>) {
         if self.is_bare {
             self.passed.packets += 1;
             self.passed.bytes += u64::from(item.wire_len());
             self.pipe.push_back((now + self.delay, item));
-            return Verdict::Queued;
+            return;
         }
         self.advance(now, sink);
-        let verdict = if self.transmitter.free_at > now {
-            let verdict = self.queue.enqueue(now, item.clone());
+        let free_at = self.transmitter.free_at;
+        let reports = &mut Reports { counters: &mut self.mishaps, sink };
+        // Something may wait at an idle transmitter, until its queue lets it go.
+        if free_at > now || self.next_start < Instant::MAX {
+            self.queue.enqueue(now, item, reports);
             self.note_backlog();
-            verdict
+        } else if let Some(item) = self.queue.bypass(now, now.since(free_at), item, reports) {
+            self.transmit(now, Duration::ZERO, item, sink);
         } else {
-            let verdict = self.queue.pass(now, now.since(self.transmitter.free_at), &mut item);
-            if !matches!(verdict, Verdict::Dropped(_)) {
-                self.transmit(now, Duration::ZERO, item.clone(), sink);
-            }
-            verdict
-        };
-        if verdict != Verdict::Queued {
-            self.count(now, verdict, item, sink);
-        }
-        verdict
-    }
-
-    /// The queue did something else with a packet than to let it wait.
-    #[cold]
-    fn count(&mut self, now: Instant, verdict: Verdict, item: T, sink: &mut impl Sink<T>) {
-        let counters = &mut **self.mishaps.get_or_insert_default();
-        match verdict {
-            Verdict::Queued => {}
-            Verdict::Marked(reason) => {
-                counters.marks += 1;
-                counters.forced_marks += u64::from(reason == Reason::Forced);
-                sink.marked(now, &item);
-            }
-            Verdict::Dropped(reason) => {
-                counters.drop(&item);
-                counters.early_drops += u64::from(reason == Reason::Early);
-                counters.forced_drops += u64::from(reason == Reason::Forced);
-                sink.dropped(now, item);
-            }
-            Verdict::Evicting => {
-                while let Some(item) = self.queue.take_evicted() {
-                    counters.drop(&item);
-                    sink.dropped(now, item);
-                }
-            }
+            self.note_backlog();
         }
     }
 
@@ -331,18 +318,29 @@ impl<T: Carried> Link<T> {
     #[inline]
     fn note_backlog(&mut self) {
         let waits = self.queue.backlog_packets() > 0;
-        self.next_start = if waits { self.transmitter.free_at } else { Instant::MAX };
+        self.next_start = if waits { self.transmitter.free_at.max(self.queue.next_deadline()) } else { Instant::MAX };
     }
 
     #[inline(never)]
     fn catch_up(&mut self, now: Instant, sink: &mut impl Sink<T>) {
-        while self.transmitter.free_at <= now {
-            let start = self.transmitter.free_at;
-            let Some((since, item)) = self.queue.dequeue(start) else { break };
-            sink.waited(&item, start.since(since));
-            self.transmit(start, start.since(since), item, sink);
+        while self.next_start <= now {
+            let start = self.next_start;
+            if let Some((since, item)) = self.take(start, sink) {
+                self.transmit(start, start.since(since), item, sink);
+                self.note_backlog();
+            } else {
+                self.note_backlog();
+                assert!(self.next_start > start, "invariant: a queue that gives nothing names a later time");
+            }
         }
-        self.note_backlog();
+    }
+
+    /// The next packet leaves the queue, if there is one that may.
+    #[inline]
+    fn take(&mut self, start: Instant, sink: &mut impl Sink<T>) -> Option<(Instant, T)> {
+        let (since, item) = self.queue.dequeue(start, &mut Reports { counters: &mut self.mishaps, sink })?;
+        sink.waited(&item, start.since(since));
+        Some((since, item))
     }
 
     /// What was counted so far. Call [`Link::advance`] first for exact figures.

@@ -1,11 +1,11 @@
 //! Bounds on what a run writes down: what would take the memory of the machine is refused before it runs.
 
-use super::error::Problem;
 use super::mistakes::Misfits;
 use super::schema::Document;
 use super::topology::Network;
 use super::traffic::TrafficKeys;
 use super::validate::sampling_interval;
+use crate::quantity::Problem;
 use crate::units::Duration;
 
 /// More rows than a store should hold.

@@ -8,9 +8,10 @@ use super::channel::Channel;
 use super::impairments::Loss;
 use super::json_schema::kinds;
 use super::keys::in_words;
-use super::network::{Queue, Topology};
+use super::network::Topology;
 use super::traffic::TrafficKeys;
 use crate::cc::{CcSpec, algorithms};
+use crate::qdisc::QueueSpec;
 use crate::tcp::LossRecovery;
 
 /// Something that a scenario can name.
@@ -50,7 +51,7 @@ pub fn catalog(name: &str) -> Option<Vec<Entry>> {
     match name {
         "cc" => Some(algorithm_entries()),
         "recovery" => Some(entries_of_names::<LossRecovery>()),
-        "queue" => Some(entries_of_kinds::<Queue>()),
+        "queue" => Some(entries_of_kinds::<QueueSpec>()),
         "loss" => Some(entries_of_kinds::<Loss>()),
         "traffic" => Some(entries_of_kinds::<TrafficKeys>()),
         "topology" => Some(entries_of_kinds::<Topology>()),

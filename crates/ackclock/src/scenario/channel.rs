@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::{Hint, Problem};
-use super::quantity::Size;
+use crate::quantity::Size;
+use crate::quantity::{Hint, Problem};
 use crate::sim;
 use crate::sim::{AfterFailure, Countdown};
 use crate::units::{Duration, Rate};

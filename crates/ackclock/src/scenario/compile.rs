@@ -3,22 +3,20 @@
 use std::sync::Arc;
 
 use super::channel::Channel;
-use super::error::Problem;
-use super::fair::turns;
 use super::meter;
 use super::mistakes::Misfits;
-use super::network::{Access, Queue};
-use super::quantity::{Limit, SendJitter};
-use super::red::Place;
+use super::network::Access;
 use super::schema::{CutWindowName, Document, Flow, InitialSsthresh, TransportKeys};
 use super::topology::{DirectedLink, Network, Route};
 use super::traffic::{SpacingName, TrafficKeys};
 use super::validate::sampling_interval;
 use crate::cc::{CcContext, CcSpec, CutWindow};
 use crate::luck::Luck;
+use crate::qdisc::{Misfit, Place, QueuePlan, QueueSpec};
+use crate::quantity::{Problem, SendJitter};
 use crate::sim::{
     ArrivalsPlan, ChannelPlan, Crowd, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, OnOffPlan, Plan,
-    QueueLimit, QueuePlan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
+    Sampling, SourcePlan, Spacing, Traffic, WebPlan,
 };
 use crate::tcp::{Transport, Variations};
 use crate::units::{Duration, Instant};
@@ -128,7 +126,7 @@ fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
                 .transpose()
                 .unwrap_or_else(|(key, problem)| panic!("invariant: rates that vary were checked, {key}: {problem}")),
             delay: link.delay,
-            queue: sound(queue_plan(&link.queue, &place)),
+            queue: queue_plan(&link.queue, &place),
             wire: link.impairments.plan(link.delay),
             channel: link.channel,
             private: false,
@@ -156,7 +154,7 @@ pub fn check_channels(document: &Document, misfits: &mut Misfits) {
 }
 
 /// How the rate of a shared link varies, if it does.
-fn variation_of_link(link: &DirectedLink) -> Option<Result<VariationPlan, KeyProblem>> {
+fn variation_of_link(link: &DirectedLink) -> Option<Result<VariationPlan, Misfit>> {
     let varies = link.varies.as_ref()?;
     Some(match link.rate {
         Some(rate) => varies.plan(rate),
@@ -224,42 +222,9 @@ fn place_of_access(flow: &Flow, route: &Route, access: &Access, is_way_of_acks: 
     }
 }
 
-/// The key of a table that does not fit, and why.
-type KeyProblem = (&'static str, Problem);
-
-/// The plan of a queue at its place.
-fn queue_plan(queue: &Queue, place: &Place) -> Result<QueuePlan, KeyProblem> {
-    let convert = |limit: Limit| match limit {
-        Limit::Packets(packets) => QueueLimit::Packets(packets),
-        Limit::Bytes(bytes) => QueueLimit::Bytes(bytes),
-        // The conversion saturates: four billion packets are as good as no limit.
-        Limit::Bdp(factor) => QueueLimit::Packets((factor * place.bdp_packets()).round().max(1.0) as u32),
-    };
-    let limit = convert(queue.limit());
-    // A packet goes through the queue even where the link is idle, so it must fit an empty one.
-    let carries_nothing = match limit {
-        QueueLimit::Packets(packets) => packets == 0,
-        QueueLimit::Bytes(bytes) => bytes < place.packet_bytes,
-    };
-    if carries_nothing && place.rate.is_some() {
-        let (limit, packet) = (queue.limit().to_string(), place.packet_bytes);
-        return Err(("limit", Problem::NoRoom { limit, packet }));
-    }
-    Ok(match queue {
-        Queue::DropTail { .. } => QueuePlan::DropTail { limit },
-        Queue::Red(red) => QueuePlan::Red { limit, parameters: red.parameters(place)? },
-        Queue::Drr(drr) => QueuePlan::Drr { limit, parameters: turns(drr.quantum, drr.buckets, place)? },
-        Queue::Sfq(sfq) => QueuePlan::Sfq {
-            limit,
-            parameters: turns(sfq.quantum, Some(sfq.buckets), place)?,
-            perturbation: Some(sfq.perturbation).filter(|length| !length.is_zero()),
-        },
-        Queue::Rio(rio) => QueuePlan::Rio { limit, parameters: Box::new(rio.parameters(place, limit, convert)?) },
-    })
-}
-
-fn sound(plan: Result<QueuePlan, KeyProblem>) -> QueuePlan {
-    plan.unwrap_or_else(|(key, problem)| panic!("invariant: queues were checked, {key}: {problem}"))
+/// The plan of a queue that was checked.
+fn queue_plan(queue: &QueueSpec, place: &Place) -> QueuePlan {
+    queue.plan(place).unwrap_or_else(|(key, problem)| panic!("invariant: queues were checked, {key}: {problem}"))
 }
 
 /// Adds the rates of shared links that vary as they cannot.
@@ -275,16 +240,22 @@ pub fn check_variations(document: &Document, network: &Network, misfits: &mut Mi
 /// Adds the queues that do not fit their place.
 pub fn check_queues(document: &Document, network: &Network, misfits: &mut Misfits) {
     for (index, (link, place)) in network.links.iter().zip(places(document, network)).enumerate() {
-        if let Err((key, problem)) = queue_plan(&link.queue, &place) {
-            let place = network.place(document, index);
-            misfits.check(&format!("{place}.queue.{key}"), Err::<(), _>(problem));
-        }
+        let problem = match (link.queue.plan(&place), &link.channel) {
+            (Err(problem), _) => problem,
+            (Ok(plan), Some(channel)) if !plan.conserves_work() => {
+                let name = document.channels.keys().nth(*channel).cloned().unwrap_or_default();
+                ("kind", Problem::ShaperOnChannel { channel: name })
+            }
+            _ => continue,
+        };
+        let place = network.place(document, index);
+        misfits.check(&format!("{place}.queue.{}", problem.0), Err::<(), _>(problem.1));
     }
     let Some(access) = &network.access else { return };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         for is_way_of_acks in [false, true] {
             let place = place_of_access(flow, route, access, is_way_of_acks);
-            if let Err((key, problem)) = queue_plan(&access.queue, &place) {
+            if let Err((key, problem)) = access.queue.plan(&place) {
                 misfits.check(&format!("topology.access.queue.{key}"), Err::<(), _>(problem));
             }
         }
@@ -405,7 +376,7 @@ impl SingleFlow<'_> {
             rate: access.rate,
             varies: None,
             delay: access.delay + extra,
-            queue: sound(queue_plan(&access.queue, &place)),
+            queue: queue_plan(&access.queue, &place),
             wire,
             channel: None,
             private: true,
@@ -447,7 +418,7 @@ fn cc_context(keys: &TransportKeys) -> CcContext {
 fn transport(flow: &Flow) -> Transport {
     let keys = &flow.transport;
     // Validation bounds each size by the largest packet.
-    let bytes = |size: super::quantity::Size| u32::try_from(size.0).unwrap_or(u32::MAX);
+    let bytes = |size: crate::quantity::Size| u32::try_from(size.0).unwrap_or(u32::MAX);
     Transport {
         mss: bytes(keys.mss),
         header: bytes(keys.header),
@@ -535,37 +506,5 @@ fn emission(flow: &Flow) -> Option<Emission> {
         | TrafficKeys::Arrivals { .. }
         | TrafficKeys::Web { .. }
         | TrafficKeys::Interactive { .. } => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::units::Rate;
-
-    const PLACE: Place =
-        Place { rate: Rate::from_bps(8_000_000), delay: Duration::ZERO, packet_bytes: 1_000, mean_rtt_secs: 0.0 };
-
-    /// At 1000 packets a second.
-    fn limit(limit: Limit, bdp_packets: f64) -> QueueLimit {
-        let place = Place { mean_rtt_secs: bdp_packets / 1000.0, ..PLACE };
-        queue_plan(&Queue::DropTail { limit }, &place).unwrap().limit()
-    }
-
-    #[test]
-    fn products_are_whole_packets_and_at_least_one() {
-        assert_eq!(limit(Limit::Bdp(1.0), 14.5), QueueLimit::Packets(15));
-        assert_eq!(limit(Limit::Bdp(0.5), 28.9), QueueLimit::Packets(14));
-        assert_eq!(limit(Limit::Bdp(0.02), 10.0), QueueLimit::Packets(1));
-        assert_eq!(limit(Limit::Bdp(1e6), 1e12), QueueLimit::Packets(u32::MAX));
-        assert_eq!(limit(Limit::Bytes(64_000), 1.0), QueueLimit::Bytes(64_000));
-    }
-
-    #[test]
-    fn a_product_takes_rate_rtt_and_packet_size() {
-        // 5 Mbit/s x 64 ms = 40,000 B.
-        let place = Place { rate: Rate::from_bps(5_000_000), mean_rtt_secs: 0.064, ..PLACE };
-        assert!((place.bdp_packets() - 40.0).abs() < 1e-9);
-        assert_eq!(Place { rate: None, ..place }.bdp_packets(), 0.0);
     }
 }

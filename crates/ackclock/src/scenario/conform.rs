@@ -2,11 +2,11 @@
 
 use serde_json::Value as Json;
 
-use super::error::{Hint, Problem};
 use super::json_schema::{alternatives, document_schema, kind};
 use super::mistakes::{Misfit, Misfits};
-use super::quantity::{self, Spelling};
 use super::tree::{Node, Value};
+use crate::quantity::{self, Spelling};
+use crate::quantity::{Hint, Problem};
 use crate::units::show_number;
 
 /// Checks a document in its full form; what does not fit, in the order of the file.

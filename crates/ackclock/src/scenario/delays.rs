@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::Problem;
 use super::impairments::Impairments;
 use super::mistakes::Misfits;
 use crate::link::{DelayCourse, Outages};
+use crate::quantity::Problem;
 use crate::units::Duration;
 
 /// A delay over time. Delays are at least the one that stands beside it.

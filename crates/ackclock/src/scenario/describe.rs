@@ -4,20 +4,18 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use super::Scenario;
 use super::compile::private_links;
 use super::impairments::{Impairments, Loss};
-use super::network::Queue;
-use super::quantity::RateOrZero;
 use super::schema::{Document, Draw, Flow};
 use super::topology::Network;
 use super::traffic::TrafficKeys;
 use crate::meter::Profile;
-use crate::qdisc::{DrrParameters, Outside, RedMode, RedParameters, RioParameters};
+use crate::quantity::RateOrZero;
 use crate::sim::{
-    DatagramPlan, Dcf, FlowPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, QueueLimit, QueuePlan,
-    ReorderingPlan, Script, WirePlan,
+    DatagramPlan, Dcf, FlowPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, ReorderingPlan, Script, WirePlan,
 };
 use crate::variation::{Law, Leo, Lte, OnOff, VariationPlan, Walk, Wifi};
 
@@ -80,8 +78,8 @@ pub struct LinkDescription {
     pub jitter_s: f64,
     /// Queue discipline with its limit.
     pub queue: String,
-    /// The parameters of RED in force; none for another queue.
-    pub red: Option<RedParameters>,
+    /// The parameters of the queue in force, where its keys leave them open.
+    pub queue_parameters: Option<Json>,
     /// Losses behind the queue.
     pub loss: String,
     /// What else goes wrong behind the queue.
@@ -168,7 +166,7 @@ fn counts(document: &Document, network: &Network) -> (u64, u64) {
 }
 
 fn describe_link(link: &LinkPlan, plan: &Plan) -> LinkDescription {
-    let queue = if link.rate.is_none() { "none".to_owned() } else { queue_in_words(&link.queue) };
+    let queue = if link.rate.is_none() { "none".to_owned() } else { link.queue.in_words() };
     LinkDescription {
         name: link.name.clone(),
         channel: link.channel.map(|channel| plan.channels[channel].name.clone()),
@@ -177,10 +175,7 @@ fn describe_link(link: &LinkPlan, plan: &Plan) -> LinkDescription {
         delay_s: link.delay.as_secs_f64(),
         jitter_s: link.wire.jitter.as_secs_f64(),
         queue,
-        red: match &link.queue {
-            QueuePlan::Red { parameters, .. } => Some(parameters.clone()),
-            _ => None,
-        },
+        queue_parameters: link.queue.in_force(),
         loss: loss_in_words(&link.wire.loss),
         impairments: impairments_in_words(&link.wire),
         private: link.private,
@@ -278,41 +273,6 @@ fn impairments_in_words(wire: &WirePlan) -> Vec<String> {
     words
 }
 
-fn queue_in_words(queue: &QueuePlan) -> String {
-    let limit = match queue.limit() {
-        QueueLimit::Packets(1) => "1 packet".to_owned(),
-        QueueLimit::Packets(packets) => format!("{packets} packets"),
-        QueueLimit::Bytes(bytes) => format!("{bytes} B"),
-    };
-    match queue {
-        QueuePlan::DropTail { .. } => format!("drop-tail, {limit}"),
-        QueuePlan::Red { parameters, .. } => {
-            let RedParameters { min, max, max_p, weight, mode, gentle, adaptive, ecn, .. } = parameters;
-            let unit = if *mode == RedMode::Bytes { "B" } else { "packets" };
-            let words = [(*gentle, ", gentle"), (adaptive.is_some(), ", adaptive"), (*ecn, ", marks")];
-            let words: String = words.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect();
-            format!("red, {limit}, {min} to {max} {unit}, max_p {max_p}, weight {weight:.6}{words}")
-        }
-        QueuePlan::Drr { parameters, .. } => format!("drr, {limit}, {}", turns_in_words(parameters)),
-        QueuePlan::Sfq { parameters, perturbation, .. } => {
-            let anew = perturbation.map_or("never".to_owned(), |interval| format!("every {interval}"));
-            format!("sfq, {limit}, {}, hashed anew {anew}", turns_in_words(parameters))
-        }
-        QueuePlan::Rio { parameters, .. } => {
-            let RioParameters { inside, outside, push_out } = &**parameters;
-            let unit = if inside.mode == RedMode::Bytes { "B" } else { "packets" };
-            let thresholds = |red: &RedParameters| format!("{} to {} {unit}, max_p {}", red.min, red.max, red.max_p);
-            let outside = match outside {
-                Outside::Red(red) => thresholds(red),
-                Outside::DropTail(QueueLimit::Packets(packets)) => format!("drop-tail, {packets} packets"),
-                Outside::DropTail(QueueLimit::Bytes(bytes)) => format!("drop-tail, {bytes} B"),
-            };
-            let push_out = if *push_out { "" } else { "; no push-out" };
-            format!("rio, {limit}; in: {}; out: {outside}{push_out}", thresholds(inside))
-        }
-    }
-}
-
 fn meters_in_words(document: &Document, plan: &Plan) -> Vec<String> {
     let words = |meter: &MeterPlan| {
         let of = |flow: &&Flow| flow.meter.as_ref() == Some(&meter.name);
@@ -335,11 +295,6 @@ fn meters_in_words(document: &Document, plan: &Plan) -> Vec<String> {
         format!("{name} in front of {link}: {profile}{words}; for {flows}")
     };
     plan.meters.iter().map(words).collect()
-}
-
-fn turns_in_words(DrrParameters { quantum, buckets }: &DrrParameters) -> String {
-    let queues = buckets.map_or("a queue for each flow".to_owned(), |buckets| format!("{buckets} queues"));
-    format!("quantum {quantum} B, {queues}")
 }
 
 fn describe_flows(document: &Document, plan: &Plan) -> Vec<FlowDescription> {
@@ -401,12 +356,7 @@ fn describe_flow(flow: &FlowPlan, plan: &Plan, traffic: String) -> FlowDescripti
 pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
     let mut inputs = Vec::new();
     for (name, queue, impairments) in network.parts() {
-        match queue {
-            Queue::Red(_) => inputs.push(format!("early drops of {name}: RED")),
-            Queue::Rio(_) => inputs.push(format!("early drops of {name}: RIO")),
-            Queue::Sfq(_) => inputs.push(format!("hash of {name}: SFQ")),
-            Queue::DropTail { .. } | Queue::Drr(_) => {}
-        }
+        inputs.extend(queue.draws(name));
         inputs.extend(random_impairments(name, impairments));
     }
     let varying = network.links.iter().filter_map(|link| Some((link, link.varies.as_ref()?)));

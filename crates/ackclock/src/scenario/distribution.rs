@@ -5,8 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::Problem;
-use super::quantity::Size;
+use crate::quantity::Problem;
+use crate::quantity::Size;
 use crate::sim::{Distribution, Law};
 use crate::units::Duration;
 

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::delays::{DelayVaries, OutageTimes};
-use super::error::Problem;
 use super::shorthand::Shorthand;
+use crate::quantity::Problem;
 use crate::sim::{ChannelState, LossPlan, ReorderingPlan, Script, WirePlan};
 use crate::units::Duration;
 

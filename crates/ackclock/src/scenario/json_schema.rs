@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-use schemars::Schema;
 use serde_json::Value as Json;
 
 use super::schema::{Document, TransportKeys};
@@ -31,11 +30,6 @@ fn inherit_transport(schema: &mut Json) {
             }
         }
     }
-}
-
-/// For a key whose default depends on its place.
-pub fn without_default(schema: &mut Schema) {
-    schema.remove("default");
 }
 
 /// The schema behind a reference.

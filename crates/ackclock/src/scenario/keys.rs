@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::json_schema::{alternatives, document_schema, kind};
-use super::quantity;
+use crate::quantity;
 
 /// A key of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,13 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::{Hint, Problem};
 use super::mistakes::Misfits;
-use super::network::Queue;
-use super::quantity::Size;
 use super::schema::{Document, Flow};
 use super::topology::{Network, Route};
 use crate::meter::Profile;
+use crate::quantity::Size;
+use crate::quantity::{Hint, Problem};
 use crate::sim::{MeterPlan, MeterScope};
 use crate::units::Rate;
 
@@ -259,7 +258,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
             warnings.push(format!("the {key} of the meter {name}, {burst}, holds no packet of {packet} B"));
         }
         let from = link(document, network, name);
-        let knows = |link: &usize| matches!(network.links[*link].queue, Queue::Rio(_));
+        let knows = |link: &usize| network.links[*link].queue.reads_profiles();
         let mut ways = flows_of(document, network, name).map(|(_, _, route)| &route.forward);
         let is_seen = ways.any(|way| way.iter().skip_while(|link| Some(**link) != from).any(knows));
         if !is_seen && meter.edge().red == Fate::Out {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::error::Problem;
 use super::tree::Origin;
+use crate::quantity::Problem;
 
 /// Mistakes beyond this many are counted, not shown.
 const MOST_SHOWN: usize = 100;

@@ -3,14 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fair::{Drr, Sfq};
 use super::impairments::Impairments;
-use super::json_schema::without_default;
-use super::quantity::Limit;
-use super::red::Red;
-use super::rio::Rio;
 use super::shorthand::Shorthand;
 use super::variation::Varies;
+use crate::qdisc::QueueSpec;
 use crate::units::{Duration, Rate};
 
 /// A network by its shape.
@@ -36,9 +32,9 @@ pub struct Dumbbell {
     /// Propagation through such a link, one way.
     pub delay: Duration,
     /// Queue of the data direction.
-    #[serde(default = "Queue::one_bdp")]
-    #[schemars(with = "Shorthand<Queue>")]
-    pub queue: Queue,
+    #[serde(default = "QueueSpec::one_bdp")]
+    #[schemars(with = "Shorthand<QueueSpec>")]
+    pub queue: QueueSpec,
     /// What goes wrong behind the queue.
     #[serde(flatten)]
     pub impairments: Impairments,
@@ -80,9 +76,9 @@ pub struct Link {
     #[serde(default)]
     pub delay: Duration,
     /// Queue in front of the transmitter.
-    #[serde(default = "Queue::one_bdp")]
-    #[schemars(with = "Shorthand<Queue>")]
-    pub queue: Queue,
+    #[serde(default = "QueueSpec::one_bdp")]
+    #[schemars(with = "Shorthand<QueueSpec>")]
+    pub queue: QueueSpec,
     /// What goes wrong behind the queue.
     #[serde(flatten)]
     pub impairments: Impairments,
@@ -107,8 +103,8 @@ pub struct Reverse {
     pub delay: Option<Duration>,
     /// Queue in front of the transmitter.
     #[serde(default)]
-    #[schemars(with = "Shorthand<Queue>")]
-    pub queue: Queue,
+    #[schemars(with = "Shorthand<QueueSpec>")]
+    pub queue: QueueSpec,
     /// What goes wrong behind the queue.
     #[serde(flatten)]
     pub impairments: Impairments,
@@ -126,63 +122,9 @@ pub struct Access {
     pub delay: Duration,
     /// Queue in front of each transmitter.
     #[serde(default)]
-    #[schemars(with = "Shorthand<Queue>")]
-    pub queue: Queue,
+    #[schemars(with = "Shorthand<QueueSpec>")]
+    pub queue: QueueSpec,
     /// What goes wrong behind the queue.
     #[serde(flatten)]
     pub impairments: Impairments,
-}
-
-/// A queue discipline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Queue {
-    /// First in, first out; what does not fit is dropped.
-    DropTail {
-        /// How much waits at most: packets, bytes or a multiple of the bandwidth-delay product. By default "1 BDP"
-        /// at a link that flows share, "10000 packets" at access links, on the way of the ACKs and without a rate, "100 packets" at stations of a channel.
-        #[serde(default = "default_limit")]
-        #[schemars(transform = without_default)]
-        limit: Limit,
-    },
-    /// Random early detection: drops, or marks, with a probability that rises with the average queue.
-    Red(Red),
-    /// Deficit round robin: flows take turns, and each sends as many bytes a round as the others.
-    Drr(Drr),
-    /// Stochastic fairness queueing: flows are hashed into a few queues, which take turns.
-    Sfq(Sfq),
-    /// RED with in and out: what is out of profile is dropped earlier than what is in profile.
-    Rio(Rio),
-}
-
-/// The limit of a queue that should hardly ever drop: access links and the way of the ACKs.
-const AMPLE: Limit = Limit::Packets(10_000);
-/// The limit of the queue of a link that flows share.
-const ONE_BDP: Limit = Limit::Bdp(1.0);
-
-fn default_limit() -> Limit {
-    AMPLE
-}
-
-impl Default for Queue {
-    fn default() -> Self {
-        Queue::DropTail { limit: AMPLE }
-    }
-}
-
-impl Queue {
-    fn one_bdp() -> Self {
-        Queue::DropTail { limit: ONE_BDP }
-    }
-
-    /// How much waits at most.
-    pub fn limit(&self) -> Limit {
-        match self {
-            Queue::DropTail { limit }
-            | Queue::Red(Red { limit, .. })
-            | Queue::Drr(Drr { limit, .. })
-            | Queue::Sfq(Sfq { limit, .. })
-            | Queue::Rio(Rio { limit, .. }) => *limit,
-        }
-    }
 }

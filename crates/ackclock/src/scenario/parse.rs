@@ -5,9 +5,9 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use toml_edit::{Document, Item, Table};
 
-use super::error::Problem;
 use super::mistakes::Mistake;
 use super::tree::{Node, Origin, Value};
+use crate::quantity::Problem;
 
 /// Reads TOML; every value knows its line.
 ///

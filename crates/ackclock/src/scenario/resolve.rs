@@ -95,9 +95,10 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
-    use super::super::quantity::{Limit, Size};
-    use super::super::{network::Queue, parse, shorthand};
+    use super::super::{parse, shorthand};
     use super::*;
+    use crate::qdisc::QueueSpec;
+    use crate::quantity::Size;
     use crate::tcp::{SackSender, WindowGrowth};
     use crate::units::Duration;
 
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn a_link_without_a_rate_has_no_limit_that_needs_one() {
         let document = resolved("[links]\na.rate = '1 Mbit/s'\nb.delay = '1 ms'\n[[flows]]\ncc = 'aimd'\n");
-        assert_eq!(document.links["a"].queue, Queue::DropTail { limit: Limit::Bdp(1.0) });
-        assert_eq!(document.links["b"].queue, Queue::DropTail { limit: Limit::Packets(10_000) });
+        assert_eq!(document.links["a"].queue, QueueSpec::one_bdp());
+        assert_eq!(document.links["b"].queue, QueueSpec::default());
     }
 }

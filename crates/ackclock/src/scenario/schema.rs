@@ -9,14 +9,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
-use super::json_schema::without_default;
 use super::meter::Meter;
 use super::network::{Link, Topology};
-use super::quantity::{Interval, SendJitter, Size};
 use super::shorthand::Shorthand;
 use super::traffic::TrafficKeys;
 use crate::cc::{CcSpec, ExitWindow, FirstCut, TimeoutSsthresh};
 use crate::luck::Stream;
+use crate::quantity::without_default;
+use crate::quantity::{Interval, SendJitter, Size};
 use crate::tcp::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
     PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Transport, WindowGrowth,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::error::{Hint, Problem};
 use super::mistakes::Mistake;
 use super::parse;
 use super::shorthand::expand;
 use super::tree::{Node, Origin, Value};
+use crate::quantity::{Hint, Problem};
 
 /// More keys below each other than any document has.
 const DEEPEST: usize = 16;

@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::error::{Hint, Problem};
 use super::impairments::Impairments;
 use super::mistakes::Misfits;
-use super::network::{Access, Dumbbell, Link, ParkingLot, Queue, Topology};
+use super::network::{Access, Dumbbell, Link, ParkingLot, Topology};
 use super::schema::{Document, Flow};
 use super::variation::Varies;
+use crate::qdisc::QueueSpec;
+use crate::quantity::{Hint, Problem};
 use crate::units::{Duration, Rate};
 
 /// Name of the link of a dumbbell that all flows share, and of the link that summaries are about.
@@ -48,7 +49,7 @@ pub struct DirectedLink {
     /// Propagation.
     pub delay: Duration,
     /// The queue.
-    pub queue: Queue,
+    pub queue: QueueSpec,
     /// What goes wrong behind it.
     pub impairments: Impairments,
 }
@@ -103,7 +104,7 @@ impl Network {
     }
 
     /// Shared links by name, and the access links as one, with their queues and what goes wrong behind them.
-    pub fn parts(&self) -> impl Iterator<Item = (&str, &Queue, &Impairments)> {
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &QueueSpec, &Impairments)> {
         let shared = self.links.iter().map(|link| (link.name.as_str(), &link.queue, &link.impairments));
         let access = self.access.iter().map(|access| ("every access link", &access.queue, &access.impairments));
         shared.chain(access)

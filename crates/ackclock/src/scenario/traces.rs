@@ -1,9 +1,9 @@
 //! Trace files: what they say becomes part of the scenario, which then needs no file.
 
-use super::error::Problem;
 use super::mistakes::Misfits;
 use super::tree::{Node, Origin, Value};
 use super::variation::{MOST_OPPORTUNITIES, check_trace};
+use crate::quantity::Problem;
 
 /// Gives the text of a file by the name that the scenario has for it, or says in words why not.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;

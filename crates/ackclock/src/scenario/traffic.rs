@@ -6,14 +6,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{Sizes, Times};
-use super::error::Problem;
-use super::json_schema::{document_schema, without_default};
+use super::json_schema::document_schema;
 use super::mistakes::Misfits;
-use super::quantity::Size;
 use super::schema::Flow;
 use super::shorthand::Shorthand;
 use super::tree::{Node, Origin};
 use super::variation::Varies;
+use crate::quantity::Problem;
+use crate::quantity::Size;
+use crate::quantity::without_default;
 use crate::units::{Duration, Rate};
 use crate::variation::VariationPlan;
 

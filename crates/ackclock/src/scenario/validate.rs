@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::amounts::amounts;
 use super::compile::{check_channels, check_queues, check_variations};
 use super::delays::check_times;
-use super::error::Problem;
 use super::impairments::Loss;
 use super::meter::check_meters;
 use super::mistakes::Misfits;
-use super::network::Queue;
-use super::quantity::{Interval, Limit, SendJitter, Size};
 use super::schema::{Document, Draw, Flow};
 use super::topology::{Network, link_names};
+use crate::qdisc::QueueSpec;
+use crate::quantity::Problem;
+use crate::quantity::{Interval, Limit, SendJitter, Size};
 use crate::units::{Duration, Rate};
 
 /// More flows than a run can hold in memory.
@@ -214,7 +214,7 @@ fn hops(document: &Document, network: &Network) -> Result<(), Problem> {
 
 /// Queue limits that are relative to a rate need one.
 fn limits(document: &Document, network: &Network, misfits: &mut Misfits) {
-    let mut check = |place: &[&str], link: &str, queue: &Queue, rate: Option<Rate>, channel: Option<&String>| {
+    let mut check = |place: &[&str], link: &str, queue: &QueueSpec, rate: Option<Rate>, channel: Option<&String>| {
         let problem = match (queue.limit(), channel, rate) {
             (Limit::Bdp(_), Some(channel), _) => Problem::BdpOnChannel { channel: channel.clone() },
             (Limit::Bdp(_), None, None) => Problem::BdpWithoutRate { link: link.to_owned() },

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::Problem;
-use super::quantity::RateOrZero;
+use crate::quantity::Problem;
+use crate::quantity::RateOrZero;
 use crate::units::{Duration, Rate};
 use crate::variation::{Law, Leo, Lte, OnOff, Schedule, VariationPlan, Walk, Wifi};
 

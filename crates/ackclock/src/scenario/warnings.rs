@@ -1,11 +1,10 @@
 //! What a scenario says that it hardly means: look before you trust the results.
 
 use super::meter;
-use super::network::Queue;
-use super::quantity::RateOrZero;
-use super::red::Red;
 use super::schema::{Document, Flow};
 use super::topology::{DirectedLink, Network};
+use crate::qdisc::QueueSpec;
+use crate::quantity::RateOrZero;
 use crate::tcp::EcnMode;
 use crate::variation::VariationPlan;
 
@@ -17,8 +16,8 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     let flows = || document.flows.iter().zip(&network.routes);
     let access = network.access.as_ref().map(|access| &access.queue);
     let mut warnings = Vec::new();
-    let mut check_queue = |name: &str, queue: &Queue, crossing: Vec<&Flow>| {
-        if marks(queue) && crossing.iter().all(|flow| !is_capable(flow)) {
+    let mut check_queue = |name: &str, queue: &QueueSpec, crossing: Vec<&Flow>| {
+        if queue.marks() && crossing.iter().all(|flow| !is_capable(flow)) {
             let whose = match crossing.is_empty() {
                 true => "no data cross it".to_owned(),
                 false => format!("of the flows that cross it none is ECN-capable: {}", names(&crossing)),
@@ -44,11 +43,11 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     }
     for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
         let shared = route.forward.iter().map(|link| &network.links[*link]);
-        let mut queues: Vec<(&str, &Queue)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();
+        let mut queues: Vec<(&str, &QueueSpec)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();
         queues.extend(access.map(|queue| (ACCESS, queue)));
         let scripted = route.forward.iter().any(|link| network.links[*link].impairments.loss.marks())
             || network.access.as_ref().is_some_and(|access| access.impairments.loss.marks());
-        if !scripted && !queues.iter().any(|(_, queue)| marks(queue)) {
+        if !scripted && !queues.iter().any(|(_, queue)| queue.marks()) {
             let links: Vec<_> = queues.iter().map(|(name, _)| *name).collect();
             let (name, mode) = (&flow.name, flow.transport.ecn.name());
             let links = links.join(", ");
@@ -72,10 +71,6 @@ fn capped_trace(link: &DirectedLink) -> Option<String> {
             100.0 * share
         )
     })
-}
-
-fn marks(queue: &Queue) -> bool {
-    matches!(queue, Queue::Red(Red { ecn: true, .. }))
 }
 
 fn is_capable(flow: &Flow) -> bool {

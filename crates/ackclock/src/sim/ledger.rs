@@ -9,7 +9,7 @@ use super::trace::Tracer;
 use crate::link::{Sink, Sinks};
 use crate::meter::Colour;
 use crate::probe::PacketEvent;
-use crate::qdisc::Queued;
+use crate::qdisc::{Queued, Reason};
 use crate::units::{Duration, Instant};
 
 /// What became of the packets of a flow.
@@ -223,12 +223,12 @@ pub(super) struct AtLink<'ledger> {
 }
 
 impl Sink<Packet> for AtLink<'_> {
-    fn dropped(&mut self, at: Instant, packet: Packet) {
+    fn dropped(&mut self, at: Instant, packet: Packet, _reason: Reason) {
         self.ledger.trace(at, self.link, packet, PacketEvent::Drop);
         self.ledger.gone(at, packet.body(), self.ledger.is_access[self.link as usize]);
     }
 
-    fn marked(&mut self, at: Instant, packet: &Packet) {
+    fn marked(&mut self, at: Instant, packet: &Packet, _reason: Reason) {
         self.ledger.trace(at, self.link, *packet, PacketEvent::Mark);
     }
 

@@ -13,6 +13,7 @@ use crate::link::LinkCounters;
 use crate::luck::Luck;
 use crate::metric::{jain_index, ratio, spread};
 use crate::probe::Samples;
+use crate::qdisc::{QueuePlan, Reason};
 use crate::tcp::SenderCounters;
 use crate::units::{Instant, NANOS_PER_SEC};
 
@@ -95,17 +96,13 @@ pub(super) fn seconds(nanos: f64) -> f64 {
     nanos / NANOS_PER_SEC as f64
 }
 
-fn reasons(before: &LinkCounters, after: &LinkCounters) -> Reasons {
-    let drops = after.drops - before.drops;
-    let early_drops = after.early_drops - before.early_drops;
-    let forced_drops = after.forced_drops - before.forced_drops;
-    let forced_marks = after.forced_marks - before.forced_marks;
+fn reasons(queue: &QueuePlan, before: &LinkCounters, after: &LinkCounters) -> Reasons {
+    let counted = |which: &[Reason], before: &[u64], after: &[u64]| {
+        which.iter().map(|reason| (*reason, after[*reason as usize] - before[*reason as usize])).collect()
+    };
     Reasons {
-        early_drops,
-        forced_drops,
-        full_drops: drops - early_drops - forced_drops,
-        early_marks: after.marks - before.marks - forced_marks,
-        forced_marks,
+        drops: counted(queue.drops(), &before.drops_by, &after.drops_by),
+        marks: counted(queue.marks(), &before.marks_by, &after.marks_by),
     }
 }
 
@@ -376,10 +373,10 @@ impl Measurement {
             forwarded,
             drops: after.drops - before.drops,
             marks: after.marks - before.marks,
-            reasons: plan.links[index].queue.acts_early().then(|| reasons(before, &after)),
+            reasons: reasons(&plan.links[index].queue, before, &after),
             in_profile_drops: plan.links[index]
                 .queue
-                .knows_profiles()
+                .reads_profiles()
                 .then(|| after.in_profile_drops - before.in_profile_drops),
             losses: after.losses - before.losses,
             mishaps: plan.links[index].wire.harms().then(|| mishaps(before, &after)),

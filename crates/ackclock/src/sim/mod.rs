@@ -21,11 +21,11 @@ mod transfer;
 mod wire;
 
 pub use crate::link::{AfterFailure, ChannelState, Countdown, Dcf, Script};
-pub use crate::qdisc::Limit as QueueLimit;
+pub use crate::qdisc::{Limit as QueueLimit, QueuePlan};
 pub use limits::{MOST_IN_FLIGHT, MOST_UNDER_WAY};
 pub use plan::{
     ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, MeterPlan, MeterScope,
-    OnOffPlan, Plan, QueuePlan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
+    OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
 };
 pub use result::{
     Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, Mishaps, Reasons,

@@ -6,9 +6,9 @@ use super::source::{Crowd, Distribution};
 use super::wire::WirePlan;
 use crate::cc::{CcContext, CcSpec};
 use crate::link::Dcf;
-use crate::luck::{Luck, Stream};
+use crate::luck::Luck;
 use crate::meter::Profile;
-use crate::qdisc::{DropTail, Drr, DrrParameters, Limit, Queue, Queued, Red, RedParameters, Rio, RioParameters, Sfq};
+use crate::qdisc::QueuePlan;
 use crate::tcp::Transport;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{Variation, VariationPlan};
@@ -121,87 +121,6 @@ pub enum MeterScope {
     Aggregate,
     /// Each of them.
     Flow,
-}
-
-/// A queue discipline with its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub enum QueuePlan {
-    /// First in, first out; what does not fit is dropped.
-    DropTail {
-        /// The limit.
-        limit: Limit,
-    },
-    /// Random early detection.
-    Red {
-        /// The limit.
-        limit: Limit,
-        /// When to drop before it is reached.
-        parameters: RedParameters,
-    },
-    /// Deficit round robin.
-    Drr {
-        /// The limit of all flows together.
-        limit: Limit,
-        /// Whose turn it is, and for how long.
-        parameters: DrrParameters,
-    },
-    /// Stochastic fairness queueing.
-    Sfq {
-        /// The limit of all flows together.
-        limit: Limit,
-        /// Whose turn it is, and for how long.
-        parameters: DrrParameters,
-        /// How often flows are hashed anew; never where there is none.
-        perturbation: Option<Duration>,
-    },
-    /// RED with in and out.
-    Rio {
-        /// The limit.
-        limit: Limit,
-        /// When to drop before it is reached, in a box for its size.
-        parameters: Box<RioParameters>,
-    },
-}
-
-impl QueuePlan {
-    /// The queue, empty; one that draws numbers draws them from the `stream` of a purpose.
-    pub fn build<T: Queued>(&self, stream: impl Fn(&str) -> Stream) -> Queue<T> {
-        match self {
-            QueuePlan::DropTail { limit } => Queue::DropTail(DropTail::new(*limit)),
-            QueuePlan::Red { limit, parameters } => {
-                Queue::Red(Box::new(Red::new(*limit, parameters.clone(), stream("queue"))))
-            }
-            QueuePlan::Drr { limit, parameters } => Queue::Drr(Box::new(Drr::new(*limit, *parameters))),
-            QueuePlan::Sfq { limit, parameters, perturbation } => {
-                Queue::Sfq(Box::new(Sfq::new(*limit, *parameters, *perturbation, stream("queue"))))
-            }
-            QueuePlan::Rio { limit, parameters } => {
-                let parameters = RioParameters::clone(parameters);
-                Queue::Rio(Box::new(Rio::new(*limit, parameters, stream("queue.in"), stream("queue"))))
-            }
-        }
-    }
-
-    /// What it holds at the most.
-    pub fn limit(&self) -> Limit {
-        match self {
-            QueuePlan::DropTail { limit }
-            | QueuePlan::Red { limit, .. }
-            | QueuePlan::Drr { limit, .. }
-            | QueuePlan::Sfq { limit, .. }
-            | QueuePlan::Rio { limit, .. } => *limit,
-        }
-    }
-
-    /// True for a queue that drops or marks before it is full.
-    pub fn acts_early(&self) -> bool {
-        matches!(self, QueuePlan::Red { .. } | QueuePlan::Rio { .. })
-    }
-
-    /// True for a queue that looks at profiles.
-    pub fn knows_profiles(&self) -> bool {
-        matches!(self, QueuePlan::Rio { .. })
-    }
 }
 
 /// One flow: a sender, a path to its receiver, and a path back for the ACKs.

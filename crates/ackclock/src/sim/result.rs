@@ -3,9 +3,10 @@
 use std::ops::AddAssign;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::probe::Samples;
+use crate::qdisc::Reason;
 
 /// The result of one run.
 #[derive(Clone, Debug)]
@@ -364,9 +365,9 @@ pub struct LinkResult {
     pub drops: u64,
     /// Packets that the queue marked.
     pub marks: u64,
-    /// Why it dropped and marked; none for a queue that acts only when it is full.
+    /// Why it dropped and marked; nothing for a queue that drops only when it is full.
     #[serde(flatten)]
-    pub reasons: Option<Reasons>,
+    pub reasons: Reasons,
     /// Of the drops, those of packets in profile; none for a queue that does not look at profiles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_profile_drops: Option<u64>,
@@ -407,19 +408,21 @@ pub struct Mishaps {
     pub reordered: u64,
 }
 
-/// Why a queue dropped and marked packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Why a queue dropped and marked packets: `early_drops`, `full_drops`, `early_marks` and so on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reasons {
-    /// Dropped early.
-    pub early_drops: u64,
-    /// Dropped because the average queue was long.
-    pub forced_drops: u64,
-    /// Dropped because the queue was full.
-    pub full_drops: u64,
-    /// Marked early.
-    pub early_marks: u64,
-    /// Marked because the average queue was long.
-    pub forced_marks: u64,
+    /// Drops, for each reason that the queue has.
+    pub drops: Vec<(Reason, u64)>,
+    /// Marks, for each reason that the queue has.
+    pub marks: Vec<(Reason, u64)>,
+}
+
+impl Serialize for Reasons {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let drops = self.drops.iter().map(|(reason, count)| (format!("{}_drops", reason.name()), count));
+        let marks = self.marks.iter().map(|(reason, count)| (format!("{}_marks", reason.name()), count));
+        serializer.collect_map(drops.chain(marks))
+    }
 }
 
 /// How many packets had a value of at most an edge and above the edge before.

@@ -71,7 +71,7 @@ impl Dumbbell {
             rate: Rate::from_bps(self.rate_bps),
             varies: None,
             delay: eighth * 2,
-            queue: QueuePlan::DropTail { limit: QueueLimit::Packets(limit) },
+            queue: QueuePlan::drop_tail(QueueLimit::Packets(limit)),
             wire: WirePlan { loss, ..WirePlan::default() },
             channel: None,
             private: false,

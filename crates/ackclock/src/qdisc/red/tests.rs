@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::Item;
+use crate::contract::{Item, Told};
 use crate::luck::Luck;
 
 const FRAME: Item = Item { number: 0, flow: 0, bytes: 1000, ecn: Ecn::NotEct, in_profile: false, corrupted: false };
@@ -35,6 +35,17 @@ fn ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
+/// What becomes of a packet that comes.
+fn offer(queue: &mut Red<Item>, now: Instant, item: Item) -> Verdict {
+    let Told { dropped, marked } = Told::of_arrival(queue, now, item);
+    match (&dropped[..], &marked[..]) {
+        ([], []) => Verdict::Queued,
+        ([], [(_, reason)]) => Verdict::Marked(*reason),
+        ([(_, reason)], []) => Verdict::Dropped(*reason),
+        _ => panic!("{dropped:?} {marked:?}"),
+    }
+}
+
 /// Puts `backlog` packets into the queue by force, with this average.
 fn at(mut queue: Red<Item>, backlog: usize, average: f64) -> Red<Item> {
     (0..backlog).for_each(|_| queue.fifo.push(Instant::ZERO, FRAME));
@@ -48,7 +59,7 @@ fn average_and_probability_of_a_sequence_worked_by_hand() {
     let mut queue = red(|parameters| (parameters.max, parameters.max_p) = (5.0, 0.25));
     let mut seen = Vec::new();
     for _ in 0..5 {
-        assert_eq!(queue.enqueue(Instant::ZERO, FRAME), Verdict::Queued);
+        assert_eq!(offer(&mut queue, Instant::ZERO, FRAME), Verdict::Queued);
         seen.push((queue.average(), queue.detector.probability().max(0.0)));
     }
     assert_eq!(
@@ -84,7 +95,7 @@ fn the_probability_rises_to_max_p_then_gently_or_at_once_to_one() {
 fn bytes_are_averaged_in_byte_mode() {
     let mut queue = red(|parameters| (parameters.mode, parameters.min, parameters.max) = (RedMode::Bytes, 1e6, 2e6));
     for bytes in [100, 200, 400] {
-        queue.enqueue(Instant::ZERO, Item { bytes, ..FRAME });
+        offer(&mut queue, Instant::ZERO, Item { bytes, ..FRAME });
     }
     // 0, then 100 / 2, then 50 / 2 + 300 / 2.
     assert_eq!(queue.average(), 175.0);
@@ -94,7 +105,7 @@ fn bytes_are_averaged_in_byte_mode() {
 fn idle_time_counts_as_packets_that_found_nothing() {
     let passed = |idle| {
         let mut queue = at(red(|_| {}), 0, 64.0);
-        queue.pass(ms(100), idle, &mut FRAME.clone());
+        queue.bypass(ms(100), idle, FRAME, &mut ());
         queue.average()
     };
     // The arrival itself halves it; each whole millisecond before it once more.
@@ -142,11 +153,11 @@ fn gaps_between_drops_are_uniform() {
 #[test]
 fn drops_say_why() {
     // Nothing is forced below twice the maximum, or where one packet waits.
-    assert_eq!(at(red(|_| {}), 9, 20.0).enqueue(ms(1), FRAME), Verdict::Dropped(Reason::Forced));
-    assert_eq!(at(red(|_| {}), 1, 20.0).enqueue(ms(1), FRAME), Verdict::Queued);
+    assert_eq!(offer(&mut at(red(|_| {}), 9, 20.0), ms(1), FRAME), Verdict::Dropped(Reason::Forced));
+    assert_eq!(offer(&mut at(red(|_| {}), 1, 20.0), ms(1), FRAME), Verdict::Queued);
     let empty = Red { fifo: DropTail::new(Limit::Packets(9)), ..red(|_| {}) };
     let mut full = at(empty, 9, 0.0);
-    assert_eq!(full.enqueue(ms(1), FRAME), Verdict::Dropped(Reason::Full));
+    assert_eq!(offer(&mut full, ms(1), FRAME), Verdict::Dropped(Reason::Full));
 }
 
 #[test]
@@ -163,8 +174,8 @@ fn marks_take_the_place_of_drops_as_far_as_the_queue_is_told() {
     assert_eq!(early(capable, 0.25, 2.0), Verdict::Dropped(Reason::Early));
     assert_eq!(early(capable, 1.0, 20.0), Verdict::Dropped(Reason::Forced));
     let mut soft = at(red(|red| (red.ecn, red.hard_drop) = (true, false)), 9, 20.0);
-    assert_eq!(soft.enqueue(ms(1), capable), Verdict::Marked(Reason::Forced));
-    let last = std::iter::from_fn(|| soft.dequeue(ms(0))).last();
+    assert_eq!(offer(&mut soft, ms(1), capable), Verdict::Marked(Reason::Forced));
+    let last = std::iter::from_fn(|| soft.dequeue(ms(0), &mut ())).last();
     assert_eq!(last.map(|(_, frame)| frame.ecn), Some(Ecn::Ce));
 }
 
@@ -194,7 +205,7 @@ fn max_p_adapts_twice_a_second_to_keep_the_average_in_the_middle() {
 fn packets_count_from_the_lower_threshold_on() {
     let count = |average| {
         let mut queue = at(red(|red| red.weight = 1e-300), 5, average);
-        assert_eq!(queue.enqueue(ms(1), FRAME), Verdict::Queued);
+        assert_eq!(offer(&mut queue, ms(1), FRAME), Verdict::Queued);
         queue.detector.since.map(|since| since.count)
     };
     assert_eq!((count(0.999), count(1.0)), (None, Some(1.0)));
@@ -205,7 +216,7 @@ fn small_packets_count_for_less_where_the_size_matters() {
     let counted = |drop_by_size| {
         let mut queue = at(red(|red| (red.drop_by_size, red.weight) = (drop_by_size, 1e-300)), 5, 1.5);
         for _ in 0..2 {
-            assert_eq!(queue.enqueue(ms(1), Item { bytes: 500, ..FRAME }), Verdict::Queued);
+            assert_eq!(offer(&mut queue, ms(1), Item { bytes: 500, ..FRAME }), Verdict::Queued);
         }
         queue.detector.since.unwrap().count
     };

@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::Item;
+use crate::contract::{Item, Told};
 use crate::luck::Luck;
 use crate::qdisc::{Ecn, Gaps};
 
@@ -39,7 +39,7 @@ fn put(queue: &mut Rio<Item>, items: &str) -> (usize, usize) {
     let mut dropped = (0, 0);
     for (number, kind) in items.chars().enumerate() {
         let item = item(number as u64, kind == 'i');
-        if let Verdict::Dropped(_) = queue.enqueue(Instant::ZERO, item) {
+        if Told::of_arrival(queue, Instant::ZERO, item).dropped.iter().any(|(dropped, _)| *dropped == item) {
             if item.in_profile { dropped.0 += 1 } else { dropped.1 += 1 }
         }
     }
@@ -63,7 +63,7 @@ fn what_is_out_of_profile_is_dropped_for_all_that_waits_and_what_is_in_profile_f
 fn what_leaves_no_longer_counts() {
     let mut queue = rio(1000, Outside::Red(red(10.0, 11.0)), true);
     put(&mut queue, &"io".repeat(5));
-    while queue.dequeue(Instant::ZERO).is_some() {}
+    while queue.dequeue(Instant::ZERO, &mut ()).is_some() {}
     assert_eq!((queue.packets_inside, queue.bytes_inside), (0, 0));
     assert_eq!(put(&mut queue, "ooooo"), (0, 0));
 }
@@ -73,9 +73,9 @@ fn out_of_profile_drop_tail_looks_at_what_waits_now() {
     let mut queue = rio(1000, Outside::DropTail(Limit::Packets(4)), true);
     assert_eq!(put(&mut queue, "ooooo"), (0, 1));
     assert_eq!(put(&mut queue, "iio"), (0, 1));
-    queue.dequeue(Instant::ZERO);
-    queue.dequeue(Instant::ZERO);
-    queue.dequeue(Instant::ZERO);
+    queue.dequeue(Instant::ZERO, &mut ());
+    queue.dequeue(Instant::ZERO, &mut ());
+    queue.dequeue(Instant::ZERO, &mut ());
     assert_eq!(put(&mut queue, "oo"), (0, 1));
 }
 
@@ -84,8 +84,12 @@ fn what_passes_an_idle_queue_is_judged_before_room_is_looked_for() {
     let mut queue = rio(0, Outside::Red(RedParameters { weight: 0.5, ..red(5.0, 6.0) }), true);
     let Threshold::Red(average) = &mut queue.outside else { panic!("not RED") };
     average.detector.observe(40.0);
-    let mut pass = |in_profile| queue.pass(Instant::ZERO, Duration::ZERO, &mut item(0, in_profile));
-    assert_eq!([pass(false), pass(true)], [Verdict::Dropped(Reason::Forced), Verdict::Dropped(Reason::Full)]);
+    let mut why = |in_profile| {
+        let mut told = Told::default();
+        assert_eq!(queue.bypass(Instant::ZERO, Duration::ZERO, item(0, in_profile), &mut told), None);
+        told.dropped[0].1
+    };
+    assert_eq!([why(false), why(true)], [Reason::Forced, Reason::Full]);
 }
 
 #[test]
@@ -94,9 +98,10 @@ fn what_passes_an_idle_queue_may_be_marked() {
     let mut queue = rio(10, Outside::Red(marking), true);
     let Threshold::Red(average) = &mut queue.outside else { panic!("not RED") };
     average.detector.observe(40.0);
-    let mut capable = Item { ecn: Ecn::Ect, ..item(0, false) };
-    assert_eq!(queue.pass(Instant::ZERO, Duration::ZERO, &mut capable), Verdict::Marked(Reason::Forced));
-    assert_eq!(capable.ecn, Ecn::Ce);
+    let capable = Item { ecn: Ecn::Ect, ..item(0, false) };
+    let mut told = Told::default();
+    let sent = queue.bypass(Instant::ZERO, Duration::ZERO, capable, &mut told).unwrap();
+    assert_eq!((sent.ecn, told.marked), (Ecn::Ce, vec![(sent, Reason::Forced)]));
 }
 
 #[test]
@@ -107,14 +112,17 @@ fn what_is_in_profile_takes_the_place_of_the_last_that_is_not() {
         queue
     };
     let mut queue = full(true);
-    assert_eq!(queue.enqueue(Instant::ZERO, item(4, true)), Verdict::Evicting);
-    assert_eq!(queue.take_evicted().map(|item| item.number), Some(3));
-    assert_eq!(queue.enqueue(Instant::ZERO, item(5, true)), Verdict::Evicting);
-    assert_eq!(queue.take_evicted().map(|item| item.number), Some(1));
-    let order: Vec<u64> = std::iter::from_fn(|| queue.dequeue(Instant::ZERO)).map(|(_, item)| item.number).collect();
+    let drops = |queue: &mut Rio<Item>, item| -> Vec<(u64, Reason)> {
+        let told = Told::of_arrival(queue, Instant::ZERO, item);
+        told.dropped.iter().map(|(item, reason)| (item.number, *reason)).collect()
+    };
+    assert_eq!(drops(&mut queue, item(4, true)), [(3, Reason::Full)]);
+    assert_eq!(drops(&mut queue, item(5, true)), [(1, Reason::Full)]);
+    let order: Vec<u64> =
+        std::iter::from_fn(|| queue.dequeue(Instant::ZERO, &mut ())).map(|(_, item)| item.number).collect();
     assert_eq!(order, [0, 2, 4, 5]);
-    assert_eq!(full(false).enqueue(Instant::ZERO, item(4, true)), Verdict::Dropped(Reason::Full));
-    assert_eq!(full(true).enqueue(Instant::ZERO, item(4, false)), Verdict::Dropped(Reason::Full));
+    assert_eq!(drops(&mut full(false), item(4, true)), [(4, Reason::Full)]);
+    assert_eq!(drops(&mut full(true), item(4, false)), [(4, Reason::Full)]);
     // Nobody is left to yield.
     let mut inside = rio(2, Outside::DropTail(Limit::Packets(100)), true);
     assert_eq!(put(&mut inside, "iii"), (1, 0));
@@ -129,21 +137,18 @@ fn nothing_in_profile_is_dropped_as_long_as_something_out_of_profile_waits() {
         // Two arrivals for each departure, half of them in profile: inside alone is as much as the link.
         let item = item(number, luck.next_f64() < 0.5);
         let kind = usize::from(item.in_profile);
-        match queue.enqueue(Instant::ZERO, item) {
-            Verdict::Dropped(_) if item.in_profile => {
+        waiting[kind] += 1;
+        for (dropped, _) in Told::of_arrival(&mut queue, Instant::ZERO, item).dropped {
+            waiting[usize::from(dropped.in_profile)] -= 1;
+            if dropped.in_profile {
                 assert_eq!(waiting[0], 0, "item {number}");
                 dropped_inside += 1;
+            } else {
+                dropped_outside += 1;
             }
-            Verdict::Dropped(_) => dropped_outside += 1,
-            _ => waiting[kind] += 1,
-        }
-        while let Some(evicted) = queue.take_evicted() {
-            assert!(!evicted.in_profile);
-            waiting[0] -= 1;
-            dropped_outside += 1;
         }
         if number % 2 == 0
-            && let Some((_, sent)) = queue.dequeue(Instant::ZERO)
+            && let Some((_, sent)) = queue.dequeue(Instant::ZERO, &mut ())
         {
             waiting[usize::from(sent.in_profile)] -= 1;
         }

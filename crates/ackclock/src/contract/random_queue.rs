@@ -1,0 +1,119 @@
+//! Random queues: any registered discipline, with any of its keys.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::Draw;
+use crate::qdisc::{Place, QueuePlan, QueueSpec};
+
+/// The schema of everything that a scenario may write of a queue.
+static SCHEMA: LazyLock<Json> = LazyLock::new(|| schemars::schema_for!(QueueSpec).to_value());
+
+/// So often keys are drawn again where they contradict one another.
+const TRIES: usize = 20;
+
+/// The names of all disciplines.
+pub fn queue_kinds() -> Vec<String> {
+    let kinds = alternatives().iter().filter_map(|kind| kind.pointer("/properties/kind/const")?.as_str());
+    kinds.map(str::to_owned).collect()
+}
+
+/// A queue of a random discipline, half of the time drop-tail, with random keys.
+pub(super) fn random_queue(draw: &mut Draw, place: &Place) -> QueuePlan {
+    let number = if draw.chance(50) { 0 } else { draw.whole(0, alternatives().len() as u64 - 1) };
+    random_queue_of(draw, &alternatives()[number as usize], place)
+}
+
+/// A queue of each discipline with random keys, so many times.
+pub fn random_queues(seed: u64, times: usize, place: &Place) -> Vec<QueuePlan> {
+    let mut draw = Draw::new("queues", seed);
+    let all = alternatives().iter().flat_map(|kind| std::iter::repeat_n(kind, times));
+    all.map(|kind| random_queue_of(&mut draw, kind, place)).collect()
+}
+
+fn alternatives() -> &'static [Json] {
+    SCHEMA.get("oneOf").and_then(Json::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn random_queue_of(draw: &mut Draw, kind: &Json, place: &Place) -> QueuePlan {
+    let name = kind.pointer("/properties/kind/const").cloned().unwrap_or_default();
+    for _ in 0..TRIES {
+        let spec: Result<QueueSpec, _> = serde_json::from_value(random_keys(draw, kind, place));
+        if let Ok(plan) = spec.map_err(|error| panic!("{name}: {error}")).and_then(|spec| spec.plan(place)) {
+            return plan;
+        }
+    }
+    panic!("invariant: {name} has keys that fit a link")
+}
+
+/// Its kind, the keys that it must have, and some of the others.
+fn random_keys(draw: &mut Draw, kind: &Json, place: &Place) -> Json {
+    let required: Vec<&str> =
+        kind.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).collect();
+    let mut keys = Map::new();
+    for (key, schema) in kind.get("properties").and_then(Json::as_object).into_iter().flatten() {
+        if let Some(name) = schema.get("const") {
+            keys.insert(key.clone(), name.clone());
+        } else if (required.contains(&key.as_str()) || key == "limit" || draw.chance(40))
+            && let Some(value) = random_value(draw, schema, place)
+        {
+            keys.insert(key.clone(), value);
+        }
+    }
+    Json::Object(keys)
+}
+
+/// A value that a key of this schema may have; none for one of a kind that no queue has so far.
+fn random_value(draw: &mut Draw, schema: &Json, place: &Place) -> Option<Json> {
+    if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
+        return random_value(draw, SCHEMA.pointer(reference.strip_prefix('#')?)?, place);
+    }
+    if let Some(name) = schema.get("const") {
+        return Some(name.clone());
+    }
+    for list in ["enum", "oneOf", "anyOf"] {
+        if let Some(choices) = schema.get(list).and_then(Json::as_array) {
+            let choices: Vec<&Json> = choices.iter().filter(|choice| !is_null(choice)).collect();
+            let choice = draw.pick(&choices);
+            return if list == "enum" { Some(choice.clone()) } else { random_value(draw, choice, place) };
+        }
+    }
+    if let Some(quantity) = schema.get("x-quantity").and_then(Json::as_str) {
+        return random_quantity(draw, quantity, place).map(Json::from);
+    }
+    let types = schema.get("type")?;
+    let is = |name: &str| types == name || types.as_array().is_some_and(|types| types.iter().any(|one| one == name));
+    if is("boolean") {
+        Some(json!(draw.chance(50)))
+    } else if is("integer") {
+        Some(json!(draw.whole(1, 8)))
+    } else if is("number") {
+        Some(json!(draw.scale(0.001, 1.0)))
+    } else {
+        None
+    }
+}
+
+fn is_null(schema: &Json) -> bool {
+    schema.is_null() || schema.get("type").is_some_and(|name| name == "null")
+}
+
+fn random_quantity(draw: &mut Draw, name: &str, place: &Place) -> Option<String> {
+    let limit = |draw: &mut Draw| {
+        if draw.chance(70) {
+            format!("{} packets", draw.scale(1.0, 200.0) as u32)
+        } else {
+            format!("{} B", draw.scale(1500.0, 200_000.0) as u64)
+        }
+    };
+    Some(match name {
+        "queue limit" => limit(draw),
+        "queue threshold" if draw.chance(50) => format!("{:.2} limit", draw.real(0.05, 1.0)),
+        "queue threshold" => limit(draw),
+        "duration" => format!("{} us", draw.scale(10.0, 200_000.0) as u64),
+        "size" => format!("{} B", draw.scale(100.0, 20_000.0) as u64),
+        "rate" => format!("{} bit/s", (place.rate?.as_bps() as f64 * draw.scale(0.3, 3.0)) as u64 + 1),
+        _ => return None,
+    })
+}

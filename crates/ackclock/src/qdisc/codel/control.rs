@@ -1,0 +1,176 @@
+//! What CoDel knows of a queue, and what it does at a departure.
+
+use super::{CoDelParameters, ControlLaw};
+use crate::qdisc::fifo::Fifo;
+use crate::qdisc::{Ecn, QueueSink, Queued, Reason};
+use crate::units::{Duration, Instant};
+
+/// The state of a queue. Times are in the unit of the control law.
+#[derive(Clone, Debug)]
+pub(in crate::qdisc) struct Controller {
+    /// When sojourn times will have been above the target for an interval, if they stay there; none while they are below.
+    above_until: Option<u64>,
+    is_dropping: bool,
+    /// When the next drop is due in the drop state.
+    next_drop: u64,
+    /// Drops since the drop state was entered, with what it began with.
+    count: u32,
+    /// What it began with.
+    first_count: u32,
+    /// 1/sqrt(count) in units of 2^-16, as Newton's method has it.
+    inverse_root: u16,
+}
+
+impl Default for Controller {
+    fn default() -> Self {
+        Controller {
+            above_until: None,
+            is_dropping: false,
+            next_drop: 0,
+            count: 0,
+            first_count: 0,
+            inverse_root: u16::MAX,
+        }
+    }
+}
+
+/// What leaves the head of a queue, if anything is left, and whether it may be dropped.
+type Head<T> = (Option<(Instant, T)>, bool);
+
+impl Controller {
+    /// Gives the next item to send; drops and marks are reported.
+    pub(in crate::qdisc) fn dequeue<T: Queued>(
+        &mut self,
+        parameters: &CoDelParameters,
+        now: Instant,
+        queue: &mut Fifo<T>,
+        sink: &mut dyn QueueSink<T>,
+    ) -> Option<(Instant, T)> {
+        let time = parameters.control_law.units(now.as_nanos());
+        let mut head = self.pop(parameters, now, queue);
+        let mut is_marked = false;
+        if !head.1 {
+            self.is_dropping = false;
+        } else if self.is_dropping {
+            while self.is_dropping && time >= self.next_drop && !is_marked {
+                self.count = self.count.saturating_add(1);
+                self.step();
+                (head, is_marked) = self.signal(parameters, now, head, queue, sink);
+                self.is_dropping = head.1;
+                if self.is_dropping {
+                    self.next_drop += self.gap(parameters);
+                }
+            }
+        } else {
+            (head, is_marked) = self.signal(parameters, now, head, queue, sink);
+            self.enter(parameters, time);
+        }
+        let (since, mut item) = head.0?;
+        if let Some(threshold) = parameters.ce_threshold
+            && !is_marked
+            && item.ecn() != Ecn::NotEct
+            && parameters.sojourn(now, since) > parameters.units(threshold)
+        {
+            item.mark();
+            sink.marked(now, &item, Reason::CeThreshold);
+        }
+        Some((since, item))
+    }
+
+    /// Enters the drop state, with the count of the last one if that was left a short time ago.
+    fn enter(&mut self, parameters: &CoDelParameters, time: u64) {
+        let added = self.count.saturating_sub(self.first_count);
+        self.is_dropping = true;
+        if added > 1 && time < self.next_drop.saturating_add(16 * parameters.units(parameters.interval)) {
+            self.count = added;
+            self.step();
+        } else {
+            self.count = 1;
+            self.inverse_root = u16::MAX;
+        }
+        self.first_count = self.count;
+        self.next_drop = time + self.gap(parameters);
+    }
+
+    /// Marks the head, or drops it and takes the next: what leaves then, and whether it is marked.
+    fn signal<T: Queued>(
+        &mut self,
+        parameters: &CoDelParameters,
+        now: Instant,
+        head: Head<T>,
+        queue: &mut Fifo<T>,
+        sink: &mut dyn QueueSink<T>,
+    ) -> (Head<T>, bool) {
+        let Some((since, mut item)) = head.0 else { return ((None, false), false) };
+        if parameters.ecn && item.ecn() != Ecn::NotEct {
+            item.mark();
+            sink.marked(now, &item, Reason::Sojourn);
+            return ((Some((since, item)), true), true);
+        }
+        sink.dropped(now, item, Reason::Sojourn);
+        (self.pop(parameters, now, queue), false)
+    }
+
+    /// Takes the head of the queue, and notes whether its sojourn time is above the target.
+    fn pop<T: Queued>(&mut self, parameters: &CoDelParameters, now: Instant, queue: &mut Fifo<T>) -> Head<T> {
+        let Some((since, item)) = queue.pop() else {
+            self.above_until = None;
+            return (None, false);
+        };
+        let time = parameters.control_law.units(now.as_nanos());
+        let is_below = parameters.sojourn(now, since) < parameters.units(parameters.target)
+            || queue.bytes() <= u64::from(parameters.mtu);
+        let may_drop = match self.above_until {
+            _ if is_below => {
+                self.above_until = None;
+                false
+            }
+            None => {
+                self.above_until = Some(time + parameters.units(parameters.interval));
+                false
+            }
+            Some(until) => match parameters.control_law {
+                ControlLaw::Sqrt => time >= until,
+                ControlLaw::Newton => time > until,
+            },
+        };
+        (Some((since, item)), may_drop)
+    }
+
+    /// One step of Newton's method for 1/sqrt(count): x (3 - count x^2) / 2.
+    fn step(&mut self) {
+        let x = u64::from(self.inverse_root) << 16;
+        let square = (x * x) >> 32;
+        let bracket = (3_u64 << 32).wrapping_sub(u64::from(self.count) * square) >> 2;
+        self.inverse_root = ((bracket.wrapping_mul(x) >> 31) >> 16) as u16;
+    }
+
+    /// Time between two drops.
+    fn gap(&self, parameters: &CoDelParameters) -> u64 {
+        let interval = parameters.units(parameters.interval);
+        match parameters.control_law {
+            ControlLaw::Sqrt => (interval as f64 / f64::from(self.count).sqrt()) as u64,
+            ControlLaw::Newton => ((u128::from(interval) * (u128::from(self.inverse_root) << 16)) >> 32) as u64,
+        }
+    }
+}
+
+impl CoDelParameters {
+    fn units(&self, length: Duration) -> u64 {
+        self.control_law.units(length.as_nanos())
+    }
+
+    fn sojourn(&self, now: Instant, since: Instant) -> u64 {
+        self.units(now.since(since))
+    }
+}
+
+impl ControlLaw {
+    /// Nanoseconds in the unit in which the law counts.
+    fn units(self, nanos: u64) -> u64 {
+        match self {
+            ControlLaw::Sqrt => nanos,
+            ControlLaw::Newton => nanos >> 10,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The keys of CoDel.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::CoDel;
+use crate::luck::Stream;
+use crate::qdisc::{self, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason};
+use crate::quantity::{Limit, Problem, Size};
+use crate::units::Duration;
+
+/// CoDel: drops, or marks, once sojourn times have been above a target for an interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CoDelKeys {
+    /// How much waits at most.
+    #[serde(default = "limit")]
+    pub limit: Limit,
+    /// Sojourn time that the queue may have all the time.
+    #[serde(default = "target")]
+    pub target: Duration,
+    /// How long sojourn times stay above the target before something is dropped: about the RTT of most flows.
+    #[serde(default = "interval")]
+    pub interval: Duration,
+    /// No more than this waiting is no queue worth a drop. Default: the largest packet that crosses the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Size>,
+    /// Whether ECN-capable packets are marked where others are dropped.
+    #[serde(default)]
+    pub ecn: bool,
+    /// Sojourn time above which every ECN-capable packet is marked, whatever the rest says. By default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Duration>,
+    /// How the time to the next drop is computed.
+    #[serde(default)]
+    pub control_law: ControlLaw,
+}
+
+/// How the time to the next drop, the interval over the square root of the number of drops, is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ControlLaw {
+    /// In floating point, with times in nanoseconds (RFC 8289).
+    #[default]
+    Sqrt,
+    /// By a step of Newton's method in 16 bits, with times in units of 1.024 us (Linux, ns-3).
+    Newton,
+}
+
+/// As in Linux.
+fn limit() -> Limit {
+    Limit::Packets(1000)
+}
+
+pub(in crate::qdisc) fn target() -> Duration {
+    Duration::from_millis(5)
+}
+
+pub(in crate::qdisc) fn interval() -> Duration {
+    Duration::from_millis(100)
+}
+
+/// The parameters of CoDel, resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoDelParameters {
+    /// Sojourn time that the queue may have all the time.
+    pub target: Duration,
+    /// How long sojourn times stay above the target before something is dropped; above zero.
+    pub interval: Duration,
+    /// Bytes that may wait without a drop.
+    pub mtu: u32,
+    /// Whether ECN-capable items are marked where others are dropped.
+    pub ecn: bool,
+    /// Sojourn time above which every ECN-capable item is marked, if there is such a threshold.
+    pub ce_threshold: Option<Duration>,
+    /// How the time to the next drop is computed.
+    pub control_law: ControlLaw,
+}
+
+impl CoDelKeys {
+    /// The parameters at a link.
+    ///
+    /// # Errors
+    /// The key that does not fit, and why.
+    pub(in crate::qdisc) fn parameters_at(&self, place: &Place) -> Result<CoDelParameters, Misfit> {
+        let mtu = self.mtu.map_or(place.packet_bytes, |size| size.0);
+        let out_of_range = |value: String, expected: &str| Problem::OutOfRange { value, expected: expected.to_owned() };
+        let Ok(mtu) = u32::try_from(mtu) else {
+            return Err(("mtu", out_of_range(Size(mtu).to_string(), "below 4 GB")));
+        };
+        // Anything shorter is zero in the unit of Linux.
+        if self.interval < Duration::from_micros(2) {
+            return Err(("interval", out_of_range(self.interval.to_string(), "at least 2 us")));
+        }
+        let CoDelKeys { target, interval, ecn, ce_threshold, control_law, .. } = *self;
+        Ok(CoDelParameters { target, interval, mtu, ecn, ce_threshold, control_law })
+    }
+}
+
+impl QueueKeys for CoDelKeys {
+    type Parameters = CoDelParameters;
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn marks(&self) -> bool {
+        self.ecn || self.ce_threshold.is_some()
+    }
+
+    fn parameters(&self, place: &Place, _limit: qdisc::Limit) -> Result<CoDelParameters, Misfit> {
+        self.parameters_at(place)
+    }
+}
+
+impl QueueParameters for CoDelParameters {
+    type Queue<T: Queued> = CoDel<T>;
+
+    const DROPS: &'static [Reason] = &[Reason::Sojourn, Reason::Full];
+    const MARKS: &'static [Reason] = &[Reason::Sojourn, Reason::CeThreshold];
+
+    fn build<T: Queued>(&self, limit: qdisc::Limit, _stream: &dyn Fn(&str) -> Stream) -> CoDel<T> {
+        CoDel::new(limit, *self)
+    }
+
+    fn has_clock(&self) -> bool {
+        self.control_law == ControlLaw::Newton
+    }
+
+    fn in_words(&self) -> String {
+        parameters_in_words(self)
+    }
+}
+
+/// Target, interval and marks.
+pub(in crate::qdisc) fn parameters_in_words(parameters: &CoDelParameters) -> String {
+    let CoDelParameters { target, interval, ecn, ce_threshold, .. } = parameters;
+    let marks = if *ecn { ", marks" } else { "" };
+    let threshold = ce_threshold.map_or(String::new(), |threshold| format!(", marks all above {threshold}"));
+    format!(", target {target}, interval {interval}{marks}{threshold}")
+}

@@ -1,0 +1,67 @@
+//! CoDel: drops at the head of the queue once sojourn times have been above a target for an interval.
+//!
+//! Reference: RFC 8289, Controlled Delay Active Queue Management, sections 4 and 5; marks and `ce_threshold` as in Linux
+//! (`include/net/codel_impl.h`), section 5.2.7 of RFC 8290.
+//!
+//! ```text
+//! at each departure     sojourn < target, or bytes left <= mtu: not above
+//! above for interval    enter the drop state: drop, count <- 1 (or what the last state had added, if that was not long
+//!                       ago), next <- now + interval / sqrt(count)
+//! in it, now >= next    drop, count <- count + 1, next <- next + interval / sqrt(count), until it is not above
+//! ```
+//!
+//! Deviations: none from the RFC's pseudocode, which does not say how to mark: an ECN-capable item at the head is marked
+//! where it would be dropped, and leaves. With the control law `newton` times are counted in units of 1.024 us, the interval
+//! has to be exceeded, and 1/sqrt(count) is that of one step of Newton's method in 16 bits, as in Linux and ns-3.
+
+mod control;
+mod keys;
+
+pub(super) use control::Controller;
+pub use keys::{CoDelKeys, CoDelParameters, ControlLaw};
+pub(super) use keys::{interval, parameters_in_words, target};
+
+use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
+use crate::units::Instant;
+
+/// A FIFO with a limit that drops what has waited for too long.
+#[derive(Clone, Debug)]
+pub struct CoDel<T> {
+    queue: DropTail<T>,
+    controller: Controller,
+    parameters: CoDelParameters,
+}
+
+impl<T: Queued> CoDel<T> {
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: CoDelParameters) -> Self {
+        CoDel { queue: DropTail::new(limit), controller: Controller::default(), parameters }
+    }
+}
+
+impl<T: Queued> Qdisc<T> for CoDel<T> {
+    fn enqueue(&mut self, now: Instant, item: T, sink: &mut dyn QueueSink<T>) {
+        if self.queue.fits(&item) {
+            self.queue.push(now, item);
+        } else {
+            sink.dropped(now, item, Reason::Full);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, sink: &mut dyn QueueSink<T>) -> Option<(Instant, T)> {
+        self.controller.dequeue(&self.parameters, now, self.queue.fifo(), sink)
+    }
+
+    #[inline]
+    fn backlog_packets(&self) -> u32 {
+        self.queue.backlog_packets()
+    }
+
+    #[inline]
+    fn backlog_bytes(&self) -> u64 {
+        self.queue.backlog_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests;

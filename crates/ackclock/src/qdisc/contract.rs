@@ -1,0 +1,146 @@
+//! What a queue discipline is, and what it is told of items and tells of them.
+
+use crate::units::{Duration, Instant};
+
+/// What a queue needs to know of an item.
+pub trait Queued {
+    /// Bytes on the wire.
+    fn wire_len(&self) -> u32;
+    /// A number that is the same for all items of a flow.
+    fn flow_hash(&self) -> u64;
+    /// The ECN field of the IP header.
+    fn ecn(&self) -> Ecn;
+    /// Sets the ECN field to congestion experienced.
+    fn mark(&mut self);
+    /// Whether it keeps within what its sender has been promised (Clark & Fang 1998).
+    fn in_profile(&self) -> bool;
+}
+
+/// The ECN field (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct,
+    /// ECN-capable.
+    Ect,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// Why a queue dropped or marked an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The limit was reached.
+    Full,
+    /// It was chosen before there was need.
+    Early,
+    /// The average queue is so long that everything is chosen.
+    Forced,
+    /// Sojourn times have been above the target for an interval (RFC 8289).
+    Sojourn,
+    /// Its sojourn time was above the threshold for marks.
+    CeThreshold,
+    /// It can never be sent: it has more bytes than a burst may have.
+    Oversize,
+}
+
+impl Reason {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Reason; 6] =
+        [Reason::Full, Reason::Early, Reason::Forced, Reason::Sojourn, Reason::CeThreshold, Reason::Oversize];
+
+    /// The word for it in the names of metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Full => "full",
+            Reason::Early => "early",
+            Reason::Forced => "forced",
+            Reason::Sojourn => "sojourn",
+            Reason::CeThreshold => "ce_threshold",
+            Reason::Oversize => "oversize",
+        }
+    }
+}
+
+/// What a discipline decides of an item that comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It may wait.
+    Queued,
+    /// It may wait, with a mark.
+    Marked(Reason),
+    /// It is to be dropped.
+    Dropped(Reason),
+}
+
+impl Verdict {
+    /// Marks the item, or drops it: the item if it may wait.
+    #[inline]
+    pub(super) fn carry_out<T: Queued>(self, now: Instant, mut item: T, sink: &mut dyn QueueSink<T>) -> Option<T> {
+        match self {
+            Verdict::Queued => {}
+            Verdict::Marked(reason) => {
+                item.mark();
+                sink.marked(now, &item, reason);
+            }
+            Verdict::Dropped(reason) => {
+                sink.dropped(now, item, reason);
+                return None;
+            }
+        }
+        Some(item)
+    }
+}
+
+/// Hears what a queue does with items beside sending them. `()` hears nothing.
+pub trait QueueSink<T> {
+    /// An item is dropped: one that comes, or one that waited.
+    fn dropped(&mut self, now: Instant, item: T, reason: Reason);
+    /// The ECN field of an item has been set to congestion experienced.
+    fn marked(&mut self, now: Instant, item: &T, reason: Reason);
+}
+
+impl<T> QueueSink<T> for () {
+    fn dropped(&mut self, _now: Instant, _item: T, _reason: Reason) {}
+    fn marked(&mut self, _now: Instant, _item: &T, _reason: Reason) {}
+}
+
+/// The contract of a queue discipline. Time never runs backwards between calls.
+///
+/// [`Qdisc::enqueue`] and [`Qdisc::dequeue`] both may drop and mark any items; each is reported to the sink once. What
+/// is neither dropped nor given back waits.
+pub trait Qdisc<T: Queued> {
+    /// An item comes.
+    fn enqueue(&mut self, now: Instant, item: T, sink: &mut dyn QueueSink<T>);
+
+    /// Gives the next item to send, and when it came; none if nothing waits, or nothing that waits may be sent before
+    /// [`Qdisc::next_deadline`].
+    fn dequeue(&mut self, now: Instant, sink: &mut dyn QueueSink<T>) -> Option<(Instant, T)>;
+
+    /// An item comes while the queue is empty and the transmitter has been idle for `idle`: the item if it may be sent at
+    /// once. A discipline may have a shorter way than to enqueue and dequeue it, with the same outcome.
+    #[inline]
+    fn bypass(&mut self, now: Instant, idle: Duration, item: T, sink: &mut dyn QueueSink<T>) -> Option<T> {
+        self.idled(idle);
+        self.enqueue(now, item, sink);
+        self.dequeue(now, sink).map(|(_, item)| item)
+    }
+
+    /// Before an item that comes while the queue is empty and has to wait all the same, the transmitter was idle for
+    /// `idle`.
+    fn idled(&mut self, _idle: Duration) {}
+
+    /// When something that waits may be sent, by what is known now; a time that has passed means at once. After a
+    /// [`Qdisc::dequeue`] that gave nothing although something waits it lies in the future.
+    #[inline]
+    fn next_deadline(&self) -> Instant {
+        Instant::ZERO
+    }
+
+    /// Items that wait.
+    fn backlog_packets(&self) -> u32;
+    /// Bytes that wait.
+    fn backlog_bytes(&self) -> u64;
+}

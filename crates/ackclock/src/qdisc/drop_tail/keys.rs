@@ -1,0 +1,48 @@
+//! The keys of drop-tail.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::DropTail;
+use crate::luck::Stream;
+use crate::qdisc::{AMPLE, Limit, Misfit, Place, QueueKeys, QueueParameters, Queued};
+use crate::quantity::{self, without_default};
+
+/// First in, first out; what does not fit is dropped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DropTailKeys {
+    /// How much waits at most: packets, bytes or a multiple of the bandwidth-delay product. By default "1 BDP"
+    /// at a link that flows share, "10000 packets" at access links, on the way of the ACKs and without a rate, "100 packets" at stations of a channel.
+    #[serde(default = "ample")]
+    #[schemars(transform = without_default)]
+    pub limit: quantity::Limit,
+}
+
+fn ample() -> quantity::Limit {
+    AMPLE
+}
+
+impl QueueKeys for DropTailKeys {
+    type Parameters = DropTailParameters;
+
+    fn limit(&self) -> quantity::Limit {
+        self.limit
+    }
+
+    fn parameters(&self, _place: &Place, _limit: Limit) -> Result<DropTailParameters, Misfit> {
+        Ok(DropTailParameters)
+    }
+}
+
+/// Nothing beside the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DropTailParameters;
+
+impl QueueParameters for DropTailParameters {
+    type Queue<T: Queued> = DropTail<T>;
+
+    fn build<T: Queued>(&self, limit: Limit, _stream: &dyn Fn(&str) -> Stream) -> DropTail<T> {
+        DropTail::new(limit)
+    }
+}

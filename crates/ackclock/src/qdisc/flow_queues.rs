@@ -1,0 +1,143 @@
+//! A queue for each flow, or for those flows that share a bucket of a hash table: what DRR, SFQ and FQ-CoDel schedule.
+
+use std::collections::BTreeMap;
+
+use super::fifo::Fifo;
+use super::{Limit, Queued};
+use crate::units::Instant;
+
+/// So many places are found without a search.
+pub(super) const RECENT: usize = 64;
+
+/// Queues by the hashes of flows, each with a state of its scheduler's.
+#[derive(Clone, Debug)]
+pub(super) struct FlowQueues<T, S> {
+    /// How many queues there are at the most; without it each flow has its own.
+    buckets: Option<u32>,
+    /// What the hashes of flows are mixed with, if they are.
+    salt: Option<u64>,
+    /// Where the queue of a flow, or of a remainder of hashes, stands in `queues`.
+    places: BTreeMap<u64, usize>,
+    /// Those looked up last, by the lowest bits of what they were found by.
+    recent: [Option<(u64, usize)>; RECENT],
+    /// As many as have been needed.
+    queues: Vec<FlowQueue<T, S>>,
+    packets: u32,
+    bytes: u64,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(super) struct FlowQueue<T, S> {
+    pub(super) fifo: Fifo<T>,
+    pub(super) state: S,
+}
+
+impl<T: Queued, S: Default> FlowQueues<T, S> {
+    /// No queues yet.
+    pub(super) fn new(buckets: Option<u32>) -> Self {
+        FlowQueues {
+            buckets,
+            salt: None,
+            places: BTreeMap::new(),
+            recent: [None; RECENT],
+            queues: Vec::new(),
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Hashes flows anew, with all queues empty.
+    pub(super) fn salt(&mut self, salt: u64) {
+        debug_assert_eq!(self.packets, 0, "invariant: nothing waits where flows are hashed anew");
+        self.salt = Some(salt);
+        self.places.clear();
+        self.recent = [None; RECENT];
+        self.queues.clear();
+    }
+
+    /// Where the queue of an item stands.
+    fn place_of(&mut self, item: &T) -> usize {
+        let hash = self.salt.map_or(item.flow_hash(), |salt| mix(item.flow_hash() ^ salt));
+        let number = self.buckets.map_or(hash, |buckets| hash % u64::from(buckets));
+        let recent = &mut self.recent[number as usize % RECENT];
+        if let Some((known, place)) = *recent
+            && known == number
+        {
+            return place;
+        }
+        let place = *self.places.entry(number).or_insert(self.queues.len());
+        if place == self.queues.len() {
+            self.queues.push(FlowQueue { fifo: Fifo::default(), state: S::default() });
+        }
+        *recent = Some((number, place));
+        place
+    }
+
+    /// Adds an item that came at `since` to the queue of its flow: where that stands.
+    pub(super) fn push(&mut self, since: Instant, item: T) -> usize {
+        let place = self.place_of(&item);
+        self.packets += 1;
+        self.bytes += u64::from(item.wire_len());
+        self.queues[place].fifo.push(since, item);
+        place
+    }
+
+    /// Takes items from a queue: what `take` made of it.
+    pub(super) fn take<R>(&mut self, place: usize, take: impl FnOnce(&mut FlowQueue<T, S>) -> R) -> R {
+        let queue = &mut self.queues[place];
+        let before = (queue.fifo.packets(), queue.fifo.bytes());
+        let result = take(queue);
+        self.packets -= before.0 - queue.fifo.packets();
+        self.bytes -= before.1 - queue.fifo.bytes();
+        result
+    }
+
+    /// The queue at a place.
+    #[inline]
+    pub(super) fn at(&mut self, place: usize) -> &mut FlowQueue<T, S> {
+        &mut self.queues[place]
+    }
+
+    /// Of these places, the position of that whose queue has the most bytes, the first of several; 0 if there is none.
+    pub(super) fn longest(&self, places: impl Iterator<Item = usize>) -> usize {
+        let bytes = places.map(|place| self.queues[place].fifo.bytes()).enumerate();
+        bytes.fold((0, 0), |best, (position, bytes)| if bytes > best.1 { (position, bytes) } else { best }).0
+    }
+
+    /// Whether no more waits than a limit allows.
+    pub(super) fn keep(&self, limit: Limit) -> bool {
+        limit.holds(self.packets, self.bytes)
+    }
+
+    /// Items that wait in all queues.
+    #[inline]
+    pub(super) fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// Bytes that wait in all queues.
+    #[inline]
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// Every bit of the result depends on every bit of the number (the finaliser of splitmix64).
+fn mix(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_mixed_as_by_splitmix64() {
+        // The first numbers of the generator with the seeds 0 and 1: its state is the seed and a constant.
+        let first = |seed: u64| mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15));
+        assert_eq!([first(0), first(1)], [0xe220_a839_7b1d_cdaf, 0x910a_2dec_8902_5cc1]);
+    }
+}

@@ -1,0 +1,114 @@
+//! The keys of FQ-CoDel.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::FqCoDel;
+use crate::luck::Stream;
+use crate::qdisc::codel::{CoDelKeys, parameters_in_words};
+use crate::qdisc::drr::{quantum_at, turns_in_words};
+use crate::qdisc::{
+    self, CoDelParameters, ControlLaw, DrrParameters, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason,
+};
+use crate::quantity::{Limit, Size};
+use crate::units::Duration;
+
+/// Flow queue CoDel: flows are hashed into queues, which take turns, with CoDel in each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FqCoDelKeys {
+    /// How much waits at most, all flows together; where it is more the longest queue loses half of what it has.
+    #[serde(default = "limit")]
+    pub limit: Limit,
+    /// How many queues there are.
+    #[serde(default = "flows")]
+    #[schemars(range(min = 1, max = 65_536))]
+    pub flows: u32,
+    /// What a queue may send a round. Default: the largest packet that crosses the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Size>,
+    /// Sojourn time that each queue may have all the time.
+    #[serde(default = "crate::qdisc::codel::target")]
+    pub target: Duration,
+    /// How long sojourn times stay above the target before something is dropped: about the RTT of most flows.
+    #[serde(default = "crate::qdisc::codel::interval")]
+    pub interval: Duration,
+    /// No more than this waiting is no queue worth a drop. Default: the largest packet that crosses the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Size>,
+    /// Whether ECN-capable packets are marked where others are dropped.
+    #[serde(default = "yes")]
+    pub ecn: bool,
+    /// Sojourn time above which every ECN-capable packet is marked, whatever the rest says. By default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Duration>,
+    /// How the time to the next drop is computed.
+    #[serde(default)]
+    pub control_law: ControlLaw,
+}
+
+/// RFC 8290, section 5.2.3.
+fn limit() -> Limit {
+    Limit::Packets(10_240)
+}
+
+/// RFC 8290, section 5.2.5.
+fn flows() -> u32 {
+    1024
+}
+
+/// RFC 8290, section 5.2.6.
+fn yes() -> bool {
+    true
+}
+
+/// The parameters of FQ-CoDel, resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCoDelParameters {
+    /// How many queues there are; at least 1.
+    pub flows: u32,
+    /// What a queue may send a round, in bytes; at least 1.
+    pub quantum: u32,
+    /// What drops in each queue.
+    pub codel: CoDelParameters,
+}
+
+impl QueueKeys for FqCoDelKeys {
+    type Parameters = FqCoDelParameters;
+
+    const DRAWS: Option<&'static str> = Some("hash of {link}: FQ-CoDel");
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn marks(&self) -> bool {
+        self.ecn || self.ce_threshold.is_some()
+    }
+
+    fn parameters(&self, place: &Place, _limit: qdisc::Limit) -> Result<FqCoDelParameters, Misfit> {
+        let FqCoDelKeys { limit, target, interval, mtu, ecn, ce_threshold, control_law, .. } = *self;
+        let codel = CoDelKeys { limit, target, interval, mtu, ecn, ce_threshold, control_law }.parameters_at(place)?;
+        Ok(FqCoDelParameters { flows: self.flows, quantum: quantum_at(self.quantum, place)?, codel })
+    }
+}
+
+impl QueueParameters for FqCoDelParameters {
+    type Queue<T: Queued> = FqCoDel<T>;
+
+    const DROPS: &'static [Reason] = &[Reason::Sojourn, Reason::Full];
+    const MARKS: &'static [Reason] = &[Reason::Sojourn, Reason::CeThreshold];
+
+    fn build<T: Queued>(&self, limit: qdisc::Limit, stream: &dyn Fn(&str) -> Stream) -> FqCoDel<T> {
+        FqCoDel::new(limit, *self, stream("queue"))
+    }
+
+    fn has_clock(&self) -> bool {
+        self.codel.control_law == ControlLaw::Newton
+    }
+
+    fn in_words(&self) -> String {
+        let turns = turns_in_words(&DrrParameters { quantum: self.quantum, buckets: Some(self.flows) });
+        format!(", {turns}{}", parameters_in_words(&self.codel))
+    }
+}

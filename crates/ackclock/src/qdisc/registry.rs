@@ -1,0 +1,374 @@
+//! Every queue discipline by name: one line of [`queues!`] each.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::codel::CoDelKeys;
+use super::drop_tail::DropTailKeys;
+use super::drr::DrrKeys;
+use super::fq_codel::FqCoDelKeys;
+use super::place::{Misfit, Place};
+use super::red::RedKeys;
+use super::rio::RioKeys;
+use super::sfq::SfqKeys;
+use super::token_bucket::TokenBucketKeys;
+use super::{AMPLE, Limit, ONE_BDP, Qdisc, QueueSink, Queued, Reason};
+use crate::luck::Stream;
+use crate::quantity;
+use crate::units::{Duration, Instant};
+
+/// What a scenario writes of a discipline: a table of keys.
+pub trait QueueKeys {
+    /// What the keys come to at a link.
+    type Parameters: QueueParameters;
+
+    /// What the discipline draws random numbers for, as `check` lists the random inputs of a run, with the name of the
+    /// link in the place of "{link}"; none if it draws none.
+    const DRAWS: Option<&'static str> = None;
+
+    /// How much waits at most.
+    fn limit(&self) -> quantity::Limit;
+
+    /// Whether it marks ECN-capable packets.
+    fn marks(&self) -> bool {
+        false
+    }
+
+    /// The parameters at a link, of which the queue holds `limit`.
+    ///
+    /// # Errors
+    /// The key that does not fit, and why.
+    fn parameters(&self, place: &Place, limit: Limit) -> Result<Self::Parameters, Misfit>;
+}
+
+/// A discipline with its parameters at a link.
+pub trait QueueParameters {
+    /// The queue.
+    type Queue<T: Queued>: Qdisc<T>;
+
+    /// For which reasons it drops, as results report them; a queue that drops only when it is full needs none.
+    const DROPS: &'static [Reason] = &[];
+    /// For which reasons it marks, as results report them.
+    const MARKS: &'static [Reason] = &[];
+    /// Whether it looks at profiles.
+    const READS_PROFILES: bool = false;
+    /// Whether it sends whenever something waits. One that does not cannot share a channel.
+    const CONSERVES_WORK: bool = true;
+
+    /// An empty queue; one that draws numbers draws them from the `stream` of a purpose.
+    fn build<T: Queued>(&self, limit: Limit, stream: &dyn Fn(&str) -> Stream) -> Self::Queue<T>;
+
+    /// The parameters in words, to follow the name and the limit.
+    fn in_words(&self) -> String {
+        String::new()
+    }
+
+    /// Whether it does something at fixed times of a run, and not only as much later as items come later.
+    fn has_clock(&self) -> bool {
+        false
+    }
+
+    /// The parameters in force, where the keys leave them open.
+    fn in_force(&self) -> Option<serde_json::Value> {
+        None
+    }
+}
+
+/// The first discipline is that of most links, and costs a comparison; the others stand in a box, so that such links stay
+/// small, and cost a call.
+macro_rules! queues {
+    (
+        $(#[$most_doc:meta])* $most_name:literal => $most:ident: $most_keys:ty;
+        $($(#[$doc:meta])* $name:literal => $variant:ident: $keys:ty;)*
+    ) => {
+        /// A queue discipline.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind")]
+        pub enum QueueSpec {
+            $(#[$most_doc])*
+            #[serde(rename = $most_name)]
+            $most($most_keys),
+            $($(#[$doc])* #[serde(rename = $name)] $variant($keys),)*
+        }
+
+        impl QueueSpec {
+            /// How much waits at most.
+            pub fn limit(&self) -> quantity::Limit {
+                match self {
+                    QueueSpec::$most(keys) => keys.limit(),
+                    $(QueueSpec::$variant(keys) => keys.limit(),)*
+                }
+            }
+
+            /// Whether it marks ECN-capable packets.
+            pub fn marks(&self) -> bool {
+                match self {
+                    QueueSpec::$most(keys) => keys.marks(),
+                    $(QueueSpec::$variant(keys) => keys.marks(),)*
+                }
+            }
+
+            /// What it draws random numbers for at a link of this name.
+            pub fn draws(&self, link: &str) -> Option<String> {
+                let draws = match self {
+                    QueueSpec::$most(_) => <$most_keys>::DRAWS,
+                    $(QueueSpec::$variant(_) => <$keys>::DRAWS,)*
+                };
+                draws.map(|what: &str| what.replace("{link}", link))
+            }
+
+            /// Whether it looks at profiles.
+            pub fn reads_profiles(&self) -> bool {
+                match self {
+                    QueueSpec::$most(_) => <<$most_keys as QueueKeys>::Parameters>::READS_PROFILES,
+                    $(QueueSpec::$variant(_) => <<$keys as QueueKeys>::Parameters>::READS_PROFILES,)*
+                }
+            }
+
+            /// The queue at a link.
+            ///
+            /// # Errors
+            /// The key that does not fit, and why.
+            pub fn plan(&self, place: &Place) -> Result<QueuePlan, Misfit> {
+                let limit = place.limit_of_queue(self.limit())?;
+                let discipline = match self {
+                    QueueSpec::$most(keys) => Discipline::$most(keys.parameters(place, limit)?),
+                    $(QueueSpec::$variant(keys) => Discipline::$variant(Box::new(keys.parameters(place, limit)?)),)*
+                };
+                Ok(QueuePlan { limit, discipline })
+            }
+        }
+
+        /// Every discipline with its parameters.
+        #[derive(Clone, Debug, PartialEq)]
+        enum Discipline {
+            $most(<$most_keys as QueueKeys>::Parameters),
+            $($variant(Box<<$keys as QueueKeys>::Parameters>),)*
+        }
+
+        impl QueuePlan {
+            /// The queue, empty; one that draws numbers draws them from the `stream` of a purpose.
+            pub fn build<T: Queued>(&self, stream: impl Fn(&str) -> Stream) -> Queue<T> {
+                match &self.discipline {
+                    Discipline::$most(parameters) => Queue::$most(parameters.build(self.limit, &stream)),
+                    $(Discipline::$variant(parameters) => {
+                        Queue::$variant(Box::new(parameters.build(self.limit, &stream)))
+                    })*
+                }
+            }
+
+            /// The `kind` in a scenario.
+            pub fn name(&self) -> &'static str {
+                match self.discipline {
+                    Discipline::$most(_) => $most_name,
+                    $(Discipline::$variant(_) => $name,)*
+                }
+            }
+
+            fn parameters_in_words(&self) -> String {
+                match &self.discipline {
+                    Discipline::$most(parameters) => parameters.in_words(),
+                    $(Discipline::$variant(parameters) => parameters.in_words(),)*
+                }
+            }
+
+            /// The parameters in force, where the keys leave them open.
+            pub fn in_force(&self) -> Option<serde_json::Value> {
+                match &self.discipline {
+                    Discipline::$most(parameters) => parameters.in_force(),
+                    $(Discipline::$variant(parameters) => parameters.in_force(),)*
+                }
+            }
+
+            /// Whether it does something at fixed times of a run, and not only as much later as items come later.
+            pub fn has_clock(&self) -> bool {
+                match &self.discipline {
+                    Discipline::$most(parameters) => parameters.has_clock(),
+                    $(Discipline::$variant(parameters) => parameters.has_clock(),)*
+                }
+            }
+
+            fn traits(&self) -> Traits {
+                match self.discipline {
+                    Discipline::$most(_) => Traits::of::<<$most_keys as QueueKeys>::Parameters>(),
+                    $(Discipline::$variant(_) => Traits::of::<<$keys as QueueKeys>::Parameters>(),)*
+                }
+            }
+        }
+
+        /// Every queue.
+        #[derive(Clone, Debug)]
+        pub enum Queue<T: Queued> {
+            $(#[$most_doc])*
+            $most(<<$most_keys as QueueKeys>::Parameters as QueueParameters>::Queue<T>),
+            $($(#[$doc])* $variant(Box<<<$keys as QueueKeys>::Parameters as QueueParameters>::Queue<T>>),)*
+        }
+
+        impl<T: Queued> Queue<T> {
+            #[inline(never)]
+            fn others(&mut self) -> &mut dyn Qdisc<T> {
+                match self {
+                    Queue::$most(queue) => queue,
+                    $(Queue::$variant(queue) => &mut **queue,)*
+                }
+            }
+
+            #[inline(never)]
+            fn others_read(&self) -> &dyn Qdisc<T> {
+                match self {
+                    Queue::$most(queue) => queue,
+                    $(Queue::$variant(queue) => &**queue,)*
+                }
+            }
+        }
+
+        impl<T: Queued> Qdisc<T> for Queue<T> {
+            #[inline]
+            fn enqueue(&mut self, now: Instant, item: T, sink: &mut dyn QueueSink<T>) {
+                match self {
+                    Queue::$most(queue) => queue.enqueue(now, item, sink),
+                    others => others.others().enqueue(now, item, sink),
+                }
+            }
+
+            #[inline]
+            fn dequeue(&mut self, now: Instant, sink: &mut dyn QueueSink<T>) -> Option<(Instant, T)> {
+                match self {
+                    Queue::$most(queue) => queue.dequeue(now, sink),
+                    others => others.others().dequeue(now, sink),
+                }
+            }
+
+            #[inline]
+            fn bypass(&mut self, now: Instant, idle: Duration, item: T, sink: &mut dyn QueueSink<T>) -> Option<T> {
+                match self {
+                    Queue::$most(queue) => queue.bypass(now, idle, item, sink),
+                    others => others.others().bypass(now, idle, item, sink),
+                }
+            }
+
+            fn idled(&mut self, idle: Duration) {
+                self.others().idled(idle);
+            }
+
+            #[inline]
+            fn next_deadline(&self) -> Instant {
+                match self {
+                    Queue::$most(queue) => queue.next_deadline(),
+                    others => others.others_read().next_deadline(),
+                }
+            }
+
+            #[inline]
+            fn backlog_packets(&self) -> u32 {
+                match self {
+                    Queue::$most(queue) => queue.backlog_packets(),
+                    $(Queue::$variant(queue) => queue.backlog_packets(),)*
+                }
+            }
+
+            #[inline]
+            fn backlog_bytes(&self) -> u64 {
+                match self {
+                    Queue::$most(queue) => queue.backlog_bytes(),
+                    $(Queue::$variant(queue) => queue.backlog_bytes(),)*
+                }
+            }
+        }
+    };
+}
+
+queues! {
+    /// First in, first out; what does not fit is dropped.
+    "drop-tail" => DropTail: DropTailKeys;
+    /// Random early detection: drops, or marks, with a probability that rises with the average queue.
+    "red" => Red: RedKeys;
+    /// Deficit round robin: flows take turns, and each sends as many bytes a round as the others.
+    "drr" => Drr: DrrKeys;
+    /// Stochastic fairness queueing: flows are hashed into a few queues, which take turns.
+    "sfq" => Sfq: SfqKeys;
+    /// RED with in and out: what is out of profile is dropped earlier than what is in profile.
+    "rio" => Rio: RioKeys;
+    /// CoDel: drops, or marks, once sojourn times have been above a target for an interval.
+    "codel" => CoDel: CoDelKeys;
+    /// Flow queue CoDel: flows are hashed into queues, which take turns, with CoDel in each.
+    "fq-codel" => FqCoDel: FqCoDelKeys;
+    /// Token bucket filter: sends no more than a rate and a burst allow.
+    "tbf" => TokenBucket: TokenBucketKeys;
+}
+
+/// A queue discipline with its parameters at a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueuePlan {
+    limit: Limit,
+    discipline: Discipline,
+}
+
+/// What a discipline declares of itself.
+struct Traits {
+    drops: &'static [Reason],
+    marks: &'static [Reason],
+    reads_profiles: bool,
+    conserves_work: bool,
+}
+
+impl Traits {
+    fn of<P: QueueParameters>() -> Self {
+        Traits {
+            drops: P::DROPS,
+            marks: P::MARKS,
+            reads_profiles: P::READS_PROFILES,
+            conserves_work: P::CONSERVES_WORK,
+        }
+    }
+}
+
+impl QueuePlan {
+    /// A FIFO with this limit.
+    pub fn drop_tail(limit: Limit) -> Self {
+        QueuePlan { limit, discipline: Discipline::DropTail(super::drop_tail::DropTailParameters) }
+    }
+
+    /// What it holds at the most.
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// Name, limit and parameters in words.
+    pub fn in_words(&self) -> String {
+        format!("{}, {}{}", self.name(), self.limit, self.parameters_in_words())
+    }
+
+    /// For which reasons it drops, as results report them.
+    pub fn drops(&self) -> &'static [Reason] {
+        self.traits().drops
+    }
+
+    /// For which reasons it marks, as results report them.
+    pub fn marks(&self) -> &'static [Reason] {
+        self.traits().marks
+    }
+
+    /// Whether it looks at profiles.
+    pub fn reads_profiles(&self) -> bool {
+        self.traits().reads_profiles
+    }
+
+    /// Whether it sends whenever something waits.
+    pub fn conserves_work(&self) -> bool {
+        self.traits().conserves_work
+    }
+}
+
+impl Default for QueueSpec {
+    fn default() -> Self {
+        QueueSpec::DropTail(DropTailKeys { limit: AMPLE })
+    }
+}
+
+impl QueueSpec {
+    /// A FIFO of one bandwidth-delay product.
+    pub fn one_bdp() -> Self {
+        QueueSpec::DropTail(DropTailKeys { limit: ONE_BDP })
+    }
+}

@@ -1,0 +1,185 @@
+//! RIO: RED with In and Out. What is out of profile is dropped earlier than what is in profile.
+//!
+//! Reference: Clark & Fang 1998, Explicit Allocation of Best-Effort Packet Delivery Service, section III. One FIFO with
+//! two averages: that of the items in profile, and that of all items. What is in profile meets the thresholds of the
+//! first, what is out of profile those of the second.
+//!
+//! ```text
+//! in profile       avg_in, avg_total take in the queue; dropped as RED says of avg_in
+//! out of profile   avg_total takes in the queue;        dropped as RED says of avg_total
+//! ```
+//!
+//! Deviations: what is out of profile may meet a drop-tail limit instead (reddy-aimd-aiad). What is in profile and finds
+//! the queue full takes the place of the last item out of profile, unless it is told not to.
+
+mod keys;
+
+pub use keys::RioKeys;
+
+use super::contract::Verdict;
+use super::red::Detector;
+use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason, RedMode, RedParameters};
+use crate::luck::Stream;
+use crate::units::{Duration, Instant};
+
+/// The parameters of RIO, resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RioParameters {
+    /// What drops items in profile.
+    pub inside: RedParameters,
+    /// What drops items out of profile.
+    pub outside: Outside,
+    /// Whether what is in profile takes the place of the last item out of profile where the queue is full.
+    pub push_out: bool,
+}
+
+/// What drops items out of profile.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outside {
+    /// The average of all items.
+    Red(RedParameters),
+    /// What waits, of either profile.
+    DropTail(Limit),
+}
+
+/// A FIFO with a limit that drops early, and what is out of profile earlier.
+#[derive(Clone, Debug)]
+pub struct Rio<T> {
+    fifo: DropTail<T>,
+    limit: Limit,
+    inside: Average,
+    outside: Threshold,
+    push_out: bool,
+    /// Of what waits, that in profile.
+    packets_inside: u32,
+    bytes_inside: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Average {
+    detector: Detector,
+    mode: RedMode,
+}
+
+impl Average {
+    fn new(parameters: RedParameters, stream: Stream) -> Self {
+        Average { mode: parameters.mode, detector: Detector::new(parameters, stream) }
+    }
+
+    fn backlog(&self, packets: u32, bytes: u64) -> f64 {
+        match self.mode {
+            RedMode::Packets => f64::from(packets),
+            RedMode::Bytes => bytes as f64,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Threshold {
+    Red(Average),
+    DropTail(Limit),
+}
+
+impl<T: Queued> Rio<T> {
+    /// An empty queue. Items in profile and out of profile draw from streams of their own.
+    pub fn new(limit: Limit, parameters: RioParameters, inside: Stream, outside: Stream) -> Self {
+        let RioParameters { inside: inside_parameters, outside: outside_parameters, push_out } = parameters;
+        Rio {
+            fifo: DropTail::new(limit),
+            limit,
+            inside: Average::new(inside_parameters, inside),
+            outside: match outside_parameters {
+                Outside::Red(parameters) => Threshold::Red(Average::new(parameters, outside)),
+                Outside::DropTail(limit) => Threshold::DropTail(limit),
+            },
+            push_out,
+            packets_inside: 0,
+            bytes_inside: 0,
+        }
+    }
+
+    /// Why the item is dropped early, if it is, and whether it is to be marked.
+    fn signal(&mut self, now: Instant, item: &T) -> Option<(Reason, bool)> {
+        let (packets, bytes) = (self.fifo.backlog_packets(), self.fifo.backlog_bytes());
+        if !item.in_profile() {
+            return match &mut self.outside {
+                Threshold::Red(average) => average.detector.signal(now, average.backlog(packets, bytes), item),
+                Threshold::DropTail(limit) => {
+                    (!limit.fits(packets, bytes, item.wire_len())).then_some((Reason::Full, false))
+                }
+            };
+        }
+        if let Threshold::Red(average) = &mut self.outside {
+            average.detector.observe(average.backlog(packets, bytes));
+        }
+        let backlog = self.inside.backlog(self.packets_inside, self.bytes_inside);
+        self.inside.detector.signal(now, backlog, item)
+    }
+
+    /// What becomes of an item that comes now, whatever the limit says.
+    fn judge(&mut self, now: Instant, item: &T) -> Verdict {
+        match self.signal(now, item) {
+            None => Verdict::Queued,
+            Some((reason, true)) => Verdict::Marked(reason),
+            Some((reason, false)) => Verdict::Dropped(reason),
+        }
+    }
+
+    /// Whether an item in profile finds room once enough of what is out of profile has gone.
+    fn can_make_room(&self, item: &T) -> bool {
+        self.push_out && item.in_profile() && self.limit.fits(self.packets_inside, self.bytes_inside, item.wire_len())
+    }
+}
+
+impl<T: Queued> Qdisc<T> for Rio<T> {
+    fn enqueue(&mut self, now: Instant, item: T, sink: &mut dyn QueueSink<T>) {
+        let mut verdict = self.judge(now, &item);
+        if !matches!(verdict, Verdict::Dropped(_)) && !self.fifo.fits(&item) {
+            if self.can_make_room(&item) {
+                while !self.fifo.fits(&item)
+                    && let Some(other) = self.fifo.remove_last(|other| !other.in_profile())
+                {
+                    sink.dropped(now, other, Reason::Full);
+                }
+                verdict = Verdict::Queued;
+            } else {
+                verdict = Verdict::Dropped(Reason::Full);
+            }
+        }
+        let Some(item) = verdict.carry_out(now, item, sink) else { return };
+        if item.in_profile() {
+            self.packets_inside += 1;
+            self.bytes_inside += u64::from(item.wire_len());
+        }
+        self.fifo.push(now, item);
+    }
+
+    fn dequeue(&mut self, _now: Instant, _sink: &mut dyn QueueSink<T>) -> Option<(Instant, T)> {
+        let (since, item) = self.fifo.pop()?;
+        if item.in_profile() {
+            self.packets_inside -= 1;
+            self.bytes_inside -= u64::from(item.wire_len());
+        }
+        Some((since, item))
+    }
+
+    fn idled(&mut self, idle: Duration) {
+        self.inside.detector.decay(idle);
+        if let Threshold::Red(average) = &mut self.outside {
+            average.detector.decay(idle);
+        }
+    }
+
+    #[inline]
+    fn backlog_packets(&self) -> u32 {
+        self.fifo.backlog_packets()
+    }
+
+    #[inline]
+    fn backlog_bytes(&self) -> u64 {
+        self.fifo.backlog_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! The keys of the token bucket filter.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::TokenBucket;
+use crate::luck::Stream;
+use crate::qdisc::{self, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason};
+use crate::quantity::{Limit, Problem, Size};
+use crate::units::Rate;
+
+/// Token bucket filter: sends no more than a rate and a burst allow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TokenBucketKeys {
+    /// How much waits at most.
+    #[serde(default = "limit")]
+    pub limit: Limit,
+    /// Rate at which tokens come, in bits on the wire.
+    pub rate: Rate,
+    /// How many tokens there are at the most: what may leave at once after a pause. Default: ten of the largest packets that cross the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Size>,
+}
+
+fn limit() -> Limit {
+    Limit::Packets(1000)
+}
+
+/// The parameters of a token bucket, resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenBucketParameters {
+    /// Rate at which tokens come.
+    pub rate: Rate,
+    /// How many there are at the most, in bytes.
+    pub burst: u32,
+}
+
+impl QueueKeys for TokenBucketKeys {
+    type Parameters = TokenBucketParameters;
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn parameters(&self, place: &Place, _limit: qdisc::Limit) -> Result<TokenBucketParameters, Misfit> {
+        let burst = self.burst.map_or(10 * place.packet_bytes, |size| size.0);
+        match u32::try_from(burst) {
+            Ok(burst) if u64::from(burst) >= place.packet_bytes => Ok(TokenBucketParameters { rate: self.rate, burst }),
+            _ => {
+                let expected = format!("at least {} B, the largest packet, and below 4 GB", place.packet_bytes);
+                Err(("burst", Problem::OutOfRange { value: Size(burst).to_string(), expected }))
+            }
+        }
+    }
+}
+
+impl QueueParameters for TokenBucketParameters {
+    type Queue<T: Queued> = TokenBucket<T>;
+
+    const DROPS: &'static [Reason] = &[Reason::Full, Reason::Oversize];
+    const CONSERVES_WORK: bool = false;
+
+    fn build<T: Queued>(&self, limit: qdisc::Limit, _stream: &dyn Fn(&str) -> Stream) -> TokenBucket<T> {
+        TokenBucket::new(limit, *self)
+    }
+
+    fn in_words(&self) -> String {
+        format!(", {} with bursts of {} B", self.rate, self.burst)
+    }
+}

@@ -1,0 +1,110 @@
+//! Token bucket filter: a FIFO that sends no more than a rate and a burst allow.
+//!
+//! Reference: Linux's `tbf` (`tc-tbf(8)`) and ns-3's `TbfQueueDisc`, each with one bucket; Shenker & Wroclawski, RFC 2215,
+//! section 3.6, for what a token bucket is.
+//!
+//! ```text
+//! tokens      rise at the rate, up to the burst; full at the start
+//! departure   as soon as there are as many tokens as the item has bytes, which it takes
+//! ```
+//!
+//! Deviations: tokens are counted without rounding, and an item leaves at the first whole nanosecond at which they
+//! suffice; Linux counts them in units of 64 ns and ns-3 in whole bytes.
+
+mod keys;
+
+pub use keys::{TokenBucketKeys, TokenBucketParameters};
+
+use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
+use crate::units::{Instant, NANOS_PER_SEC};
+
+/// A FIFO behind a token bucket.
+#[derive(Clone, Debug)]
+pub struct TokenBucket<T> {
+    queue: DropTail<T>,
+    parameters: TokenBucketParameters,
+    /// In bits times nanoseconds per second, so that each nanosecond adds the rate in bit/s.
+    tokens: u128,
+    /// When there were so many.
+    counted_at: Instant,
+    /// When the tokens suffice for the first item.
+    ready_at: Instant,
+}
+
+/// What an item costs.
+fn cost(bytes: u64) -> u128 {
+    u128::from(bytes) * 8 * u128::from(NANOS_PER_SEC)
+}
+
+impl<T: Queued> TokenBucket<T> {
+    /// An empty queue with a full bucket.
+    pub fn new(limit: Limit, parameters: TokenBucketParameters) -> Self {
+        let tokens = cost(u64::from(parameters.burst));
+        TokenBucket {
+            queue: DropTail::new(limit),
+            parameters,
+            tokens,
+            counted_at: Instant::ZERO,
+            ready_at: Instant::ZERO,
+        }
+    }
+
+    /// Counts the tokens at `now`.
+    fn refill(&mut self, now: Instant) {
+        let gained = u128::from(now.since(self.counted_at).as_nanos()) * u128::from(self.parameters.rate.as_bps());
+        self.tokens = (self.tokens + gained).min(cost(u64::from(self.parameters.burst)));
+        self.counted_at = now;
+    }
+
+    /// Notes when the first item may leave; the tokens have just been counted.
+    fn look_ahead(&mut self) {
+        let Some(len) = self.queue.fifo().first_len() else { return };
+        let missing = cost(len).saturating_sub(self.tokens);
+        let wait = missing.div_ceil(u128::from(self.parameters.rate.as_bps()));
+        self.ready_at = Instant::from_nanos(self.counted_at.as_nanos() + wait as u64);
+    }
+}
+
+impl<T: Queued> Qdisc<T> for TokenBucket<T> {
+    fn enqueue(&mut self, now: Instant, item: T, sink: &mut dyn QueueSink<T>) {
+        if item.wire_len() > self.parameters.burst {
+            sink.dropped(now, item, Reason::Oversize);
+        } else if !self.queue.fits(&item) {
+            sink.dropped(now, item, Reason::Full);
+        } else {
+            self.queue.push(now, item);
+            if self.queue.backlog_packets() == 1 {
+                self.refill(now);
+                self.look_ahead();
+            }
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, _sink: &mut dyn QueueSink<T>) -> Option<(Instant, T)> {
+        if now < self.ready_at {
+            return None;
+        }
+        let (since, item) = self.queue.pop()?;
+        self.refill(now);
+        self.tokens -= cost(u64::from(item.wire_len()));
+        self.look_ahead();
+        Some((since, item))
+    }
+
+    fn next_deadline(&self) -> Instant {
+        self.ready_at
+    }
+
+    #[inline]
+    fn backlog_packets(&self) -> u32 {
+        self.queue.backlog_packets()
+    }
+
+    #[inline]
+    fn backlog_bytes(&self) -> u64 {
+        self.queue.backlog_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests;

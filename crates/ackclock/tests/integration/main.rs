@@ -1,0 +1,26 @@
+//! Whole runs, scenarios and contracts: one program, so that the crate is linked once.
+
+mod capacity;
+mod channel;
+#[path = "../common/mod.rs"]
+mod common;
+mod contract;
+mod contract_broken;
+mod contract_stubs;
+mod delays;
+mod ecn;
+mod exchange;
+mod impairments;
+mod lookahead;
+mod metamorphic;
+mod meters;
+mod network;
+mod paths;
+mod queues;
+mod scenario;
+mod scenario_mistakes;
+mod scenario_mutations;
+mod texts;
+mod tidy;
+mod traffic;
+mod window;

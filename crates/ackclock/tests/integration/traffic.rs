@@ -1,0 +1,340 @@
+//! Traffic against closed forms: arrivals, completion times, datagrams.
+
+use crate::common::run;
+use ackclock::scenario::Scenario;
+use ackclock::sim::{DatagramResult, RunResult, TransferResult};
+
+/// A run on one link without access links.
+fn result(link: &str, times: &str, flows: &str, replicate: u64) -> RunResult {
+    let text = format!("schema = 1\n{times}\n[links.a]\n{link}\n{flows}");
+    let scenario = Scenario::from_toml::<&str>(&text, "x", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    run(&scenario.plan(None, replicate))
+}
+
+fn group<'a>(result: &'a RunResult, name: &str) -> &'a TransferResult {
+    result.transfers.iter().find(|row| row.group == name).unwrap()
+}
+
+fn datagrams<'a>(result: &'a RunResult, name: &str) -> &'a DatagramResult {
+    result.datagrams.iter().find(|row| row.name == name).unwrap()
+}
+
+/// Mean and standard error.
+fn estimate(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (mean, (variance / count).sqrt())
+}
+
+#[test]
+fn poisson_datagrams_wait_as_in_an_m_d_1_queue() {
+    // 1000 B at 8 Mbit/s take S = 1 ms; at a load of .7 the mean wait is .7 S / (2 (1 - .7)) = 1.1667 ms.
+    let link = "rate = '8 Mbit/s'\nqueue = { kind = 'drop-tail', limit = '100000 packets' }";
+    let flows = "[[flows]]\nname = 'cbr'\ntraffic = { kind = 'cbr', rate = '5.6 Mbit/s', spacing = 'exponential' }";
+    let runs = (0..10).map(|replicate| result(link, "duration = '200 s'\nwarmup = '5 s'", flows, replicate));
+    let (waits, rates): (Vec<_>, Vec<_>) =
+        runs.map(|run| (run.links[0].queue_delay_mean_s.unwrap(), datagrams(&run, "cbr").offered_bps)).unzip();
+    let (wait, error) = estimate(&waits);
+    assert!(error < 2e-5 && (wait - 0.7e-3 / 0.6).abs() < 4.0 * error, "{wait} +- {error}");
+    let (rate, error) = estimate(&rates);
+    assert!((rate - 5.6e6).abs() < 4.0 * error, "{rate} +- {error}");
+}
+
+#[test]
+fn even_datagrams_never_wait_and_arrive_one_transmission_and_one_delay_later() {
+    let link = "rate = '8 Mbit/s'\ndelay = '20 ms'";
+    let flows = "[[flows]]\nname = 'cbr'\ntraffic = { kind = 'cbr', rate = '6 Mbit/s' }";
+    let run = result(link, "duration = '10 s'\nwarmup = '1 s'", flows, 0);
+    let row = datagrams(&run, "cbr");
+    // 750 packets a second; those of the last 21 ms are under way.
+    assert_eq!(row.sent, 6750);
+    assert!(row.sent - row.delivered <= 16, "{}", row.delivered);
+    assert_eq!(row.delay_mean_s, Some(0.021));
+    assert_eq!((row.jitter_s, run.links[0].queue_delay_mean_s.unwrap()), (Some(0.0), 0.0));
+    assert!((row.delay_p99_s.unwrap() / 0.021 - 1.0).abs() < 0.01);
+    assert_eq!((row.leaves_bps, row.late_rate), (None, None));
+    assert_eq!((run.flows.len(), run.summary.goodput_bps, run.summary.jain_index), (0, None, None));
+}
+
+#[test]
+fn a_transfer_in_slow_start_takes_as_many_round_trips_as_doublings() {
+    // Windows of 2, 4, 8 and 16 segments: 30 take four round trips of 100 ms, and hardly any transmission.
+    let link = "rate = '10 Gbit/s'\ndelay = '50 ms'\nqueue = { kind = 'drop-tail', limit = '1000 packets' }";
+    let times = "duration = '60 s'";
+    for (segments, rounds) in [(1, 1.0), (2, 1.0), (3, 2.0), (6, 2.0), (7, 3.0), (14, 3.0), (30, 4.0), (31, 5.0)] {
+        let size = segments * 1460;
+        let flows = format!(
+            "[[flows]]\nname = 'one'\ncc = 'aimd'\ntraffic = {{ kind = 'transfer', size = '{size} B' }}\n\
+             [[flows]]\nname = 'mice'\ncc = 'aimd'\ncount = 100\n\
+             traffic = {{ kind = 'arrivals', every = '500 ms', size = '{size} B' }}"
+        );
+        let run = result(link, times, &flows, 0);
+        let one = run.flows[0].completion_time_s.unwrap();
+        assert!(one >= rounds * 0.1 && one < rounds * 0.1 + 0.001, "{segments} segments: {one} s");
+        let mice = group(&run, "mice");
+        let times = mice.times;
+        assert!(times.completed > 60 && mice.refused == 0);
+        // A slot that is used again is as fast as a fresh one.
+        for figure in [times.fct_mean_s, times.fct_p50_s, times.fct_p99_s, times.fct_max_s] {
+            assert!((figure.unwrap() - one).abs() < 0.001, "{segments} segments: {times:?}, {one}");
+        }
+        let one = group(&run, "one").times;
+        assert_eq!((one.completed, one.fct_p50_s), (1, one.fct_max_s));
+    }
+}
+
+const MICE: &str = "[[flows]]\nname = 'mice'\ncc = 'aimd'\ncount = 60\nrecovery = 'sack'\n\
+                    traffic = { kind = 'arrivals', every = '30 ms', size = { kind = 'pareto', mean = '12 kB', shape = 2.5 } }\n";
+
+#[test]
+fn transfers_under_way_are_arrivals_times_their_time() {
+    // Little's law; mean size over mean time is 3.2 Mbit/s.
+    let link = "rate = '8 Mbit/s'\ndelay = '20 ms'\nqueue = { kind = 'drop-tail', limit = '60 packets' }";
+    let run = result(link, "duration = '600 s'\nwarmup = '10 s'", MICE, 0);
+    let mice = group(&run, "mice");
+    assert_eq!(mice.refused, 0);
+    let rate = mice.times.completed as f64 / 590.0;
+    let active = mice.active_mean.unwrap();
+    assert!((active / (rate * mice.times.fct_mean_s.unwrap()) - 1.0).abs() < 0.01, "{active} {rate}");
+    // 19 667 arrivals; the variance of a Pareto size is mean^2 / (shape (shape - 2)) = .8 mean^2.
+    let error = (1.8f64 / 19_667.0).sqrt();
+    assert!((mice.offered_bps / 3.2e6 - 1.0).abs() < 4.0 * error, "{}", mice.offered_bps);
+    assert!((mice.goodput_bps / mice.offered_bps - 1.0).abs() < 0.02);
+    let times = mice.times;
+    assert!(
+        times.fct_p50_s < times.fct_p95_s && times.fct_p95_s < times.fct_p99_s && times.fct_p99_s < times.fct_max_s
+    );
+}
+
+#[test]
+fn arrivals_that_find_no_slot_are_refused_and_shift_no_luck() {
+    let link = "rate = '1 Mbit/s'\ndelay = '20 ms'\nqueue = { kind = 'drop-tail', limit = '60 packets' }";
+    let times = "duration = '60 s'";
+    let all = |flows: &str| {
+        let run = result(link, times, flows, 0);
+        let mice = group(&run, "mice");
+        (mice.started + mice.refused, mice.refused)
+    };
+    let (arrivals, refused) = all(MICE);
+    assert!(refused > 0, "{refused}");
+    let (same, more) = all(&MICE.replace("count = 60", "count = 2"));
+    assert_eq!(arrivals, same);
+    assert!(more > refused);
+    let beside = format!("{}{}", MICE.replace("mice", "other").replace("30 ms", "7 ms"), MICE);
+    assert_eq!(all(&beside).0, arrivals);
+}
+
+#[test]
+fn what_is_left_of_a_transfer_does_not_reach_the_next_one_in_its_slot() {
+    // Packets are doubled and come late by up to ten round trips: old ones meet new transfers all the time.
+    let link = "rate = '10 Mbit/s'\ndelay = '5 ms'\nqueue = { kind = 'drop-tail', limit = '200 packets' }\nduplication = 0.3\n\
+                reordering = { probability = 0.2, delay = '100 ms' }";
+    let flows = "[[flows]]\nname = 'mice'\ncc = 'aimd'\nrecovery = 'sack'\ncount = 3\n\
+                 traffic = { kind = 'arrivals', every = '50 ms', size = '5 kB' }";
+    let run = result(link, "duration = '120 s'", flows, 0);
+    let mice = group(&run, "mice");
+    assert!(mice.times.completed > 500, "{mice:?}");
+    // Everything that ended was delivered once, whole.
+    let delivered = mice.goodput_bps * 120.0 / 8.0;
+    let ended = 5_000.0 * mice.times.completed as f64;
+    assert!(delivered >= ended && delivered <= ended + 5_000.0 * mice.unfinished as f64, "{delivered} {ended}");
+}
+
+#[test]
+fn a_request_takes_a_round_trip_and_its_answer_its_windows() {
+    // 90 ms between answers of one segment: one every 100 ms + 90 ms.
+    let link = "rate = '10 Gbit/s'\ndelay = '50 ms'";
+    let flow = |response: &str| {
+        let traffic = format!("{{ kind = 'web', think = '90 ms', response = '{response}' }}");
+        let flows = format!("[[flows]]\nname = 'web'\ncc = 'aimd'\ntraffic = {traffic}");
+        result(link, "duration = '100 s'\nwarmup = '5 s'", &flows, 0)
+    };
+    let run = flow("1460 B");
+    let web = group(&run, "web");
+    assert!((web.times.fct_mean_s.unwrap() - 0.1).abs() < 1e-4, "{:?}", web.times);
+    assert_eq!(web.times.completed, (95.0f64 / 0.19) as u64);
+    assert_eq!(run.flows[0].times, Some(Box::new(web.times)));
+    // The window has grown by then: 20 segments are one round trip, too.
+    let run = flow("29200 B");
+    assert!((group(&run, "web").times.fct_p50_s.unwrap() - 0.1).abs() < 1e-3);
+}
+
+#[test]
+fn requests_that_are_lost_are_sent_again() {
+    let link = "rate = '10 Mbit/s'\ndelay = '5 ms'\nreverse.loss = { kind = 'bernoulli', probability = 0.3 }";
+    let flows = "[[flows]]\nname = 'web'\ncc = 'aimd'\ntraffic = { kind = 'web', think = '10 ms', response = '3 kB' }";
+    let run = result(link, "duration = '200 s'", flows, 0);
+    let web = group(&run, "web");
+    assert!(web.times.completed > 100 && web.times.fct_max_s > Some(1.0), "{web:?}");
+    assert!(web.started - web.times.completed <= 1);
+}
+
+#[test]
+fn frames_that_take_too_long_are_late() {
+    // A frame of 2500 B each 20 ms is two packets at 1 Mbit/s: 12 ms, and 20 ms for both; 10 ms of propagation.
+    let link = "rate = '1 Mbit/s'\ndelay = '10 ms'";
+    let frames = |deadline: &str| {
+        let traffic = format!("{{ kind = 'rtp', rate = '1 Mbit/s', deadline = '{deadline}' }}");
+        let flows = format!("[[flows]]\nname = 'video'\ntraffic = {traffic}");
+        let run = result(link, "duration = '10 s'\nwarmup = '1 s'", &flows, 0);
+        datagrams(&run, "video").clone()
+    };
+    let row = frames("25 ms");
+    assert_eq!((row.sent, row.offered_bps), (900, 1e6));
+    assert!((row.delay_mean_s.unwrap() - 0.026).abs() < 1e-4, "{:?}", row.delay_mean_s);
+    // The second packet of every frame is late by 5 ms.
+    assert!((row.late_rate.unwrap() - 0.5).abs() < 0.002 && row.late_rate <= row.lost_or_late_rate);
+    // Between two packets the delay differs by 8 ms, up and down: that is what the jitter estimate tends to.
+    assert!((row.jitter_s.unwrap() - 0.008).abs() < 1e-4, "{:?}", row.jitter_s);
+    assert_eq!(frames("150 ms").late_rate, Some(0.0));
+}
+
+#[test]
+fn datagrams_take_what_they_want_and_lose_what_does_not_fit() {
+    // Two sources of 6 Mbit/s at 8 Mbit/s: a third is lost.
+    let link = "rate = '8 Mbit/s'\ndelay = '10 ms'\nqueue = { kind = 'drop-tail', limit = '20 packets' }";
+    let flows = "[[flows]]\nname = 'cbr'\ncount = 2\nstart = { uniform = ['0 s', '1 s'] }\n\
+                 traffic = { kind = 'cbr', rate = '6 Mbit/s' }";
+    let run = result(link, "duration = '60 s'\nwarmup = '5 s'", flows, 0);
+    let lost = run.datagrams.iter().map(|row| row.loss_rate.unwrap()).sum::<f64>() / 2.0;
+    assert!((lost - 1.0 / 3.0).abs() < 0.002, "{lost}");
+    let delivered: f64 = run.datagrams.iter().map(|row| row.delivered_bps).sum();
+    assert!((delivered / 8e6 - 1.0).abs() < 1e-3, "{delivered}");
+}
+
+const SQUARE: &str = "leaves = { kind = 'square', high = '4 Mbit/s', low = '1 Mbit/s', interval = '5 s' }";
+
+#[test]
+fn datagrams_leave_what_they_are_told_to() {
+    let link = "rate = '5 Mbit/s'\ndelay = '10 ms'\nqueue = { kind = 'drop-tail', limit = '50 packets' }";
+    let cross = format!("[[flows]]\nname = 'cross'\ntraffic = {{ kind = 'cbr', rate = '5 Mbit/s', {SQUARE} }}\n");
+    let alone = result(link, "duration = '100 s'\nwarmup = '20 s'", &cross, 0);
+    let row = datagrams(&alone, "cross");
+    assert_eq!(row.leaves_bps, Some(2.5e6));
+    // Within a packet.
+    assert!((row.offered_bps - 2.5e6).abs() <= 8000.0 / 80.0, "{}", row.offered_bps);
+    assert_eq!(row.loss_rate.unwrap().max(1e-3), 1e-3);
+    // What is left is used: 1460 of 1500 bytes are payload, and the link is full but for the changes.
+    let test = "[[flows]]\nname = 'test'\ncc = 'aimd'\nrecovery = 'sack'\n";
+    let shared = result(link, "duration = '100 s'\nwarmup = '20 s'", &format!("{test}{cross}"), 0);
+    let cross = datagrams(&shared, "cross");
+    assert!(shared.links[0].utilization.unwrap() > 0.9);
+    let left = 5e6 - cross.delivered_bps;
+    let on_the_wire = shared.flows[0].goodput_bps * 1500.0 / 1460.0;
+    assert!(on_the_wire <= 1.001 * left && on_the_wire > 0.85 * left, "{on_the_wire} of {left}");
+    assert!(left >= 2.5e6 - 8000.0 / 80.0);
+}
+
+#[test]
+fn a_random_rate_that_is_left_does_not_depend_on_who_else_is_there() {
+    let link = "rate = '5 Mbit/s'\ndelay = '10 ms'";
+    let leaves = "leaves = { kind = 'random-walk', start = '2 Mbit/s', delta = '1 Mbit/s', step = '1 s' }";
+    let cross = format!("[[flows]]\nname = 'cross'\ntraffic = {{ kind = 'cbr', rate = '5 Mbit/s', {leaves} }}\n");
+    let leaves = |flows: &str, replicate| {
+        let run = result(link, "duration = '100 s'", flows, replicate);
+        let row = datagrams(&run, "cross");
+        // What is sent and what is left are all there is, within a packet.
+        assert!((row.offered_bps + row.leaves_bps.unwrap() - 5e6).abs() <= 8000.0 / 100.0);
+        row.leaves_bps
+    };
+    let alone = leaves(&cross, 0);
+    assert_eq!(leaves(&format!("{MICE}{cross}"), 0), alone);
+    assert_ne!(leaves(&cross, 1), alone);
+}
+
+#[test]
+fn a_crowd_offers_the_fair_shares_of_those_that_send() {
+    let link = "rate = '50 Mbit/s'\ndelay = '10 ms'";
+    let crowd = |count: u32| {
+        let flows = format!(
+            "[[flows]]\nname = 'crowd'\ncount = {count}\n\
+             traffic = {{ kind = 'crowd', capacity = '5 Mbit/s', beside = 4, {SQUARE} }}\n"
+        );
+        let run = result(link, "duration = '100 s'\nwarmup = '20 s'", &flows, 0);
+        assert_eq!(run.datagrams.len(), 1);
+        datagrams(&run, "crowd").clone()
+    };
+    // 1 of 1 Mbit/s for 4 Mbit/s, and 16 of 250 kbit/s for 1 Mbit/s.
+    let row = crowd(40);
+    assert_eq!((row.sources, row.leaves_bps), (40, Some(2.5e6)));
+    assert!((row.offered_bps - 2.5e6).abs() < 0.01e6, "{}", row.offered_bps);
+    assert_eq!(row.loss_rate.unwrap().max(1e-3), 1e-3);
+    // 1 of 1 Mbit/s, and all 6 of 500 kbit/s.
+    let row = crowd(6);
+    assert!((row.offered_bps - 2e6).abs() < 0.01e6, "{}", row.offered_bps);
+}
+
+#[test]
+fn behind_a_fair_queue_a_crowd_leaves_what_it_is_told_to() {
+    // Crowds of 1, 4 and 16 beside 4 flows.
+    for (leaves, mbps) in [("4 Mbit/s", 4.0), ("2.5 Mbit/s", 2.5), ("1 Mbit/s", 1.0)] {
+        let link = "rate = '5 Mbit/s'\ndelay = '10 ms'\nqueue = { kind = 'drr', limit = '80 packets' }";
+        let flows = format!(
+            "[[flows]]\nname = 'test'\ncc = 'aimd'\nrecovery = 'sack'\ncount = 4\nstart = {{ uniform = ['0 s', '1 s'] }}\n\
+             [[flows]]\nname = 'crowd'\ncount = 40\ntraffic = {{ kind = 'crowd', capacity = '5 Mbit/s', beside = 4, \
+             leaves = {{ kind = 'steps', times = ['0 s'], rates = ['{leaves}'] }} }}\n"
+        );
+        let run = result(link, "duration = '120 s'\nwarmup = '20 s'", &flows, 0);
+        let wire = run.summary.goodput_bps.unwrap() * 1500.0 / 1460.0 / 1e6;
+        assert!((wire / mbps - 1.0).abs() < 0.05, "{wire} of {leaves}");
+        let crowd = datagrams(&run, "crowd");
+        assert!((crowd.delivered_bps / (5e6 - 1e6 * mbps) - 1.0).abs() < 0.02, "{leaves}: {}", crowd.delivered_bps);
+    }
+}
+
+/// Somebody who types on an idle path, or beside others.
+fn typing(traffic: &str, others: &str) -> RunResult {
+    let text = format!(
+        "schema = 1\nduration = '1000 s'\nwarmup = '100 s'\n[topology]\nkind = 'dumbbell'\nrate = '1 Mbit/s'\n\
+         delay = '20 ms'\n[[flows]]\nname = 'typing'\ncc = {{ kind = 'aimd', increase = 0 }}\n{traffic}\n{others}"
+    );
+    let scenario = Scenario::from_toml::<&str>(&text, "x", &[]).unwrap();
+    run(&scenario.plan(None, 0))
+}
+
+#[test]
+fn a_keystroke_takes_the_delay_of_an_idle_path_and_its_transmission() {
+    let result = typing("traffic = { kind = 'interactive', every = '250 ms', size = '85 B' }", "");
+    let row = &result.transfers[0];
+    // 125 B at 1 Mbit/s take 1 ms.
+    let times = &row.times;
+    assert_eq!([times.fct_mean_s, times.fct_p95_s, times.fct_max_s], [Some(0.021); 3]);
+    assert_eq!((row.started, times.completed, row.unfinished, row.sent), (3600, 3600, 0, 3600));
+    assert_eq!((row.offered_bps, row.goodput_bps), (4.0 * 85.0 * 8.0, 4.0 * 85.0 * 8.0));
+    assert_eq!(result.flows[0].times.as_deref(), Some(times));
+    assert_eq!(result.flows[0].completion_time_s, None);
+}
+
+#[test]
+fn keystrokes_come_at_their_mean_rate() {
+    // 9000 of them, within four standard errors: 4 sqrt(9000) = 380.
+    let exponential =
+        typing("traffic = { kind = 'interactive', every = { kind = 'exponential', mean = '100 ms' } }", "");
+    let started = exponential.transfers[0].started;
+    assert!(started.abs_diff(9000) < 380, "{started}");
+    // A coefficient of variation of 1/sqrt(3 (3 - 2)) = 0.58 at a shape of 3: 4 x 0.58 sqrt(9000) = 220.
+    let every = "{ kind = 'pareto', mean = '100 ms', shape = 3 }";
+    let pareto = typing(&format!("traffic = {{ kind = 'interactive', every = {every} }}"), "");
+    let started = pareto.transfers[0].started;
+    assert!(started.abs_diff(9000) < 220, "{started}");
+}
+
+#[test]
+fn keystrokes_wait_behind_others_and_go_together_where_the_window_is_full() {
+    let idle = "traffic = { kind = 'interactive', every = { kind = 'exponential', mean = '200 ms' } }";
+    let beside = typing(idle, "[[flows]]\nname = 'bulk'\ncc = 'aimd'\n");
+    let (row, bulk) = (&beside.transfers[0], &beside.flows[1]);
+    // They wait in the same queue as the bulk data does, and longer where one is lost.
+    let alone = 0.020 + 41.0 * 8.0 / 1e6;
+    assert!(row.times.fct_mean_s.unwrap() > alone + 0.5 * bulk.queue_delay_mean_s.unwrap());
+    assert!(row.times.fct_p95_s < row.times.fct_max_s);
+    // A window that stays at one segment: what is typed in a round trip of 41 ms goes in one.
+    let still = "initial_window = 1\nmax_window = 1\ninitial_ssthresh = 'max-window'";
+    let window = typing(&format!("{idle}\n{still}").replace("200 ms", "5 ms"), "").transfers.remove(0);
+    assert!(window.sent * 6 < window.started, "{} segments, {} keystrokes", window.sent, window.started);
+    assert!(window.times.completed + 40 > window.started);
+    // On average they wait for half a round trip before it.
+    let mean = window.times.fct_mean_s.unwrap();
+    assert!((mean / 0.041 - 1.0).abs() < 0.1, "{mean}");
+}
