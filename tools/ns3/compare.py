@@ -1,0 +1,117 @@
+"""Queues beside ns-3's, on the same arrivals: CoDel drop for drop, the token bucket departure for departure.
+
+``make compare-ns3`` runs it; ``--seeds N`` draws more arrivals. Ends with 1 where a line is not met.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ackclock import _core
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SOURCE = HERE / "aqm.cc"
+PROGRAM = ROOT / "target" / "ns3" / "aqm"
+MODULES = ("core", "network", "traffic-control")
+
+#: A byte takes a whole microsecond, so that nothing is rounded.
+RATE_BPS = 8_000_000
+MTU = 1500
+BURST = 15_000
+Arrival = tuple[int, int, int]
+Event = tuple[int, int, str]
+
+
+def missing() -> str | None:
+    """Compile the program for ns-3 where it is out of date; what is missing, if anything is."""
+    if not Path("/usr/include/ns3/traffic-control-module.h").exists() or not shutil.which("g++"):
+        return "ns-3 is not installed (Debian: apt-get install g++ libns3-dev)"
+    if PROGRAM.exists() and PROGRAM.stat().st_mtime >= SOURCE.stat().st_mtime:
+        return None
+    PROGRAM.parent.mkdir(parents=True, exist_ok=True)
+    # The headers of ns-3.37 are not C++20.
+    command = ["g++", "-std=c++17", "-O1", "-o", str(PROGRAM), str(SOURCE), *(f"-lns3-{name}" for name in MODULES)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return None if done.returncode == 0 else f"{SOURCE.name} does not compile: {done.stderr.strip()}"
+
+
+def arrivals(seed: int, packets: int) -> list[Arrival]:
+    """Poisson arrivals of packets of several sizes, with loads that change between .3 and 2 of the rate."""
+    draw = random.Random(seed)
+    at_ns, rows, load = 0.0, [], 1.0
+    for number in range(packets):
+        if number % 500 == 0:
+            load = draw.choice((0.3, 0.8, 1.0, 1.2, 2.0))
+        size = draw.choice((MTU, MTU, MTU, 576, 40))
+        at_ns += draw.expovariate(1.0) * 8e9 * 1000 / RATE_BPS / load
+        rows.append((int(at_ns), size, draw.randrange(16)))
+    return rows
+
+
+def in_ns3(kind: str, size: int, rows: Sequence[Arrival]) -> list[Event]:
+    """What ns-3's queue makes of arrivals; `size` is the MTU of CoDel or the burst of a token bucket, in bytes."""
+    text = "".join(f"{at_ns} {size} {flow}\n" for at_ns, size, flow in rows)
+    command = [str(PROGRAM), kind, str(RATE_BPS), str(size)]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    lines = (line.split() for line in done.stdout.splitlines())
+    return [(int(at_ns), int(number), what) for at_ns, number, what in lines]
+
+
+def in_ackclock(queue: dict[str, str], rate_bps: int, rows: Iterable[Arrival]) -> list[Event]:
+    """What a queue of ackclock makes of the same."""
+    events = _core.serve_queue(json.dumps(queue), rate_bps, 1, [(*row, False) for row in rows])
+    return [(at_ns, number, what) for at_ns, number, what, _ in events]
+
+
+def codel(seed: int, packets: int) -> tuple[bool, str]:
+    """Drops of CoDel with Newton's method: the same packets at the same nanosecond?"""
+    rows = arrivals(seed, packets)
+    queue = {"kind": "codel", "limit": "1000000 packets", "control_law": "newton", "mtu": f"{MTU} B"}
+    ours, theirs = in_ackclock(queue, RATE_BPS, rows), in_ns3("codel", MTU, rows)
+    drops = [[event for event in side if event[2] == "dropped"] for side in (ours, theirs)]
+    same = sum(one == other for one, other in zip(*drops, strict=False))
+    met = drops[0] == drops[1] and len(drops[0]) > 0
+    return met, f"{len(drops[0])} drops here, {len(drops[1])} in ns-3, {same} the same packet at the same time"
+
+
+def token_bucket(seed: int, packets: int) -> tuple[bool, str]:
+    """Departures of the token bucket: ns-3 counts tokens in whole bytes, each worth 1 us at this rate."""
+    rows = arrivals(seed, packets)
+    queue = {"kind": "tbf", "limit": "1000000 packets", "rate": f"{RATE_BPS} bit/s", "burst": f"{BURST} B"}
+    # A link on which a packet takes 12 ns at the most.
+    ours = {number: at_ns for at_ns, number, _ in in_ackclock(queue, 1_000_000_000_000, rows)}
+    theirs = {number: at_ns for at_ns, number, _ in in_ns3("tbf", BURST, rows)}
+    apart = [abs(ours[number] - theirs.get(number, -1)) for number in ours]
+    largest, byte_ns = max(apart), 8e9 / RATE_BPS
+    met = ours.keys() == theirs.keys() and largest <= 20 * byte_ns
+    return met, f"{len(ours)} departures, at most {largest / byte_ns:.1f} bytes of tokens apart"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare; 1 where a line is not met, 77 where ns-3 is missing."""
+    parser = argparse.ArgumentParser(description="Compare queues with those of ns-3 on the same arrivals.")
+    parser.add_argument("--seeds", type=int, default=20, metavar="N", help="how many courses of arrivals (20)")
+    parser.add_argument("--packets", type=int, default=20_000, metavar="N", help="arrivals in each (20000)")
+    options = parser.parse_args(arguments)
+    problem = missing()
+    if problem is not None:
+        print(f"compare-ns3: skipped: {problem}")
+        return 77
+    failures = 0
+    for name, compare in (("codel, newton", codel), ("tbf", token_bucket)):
+        for seed in range(1, options.seeds + 1):
+            met, words = compare(seed, options.packets)
+            failures += not met
+            print(f"{name:14} seed {seed:3}  {'same' if met else 'NOT THE SAME'}: {words}")
+    print(f"{2 * options.seeds} comparisons, {failures} not met")
+    return min(failures, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
