@@ -47,12 +47,11 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Source `number` of a row, before its start.
-    pub(super) fn new(plan: &Plan, row: usize, number: usize, route: Route) -> Self {
+    pub(super) fn new(plan: &Plan, row: usize, number: usize, flags: Flags, route: Route) -> Self {
         let datagrams = &plan.datagrams[row];
         let end = Instant::ZERO + plan.duration;
         let luck = Luck::from_root(plan.seed);
         let mut emitter = Emitter::new(datagrams, number, end, &luck);
-        let key = luck.key(&datagrams.sources[number].name);
         Stream {
             row,
             number,
@@ -60,7 +59,7 @@ impl Stream {
             emitter,
             route,
             packet: datagrams.packet,
-            flags: Flags::new(key, datagrams.in_profile),
+            flags,
             sent: 0,
             seen: Vec::new(),
             transit: None,

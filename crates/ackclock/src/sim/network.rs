@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::components::Components;
-use super::foresight::Foresight;
 use super::ledger::{AtLink, Ledger};
+use super::lookahead::Lookahead;
 use super::meter::Meters;
 use super::packet::{Body, Cover, Owner, Packet};
 use super::plan::{ChannelPlan, LinkPlan, Plan};
@@ -106,13 +106,13 @@ pub(super) struct Routes<'plan> {
     links: &'plan [LinkPlan],
     /// Where each link of the plan stands, and what may happen there ahead of time.
     link_rank: &'plan [usize],
-    foresight: &'plan [Foresight],
+    lookahead: &'plan [Lookahead],
 }
 
 impl<'plan> Routes<'plan> {
-    pub(super) fn new(plan: &'plan Plan, link_rank: &'plan [usize], foresight: &'plan [Foresight]) -> Self {
+    pub(super) fn new(plan: &'plan Plan, link_rank: &'plan [usize], lookahead: &'plan [Lookahead]) -> Self {
         let meters = Meters::new(plan, link_rank);
-        Routes { hops: Vec::new(), known: BTreeMap::new(), meters, links: &plan.links, link_rank, foresight }
+        Routes { hops: Vec::new(), known: BTreeMap::new(), meters, links: &plan.links, link_rank, lookahead }
     }
 
     /// The route over these links of the plan, at least one.
@@ -131,7 +131,7 @@ impl<'plan> Routes<'plan> {
             let first = self.hops.len() as Route;
             let mut end = Hop::End { ahead: false, shows: false, shared: false };
             for index in path {
-                let Foresight { takes, ends, shows, shared, hands_over } = self.foresight[*index];
+                let Lookahead { takes, ends, shows, shared, hands_over } = self.lookahead[*index];
                 let drive = match (hands_over, self.links[*index].channel) {
                     (_, Some(_)) => Drive::Channel,
                     (true, None) => Drive::Ahead,
@@ -166,7 +166,7 @@ impl Network {
             links,
             channels,
             stations,
-            hands_over: link_order.iter().map(|index| routes.foresight[*index].hands_over).collect(),
+            hands_over: link_order.iter().map(|index| routes.lookahead[*index].hands_over).collect(),
             touched: Vec::new(),
             horizon: Instant::ZERO,
             sample_horizon: Instant::ZERO,

@@ -88,12 +88,14 @@ impl Flags {
     /// Where the hash of the flow begins.
     const HASH_SHIFT: u32 = 3;
 
-    /// Of a packet that nothing has happened to, of the flow with this key.
-    ///
-    /// The key of a flow comes from its name, so that queues that hash flows do not care how many others there are.
-    pub fn new(key: u64, in_profile: bool) -> Self {
+    /// The largest hash of a flow.
+    pub const MOST_HASH: u32 = u32::MAX >> Self::HASH_SHIFT;
+
+    /// Of a packet that nothing has happened to, of the flow with this hash.
+    pub fn new(hash: u32, in_profile: bool) -> Self {
+        debug_assert!(hash <= Self::MOST_HASH, "invariant: a hash has {} bits", u32::BITS - Self::HASH_SHIFT);
         let profile = if in_profile { Self::IN_PROFILE } else { 0 };
-        Flags((key as u32) << Self::HASH_SHIFT | profile)
+        Flags(hash << Self::HASH_SHIFT | profile)
     }
 
     /// Whether some of its bits are wrong.
@@ -372,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_packet_is_what_it_was_made_of_whatever_happens_to_it() {
-        let flags = Flags::new(0x1234_5678_9abc_def0, true);
+        let flags = Flags::new(0x1abc_def0, true);
         let cover = Cover { flow: 0, route: u32::MAX - 1, flags, ecn: Ecn::Ect, wire_len: 65_535 };
         let mut packet = Packet::new(BodyId(u32::MAX), &cover);
         let told = |packet: &Packet| (packet.wire_len(), packet.flow_hash(), packet.in_profile());

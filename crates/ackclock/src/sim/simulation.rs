@@ -7,11 +7,12 @@ use super::components::{Component, Components};
 use super::datagram::{Row, Stream};
 use super::delays::PathDelays;
 use super::flow::Flow;
-use super::foresight::foresee;
+use super::flow_hash::FlowHashes;
 use super::limits::{MOST_UNDER_WAY, most_in_flight};
+use super::lookahead::look_ahead;
 use super::measure::Measurement;
 use super::network::{Network, Routes};
-use super::packet::{Body, Flags, Packet};
+use super::packet::{Body, Packet};
 use super::plan::{FlowPlan, Plan};
 use super::result::RunResult;
 use super::sampler::Sampler;
@@ -75,9 +76,10 @@ impl<'plan> Simulation<'plan> {
             streams: sources.len() as u32,
             channels: plan.channels.len() as u32,
         };
-        let foresight = foresee(plan);
-        let mut routes = Routes::new(plan, &link_rank, &foresight);
+        let lookahead = look_ahead(plan);
+        let mut routes = Routes::new(plan, &link_rank, &lookahead);
         let places = PathDelays::places(plan);
+        let mut hashes = FlowHashes::default();
         let mut flows: Vec<Flow> = flow_order
             .iter()
             .enumerate()
@@ -85,7 +87,7 @@ impl<'plan> Simulation<'plan> {
                 let flow = tcp_flows[*index];
                 let forward = routes.past(flow.meter, &flow.forward);
                 let reverse = routes.over(&flow.reverse);
-                let flags = Flags::new(luck.key(&flow.name), flow.in_profile);
+                let flags = hashes.flags(luck.key(&flow.name), flow.in_profile);
                 let application = Application::new(flow, &luck);
                 let cc = build_cc(flow);
                 let place = places[*index];
@@ -99,7 +101,8 @@ impl<'plan> Simulation<'plan> {
             .map(|(row, number)| {
                 let datagrams = &plan.datagrams[*row];
                 let forward = &datagrams.sources[*number].forward;
-                Stream::new(plan, *row, *number, routes.past(datagrams.meter, forward))
+                let flags = hashes.flags(luck.key(&datagrams.sources[*number].name), datagrams.in_profile);
+                Stream::new(plan, *row, *number, flags, routes.past(datagrams.meter, forward))
             })
             .collect();
         let mut groups: Vec<Group> = Vec::new();

@@ -1,5 +1,7 @@
-//! What happens ahead of time changes no result. A run that traces every packet does nothing ahead of time.
+//! Lookahead changes no result. A run that traces every packet does nothing ahead of time.
 
+use ackclock::cc::CcSpec;
+use ackclock::contract::random_plan;
 use ackclock::probe::PacketEvent;
 use ackclock::scenario::Scenario;
 use ackclock::sim::{Plan, RunResult};
@@ -66,6 +68,18 @@ fn a_run_that_looks_at_every_packet_has_the_same_result() {
         assert_eq!(without_trace(fast), without_trace(slow), "{file} {sets:?}");
     }
     assert!(saved >= 3, "{saved} of {} have few events", cases.len());
+}
+
+#[test]
+fn lookahead_changes_nothing_in_random_networks() {
+    let mut ahead = 0;
+    for case in 0..60 {
+        let plan = random_plan(&CcSpec::by_name(["aimd", "cubic", "mr-aimd"][case as usize % 3]).unwrap(), case);
+        let (fast, slow) = (crate::common::run(&plan), traced(&plan));
+        ahead += u32::from(fast.events < slow.events);
+        assert_eq!(without_trace(fast), without_trace(slow), "network {case}");
+    }
+    assert!(ahead >= 30, "{ahead} of 60 have fewer events");
 }
 
 #[test]

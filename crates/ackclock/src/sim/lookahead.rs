@@ -1,4 +1,4 @@
-//! Which deliveries may be dealt with before they happen, as nobody can tell.
+//! Lookahead: which deliveries may be executed before their time, because that cannot be observed.
 //!
 //! A packet that comes out of a link enters the next one ahead of time if nothing else feeds that one and if it is not
 //! reported. Data arrives ahead of time if its ACK enters a link that only receivers behind the same link feed: ACKs come
@@ -9,7 +9,7 @@ use super::plan::{FlowPlan, Plan, Traffic};
 
 /// What may happen ahead of time at a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Foresight {
+pub(super) struct Lookahead {
     /// Packets enter it ahead of time.
     pub(super) takes: bool,
     /// Packets whose route ends with it arrive ahead of time.
@@ -62,10 +62,10 @@ impl Known {
 }
 
 /// What may happen ahead of time at each link of a plan.
-pub(super) fn foresee(plan: &Plan) -> Vec<Foresight> {
+pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
     // A trace tells of the window at the time of each arrival.
     if plan.sampling.packets {
-        return vec![Foresight::default(); plan.links.len()];
+        return vec![Lookahead::default(); plan.links.len()];
     }
     let contends = |link: usize| plan.links[link].channel.is_some();
     let mut links = vec![Known::default(); plan.links.len()];
@@ -94,23 +94,23 @@ pub(super) fn foresee(plan: &Plan) -> Vec<Foresight> {
         ends.for_each(|link| links[link].ends(together, false));
     }
 
-    let mut foresight = vec![Foresight::default(); links.len()];
+    let mut lookahead = vec![Lookahead::default(); links.len()];
     for (index, link) in links.iter().enumerate() {
-        foresight[index].ends = link.ends > 0 && !link.waits && !contends(index) && !plan.links[index].wire.reorders();
-        foresight[index].shows = link.shows;
-        foresight[index].shared = link.ends > 1;
-        foresight[index].hands_over |= foresight[index].ends;
+        lookahead[index].ends = link.ends > 0 && !link.waits && !contends(index) && !plan.links[index].wire.reorders();
+        lookahead[index].shows = link.shows;
+        lookahead[index].shared = link.ends > 1;
+        lookahead[index].hands_over |= lookahead[index].ends;
         if let Some(Feeder::Link(before)) = link.feeder
             && !plan.reports(index)
             && !contends(index)
             && !contends(before)
             && !plan.links[before].wire.reorders()
         {
-            foresight[index].takes = true;
-            foresight[before].hands_over = true;
+            lookahead[index].takes = true;
+            lookahead[before].hands_over = true;
         }
     }
-    foresight
+    lookahead
 }
 
 /// Notes what feeds the links of a path; returns the last one.
