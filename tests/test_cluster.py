@@ -17,11 +17,11 @@ import pytest
 from helpers import TINY, cli, rows, without_cpu_time
 from test_interrupt import interrupted, started
 
-from ackclock.campaign import run_grid
-from ackclock.cluster import DaskExecutor, dask_executor
 from ackclock.errors import ClusterError
-from ackclock.grid import Grid
-from ackclock.store import Store
+from ackclock.running.cluster import DaskExecutor, dask_executor
+from ackclock.running.store import Store
+from ackclock.studies.campaign import run_grid
+from ackclock.studies.grid import Grid
 
 STUDY = """\
 scenario = "tiny.toml"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ackclock.declaration import (
+from ackclock.errors import InputError
+from ackclock.files.declaration import (
     Anything,
     ByKind,
     Either,
@@ -20,8 +21,7 @@ from ackclock.declaration import (
     Text,
     Whole,
 )
-from ackclock.errors import InputError
-from ackclock.files import read_json, read_toml
+from ackclock.files.documents import read_json, read_toml
 
 ITEM = Table("an item", {"id": Text(), "size": Number()}, {"colour": Text(("red", "blue"))})
 SHAPE = ByKind({"": Table("a dot", {}), "circle": Table("a circle", {"radius": Number()})})

@@ -13,7 +13,7 @@ from helpers import Answer, cli
 from ackclock.errors import InputError
 from ackclock.evaluation.gate import Baseline, Check, Condition
 from ackclock.evaluation.suite import Suite
-from ackclock.stats import Estimate
+from ackclock.statistics.estimates import Estimate
 
 
 def test_conditions_are_read() -> None:

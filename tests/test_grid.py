@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ackclock import AckclockError
-from ackclock.files import as_toml
-from ackclock.grid import Grid
+from ackclock.files.documents import as_toml
+from ackclock.studies.grid import Grid
 
 Writer = Callable[[str], Path]
 

@@ -14,7 +14,7 @@ import pytest
 from helpers import cli, without_cpu_time
 
 import ackclock
-from ackclock.quantities import number_of, with_numbers
+from ackclock.metrics.quantities import number_of, with_numbers
 
 STUDY: dict[str, Any] = {
     "name": "small",

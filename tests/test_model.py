@@ -13,11 +13,11 @@ import pytest
 from helpers import cli
 
 import ackclock
-from ackclock.cycles import cycles
 from ackclock.errors import InputError
 from ackclock.evaluation.suite import Contender
 from ackclock.reproduce.measures import MEASURES
-from ackclock.synchronous import plot
+from ackclock.synchronous.cycles import cycles
+from ackclock.synchronous.model import plot
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from ackclock.evaluation.explanation import explain
 from ackclock.evaluation.export import TABLES, csv_name, stored_runs
 from ackclock.evaluation.report import write_report
 from ackclock.evaluation.verdict import worst_result
-from ackclock.store import Store
+from ackclock.running.store import Store
 from browser import CHROMIUM, MISSING, load
 
 TEMPLATES = ROOT / "python" / "ackclock" / "evaluation" / "templates"

@@ -21,9 +21,9 @@ from ackclock.reproduce.paper import Paper, paper_names
 from ackclock.reproduce.readings import CHOSEN, singles
 from ackclock.reproduce.runs import Batch, Runs, plan, runs_of, scenarios_of
 from ackclock.reproduce.svg import draw
-from ackclock.stats import Estimate
-from ackclock.store import Store
-from ackclock.studies import fill
+from ackclock.running.store import Store
+from ackclock.running.work import fill
+from ackclock.statistics.estimates import Estimate
 from browser import CHROMIUM, MISSING, load
 
 SVG = "http://www.w3.org/2000/svg"

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from ackclock.declaration import Place
 from ackclock.errors import InputError
-from ackclock.job import Outcome
+from ackclock.files.declaration import Place
 from ackclock.reproduce.claims import FAILS, HOLDS, Region, decide
 from ackclock.reproduce.grids import Axis, Grid
 from ackclock.reproduce.measures import Part, check, take
@@ -25,7 +24,8 @@ from ackclock.reproduce.readings import CHOSEN
 from ackclock.reproduce.robustness import standings_of
 from ackclock.reproduce.runs import Batch, Cell, Run, Runs, plan
 from ackclock.reproduce.tables import tables_of
-from ackclock.stats import kendall_tau_b, spearman
+from ackclock.running.job import Outcome
+from ackclock.statistics.estimates import kendall_tau_b, spearman
 
 #: Loss in percent by queue, environment and control; three replicates around each.
 LOSS = {

@@ -22,8 +22,8 @@ from ackclock.evaluation.scoreboard import (
 from ackclock.evaluation.standing import Yardstick
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
 from ackclock.evaluation.verdict import verdict, worst_result
-from ackclock.stats import Estimate, estimate, paired_difference
-from ackclock.under_test import UnderTest
+from ackclock.metrics.under_test import UnderTest
+from ackclock.statistics.estimates import Estimate, estimate, paired_difference
 
 SHARE = Watch(metric="share", group="late", label="late share", better="near-one")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.evaluation.standing import Scale, Yardstick, null_of, standings
-from ackclock.stats import Estimate
+from ackclock.statistics.estimates import Estimate
 
 SCALE = Scale("efficiency", "efficiency %", 2)
 

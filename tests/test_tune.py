@@ -17,8 +17,8 @@ from helpers import cli
 
 from ackclock.errors import InputError
 from ackclock.evaluation.suite import Suite
-from ackclock.queries import runs
-from ackclock.store import Store
+from ackclock.running.store import Store
+from ackclock.studies.queries import runs
 from ackclock.tuning import tune
 from ackclock.tuning.budget import Budget
 from ackclock.tuning.objective import Objective

@@ -14,7 +14,7 @@ def main() -> NoReturn:
     try:
         import signal
 
-        from ackclock.streams import open_streams
+        from ackclock.text.streams import open_streams
 
         open_streams()
         from ackclock.cli import run_command_line

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.arguments import path_of, whole_number
 from ackclock.errors import ArgumentTypeError
-from ackclock.job import Outcome
-from ackclock.metrics import coverage, shown
+from ackclock.metrics.summary import coverage, shown
+from ackclock.running.job import Outcome
+from ackclock.running.store import Store
+from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
-from ackclock.store import Store
-from ackclock.studies import Study, run_study
 
 if TYPE_CHECKING:
     import polars

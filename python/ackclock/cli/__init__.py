@@ -9,8 +9,8 @@ from importlib import import_module
 import click
 
 from ackclock._core import VERSION
-from ackclock.streams import discard_stdout
-from ackclock.suggest import hint
+from ackclock.text.streams import discard_stdout
+from ackclock.text.suggest import hint
 
 #: As a shell reports a program that SIGINT or SIGPIPE ended.
 _INTERRUPTED, _CLOSED_PIPE = 130, 141

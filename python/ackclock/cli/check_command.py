@@ -41,7 +41,7 @@ def command(file: str, sets: tuple[str, ...], as_json: bool) -> None:
 
 
 def _show(described: dict[str, Any]) -> None:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     shown = described["links"][:_MAX_ROWS]
     jittered = any(link["jitter_s"] for link in shown)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.printable import printable
+from ackclock.text.printable import printable
 
 if TYPE_CHECKING:
-    from ackclock.table import Table
+    from ackclock.text.table import Table
 
 
 def width() -> int:
@@ -30,7 +30,7 @@ def say(text: str) -> None:
     """Print a sentence to stdout; it wraps at words where somebody reads it at a known width."""
     text = printable(text)
     if sys.stdout.isatty() or os.environ.get("COLUMNS"):
-        from ackclock.table import wrapped
+        from ackclock.text.table import wrapped
 
         text = "\n".join(part for line in text.split("\n") for part in wrapped(line, width()))
     click.echo(text)

@@ -12,8 +12,8 @@ from ackclock._core import exchange_json
 from ackclock.cli.console import emit, say, talk
 from ackclock.cli.options import json_option
 from ackclock.errors import InputError
-from ackclock.file_kinds import hint_for_text
-from ackclock.printable import printable
+from ackclock.files.kinds import hint_for_text
+from ackclock.text.printable import printable
 
 
 @click.command("exchange")

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ackclock.cli.console import talk
-from ackclock.executor import Executor, Threads
+from ackclock.running.executor import Executor, Threads
 
 dask_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--dask",
@@ -28,7 +28,7 @@ def executor_of(dask: str | None, workers: int | None) -> Iterator[Executor]:
         return
     if workers is not None:
         raise click.UsageError("--workers is of threads here; with --dask the cluster says how many")
-    from ackclock.cluster import dask_executor
+    from ackclock.running.cluster import dask_executor
 
     # What goes wrong reaches the user as one message, not by Dask's log.
     logging.disable(logging.CRITICAL)

@@ -10,7 +10,7 @@ import click
 from ackclock import _core
 from ackclock.cli.console import emit, show
 from ackclock.cli.options import json_option
-from ackclock.suggest import hint
+from ackclock.text.suggest import hint
 
 #: What the core can list, and suites and papers, which are files.
 _KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "channel", "suite", "paper")
@@ -28,7 +28,7 @@ def command(kind: str, as_json: bool) -> None:
     if as_json:
         emit(json.dumps(entries, indent=2))
         return
-    from ackclock.table import Table
+    from ackclock.text.table import Table
 
     table = Table("name", "what it is", "parameters (defaults)")
     for entry in entries:

@@ -10,12 +10,12 @@ from click.core import ParameterSource
 
 from ackclock.cli.console import emit, say, show, talk
 from ackclock.cli.options import json_option
-from ackclock.cycles import aimd_totals, cycle_rows, increase_rows
 from ackclock.errors import InputError
-from ackclock.synchronous import model, plot, trajectory
+from ackclock.synchronous.cycles import aimd_totals, cycle_rows, increase_rows
+from ackclock.synchronous.model import model, plot, trajectory
 
 if TYPE_CHECKING:
-    from ackclock.table import Table
+    from ackclock.text.table import Table
 
 #: What is drawn where no algorithm is named.
 _PLOTTED = ("aimd", "aimd-fc", "aimd-fc+", "new-aimd")
@@ -69,7 +69,7 @@ def command(
     the table of cycles is of them. CC is a name (`ackclock list cc`) or a name with parameters such as
     'aimd(increase=0.5)'.
     """
-    from ackclock.rules import parse_rule
+    from ackclock.cli.rules import parse_rule
 
     named = {name.strip(): parse_rule(name) for name in cc + more_cc}
     shown = named or {name: parse_rule(name) for name in _PLOTTED}
@@ -132,7 +132,7 @@ def _show(
     trajectories: dict[str, Any],
 ) -> None:
     from ackclock.cli.model_tables import cycles_table, increases_table, totals_table
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     goals = [step["x_goal"] for step in table["efficiency"][0]["integer_step"]]
     figures = ("cut leaves", "closed", "exact", "fine", *(f"{goal:g}" for goal in goals))
@@ -191,7 +191,7 @@ def _show(
 
 
 def _expansion(rows: list[dict[str, float]]) -> Table:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     headings = ("round trips", "MR-AIMD, eq. 3", "MR-AIMD, eq. 1 per ACK", "AIMD(1, 0.5)")
     expansion = Table(

@@ -11,7 +11,7 @@ from ackclock.errors import writing_error
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.panel import panel_document, panel_path, panel_text
 from ackclock.evaluation.suite import Suite
-from ackclock.store import write_whole
+from ackclock.files.writing import write_whole
 
 
 @click.command("panel")

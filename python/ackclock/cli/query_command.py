@@ -10,9 +10,9 @@ import click
 
 from ackclock.cli.console import emit, say, show, talk
 from ackclock.cli.options import json_option
-from ackclock.queries import TABLES, answer, left_out
-from ackclock.store import Store
-from ackclock.study_results import newest_store
+from ackclock.running.store import Store
+from ackclock.studies.queries import TABLES, answer, left_out
+from ackclock.studies.results import newest_store
 
 if TYPE_CHECKING:
     import polars
@@ -82,7 +82,7 @@ def _newest() -> Path:
 
 
 def _show(found: polars.DataFrame) -> None:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     table = Table(*(Column(name, right=kind.is_numeric()) for name, kind in found.schema.items()))
     for row in found.head(_MOST_ROWS).iter_rows():

@@ -12,14 +12,15 @@ import click
 from ackclock.cli.console import emit, say, show, talk, width
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
 from ackclock.errors import writing_error
-from ackclock.job import Outcome
-from ackclock.metrics import coverage, shown
+from ackclock.files.writing import write_whole
+from ackclock.metrics.summary import coverage, shown
+from ackclock.running.job import Outcome
+from ackclock.running.store import Store
+from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
-from ackclock.store import Store, write_whole
-from ackclock.studies import Study, run_study
 
 if TYPE_CHECKING:
-    from ackclock.table import Table
+    from ackclock.text.table import Table
 
 
 @click.command("run")
@@ -197,7 +198,7 @@ _MAX_ROWS = 20
 
 
 def _show(document: dict[str, Any], is_random: bool) -> None:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     title = f"{document['scenario']}: {coverage(document)}"
     summary = Table("metric", Column("value", right=True), "unit", title=title)
@@ -237,7 +238,7 @@ def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: 
 
 
 def _table(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]]) -> Table:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     table = Table(*(Column(column.heading, right=column.factor is not None) for column in columns))
     for row in rows[:_MAX_ROWS]:

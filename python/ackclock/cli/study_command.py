@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock.campaign import PointSummary, run_grid, summaries
 from ackclock.cli.console import emit, progress, say, show, talk, width
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import file_argument, json_option
-from ackclock.forecast import Forecast, forecast
-from ackclock.grid import Grid
-from ackclock.metrics import BY_NAME, SUMMARY
-from ackclock.store import Store
-from ackclock.study_keys import SAMPLES
-from ackclock.study_results import plain, plain_settings, summary_frame
-from ackclock.until import FIRST
+from ackclock.metrics.summary import BY_NAME, SUMMARY
+from ackclock.running.store import Store
+from ackclock.studies.campaign import PointSummary, run_grid, summaries
+from ackclock.studies.forecast import Forecast, forecast
+from ackclock.studies.grid import Grid
+from ackclock.studies.keys import SAMPLES
+from ackclock.studies.results import plain, plain_settings, summary_frame
+from ackclock.studies.until import FIRST
 
 if TYPE_CHECKING:
-    from ackclock.table import Table
+    from ackclock.text.table import Table
 
 #: Metrics of the table, with headings, as many as fit; `summary.csv` has all.
 _SHOWN = {
@@ -168,7 +168,7 @@ def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
 
 
 def _table(grid: Grid, found: Sequence[PointSummary], names: Sequence[str]) -> Table:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     table = Table(
         *_short_keys(grid.keys),

@@ -14,10 +14,10 @@ from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.standing import Standing, Yardstick
 from ackclock.evaluation.suite import Contender, Suite
 from ackclock.evaluation.verdict import verdict
-from ackclock.executor import Executor
-from ackclock.job import Job, Outcome
-from ackclock.store import Store
-from ackclock.studies import Study, run_study
+from ackclock.running.executor import Executor
+from ackclock.running.job import Job, Outcome
+from ackclock.running.store import Store
+from ackclock.running.work import Study, run_study
 
 #: What `quick` makes of a suite: fewer replicates, for a first impression.
 _QUICK_REPLICATES = 3

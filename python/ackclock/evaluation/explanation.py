@@ -9,7 +9,7 @@ from typing import Any
 
 from ackclock.evaluation.export import StoredRun
 from ackclock.evaluation.score import Result, Score, Scoreboard
-from ackclock.under_test import pooled
+from ackclock.metrics.under_test import pooled
 
 Document = dict[str, Any]
 

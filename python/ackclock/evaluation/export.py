@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import polars
 
 from ackclock.errors import StoreError
-from ackclock.job import Job, Outcome
-from ackclock.store import Store, write_whole
+from ackclock.files.writing import write_whole
+from ackclock.running.job import Job, Outcome
+from ackclock.running.store import Store
 
 if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.declaration import SETS, ListOf, MapOf, Number, Place, Table, Text, Type, Whole
 from ackclock.errors import InputError
 from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Scoreboard
 from ackclock.evaluation.suite import Suite
-from ackclock.files import read_json
-from ackclock.stats import Estimate, paired_difference
+from ackclock.files.declaration import SETS, ListOf, MapOf, Number, Place, Table, Text, Type, Whole
+from ackclock.files.documents import read_json
+from ackclock.statistics.estimates import Estimate, paired_difference
 
 #: What a condition may name.
 METRICS = (*(metric.name for metric in COMMON), GOODPUT.name, WATCH)

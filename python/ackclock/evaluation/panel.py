@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock import __version__, _core
-from ackclock.declaration import ListOf, MapOf, Number, Place, Table, Text, Whole
+from ackclock import _core
 from ackclock.errors import InputError
 from ackclock.evaluation.standing import Yardstick
 from ackclock.evaluation.suite import Contender, Suite
-from ackclock.files import read_json
+from ackclock.files.declaration import ListOf, MapOf, Number, Place, Table, Text, Whole
+from ackclock.files.documents import read_json
 
 if TYPE_CHECKING:
     from ackclock.evaluation.score import Scoreboard
@@ -163,7 +163,7 @@ def panel_document(board: Scoreboard) -> dict[str, Any]:
         "suite": board.suite.name,
         "version": board.suite.version,
         "panel_version": board.suite.panel_version,
-        "ackclock": __version__,
+        "ackclock": _core.VERSION,
         "build": _core.BUILD,
         "seed": board.seed,
         "replicates": board.suite.replicates,

@@ -18,9 +18,10 @@ from ackclock.evaluation.scoreboard import figure, interval_text, missing_scores
 from ackclock.evaluation.series import Drawn, points_per_line, run_series
 from ackclock.evaluation.suite import Contender
 from ackclock.evaluation.verdict import worst_result
+from ackclock.files.writing import write_whole
 from ackclock.page import render
+from ackclock.running.store import Store
 from ackclock.scenario import Scenario
-from ackclock.store import Store, write_whole
 
 _TEMPLATES = Path(__file__).parent / "templates"
 #: Rivals in the scoreboard of the page: more figures in a cell cannot be read. Cards have them all.

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ackclock.bootstrap import bootstrap_estimate
 from ackclock.errors import InputError
 from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
-from ackclock.metrics import BY_NAME
-from ackclock.stats import Estimate, estimate, paired_difference
-from ackclock.under_test import UnderTest
+from ackclock.metrics.summary import BY_NAME
+from ackclock.metrics.under_test import UnderTest
+from ackclock.statistics.bootstrap import bootstrap_estimate
+from ackclock.statistics.estimates import Estimate, estimate, paired_difference
 
 Document = dict[str, Any]
 

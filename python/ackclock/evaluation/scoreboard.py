@@ -9,8 +9,8 @@ from ackclock import _core
 from ackclock.evaluation.score import COMMON, Score, Scoreboard
 from ackclock.evaluation.standing import Standing
 from ackclock.evaluation.verdict import verdict
-from ackclock.stats import CONFIDENCE, Estimate
-from ackclock.table import Column, Table
+from ackclock.statistics.estimates import CONFIDENCE, Estimate
+from ackclock.text.table import Column, Table
 
 #: How a judgement stands behind a figure.
 _MARKS = {"better": "+", "worse": "-", "": " "}

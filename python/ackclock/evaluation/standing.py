@@ -11,8 +11,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ackclock.bootstrap import RESAMPLES, quantile, reflected_estimate, resampled_means
-from ackclock.stats import Estimate
+from ackclock.statistics.bootstrap import RESAMPLES, quantile, reflected_estimate, resampled_means
+from ackclock.statistics.estimates import Estimate
 
 #: Tables of equal algorithms that the null is made of.
 _NULL_TABLES = 500

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _core
-from ackclock.declaration import SETS, Flag, ListOf, Number, Place, Table, Text, Whole
 from ackclock.errors import ArgumentValueError, InputError, Mistake, ScenarioError
-from ackclock.files import read_json, read_toml
+from ackclock.files.declaration import SETS, Flag, ListOf, Number, Place, Table, Text, Whole
+from ackclock.files.documents import read_json, read_toml
 from ackclock.scenario import Scenario
-from ackclock.suggest import hint
+from ackclock.text.suggest import hint
 
 #: What can be watched of a group of flows; `score` has the formulas.
 _WATCHED = ("share", "group-efficiency", "group-goodput", "completion-time")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ackclock.declaration import Place
+from ackclock.files.declaration import Place
 from ackclock.reproduce.grids import Grid, Values, matches, require_at
 
 

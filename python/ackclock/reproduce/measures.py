@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from ackclock.declaration import Anything, Either, Flag, ListOf, MapOf, Number, Place, Table, Text, Type
 from ackclock.errors import AckclockError
+from ackclock.files.declaration import Anything, Either, Flag, ListOf, MapOf, Number, Place, Table, Text, Type
 from ackclock.reproduce.grids import CONTROL, Grid, Values, members, require_at
 from ackclock.reproduce.metrics import METRICS, OF_SAMPLES
 from ackclock.reproduce.paper import Paper
 from ackclock.reproduce.paper_keys import SELECTION
 from ackclock.reproduce.readings import CHOSEN, Reading
 from ackclock.reproduce.runs import Runs
-from ackclock.stats import CONFIDENCE, Estimate, estimate
+from ackclock.statistics.estimates import CONFIDENCE, Estimate, estimate
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ackclock.metrics.under_test import UnderTest
 from ackclock.reproduce.runs import Run
-from ackclock.under_test import UnderTest
 
 if TYPE_CHECKING:
     import polars

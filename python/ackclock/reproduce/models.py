@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from ackclock.cycles import Cycle, cycles, sawtooth
 from ackclock.evaluation.suite import Contender
 from ackclock.reproduce.measures import Part, exact, measure
 from ackclock.reproduce.runs import Runs
-from ackclock.synchronous import model
+from ackclock.synchronous.cycles import Cycle, cycles, sawtooth
+from ackclock.synchronous.model import model
 
 #: Cycles this short are no longer whole round trips, which the algebra of the papers takes them for.
 _MIN_CYCLE = 2.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ackclock import _core, table
+from ackclock import _core
 from ackclock.reproduce import Reproduction
 from ackclock.reproduce.choices import Answer
 from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE, Verdict
@@ -12,7 +12,8 @@ from ackclock.reproduce.figures import Figure
 from ackclock.reproduce.readings import Reading
 from ackclock.reproduce.support import Branch, Support, counts_text, tree_lines
 from ackclock.reproduce.tables import Entry, Table
-from ackclock.stats import CONFIDENCE
+from ackclock.statistics.estimates import CONFIDENCE
+from ackclock.text import table
 
 #: How a verdict is marked; the words stand beside, or in a caption.
 MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDABLE: "?"}

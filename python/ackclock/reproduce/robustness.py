@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ackclock.bootstrap import reflected_estimate
 from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.reproduce.grids import CONTROL, ENVIRONMENT, Values, members
 from ackclock.reproduce.measures import Part, measure
 from ackclock.reproduce.metrics import METRICS
 from ackclock.reproduce.paper_keys import WHICH
 from ackclock.reproduce.runs import Runs
-from ackclock.stats import Estimate, kendall_tau_b, spearman
+from ackclock.statistics.bootstrap import reflected_estimate
+from ackclock.statistics.estimates import Estimate, kendall_tau_b, spearman
 
 #: Metrics that are better the higher they are; all others are better the lower.
 _HIGHER = {

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ackclock.declaration import Place
 from ackclock.errors import ScenarioError, StoreError
-from ackclock.job import Job, Outcome
+from ackclock.files.declaration import Place
 from ackclock.reproduce.grids import Grid, Values, matches, members
 from ackclock.reproduce.paper import FILE, Paper
 from ackclock.reproduce.readings import CHOSEN, Reading
+from ackclock.running.job import Job, Outcome
+from ackclock.running.store import Store
+from ackclock.running.work import Study
 from ackclock.scenario import Scenario
-from ackclock.store import Store
-from ackclock.studies import Study
 
 if TYPE_CHECKING:
     import polars

@@ -13,8 +13,8 @@ from ackclock.errors import ArgumentValueError, InputError
 from ackclock.evaluation.constraints import Constraint, constraints
 from ackclock.evaluation.standing import Standing
 from ackclock.evaluation.suite import Contender, Suite
-from ackclock.executor import Executor
-from ackclock.store import Store
+from ackclock.running.executor import Executor
+from ackclock.running.store import Store
 from ackclock.tuning.bench import Bench, studies_of
 from ackclock.tuning.budget import Budget
 from ackclock.tuning.objective import Objective

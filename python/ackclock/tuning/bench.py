@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 
 from ackclock.evaluation.suite import Contender, Suite
-from ackclock.executor import Executor
-from ackclock.store import Store
-from ackclock.studies import Study, run_study
+from ackclock.running.executor import Executor
+from ackclock.running.store import Store
+from ackclock.running.work import Study, run_study
 from ackclock.tuning.objective import Runs, runs_of
 from ackclock.tuning.search import Values
 

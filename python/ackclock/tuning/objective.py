@@ -11,8 +11,8 @@ from ackclock.evaluation.panel import choose_yardstick
 from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Document, metrics_of, scales_of
 from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.evaluation.suite import Suite
-from ackclock.job import Outcome
-from ackclock.suggest import hint
+from ackclock.running.job import Outcome
+from ackclock.text.suggest import hint
 
 #: What can be made small.
 METRICS = (*(metric.name for metric in COMMON), GOODPUT.name, WATCH)

@@ -9,11 +9,11 @@ from typing import Any
 
 from ackclock.errors import writing_error
 from ackclock.evaluation.scoreboard import interval_text
-from ackclock.frames import frame_of
+from ackclock.files.writing import write_whole
+from ackclock.metrics.frames import frame_of
 from ackclock.page import render
 from ackclock.page.scatter import Dots, scatter
-from ackclock.stats import CONFIDENCE
-from ackclock.store import write_whole
+from ackclock.statistics.estimates import CONFIDENCE
 from ackclock.tuning import Trial, Tuning
 from ackclock.tuning.present import remark, sentence, trial_rows, tuning_json
 

@@ -9,8 +9,8 @@ from typing import Any
 from ackclock import _core
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.evaluation.standing import Scale, Standing
-from ackclock.stats import CONFIDENCE, Estimate
-from ackclock.table import Column, Table
+from ackclock.statistics.estimates import CONFIDENCE, Estimate
+from ackclock.text.table import Column, Table
 from ackclock.tuning import Finalist, Trial, Tuning
 from ackclock.tuning.space import Axis
 

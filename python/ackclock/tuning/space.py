@@ -15,8 +15,8 @@ from ackclock import _core
 from ackclock.errors import ArgumentValueError, ScenarioError
 from ackclock.evaluation.constraints import Linear, meets_printed
 from ackclock.evaluation.suite import Contender
-from ackclock.files import as_toml
-from ackclock.suggest import hint
+from ackclock.files.documents import as_toml
+from ackclock.text.suggest import hint
 
 #: A range that nobody gave: the default divided by this, to the default times this.
 _FACTOR = 10.0

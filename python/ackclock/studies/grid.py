@@ -10,14 +10,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ackclock.declaration import Place
 from ackclock.errors import ArgumentValueError, InputError, ScenarioError, sets_called
-from ackclock.file_kinds import hint_for_text
-from ackclock.files import as_toml, read_text, read_toml
-from ackclock.job import Job
+from ackclock.files.declaration import Place
+from ackclock.files.documents import as_toml, read_text, read_toml
+from ackclock.files.kinds import hint_for_text
+from ackclock.running.job import Job
 from ackclock.scenario import Scenario
-from ackclock.study_keys import NAME, SCHEMA, SEED_END, STUDY
-from ackclock.until import DEFAULT_MOST, FIRST, Until
+from ackclock.studies.keys import NAME, SCHEMA, SEED_END, STUDY
+from ackclock.studies.until import DEFAULT_MOST, FIRST, Until
 
 #: More points than anybody means.
 _MOST_POINTS = 1_000_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from ackclock.executor import default_workers
-from ackclock.grid import Grid, Point
-from ackclock.job import Job, execute
-from ackclock.store import Store
+from ackclock.running.executor import default_workers
+from ackclock.running.job import Job, execute
+from ackclock.running.store import Store
+from ackclock.studies.grid import Grid, Point
 
 #: Points that are tried, spread over the study.
 _TRIED = 5

@@ -10,7 +10,7 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from ackclock.printable import one_line
+from ackclock.text.printable import one_line
 
 #: The width in which everything fits.
 WIDTH = 80

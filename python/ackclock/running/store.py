@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import io
 import os
@@ -12,8 +11,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ackclock.errors import StoreError
-from ackclock.index import INDEX, open_to_fill, open_to_read, store_error
-from ackclock.job import Job, Outcome
+from ackclock.files.writing import remove_partial, write_whole
+from ackclock.running.index import INDEX, open_to_fill, open_to_read, store_error
+from ackclock.running.job import Job, Outcome
 
 #: Of the tables below; SQLite keeps it in the file.
 _FORMAT = 2
@@ -53,8 +53,6 @@ ELSE 0 END
 _SAMPLES = ("flows", "links")
 #: A whole Parquet file begins and ends with this.
 _PARQUET = b"PAR1"
-#: Ends the name of a file that is being written, behind the number of the process.
-_PARTIAL = ".partial"
 
 
 class Store:
@@ -120,7 +118,7 @@ class Store:
         try:
             self._lock = (self.folder / "lock").open("a")
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove_partial(self.folder)
+            remove_partial(self.folder)
         except BlockingIOError:
             raise StoreError(
                 f"{self.folder}: another process is filling this store; wait for it, or use another folder"
@@ -282,37 +280,3 @@ def _is_table(content: bytes) -> bool:
     except (polars.exceptions.PolarsError, OSError):
         return False
     return True
-
-
-def _remove_partial(folder: Path) -> None:
-    """Remove what processes that were killed began to write."""
-    for partial in folder.glob(f"**/*{_PARTIAL}"):
-        process = partial.name.removesuffix(_PARTIAL).rpartition(".")[2]
-        if process.isdecimal() and not _is_alive(int(process)):
-            partial.unlink(missing_ok=True)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all. Raises `OSError`."""
-    # Another process may be writing the same result.
-    partial = path.with_name(f"{path.name}.{os.getpid()}{_PARTIAL}")
-    try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
-from ackclock.synchronous import trajectory
+from ackclock.synchronous.model import trajectory
 
 #: What an algorithm is: its name, or a table with `kind` and parameters.
 Algorithm = str | Mapping[str, Any]

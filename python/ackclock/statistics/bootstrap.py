@@ -9,7 +9,7 @@ from functools import cache
 from operator import itemgetter
 from statistics import NormalDist
 
-from ackclock.stats import CONFIDENCE, Estimate, student_t_quantile
+from ackclock.statistics.estimates import CONFIDENCE, Estimate, student_t_quantile
 
 #: How often replicates are drawn anew.
 RESAMPLES = 2000

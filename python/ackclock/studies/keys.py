@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ackclock import _core
-from ackclock.declaration import SETS, Anything, Either, ListOf, MapOf, Table, Text, Type, Whole
+from ackclock.files.declaration import SETS, Anything, Either, ListOf, MapOf, Table, Text, Type, Whole
 
 #: The version of the format.
 SCHEMA = 1

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
 from ackclock.errors import InputError
-from ackclock.files import as_toml
-from ackclock.suggest import hint
+from ackclock.files.documents import as_toml
+from ackclock.text.suggest import hint
 
 #: Longer values are cut in messages.
 _SHOWN = 60

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock import _core
 from ackclock.errors import InputError, StoreError
-from ackclock.frames import frame_of
-from ackclock.quantities import with_numbers
-from ackclock.store import SOUND, Store
+from ackclock.metrics.frames import frame_of
+from ackclock.metrics.quantities import with_numbers
+from ackclock.running.store import SOUND, Store
 
 if TYPE_CHECKING:
     import polars

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
 from ackclock.errors import BuildError, ClusterError, RunError
-from ackclock.executor import Chunk, execute_chunk
-from ackclock.job import Job
+from ackclock.running.executor import Chunk, execute_chunk
+from ackclock.running.job import Job
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ackclock.errors import InputError
-from ackclock.executor import Executor
-from ackclock.grid import Grid, Point, sets_of
-from ackclock.job import Job, Outcome
-from ackclock.metrics import SUMMARY
-from ackclock.stats import Estimate
-from ackclock.store import Store
-from ackclock.studies import work_off
-from ackclock.until import FIRST, STEP, interval
+from ackclock.metrics.summary import SUMMARY
+from ackclock.running.executor import Executor
+from ackclock.running.job import Job, Outcome
+from ackclock.running.store import Store
+from ackclock.running.work import work_off
+from ackclock.statistics.estimates import Estimate
+from ackclock.studies.grid import Grid, Point, sets_of
+from ackclock.studies.until import FIRST, STEP, interval
 
 
 def run_grid(

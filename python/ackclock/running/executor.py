@@ -11,7 +11,7 @@ from typing import Protocol, Self
 
 from ackclock import _core
 from ackclock.arguments import optional_number
-from ackclock.job import Job, Outcome, execute
+from ackclock.running.job import Job, Outcome, execute
 
 #: Chunks in hand for each thread: enough to keep it busy.
 _AHEAD = 4

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.arguments import optional_number, path_of
-from ackclock.campaign import PointSummary, run_grid, summaries
 from ackclock.errors import ArgumentTypeError, InputError
-from ackclock.executor import Executor
-from ackclock.files import as_toml
-from ackclock.frames import frame_of
-from ackclock.grid import Grid
-from ackclock.metrics import SUMMARY
-from ackclock.quantities import with_numbers
-from ackclock.queries import answer, runs
-from ackclock.store import Store
+from ackclock.files.documents import as_toml
+from ackclock.metrics.frames import frame_of
+from ackclock.metrics.quantities import with_numbers
+from ackclock.metrics.summary import SUMMARY
+from ackclock.running.executor import Executor
+from ackclock.running.store import Store
+from ackclock.studies.campaign import PointSummary, run_grid, summaries
+from ackclock.studies.grid import Grid
+from ackclock.studies.queries import answer, runs
 
 if TYPE_CHECKING:
     import polars

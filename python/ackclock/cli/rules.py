@@ -8,7 +8,7 @@ from typing import Any
 from ackclock import _core
 from ackclock.errors import InputError, ScenarioError
 from ackclock.evaluation.suite import Contender
-from ackclock.synchronous import trajectory
+from ackclock.synchronous.model import trajectory
 
 
 def parse_rule(text: str) -> dict[str, Any]:

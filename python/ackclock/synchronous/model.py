@@ -14,7 +14,7 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.errors import InputError, writing_error
-from ackclock.store import write_whole
+from ackclock.files.writing import write_whole
 
 
 def model(what: str = "table", **fields: Any) -> dict[str, Any]:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ackclock.bootstrap import bootstrap_estimate
 from ackclock.errors import InputError
-from ackclock.metrics import BY_NAME, SummaryMetric
-from ackclock.stats import Estimate, estimate
-from ackclock.suggest import hint
+from ackclock.metrics.summary import BY_NAME, SummaryMetric
+from ackclock.statistics.bootstrap import bootstrap_estimate
+from ackclock.statistics.estimates import Estimate, estimate
+from ackclock.text.suggest import hint
 
 #: Fewer replicates decide nothing.
 FIRST = 10

@@ -13,11 +13,11 @@ from typing import Protocol
 
 from ackclock.arguments import whole_number
 from ackclock.errors import RunError, StoreError
-from ackclock.executor import Chunk, Executor, Threads
-from ackclock.job import Job, Outcome
-from ackclock.pace import Pace
+from ackclock.running.chunks import ChunkSize
+from ackclock.running.executor import Chunk, Executor, Threads
+from ackclock.running.job import Job, Outcome
+from ackclock.running.store import Store
 from ackclock.scenario import Scenario
-from ackclock.store import Store
 
 #: How long Ctrl-C may go unnoticed. Polars handles SIGINT in a way that does not wake a thread that waits.
 _SIGNAL_CHECK_S = 0.2
@@ -163,13 +163,13 @@ def work_off(
 
 def _work_off(work: Work, store: Store, executor: Executor) -> None:
     running: dict[Future[Chunk], tuple[Job, ...]] = {}
-    pace = Pace(executor.chunk_s)
+    chunk_size = ChunkSize(executor.chunk_s)
     #: What was handed out, and came back as it was.
     again: deque[Job] = deque()
     failed: list[tuple[Job, RunError]] = []
 
     def next_jobs() -> tuple[Job, ...]:
-        size = pace.runs(work.left() + len(again), executor.capacity())
+        size = chunk_size.next(work.left() + len(again), executor.capacity())
         jobs: list[Job] = []
         while len(jobs) < size and (job := again.popleft() if again else work.next()) is not None:
             jobs.append(job)
@@ -191,7 +191,7 @@ def _work_off(work: Work, store: Store, executor: Executor) -> None:
                     failed.append((jobs[0], error))
                     again.extend(jobs[1:])
                     continue
-                pace.note(len(chunk.outcomes), chunk.busy_s)
+                chunk_size.observe(len(chunk.outcomes), chunk.busy_s)
                 again.extend(jobs[len(chunk.outcomes) :])
                 for job, outcome in zip(jobs, chunk.outcomes, strict=False):
                     store.put(job, outcome)
