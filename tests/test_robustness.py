@@ -21,7 +21,7 @@ from ackclock.reproduce.metrics import METRICS
 from ackclock.reproduce.paper import Paper, Quick
 from ackclock.reproduce.printed import PrintedTable
 from ackclock.reproduce.readings import CHOSEN
-from ackclock.reproduce.robustness import standings_of
+from ackclock.reproduce.robustness import regrets_of
 from ackclock.reproduce.runs import Batch, Cell, Run, Runs, plan
 from ackclock.reproduce.tables import tables_of
 from ackclock.running.job import Outcome
@@ -103,11 +103,11 @@ def only(parts: list[Part]) -> float:
 
 def test_c_and_d_by_hand(runs: Runs) -> None:
     """The best are 1 (a) when calm and 3 (b) when rough."""
-    found = standings_of(runs, "test_loss_percent", DROP_TAIL)
-    assert {name: standing.d_sum.mean for name, standing in found.items()} == pytest.approx(
+    found = regrets_of(runs, "test_loss_percent", DROP_TAIL)
+    assert {name: regret.total.mean for name, regret in found.items()} == pytest.approx(
         {"a": 2.0, "b": 1.0, "c": 8.0}
     )
-    assert {name: standing.c.mean for name, standing in found.items()} == pytest.approx(
+    assert {name: regret.worst_case.mean for name, regret in found.items()} == pytest.approx(
         {"a": 2.0, "b": 1.0, "c": 5.0}
     )
     assert found["a"].worst == "rough" and found["b"].worst == "calm"

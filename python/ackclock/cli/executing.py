@@ -15,7 +15,7 @@ from ackclock.running.executor import Executor, Threads
 dask_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--dask",
     metavar="ADDRESS",
-    help="Run on the workers of this Dask scheduler, such as tcp://host:8786, in place of threads.",
+    help="Run on the workers of this Dask scheduler, such as tcp://host:8786.",
 )
 
 
@@ -27,7 +27,7 @@ def executor_of(dask: str | None, workers: int | None) -> Iterator[Executor]:
             yield threads
         return
     if workers is not None:
-        raise click.UsageError("--workers is of threads here; with --dask the cluster says how many")
+        raise click.UsageError("--workers sets the number of local threads; it cannot be used with --dask")
     from ackclock.running.cluster import dask_executor
 
     # What goes wrong reaches the user as one message, not by Dask's log.

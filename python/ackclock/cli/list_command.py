@@ -20,7 +20,7 @@ _KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "channel", "
 @click.argument("kind", metavar="KIND")
 @json_option
 def command(kind: str, as_json: bool) -> None:
-    """List what there is of KIND: cc, recovery, queue, loss, traffic, topology, suite or paper."""
+    """List everything of KIND: cc, recovery, queue, loss, traffic, topology, channel, suite or paper."""
     if kind not in _KINDS:
         raise click.UsageError(f"nothing of kind {kind!r} can be listed; {hint(kind, _KINDS)}")
     files = {"suite": _suites, "paper": _papers}

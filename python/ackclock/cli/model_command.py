@@ -33,25 +33,25 @@ _USER_KEYS = ("window", "start", "stop")
     "more_cc",
     multiple=True,
     metavar="CC",
-    help="One more algorithm, with parameters as 'aimd(increase=0.5)'; may be repeated.",
+    help="Another algorithm, such as 'aimd(increase=0.5)'; may be repeated.",
 )
-@click.option("--x-goal", type=float, default=100.0, show_default=True, help="Capacity, segments.")
-@click.option("--duration", type=float, default=200.0, show_default=True, help="Length, round trips.")
+@click.option("--x-goal", type=float, default=100.0, show_default=True, help="Capacity in segments.")
+@click.option("--duration", type=float, default=200.0, show_default=True, help="Length in round trips.")
 @click.option(
     "--user",
     "users",
     multiple=True,
     metavar="window=W[,start=T][,stop=T]",
     help=(
-        "A user's first window (segments), arrival and departure (round trips); "
-        "two users of 10 and 50 by default."
+        "Initial window (segments), arrival and departure (round trips) of a user; may be repeated. "
+        "By default two users with windows of 10 and 50."
     ),
 )
 @click.option(
     "--plot",
     "picture",
     type=click.Path(dir_okay=False),
-    help="Draw phase plot, loads over time and load curve.",
+    help="Draw the phase plot, the loads over time and the load curve into this file.",
 )
 @json_option
 def command(
@@ -63,10 +63,10 @@ def command(
     picture: str | None,
     as_json: bool,
 ) -> None:
-    """The synchronous model: closed forms beside computed figures, knee and cliff of the load.
+    """Compare closed forms of the synchronous model with computed figures.
 
-    With algorithms named CC their trajectories are computed too: --json prints them, --plot draws them, and
-    the table of cycles is of them. CC is a name (`ackclock list cc`) or a name with parameters such as
+    For each algorithm CC its trajectory is computed, too: --json prints it, --plot draws it, and the table
+    of cycles shows it. CC is a name (`ackclock list cc`) or a name with parameters, such as
     'aimd(increase=0.5)'.
     """
     from ackclock.cli.rules import parse_rule
@@ -75,7 +75,7 @@ def command(
     shown = named or {name: parse_rule(name) for name in _PLOTTED}
     drawn = shown if picture else named
     if not drawn and _given("x_goal", "duration", "users"):
-        raise InputError("--x-goal, --duration and --user shape trajectories: name an algorithm, or --plot")
+        raise InputError("--x-goal, --duration and --user need an algorithm or --plot")
     parsed = [_user(text) for text in users] or [{"window": 10.0}, {"window": 50.0}]
     trajectories = {
         name: trajectory([{"cc": rule, **user} for user in parsed], x_goal=x_goal, duration=duration)

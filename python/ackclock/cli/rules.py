@@ -7,7 +7,7 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.errors import InputError, ScenarioError
-from ackclock.evaluation.suite import Contender
+from ackclock.evaluation.candidate import Candidate
 from ackclock.synchronous.model import trajectory
 
 
@@ -17,7 +17,7 @@ def parse_rule(text: str) -> dict[str, Any]:
     Raises `InputError` with all rules and their parameters for what is none, or is more than a window rule.
     """
     try:
-        resolved = Contender.parse(text).resolved
+        resolved = Candidate.parse(text).resolved
     except ScenarioError as error:
         raise InputError(f"{error}\nrules and their parameters: {', '.join(_listing())}") from None
     if not _is_rule(resolved):

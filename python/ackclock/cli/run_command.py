@@ -28,23 +28,21 @@ if TYPE_CHECKING:
 @seed_option
 @set_option
 @json_option
-@click.option(
-    "--out", type=click.Path(file_okay=False), help="Keep the result and its samples in this folder."
-)
+@click.option("--out", type=click.Path(file_okay=False), help="Folder for the result and its samples.")
 @click.option(
     "--csv",
     "csv_folder",
     type=click.Path(file_okay=False),
     metavar="DIR",
-    help="Write samples over time to flows.csv and links.csv in this folder.",
+    help="Folder for samples over time, flows.csv and links.csv.",
 )
 def command(
     file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, out: str | None, csv_folder: str | None
 ) -> None:
     """Run the scenario FILE once and print its metrics.
 
-    With --out the folder gets the result (`summary.json`), the resolved scenario (`scenario.json`) and
-    Parquet files of samples over time (`samples/`).
+    --out writes the result (`summary.json`), the resolved scenario (`scenario.json`) and samples over time
+    (Parquet files in `samples/`).
     """
     scenario = Scenario.from_file(file, sets)
     for warning in scenario.warnings:
@@ -213,11 +211,13 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
     for columns in (_REASONS, _IMPAIRMENTS, _ATTEMPTS):
         counting = [link for link in document["links"] if all(key in link for key, *_ in columns)]
         _show_rows((_NAME_OF_LINK, *columns), counting, "links")
-    luck = f"seed {document['seed']}" if is_random else "nothing is random: every run is the same"
+    randomness = (
+        f"seed {document['seed']}" if is_random else "nothing is random; every run gives the same result"
+    )
     speed = (
         document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
     )
-    talk(f"{luck}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second")
+    talk(f"{randomness}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second")
 
 
 def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: str) -> None:

@@ -70,8 +70,8 @@ def stored_runs(evaluation: Evaluation, store: Store) -> Iterator[StoredRun]:
     """
     board = evaluation.board
     for result, row in zip(board.results, evaluation.first, strict=True):
-        for contender, (job, outcome), scores in zip(board.contenders, row, result.scores, strict=True):
-            yield StoredRun(result.environment.id, contender.label, job, outcome)
+        for candidate, (job, outcome), scores in zip(board.candidates, row, result.scores, strict=True):
+            yield StoredRun(result.environment.id, candidate.label, job, outcome)
             for replicate in range(1, len(scores[0].values)):
                 other = replace(job, replicate=replicate, samples=False)
                 found = store.get(other)
@@ -80,7 +80,7 @@ def stored_runs(evaluation: Evaluation, store: Store) -> Iterator[StoredRun]:
                         f"{store.folder}: the run {other.key} is not there; a report goes into the folder "
                         "that the evaluation keeps its runs in"
                     )
-                yield StoredRun(result.environment.id, contender.label, other, found)
+                yield StoredRun(result.environment.id, candidate.label, other, found)
 
 
 def tables(evaluation: Evaluation, store: Store) -> dict[str, polars.DataFrame]:
@@ -130,7 +130,7 @@ def _scores(evaluation: Evaluation) -> polars.DataFrame:
         [
             {
                 "environment": result.environment.id,
-                "cc": contender.label,
+                "cc": candidate.label,
                 "metric": score.metric.name,
                 "heading": score.metric.heading,
                 "mean": score.value.mean,
@@ -140,7 +140,7 @@ def _scores(evaluation: Evaluation) -> polars.DataFrame:
                 "judgement": score.judgement,
             }
             for result in board.results
-            for contender, row in zip(board.contenders, result.scores, strict=True)
+            for candidate, row in zip(board.candidates, result.scores, strict=True)
             for score in row
         ],
         schema_overrides={"low": polars.Float64, "high": polars.Float64},

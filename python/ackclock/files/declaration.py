@@ -220,15 +220,19 @@ class Table:
     optional: Mapping[str, Type] = field(default_factory=dict)
     #: Whether other keys may stand there: a document of ours of which a part is read.
     is_open: bool = False
+    #: Old names of keys with the new ones; a file with an old name is refused.
+    renamed: Mapping[str, str] = field(default_factory=dict)
     words = "a table"
     python = (dict,)
 
     def check(self, value: Any, place: Place) -> None:
-        """Raise `InputError` for unknown keys, missing ones, and values of another type."""
+        """Raise `InputError` for unknown, renamed and missing keys, and for values of another type."""
         if not isinstance(value, dict):
             place.refuse(value, self.words)
         types = {**self.required, **self.optional}
         for key in value:
+            if key in self.renamed:
+                place.at(key).fail(f"is called {self.renamed[key]!r} now")
             if key not in types and not self.is_open:
                 place.at(key).fail(f"is no key of {self.title}; {hint(key, types)}")
         for key, kind in self.required.items():

@@ -34,7 +34,7 @@ class Part:
     label: str
     #: None where there is nothing to measure; `reason` says why.
     value: Estimate | None
-    #: True for what has no luck in it: it needs no interval.
+    #: True for what is not random: it needs no interval.
     exact: bool = False
     reason: str = ""
 
@@ -262,7 +262,7 @@ def _difference(
     greatest: bool = False,
     grid: str | None = None,
 ) -> list[Part]:
-    """Mean difference between `at` and `at` changed by `minus`, on the same luck; `relative` in percent.
+    """Mean difference between `at` and `at` changed by `minus`, paired by replicate; `relative` in percent.
 
     One part per value of the axis `along`, if given, or only the `greatest` of them.
     """

@@ -23,7 +23,7 @@ from ackclock.scenario import Scenario
 if TYPE_CHECKING:
     import polars
 
-    from ackclock.evaluation.standing import Standing
+    from ackclock.evaluation.regret import Regret
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Runs:
         self.reading = reading
         self._cells = cells
         #: What `robustness` has found of these runs.
-        self.standings: dict[Any, dict[str, Standing]] = {}
+        self.regrets: dict[Any, dict[str, Regret]] = {}
 
     @property
     def by_key(self) -> dict[str, Run]:

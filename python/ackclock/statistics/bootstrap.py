@@ -66,7 +66,7 @@ def bootstrap_estimate(values: Sequence[float]) -> Estimate:
 def reflected_estimate(point: float, resampled: Sequence[float], count: int) -> Estimate:
     """Return a figure with the basic interval of its resamples: the percentile one, reflected at the figure.
 
-    For a maximum of means, which luck raises: resampling raises it once more, and the reflection takes that
+    For a maximum of means, which noise raises: resampling raises it once more, and the reflection takes that
     off (Davison & Hinkley 1997, section 5.2). Where it takes off so much that the figure itself is left out,
     the interval ends at the figure.
     """

@@ -1,4 +1,4 @@
-"""Means with intervals, over replicates that share their luck between algorithms."""
+"""Means with intervals, over replicates with common random numbers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimat
 
 
 def paired_difference(values: Sequence[float], reference: Sequence[float]) -> Estimate:
-    """Return the mean difference of two algorithms on the same luck, replicate by replicate."""
+    """Return the mean difference of two algorithms with the same random draws, replicate by replicate."""
     return estimate([ours - theirs for ours, theirs in zip(values, reference, strict=True)])
 
 
