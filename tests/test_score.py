@@ -164,7 +164,7 @@ def test_the_verdict_counts_and_names_the_worst() -> None:
         "Against aimd, new-aimd uses the link better in 1 of 2 environments and worse in 1"
     )
     # sqrt(2 x 8) = 4.
-    assert "loses 4 times as much" in text
+    assert "has 4 times the loss rate" in text
     assert "fairer in 0 and less fair in 0" in text
     # 1 of (4 + 1) / 2: a share of .4, which weighs more than 6 % of the capacity.
     assert "its worst is “Title bad”: late share 0.400 where aimd has 1.000." in text

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-#: As `typing` has it. Nothing is imported here: Ctrl-C meanwhile would find nobody who handles it.
+#: As `typing` has it. Nothing is imported here, as Ctrl-C is not handled yet.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any

@@ -1,4 +1,4 @@
-"""The command, whatever happens before it runs: `python -m ackclock`, and the script `ackclock`."""
+"""The entry point of `python -m ackclock` and of the script `ackclock`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run gives to a notebook: metrics as plain values, samples as polars frames on demand."""
+"""Running a scenario in Python: metrics as plain values, samples as polars frames on demand."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class RunResult:
 
     @property
     def flows(self) -> list[dict[str, Any]]:
-        """Metrics of each flow with congestion control; transfers that arrive are not among them."""
+        """Metrics of each flow with congestion control; flow arrivals are not among them."""
         return list(self.document["flows"])
 
     @property
@@ -69,7 +69,7 @@ class RunResult:
 
     @property
     def datagrams(self) -> list[dict[str, Any]]:
-        """Metrics of each flow or crowd of datagrams."""
+        """Metrics of each source of datagrams."""
         return list(self.document.get("datagrams", ()))
 
     @property

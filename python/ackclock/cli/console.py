@@ -27,7 +27,7 @@ def width() -> int:
 
 
 def say(text: str) -> None:
-    """Print a sentence to stdout; it wraps at words where somebody reads it at a known width."""
+    """Print a sentence to stdout; it wraps at words if the width is known."""
     text = printable(text)
     if sys.stdout.isatty() or os.environ.get("COLUMNS"):
         from ackclock.text.table import wrapped
@@ -42,7 +42,7 @@ def emit(text: str) -> None:
 
 
 def talk(text: str) -> None:
-    """Print a line to stderr, if anybody reads it."""
+    """Print a line to stderr, if it is open."""
     with suppress(BrokenPipeError):
         click.echo(printable(text), err=True)
 

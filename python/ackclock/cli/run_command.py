@@ -177,7 +177,7 @@ _REASONS = (
     _Shown("early_marks", "early marks"),
     _Shown("forced_marks", "forced marks"),
 )
-#: What happens behind the transmitter; only impaired links count it.
+#: What happens after the transmitter; only impaired links count it.
 _IMPAIRMENTS = (
     _Shown("losses", "losses"),
     _Shown("duplicates", "duplicates"),

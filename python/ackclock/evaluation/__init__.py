@@ -26,7 +26,7 @@ _QUICK_REPLICATES = 3
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """A scoreboard and the runs behind it.
+    """A scoreboard and its runs.
 
     What a page or a notebook finds in it:
 

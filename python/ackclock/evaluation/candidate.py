@@ -62,7 +62,7 @@ class Candidate:
         return cc
 
     def _mistake(self, mistake: Mistake) -> str:
-        """Return what is wrong with the algorithm, of which nobody but this class knows where it stands."""
+        """Return a mistake without the place of the probe scenario, which the user does not know."""
         parameter = mistake.key.removeprefix(_PLACE).removeprefix(".")
         if parameter == "kind" and "{" in self.text:
             try:

@@ -1,4 +1,4 @@
-"""The data behind a report as CSV and Parquet: every run, flow and score, and the samples that are drawn."""
+"""The data of a report as CSV and Parquet: every run, flow and score, and the samples that are drawn."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class StoredRun:
 
 
 def stored_runs(evaluation: Evaluation, store: Store) -> Iterator[StoredRun]:
-    """Yield every run behind a scoreboard: environment by environment, algorithm by algorithm.
+    """Yield every run of a scoreboard: environment by environment, algorithm by algorithm.
 
     Raises `StoreError` where the store does not hold one.
     """

@@ -254,7 +254,7 @@ def _watched(watch: Watch, run: Document) -> float:
 
 
 def _watched_transfers(watch: Watch, run: Document) -> float:
-    """Return what is watched of transfers that arrive, which have no flows of their own."""
+    """Return what is watched of flow arrivals, which have no rows of their own in `flows`."""
     group = next((each for each in run.get("transfers", ()) if each["group"] == watch.group), None)
     match watch.metric, group:
         case "group-goodput", dict():

@@ -93,18 +93,20 @@ def regrets_caption(board: Scoreboard) -> str:
     baseline = board.regret_baseline
     noise_floors = [regret.noise_floor for regret in board.regrets[0] if regret.noise_floor is not None]
     parts = [
-        "how far below the best score: in the worst environment, and in total; negative: above the best",
+        "regret: how far below the best score, in the worst environment and in total; negative: above it",
         f"best: {baseline.title} ({', '.join(baseline.algorithms)})",
     ]
     if noise_floors:
-        parts.append(f"noise floor: {noise_floors[0].algorithms} equal algorithms show less in 95 % of cases")
+        parts.append(
+            f"noise floor: {noise_floors[0].algorithms} equal algorithms have a smaller worst case in 95 % of cases"
+        )
     if reason := missing_scores(board):
         parts.append(f"no stored scores: {reason}")
     return "\n".join(parts)
 
 
 def missing_scores(board: Scoreboard) -> str:
-    """Return why stored scores could not be used; nothing where they are, or where nobody wanted them."""
+    """Return why stored scores could not be used; nothing if they are, or are not wanted."""
     reason = board.regret_baseline.reason if board.regret_baseline is not None else ""
     return "" if reason == "asked for" else reason
 

@@ -22,10 +22,10 @@ from ackclock.text.suggest import hint
 #: What can be watched of a group of flows; `score` has the formulas.
 _WATCHED = ("share", "group-efficiency", "group-goodput", "completion-time")
 _BETTER = ("higher", "lower", "near-one", "reach-one")
-#: Of transfers that arrive there are no flows to share with.
+#: What can be watched of flow arrivals, which have no flows to share with.
 _OF_ARRIVALS = ("group-goodput", "completion-time")
 _ARRIVALS = ("arrivals", "web")
-#: The traffic that ends, each time after so much.
+#: The traffic of finite flows.
 _FINITE = ("transfer", *_ARRIVALS)
 #: An id, as a condition of the gate names it.
 _ID = re.compile(r"[\w.-]+")
@@ -146,7 +146,7 @@ class Environment:
         kind, metric = self.traffic[self.watch.group], self.watch.metric
         if kind in _ARRIVALS and metric not in _OF_ARRIVALS:
             there.at("metric").fail(
-                f"{metric} says nothing of transfers that arrive, as those of {self.watch.group!r}; "
+                f"{metric} does not apply to flow arrivals, as those of {self.watch.group!r}; "
                 f"there are: {', '.join(_OF_ARRIVALS)}"
             )
         if kind not in _FINITE and metric == "completion-time":

@@ -23,7 +23,7 @@ def verdict(board: Scoreboard) -> str:
         f"and worse in {losses}"
     ]
     if (ratio := _loss_ratio(board)) is not None:
-        parts.append(f"loses {ratio:.3g} times as much of what it sends (geometric mean)")
+        parts.append(f"has {ratio:.3g} times the loss rate (geometric mean)")
     fairer, less_fair = _count(board, "jain_index", "better"), _count(board, "jain_index", "worse")
     parts.append(f"is fairer in {fairer} and less fair in {less_fair}")
     sentence = ", ".join(parts[:-1]) + ", and " + parts[-1]

@@ -77,7 +77,7 @@ class Type(Protocol):
 
 @dataclass(frozen=True)
 class Anything:
-    """Any value: somebody else checks it."""
+    """Any value; it is checked elsewhere."""
 
     words = "a value"
     python = (object,)

@@ -1,4 +1,4 @@
-"""Files of text that are read whole: TOML and JSON, with one message for whatever is wrong."""
+"""Reading of TOML and JSON files, with one message for each mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which kind of file somebody gave: a hint for those who gave it to another command."""
+"""Which kind of file was given: a hint if it was given to the wrong command."""
 
 from __future__ import annotations
 

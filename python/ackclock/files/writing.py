@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whatever ends the process that writes them."""
+"""Atomic writing: a file is complete or not there, even if the process is killed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PARTIAL = ".partial"
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all. Raises `OSError`."""
+    """Write a file so that it is complete or not there. Raises `OSError`."""
     # Another process may be writing the same result.
     partial = path.with_name(f"{path.name}.{os.getpid()}{_PARTIAL}")
     try:

@@ -50,7 +50,7 @@ def number_of(value: Any) -> tuple[str, float] | None:
 
 
 def with_numbers(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with a number behind each quantity, its unit at the end of its key.
+    """Return settings with a number after each quantity, its unit at the end of its key.
 
     `topology.rate = "5 Mbit/s"` is followed by `topology.rate_bps = 5000000.0`.
     """

@@ -19,9 +19,9 @@ class SummaryMetric:
     #: From the value to `unit`.
     factor: float
     unit: str
-    #: Whether values crowd at a bound, so that intervals are resampled.
+    #: Whether values lie near a bound, so that intervals are resampled.
     bounded: bool = False
-    #: When a run has no value.
+    #: Why a run has no value.
     absent: str = ""
 
     def of(self, document: dict[str, Any]) -> float | None:
@@ -36,8 +36,8 @@ _NO_ARRIVALS = "no arrivals"
 _NO_RATE = "no rate"
 
 
-def _waiting(name: str, label: str) -> tuple[SummaryMetric, SummaryMetric]:
-    """Return mean and 95th percentile of a waiting time."""
+def _delay(name: str, label: str) -> tuple[SummaryMetric, SummaryMetric]:
+    """Return mean and 95th percentile of a queueing delay."""
     mean, p95 = (
         SummaryMetric(f"{name}_{key}", f"{name}_{key}_s", f"{label}, {words}", 1e3, "ms", absent=_NO_ARRIVALS)
         for key, words in (("mean", "mean"), ("p95", "95 %"))
@@ -59,9 +59,9 @@ SUMMARY = (
     SummaryMetric("mark_rate", "mark_rate", "mark rate (bottleneck)", 100, "%", True, _NO_ARRIVALS),
     SummaryMetric("jain_index", "jain_index", "Jain index", 1, "", True, _NO_FLOWS),
     SummaryMetric("spread", "spread", "spread", 1, "", True, _NO_FLOWS),
-    *_waiting("queue_delay", "queueing delay"),
-    *_waiting("reverse_queue_delay", "queueing delay of ACKs"),
-    *_waiting("bottleneck_queue_delay", "wait at the bottleneck"),
+    *_delay("queue_delay", "queueing delay"),
+    *_delay("reverse_queue_delay", "queueing delay of ACKs"),
+    *_delay("bottleneck_queue_delay", "queueing delay (bottleneck)"),
 )
 BY_NAME = {metric.name: metric for metric in SUMMARY}
 
@@ -77,13 +77,13 @@ def shown(summary: Mapping[str, float | None], digits: int = 4) -> Iterator[tupl
 
 
 def coverage(document: dict[str, Any]) -> str:
-    """Return what the summary of a run is about, and what it leaves to other tables."""
+    """Return which flows the summary of a run covers, and which are in other tables."""
     count = len(document["flows"])
     flows = "no flows" if count == 0 else f"{count} flow{'s' * (count > 1)}"
     others = []
-    # Only groups of arrivals have a mean number under way; the flows of others are among the flows.
+    # Only flow arrivals have a mean number of active flows; the flows of others are in `flows`.
     if any(group["active_mean"] is not None for group in document.get("transfers", ())):
-        others.append("transfers that arrive")
+        others.append("flow arrivals")
     if document.get("datagrams"):
         others.append("datagrams")
     if not others:

@@ -53,7 +53,7 @@ class UnderTest:
 
     @property
     def queue_delay_mean_s(self) -> float:
-        """Mean time that data packets waited on their paths, all flows together; 0 where none arrived."""
+        """Mean queueing delay of data packets on their paths, over all flows; 0 if none arrived."""
         arrived = sum(flow["arrived"] for flow in self._flows)
         waited_s = math.fsum(
             flow["arrived"] * flow["queue_delay_mean_s"] for flow in self._flows if flow["arrived"]

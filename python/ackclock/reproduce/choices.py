@@ -28,7 +28,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Answer:
-    """One way to read what a paper leaves open."""
+    """One answer to what a paper leaves open."""
 
     id: str
     title: str

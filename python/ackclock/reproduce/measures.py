@@ -311,7 +311,7 @@ def _exists(
     finalists = _clearest({name: led(name, searched) for name in scenarios})
     confidence = 1 - (1 - CONFIDENCE) / len(finalists)
     tried = {name: [estimate(lead, confidence) for lead in led(name, judged)] for name in finalists}
-    # One that is not behind for certain goes before one that is.
+    # One that is not significantly below goes before one that is.
     best = max(tried, key=lambda name: (_least(tried[name], "high") > 0, _least(tried[name], "low")))
     return [
         Part(

@@ -1,4 +1,4 @@
-"""The runs behind a reproduction: every cell of every grid, each with its replicates."""
+"""The runs of a reproduction: every cell of every grid, each with its replicates."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def scenarios_of(
 ) -> Iterator[tuple[Values, Scenario]]:
     """Give the values and the scenario of each cell of a grid that a reading runs, and that is in `only`.
 
-    The chosen answers come before the changes of the axes, other answers behind them.
+    The chosen answers come before the changes of the axes, other answers after them.
     Raises `ScenarioError` with grid and cell, and `ContradictionError`.
     """
     selections = reading.cells(grid)

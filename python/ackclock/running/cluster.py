@@ -1,7 +1,7 @@
-"""Runs on a Dask cluster that is there already; `docs/cluster.md`.
+"""Runs on an existing Dask cluster; `docs/cluster.md`.
 
-The scheduler gets chunks of a few seconds. Where a worker dies, it gives the chunks that the worker had in
-hand to others; nothing else is run again. Results come to this process, which alone writes the store.
+The scheduler gets chunks of a few seconds. If a worker dies, its chunks go to others;
+nothing else is run again. Results come to this process, which alone writes the store.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 _CONNECT_S = 4.0
 #: Seconds of work that a chunk should hold, and after which a worker returns it with what it has.
 _CHUNK_S, _MOST_S = 2.0, 5.0
-#: Chunks in hand for each thread of a worker: one to run, one so that it need not wait.
+#: Chunks for each thread of a worker: one to run, and the next one.
 _AHEAD = 2
-#: How long the number of threads is believed.
+#: How long a number of threads is valid.
 _COUNT_AGAIN_S = 2.0
 _SAME = "all must have the same build: install the same wheel everywhere, and start the workers anew"
 _KEPT = "finished runs are kept, so the same command goes on where it stopped"
@@ -47,11 +47,11 @@ class DaskExecutor:
         self._client = client
         self._name = uuid.uuid4().hex
         self._threads, self._counted = 0, float("-inf")
-        #: Whether the scheduler is gone: nobody can be told anything any more.
+        #: Whether the scheduler is gone, so that no message reaches the workers.
         self._lost = False
 
     def capacity(self) -> int:
-        """Return how many chunks to have under way, by the workers there are now."""
+        """Return how many chunks to keep in flight, from the current number of workers."""
         if time.monotonic() - self._counted > _COUNT_AGAIN_S:
             # Where the scheduler is gone, chunks tell.
             with contextlib.suppress(Exception):
@@ -60,7 +60,7 @@ class DaskExecutor:
         return _AHEAD * max(self._threads, 1)
 
     def has_workers(self) -> bool:
-        """Return whether anybody would run a chunk."""
+        """Return whether there is a worker."""
         return bool(self._client.nthreads())
 
     def submit(self, jobs: Sequence[Job]) -> Future[Chunk]:
@@ -140,7 +140,7 @@ async def _greet(address: str) -> None:
 
 
 async def _silence(address: str) -> str:
-    """Return why nothing came from an address: Dask itself tries again, whatever the network says."""
+    """Return why nothing came from an address: Dask itself retries without telling."""
     from distributed.comm import parse_host_port
     from distributed.comm.addressing import parse_address
 
@@ -161,7 +161,7 @@ async def _silence(address: str) -> str:
 def _require_build(client: Client) -> None:
     """Refuse workers whose ackclock gives other results, or that have none."""
 
-    # Sent as code, not by name: whatever a worker has, it can run this.
+    # Sent as code, not by name: a worker without ackclock can run this, too.
     def build() -> str:
         try:
             from ackclock import _core

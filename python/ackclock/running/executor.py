@@ -1,4 +1,4 @@
-"""Where runs go: threads of this process, or anything else that takes chunks of them."""
+"""Executors, which run chunks of jobs: threads of this process, or a cluster."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from ackclock import _core
 from ackclock.arguments import optional_number
 from ackclock.running.job import Job, Outcome, execute
 
-#: Chunks in hand for each thread: enough to keep it busy.
+#: Chunks for each thread: enough to keep it busy.
 _AHEAD = 4
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """What came of some jobs: outcomes of the first so many, the others were not run."""
+    """The outcomes of the first jobs of a chunk; the other jobs were not run."""
 
     outcomes: tuple[Outcome, ...]
-    #: How long they took, in seconds of a clock on the wall.
+    #: How long they took, in seconds of wall-clock time.
     busy_s: float
 
 
 class Executor(Protocol):
     """Runs chunks of jobs, several at one time, in any order. Only its user writes a store."""
 
-    #: Seconds of work that a chunk should hold; at zero each holds one run.
+    #: Seconds of work that a chunk should hold; with zero the chunk size is one run.
     chunk_s: float
 
     def capacity(self) -> int:
-        """Return how many chunks to have under way; it may change."""
+        """Return how many chunks to keep in flight; it may change."""
 
     def submit(self, jobs: Sequence[Job]) -> Future[Chunk]:
         """Start a chunk. The future raises what the first of the jobs raised, or `ClusterError`."""
 
     def stop(self) -> None:
-        """Make the chunks under way end soon, and all later ones at once, with what they have."""
+        """Make running chunks end soon, and later ones at once, with the outcomes that they have."""
 
 
 class Threads:
@@ -59,7 +59,7 @@ class Threads:
         self._pool.shutdown()
 
     def capacity(self) -> int:
-        """Return how many chunks to have under way."""
+        """Return how many chunks to keep in flight."""
         return _AHEAD * self._workers
 
     def submit(self, jobs: Sequence[Job]) -> Future[Chunk]:
@@ -67,7 +67,7 @@ class Threads:
         return self._pool.submit(execute_chunk, jobs, self._cancel)
 
     def stop(self) -> None:
-        """End what is under way."""
+        """End the running chunks."""
         self._cancel.set()
 
 
@@ -79,8 +79,8 @@ def default_workers() -> int:
 def execute_chunk(jobs: Sequence[Job], cancel: _core.Cancel, most_s: float = 0.0) -> Chunk:
     """Run jobs one after another, the first in any case, until `most_s` seconds have passed.
 
-    What a job other than the first raises ends the chunk with what it has: that job comes again as a first
-    one, and nothing that was finished is lost.
+    If a job other than the first raises, the chunk ends with the outcomes it has: that job comes again as a
+    first one, and no outcome is lost.
     """
     started = time.perf_counter()
     outcomes: list[Outcome] = []

@@ -1,4 +1,4 @@
-"""One run as a value: what goes to a worker, and what comes back.
+"""A run as a value: the job that a worker gets, and the outcome that it returns.
 
 Both can be pickled, so a worker may be a thread, a process or a machine elsewhere.
 """
@@ -39,7 +39,7 @@ class Outcome:
     key: str
     #: The document of `run --json`.
     result_json: str
-    #: How long packets waited at each shared link, and (`link` is null) data on its whole path: a list of
+    #: Histograms of queueing delay at each shared link, and (`link` is null) of data on the path: a list of
     #: `link`, `up_to_ns` and `packets`.
     histograms_json: str
     #: Parquet files, where samples were wanted.

@@ -67,7 +67,7 @@ class Store:
         try:
             self._db = sqlite3.connect(":memory:") if self.folder is None else open_to_fill(self.folder)
             self._require_format()
-            # One transaction: whoever dies here leaves no tables without their format.
+            # One transaction: a process that dies here leaves no tables without their format.
             self._db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_FORMAT}; COMMIT;")
         except (OSError, sqlite3.Error) as error:
             raise self._error("cannot be used as a store", error) from None

@@ -1,6 +1,6 @@
-"""A study is a list of runs; running it fills a store. Every command builds a study and renders its store.
+"""Lists of runs that fill a store: every command makes such a list, and renders the results.
 
-What is run next may depend on results: `work_off` asks a `Work` for jobs until it has no more.
+The next run may depend on results: `work_off` asks a `Work` for jobs until it has no more.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
 from ackclock.scenario import Scenario
 
-#: How long Ctrl-C may go unnoticed. Polars handles SIGINT in a way that does not wake a thread that waits.
+#: How long Ctrl-C may go unnoticed. With the SIGINT handler of polars a blocked thread does not wake.
 _SIGNAL_CHECK_S = 0.2
-#: How long chunks that were told to stop may take to hand over what they have.
+#: How long stopped chunks may take to return their outcomes.
 _GRACE_S = 5.0
 
 
 @dataclass(frozen=True)
 class Study:
-    """Runs in an order that has nothing to do with when each ends."""
+    """Runs in a fixed order, whichever ends first."""
 
     jobs: tuple[Job, ...]
 
@@ -63,7 +63,7 @@ class Work(Protocol):
     """Where jobs come from, and where outcomes go."""
 
     def next(self) -> Job | None:
-        """Return the next job; nothing if there is none, at least before a job under way ends."""
+        """Return the next job; None if there is none until a running job ends."""
 
     def left(self) -> int:
         """Return about how many jobs are still to come."""
@@ -105,7 +105,7 @@ def fill(
 
     `executor`: threads of this process by default, `workers` of them; only this process writes the store.
     `progress` is called with the number of finished runs and of all runs, `keep` with each key and outcome.
-    On Ctrl-C the runs under way are given up, finished ones are kept, and KeyboardInterrupt goes on.
+    On Ctrl-C running jobs are stopped, finished ones are kept, and KeyboardInterrupt is raised.
     Raises `RunError` as `work_off`.
     """
     done: set[str] = set()
@@ -148,10 +148,10 @@ def fill(
 def work_off(
     work: Work, store: Store, *, executor: Executor | None = None, workers: int | None = None
 ) -> None:
-    """Run and store the jobs of `work`, until it has none and none is under way; keeps no outcome.
+    """Run and store the jobs of `work`, until it has none and none is running; keeps no outcome.
 
-    `executor`, `workers` as for `fill`. On Ctrl-C the runs under way are given up, finished ones are
-    kept, and KeyboardInterrupt goes on. Runs that would take too much memory do not keep the others from
+    `executor`, `workers` as for `fill`. On Ctrl-C running jobs are stopped, finished ones are
+    kept, and KeyboardInterrupt is raised. Runs that would take too much memory do not keep the others from
     being run and stored; in the end there is one `RunError` for all of them.
     """
     if executor is not None:
@@ -212,7 +212,7 @@ def _work_off(work: Work, store: Store, executor: Executor) -> None:
 
 
 def _failure(work: Work, store: Store, failed: Sequence[tuple[Job, RunError]]) -> RunError:
-    """Return one error for runs that failed, whatever the order in which they did."""
+    """Return one error for runs that failed, the same in whatever order they did."""
     job, error = min(failed, key=lambda each: each[0].key)
     others = len(failed) - 1
     more = f"; {others} other run{'s' * (others > 1)} failed this way" if others else ""
@@ -221,7 +221,7 @@ def _failure(work: Work, store: Store, failed: Sequence[tuple[Job, RunError]]) -
 
 
 def _keep_finished(futures: Mapping[Future[Chunk], Iterable[Job]], store: Store) -> None:
-    """Store the runs that ended while another failed, or while Ctrl-C was on its way."""
+    """Store the runs that ended while another failed, or while Ctrl-C was handled."""
     for future, jobs in futures.items():
         if not future.cancelled() and future.exception() is None:
             for job, outcome in zip(jobs, future.result().outcomes, strict=False):

@@ -1,4 +1,4 @@
-"""Intervals by resampling replicates, the same replicates everywhere, from a fixed seed."""
+"""Bootstrap intervals: replicates are resampled with a fixed seed, jointly over environments."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def run_grid(
     """Run what the store does not hold of a study, and note in the store how many replicates each point has.
 
     Points are noted before the first run, with the most that they may have, so that the runs of a study that
-    is under way or was killed can be told from others. The store is claimed: another process that fills it is
+    is running or was killed can be told from others. The store is claimed: another process that fills it is
     refused. Whatever the number of workers, and wherever an earlier process was killed, the same runs are
     there in the end.
     """
@@ -59,7 +59,7 @@ def _note_points(grid: Grid, store: Store, replicates: Callable[[Point], int]) -
 
 @dataclass
 class _Progress:
-    """A point under way."""
+    """A point that is being run."""
 
     point: Point
     jobs: Iterator[Job]
@@ -74,7 +74,7 @@ class _Progress:
 class Campaign:
     """The runs of a study file as `Work`: in the order of its points, a rule's further replicates first.
 
-    Holds the points that are under way, and no results.
+    Holds the points that are being run, and no results.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Campaign:
         self._grid, self._store, self._tell = grid, store, progress
         self._points = iter(grid.points)
         self._asked: deque[tuple[_Progress, Job]] = deque()
-        #: Points that wait for a run under way; two points may be the same scenario.
+        #: Points that wait for a running job; two points may be the same scenario.
         self._waiting: dict[str, list[_Progress]] = {}
         #: Replicates that count, by the number of the point, once the point is done.
         self.replicates: dict[int, int] = {}
@@ -129,7 +129,7 @@ class Campaign:
 
     def _ask(self, progress: _Progress, count: int) -> None:
         progress.asked += count
-        # What a rule wants more comes first, so that few points are under way.
+        # Further replicates of a point come first, so that few points are open.
         self._asked.extendleft(reversed([(progress, next(progress.jobs)) for _ in range(count)]))
 
     def _note(self, progress: _Progress, replicate: int, value: float) -> None:

@@ -19,7 +19,7 @@ from ackclock.scenario import Scenario
 from ackclock.studies.keys import NAME, SCHEMA, SEED_END, STUDY
 from ackclock.studies.until import DEFAULT_MOST, FIRST, Until
 
-#: More points than anybody means.
+#: More points are a mistake.
 _MOST_POINTS = 1_000_000
 
 

@@ -68,7 +68,7 @@ def transfers(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
 
 
 def datagrams(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
-    """One row per run and flow or crowd of datagrams: where it comes from, and its metrics."""
+    """One row per run and source of datagrams: where it comes from, and its metrics."""
     return frame_of(
         {**origin, **settings, **_renamed(row, "flow")}
         for origin, settings, document in _documents(store, all_versions)
@@ -97,7 +97,7 @@ def links(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
 def histograms(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
     """One row per run, link and class of waiting times: its upper edge, and packets in it.
 
-    Without a link: how long the data of all flows waited on their paths.
+    Without a link: the queueing delay of the data of all flows on their paths.
     """
     return frame_of(
         {**origin, **settings, "link": entry["link"], "up_to_s": edge_ns / 1e9, "packets": packets}

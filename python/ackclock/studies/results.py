@@ -1,4 +1,4 @@
-"""What studies and stored results give to a notebook: polars frames, units in the names of their columns."""
+"""Studies and queries in Python: polars frames, units in the names of their columns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StudyResult:
 
     name: str
     seed: int
-    #: A row per point: `point`, settings by key (a quantity's number behind it, unit in the name),
+    #: A row per point: `point`, settings by key (a quantity is followed by its number, unit in the name),
     #: `replicates`, `until_met` under a stopping rule, then mean, `_low` and `_high` of each metric: null
     #: where it does not apply.
     summary: polars.DataFrame = field(repr=False)

@@ -49,7 +49,7 @@ def cycles(
         rounds = cycle["growing_time"] - before
         end, before = cycle["time"], cycle["growing_time"]
         if rounds > 0:
-            # A peak and the load behind its cut have one time, and no width.
+            # A peak and the load after its cut have the same time, and no width.
             ramps = (
                 (right[0] - left[0]) * (left[1] + right[1]) / 2
                 for left, right in pairwise(points)
@@ -93,7 +93,7 @@ _NEW_AIMD = {"kind": "new-aimd", "increase": 1.0, "base": "slow-start"}
 def aimd_totals(windows: Sequence[float], x_goal: float, count: int) -> list[dict[str, float]]:
     """Return the load of two AIMD(1, 0.5) flows at the end of each cycle: as printed, right, and computed.
 
-    jasem-efficiency-fairness, behind eq. 4, prints x/2^(m-1) + k_1 + k_2 + ... + 2 k_m with x = x_1 + x_2. A
+    jasem-efficiency-fairness, after eq. 4, prints x/2^(m-1) + k_1 + k_2 + ... + 2 k_m with x = x_1 + x_2. A
     congestion event halves all of a window, what earlier cycles gained once more with each: the terms are
     2 k_i / 2^(m-i), and their sum is W. The two agree for m = 1 and 2.
     """

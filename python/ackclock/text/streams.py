@@ -1,4 +1,4 @@
-"""Standard streams that are closed, or that nobody reads any more."""
+"""Standard streams that are closed, or whose reader is gone."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Trial:
     values: Values
     candidate: Candidate
     regret: Regret
-    #: Runs behind it.
+    #: The number of its runs.
     runs: int
 
     @property

@@ -18,12 +18,12 @@ from ackclock.evaluation.constraints import Linear, meets_printed
 from ackclock.files.documents import as_toml
 from ackclock.text.suggest import hint
 
-#: A range that nobody gave: the default divided by this, to the default times this.
+#: A range that is not given: the default divided by this, to the default times this.
 _FACTOR = 10.0
 #: The range of a parameter that is a part of something, which cannot be 1.5.
 _PART = (0.05, 0.95)
 _MORE_THAN_A_PART = 1.5
-#: Parameters are rounded to so many digits: nobody wants `increase = 1.3729184`.
+#: Parameters are rounded to so many digits, to avoid `increase = 1.3729184`.
 _DIGITS = 3
 _OVER = re.compile(r"\s*([\w-]+)\s*=\s*(\S+?)\s*\.\.\s*(\S+)\s*")
 
