@@ -100,7 +100,7 @@ def test_scores_that_were_damaged_are_refused(with_panel: Path) -> None:
         path.write_text(good.replace(old, new, 1))
         answer = cli("evaluate", "new-aimd", "--suite", with_panel, "--out", with_panel.parent / "out")
         assert answer.code == 2 and "Traceback" not in answer.stderr
-        assert message in answer.stderr and "writes it anew" in answer.stderr
+        assert message in answer.stderr and "writes it again" in answer.stderr
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"schema": 7}'])
@@ -108,7 +108,7 @@ def test_a_broken_file_is_refused(tiny_suite: Path, text: str) -> None:
     (tiny_suite / FILE).write_text(text)
     answer = cli("evaluate", "aimd", "--suite", tiny_suite, "--out", tiny_suite.parent / "out")
     assert answer.code == 2
-    assert FILE in answer.stderr and "writes it anew" in answer.stderr and "Traceback" not in answer.stderr
+    assert FILE in answer.stderr and "writes it again" in answer.stderr and "Traceback" not in answer.stderr
 
 
 def test_the_shipped_scores_are_true() -> None:

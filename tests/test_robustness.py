@@ -166,7 +166,10 @@ def test_the_order_is_compared_with_the_printed_one(runs: Runs) -> None:
     [
         ({"which": "d"}, "claim.which: is 'd', but must be one of d_sum, d_mean, c_max"),
         ({"reduce": "median"}, "claim.reduce: is 'median', but must be one of mean, least, greatest"),
-        ({"reduse": "mean"}, "claim.reduse: is no key of the measure 'robustness'; did you mean 'reduce'?"),
+        (
+            {"reduse": "mean"},
+            "claim.reduse: is not a key of the measure 'robustness'; did you mean 'reduce'?",
+        ),
         ({"grids": "main"}, 'claim.grids: is "main", but must be a list'),
         ({"at": {"queue": "blue"}}, "claim.at: queue is never 'blue'; there are: drop-tail, red"),
         ({"at": {"queqe": "red"}}, "claim.at: no axis is called 'queqe'; did you mean 'queue'?"),

@@ -298,5 +298,5 @@ def test_transfers_that_arrive_are_watched_as_a_group() -> None:
     assert watched(replace(times, metric="group-goodput", scale=1e-6), run) == (2.0,)
     run["transfers"][0]["fct_mean_s"] = None
     assert watched(times, run) == (100.0,)
-    with pytest.raises(InputError, match="share says nothing of 'mice'"):
+    with pytest.raises(InputError, match="share does not apply to 'mice'"):
         watched(replace(times, metric="share"), run)

@@ -95,7 +95,7 @@ def test_a_range_that_makes_no_sense_is_one_message(cc: str, over: str, message:
         (("aimd", "--over", "increase=1..2", "--over", "increase=1..3"), "--over increase: is given twice"),
         (("aimd", "--suite", "nowhere"), "no suite is called 'nowhere'"),
         (("aimd", "--metric", "speed"), "speed"),
-        (("cubic", "--constraints", "reddy"), "cubic is no linear control"),
+        (("cubic", "--constraints", "reddy"), "cubic is not a linear control"),
         (("aimdd",), "aimdd"),
         (("aimd(increase=1, remaining=0.5)",), "has no parameter whose range is known"),
     ],
@@ -262,12 +262,12 @@ def test_a_budget_that_searches_nothing_is_refused(suite: Path, tmp_path: Path) 
     out = tmp_path / "out"
     answer = cli("tune", "aimd", "--suite", suite, "--budget", "27", "--out", out)
     assert answer.code == 2 and answer.stdout == "" and len(answer.stderr.splitlines()) == 1
-    assert "--budget '27': searches nothing: a setting takes 4 runs" in answer.stderr
+    assert "--budget '27': is too small: a setting takes 4 runs" in answer.stderr
     assert answer.stderr.rstrip().endswith("use 28 or more")
     assert not out.exists()
     answer = cli("tune", "aimd", "--suite", suite, "--budget", "0.000001 s", "--out", out)
     assert answer.code == 2 and answer.stdout == "" and len(answer.stderr.splitlines()) == 1
-    assert "searches nothing: the default alone took" in answer.stderr
+    assert "is too small: the default alone took" in answer.stderr
 
 
 def test_what_was_searched_is_said_first_and_no_more_than_it_shows(suite: Path, tmp_path: Path) -> None:
@@ -306,8 +306,8 @@ def test_none_is_better_only_after_a_search_that_could_tell(suite: Path) -> None
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"over": ["increase=4..8"], "constrained": True}, "no setting that was drawn there is allowed"),
-        ({"over": ["remaining=0.5..0.5001"]}, "holds no setting but the default"),
+        ({"over": ["increase=4..8"], "constrained": True}, "none of the settings drawn is allowed"),
+        ({"over": ["remaining=0.5..0.5001"]}, "contains only the default"),
         ({"replicates": 0}, "replicates: is 0, but must be a whole number, at least 1"),
         ({"check_replicates": 0}, "check_replicates: is 0, but must be a whole number, at least 1"),
         ({"metric": "godput"}, "no metric is called 'godput'; did you mean 'goodput'?"),

@@ -77,8 +77,8 @@ def stored_runs(evaluation: Evaluation, store: Store) -> Iterator[StoredRun]:
                 found = store.get(other)
                 if found is None:
                     raise StoreError(
-                        f"{store.folder}: the run {other.key} is not there; a report goes into the folder "
-                        "that the evaluation keeps its runs in"
+                        f"{store.folder}: the run {other.key} is missing; a report goes into the folder "
+                        "of the evaluation"
                     )
                 yield StoredRun(result.environment.id, candidate.label, other, found)
 

@@ -175,14 +175,14 @@ class Baseline:
     def require(self, suite: Suite, seed: int, sets: Sequence[str]) -> None:
         """Raise `InputError` unless the baseline has the same environments and the same random draws."""
         for what, theirs, ours, hint in (
-            ("suite", self.suite, f"{suite.name} version {suite.version}", "make the baseline anew"),
+            ("suite", self.suite, f"{suite.name} version {suite.version}", "run the baseline again"),
             ("seed", self.seed, seed, f"--seed {self.seed} gives the same random draws"),
             ("--set", self.sets, list(sets), "give both the same"),
             (
                 "environments",
                 sorted(self.values),
                 sorted(environment.id for environment in suite.environments),
-                "make the baseline anew",
+                "run the baseline again",
             ),
         ):
             if theirs != ours:
@@ -203,7 +203,7 @@ class Baseline:
                 before = self.values[name].get(condition.metric)
                 if not before:
                     raise InputError(
-                        f"{self.path}: has no {condition.metric} in {name}; make the baseline anew"
+                        f"{self.path}: has no {condition.metric} in {name}; run the baseline again"
                     )
                 count = min(len(before), len(score.values))
                 if count == 1 and not result.exact:

@@ -83,11 +83,11 @@ class Panel:
                     f"{path}: environments: a metric has no costs of {document['algorithms'][0]}"
                 )
         except InputError as error:
-            raise InputError(f"{error}; `ackclock panel --suite {suite.folder}` writes it anew") from None
+            raise InputError(f"{error}; `ackclock panel --suite {suite.folder}` writes it again") from None
         return cls(document)
 
     def misfit(self, suite: Suite, sets: Sequence[str]) -> str:
-        """Return why the stored scores say nothing about a suite as it is run; nothing if they do."""
+        """Return why the stored scores do not apply to a suite as it is run; nothing if they do."""
         stored = self.document
         if sets:
             return "the environments are changed"

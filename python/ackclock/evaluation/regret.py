@@ -96,7 +96,7 @@ def regrets(costs: Costs, scale: Scale, baseline: RegretBaseline, reference: int
     """Return the regret of each candidate in one metric, in the order of the candidates.
 
     Intervals resample the replicates jointly over environments; `reflected_estimate` says how. Stored best
-    scores are constants; the best of the table is found anew in each resample. The noise floor is computed
+    scores are constants; the best of the table is found again in each resample. The noise floor is computed
     from the stored costs of the reference, or else from the candidate at index `reference`.
     """
     means = {name: [math.fsum(values) / len(values) for values in row] for name, row in costs.items()}

@@ -265,5 +265,5 @@ def _watched_transfers(watch: Watch, run: Document) -> float:
             return float(run["duration_s"] if mean_s is None else mean_s)
         case metric, _:
             raise InputError(
-                f"watch.metric: {metric} says nothing of {watch.group!r}, which is no group of flows"
+                f"watch.metric: {metric} does not apply to {watch.group!r}, which is not a group of flows"
             )

@@ -29,7 +29,7 @@ def scoreboard_table(board: Scoreboard) -> Table:
         ),
         caption=(
             f"mean ± half of the {100 * CONFIDENCE:.0f} % interval; + better, - worse than {reference}: "
-            "the interval of the paired difference leaves out zero"
+            "the interval of the paired difference excludes zero"
         ),
     )
     for result in board.results:
@@ -97,9 +97,8 @@ def regrets_caption(board: Scoreboard) -> str:
         f"best: {baseline.title} ({', '.join(baseline.algorithms)})",
     ]
     if noise_floors:
-        parts.append(
-            f"noise floor: {noise_floors[0].algorithms} equal algorithms have a smaller worst case in 95 % of cases"
-        )
+        count = noise_floors[0].algorithms
+        parts.append(f"noise floor: {count} equal algorithms have a smaller worst case in 95 % of cases")
     if reason := missing_scores(board):
         parts.append(f"no stored scores: {reason}")
     return "\n".join(parts)

@@ -190,8 +190,7 @@ class Suite:
         if folder is None:
             known = sorted(path.parent.name for path in builtin.glob(f"*/{_FILE}"))
             raise InputError(
-                f"no suite is called {name!r}, and no folder of that name holds a {_FILE}; "
-                f"{hint(name, known)}"
+                f"no suite is called {name!r}, and no folder of that name has a {_FILE}; {hint(name, known)}"
             )
         place, tree = Place(str(folder / _FILE)), read_toml(folder / _FILE)
         _SUITE.check(tree, place)

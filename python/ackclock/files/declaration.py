@@ -214,7 +214,7 @@ class Either:
 class Table:
     """A table of known keys: those that are required, and those that may be left out."""
 
-    #: What it is part of, as in `is no key of a suite`.
+    #: What it is part of, as in `is not a key of a suite`.
     title: str
     required: Mapping[str, Type]
     optional: Mapping[str, Type] = field(default_factory=dict)
@@ -234,7 +234,7 @@ class Table:
             if key in self.renamed:
                 place.at(key).fail(f"is called {self.renamed[key]!r} now")
             if key not in types and not self.is_open:
-                place.at(key).fail(f"is no key of {self.title}; {hint(key, types)}")
+                place.at(key).fail(f"is not a key of {self.title}; {hint(key, types)}")
         for key, kind in self.required.items():
             if key not in value:
                 place.at(key).fail(f"is missing: {kind.words}")

@@ -65,7 +65,7 @@ class Paper:
         folder = next((path for path in (_builtin() / name, Path(name)) if (path / FILE).is_file()), None)
         if folder is None:
             raise InputError(
-                f"no paper is called {name!r}, and no folder of that name holds a {FILE}; "
+                f"no paper is called {name!r}, and no folder of that name has a {FILE}; "
                 f"there are: {', '.join(paper_names())}"
             )
         tree, claims = read_toml(folder / FILE), read_toml(folder / CLAIMS_FILE)

@@ -138,7 +138,7 @@ def support_lines(support: Support, digits: int) -> list[str]:
 
 def skipped_table(reproduction: Reproduction) -> table.Table:
     """Return the readings that were not run, and why."""
-    made = table.Table("reading", "reason", title="readings skipped: their answers contradict each other")
+    made = table.Table("reading", "reason", title="skipped readings, whose answers contradict each other")
     for each in reproduction.skipped:
         made.add_row(each.reading.name, each.reason)
     return made

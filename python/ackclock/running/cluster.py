@@ -31,8 +31,8 @@ _CHUNK_S, _MOST_S = 2.0, 5.0
 _AHEAD = 2
 #: How long a number of threads is valid.
 _COUNT_AGAIN_S = 2.0
-_SAME = "all must have the same build: install the same wheel everywhere, and start the workers anew"
-_KEPT = "finished runs are kept, so the same command goes on where it stopped"
+_SAME = "all must have the same build: install the same wheel everywhere and restart the workers"
+_KEPT = "finished runs are kept, so the same command continues where it stopped"
 
 #: On a worker: what stops the chunks of an executor, by its name.
 _switches: dict[str, _core.Cancel] = {}
@@ -114,7 +114,7 @@ def dask_executor(address: str) -> Iterator[DaskExecutor]:
     # Whatever else listens there may answer anything.
     except Exception as error:
         raise ClusterError(
-            f"{address}: no scheduler of Dask answers there ({_reason(error)}); "
+            f"{address}: no Dask scheduler answers ({_reason(error)}); "
             "an address looks like tcp://host:8786, as `dask scheduler` prints it"
         ) from None
     try:
@@ -151,11 +151,11 @@ async def _silence(address: str) -> str:
     except TimeoutError:
         return f"no answer within {_CONNECT_S:g} s"
     except ConnectionRefusedError:
-        return "the connection is refused: nothing listens at this port"
+        return "connection refused: nothing listens on this port"
     except OSError as error:
         return error.strerror or str(error)
     writer.close()
-    return "it connects, and says nothing"
+    return "it accepts the connection, but does not answer"
 
 
 def _require_build(client: Client) -> None:
@@ -200,7 +200,7 @@ def _told(error: BaseException) -> BaseException:
     if isinstance(error, KilledWorker):
         return ClusterError(
             f"{error.allowed_failures + 1} workers died over the same runs, the last one was "
-            f"{error.last_worker.address}; have they memory enough? {_KEPT}"
+            f"{error.last_worker.address}; they may have run out of memory; {_KEPT}"
         )
     return ClusterError(f"a run failed on a worker: {type(error).__name__}: {_reason(error)}; {_KEPT}")
 

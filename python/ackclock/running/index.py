@@ -68,7 +68,7 @@ def _advice(error: OSError | sqlite3.Error) -> str:
     # An error of Python's own module, such as one of threads, has no code.
     code = (getattr(error, "sqlite_errorcode", None) or 0) & _CODE if number is None else None
     if number in NO_ROOM or code in _PASSING:
-        return "finished runs are kept, so the same command goes on where it stopped"
+        return "finished runs are kept, so the same command continues where it stopped"
     if number in _NOT_WRITABLE or code in _READ_ONLY:
         return "a store is filled in a folder that can be written; use another folder"
     if number in (errno.ENOTDIR, errno.EEXIST):

@@ -79,13 +79,13 @@ class Store:
         Raises `StoreError` if it is not there or cannot be read.
         """
         if not (Path(folder) / INDEX).is_file():
-            raise StoreError(f"{folder}: is no store: it has no {INDEX}")
+            raise StoreError(f"{folder}: is not a store: it has no {INDEX}")
         store = cls.__new__(cls)
         store._begin(folder)
         try:
             store._db = open_to_read(Path(folder))
             if store._require_format() == 0:
-                raise StoreError(f"{folder}: is no store: its {INDEX} is empty")
+                raise StoreError(f"{folder}: is not a store: its {INDEX} is empty")
         except (OSError, sqlite3.Error) as error:
             raise store._error("cannot be read", error) from None
         return store

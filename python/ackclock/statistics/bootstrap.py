@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 from ackclock.statistics.estimates import CONFIDENCE, Estimate, student_t_quantile
 
-#: How often replicates are drawn anew.
+#: The number of resamples.
 RESAMPLES = 2000
 _SEED = 20260101
 _Pick = Callable[[Sequence[float]], tuple[float, ...]]

@@ -162,8 +162,8 @@ def left_out(store: Store, *, all_versions: bool = False) -> list[str]:
     total = _count(store, "1")
     if not all_versions and (others := _versions(store)):
         sentences.append(
-            f"left out {sum(others.values())} of {total} runs, which are of other versions of ackclock "
-            f"({_named(others)}); --all-versions takes them, too"
+            f"left out {sum(others.values())} of {total} runs of other versions of ackclock "
+            f"({_named(others)}); --all-versions includes them"
         )
     shown = "1" if all_versions else "version = ?1"
     damaged = [key for (key,) in _keys(store, f"{shown} AND NOT {SOUND}")]
@@ -177,8 +177,8 @@ def left_out(store: Store, *, all_versions: bool = False) -> list[str]:
         broken = [path.name for key in sampled for path in store.broken_samples(key)]
         if broken:
             sentences.append(
-                f"files of samples are lost or cut off, which no table here is made of ({_named(broken)}); "
-                "the command that filled the store makes them anew"
+                f"files of samples are missing or truncated, which no table uses ({_named(broken)}); "
+                "the command that filled the store writes them again"
             )
     return sentences
 
@@ -189,7 +189,7 @@ def _require_reading(sql: str) -> None:
     word = found[1].upper() if found is not None else ""
     if word not in _READING:
         raise InputError(
-            f"{sql!r}: a query reads the store and changes nothing; it begins with {', '.join(_READING)}"
+            f"{sql!r}: a query cannot change the store; it begins with {', '.join(_READING)}"
             f"{f', not with {word}' if word else ''}"
         )
     if _READS_FILE.search(sql):
@@ -205,8 +205,8 @@ def _require_runs(store: Store, all_versions: bool) -> None:
     others = {} if all_versions else _versions(store)
     if others and not _count(store, f"version = '{_core.BUILD}'"):
         raise InputError(
-            f"{store.folder}: holds no run of this version of ackclock, {_core.BUILD}, but "
-            f"{sum(others.values())} of others ({_named(others)}); --all-versions takes them"
+            f"{store.folder}: has no run of this version of ackclock, {_core.BUILD}, but "
+            f"{sum(others.values())} of others ({_named(others)}); --all-versions includes them"
         )
 
 
@@ -273,7 +273,7 @@ def _settings(store: Store, place: dict[str, Any], text: str | None) -> dict[str
     except (ValueError, TypeError):
         raise StoreError(
             f"{store.folder}: the settings of point {place['point']} of study {place['study']} are damaged; "
-            "the command that filled the store writes them anew"
+            "the command that filled the store writes them again"
         ) from None
     return settings
 

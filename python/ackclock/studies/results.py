@@ -106,7 +106,7 @@ def newest_store() -> Path:
     """Return the folder in `ackclock-out` that was filled last. Raises `InputError` where there is none."""
     stores = sorted(OUT.glob("*/runs.sqlite"), key=lambda path: path.stat().st_mtime)
     if not stores:
-        raise InputError(f"{OUT}: holds no results; name the folder of a store")
+        raise InputError(f"{OUT}: has no results; name the folder of a store")
     return stores[-1].parent
 
 

@@ -44,13 +44,13 @@ class Until:
         if metric is None:
             raise InputError(f"{text!r}: no metric is called {name!r}; {hint(name, BY_NAME)}")
         if not number > 0:
-            raise InputError(f"{text!r}: the interval must be wider than nothing")
+            raise InputError(f"{text!r}: the width of the interval must be above zero")
         if unit == "%":
             return cls(text.strip(), metric, number / 100, relative=True)
         own = _POINTS if metric.unit == "%" else metric.unit
         if unit != own:
             expected = f"% of the mean, or {own}" if own else "% of the mean, or a number alone"
-            raise InputError(f"{text!r}: the unit of {metric.name} is {expected}")
+            raise InputError(f"{text!r}: the unit of {metric.name} must be {expected}")
         return cls(text.strip(), metric, number / metric.factor, relative=False)
 
     def enough(self, values: Sequence[float]) -> int | None:

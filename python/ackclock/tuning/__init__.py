@@ -199,8 +199,8 @@ def _require_generation(
     if budget.runs is not None and budget.runs < least:
         raise ArgumentValueError(
             "budget",
-            f"{budget.text!r}: searches nothing: a setting takes {runs} runs over suite "
-            f"{suite.name}, and there are {1 + search.population} at the least, the default and a generation "
+            f"{budget.text!r}: is too small: a setting takes {runs} runs over suite "
+            f"{suite.name}, and there are at least {1 + search.population}, the default and a generation "
             f"of {search.population}; use {least} or more",
         )
 
@@ -235,22 +235,22 @@ def _search(
         asked = search.ask()
         allowed = [values for values in asked if space.allows(values)]
         if not allowed and not generations:
-            raise InputError(f"{space.text}: no setting that was drawn there is allowed")
+            raise InputError(f"{space.text}: none of the settings drawn is allowed")
         new = {key_of(values) for values in allowed} - found.keys()
         elapsed_s = time.monotonic() - started
         if not budget.allows(bench.runs + cost * len(new), elapsed_s):
             if not generations:
                 raise ArgumentValueError(
                     "budget",
-                    f"{budget.text!r}: searches nothing: the default alone took {elapsed_s:.2g} s; "
-                    f"with a generation of {len(new)} that makes about {elapsed_s * (1 + len(new)):.2g} s",
+                    f"{budget.text!r}: is too small: the default alone took {elapsed_s:.2g} s; "
+                    f"with a generation of {len(new)} it takes about {elapsed_s * (1 + len(new)):.2g} s",
                 )
             break
         run(allowed)
         generations += 1
         search.tell([found[key_of(values)].rank if values in allowed else None for values in asked])
     if len(found) == 1:
-        raise InputError(f"{space.text}: holds no setting but the default; give wider ranges with --over")
+        raise InputError(f"{space.text}: contains only the default; give wider ranges with --over")
     return tuple(found.values()), search.converged, generations
 
 

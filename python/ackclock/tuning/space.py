@@ -84,7 +84,7 @@ class Space:
         if constrained and Linear.of(candidate.resolved) is None:
             raise ArgumentValueError(
                 "constrained",
-                f"{kind} is no linear control; aimd, aiad, mimd, miad and linear are",
+                f"{kind} is not a linear control; aimd, aiad, mimd, miad and linear are",
                 option="--constraints reddy",
             )
         space = cls(kind, fixed, (), constrained)
