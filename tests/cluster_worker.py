@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core, cluster, executor
-from ackclock.executor import Chunk
-from ackclock.job import Job, Outcome, execute
+from ackclock import _core
+from ackclock.running import cluster, executor
+from ackclock.running.executor import Chunk
+from ackclock.running.job import Job, Outcome, execute
 
 
 def run_slowly(job: Job, cancel: _core.Cancel) -> Outcome:

@@ -308,7 +308,7 @@ def test_a_mistake_in_set(tiny: Path, text: str, expected: str) -> None:
         (["model", "amid"], "aimd"),
         (["model", "aimd", "--x-goal", "-3"], "x_goal"),
         (["model", "aimd", "--x-goal", "nan"], "model"),
-        (["model", "--x-goal", "50"], "name an algorithm"),
+        (["model", "--x-goal", "50"], "need an algorithm"),
         (["model", "aimd", "--user", "size=3"], "--user size=3"),
         (["model", "aimd", "--user", "window=many"], "many"),
     ],
@@ -329,7 +329,7 @@ def test_a_mistake_on_the_command_line(tmp_path: Path, args: list[str], expected
         ("replicates = 2", 'replicates = "3"', 'replicates: is "3", but must be a whole number'),
         ("replicates = 2", "replicates = true", "replicates: is true, but must be a whole number"),
         ("replicates = 2", "replicates = 2.5", "replicates: is 2.5, but must be a whole number"),
-        ("replicates = 2", "replicate = 2", "replicate: is no key of a suite; did you mean 'replicates'?"),
+        ("replicates = 2", "replicate = 2", "replicate: is not a key of a suite; did you mean 'replicates'?"),
         ("version = 3", 'version = "3"', 'version: is "3", but must be a whole number'),
         ('name = "tiny"\n', "", "name: is missing: a text"),
         (
@@ -351,7 +351,7 @@ def test_a_mistake_on_the_command_line(tmp_path: Path, args: list[str], expected
         (
             'set = ["duration=6 s"]',
             'sett = ["duration=6 s"]',
-            "environments[company].sett: is no key",
+            "environments[company].sett: is not a key",
         ),
         ('set = ["duration=6 s"]', 'set = "duration=6 s"', "environments[company].set: is "),
         ('set = ["duration=6 s"]', "set = [6]", "environments[company].set[0]: is 6, but must be a text"),
@@ -369,7 +369,7 @@ def test_a_mistake_on_the_command_line(tmp_path: Path, args: list[str], expected
         (
             'metric = "share"',
             'metrics = "share"',
-            "is no key of a watch; did you mean 'metric'?",
+            "is not a key of a watch; did you mean 'metric'?",
         ),
         (
             'group = "standard"',

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ackclock.bootstrap import (
+from ackclock.statistics.bootstrap import (
     RESAMPLES,
     bootstrap_estimate,
     quantile,
@@ -18,7 +18,7 @@ from ackclock.bootstrap import (
     resampled_means,
     resamples,
 )
-from ackclock.stats import estimate
+from ackclock.statistics.estimates import estimate
 
 values_of_one = st.lists(st.floats(0, 1), min_size=2, max_size=12)
 

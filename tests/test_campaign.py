@@ -18,12 +18,12 @@ from pathlib import Path
 import pytest
 from helpers import ACKCLOCK, cli, rows
 
-from ackclock.campaign import run_grid, summaries
-from ackclock.executor import Chunk, Threads, execute_chunk
-from ackclock.grid import Grid
-from ackclock.job import Job
-from ackclock.queries import runs
-from ackclock.store import Store
+from ackclock.running.executor import Chunk, Threads, execute_chunk
+from ackclock.running.job import Job
+from ackclock.running.store import Store
+from ackclock.studies.campaign import run_grid, summaries
+from ackclock.studies.grid import Grid
+from ackclock.studies.queries import runs
 
 #: `make kills` sets more.
 KILLS = int(os.environ.get("ACKCLOCK_KILLS", "6"))
@@ -224,7 +224,7 @@ def test_a_store_that_is_killed_while_it_is_made_can_be_used(study: Path, tmp_pa
     out = tmp_path / "out"
     program = """
 import os, signal, sqlite3, sys
-from ackclock.store import Store
+from ackclock.running.store import Store
 
 def watch(statement):
     if "PRAGMA user_version =" in statement:

@@ -17,11 +17,11 @@ import pytest
 from helpers import TINY, cli, rows, without_cpu_time
 from test_interrupt import interrupted, started
 
-from ackclock.campaign import run_grid
-from ackclock.cluster import DaskExecutor, dask_executor
 from ackclock.errors import ClusterError
-from ackclock.grid import Grid
-from ackclock.store import Store
+from ackclock.running.cluster import DaskExecutor, dask_executor
+from ackclock.running.store import Store
+from ackclock.studies.campaign import run_grid
+from ackclock.studies.grid import Grid
 
 STUDY = """\
 scenario = "tiny.toml"
@@ -309,7 +309,7 @@ def test_a_scheduler_that_cannot_be_reached_is_one_message(tmp_path: Path) -> No
         for address, reason in (
             ("tcp://127.0.0.1:9", "refused"),
             ("nonsense", ""),
-            (f"tcp://127.0.0.1:{port}", "says nothing"),
+            (f"tcp://127.0.0.1:{port}", "does not answer"),
             ("foo://host:1", ""),
         ):
             begun = time.monotonic()
@@ -317,7 +317,7 @@ def test_a_scheduler_that_cannot_be_reached_is_one_message(tmp_path: Path) -> No
             assert time.monotonic() - begun < 20
             assert answer.code == 2
             message = failed(answer.stderr)
-            assert f"{address}: no scheduler of Dask answers there" in message and reason in message
+            assert f"{address}: no Dask scheduler answers" in message and reason in message
 
 
 def test_options_that_exclude_each_other(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.constraints import Linear, constraints, meets_printed
-from ackclock.evaluation.suite import Contender
 
 
 def failing(cc: dict[str, Any], **windows: float) -> set[str]:
@@ -64,9 +64,9 @@ def test_a_control_with_all_four_parts_has_all_constraints() -> None:
 
 @pytest.mark.parametrize("name", ["aimd", "aiad", "mimd", "miad", "linear"])
 def test_every_linear_control_of_the_library_is_known(name: str) -> None:
-    assert Linear.of(Contender.parse(name).resolved) is not None
-    assert constraints(Contender.parse(name).resolved)
+    assert Linear.of(Candidate.parse(name).resolved) is not None
+    assert constraints(Candidate.parse(name).resolved)
 
 
 def test_what_is_not_linear_has_none() -> None:
-    assert constraints(Contender.parse("cubic").resolved) == ()
+    assert constraints(Candidate.parse("cubic").resolved) == ()

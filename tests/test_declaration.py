@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ackclock.declaration import (
+from ackclock.errors import InputError
+from ackclock.files.declaration import (
     Anything,
     ByKind,
     Either,
@@ -20,8 +21,7 @@ from ackclock.declaration import (
     Text,
     Whole,
 )
-from ackclock.errors import InputError
-from ackclock.files import read_json, read_toml
+from ackclock.files.documents import read_json, read_toml
 
 ITEM = Table("an item", {"id": Text(), "size": Number()}, {"colour": Text(("red", "blue"))})
 SHAPE = ByKind({"": Table("a dot", {}), "circle": Table("a circle", {"radius": Number()})})
@@ -60,8 +60,8 @@ def test_what_is_as_declared_passes(value: Any) -> None:
         ({}, "f.toml: name: is missing: a text"),
         ({"name": 3}, "f.toml: name: is 3, but must be a text"),
         ({"name": ""}, "f.toml: name: is empty"),
-        ({"name": "x", "cuont": 1}, "f.toml: cuont: is no key of a file; did you mean 'count'?"),
-        ({"name": "x", "zzz": 1}, "f.toml: zzz: is no key of a file; there are: name, count, on"),
+        ({"name": "x", "cuont": 1}, "f.toml: cuont: is not a key of a file; did you mean 'count'?"),
+        ({"name": "x", "zzz": 1}, "f.toml: zzz: is not a key of a file; there are: name, count, on"),
         ({"name": "x", "count": "3"}, 'f.toml: count: is "3", but must be a whole number'),
         ({"name": "x", "count": True}, "f.toml: count: is true, but must be a whole number"),
         ({"name": "x", "count": 3.0}, "f.toml: count: is 3.0, but must be a whole number"),
@@ -84,8 +84,11 @@ def test_what_is_as_declared_passes(value: Any) -> None:
             "shape.kind: is 'square', but must be one of circle",
         ),
         ({"name": "x", "shape": {"kind": ""}}, "f.toml: shape.kind: is '', but must be one of circle"),
-        ({"name": "x", "shape": {"kind": "circle", "r": 1}}, "f.toml: shape.r: is no key of a circle"),
-        ({"name": "x", "shape": {"radius": 1}}, "f.toml: shape.radius: is no key of a dot; there are none"),
+        ({"name": "x", "shape": {"kind": "circle", "r": 1}}, "f.toml: shape.r: is not a key of a circle"),
+        (
+            {"name": "x", "shape": {"radius": 1}},
+            "f.toml: shape.radius: is not a key of a dot; there are none",
+        ),
         ({"name": "x" * 99, "count": "y" * 99}, "yyy..., but must be a whole number"),
     ],
 )

@@ -15,9 +15,9 @@ from helpers import ROOT, Answer, cli
 
 from ackclock.evaluation import Evaluation, evaluate
 
-#: The contender, then the panel.
+#: The candidate, then the panel.
 PANEL = ["new-aimd", "aimd", "cubic", "aimd-fc+"]
-SCORE_KEYS = {"heading", "mean", "low", "high", "harm_difference", "values", "judgement"}
+SCORE_KEYS = {"heading", "mean", "low", "high", "cost_difference", "values", "judgement"}
 CORE = ROOT / "python" / "ackclock" / "suites" / "core"
 
 
@@ -66,14 +66,14 @@ def test_the_core_suite_asks_what_it_should(core: Evaluated) -> None:
     ids = {environment["id"] for environment in board["environments"]}
     assert {"slow-1", "slow-5", "fast-1", "fast-5", "late-comer", "departures"} <= ids
     assert {"unequal-rtt", "with-standard", "random-loss", "app-limited", "short-flows"} <= ids
-    assert [contender["label"] for contender in board["contenders"]] == PANEL
+    assert [candidate["label"] for candidate in board["candidates"]] == PANEL
     assert board["reference"] == "aimd"
     assert board["suite"]["name"] == "core"
 
 
 def test_scores_have_their_shape(core: Evaluated) -> None:
     for environment in core.scoreboard["environments"]:
-        assert [row["contender"] for row in environment["scores"]] == PANEL
+        assert [row["candidate"] for row in environment["scores"]] == PANEL
         for row in environment["scores"]:
             assert {"efficiency", "loss_rate", "queue_delay"} <= set(row["metrics"])
             for metric in row["metrics"].values():
@@ -107,21 +107,21 @@ def test_an_inline_table_is_a_contender(tiny_suite: Path, tmp_path: Path) -> Non
     answer = cli("evaluate", cc, "--suite", tiny_suite, "--out", tmp_path / "out", "--json")
     assert answer.code == 0, answer.stderr
     board = json.loads(answer.stdout)
-    assert [contender["label"] for contender in board["contenders"]] == [
+    assert [candidate["label"] for candidate in board["candidates"]] == [
         "aimd(increase=2)",
         "aimd",
         "aimd-fc+",
     ]
-    assert board["contenders"][0]["cc"] == {"kind": "aimd", "increase": 2.0, "remaining": 0.5}
+    assert board["candidates"][0]["cc"] == {"kind": "aimd", "increase": 2.0, "remaining": 0.5}
     assert board["verdict"].startswith("Against aimd, aimd(increase=2) ")
 
 
 def test_the_panel_can_be_chosen(tiny_suite: Path) -> None:
     board = evaluate("aimd", against=["mimd", "aimd"], suite=str(tiny_suite), replicates=1).board
-    assert [contender.label for contender in board.contenders] == ["aimd", "mimd"]
-    assert board.contenders[board.reference].label == "mimd"
+    assert [candidate.label for candidate in board.candidates] == ["aimd", "mimd"]
+    assert board.candidates[board.reference].label == "mimd"
     itself = evaluate("aimd", suite=str(tiny_suite), replicates=1).board
-    assert [contender.label for contender in itself.contenders] == ["aimd", "aimd-fc+"]
+    assert [candidate.label for candidate in itself.candidates] == ["aimd", "aimd-fc+"]
     assert itself.reference == 0
 
 
@@ -137,7 +137,7 @@ def test_an_evaluation_shows_itself(tiny_suite: Path) -> None:
     assert html.escape(evaluation.verdict) in page and "In company" in page and "aimd-fc+" in page
 
 
-def test_contenders_meet_the_same_luck(tiny_suite: Path) -> None:
+def test_candidates_get_the_same_random_draws(tiny_suite: Path) -> None:
     """Flows under test that run what the standard flow runs are the reference itself, number by number."""
     board = evaluate('{ kind = "aimd", increase = 1.0000001 }', suite=str(tiny_suite), replicates=3).board
     for result in board.results:

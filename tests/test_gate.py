@@ -13,7 +13,7 @@ from helpers import Answer, cli
 from ackclock.errors import InputError
 from ackclock.evaluation.gate import Baseline, Check, Condition
 from ackclock.evaluation.suite import Suite
-from ackclock.stats import Estimate
+from ackclock.statistics.estimates import Estimate
 
 
 def test_conditions_are_read() -> None:
@@ -58,7 +58,7 @@ def test_conditions_that_mean_nothing(text: str, message: str) -> None:
     ("text", "change", "failed"),
     [
         ("goodput < -2", Estimate(-3.0, -4.0, -1.0, 5), True),
-        # Beyond the limit, but it may be luck.
+        # Beyond the limit, but it may be chance.
         ("goodput < -2", Estimate(-3.0, -7.0, 1.0, 5), False),
         ("goodput < -2", Estimate(-1.9, -2.5, -1.3, 5), False),
         ("goodput < -2", Estimate(3.0, 2.5, 3.5, 5), False),
@@ -154,10 +154,11 @@ def test_a_change_from_nothing_is_infinite(gate: Gate) -> None:
     [
         ({"suite": {"name": "tiny", "version": 2}}, "suite tiny version 2, this is tiny version 3"),
         ({"suite": {"name": "core", "version": 3}}, "suite core version 3, this is tiny version 3"),
-        ({"seed": 7}, "--seed 7 gives the same luck"),
+        ({"seed": 7}, "--seed 7 gives the same random draws"),
         ({"sets": ["duration=5 s"]}, "the baseline has --set ['duration=5 s'], this is []"),
         ({"environments": []}, "the baseline has environments []"),
-        ({"contenders": []}, "is not a scoreboard"),
+        ({"candidates": []}, "is not a scoreboard"),
+        ({"contenders": []}, "contenders: is called 'candidates' now; it is not a scoreboard"),
         ({"suite": 3}, "suite: is 3, but must be a table; it is not a scoreboard"),
         ({"seed": "1"}, 'seed: is "1", but must be a whole number'),
     ],

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ackclock import AckclockError
-from ackclock.files import as_toml
-from ackclock.grid import Grid
+from ackclock.files.documents import as_toml
+from ackclock.studies.grid import Grid
 
 Writer = Callable[[str], Path]
 
@@ -98,7 +98,7 @@ def test_a_scenario_may_stand_in_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ("replicate = 3", "replicate: is no key of a study; did you mean 'replicates'?"),
+        ("replicate = 3", "replicate: is not a key of a study; did you mean 'replicates'?"),
         ('name = "../up"', "name: is '../up', but may hold letters"),
         ("replicates = 0", "replicates: is 0, but must be at least 1"),
         ("replicates = true", "replicates: is true, but must be a whole number"),
@@ -111,7 +111,7 @@ def test_a_scenario_may_stand_in_the_file(tmp_path: Path) -> None:
             "until: 'godput +- 1 %': no metric is called 'godput'; did you mean 'goodput'?",
         ),
         ('until = "goodput < 1 %"', "expected METRIC +- NUMBER UNIT"),
-        ('until = "goodput +- 1 ms"', "the unit of goodput is % of the mean, or Mbit/s"),
+        ('until = "goodput +- 1 ms"', "the unit of goodput must be % of the mean, or Mbit/s"),
         ('samples = "some"', "samples: is 'some', but must be one of none, first, all"),
         ("seed = -1", "seed: is -1"),
         ("schema = 9", "schema: is 9; this version of ackclock reads 1"),
@@ -133,7 +133,7 @@ def test_a_scenario_may_stand_in_the_file(tmp_path: Path) -> None:
             '[grid]\nduration = ["2 s"]\n[[together]]\nduration = ["3 s"]',
             "duration: varies twice; each key belongs to one axis",
         ),
-        ("flows = []", "flows: is no key of a study; there are: scenario, "),
+        ("flows = []", "flows: is not a key of a study; there are: scenario, "),
         ("grid = [", "is not TOML"),
     ],
 )

@@ -14,7 +14,7 @@ import pytest
 from helpers import cli, without_cpu_time
 
 import ackclock
-from ackclock.quantities import number_of, with_numbers
+from ackclock.metrics.quantities import number_of, with_numbers
 
 STUDY: dict[str, Any] = {
     "name": "small",
@@ -122,7 +122,7 @@ def test_the_store_that_was_filled_last_is_asked(
     study: tuple[ackclock.StudyResult, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ackclock.AckclockError, match="holds no results"):
+    with pytest.raises(ackclock.AckclockError, match="has no results"):
         ackclock.query("SELECT 1")
     (tmp_path / "ackclock-out").mkdir()
     (tmp_path / "ackclock-out" / "study").symlink_to(study[1])

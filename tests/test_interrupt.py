@@ -81,7 +81,7 @@ def test_evaluate_keeps_finished_runs_and_takes_them_up(tmp_path: Path) -> None:
     (tmp_path / "suite.toml").write_text(SUITE + ENDLESS_ENVIRONMENT)
     out = tmp_path / "out"
     with started("evaluate", "new-aimd", "--suite", tmp_path, "--out", out) as process:
-        # Two contenders, two replicates each.
+        # Two candidates, two replicates each.
         while not (out / "runs.sqlite").exists() or len(rows(out)) < 4:
             assert process.poll() is None, process.communicate()
             time.sleep(0.05)

@@ -11,8 +11,8 @@ from ackclock.reproduce.metrics import METRICS
 from ackclock.reproduce.paper import Paper
 from ackclock.reproduce.readings import CHOSEN, Reading, singles
 from ackclock.reproduce.runs import Batch, Plan, Run, plan, runs_of
-from ackclock.store import Store
-from ackclock.studies import fill
+from ackclock.running.store import Store
+from ackclock.running.work import fill
 
 PAPERS = ("jasem-efficiency", "jasem-utilization")
 

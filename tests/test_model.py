@@ -13,11 +13,11 @@ import pytest
 from helpers import cli
 
 import ackclock
-from ackclock.cycles import cycles
 from ackclock.errors import InputError
-from ackclock.evaluation.suite import Contender
+from ackclock.evaluation.candidate import Candidate
 from ackclock.reproduce.measures import MEASURES
-from ackclock.synchronous import plot
+from ackclock.synchronous.cycles import cycles
+from ackclock.synchronous.model import plot
 
 
 @pytest.fixture(scope="module")
@@ -169,9 +169,9 @@ def test_rules_with_parameters_are_named_inline() -> None:
 
 
 def test_a_label_has_words_as_they_are_written() -> None:
-    label = Contender.parse('mr-aimd(on_mark="cut", alpha=2)').label
+    label = Candidate.parse('mr-aimd(on_mark="cut", alpha=2)').label
     assert label == 'mr-aimd(alpha=2, on_mark="cut")'
-    assert Contender.parse(label).label == label
+    assert Candidate.parse(label).label == label
 
 
 @pytest.mark.parametrize(

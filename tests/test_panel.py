@@ -30,22 +30,25 @@ def board(suite: Path, *args: str) -> dict[str, Any]:
     return made
 
 
-def test_a_rival_changes_neither_c_nor_d(with_panel: Path) -> None:
+def test_a_rival_does_not_change_regret(with_panel: Path) -> None:
     alone = board(with_panel)
     joined = board(with_panel, "--against", "aimd", "--against", "mimd", "--against", "aiad")
-    assert alone["yardstick"] == joined["yardstick"]
-    assert alone["yardstick"]["stored"] and alone["yardstick"]["algorithms"] == ["aimd", "aimd-fc+"]
-    assert [row["contender"] for row in joined["standings"]] == ["new-aimd", "aimd", "mimd", "aiad"]
-    assert joined["standings"][0] == alone["standings"][0]
-    assert joined["standings"][1] == alone["standings"][1]
+    assert alone["regret_baseline"] == joined["regret_baseline"]
+    assert alone["regret_baseline"]["stored"] and alone["regret_baseline"]["algorithms"] == [
+        "aimd",
+        "aimd-fc+",
+    ]
+    assert [row["candidate"] for row in joined["regrets"]] == ["new-aimd", "aimd", "mimd", "aiad"]
+    assert joined["regrets"][0] == alone["regrets"][0]
+    assert joined["regrets"][1] == alone["regrets"][1]
 
 
 def test_within_the_table_somebody_is_the_best(with_panel: Path) -> None:
     made = board(with_panel, "--within-table")
-    assert made["yardstick"]["title"] == "the best within this table"
+    assert made["regret_baseline"]["title"] == "the best within this table"
     for name in ("alone", "company"):
-        distances = [row["metrics"]["loss_rate"]["distances"][name] for row in made["standings"]]
-        assert min(distances) == 0
+        regrets = [row["metrics"]["loss_rate"]["by_environment"][name] for row in made["regrets"]]
+        assert min(regrets) == 0
 
 
 @pytest.mark.parametrize(
@@ -64,14 +67,14 @@ def test_scores_that_do_not_fit_are_not_used(
     path = with_panel / file
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
-    yardstick = evaluate("aimd-fc", suite=str(with_panel), replicates=1).yardstick
-    assert not yardstick.stored
-    assert reason in yardstick.reason
+    baseline = evaluate("aimd-fc", suite=str(with_panel), replicates=1).regret_baseline
+    assert not baseline.stored
+    assert reason in baseline.reason
 
 
 def test_scores_of_other_environments_are_not_used(with_panel: Path) -> None:
-    yardstick = evaluate("aimd-fc", suite=str(with_panel), replicates=1, sets=["duration=5 s"]).yardstick
-    assert yardstick.reason == "the environments are changed"
+    baseline = evaluate("aimd-fc", suite=str(with_panel), replicates=1, sets=["duration=5 s"]).regret_baseline
+    assert baseline.reason == "the environments are changed"
     (with_panel / FILE).unlink()
     answer = cli("evaluate", "aimd", "--suite", with_panel, "--out", with_panel.parent / "out")
     assert f"no stored scores: the suite has no {FILE}" in answer.stdout
@@ -80,22 +83,24 @@ def test_scores_of_other_environments_are_not_used(with_panel: Path) -> None:
 def test_a_comment_is_no_change(with_panel: Path) -> None:
     path = with_panel / "alone.toml"
     path.write_text("# A comment.\n" + path.read_text())
-    assert evaluate("aimd-fc", suite=str(with_panel), replicates=1).yardstick.stored
+    assert evaluate("aimd-fc", suite=str(with_panel), replicates=1).regret_baseline.stored
 
 
 def test_scores_that_were_damaged_are_refused(with_panel: Path) -> None:
     path = with_panel / FILE
     good = path.read_text()
     for old, new, message in (
-        ('"harm": ', '"hram": ', ".best.harm: is missing"),
+        ('"cost": ', '"csot": ', ".best.cost: is missing"),
+        ('"cost": ', '"harm": ', ".best.harm: is called 'cost' now"),
+        ('"costs": ', '"harms": ', ".harms: is called 'costs' now"),
         ('"fingerprint": "', '"fingerprint": 7, "was": "', "environments.alone.fingerprint: is 7"),
-        ('"aimd": [', '"aimd-2": [', "a metric has no harms of aimd"),
+        ('"aimd": [', '"aimd-2": [', "a metric has no costs of aimd"),
     ):
         assert old in good
         path.write_text(good.replace(old, new, 1))
         answer = cli("evaluate", "new-aimd", "--suite", with_panel, "--out", with_panel.parent / "out")
         assert answer.code == 2 and "Traceback" not in answer.stderr
-        assert message in answer.stderr and "writes it anew" in answer.stderr
+        assert message in answer.stderr and "writes it again" in answer.stderr
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"schema": 7}'])
@@ -103,7 +108,7 @@ def test_a_broken_file_is_refused(tiny_suite: Path, text: str) -> None:
     (tiny_suite / FILE).write_text(text)
     answer = cli("evaluate", "aimd", "--suite", tiny_suite, "--out", tiny_suite.parent / "out")
     assert answer.code == 2
-    assert FILE in answer.stderr and "writes it anew" in answer.stderr and "Traceback" not in answer.stderr
+    assert FILE in answer.stderr and "writes it again" in answer.stderr and "Traceback" not in answer.stderr
 
 
 def test_the_shipped_scores_are_true() -> None:
@@ -118,11 +123,11 @@ def test_the_shipped_scores_are_true() -> None:
     for name, environment in again["environments"].items():
         for metric, entry in environment["metrics"].items():
             kept = panel.document["environments"][name]["metrics"][metric]
-            for label, harms in entry["harms"].items():
-                assert kept["harms"][label][0] == pytest.approx(harms[0], rel=1e-9, abs=1e-12), (name, metric)
-            means = {label: sum(harms) / len(harms) for label, harms in kept["harms"].items()}
-            assert kept["best"]["harm"] == pytest.approx(min(means.values()), rel=1e-12, abs=1e-15)
-            assert means[kept["best"]["cc"]] == pytest.approx(kept["best"]["harm"], rel=1e-12, abs=1e-15)
+            for label, costs in entry["costs"].items():
+                assert kept["costs"][label][0] == pytest.approx(costs[0], rel=1e-9, abs=1e-12), (name, metric)
+            means = {label: sum(costs) / len(costs) for label, costs in kept["costs"].items()}
+            assert kept["best"]["cost"] == pytest.approx(min(means.values()), rel=1e-12, abs=1e-15)
+            assert means[kept["best"]["cc"]] == pytest.approx(kept["best"]["cost"], rel=1e-12, abs=1e-15)
 
 
 def test_the_text_of_the_file_is_its_document() -> None:

@@ -123,10 +123,10 @@ def test_mistakes_in_sql_have_one_message(out: Path, sql: str, message: str) -> 
 
 def test_a_folder_without_results_is_named(tmp_path: Path) -> None:
     answer = cli("query", "SELECT 1", "--store", tmp_path / "none")
-    assert answer.code == 2 and "is no store" in answer.stderr
+    assert answer.code == 2 and "is not a store" in answer.stderr
     assert not (tmp_path / "none").exists()
     answer = cli("query", "SELECT 1", cwd=tmp_path)
-    assert answer.code == 2 and "holds no results" in answer.stderr
+    assert answer.code == 2 and "has no results" in answer.stderr
     assert cli("query").code == 2
 
 
@@ -149,7 +149,7 @@ def test_a_query_changes_nothing_and_says_so(out: Path, sql: str) -> None:
     assert answer.code == 2 and answer.stdout == "" and "Traceback" not in answer.stderr
     assert len(answer.stderr.strip().splitlines()) == 1
     if not sql.startswith("WITH"):
-        assert "a query reads the store and changes nothing" in answer.stderr
+        assert "a query cannot change the store" in answer.stderr
 
 
 @pytest.mark.parametrize(
@@ -212,8 +212,7 @@ def test_runs_of_other_versions_are_left_out_unless_asked_for(out: Path) -> None
     answer = cli("query", COUNT, "--store", out, "--json")
     assert json.loads(answer.stdout) == [{"runs": 4}]
     assert answer.stderr == (
-        "note: left out 4 of 8 runs, which are of other versions of ackclock (0.0.9+old); "
-        "--all-versions takes them, too\n"
+        "note: left out 4 of 8 runs of other versions of ackclock (0.0.9+old); --all-versions includes them\n"
     )
     for table in ("flows", "links", "histograms"):
         sql = f"SELECT count(DISTINCT version) AS versions FROM {table}"
@@ -228,8 +227,8 @@ def test_a_store_of_other_versions_alone_gives_no_empty_answer(out: Path) -> Non
     change(out, "UPDATE runs SET version = '0.0.' || replicate")
     answer = cli("query", COUNT, "--store", out)
     assert answer.code == 2 and answer.stdout == ""
-    assert "holds no run of this version of ackclock" in answer.stderr
-    assert "8 of others (0.0.0, 0.0.1); --all-versions takes them" in answer.stderr
+    assert "has no run of this version of ackclock" in answer.stderr
+    assert "8 of others (0.0.0, 0.0.1); --all-versions includes them" in answer.stderr
 
 
 @pytest.mark.parametrize(
@@ -271,7 +270,7 @@ def test_samples_that_are_cut_off_are_noticed(out: Path) -> None:
         answer = cli("query", COUNT, "--store", out, "--json")
         assert json.loads(answer.stdout) == [{"runs": 8}]
         assert (
-            answer.stderr.startswith("note: files of samples are lost or cut off")
+            answer.stderr.startswith("note: files of samples are missing or truncated")
             and path.name in answer.stderr
         )
     assert cli("study", out.parents[1] / "study.toml", "--out", out).code == 0

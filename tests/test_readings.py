@@ -275,7 +275,7 @@ def test_some_claims_run_only_what_they_need(open_paper: Path, tmp_path: Path) -
 def test_skipped_readings_are_named_on_the_terminal_and_the_page(open_paper: Path, tmp_path: Path) -> None:
     answer = cli("reproduce", open_paper, "--quick", "--readings", "6", "--out", tmp_path / "out")
     assert answer.code == 0, answer.stderr
-    assert "readings skipped" in answer.stdout and re.search(r"^tiny ", answer.stdout, re.MULTILINE)
+    assert "skipped readings" in answer.stdout and re.search(r"^tiny ", answer.stdout, re.MULTILINE)
     assert max(map(len, answer.stdout.splitlines()[:-1])) <= 80
     page = (tmp_path / "out" / "report.html").read_text()
     for text in ("Readings skipped", "carries nothing", "What it hangs on", "Section 1: “a small buffer”"):

@@ -21,7 +21,7 @@ from ackclock.evaluation.explanation import explain
 from ackclock.evaluation.export import TABLES, csv_name, stored_runs
 from ackclock.evaluation.report import write_report
 from ackclock.evaluation.verdict import worst_result
-from ackclock.store import Store
+from ackclock.running.store import Store
 from browser import CHROMIUM, MISSING, load
 
 TEMPLATES = ROOT / "python" / "ackclock" / "evaluation" / "templates"
@@ -52,8 +52,8 @@ class Reported:
         return board
 
     @property
-    def contenders(self) -> int:
-        return len(self.scoreboard["contenders"])
+    def candidates(self) -> int:
+        return len(self.scoreboard["candidates"])
 
     def stored(self) -> list[dict[str, Any]]:
         """The documents of all runs of the store."""
@@ -99,15 +99,15 @@ def test_it_loads_nothing(core: Reported) -> None:
         assert target.startswith(("#", "data:,")) or (core.folder / target).is_file(), target
 
 
-def test_it_says_how_far_behind_the_best_each_algorithm_is(core: Reported) -> None:
-    (section,) = re.findall(r'<section id="distances".*?</section>', core.page, re.DOTALL)
-    standings = core.scoreboard["standings"]
-    assert section.count('<th scope="row">') == sum(len(row["metrics"]) for row in standings)
+def test_it_has_the_regret_of_each_algorithm(core: Reported) -> None:
+    (section,) = re.findall(r'<section id="regret".*?</section>', core.page, re.DOTALL)
+    regrets = core.scoreboard["regrets"]
+    assert section.count('<th scope="row">') == sum(len(row["metrics"]) for row in regrets)
 
 
 def test_every_run_has_its_lines(core: Reported) -> None:
     for environment in core.data:
-        assert [run is not None for run in environment["runs"]] == [True] * core.contenders
+        assert [run is not None for run in environment["runs"]] == [True] * core.candidates
         for run in environment["runs"]:
             assert all(len(line) == len(run["x"]) for line in (*run["cwnd"], *run["ssthresh"], run["queue"]))
             assert all(len(line) == len(run["bins"]) for line in run["throughput"])
@@ -161,7 +161,7 @@ def test_scores_beside_it_are_those_of_the_scoreboard(core: Reported) -> None:
         (row["environment"], row["cc"], row["metric"]): (row["mean"], row["low"], row["high"]) for row in rows
     }
     kept = {
-        (environment["id"], row["contender"], name): (metric["mean"], metric["low"], metric["high"])
+        (environment["id"], row["candidate"], name): (metric["mean"], metric["low"], metric["high"])
         for environment in core.scoreboard["environments"]
         for row in environment["scores"]
         for name, metric in row["metrics"].items()
@@ -246,15 +246,15 @@ def test_a_browser_draws_it_without_complaint(core: Reported, width: int) -> Non
     shown = load(page, width, 2000)
     assert shown.console == []
     shared = [environment["runs"][0]["jain"] is not None for environment in core.data]
-    assert shown.dom.count("<canvas") == core.contenders * (3 * len(shared) + sum(shared))
-    assert shown.dom.count('<g class="trace"><path class') == core.contenders * sum(shared)
+    assert shown.dom.count("<canvas") == core.candidates * (3 * len(shared) + sum(shared))
+    assert shown.dom.count('<g class="trace"><path class') == core.candidates * sum(shared)
     found = dict(
         re.findall(r'data-(range|read|others|wide)="([^"]*)"', re.findall(r"<body[^>]*>", shown.dom)[0])
     )
     # The worst environment takes 100 s; half of it stays, and its middle is read in every chart of the card.
     assert found["range"] == "25 75"
     assert re.match(r"(49|50|51)\.\d s ", found["read"])
-    assert int(found["others"]) == 4 * core.contenders
+    assert int(found["others"]) == 4 * core.candidates
     assert int(found["wide"]) <= 0
     assert re.search(r'<html[^>]* data-theme="dark"', shown.dom)
 

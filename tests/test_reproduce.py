@@ -21,9 +21,9 @@ from ackclock.reproduce.paper import Paper, paper_names
 from ackclock.reproduce.readings import CHOSEN, singles
 from ackclock.reproduce.runs import Batch, Runs, plan, runs_of, scenarios_of
 from ackclock.reproduce.svg import draw
-from ackclock.stats import Estimate
-from ackclock.store import Store
-from ackclock.studies import fill
+from ackclock.running.store import Store
+from ackclock.running.work import fill
+from ackclock.statistics.estimates import Estimate
 from browser import CHROMIUM, MISSING, load
 
 SVG = "http://www.w3.org/2000/svg"
@@ -214,7 +214,7 @@ def test_what_the_model_and_the_print_say_needs_no_run() -> None:
         (
             "within = 50",
             "near = 50",
-            "claims[efficiency-{flows}].expect.near: is no key of expect",
+            "claims[efficiency-{flows}].expect.near: is not a key of expect",
         ),
         (
             'cc = "aimd" } }\n\n',
@@ -225,10 +225,10 @@ def test_what_the_model_and_the_print_say_needs_no_run() -> None:
         (
             'along = "cc"',
             'across = "cc"',
-            "claims[order].measure.across: is no key of the measure 'steps'",
+            "claims[order].measure.across: is not a key of the measure 'steps'",
         ),
         ("loss:.3f", "los:.3f", "claims[no-loss].note: 'los' is no measure of `with`; did you mean 'loss'?"),
-        ("statement = ", "says = ", "claims[efficiency-{flows}].says: is no key of a claim"),
+        ("statement = ", "says = ", "claims[efficiency-{flows}].says: is not a key of a claim"),
         (
             "falling = true",
             'falling = "yes"',
@@ -266,7 +266,7 @@ def test_what_the_model_and_the_print_say_needs_no_run() -> None:
             "flow = 1 }",
             "claims[no-loss].with.loss.at: no axis is called 'flow'; did you mean 'flows'",
         ),
-        ("[[claims]]", "[[claim]]", "claim: is no key of the claims; did you mean 'claims'?"),
+        ("[[claims]]", "[[claim]]", "claim: is not a key of the claims; did you mean 'claims'?"),
     ],
 )
 def test_mistakes_in_claims_are_named(tiny_paper: Path, old: str, new: str, message: str) -> None:
@@ -295,12 +295,12 @@ def test_mistakes_in_claims_are_named(tiny_paper: Path, old: str, new: str, mess
         ("transport.delayed_ack=false", "transport.delayed_akc=false", "delayed_akc"),
         ("table1.csv", "table2.csv", "table2.csv"),
         ("replicates = 3", 'replicates = "3"', 'replicates: is "3", but must be a whole number'),
-        ("replicates = 3", "replicate = 3", "replicate: is no key of a paper; did you mean 'replicates'?"),
+        ("replicates = 3", "replicate = 3", "replicate: is not a key of a paper; did you mean 'replicates'?"),
         ('name = "main"\n', 'name = "main"\nsuite = "core"\n', "grids[main]: has a scenario or a suite"),
         (
             'set = "flows.test.cc={}"',
             'sett = "flows.test.cc={}"',
-            "axes[cc].sett: is no key of an axis; did you",
+            "axes[cc].sett: is not a key of an axis; did you",
         ),
         ('set = "flows.test.cc={}"', 'set = "flows.test.cc=aimd"', "axes[cc].set: is "),
         ('set = "flows.test.cc={}"', 'set = "flows.test.cc={ kind = {} }"', "and {{ for a brace"),
@@ -313,7 +313,7 @@ def test_mistakes_in_claims_are_named(tiny_paper: Path, old: str, new: str, mess
         (
             'rows = "flows"',
             'row = "flows"',
-            "tables[table-1].row: is no key of a table; did you mean 'rows'?",
+            "tables[table-1].row: is not a key of a table; did you mean 'rows'?",
         ),
         ('printed = "efficiency", d', 'printed = "eff", d', "no column of table1 is called 'eff'"),
         ('printed = "table1"\n', "", "columns: names a printed column, but the table has no `printed`"),
@@ -340,9 +340,9 @@ def test_mistakes_in_claims_are_named(tiny_paper: Path, old: str, new: str, mess
         (
             'title = "delayed ACKs", set',
             'title = "x", sets',
-            "alternatives[delayed].sets: is no key of an alt",
+            "alternatives[delayed].sets: is not a key of an alt",
         ),
-        ("[[choices]]", "[[choises]]", "choises: is no key of a paper; did you mean 'choices'?"),
+        ("[[choices]]", "[[choises]]", "choises: is not a key of a paper; did you mean 'choices'?"),
     ],
 )
 def test_mistakes_in_papers_are_named(tiny_paper: Path, old: str, new: str, message: str) -> None:

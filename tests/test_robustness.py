@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from ackclock.declaration import Place
 from ackclock.errors import InputError
-from ackclock.job import Outcome
+from ackclock.files.declaration import Place
 from ackclock.reproduce.claims import FAILS, HOLDS, Region, decide
 from ackclock.reproduce.grids import Axis, Grid
 from ackclock.reproduce.measures import Part, check, take
@@ -22,10 +21,11 @@ from ackclock.reproduce.metrics import METRICS
 from ackclock.reproduce.paper import Paper, Quick
 from ackclock.reproduce.printed import PrintedTable
 from ackclock.reproduce.readings import CHOSEN
-from ackclock.reproduce.robustness import standings_of
+from ackclock.reproduce.robustness import regrets_of
 from ackclock.reproduce.runs import Batch, Cell, Run, Runs, plan
 from ackclock.reproduce.tables import tables_of
-from ackclock.stats import kendall_tau_b, spearman
+from ackclock.running.job import Outcome
+from ackclock.statistics.estimates import kendall_tau_b, spearman
 
 #: Loss in percent by queue, environment and control; three replicates around each.
 LOSS = {
@@ -103,11 +103,11 @@ def only(parts: list[Part]) -> float:
 
 def test_c_and_d_by_hand(runs: Runs) -> None:
     """The best are 1 (a) when calm and 3 (b) when rough."""
-    found = standings_of(runs, "test_loss_percent", DROP_TAIL)
-    assert {name: standing.d_sum.mean for name, standing in found.items()} == pytest.approx(
+    found = regrets_of(runs, "test_loss_percent", DROP_TAIL)
+    assert {name: regret.total.mean for name, regret in found.items()} == pytest.approx(
         {"a": 2.0, "b": 1.0, "c": 8.0}
     )
-    assert {name: standing.c.mean for name, standing in found.items()} == pytest.approx(
+    assert {name: regret.worst_case.mean for name, regret in found.items()} == pytest.approx(
         {"a": 2.0, "b": 1.0, "c": 5.0}
     )
     assert found["a"].worst == "rough" and found["b"].worst == "calm"
@@ -166,7 +166,10 @@ def test_the_order_is_compared_with_the_printed_one(runs: Runs) -> None:
     [
         ({"which": "d"}, "claim.which: is 'd', but must be one of d_sum, d_mean, c_max"),
         ({"reduce": "median"}, "claim.reduce: is 'median', but must be one of mean, least, greatest"),
-        ({"reduse": "mean"}, "claim.reduse: is no key of the measure 'robustness'; did you mean 'reduce'?"),
+        (
+            {"reduse": "mean"},
+            "claim.reduse: is not a key of the measure 'robustness'; did you mean 'reduce'?",
+        ),
         ({"grids": "main"}, 'claim.grids: is "main", but must be a list'),
         ({"at": {"queue": "blue"}}, "claim.at: queue is never 'blue'; there are: drop-tail, red"),
         ({"at": {"queqe": "red"}}, "claim.at: no axis is called 'queqe'; did you mean 'queue'?"),

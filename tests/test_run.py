@@ -189,7 +189,7 @@ def test_the_headline_says_what_it_covers(tmp_path: Path, tiny: Path) -> None:
     answer = cli("run", path)
     assert answer.code == 0, answer.stderr
     assert answer.stdout.splitlines()[0] == (
-        "tiny: 2 flows; transfers that arrive and datagrams have tables of their own"
+        "tiny: 2 flows; flow arrivals and datagrams have tables of their own"
     )
 
 

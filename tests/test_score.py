@@ -11,19 +11,20 @@ import pytest
 from rich.console import Console
 
 from ackclock.errors import InputError
+from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.regret import RegretBaseline
 from ackclock.evaluation.score import COMMON, Metric, Result, Score, Scoreboard, score
 from ackclock.evaluation.scoreboard import (
     estimate_text,
     interval_text,
+    regrets_table,
     scoreboard_json,
     scoreboard_table,
-    standings_table,
 )
-from ackclock.evaluation.standing import Yardstick
-from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
+from ackclock.evaluation.suite import Environment, Suite, Watch
 from ackclock.evaluation.verdict import verdict, worst_result
-from ackclock.stats import Estimate, estimate, paired_difference
-from ackclock.under_test import UnderTest
+from ackclock.metrics.under_test import UnderTest
+from ackclock.statistics.estimates import Estimate, estimate, paired_difference
 
 SHARE = Watch(metric="share", group="late", label="late share", better="near-one")
 
@@ -92,8 +93,8 @@ def test_jain_counts_where_fairness_is_meant() -> None:
 
 def judged(better: str, ours: list[float], theirs: list[float]) -> str:
     metric = Metric("m", "m", "", better, 2, lambda run: 0.0)
-    harm = paired_difference([metric.harm(x) for x in ours], [metric.harm(x) for x in theirs])
-    return Score(metric, tuple(ours), estimate(ours), harm).judgement
+    cost = paired_difference([metric.cost(x) for x in ours], [metric.cost(x) for x in theirs])
+    return Score(metric, tuple(ours), estimate(ours), cost).judgement
 
 
 @pytest.mark.parametrize(
@@ -124,14 +125,14 @@ def test_the_reference_is_not_judged() -> None:
     runs = [[document({"test": [value]})] * 2 for value in (5e6, 6e6)]
     result = score(environment(), runs, 1)
     assert [row[0].judgement for row in result.scores] == ["worse", ""]
-    assert result.scores[1][0].harm is None
+    assert result.scores[1][0].cost_difference is None
 
 
-def test_a_single_replicate_is_judged_where_luck_has_no_part() -> None:
+def test_a_single_replicate_is_judged_where_nothing_is_random() -> None:
     runs = [[document({"test": [value]})] for value in (5e6, 6e6)]
     assert score(environment(), runs, 1).scores[0][0].judgement == ""
     assert score(environment(), runs, 1, exact=True).scores[0][0].judgement == "worse"
-    assert "single replicate" in verdict(board(score(environment(), runs, 1)))
+    assert "One replicate" in verdict(board(score(environment(), runs, 1)))
     assert "worse in 1" in verdict(board(score(environment(), runs, 1, exact=True)))
 
 
@@ -139,13 +140,13 @@ def board(*results: Result, reference: int = 1) -> Scoreboard:
     suite = Suite(
         "made", 1, "Made by hand", 3, ("test",), ("aimd",), tuple(result.environment for result in results)
     )
-    return Scoreboard(suite, 1, (Contender("new-aimd"), Contender("aimd")), reference, results)
+    return Scoreboard(suite, 1, (Candidate("new-aimd"), Candidate("aimd")), reference, results)
 
 
 def result(name: str, ours: dict[str, float], theirs: dict[str, float], late: tuple[float, float]) -> Result:
     """Return an environment with three replicates that differ a little."""
     runs = [
-        [document({"test": [4e6], "late": [share * 1e6 * luck]}, **changes) for luck in (0.99, 1.0, 1.01)]
+        [document({"test": [4e6], "late": [share * 1e6 * noise]}, **changes) for noise in (0.99, 1.0, 1.01)]
         for changes, share in ((ours, late[0]), (theirs, late[1]))
     ]
     return score(environment(name, SHARE), runs, 1)
@@ -163,7 +164,7 @@ def test_the_verdict_counts_and_names_the_worst() -> None:
         "Against aimd, new-aimd uses the link better in 1 of 2 environments and worse in 1"
     )
     # sqrt(2 x 8) = 4.
-    assert "loses 4 times as much" in text
+    assert "has 4 times the loss rate" in text
     assert "fairer in 0 and less fair in 0" in text
     # 1 of (4 + 1) / 2: a share of .4, which weighs more than 6 % of the capacity.
     assert "its worst is “Title bad”: late share 0.400 where aimd has 1.000." in text
@@ -196,9 +197,9 @@ def test_the_scoreboard_as_json_has_every_replicate() -> None:
     assert (efficiency["mean"], efficiency["low"], efficiency["high"]) == (50.0, 50.0, 50.0)
     assert efficiency["judgement"] == "worse"
     assert (
-        [score["contender"] for score in row["scores"]]
+        [score["candidate"] for score in row["scores"]]
         == ["new-aimd", "aimd"]
-        == [contender["label"] for contender in made["contenders"]]
+        == [candidate["label"] for candidate in made["candidates"]]
     )
 
 
@@ -209,16 +210,16 @@ def test_c_and_d_fit_80_columns() -> None:
         )
         for index in range(2)
     ]
-    yardstick = Yardstick("the best within this table", False, ("new-aimd", "aimd"))
-    made = replace(board(*rows), yardstick=yardstick)
-    cc = Contender('{ kind = "linear", increase_add = 0.25, decrease_mul = 0.875 }')
+    regret_baseline = RegretBaseline("the best within this table", False, ("new-aimd", "aimd"))
+    made = replace(board(*rows), regret_baseline=regret_baseline)
+    cc = Candidate('{ kind = "linear", increase_add = 0.25, decrease_mul = 0.875 }')
     shown = io.StringIO()
-    Console(file=shown, width=80).print(standings_table(replace(made, contenders=(cc, made.contenders[1]))))
+    Console(file=shown, width=80).print(regrets_table(replace(made, candidates=(cc, made.candidates[1]))))
     assert max(map(len, shown.getvalue().splitlines())) <= 80
-    for standing in (standing for row in made.standings for standing in row):
-        for figure in (standing.c, standing.d_sum):
-            assert interval_text(figure, standing.scale.digits) in shown.getvalue()
-    # The best has .5, 4 + 1 of 10 Mbit/s: .2 is 30 points behind, in two environments.
+    for regret in (regret for row in made.regrets for regret in row):
+        for figure in (regret.worst_case, regret.total):
+            assert interval_text(figure, regret.scale.digits) in shown.getvalue()
+    # The best has .5, 4 + 1 of 10 Mbit/s: .2 is 30 points below, in two environments.
     assert "30.00 [29.90, 30.10]" in shown.getvalue()
     assert "60.00 [59.80, 60.20]" in shown.getvalue()
 
@@ -239,7 +240,7 @@ def test_c_and_d_fit_80_columns() -> None:
     ],
 )
 def test_labels_name_what_is_not_the_default(text: str, label: str) -> None:
-    assert Contender.parse(text).label == label
+    assert Candidate.parse(text).label == label
 
 
 def test_metrics_have_names_of_their_own() -> None:
@@ -268,7 +269,7 @@ def test_in_company_only_the_flows_under_test_are_scored() -> None:
     # The table has all of these, too.
     shown = io.StringIO()
     Console(file=shown, width=80).print(
-        scoreboard_table(replace(board(result, reference=0), contenders=(Contender("aimd"),)))
+        scoreboard_table(replace(board(result, reference=0), candidates=(Candidate("aimd"),)))
     )
     assert all(text in shown.getvalue() for text in ("75.00", "4.00", "40.0", "0.900"))
     flows = UnderTest(run, ("test",))
@@ -297,5 +298,5 @@ def test_transfers_that_arrive_are_watched_as_a_group() -> None:
     assert watched(replace(times, metric="group-goodput", scale=1e-6), run) == (2.0,)
     run["transfers"][0]["fct_mean_s"] = None
     assert watched(times, run) == (100.0,)
-    with pytest.raises(InputError, match="share says nothing of 'mice'"):
+    with pytest.raises(InputError, match="share does not apply to 'mice'"):
         watched(replace(times, metric="share"), run)

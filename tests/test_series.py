@@ -20,7 +20,7 @@ from ackclock.evaluation.series import (
     thin,
     thin_times,
 )
-from ackclock.job import Outcome
+from ackclock.running.job import Outcome
 
 DRAWN = Drawn("bottleneck", False, 0.0, True, "late", {"a": "test", "b": "late"}, 500)
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from ackclock.stats import estimate, paired_difference, student_t_quantile
+from ackclock.statistics.estimates import estimate, paired_difference, student_t_quantile
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,12 @@ from helpers import cli, without_cpu_time
 
 from ackclock import Scenario, StoreError, _core
 from ackclock.errors import BuildError, RunError
-from ackclock.executor import Chunk, Executor, Threads, execute_chunk
-from ackclock.job import Job, Outcome, execute
-from ackclock.pace import Pace
-from ackclock.store import Store, write_whole
-from ackclock.studies import Study, run_study
+from ackclock.files.writing import write_whole
+from ackclock.running.chunks import ChunkSize
+from ackclock.running.executor import Chunk, Executor, Threads, execute_chunk
+from ackclock.running.job import Job, Outcome, execute
+from ackclock.running.store import Store
+from ackclock.running.work import Study, run_study
 
 
 class InPlace:
@@ -99,32 +100,32 @@ def test_any_executor_gives_the_same_documents(scenario: Scenario) -> None:
 
 
 def test_chunks_get_as_many_runs_as_fill_the_time() -> None:
-    pace = Pace(2.0)
-    assert pace.runs(10_000, 4) == 1
-    pace.note(1, 0.1)
-    assert pace.runs(10_000, 4) == 20
-    pace.note(0, 5.0)
-    assert pace.runs(10_000, 4) == 20
+    chunk_size = ChunkSize(2.0)
+    assert chunk_size.next(10_000, 4) == 1
+    chunk_size.observe(1, 0.1)
+    assert chunk_size.next(10_000, 4) == 20
+    chunk_size.observe(0, 5.0)
+    assert chunk_size.next(10_000, 4) == 20
     # Three tenths of the way from 0.1 s to 0.5 s a run.
-    pace.note(20, 10.0)
-    assert pace.runs(10_000, 4) == round(2 / 0.22)
+    chunk_size.observe(20, 10.0)
+    assert chunk_size.next(10_000, 4) == round(2 / 0.22)
     for _ in range(50):
-        pace.note(10, 100.0)
-    assert pace.runs(10_000, 4) == 1
+        chunk_size.observe(10, 100.0)
+    assert chunk_size.next(10_000, 4) == 1
     for _ in range(50):
-        pace.note(100, 1e-6)
-    assert pace.runs(10_000, 4) == 1000
-    alone = Pace(0.0)
-    alone.note(1, 1e-3)
-    assert alone.runs(10_000, 4) == 1
+        chunk_size.observe(100, 1e-6)
+    assert chunk_size.next(10_000, 4) == 1000
+    alone = ChunkSize(0.0)
+    alone.observe(1, 1e-3)
+    assert alone.next(10_000, 4) == 1
 
 
 def test_chunks_become_small_towards_the_end() -> None:
-    pace = Pace(2.0)
-    pace.note(1, 0.1)
+    chunk_size = ChunkSize(2.0)
+    chunk_size.observe(1, 0.1)
     left, sizes = 60, []
     while left:
-        sizes.append(pace.runs(left, 4))
+        sizes.append(chunk_size.next(left, 4))
         left -= sizes[-1]
     assert sizes == [15, 12, 9, 6, 5, 4, 3, 2, 1, 1, 1, 1]
 

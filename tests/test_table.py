@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from ackclock.table import Column, Table, wrapped
+from ackclock.text.table import Column, Table, wrapped
 
 
 def a_table(columns: int, rows: int) -> Table:

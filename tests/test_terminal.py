@@ -164,7 +164,9 @@ def test_results_do_not_get_into_files_where_stdout_is_closed(tiny: Path, tmp_pa
     assert answer.stdout == "runs\n1\n", answer.stderr
 
 
-@pytest.mark.parametrize("module", ["ackclock._core", "click", "ackclock.cli.list_command", "ackclock.table"])
+@pytest.mark.parametrize(
+    "module", ["ackclock._core", "click", "ackclock.cli.list_command", "ackclock.text.table"]
+)
 def test_ctrl_c_during_import_is_quiet(module: str) -> None:
     script = f"""
 import builtins, sys

@@ -17,8 +17,8 @@ from helpers import cli
 
 from ackclock.errors import InputError
 from ackclock.evaluation.suite import Suite
-from ackclock.queries import runs
-from ackclock.store import Store
+from ackclock.running.store import Store
+from ackclock.studies.queries import runs
 from ackclock.tuning import tune
 from ackclock.tuning.budget import Budget
 from ackclock.tuning.objective import Objective
@@ -95,7 +95,7 @@ def test_a_range_that_makes_no_sense_is_one_message(cc: str, over: str, message:
         (("aimd", "--over", "increase=1..2", "--over", "increase=1..3"), "--over increase: is given twice"),
         (("aimd", "--suite", "nowhere"), "no suite is called 'nowhere'"),
         (("aimd", "--metric", "speed"), "speed"),
-        (("cubic", "--constraints", "reddy"), "cubic is no linear control"),
+        (("cubic", "--constraints", "reddy"), "cubic is not a linear control"),
         (("aimdd",), "aimdd"),
         (("aimd(increase=1, remaining=0.5)",), "has no parameter whose range is known"),
     ],
@@ -119,13 +119,13 @@ def test_budgets() -> None:
     assert Budget.parse("9 s").allows(10**9, 8.0) and not Budget.parse("9 s").allows(0, 9.0)
 
 
-def minimum(harm: Callable[[float, float], tuple[float, float]], space: Space, seed: int = 1) -> list[float]:
+def minimum(cost: Callable[[float, float], tuple[float, float]], space: Space, seed: int = 1) -> list[float]:
     """What the search finds of a function with a known answer, in place of a suite."""
     search, best = Search(space, seed), (float("inf"), float("inf"))
     found: list[float] = []
     for _ in range(40):
         asked = search.ask()
-        answers = [harm(*values.values()) if space.allows(values) else None for values in asked]
+        answers = [cost(*values.values()) if space.allows(values) else None for values in asked]
         for values, answer in zip(asked, answers, strict=True):
             if answer is not None and answer < best:
                 best, found = answer, list(values.values())
@@ -135,18 +135,18 @@ def minimum(harm: Callable[[float, float], tuple[float, float]], space: Space, s
 
 def test_the_search_finds_a_minimum_with_a_kink() -> None:
     # Worst of two "environments": 2 at (3, 0.6), where they are equally bad.
-    def harm(increase: float, remaining: float) -> tuple[float, float]:
+    def cost(increase: float, remaining: float) -> tuple[float, float]:
         return max(increase - 1, 5 - increase) + 20 * abs(remaining - 0.6), 0.0
 
-    increase, remaining = minimum(harm, Space.of("aimd"))
+    increase, remaining = minimum(cost, Space.of("aimd"))
     assert increase == pytest.approx(3, abs=0.1) and remaining == pytest.approx(0.6, abs=0.01)
 
 
 def test_d_decides_where_c_is_equal() -> None:
-    def harm(increase: float, remaining: float) -> tuple[float, float]:
+    def cost(increase: float, remaining: float) -> tuple[float, float]:
         return 7.0, abs(increase - 2) + abs(remaining - 0.3)
 
-    increase, remaining = minimum(harm, Space.of("aimd"))
+    increase, remaining = minimum(cost, Space.of("aimd"))
     assert increase == pytest.approx(2, abs=0.2) and remaining == pytest.approx(0.3, abs=0.05)
 
 
@@ -177,13 +177,13 @@ def test_a_search_leaves_tables_page_and_data(suite: Path, tmp_path: Path) -> No
     assert document["trials"][0]["values"] == {"increase": 1.0, "remaining": 0.5}
     assert [each["is_default"] for each in document["finalists"]].count(True) == 1
     for finalist in document["finalists"]:
-        c = finalist["metrics"]["efficiency"]["c"]
-        assert c["low"] <= c["mean"] <= c["high"]
+        worst_case = finalist["metrics"]["efficiency"]["worst_case"]
+        assert worst_case["low"] <= worst_case["mean"] <= worst_case["high"]
         assert all(each["holds"] for each in finalist["constraints"] if each["printed"])
     with (out / "trials.csv").open() as file:
         table = list(csv.DictReader(file))
     assert len(table) == len(document["trials"])
-    assert table[0]["c_efficiency_points"] and table[0]["d_sum_efficiency_high_points"]
+    assert table[0]["worst_case_efficiency_points"] and table[0]["total_efficiency_high_points"]
     front = [int(row["trial"]) for row in table if row["on_front"] == "true"]
     assert sorted(front) == sorted(document["front"]) != []
     page = (out / "report.html").read_text()
@@ -200,24 +200,24 @@ def test_the_front_is_what_nothing_beats_in_both(suite: Path) -> None:
         assert ((c, d) in front) != beaten
 
 
-def test_c_and_d_are_those_of_evaluate(suite: Path, tmp_path: Path) -> None:
+def test_regret_is_that_of_evaluate(suite: Path, tmp_path: Path) -> None:
     found = tune("aimd", suite=str(suite), budget="28", out=tmp_path / "tune")
     answer = cli(
         "evaluate", "aimd", "--suite", suite, "--seed", "2", "--json", "--out", tmp_path / "evaluate"
     )
-    standings = json.loads(answer.stdout)["standings"][0]["metrics"]
-    for standing in found.default.standings:
-        assert standing.c.mean == standings[standing.scale.name]["c"]["mean"]
-        assert standing.d_sum.high == standings[standing.scale.name]["d_sum"]["high"]
-    assert {each.scale.name for each in found.default.standings} == set(standings)
+    regrets = json.loads(answer.stdout)["regrets"][0]["metrics"]
+    for regret in found.default.regrets:
+        assert regret.worst_case.mean == regrets[regret.scale.name]["worst_case"]["mean"]
+        assert regret.total.high == regrets[regret.scale.name]["total"]["high"]
+    assert {each.scale.name for each in found.default.regrets} == set(regrets)
 
 
 def test_goodput_is_measured_as_a_share_of_the_best(suite: Path) -> None:
     found = tune("aimd", suite=str(suite), budget=28, metric="goodput")
     loaded = Suite.load(str(suite))
     stored = json.loads((suite / "panel.json").read_text())["environments"]["alone"]["metrics"]["goodput"]
-    distance = found.trials[0].standing.distances["alone"]
-    mean = -sum(stored["harms"]["aimd"]) / len(stored["harms"]["aimd"])
+    distance = found.trials[0].regret.by_environment["alone"]
+    mean = -sum(stored["costs"]["aimd"]) / len(stored["costs"]["aimd"])
     best = stored["best"]["mean"]
     # The panel has the same seed, and aimd in it.
     assert distance == pytest.approx((best - mean) / best)
@@ -239,7 +239,10 @@ def test_a_search_that_was_stopped_goes_on_and_repeats_nothing(suite: Path, tmp_
     assert kept.items() <= rows(tmp_path / "out").items()
     assert rows(tmp_path / "out").keys() == rows(tmp_path / "whole").keys()
     assert [trial.values for trial in again.trials] == [trial.values for trial in whole.trials]
-    assert again.best.values == whole.best.values and again.best.standing.c == whole.best.standing.c
+    assert (
+        again.best.values == whole.best.values
+        and again.best.regret.worst_case == whole.best.regret.worst_case
+    )
 
 
 def test_progress_ends_where_it_said_it_would(suite: Path) -> None:
@@ -259,12 +262,12 @@ def test_a_budget_that_searches_nothing_is_refused(suite: Path, tmp_path: Path) 
     out = tmp_path / "out"
     answer = cli("tune", "aimd", "--suite", suite, "--budget", "27", "--out", out)
     assert answer.code == 2 and answer.stdout == "" and len(answer.stderr.splitlines()) == 1
-    assert "--budget '27': searches nothing: a setting takes 4 runs" in answer.stderr
+    assert "--budget '27': is too small: a setting takes 4 runs" in answer.stderr
     assert answer.stderr.rstrip().endswith("use 28 or more")
     assert not out.exists()
     answer = cli("tune", "aimd", "--suite", suite, "--budget", "0.000001 s", "--out", out)
     assert answer.code == 2 and answer.stdout == "" and len(answer.stderr.splitlines()) == 1
-    assert "searches nothing: the default alone took" in answer.stderr
+    assert "is too small: the default alone took" in answer.stderr
 
 
 def test_what_was_searched_is_said_first_and_no_more_than_it_shows(suite: Path, tmp_path: Path) -> None:
@@ -303,8 +306,8 @@ def test_none_is_better_only_after_a_search_that_could_tell(suite: Path) -> None
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"over": ["increase=4..8"], "constrained": True}, "no setting that was drawn there is allowed"),
-        ({"over": ["remaining=0.5..0.5001"]}, "holds no setting but the default"),
+        ({"over": ["increase=4..8"], "constrained": True}, "none of the settings drawn is allowed"),
+        ({"over": ["remaining=0.5..0.5001"]}, "contains only the default"),
         ({"replicates": 0}, "replicates: is 0, but must be a whole number, at least 1"),
         ({"check_replicates": 0}, "check_replicates: is 0, but must be a whole number, at least 1"),
         ({"metric": "godput"}, "no metric is called 'godput'; did you mean 'goodput'?"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ackclock.until import Until, interval
+from ackclock.studies.until import Until, interval
 
 GOODPUT = Until.parse("goodput +- 1 %")
 

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-#: As `typing` has it. Nothing is imported here: Ctrl-C meanwhile would find nobody who handles it.
+#: As `typing` has it. Nothing is imported here, as Ctrl-C is not handled yet.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -17,33 +17,38 @@ if TYPE_CHECKING:
     from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
     from ackclock.results import RunResult, run
+    from ackclock.running.cluster import dask_executor
+    from ackclock.running.executor import Executor
     from ackclock.scenario import Scenario
-    from ackclock.study_results import StudyResult, query, study
-    from ackclock.synchronous import model
+    from ackclock.studies.results import StudyResult, query, study
+    from ackclock.synchronous.model import model
     from ackclock.tuning import tune
 
 #: Where each public name lives; imported when it is first used, so that a command starts fast.
 _HOME = {
     "AckclockError": "ackclock.errors",
     "ArgumentError": "ackclock.errors",
+    "Executor": "ackclock.running.executor",
     "RunError": "ackclock.errors",
     "ScenarioError": "ackclock.errors",
     "StoreError": "ackclock.errors",
     "RunResult": "ackclock.results",
     "Scenario": "ackclock.scenario",
-    "StudyResult": "ackclock.study_results",
+    "StudyResult": "ackclock.studies.results",
     "__version__": "ackclock._core",
+    "dask_executor": "ackclock.running.cluster",
     "evaluate": "ackclock.evaluation",
-    "model": "ackclock.synchronous",
-    "query": "ackclock.study_results",
+    "model": "ackclock.synchronous.model",
+    "query": "ackclock.studies.results",
     "run": "ackclock.results",
-    "study": "ackclock.study_results",
+    "study": "ackclock.studies.results",
     "tune": "ackclock.tuning",
 }
 
 __all__ = [
     "AckclockError",
     "ArgumentError",
+    "Executor",
     "RunError",
     "RunResult",
     "Scenario",
@@ -51,6 +56,7 @@ __all__ = [
     "StoreError",
     "StudyResult",
     "__version__",
+    "dask_executor",
     "evaluate",
     "model",
     "query",

@@ -1,4 +1,4 @@
-"""The command, whatever happens before it runs: `python -m ackclock`, and the script `ackclock`."""
+"""The entry point of `python -m ackclock` and of the script `ackclock`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def main() -> NoReturn:
     try:
         import signal
 
-        from ackclock.streams import open_streams
+        from ackclock.text.streams import open_streams
 
         open_streams()
         from ackclock.cli import run_command_line

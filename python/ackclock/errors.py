@@ -18,7 +18,7 @@ _SQLITE_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 class AckclockError(Exception):
-    """A mistake of the user or of the machine; `str()` is the whole message."""
+    """An error with a message for the user; `str()` is the whole message."""
 
     exit_code = 2
 
@@ -50,10 +50,10 @@ class Mistake:
 
 
 class ScenarioError(AckclockError):
-    """A scenario that cannot be read or makes no sense.
+    """A scenario that cannot be read or is invalid.
 
-    `mistakes` has everything that is wrong with it, in the order of the file, a line of the message each;
-    none where the file cannot be read.
+    `mistakes` lists everything that is wrong, in the order of the file, one line of the message each; it is
+    empty if the file cannot be read.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ def sets_called(name: str) -> Iterator[None]:
 
 
 class RunError(AckclockError):
-    """A run that was given up: it would have taken too much memory."""
+    """A run that was stopped because it would have taken too much memory."""
 
 
 class StoreError(AckclockError):
@@ -112,18 +112,18 @@ class ClusterError(AckclockError):
 
 
 class BuildError(ClusterError):
-    """A run of one ackclock that came to another."""
+    """A run sent to an ackclock of another build."""
 
 
 class InputError(AckclockError):
-    """Anything else that was asked for and is not there."""
+    """Any other input that cannot be used."""
 
 
 class ArgumentError(InputError):
     """An argument that cannot be used: its name, what is wrong and what is expected."""
 
     def __init__(self, argument: str, what: str, option: str = "") -> None:
-        """`option`: what a command calls the argument, where that is not its name behind two dashes."""
+        """`option`: what a command calls the argument, if that is not `--` and its name."""
         super().__init__(argument, what, option)
 
     def __str__(self) -> str:
@@ -137,11 +137,11 @@ class ArgumentError(InputError):
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
-    """An argument of a type that makes no sense."""
+    """An argument of the wrong type."""
 
 
 class ArgumentValueError(ArgumentError, ValueError):
-    """An argument of the right type with a value that makes no sense."""
+    """An argument of the right type with a wrong value."""
 
 
 def as_scenario_error(error: CoreScenarioError) -> ScenarioError:

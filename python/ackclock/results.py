@@ -1,4 +1,4 @@
-"""What a run gives to a notebook: metrics as plain values, samples as polars frames on demand."""
+"""Running a scenario in Python: metrics as plain values, samples as polars frames on demand."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.arguments import path_of, whole_number
 from ackclock.errors import ArgumentTypeError
-from ackclock.job import Outcome
-from ackclock.metrics import coverage, shown
+from ackclock.metrics.summary import coverage, shown
+from ackclock.running.job import Outcome
+from ackclock.running.store import Store
+from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
-from ackclock.store import Store
-from ackclock.studies import Study, run_study
 
 if TYPE_CHECKING:
     import polars
@@ -59,7 +59,7 @@ class RunResult:
 
     @property
     def flows(self) -> list[dict[str, Any]]:
-        """Metrics of each flow with congestion control; transfers that arrive are not among them."""
+        """Metrics of each flow with congestion control; flow arrivals are not among them."""
         return list(self.document["flows"])
 
     @property
@@ -69,7 +69,7 @@ class RunResult:
 
     @property
     def datagrams(self) -> list[dict[str, Any]]:
-        """Metrics of each flow or crowd of datagrams."""
+        """Metrics of each source of datagrams."""
         return list(self.document.get("datagrams", ()))
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 from ackclock import _core
 from ackclock.arguments import path_of, texts
 from ackclock.errors import ArgumentTypeError, ScenarioError, as_scenario_error
-from ackclock.file_kinds import hint_for_text
+from ackclock.files.kinds import hint_for_text
 
 #: One of `sets`, for messages.
 _EXAMPLE = "flows.test.cc.increase=2"

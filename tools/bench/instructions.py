@@ -22,7 +22,7 @@ from pathlib import Path
 
 from ackclock import _core
 from ackclock.cli.console import show
-from ackclock.table import Column, Table
+from ackclock.text.table import Column, Table
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORY = ROOT / "bench" / "history.csv"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import ackclock.table
+import ackclock.text.table
 from backends import Measurement
 from measured import Report, Row, digits, ratio, spread
 
@@ -21,11 +21,11 @@ class Table:
     headings: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
 
-    def for_terminal(self) -> ackclock.table.Table:
+    def for_terminal(self) -> ackclock.text.table.Table:
         """With a line under the headings."""
         name, *figures = self.headings
-        columns = (ackclock.table.Column(heading, right=True) for heading in figures)
-        table = ackclock.table.Table(name, *columns, title=self.title)
+        columns = (ackclock.text.table.Column(heading, right=True) for heading in figures)
+        table = ackclock.text.table.Table(name, *columns, title=self.title)
         for row in self.rows:
             table.add_row(*row)
         return table

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ackclock.stats import student_t_quantile
+from ackclock.statistics.estimates import student_t_quantile
 
 
 @dataclass(frozen=True)

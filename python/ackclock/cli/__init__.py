@@ -9,8 +9,8 @@ from importlib import import_module
 import click
 
 from ackclock._core import VERSION
-from ackclock.streams import discard_stdout
-from ackclock.suggest import hint
+from ackclock.text.streams import discard_stdout
+from ackclock.text.suggest import hint
 
 #: As a shell reports a program that SIGINT or SIGPIPE ended.
 _INTERRUPTED, _CLOSED_PIPE = 130, 141
@@ -18,16 +18,16 @@ _INTERRUPTED, _CLOSED_PIPE = 130, 141
 #: Each command's module and one line of help; a module is imported when its command runs.
 _COMMANDS = {
     "run": "Run one scenario and print its metrics.",
-    "check": "Check a scenario: the links it expands to, every flow's base RTT, what is random.",
+    "check": "Check a scenario and print its links, base RTTs and random inputs.",
     "evaluate": "Compare an algorithm with a panel over a suite of environments.",
-    "panel": "Store the best scores of a suite's panel, which C and D are measured against.",
-    "tune": "Search an algorithm's parameters for the smallest worst case over a suite.",
-    "study": "Run a grid of scenarios, so many replicates each; go on where it stopped.",
-    "query": "Ask stored results with SQL.",
-    "reproduce": "Run what a paper ran: tables and claims, printed beside measured.",
-    "exchange": "Run exchange scripts: segments in and out against the simulated TCP.",
-    "model": "The synchronous model: closed forms beside computed figures.",
-    "list": "List algorithms, recoveries, queues, losses, traffic, topologies, suites or papers.",
+    "panel": "Run a suite's panel and store its scores, the baseline of regret.",
+    "tune": "Search for the parameters with the smallest worst-case regret over a suite.",
+    "study": "Run a grid of scenarios, or continue one that was stopped.",
+    "query": "Query stored results with SQL.",
+    "reproduce": "Run the experiments of a paper and judge its claims.",
+    "exchange": "Run packetdrill scripts against the simulated TCP.",
+    "model": "Compare closed forms of the synchronous model with computed figures.",
+    "list": "List algorithms, queues, suites and other names that files and commands take.",
     "schema": "Print the JSON Schema of scenario or study files.",
 }
 
@@ -60,7 +60,7 @@ class _Commands(click.Group):
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="ackclock")
 def cli() -> None:
-    """A congestion-control laboratory: how good and how robust is this window algorithm?"""
+    """A congestion-control laboratory: how good and how robust is an algorithm?"""
 
 
 def run_command_line() -> int:

@@ -22,9 +22,9 @@ _MAX_ROWS = 24
 @set_option
 @json_option
 def command(file: str, sets: tuple[str, ...], as_json: bool) -> None:
-    """Check the scenario FILE and print what it stands for, without running it.
+    """Check the scenario FILE and print what it expands to, without running it.
 
-    With --json the mistakes of a scenario that cannot be used are on stdout, as a list.
+    With --json the mistakes of an invalid scenario are printed to stdout as a list.
     """
     try:
         scenario = Scenario.from_file(file, sets)
@@ -41,7 +41,7 @@ def command(file: str, sets: tuple[str, ...], as_json: bool) -> None:
 
 
 def _show(described: dict[str, Any]) -> None:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     shown = described["links"][:_MAX_ROWS]
     jittered = any(link["jitter_s"] for link in shown)

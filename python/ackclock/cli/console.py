@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.printable import printable
+from ackclock.text.printable import printable
 
 if TYPE_CHECKING:
-    from ackclock.table import Table
+    from ackclock.text.table import Table
 
 
 def width() -> int:
@@ -27,10 +27,10 @@ def width() -> int:
 
 
 def say(text: str) -> None:
-    """Print a sentence to stdout; it wraps at words where somebody reads it at a known width."""
+    """Print a sentence to stdout; it wraps at words if the width is known."""
     text = printable(text)
     if sys.stdout.isatty() or os.environ.get("COLUMNS"):
-        from ackclock.table import wrapped
+        from ackclock.text.table import wrapped
 
         text = "\n".join(part for line in text.split("\n") for part in wrapped(line, width()))
     click.echo(text)
@@ -42,7 +42,7 @@ def emit(text: str) -> None:
 
 
 def talk(text: str) -> None:
-    """Print a line to stderr, if anybody reads it."""
+    """Print a line to stderr, if it is open."""
     with suppress(BrokenPipeError):
         click.echo(printable(text), err=True)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from ackclock.cli.console import emit, progress, say, show, talk
-from ackclock.cli.options import json_option, set_option
+from ackclock.cli.options import first_seed_option, json_option, set_option, suite_option, workers_option
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
 from ackclock.evaluation.report import write_report
@@ -27,35 +27,33 @@ from ackclock.evaluation.verdict import verdict
     "--against",
     multiple=True,
     metavar="CC",
-    help="The panel, the first being the reference; may be repeated.",
+    help="An algorithm to compare with; may be repeated. The first is the reference.",
 )
+@suite_option
 @click.option(
-    "--suite", default="core", show_default=True, help="A suite by name, or a folder with a suite.toml."
+    "--replicates", type=click.IntRange(1), help="Replicates per environment; the suite's number by default."
 )
-@click.option(
-    "--replicates", type=click.IntRange(1), help="Paired seeds per environment; the suite says how many."
-)
-@click.option("--quick", is_flag=True, help="Three replicates: a first impression.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
+@click.option("--quick", is_flag=True, help="Three replicates, for a first impression.")
+@first_seed_option
 @set_option
 @click.option(
     "--within-table",
     is_flag=True,
-    help="Measure C and D against the best of this table, not against the stored scores of the panel.",
+    help="Measure regret against the best of this table instead of the stored scores of the panel.",
 )
-@click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
-@click.option("--out", type=click.Path(file_okay=False), help="The folder of runs and report.")
+@workers_option
+@click.option("--out", type=click.Path(file_okay=False), help="Folder for the runs and the report.")
 @click.option(
     "--baseline",
     type=click.Path(file_okay=False),
     metavar="DIR",
-    help="The folder of an earlier evaluation, for --fail-if.",
+    help="Folder of an earlier evaluation, for --fail-if.",
 )
 @click.option(
     "--fail-if",
     multiple=True,
     metavar="CONDITION",
-    help="Exit with 1 if a metric changed like this, such as 'goodput < -2 %'; may be repeated. "
+    help="Exit with 1 if a metric changed by this much, such as 'goodput < -2 %'; may be repeated. "
     f"Metrics: {', '.join(METRICS)}.",
 )
 @json_option
@@ -74,10 +72,10 @@ def command(
     fail_if: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Compare the algorithm CC with a panel: scoreboard, verdict, report.html.
+    """Compare the algorithm CC with a panel: print a scoreboard and a verdict, write report.html.
 
     CC is a name (`ackclock list cc`), a name with parameters such as 'aimd(increase=2)', or an inline table
-    such as '{ kind = "aimd", increase = 2 }'. Runs that the folder holds already are not run again.
+    such as '{ kind = "aimd", increase = 2 }'. Runs that are already in the folder are not repeated.
     """
     if bool(baseline) != bool(fail_if):
         raise click.UsageError("--baseline and --fail-if go together")

@@ -12,17 +12,17 @@ from ackclock._core import exchange_json
 from ackclock.cli.console import emit, say, talk
 from ackclock.cli.options import json_option
 from ackclock.errors import InputError
-from ackclock.file_kinds import hint_for_text
-from ackclock.printable import printable
+from ackclock.files.kinds import hint_for_text
+from ackclock.text.printable import printable
 
 
 @click.command("exchange")
 @click.argument("files", metavar="FILE.pkt...", nargs=-1, required=True, type=click.Path())
 @json_option
 def command(files: tuple[str, ...], as_json: bool) -> int:
-    """Run scripts in the syntax of packetdrill against the simulated sender and receiver.
+    """Run packetdrill scripts against the simulated sender and receiver.
 
-    Exit code 1: a script saw something else than it expects; 2: a script cannot be read.
+    The exit code is 1 if a script sees a segment that it does not expect, and 2 if one cannot be read.
     """
     reports = [_run(file, quiet=as_json) for file in files]
     count = {status: sum(report["status"] == status for report in reports) for status in _STATUSES}

@@ -10,12 +10,12 @@ from typing import Any
 import click
 
 from ackclock.cli.console import talk
-from ackclock.executor import Executor, Threads
+from ackclock.running.executor import Executor, Threads
 
 dask_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--dask",
     metavar="ADDRESS",
-    help="Run on the workers of this Dask scheduler, such as tcp://host:8786, in place of threads.",
+    help="Run on the workers of this Dask scheduler, such as tcp://host:8786.",
 )
 
 
@@ -27,8 +27,8 @@ def executor_of(dask: str | None, workers: int | None) -> Iterator[Executor]:
             yield threads
         return
     if workers is not None:
-        raise click.UsageError("--workers is of threads here; with --dask the cluster says how many")
-    from ackclock.cluster import dask_executor
+        raise click.UsageError("--workers sets the number of local threads; it cannot be used with --dask")
+    from ackclock.running.cluster import dask_executor
 
     # What goes wrong reaches the user as one message, not by Dask's log.
     logging.disable(logging.CRITICAL)

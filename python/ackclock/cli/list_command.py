@@ -10,7 +10,7 @@ import click
 from ackclock import _core
 from ackclock.cli.console import emit, show
 from ackclock.cli.options import json_option
-from ackclock.suggest import hint
+from ackclock.text.suggest import hint
 
 #: What the core can list, and suites and papers, which are files.
 _KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "channel", "suite", "paper")
@@ -20,7 +20,7 @@ _KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "channel", "
 @click.argument("kind", metavar="KIND")
 @json_option
 def command(kind: str, as_json: bool) -> None:
-    """List what there is of KIND: cc, recovery, queue, loss, traffic, topology, suite or paper."""
+    """List everything of KIND: cc, recovery, queue, loss, traffic, topology, channel, suite or paper."""
     if kind not in _KINDS:
         raise click.UsageError(f"nothing of kind {kind!r} can be listed; {hint(kind, _KINDS)}")
     files = {"suite": _suites, "paper": _papers}
@@ -28,7 +28,7 @@ def command(kind: str, as_json: bool) -> None:
     if as_json:
         emit(json.dumps(entries, indent=2))
         return
-    from ackclock.table import Table
+    from ackclock.text.table import Table
 
     table = Table("name", "what it is", "parameters (defaults)")
     for entry in entries:

@@ -10,12 +10,12 @@ from click.core import ParameterSource
 
 from ackclock.cli.console import emit, say, show, talk
 from ackclock.cli.options import json_option
-from ackclock.cycles import aimd_totals, cycle_rows, increase_rows
 from ackclock.errors import InputError
-from ackclock.synchronous import model, plot, trajectory
+from ackclock.synchronous.cycles import aimd_totals, cycle_rows, increase_rows
+from ackclock.synchronous.model import model, plot, trajectory
 
 if TYPE_CHECKING:
-    from ackclock.table import Table
+    from ackclock.text.table import Table
 
 #: What is drawn where no algorithm is named.
 _PLOTTED = ("aimd", "aimd-fc", "aimd-fc+", "new-aimd")
@@ -33,25 +33,25 @@ _USER_KEYS = ("window", "start", "stop")
     "more_cc",
     multiple=True,
     metavar="CC",
-    help="One more algorithm, with parameters as 'aimd(increase=0.5)'; may be repeated.",
+    help="Another algorithm, such as 'aimd(increase=0.5)'; may be repeated.",
 )
-@click.option("--x-goal", type=float, default=100.0, show_default=True, help="Capacity, segments.")
-@click.option("--duration", type=float, default=200.0, show_default=True, help="Length, round trips.")
+@click.option("--x-goal", type=float, default=100.0, show_default=True, help="Capacity in segments.")
+@click.option("--duration", type=float, default=200.0, show_default=True, help="Length in round trips.")
 @click.option(
     "--user",
     "users",
     multiple=True,
     metavar="window=W[,start=T][,stop=T]",
     help=(
-        "A user's first window (segments), arrival and departure (round trips); "
-        "two users of 10 and 50 by default."
+        "Initial window (segments), arrival and departure (round trips) of a user; may be repeated. "
+        "By default two users with windows of 10 and 50."
     ),
 )
 @click.option(
     "--plot",
     "picture",
     type=click.Path(dir_okay=False),
-    help="Draw phase plot, loads over time and load curve.",
+    help="Draw the phase plot, the loads over time and the load curve into this file.",
 )
 @json_option
 def command(
@@ -63,19 +63,19 @@ def command(
     picture: str | None,
     as_json: bool,
 ) -> None:
-    """The synchronous model: closed forms beside computed figures, knee and cliff of the load.
+    """Compare closed forms of the synchronous model with computed figures.
 
-    With algorithms named CC their trajectories are computed too: --json prints them, --plot draws them, and
-    the table of cycles is of them. CC is a name (`ackclock list cc`) or a name with parameters such as
+    For each algorithm CC its trajectory is computed, too: --json prints it, --plot draws it, and the table
+    of cycles shows it. CC is a name (`ackclock list cc`) or a name with parameters, such as
     'aimd(increase=0.5)'.
     """
-    from ackclock.rules import parse_rule
+    from ackclock.cli.rules import parse_rule
 
     named = {name.strip(): parse_rule(name) for name in cc + more_cc}
     shown = named or {name: parse_rule(name) for name in _PLOTTED}
     drawn = shown if picture else named
     if not drawn and _given("x_goal", "duration", "users"):
-        raise InputError("--x-goal, --duration and --user shape trajectories: name an algorithm, or --plot")
+        raise InputError("--x-goal, --duration and --user need an algorithm or --plot")
     parsed = [_user(text) for text in users] or [{"window": 10.0}, {"window": 50.0}]
     trajectories = {
         name: trajectory([{"cc": rule, **user} for user in parsed], x_goal=x_goal, duration=duration)
@@ -132,7 +132,7 @@ def _show(
     trajectories: dict[str, Any],
 ) -> None:
     from ackclock.cli.model_tables import cycles_table, increases_table, totals_table
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     goals = [step["x_goal"] for step in table["efficiency"][0]["integer_step"]]
     figures = ("cut leaves", "closed", "exact", "fine", *(f"{goal:g}" for goal in goals))
@@ -191,7 +191,7 @@ def _show(
 
 
 def _expansion(rows: list[dict[str, float]]) -> Table:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     headings = ("round trips", "MR-AIMD, eq. 3", "MR-AIMD, eq. 1 per ACK", "AIMD(1, 0.5)")
     expansion = Table(

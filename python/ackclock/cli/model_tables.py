@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ackclock.table import Column, Table
+from ackclock.text.table import Column, Table
 
 
 def cycles_table(

@@ -14,12 +14,28 @@ set_option: Callable[[Command], Command] = click.option(
     "sets",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Change a key after shorthand is expanded, such as flows.test.cc.increase=2; may be repeated.",
+    help="Set a key of the scenario, such as flows.test.cc.increase=2; may be repeated.",
 )
 json_option: Callable[[Command], Command] = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON."
 )
 seed_option: Callable[[Command], Command] = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=None, help="Seed of all random streams."
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=None,
+    help="Seed of all random streams; the scenario's by default.",
+)
+suite_option: Callable[[Command], Command] = click.option(
+    "--suite", default="core", show_default=True, help="Name of a suite, or folder with a suite.toml."
+)
+first_seed_option: Callable[[Command], Command] = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=1,
+    show_default=True,
+    help="Seed of all random streams.",
+)
+workers_option: Callable[[Command], Command] = click.option(
+    "--workers", type=click.IntRange(1), help="Number of threads; one per core by default."
 )
 file_argument: Callable[[Command], Command] = click.argument("file", type=click.Path(readable=False))

@@ -7,24 +7,25 @@ from pathlib import Path
 import click
 
 from ackclock.cli.console import emit, progress
+from ackclock.cli.options import first_seed_option, suite_option, workers_option
 from ackclock.errors import writing_error
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.panel import panel_document, panel_path, panel_text
 from ackclock.evaluation.suite import Suite
-from ackclock.store import write_whole
+from ackclock.files.writing import write_whole
 
 
 @click.command("panel")
+@suite_option
+@first_seed_option
+@workers_option
 @click.option(
-    "--suite", default="core", show_default=True, help="A suite by name, or a folder with a suite.toml."
+    "--out", type=click.Path(dir_okay=False), help="File to write; panel.json of the suite by default."
 )
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
-@click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
-@click.option("--out", type=click.Path(dir_okay=False), help="The file; panel.json of the suite by default.")
 def command(suite: str, seed: int, workers: int | None, out: str | None) -> None:
-    """Run the panel of a suite and store its scores beside it, as panel.json.
+    """Run the panel of a suite and store its scores in panel.json beside it.
 
-    C and D of `evaluate` are measured against the best of them.
+    `ackclock evaluate` measures regret against the best of these scores.
     """
     loaded = Suite.load(suite)
     path = panel_path(loaded) if out is None else Path(out)

@@ -10,9 +10,9 @@ import click
 
 from ackclock.cli.console import emit, say, show, talk
 from ackclock.cli.options import json_option
-from ackclock.queries import TABLES, answer, left_out
-from ackclock.store import Store
-from ackclock.study_results import newest_store
+from ackclock.running.store import Store
+from ackclock.studies.queries import TABLES, answer, left_out
+from ackclock.studies.results import newest_store
 
 if TYPE_CHECKING:
     import polars
@@ -27,24 +27,24 @@ _MOST_ROWS = 100
     "--store",
     "folder",
     type=click.Path(file_okay=False),
-    help="The folder of the results; by default the one in ackclock-out that was filled last.",
+    help="Folder of the results; the most recent one in ackclock-out by default.",
 )
-@click.option("--tables", is_flag=True, help="List the tables with their columns.")
+@click.option("--tables", is_flag=True, help="List the tables and their columns.")
 @click.option(
     "--all-versions",
     is_flag=True,
-    help="Take the runs of other versions of ackclock, too.",
+    help="Include runs of other versions of ackclock.",
 )
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @json_option
 def command(
     sql: str | None, folder: str | None, tables: bool, all_versions: bool, as_csv: bool, as_json: bool
 ) -> None:
-    """Answer the query SQL over stored results: tables runs, flows, links and histograms.
+    """Answer the query SQL over stored results.
 
-    Columns carry their units; those of a study's settings have the names of the keys that vary, in quotes
-    where there is a dot in them, as in 'SELECT "topology.rate", avg(goodput_bps) FROM runs GROUP BY 1'. A
-    query reads the store and nothing else, and changes nothing.
+    `--tables` lists the tables and columns. Columns carry their units. The settings of a study are columns
+    with the names of the keys that vary; names with a dot go in double quotes, as in
+    'SELECT "topology.rate", avg(goodput_bps) FROM runs GROUP BY 1'. A query cannot change the results.
     """
     if bool(sql) == tables:
         raise click.UsageError("give a query in quotes, or --tables")
@@ -82,7 +82,7 @@ def _newest() -> Path:
 
 
 def _show(found: polars.DataFrame) -> None:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     table = Table(*(Column(name, right=kind.is_numeric()) for name, kind in found.schema.items()))
     for row in found.head(_MOST_ROWS).iter_rows():

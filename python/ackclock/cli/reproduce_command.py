@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from ackclock.cli.console import emit, progress, say, show, talk
-from ackclock.cli.options import json_option
+from ackclock.cli.options import first_seed_option, json_option, workers_option
 from ackclock.reproduce import reproduce
 from ackclock.reproduce.page import write_page
 from ackclock.reproduce.present import (
@@ -24,20 +24,25 @@ from ackclock.reproduce.present import (
 
 @click.command("reproduce")
 @click.argument("paper")
-@click.option("--quick", is_flag=True, help="Few replicates, one reading: a first impression.")
+@click.option("--quick", is_flag=True, help="Few replicates and one reading, for a first impression.")
 @click.option(
     "--readings",
     type=click.IntRange(1),
-    help="Readings of what the paper leaves open; by default those that change one answer.",
+    help="Number of readings of what the paper leaves open; by default all that change one choice.",
 )
 @click.option(
-    "--claim", "claims", multiple=True, help="Only claims that match, such as 'loss-*'; repeatable."
+    "--claim",
+    "claims",
+    multiple=True,
+    help="Judge only claims that match, such as 'loss-*'; may be repeated.",
 )
-@click.option("--extended", is_flag=True, help="Also what goes beyond the paper, where its folder has any.")
-@click.option("--replicates", type=click.IntRange(1), help="Replicates per cell; the paper says how many.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
-@click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
-@click.option("--out", type=click.Path(file_okay=False), help="The folder of runs and page.")
+@click.option("--extended", is_flag=True, help="Include experiments that go beyond the paper.")
+@click.option(
+    "--replicates", type=click.IntRange(1), help="Replicates per cell; the paper's number by default."
+)
+@first_seed_option
+@workers_option
+@click.option("--out", type=click.Path(file_okay=False), help="Folder for the runs and the report.")
 @json_option
 def command(
     paper: str,
@@ -51,10 +56,10 @@ def command(
     out: str | None,
     as_json: bool,
 ) -> None:
-    """Run what PAPER ran, and judge its claims: tables, verdicts, report.html.
+    """Run the experiments of PAPER and judge its claims: print tables and verdicts, write report.html.
 
-    PAPER is a name (`ackclock list paper`), or a folder with a paper.toml. Runs that the folder of --out
-    holds already are not run again. A claim that does not hold is a result, not an error: the exit code is 0.
+    PAPER is a name (`ackclock list paper`), or a folder with a paper.toml. Runs that are already in the
+    folder are not repeated. A claim that does not hold is a result, not an error: the exit code is 0.
     """
     folder = Path(out or f"ackclock-out/reproduce-{Path(paper).name}")
     with progress("running") as tell:

@@ -12,14 +12,15 @@ import click
 from ackclock.cli.console import emit, say, show, talk, width
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
 from ackclock.errors import writing_error
-from ackclock.job import Outcome
-from ackclock.metrics import coverage, shown
+from ackclock.files.writing import write_whole
+from ackclock.metrics.summary import coverage, shown
+from ackclock.running.job import Outcome
+from ackclock.running.store import Store
+from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
-from ackclock.store import Store, write_whole
-from ackclock.studies import Study, run_study
 
 if TYPE_CHECKING:
-    from ackclock.table import Table
+    from ackclock.text.table import Table
 
 
 @click.command("run")
@@ -27,23 +28,21 @@ if TYPE_CHECKING:
 @seed_option
 @set_option
 @json_option
-@click.option(
-    "--out", type=click.Path(file_okay=False), help="Keep the result and its samples in this folder."
-)
+@click.option("--out", type=click.Path(file_okay=False), help="Folder for the result and its samples.")
 @click.option(
     "--csv",
     "csv_folder",
     type=click.Path(file_okay=False),
     metavar="DIR",
-    help="Write samples over time to flows.csv and links.csv in this folder.",
+    help="Folder for samples over time, flows.csv and links.csv.",
 )
 def command(
     file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, out: str | None, csv_folder: str | None
 ) -> None:
     """Run the scenario FILE once and print its metrics.
 
-    With --out the folder gets the result (`summary.json`), the resolved scenario (`scenario.json`) and
-    Parquet files of samples over time (`samples/`).
+    --out writes the result (`summary.json`), the resolved scenario (`scenario.json`) and samples over time
+    (Parquet files in `samples/`).
     """
     scenario = Scenario.from_file(file, sets)
     for warning in scenario.warnings:
@@ -178,7 +177,7 @@ _REASONS = (
     _Shown("early_marks", "early marks"),
     _Shown("forced_marks", "forced marks"),
 )
-#: What happens behind the transmitter; only impaired links count it.
+#: What happens after the transmitter; only impaired links count it.
 _IMPAIRMENTS = (
     _Shown("losses", "losses"),
     _Shown("duplicates", "duplicates"),
@@ -197,7 +196,7 @@ _MAX_ROWS = 20
 
 
 def _show(document: dict[str, Any], is_random: bool) -> None:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     title = f"{document['scenario']}: {coverage(document)}"
     summary = Table("metric", Column("value", right=True), "unit", title=title)
@@ -212,11 +211,13 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
     for columns in (_REASONS, _IMPAIRMENTS, _ATTEMPTS):
         counting = [link for link in document["links"] if all(key in link for key, *_ in columns)]
         _show_rows((_NAME_OF_LINK, *columns), counting, "links")
-    luck = f"seed {document['seed']}" if is_random else "nothing is random: every run is the same"
+    randomness = (
+        f"seed {document['seed']}" if is_random else "nothing is random; every run gives the same result"
+    )
     speed = (
         document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
     )
-    talk(f"{luck}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second")
+    talk(f"{randomness}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second")
 
 
 def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: str) -> None:
@@ -237,7 +238,7 @@ def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: 
 
 
 def _table(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]]) -> Table:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     table = Table(*(Column(column.heading, right=column.factor is not None) for column in columns))
     for row in rows[:_MAX_ROWS]:

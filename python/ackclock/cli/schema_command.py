@@ -8,7 +8,7 @@ import click
 
 from ackclock import _core
 from ackclock.cli.console import emit
-from ackclock.study_keys import json_schema
+from ackclock.studies.keys import json_schema
 
 
 @click.command("schema")

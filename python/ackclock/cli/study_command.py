@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock.campaign import PointSummary, run_grid, summaries
 from ackclock.cli.console import emit, progress, say, show, talk, width
 from ackclock.cli.executing import dask_option, executor_of
-from ackclock.cli.options import file_argument, json_option
-from ackclock.forecast import Forecast, forecast
-from ackclock.grid import Grid
-from ackclock.metrics import BY_NAME, SUMMARY
-from ackclock.store import Store
-from ackclock.study_keys import SAMPLES
-from ackclock.study_results import plain, plain_settings, summary_frame
-from ackclock.until import FIRST
+from ackclock.cli.options import file_argument, json_option, workers_option
+from ackclock.metrics.summary import BY_NAME, SUMMARY
+from ackclock.running.store import Store
+from ackclock.studies.campaign import PointSummary, run_grid, summaries
+from ackclock.studies.forecast import Forecast, forecast
+from ackclock.studies.grid import Grid
+from ackclock.studies.keys import SAMPLES
+from ackclock.studies.results import plain, plain_settings, summary_frame
+from ackclock.studies.until import FIRST
 
 if TYPE_CHECKING:
-    from ackclock.table import Table
+    from ackclock.text.table import Table
 
 #: Metrics of the table, with headings, as many as fit; `summary.csv` has all.
 _SHOWN = {
@@ -39,12 +39,16 @@ _MOST_ROWS = 40
 
 @click.command("study")
 @file_argument
-@click.option("--plan", is_flag=True, help="Say how many runs it takes, how long and how much, and stop.")
-@click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
+@click.option(
+    "--plan", is_flag=True, help="Print the number of runs, the estimated time and disk space, then exit."
+)
+@workers_option
 @dask_option
-@click.option("--replicates", type=click.IntRange(1), help="In place of the file's.")
-@click.option("--samples", type=click.Choice(SAMPLES), help="Which replicates keep samples over time.")
-@click.option("--out", type=click.Path(file_okay=False), help="The folder of the store.")
+@click.option(
+    "--replicates", type=click.IntRange(1), help="Replicates of each point; the file's number by default."
+)
+@click.option("--samples", type=click.Choice(SAMPLES), help="Replicates that keep samples over time.")
+@click.option("--out", type=click.Path(file_okay=False), help="Folder for the results.")
 @json_option
 def command(
     file: str,
@@ -56,17 +60,19 @@ def command(
     out: str | None,
     as_json: bool,
 ) -> None:
-    """Run the study FILE: every point of its grid, so many replicates each.
+    """Run the study FILE: every point of its grid, with several replicates each.
 
-    Runs that the folder holds are not run again, so a study that was stopped, or killed, goes on with the
-    same command. `summary.csv` and `summary.parquet` get the mean and the interval of each metric at each
-    point; `ackclock query` reads everything else.
+    Runs that are already in the folder are not repeated, so the same command continues a study that was
+    stopped or killed. `summary.csv` and `summary.parquet` hold the mean and the interval of each metric at
+    each point; use `ackclock query` for everything else.
     """
     grid = Grid.load(file, replicates=replicates, samples=samples)
     folder = Path(out or f"ackclock-out/study-{grid.name}")
     if plan:
         if dask is not None:
-            raise click.UsageError("--plan tries runs here; for a cluster of N threads say --workers N")
+            raise click.UsageError(
+                "--plan runs a few points here; for a cluster of N threads use --workers N"
+            )
         _show_plan(grid, folder, workers, as_json)
         return
     with Store(folder) as store:
@@ -164,11 +170,13 @@ def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
     open_points = sum(not summary.met for summary in found)
     if grid.until is not None and open_points:
         of = f"{open_points} of {len(found)} points"
-        say(f"  ! {grid.until.text!r} is not met at {of}: replicates ended; --replicates allows more")
+        say(
+            f"  ! {grid.until.text!r} is not met at {of}, which used all replicates; --replicates allows more"
+        )
 
 
 def _table(grid: Grid, found: Sequence[PointSummary], names: Sequence[str]) -> Table:
-    from ackclock.table import Column, Table
+    from ackclock.text.table import Column, Table
 
     table = Table(
         *_short_keys(grid.keys),

@@ -12,7 +12,7 @@ import click
 
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.executing import dask_option, executor_of
-from ackclock.cli.options import json_option
+from ackclock.cli.options import first_seed_option, json_option, suite_option, workers_option
 from ackclock.tuning import DEFAULT_BUDGET, DEFAULT_METRIC, DEFAULT_REPLICATES, tune
 from ackclock.tuning.objective import METRICS
 from ackclock.tuning.page import write_page
@@ -21,50 +21,48 @@ from ackclock.tuning.present import conclusion, finalists_table, others_table, s
 
 @click.command("tune")
 @click.argument("cc")
-@click.option(
-    "--suite", default="core", show_default=True, help="A suite by name, or a folder with a suite.toml."
-)
+@suite_option
 @click.option(
     "--budget",
     default=DEFAULT_BUDGET,
     show_default=True,
-    help="Runs of the search, or a time such as '10 min'; the check of the best comes on top.",
+    help="Number of runs, or a time such as '10 min'; the final check is not counted.",
 )
 @click.option(
     "--over",
     multiple=True,
     metavar="PARAM=lo..hi",
-    help="Search this parameter in this range; may be repeated. All with a known range by default.",
+    help="Search this parameter in this range; may be repeated. By default all with a known range.",
 )
 @click.option(
     "--metric",
     type=click.Choice(METRICS),
     default=DEFAULT_METRIC,
     show_default=True,
-    help="Whose worst case is made small.",
+    help="Metric whose worst-case regret is minimised.",
 )
 @click.option(
     "--constraints",
     type=click.Choice(["reddy"]),
-    help="Keep a linear control to AI <= 3, AD <= 3, MI > 0.1, MD < 0.9 (Reddy et al., section 3.2).",
+    help="Constrain a linear control to AI <= 3, AD <= 3, MI > 0.1, MD < 0.9 (Reddy et al., section 3.2).",
 )
 @click.option(
     "--replicates",
     type=click.IntRange(1),
     default=DEFAULT_REPLICATES,
     show_default=True,
-    help="Paired seeds per environment in the search.",
+    help="Replicates per environment in the search.",
 )
 @click.option(
     "--check-replicates",
     type=click.IntRange(1),
-    help="Seeds per environment in the check of the best; the suite says how many.",
+    help="Replicates per environment in the final check; the suite's number by default.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
-@click.option("--workers", type=click.IntRange(1), help="Threads; all cores by default.")
+@first_seed_option
+@workers_option
 @dask_option
 @click.option(
-    "--out", "--store", "out", type=click.Path(file_okay=False), help="The folder of runs and report."
+    "--out", "--store", "out", type=click.Path(file_okay=False), help="Folder for the runs and the report."
 )
 @json_option
 def command(
@@ -82,11 +80,12 @@ def command(
     out: str | None,
     as_json: bool,
 ) -> None:
-    """Search the parameters of CC for the smallest worst case (C) over a suite, D as tie-break.
+    """Search for the parameters of CC with the smallest worst-case regret over a suite.
 
-    CC is a name (`ackclock list cc`), or a name with parameters that stay, such as 'aimd(increase=1)'. The
-    best settings and the default are then run on luck that the search did not see. Runs that the folder holds
-    already are not run again, so a search that was stopped goes on with the same command.
+    CC is a name (`ackclock list cc`), or a name with fixed parameters, such as 'aimd(increase=1)'. Total
+    regret breaks ties. A final check runs the best settings and the default with seeds that the search did
+    not use. Runs that are already in the folder are not repeated, so the same command continues a search
+    that was stopped.
     """
     folder = Path(out or f"ackclock-out/tune-{_slug(cc)}-{_slug(Path(suite).name)}")
     with executor_of(dask, workers) as executor, progress("running") as tell:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ackclock.evaluation.export import StoredRun
 from ackclock.evaluation.score import Result, Score, Scoreboard
-from ackclock.under_test import pooled
+from ackclock.metrics.under_test import pooled
 
 Document = dict[str, Any]
 
@@ -29,7 +29,7 @@ class GroupRow:
 
 
 def group_rows(runs: Sequence[StoredRun]) -> list[GroupRow]:
-    """Return a row per group and contender, groups together."""
+    """Return a row per group and candidate, groups together."""
     documents: dict[str, list[Document]] = {}
     for run in runs:
         documents.setdefault(run.cc, []).append(run.document)
@@ -65,8 +65,8 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def explain(board: Scoreboard, result: Result, worst: Score, runs: Sequence[StoredRun]) -> list[str]:
     """Say what is worse in an environment, who gets what instead, and what else differs."""
-    name = board.contenders[0].label
-    reference = board.contenders[board.reference].label
+    name = board.candidates[0].label
+    reference = board.candidates[board.reference].label
     theirs = result.scores[board.reference][result.metrics.index(worst.metric)]
     metric, ours_mean, theirs_mean = worst.metric, worst.value.mean, theirs.value.mean
     change = f", {_percent(ours_mean / theirs_mean - 1)}" if theirs_mean else ""
@@ -87,7 +87,7 @@ def explain(board: Scoreboard, result: Result, worst: Score, runs: Sequence[Stor
 
 
 def _differences(rows: Sequence[GroupRow], name: str, reference: str) -> list[str]:
-    """Losses and timeouts of the first contender's flows beside those of the reference's."""
+    """Losses and timeouts of the first candidate's flows beside those of the reference's."""
     ours, theirs = ([row for row in rows if row.cc == cc] for cc in (name, reference))
     sentences = []
     for own, other in zip(ours, theirs, strict=True):

@@ -1,4 +1,4 @@
-"""The data behind a report as CSV and Parquet: every run, flow and score, and the samples that are drawn."""
+"""The data of a report as CSV and Parquet: every run, flow and score, and the samples that are drawn."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import polars
 
 from ackclock.errors import StoreError
-from ackclock.job import Job, Outcome
-from ackclock.store import Store, write_whole
+from ackclock.files.writing import write_whole
+from ackclock.running.job import Job, Outcome
+from ackclock.running.store import Store
 
 if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
@@ -63,23 +64,23 @@ class StoredRun:
 
 
 def stored_runs(evaluation: Evaluation, store: Store) -> Iterator[StoredRun]:
-    """Yield every run behind a scoreboard: environment by environment, algorithm by algorithm.
+    """Yield every run of a scoreboard: environment by environment, algorithm by algorithm.
 
     Raises `StoreError` where the store does not hold one.
     """
     board = evaluation.board
     for result, row in zip(board.results, evaluation.first, strict=True):
-        for contender, (job, outcome), scores in zip(board.contenders, row, result.scores, strict=True):
-            yield StoredRun(result.environment.id, contender.label, job, outcome)
+        for candidate, (job, outcome), scores in zip(board.candidates, row, result.scores, strict=True):
+            yield StoredRun(result.environment.id, candidate.label, job, outcome)
             for replicate in range(1, len(scores[0].values)):
                 other = replace(job, replicate=replicate, samples=False)
                 found = store.get(other)
                 if found is None:
                     raise StoreError(
-                        f"{store.folder}: the run {other.key} is not there; a report goes into the folder "
-                        "that the evaluation keeps its runs in"
+                        f"{store.folder}: the run {other.key} is missing; a report goes into the folder "
+                        "of the evaluation"
                     )
-                yield StoredRun(result.environment.id, contender.label, other, found)
+                yield StoredRun(result.environment.id, candidate.label, other, found)
 
 
 def tables(evaluation: Evaluation, store: Store) -> dict[str, polars.DataFrame]:
@@ -129,7 +130,7 @@ def _scores(evaluation: Evaluation) -> polars.DataFrame:
         [
             {
                 "environment": result.environment.id,
-                "cc": contender.label,
+                "cc": candidate.label,
                 "metric": score.metric.name,
                 "heading": score.metric.heading,
                 "mean": score.value.mean,
@@ -139,7 +140,7 @@ def _scores(evaluation: Evaluation) -> polars.DataFrame:
                 "judgement": score.judgement,
             }
             for result in board.results
-            for contender, row in zip(board.contenders, result.scores, strict=True)
+            for candidate, row in zip(board.candidates, result.scores, strict=True)
             for score in row
         ],
         schema_overrides={"low": polars.Float64, "high": polars.Float64},

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.declaration import SETS, ListOf, MapOf, Number, Place, Table, Text, Type, Whole
 from ackclock.errors import InputError
 from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Scoreboard
 from ackclock.evaluation.suite import Suite
-from ackclock.files import read_json
-from ackclock.stats import Estimate, paired_difference
+from ackclock.files.declaration import SETS, ListOf, MapOf, Number, Place, Table, Text, Type, Whole
+from ackclock.files.documents import read_json
+from ackclock.statistics.estimates import Estimate, paired_difference
 
 #: What a condition may name.
 METRICS = (*(metric.name for metric in COMMON), GOODPUT.name, WATCH)
@@ -24,11 +24,12 @@ _FORM = re.compile(
 #: By how much metrics that lie between two bounds can change, in their units.
 _MOST_CHANGE = {"loss_rate": 100.0, "jain_index": 1.0}
 _FILE = "scoreboard.json"
+_RENAMED = {"contenders": "candidates", "contender": "candidate"}
 
 
 def _part(required: Mapping[str, Type]) -> Table:
     """Return a table of a scoreboard, of which the gate reads these keys."""
-    return Table("a scoreboard", required, is_open=True)
+    return Table("a scoreboard", required, is_open=True, renamed=_RENAMED)
 
 
 #: What is read of the scoreboard of a baseline.
@@ -37,7 +38,7 @@ _BOARD = _part(
         "suite": _part({"name": Text(), "version": Whole()}),
         "seed": Whole(),
         "sets": SETS,
-        "contenders": ListOf(_part({"label": Text()}), 1),
+        "candidates": ListOf(_part({"label": Text()}), 1),
         "environments": ListOf(
             _part(
                 {
@@ -45,7 +46,7 @@ _BOARD = _part(
                     "scores": ListOf(
                         _part(
                             {
-                                "contender": Text(),
+                                "candidate": Text(),
                                 "metrics": MapOf(_part({"values": ListOf(Number())})),
                             }
                         )
@@ -140,7 +141,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Baseline:
-    """The first contender of an earlier evaluation."""
+    """The first candidate of an earlier evaluation."""
 
     path: Path
     #: Name and version, in words.
@@ -161,36 +162,36 @@ class Baseline:
             _BOARD.check(board, Place(str(path)))
         except InputError as error:
             raise InputError(f"{error}; it is not a scoreboard of this version of ackclock") from None
-        label = board["contenders"][0]["label"]
+        label = board["candidates"][0]["label"]
         values = {}
         for entry in board["environments"]:
             place = Place(str(path), f"environments[{entry['id']}].scores")
-            place.require(label, [row["contender"] for row in entry["scores"]], "contender")
-            row = next(row for row in entry["scores"] if row["contender"] == label)
+            place.require(label, [row["candidate"] for row in entry["scores"]], "candidate")
+            row = next(row for row in entry["scores"] if row["candidate"] == label)
             values[entry["id"]] = {name: list(metric["values"]) for name, metric in row["metrics"].items()}
         suite = f"{board['suite']['name']} version {board['suite']['version']}"
         return cls(path, suite, board["seed"], list(board["sets"]), values)
 
     def require(self, suite: Suite, seed: int, sets: Sequence[str]) -> None:
-        """Raise `InputError` unless the baseline met the same environments and the same luck."""
+        """Raise `InputError` unless the baseline has the same environments and the same random draws."""
         for what, theirs, ours, hint in (
-            ("suite", self.suite, f"{suite.name} version {suite.version}", "make the baseline anew"),
-            ("seed", self.seed, seed, f"--seed {self.seed} gives the same luck"),
+            ("suite", self.suite, f"{suite.name} version {suite.version}", "run the baseline again"),
+            ("seed", self.seed, seed, f"--seed {self.seed} gives the same random draws"),
             ("--set", self.sets, list(sets), "give both the same"),
             (
                 "environments",
                 sorted(self.values),
                 sorted(environment.id for environment in suite.environments),
-                "make the baseline anew",
+                "run the baseline again",
             ),
         ):
             if theirs != ours:
                 raise InputError(f"{self.path}: the baseline has {what} {theirs}, this is {ours}; {hint}")
 
     def check(self, board: Scoreboard, conditions: Sequence[Condition]) -> tuple[Check, ...]:
-        """Check the first contender of a scoreboard, replicate by replicate on the same luck.
+        """Check the first candidate of a scoreboard, replicate by replicate.
 
-        The replicates that both have count. Raises `InputError` where one is all there is and it may be luck.
+        Compares the replicates that both have. Raises `InputError` for a single one that is random.
         """
         checks = []
         for condition in conditions:
@@ -202,13 +203,13 @@ class Baseline:
                 before = self.values[name].get(condition.metric)
                 if not before:
                     raise InputError(
-                        f"{self.path}: has no {condition.metric} in {name}; make the baseline anew"
+                        f"{self.path}: has no {condition.metric} in {name}; run the baseline again"
                     )
                 count = min(len(before), len(score.values))
                 if count == 1 and not result.exact:
                     raise InputError(
                         f"--fail-if {condition.text!r}: {name} is random, and both have one replicate only: "
-                        "nothing can be told from luck; run at least two"
+                        "one replicate cannot show significance; use --replicates 2 or more"
                     )
                 change = _change(score.values[:count], before[:count], relative=condition.relative)
                 if math.isnan(change.mean):

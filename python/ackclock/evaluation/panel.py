@@ -1,4 +1,4 @@
-"""The reference panel of a suite: stored best scores, so that no rival changes C and D of an algorithm."""
+"""The reference panel of a suite: stored best scores, which do not depend on the other candidates."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock import __version__, _core
-from ackclock.declaration import ListOf, MapOf, Number, Place, Table, Text, Whole
+from ackclock import _core
 from ackclock.errors import InputError
-from ackclock.evaluation.standing import Yardstick
-from ackclock.evaluation.suite import Contender, Suite
-from ackclock.files import read_json
+from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.regret import RegretBaseline
+from ackclock.evaluation.suite import Suite
+from ackclock.files.declaration import ListOf, MapOf, Number, Place, Table, Text, Whole
+from ackclock.files.documents import read_json
 
 if TYPE_CHECKING:
     from ackclock.evaluation.score import Scoreboard
 
 #: The file beside `suite.toml`.
 FILE = "panel.json"
-_SCHEMA = 1
+_SCHEMA = 2
 #: What is read of it.
 _PANEL = Table(
     "stored scores",
@@ -40,10 +41,16 @@ _PANEL = Table(
                         Table(
                             "stored scores",
                             {
-                                "best": Table("stored scores", {"harm": Number()}, is_open=True),
-                                "harms": MapOf(ListOf(Number(), 1)),
+                                "best": Table(
+                                    "stored scores",
+                                    {"cost": Number()},
+                                    is_open=True,
+                                    renamed={"harm": "cost"},
+                                ),
+                                "costs": MapOf(ListOf(Number(), 1)),
                             },
                             is_open=True,
+                            renamed={"harms": "costs"},
                         )
                     ),
                 },
@@ -71,16 +78,16 @@ class Panel:
             _PANEL.check(document, Place(str(path)))
             if document["schema"] != _SCHEMA:
                 raise InputError(f"{path}: schema: {document['schema']} is not {_SCHEMA}")
-            if document["algorithms"][0] not in _harmed(document):
+            if document["algorithms"][0] not in _with_costs(document):
                 raise InputError(
-                    f"{path}: environments: a metric has no harms of {document['algorithms'][0]}"
+                    f"{path}: environments: a metric has no costs of {document['algorithms'][0]}"
                 )
         except InputError as error:
-            raise InputError(f"{error}; `ackclock panel --suite {suite.folder}` writes it anew") from None
+            raise InputError(f"{error}; `ackclock panel --suite {suite.folder}` writes it again") from None
         return cls(document)
 
     def misfit(self, suite: Suite, sets: Sequence[str]) -> str:
-        """Return why the stored scores say nothing about a suite as it is run; nothing if they do."""
+        """Return why the stored scores do not apply to a suite as it is run; nothing if they do."""
         stored = self.document
         if sets:
             return "the environments are changed"
@@ -91,7 +98,7 @@ class Panel:
                 f"{stored['suite']} version {stored['version']}",
             ),
             ("panel version", suite.panel_version, stored["panel_version"]),
-            ("panel", [Contender.parse(cc).label for cc in suite.panel], stored["algorithms"]),
+            ("panel", [Candidate.parse(cc).label for cc in suite.panel], stored["algorithms"]),
         ):
             if here != there:
                 return f"the stored scores are of {what} {there}, this is {here}"
@@ -100,59 +107,59 @@ class Panel:
             return "the environments are not those of the stored scores"
         return ""
 
-    def yardstick(self) -> Yardstick:
-        """Return the stored best scores. The null is made of the first algorithm, the reference."""
+    def regret_baseline(self) -> RegretBaseline:
+        """Return the stored best scores, and the costs of the reference, which is the first algorithm."""
         stored = self.document
         best: dict[str, dict[str, float]] = {}
-        luck: dict[str, dict[str, list[float]]] = {}
+        reference: dict[str, dict[str, list[float]]] = {}
         for name, environment in stored["environments"].items():
             for metric, entry in environment["metrics"].items():
-                best.setdefault(metric, {})[name] = entry["best"]["harm"]
-                luck.setdefault(metric, {})[name] = entry["harms"][stored["algorithms"][0]]
-        return Yardstick(
+                best.setdefault(metric, {})[name] = entry["best"]["cost"]
+                reference.setdefault(metric, {})[name] = entry["costs"][stored["algorithms"][0]]
+        return RegretBaseline(
             title=f"panel version {stored['panel_version']}",
             stored=True,
             algorithms=tuple(stored["algorithms"]),
             best=best,
-            luck=luck,
+            reference_costs=reference,
         )
 
 
-def choose_yardstick(
+def choose_regret_baseline(
     suite: Suite, labels: Sequence[str], sets: Sequence[str], *, within_table: bool
-) -> Yardstick:
+) -> RegretBaseline:
     """Return the stored best scores of a suite, or the best of the table where they cannot be used."""
     if within_table:
         reason = "asked for"
     elif (panel := Panel.load(suite)) is None:
         reason = f"the suite has no {FILE}"
     elif not (reason := panel.misfit(suite, sets)):
-        return panel.yardstick()
-    return Yardstick("the best within this table", False, tuple(labels), reason)
+        return panel.regret_baseline()
+    return RegretBaseline("the best within this table", False, tuple(labels), reason)
 
 
-def _harmed(document: dict[str, Any]) -> set[str]:
-    """Return the algorithms that have harms of every metric in every environment."""
+def _with_costs(document: dict[str, Any]) -> set[str]:
+    """Return the algorithms that have costs of every metric in every environment."""
     every = set(document["algorithms"])
     for environment in document["environments"].values():
         for metric in environment["metrics"].values():
-            every &= metric["harms"].keys()
+            every &= metric["costs"].keys()
     return every
 
 
 def panel_document(board: Scoreboard) -> dict[str, Any]:
     """Return what is stored of a scoreboard that shows the panel alone."""
-    labels = [contender.label for contender in board.contenders]
+    labels = [candidate.label for candidate in board.candidates]
     environments = {}
     for result in board.results:
         metrics = {}
         for index, metric in enumerate(result.metrics):
             row = [scores[index] for scores in result.scores]
-            mean_harm = [sum(score.harms) / len(score.harms) for score in row]
-            first = min(range(len(row)), key=mean_harm.__getitem__)
+            mean_cost = [sum(score.costs) / len(score.costs) for score in row]
+            first = min(range(len(row)), key=mean_cost.__getitem__)
             metrics[metric.name] = {
-                "best": {"cc": labels[first], "mean": row[first].value.mean, "harm": mean_harm[first]},
-                "harms": {label: list(score.harms) for label, score in zip(labels, row, strict=True)},
+                "best": {"cc": labels[first], "mean": row[first].value.mean, "cost": mean_cost[first]},
+                "costs": {label: list(score.costs) for label, score in zip(labels, row, strict=True)},
             }
         environments[result.environment.id] = {
             "fingerprint": board.suite.fingerprint(result.environment),
@@ -163,12 +170,12 @@ def panel_document(board: Scoreboard) -> dict[str, Any]:
         "suite": board.suite.name,
         "version": board.suite.version,
         "panel_version": board.suite.panel_version,
-        "ackclock": __version__,
+        "ackclock": _core.VERSION,
         "build": _core.BUILD,
         "seed": board.seed,
         "replicates": board.suite.replicates,
         "algorithms": labels,
-        "parameters": {contender.label: contender.resolved for contender in board.contenders},
+        "parameters": {candidate.label: candidate.resolved for candidate in board.candidates},
         "environments": environments,
     }
 

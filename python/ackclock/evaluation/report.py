@@ -11,27 +11,28 @@ from typing import Any
 from ackclock import _core
 from ackclock.errors import writing_error
 from ackclock.evaluation import Evaluation
+from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.explanation import explain, group_rows
 from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
 from ackclock.evaluation.score import WATCH, Metric, Result, Score
 from ackclock.evaluation.scoreboard import figure, interval_text, missing_scores, scoreboard_json
 from ackclock.evaluation.series import Drawn, points_per_line, run_series
-from ackclock.evaluation.suite import Contender
 from ackclock.evaluation.verdict import worst_result
+from ackclock.files.writing import write_whole
 from ackclock.page import render
+from ackclock.running.store import Store
 from ackclock.scenario import Scenario
-from ackclock.store import Store, write_whole
 
 _TEMPLATES = Path(__file__).parent / "templates"
 #: Rivals in the scoreboard of the page: more figures in a cell cannot be read. Cards have them all.
 _RIVALS = 4
-#: What distances are measured in, by metric.
+#: The unit of regret, by metric.
 _SCALE_TITLES = {
     "efficiency": "Efficiency, points",
     "loss_rate": "Segments lost, points",
     "queue_delay": "Queueing delay of the path, ms",
     "jain_index": "Jain's index",
-    WATCH: "What single environments are about, as shares",
+    WATCH: "Watched metric, as a share",
 }
 #: Which way is better, in words.
 _BETTER = {
@@ -87,10 +88,10 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, command: str) -> 
         interval_text=interval_text,
         about=about,
         watched=any(result.environment.watch for result in board.results),
-        summary=_summary(board.contenders[0]),
-        columns=_columns(len(board.contenders)),
+        summary=_summary(board.candidates[0]),
+        columns=_columns(len(board.candidates)),
         figure=figure,
-        rivals=board.contenders[1 : 1 + _RIVALS],
+        rivals=board.candidates[1 : 1 + _RIVALS],
         cards=cards,
         worst=next((card for card in cards if card["worst"]), None),
         verdict=evaluation.verdict,
@@ -123,10 +124,10 @@ class _Card:
         """Return what the template needs; `worst` is the score that makes this the worst environment."""
         return {
             "result": self.result,
-            "contenders": [
-                {"label": contender.label, "scores": scores, "scenario": json.loads(job.scenario_json)}
-                for contender, scores, (job, _) in zip(
-                    self.board.contenders, self.result.scores, self.row, strict=True
+            "candidates": [
+                {"label": candidate.label, "scores": scores, "scenario": json.loads(job.scenario_json)}
+                for candidate, scores, (job, _) in zip(
+                    self.board.candidates, self.result.scores, self.row, strict=True
                 )
             ],
             "groups": group_rows(self.runs),
@@ -166,7 +167,7 @@ class _Card:
                 "throughput": nice(1.02 * capacity_mbps),
                 "phase": nice(_phase_top(found, capacity_mbps, drawn)),
             },
-            "labels": [contender.label for contender in self.board.contenders],
+            "labels": [candidate.label for candidate in self.board.candidates],
             "runs": runs,
         }
 
@@ -243,10 +244,10 @@ def about(metric: Metric) -> str:
     return f"{metric.heading}, {_BETTER[metric.better]}"
 
 
-def _summary(contender: Contender) -> str:
+def _summary(candidate: Candidate) -> str:
     """Return what the library says of an algorithm."""
     known: dict[str, str] = {entry["name"]: entry["summary"] for entry in json.loads(_core.list_json("cc"))}
-    return known[contender.resolved["kind"]]
+    return known[candidate.resolved["kind"]]
 
 
 def _columns(charts: int) -> int:

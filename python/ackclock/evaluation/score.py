@@ -1,4 +1,4 @@
-"""From stored runs to scores: every metric of every environment and contender, with intervals."""
+"""From stored runs to scores: every metric of every environment and candidate, with intervals."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ackclock.bootstrap import bootstrap_estimate
 from ackclock.errors import InputError
-from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
-from ackclock.evaluation.suite import Contender, Environment, Suite, Watch
-from ackclock.metrics import BY_NAME
-from ackclock.stats import Estimate, estimate, paired_difference
-from ackclock.under_test import UnderTest
+from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.regret import Regret, RegretBaseline, Scale, regrets
+from ackclock.evaluation.suite import Environment, Suite, Watch
+from ackclock.metrics.summary import BY_NAME
+from ackclock.metrics.under_test import UnderTest
+from ackclock.statistics.bootstrap import bootstrap_estimate
+from ackclock.statistics.estimates import Estimate, estimate, paired_difference
 
 Document = dict[str, Any]
 
@@ -42,8 +43,8 @@ class Metric:
         """Return a value with its digits and unit."""
         return f"{value:.{self.digits}f} {self.unit}".rstrip()
 
-    def harm(self, value: float) -> float:
-        """Return how bad a value is; differences of it compare contenders."""
+    def cost(self, value: float) -> float:
+        """Return how bad a value is: less is better, whatever the metric."""
         if self.better == "near-one":
             return abs(value - 1.0)
         if self.better == "reach-one":
@@ -75,7 +76,7 @@ COMMON = (
     Metric("jain_index", "Jain", "", "higher", 3, lambda run: _of(run, "jain_index"), True),
 )
 
-#: The name of the metric that an environment has of its own.
+#: The name of the metric that an environment watches beyond the common ones.
 WATCH = "watch"
 #: Efficiency times the rate of the bottleneck: stored and compared with a baseline, not shown twice.
 GOODPUT = Metric("goodput", "goodput", "Mbit/s", "higher", 3, lambda run: 1e-6 * _of(run, "goodput"), True)
@@ -83,31 +84,31 @@ GOODPUT = Metric("goodput", "goodput", "Mbit/s", "higher", 3, lambda run: 1e-6 *
 
 @dataclass(frozen=True)
 class Score:
-    """One metric of one contender in one environment."""
+    """One metric of one candidate in one environment."""
 
     metric: Metric
     values: tuple[float, ...]
     value: Estimate
-    #: Paired difference to the reference, in terms of harm: above zero is worse. None for the
+    #: Paired difference of costs to the reference: above zero is worse. None for the
     #: reference, and where nothing can be said.
-    harm: Estimate | None
+    cost_difference: Estimate | None
 
     @property
-    def harms(self) -> tuple[float, ...]:
-        """How bad each replicate is."""
-        return tuple(self.metric.harm(value) for value in self.values)
+    def costs(self) -> tuple[float, ...]:
+        """The cost of each replicate."""
+        return tuple(self.metric.cost(value) for value in self.values)
 
     @property
     def judgement(self) -> str:
         """`better`, `worse` or nothing, where the interval of the difference leaves it open."""
-        if self.harm is None or not self.harm.excludes_zero:
+        if self.cost_difference is None or not self.cost_difference.excludes_zero:
             return ""
-        return "worse" if self.harm.mean > 0 else "better"
+        return "worse" if self.cost_difference.mean > 0 else "better"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What an environment showed: scores by contender, in the order of the contenders."""
+    """What an environment showed: scores by candidate, in the order of the candidates."""
 
     environment: Environment
     metrics: tuple[Metric, ...]
@@ -118,28 +119,28 @@ class Result:
 
 @dataclass(frozen=True)
 class Scoreboard:
-    """All results of an evaluation; the reference is the first of the panel, the contender comes first.
+    """All results of an evaluation: the candidate first, then the panel, whose first is the reference.
 
     `Evaluation` says what is in it.
     """
 
     suite: Suite
     seed: int
-    contenders: tuple[Contender, ...]
+    candidates: tuple[Candidate, ...]
     reference: int
     results: tuple[Result, ...]
     sets: tuple[str, ...] = ()
-    yardstick: Yardstick | None = None
+    regret_baseline: RegretBaseline | None = None
 
     @cached_property
-    def standings(self) -> tuple[tuple[Standing, ...], ...]:
-        """C and D by contender, one per metric; none without a yardstick."""
-        if self.yardstick is None:
-            return tuple(() for _ in self.contenders)
+    def regrets(self) -> tuple[tuple[Regret, ...], ...]:
+        """Regret by candidate, one per metric; none without a baseline."""
+        if self.regret_baseline is None:
+            return tuple(() for _ in self.candidates)
         by_metric = [
-            standings(harms, scale, self.yardstick, self.reference)
+            regrets(costs, scale, self.regret_baseline, self.reference)
             for scale in scales_of([result.environment for result in self.results])
-            if (harms := _harms(self.results, scale.name))
+            if (costs := _costs(self.results, scale.name))
         ]
         return tuple(zip(*by_metric, strict=True))
 
@@ -151,8 +152,8 @@ def metrics_of(environment: Environment) -> tuple[Metric, ...]:
     if environment.watch is None:
         return common
     watch = environment.watch
-    own = Metric(WATCH, watch.label, watch.unit, watch.better, 3, lambda run: _watched(watch, run), True)
-    return (*common, own)
+    watched = Metric(WATCH, watch.label, watch.unit, watch.better, 3, lambda run: _watched(watch, run), True)
+    return (*common, watched)
 
 
 #: What metrics are where others take part of the link.
@@ -183,28 +184,28 @@ def _in_company(metric: Metric, groups: tuple[str, ...]) -> Metric:
 def score(
     environment: Environment, runs: Sequence[Sequence[Document]], reference: int, *, exact: bool = False
 ) -> Result:
-    """Score `runs[contender][replicate]` against the contender at index `reference`.
+    """Score `runs[candidate][replicate]` against the candidate at index `reference`.
 
-    A single replicate is judged only where it is `exact`, nothing being random; otherwise it may be luck.
+    A single replicate is judged only where it is `exact`, nothing being random.
     """
     metrics = metrics_of(environment)
-    base = [[metric.harm(metric.of(run)) for run in runs[reference]] for metric in metrics]
+    base = [[metric.cost(metric.of(run)) for run in runs[reference]] for metric in metrics]
     scores = []
-    for contender, replicates in enumerate(runs):
+    for candidate, replicates in enumerate(runs):
         row = []
-        for metric, reference_harm in zip(metrics, base, strict=True):
+        for metric, reference_cost in zip(metrics, base, strict=True):
             values = tuple(metric.of(run) for run in replicates)
-            harm = None
-            if contender != reference and (exact or len(values) > 1):
-                harm = paired_difference([metric.harm(value) for value in values], reference_harm)
+            difference = None
+            if candidate != reference and (exact or len(values) > 1):
+                difference = paired_difference([metric.cost(value) for value in values], reference_cost)
             value = (bootstrap_estimate if metric.bounded else estimate)(values)
-            row.append(Score(metric, values, value, harm))
+            row.append(Score(metric, values, value, difference))
         scores.append(tuple(row))
     return Result(environment, metrics, tuple(scores), exact)
 
 
 def scales_of(environments: Sequence[Environment]) -> list[Scale]:
-    """Return what is scored: the metrics that are shown, and what environments are about, as shares."""
+    """Return what regret is measured in: the metrics of every environment, and the watched ones as shares."""
     relative = frozenset(
         environment.id
         for environment in environments
@@ -212,14 +213,14 @@ def scales_of(environments: Sequence[Environment]) -> list[Scale]:
     )
     return [
         *(Scale(metric.name, metric.heading, metric.digits) for metric in COMMON),
-        Scale(WATCH, "own, share", 3, relative),
+        Scale(WATCH, "watched metric", 3, relative),
     ]
 
 
-def _harms(results: Sequence[Result], name: str) -> dict[str, list[tuple[float, ...]]]:
-    """Return the harms per replicate of a metric, by environment and contender."""
+def _costs(results: Sequence[Result], name: str) -> dict[str, list[tuple[float, ...]]]:
+    """Return the costs per replicate of a metric, by environment and candidate."""
     return {
-        result.environment.id: [scores[index].harms for scores in result.scores]
+        result.environment.id: [scores[index].costs for scores in result.scores]
         for result in results
         for index, metric in enumerate(result.metrics)
         if metric.name == name
@@ -241,7 +242,7 @@ def _watched(watch: Watch, run: Document) -> float:
         case "group-goodput":
             value = goodput_bps
         case "completion-time":
-            # A transfer that did not end counts with the time it had: a lower bound, never a gift.
+            # A transfer that did not end counts with the time it had, which is a lower bound.
             times = [
                 flow["completion_time_s"] if flow["completion_time_s"] is not None else run["duration_s"]
                 for flow in flows
@@ -253,7 +254,7 @@ def _watched(watch: Watch, run: Document) -> float:
 
 
 def _watched_transfers(watch: Watch, run: Document) -> float:
-    """Return what is watched of transfers that arrive, which have no flows of their own."""
+    """Return what is watched of flow arrivals, which have no rows of their own in `flows`."""
     group = next((each for each in run.get("transfers", ()) if each["group"] == watch.group), None)
     match watch.metric, group:
         case "group-goodput", dict():
@@ -264,5 +265,5 @@ def _watched_transfers(watch: Watch, run: Document) -> float:
             return float(run["duration_s"] if mean_s is None else mean_s)
         case metric, _:
             raise InputError(
-                f"watch.metric: {metric} says nothing of {watch.group!r}, which is no group of flows"
+                f"watch.metric: {metric} does not apply to {watch.group!r}, which is not a group of flows"
             )

@@ -6,20 +6,20 @@ from dataclasses import asdict
 from typing import Any
 
 from ackclock import _core
+from ackclock.evaluation.regret import Regret
 from ackclock.evaluation.score import COMMON, Score, Scoreboard
-from ackclock.evaluation.standing import Standing
 from ackclock.evaluation.verdict import verdict
-from ackclock.stats import CONFIDENCE, Estimate
-from ackclock.table import Column, Table
+from ackclock.statistics.estimates import CONFIDENCE, Estimate
+from ackclock.text.table import Column, Table
 
-#: How a judgement stands behind a figure.
+#: The sign after a figure, by judgement.
 _MARKS = {"better": "+", "worse": "-", "": " "}
 
 
 def scoreboard_table(board: Scoreboard) -> Table:
-    """Return one block per environment, one row per contender: mean and half of the interval."""
+    """Return one block per environment, one row per candidate: mean and half of the interval."""
     replicates = max(len(score.values) for result in board.results for row in result.scores for score in row)
-    reference = board.contenders[board.reference].label
+    reference = board.candidates[board.reference].label
     table = Table(
         "cc",
         *(Column(metric.heading, right=True) for metric in COMMON),
@@ -29,31 +29,31 @@ def scoreboard_table(board: Scoreboard) -> Table:
         ),
         caption=(
             f"mean ± half of the {100 * CONFIDENCE:.0f} % interval; + better, - worse than {reference}: "
-            "the interval of the paired difference leaves out zero"
+            "the interval of the paired difference excludes zero"
         ),
     )
     for result in board.results:
         table.add_section(result.environment.title)
-        for contender, row in zip(board.contenders, result.scores, strict=True):
+        for candidate, row in zip(board.candidates, result.scores, strict=True):
             cells = []
             for metric in COMMON:
                 found = next((score for score in row if score.metric.name == metric.name), None)
                 cells.append("" if found is None else f"{figure(found)}{_MARKS[found.judgement]}")
-            table.add_row(contender.label, *cells)
+            table.add_row(candidate.label, *cells)
     return table
 
 
 def tables(board: Scoreboard) -> list[Table]:
-    """Return the tables of a comparison; that of what environments are about where one is about anything."""
+    """Return the tables of a comparison; that of watched metrics only where an environment watches one."""
     watched = any(result.environment.watch is not None for result in board.results)
-    return [scoreboard_table(board), *([watch_table(board)] if watched else []), standings_table(board)]
+    return [scoreboard_table(board), *([watch_table(board)] if watched else []), regrets_table(board)]
 
 
 def watch_table(board: Scoreboard) -> Table:
-    """Return what single environments are about, one row each, one column per contender."""
+    """Return the watched metrics: a row per environment that has one, a column per candidate."""
     table = Table(
-        "what an environment is about",
-        *(Column(contender.label, right=True) for contender in board.contenders),
+        "watched metric",
+        *(Column(candidate.label, right=True) for candidate in board.candidates),
     )
     for result in board.results:
         if (watch := result.environment.watch) is not None:
@@ -63,51 +63,50 @@ def watch_table(board: Scoreboard) -> Table:
     return table
 
 
-def standings_table(board: Scoreboard) -> Table:
-    """Return C and D: one block per metric, one row per contender."""
+def regrets_table(board: Scoreboard) -> Table:
+    """Return the regret: one block per metric, one row per candidate."""
     table = Table(
         "cc",
-        Column("C", right=True),
+        Column("worst case", right=True),
         "worst in",
-        Column("D", right=True),
-        title="behind the best, at the worst (C) and in sum (D)",
-        caption=standings_caption(board),
+        Column("total", right=True),
+        title="regret",
+        caption=regrets_caption(board),
     )
-    for row in zip(*board.standings, strict=True):
-        scale, null = row[0].scale, row[0].null
-        luck = "" if null is None else f"; luck {null.c_high:.{scale.digits}f}"
-        table.add_section(f"{scale.heading}{luck}")
-        for contender, standing in zip(board.contenders, row, strict=True):
+    for row in zip(*board.regrets, strict=True):
+        scale, noise_floor = row[0].scale, row[0].noise_floor
+        floor = "" if noise_floor is None else f"; noise floor {noise_floor.worst_case_high:.{scale.digits}f}"
+        table.add_section(f"{scale.heading}{floor}")
+        for candidate, regret in zip(board.candidates, row, strict=True):
             table.add_row(
-                contender.label,
-                interval_text(standing.c, scale.digits),
-                standing.worst,
-                interval_text(standing.d_sum, scale.digits),
+                candidate.label,
+                interval_text(regret.worst_case, scale.digits),
+                regret.worst,
+                interval_text(regret.total, scale.digits),
             )
     return table
 
 
-def standings_caption(board: Scoreboard) -> str:
-    """Return how to read C and D, in plain words."""
-    assert board.yardstick is not None, "a board with standings has a yardstick"
-    yardstick = board.yardstick
-    nulls = [standing.null for standing in board.standings[0] if standing.null is not None]
+def regrets_caption(board: Scoreboard) -> str:
+    """Return how to read regret, in plain words."""
+    assert board.regret_baseline is not None, "a board with regrets has a baseline"
+    baseline = board.regret_baseline
+    noise_floors = [regret.noise_floor for regret in board.regrets[0] if regret.noise_floor is not None]
     parts = [
-        "C: how far behind the best score, at its worst; D: the sum of that; below 0: ahead",
-        f"best: {yardstick.title} ({', '.join(yardstick.algorithms)})",
+        "regret: how far below the best score, in the worst environment and in total; negative: above it",
+        f"best: {baseline.title} ({', '.join(baseline.algorithms)})",
     ]
-    if nulls:
-        parts.append(
-            f"luck: what C stays below in 95 % of cases if {nulls[0].algorithms} algorithms are equal"
-        )
+    if noise_floors:
+        count = noise_floors[0].algorithms
+        parts.append(f"noise floor: {count} equal algorithms have a smaller worst case in 95 % of cases")
     if reason := missing_scores(board):
         parts.append(f"no stored scores: {reason}")
     return "\n".join(parts)
 
 
 def missing_scores(board: Scoreboard) -> str:
-    """Return why stored scores could not be used; nothing where they are, or where nobody wanted them."""
-    reason = board.yardstick.reason if board.yardstick is not None else ""
+    """Return why stored scores could not be used; nothing if they are, or are not wanted."""
+    reason = board.regret_baseline.reason if board.regret_baseline is not None else ""
     return "" if reason == "asked for" else reason
 
 
@@ -140,16 +139,16 @@ def scoreboard_json(board: Scoreboard) -> dict[str, Any]:
         "seed": board.seed,
         "sets": list(board.sets),
         "confidence": CONFIDENCE,
-        "contenders": [{"label": other.label, "cc": other.resolved} for other in board.contenders],
-        "reference": board.contenders[board.reference].label,
+        "candidates": [{"label": other.label, "cc": other.resolved} for other in board.candidates],
+        "reference": board.candidates[board.reference].label,
         "verdict": verdict(board),
-        "yardstick": _yardstick_json(board),
-        "standings": [
+        "regret_baseline": _regret_baseline_json(board),
+        "regrets": [
             {
-                "contender": contender.label,
-                "metrics": {standing.scale.name: _standing_json(standing) for standing in row},
+                "candidate": candidate.label,
+                "metrics": {regret.scale.name: _regret_json(regret) for regret in row},
             }
-            for contender, row in zip(board.contenders, board.standings, strict=True)
+            for candidate, row in zip(board.candidates, board.regrets, strict=True)
         ],
         "environments": [
             {
@@ -158,10 +157,10 @@ def scoreboard_json(board: Scoreboard) -> dict[str, Any]:
                 "question": result.environment.question,
                 "scores": [
                     {
-                        "contender": contender.label,
+                        "candidate": candidate.label,
                         "metrics": {score.metric.name: _score_json(score) for score in row},
                     }
-                    for contender, row in zip(board.contenders, result.scores, strict=True)
+                    for candidate, row in zip(board.candidates, result.scores, strict=True)
                 ],
             }
             for result in board.results
@@ -169,26 +168,26 @@ def scoreboard_json(board: Scoreboard) -> dict[str, Any]:
     }
 
 
-def _yardstick_json(board: Scoreboard) -> dict[str, Any] | None:
-    if (yardstick := board.yardstick) is None:
+def _regret_baseline_json(board: Scoreboard) -> dict[str, Any] | None:
+    if (baseline := board.regret_baseline) is None:
         return None
     return {
-        "title": yardstick.title,
-        "stored": yardstick.stored,
-        "algorithms": list(yardstick.algorithms),
-        "reason": yardstick.reason,
+        "title": baseline.title,
+        "stored": baseline.stored,
+        "algorithms": list(baseline.algorithms),
+        "reason": baseline.reason,
     }
 
 
-def _standing_json(standing: Standing) -> dict[str, Any]:
+def _regret_json(regret: Regret) -> dict[str, Any]:
     return {
-        "heading": standing.scale.heading,
-        "c": _estimate_json(standing.c),
-        "d_sum": _estimate_json(standing.d_sum),
-        "d_mean": standing.d_mean,
-        "worst": standing.worst,
-        "distances": dict(standing.distances),
-        "null": None if standing.null is None else asdict(standing.null),
+        "heading": regret.scale.heading,
+        "worst_case": _estimate_json(regret.worst_case),
+        "total": _estimate_json(regret.total),
+        "mean": regret.mean,
+        "worst": regret.worst,
+        "by_environment": dict(regret.by_environment),
+        "noise_floor": None if regret.noise_floor is None else asdict(regret.noise_floor),
     }
 
 
@@ -200,7 +199,7 @@ def _score_json(score: Score) -> dict[str, Any]:
     return {
         "heading": score.metric.heading,
         **_estimate_json(score.value),
-        "harm_difference": None if score.harm is None else _estimate_json(score.harm),
+        "cost_difference": None if score.cost_difference is None else _estimate_json(score.cost_difference),
         "values": list(score.values),
         "judgement": score.judgement,
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars
 
-from ackclock.job import Outcome
+from ackclock.running.job import Outcome
 
 #: Flows drawn: more lines, or more colours, cannot be told apart.
 MAX_FLOWS = 6

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -13,26 +12,20 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core
-from ackclock.declaration import SETS, Flag, ListOf, Number, Place, Table, Text, Whole
-from ackclock.errors import ArgumentValueError, InputError, Mistake, ScenarioError
-from ackclock.files import read_json, read_toml
+from ackclock.errors import ArgumentValueError, InputError, ScenarioError
+from ackclock.evaluation.candidate import Candidate
+from ackclock.files.declaration import SETS, Flag, ListOf, Number, Place, Table, Text, Whole
+from ackclock.files.documents import read_json, read_toml
 from ackclock.scenario import Scenario
-from ackclock.suggest import hint
+from ackclock.text.suggest import hint
 
 #: What can be watched of a group of flows; `score` has the formulas.
 _WATCHED = ("share", "group-efficiency", "group-goodput", "completion-time")
 _BETTER = ("higher", "lower", "near-one", "reach-one")
-#: Where an algorithm is tried.
-_PLACE = "flows.test.cc"
-#: The form of a label: kind and parameters.
-_LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
-
-
-#: Of transfers that arrive there are no flows to share with.
+#: What can be watched of flow arrivals, which have no flows to share with.
 _OF_ARRIVALS = ("group-goodput", "completion-time")
 _ARRIVALS = ("arrivals", "web")
-#: The traffic that ends, each time after so much.
+#: The traffic of finite flows.
 _FINITE = ("transfer", *_ARRIVALS)
 #: An id, as a condition of the gate names it.
 _ID = re.compile(r"[\w.-]+")
@@ -153,7 +146,7 @@ class Environment:
         kind, metric = self.traffic[self.watch.group], self.watch.metric
         if kind in _ARRIVALS and metric not in _OF_ARRIVALS:
             there.at("metric").fail(
-                f"{metric} says nothing of transfers that arrive, as those of {self.watch.group!r}; "
+                f"{metric} does not apply to flow arrivals, as those of {self.watch.group!r}; "
                 f"there are: {', '.join(_OF_ARRIVALS)}"
             )
         if kind not in _FINITE and metric == "completion-time":
@@ -197,8 +190,7 @@ class Suite:
         if folder is None:
             known = sorted(path.parent.name for path in builtin.glob(f"*/{_FILE}"))
             raise InputError(
-                f"no suite is called {name!r}, and no folder of that name holds a {_FILE}; "
-                f"{hint(name, known)}"
+                f"no suite is called {name!r}, and no folder of that name has a {_FILE}; {hint(name, known)}"
             )
         place, tree = Place(str(folder / _FILE)), read_toml(folder / _FILE)
         _SUITE.check(tree, place)
@@ -254,7 +246,7 @@ class Suite:
             environment.require_groups(there, self.test_groups)
         for text in self.panel:
             try:
-                Contender.parse(text)
+                Candidate.parse(text)
             except ScenarioError as error:
                 raise ScenarioError(f"{place.file}: panel: {error}") from None
 
@@ -266,79 +258,3 @@ class Suite:
         parts.append(asdict(environment.watch) if environment.watch else None)
         parts += [environment.scored] if environment.scored else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Contender:
-    """An algorithm with its parameters, as a command line names it."""
-
-    #: A name such as `new-aimd`, or an inline table such as `{ kind = "aimd", increase = 2 }`.
-    text: str
-
-    @classmethod
-    def parse(cls, text: str) -> Contender:
-        """Take a name, an inline table, or a label such as `aimd(increase=2)`.
-
-        Raises `ScenarioError` with a suggestion.
-        """
-        given = text = text.strip()
-        if labelled := _LABEL.fullmatch(text):
-            kind, parameters = labelled.groups()
-            text = f'{{ kind = "{kind}", {parameters} }}' if parameters else kind
-        contender = cls(text)
-        try:
-            _ = contender.resolved
-        except ScenarioError as error:
-            raise ScenarioError(str(error).replace(repr(text), repr(given))) from None
-        return contender
-
-    @cached_property
-    def resolved(self) -> dict[str, Any]:
-        """The algorithm with every parameter. Raises `ScenarioError`."""
-        probe = {
-            "schema": 1,
-            "duration": "1 s",
-            "topology": {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"},
-        }
-        try:
-            scenario = Scenario.from_dict(
-                {**probe, "flows": [{"name": "test", "cc": "aimd"}]}, [f"{_PLACE}={self.text}"]
-            )
-        except ScenarioError as error:
-            mistakes = (f"algorithm {self.text!r}: {self._mistake(mistake)}" for mistake in error.mistakes)
-            raise ScenarioError("\n".join(mistakes)) from None
-        cc: dict[str, Any] = json.loads(scenario.resolved_json)["flows"][0]["cc"]
-        return cc
-
-    def _mistake(self, mistake: Mistake) -> str:
-        """Return what is wrong with the algorithm, of which nobody but this class knows where it stands."""
-        parameter = mistake.key.removeprefix(_PLACE).removeprefix(".")
-        if parameter == "kind" and "{" in self.text:
-            try:
-                tomllib.loads(f"cc = {self.text}")
-            except tomllib.TOMLDecodeError:
-                return (
-                    "cannot be read; write aimd(increase=2, remaining=0.5), "
-                    'with decimal points, or { kind = "aimd", increase = 2 }'
-                )
-        return f"{parameter}: {mistake.message}" if parameter else mistake.message
-
-    @cached_property
-    def label(self) -> str:
-        """A short name: the kind, and the parameters that are not the defaults."""
-        cc = dict(self.resolved)
-        kind = cc.pop("kind")
-        defaults = {
-            parameter["name"]: parameter["default"]
-            for entry in json.loads(_core.list_json("cc"))
-            if entry["name"] == kind
-            for parameter in entry["parameters"]
-        }
-        changed = [f"{key}={_toml(value)}" for key, value in cc.items() if value != defaults.get(key)]
-        return f"{kind}({', '.join(changed)})" if changed else str(kind)
-
-
-def _toml(value: bool | float | str) -> str:
-    if isinstance(value, str):
-        return json.dumps(value)
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}"

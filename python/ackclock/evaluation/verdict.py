@@ -8,13 +8,13 @@ from ackclock.evaluation.score import Result, Score, Scoreboard
 
 
 def verdict(board: Scoreboard) -> str:
-    """Say how the first contender compares with the reference, and where it does worst."""
-    name = board.contenders[0].label
-    reference = board.contenders[board.reference].label
+    """Say how the first candidate compares with the reference, and where it does worst."""
+    name = board.candidates[0].label
+    reference = board.candidates[board.reference].label
     if board.reference == 0:
         return f"{name} is the reference itself: its scores stand for themselves."
-    if all(score.harm is None for result in board.results for score in result.scores[0]):
-        return f"A single replicate cannot tell {name} from {reference} by more than luck; run at least two."
+    if all(score.cost_difference is None for result in board.results for score in result.scores[0]):
+        return f"One replicate cannot show how {name} differs from {reference}; use --replicates 2 or more."
     total = len(board.results)
     gains = _count(board, "efficiency", "better")
     losses = _count(board, "efficiency", "worse")
@@ -23,7 +23,7 @@ def verdict(board: Scoreboard) -> str:
         f"and worse in {losses}"
     ]
     if (ratio := _loss_ratio(board)) is not None:
-        parts.append(f"loses {ratio:.3g} times as much of what it sends (geometric mean)")
+        parts.append(f"has {ratio:.3g} times the loss rate (geometric mean)")
     fairer, less_fair = _count(board, "jain_index", "better"), _count(board, "jain_index", "worse")
     parts.append(f"is fairer in {fairer} and less fair in {less_fair}")
     sentence = ", ".join(parts[:-1]) + ", and " + parts[-1]
@@ -40,23 +40,23 @@ def verdict(board: Scoreboard) -> str:
 
 
 def worst_result(board: Scoreboard) -> tuple[Result, Score] | None:
-    """Return the environment and metric in which the first contender is most clearly worse, or nothing.
+    """Return the environment and metric in which the first candidate is most clearly worse, or nothing.
 
     Worseness is a share: of the capacity, of a fair share, of Jain's index; loss and delay have no natural
     whole and do not compete here.
     """
     whole = {"efficiency": 100.0, "jain_index": 1.0}
-    candidates = []
+    worse = []
     for result in board.results:
         for score in result.scores[0]:
             size = whole.get(
                 score.metric.name, 1.0 if score.metric.better in ("near-one", "reach-one") else None
             )
-            if size is not None and score.judgement == "worse" and score.harm is not None:
-                candidates.append((score.harm.mean / size, result, score))
-    if not candidates:
+            if size is not None and score.judgement == "worse" and score.cost_difference is not None:
+                worse.append((score.cost_difference.mean / size, result, score))
+    if not worse:
         return None
-    _, result, score = max(candidates, key=lambda candidate: candidate[0])
+    _, result, score = max(worse, key=lambda each: each[0])
     return result, score
 
 

@@ -42,6 +42,6 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def digits_of(values: Sequence[float]) -> int:
-    """Return how many digits behind the point tell ticks apart."""
+    """Return how many digits after the point tell ticks apart."""
     step = values[1] - values[0]
     return next(digits for digits in range(12) if math.isclose(round(step, digits), step, rel_tol=1e-6))

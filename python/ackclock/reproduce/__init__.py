@@ -10,8 +10,8 @@ from fnmatch import filter as filter_names
 from pathlib import Path
 
 from ackclock.arguments import optional_number, whole_number
-from ackclock.declaration import Place
 from ackclock.errors import InputError, ScenarioError
+from ackclock.files.declaration import Place
 from ackclock.reproduce import models as models  # registers its measures
 from ackclock.reproduce import robustness as robustness  # registers its measures
 from ackclock.reproduce.claims import VERDICTS, Claim, Verdict, claims_of, claims_run, judge
@@ -23,9 +23,9 @@ from ackclock.reproduce.runs import Batch, Plan, Run, plan, require_change, runs
 from ackclock.reproduce.shown import require_shown
 from ackclock.reproduce.support import DEPENDS, NEVER, ONE, ROBUST, Support, support
 from ackclock.reproduce.tables import Table, tables_of
-from ackclock.store import Store
-from ackclock.studies import fill
-from ackclock.suggest import hint
+from ackclock.running.store import Store
+from ackclock.running.work import fill
+from ackclock.text.suggest import hint
 
 #: So many combinations in a row that contradict themselves, and no more are tried.
 _PATIENCE = 200

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ackclock.declaration import Place
+from ackclock.files.declaration import Place
 from ackclock.reproduce.grids import Grid, Values, matches, require_at
 
 
@@ -28,7 +28,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Answer:
-    """One way to read what a paper leaves open."""
+    """One answer to what a paper leaves open."""
 
     id: str
     title: str

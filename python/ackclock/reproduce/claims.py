@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock.declaration import Place, require_once
-from ackclock.files import as_toml
+from ackclock.files.declaration import Place, require_once
+from ackclock.files.documents import as_toml
 from ackclock.reproduce.grids import Values
 from ackclock.reproduce.measures import Part, cells_of, check, is_run, require_column, take
 from ackclock.reproduce.paper import CLAIMS_FILE, Paper
 from ackclock.reproduce.paper_keys import COMPARED
 from ackclock.reproduce.readings import CHOSEN, Reading
 from ackclock.reproduce.runs import Runs
-from ackclock.stats import CONFIDENCE
-from ackclock.suggest import hint
+from ackclock.statistics.estimates import CONFIDENCE
+from ackclock.text.suggest import hint
 
 HOLDS, FAILS, UNDECIDABLE = "holds", "does not hold", "undecidable"
 VERDICTS = (HOLDS, FAILS, UNDECIDABLE)

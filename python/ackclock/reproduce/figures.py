@@ -18,7 +18,7 @@ from ackclock.reproduce.metrics import (
 )
 from ackclock.reproduce.models import table as model_table
 from ackclock.reproduce.runs import Run, Runs
-from ackclock.stats import estimate
+from ackclock.statistics.estimates import estimate
 
 #: What a series can show of the first replicate.
 SERIES: dict[str, Callable[[Run], tuple[list[float], list[float]]]] = {

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.declaration import Place, require_once
 from ackclock.evaluation.suite import Suite
+from ackclock.files.declaration import Place, require_once
 from ackclock.reproduce.paper_keys import SAMPLES
-from ackclock.suggest import hint
+from ackclock.text.suggest import hint
 
 #: The axis that a suite stands for.
 ENVIRONMENT = "environment"

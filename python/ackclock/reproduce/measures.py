@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from ackclock.declaration import Anything, Either, Flag, ListOf, MapOf, Number, Place, Table, Text, Type
 from ackclock.errors import AckclockError
+from ackclock.files.declaration import Anything, Either, Flag, ListOf, MapOf, Number, Place, Table, Text, Type
 from ackclock.reproduce.grids import CONTROL, Grid, Values, members, require_at
 from ackclock.reproduce.metrics import METRICS, OF_SAMPLES
 from ackclock.reproduce.paper import Paper
 from ackclock.reproduce.paper_keys import SELECTION
 from ackclock.reproduce.readings import CHOSEN, Reading
 from ackclock.reproduce.runs import Runs
-from ackclock.stats import CONFIDENCE, Estimate, estimate
+from ackclock.statistics.estimates import CONFIDENCE, Estimate, estimate
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Part:
     label: str
     #: None where there is nothing to measure; `reason` says why.
     value: Estimate | None
-    #: True for what has no luck in it: it needs no interval.
+    #: True for what is not random: it needs no interval.
     exact: bool = False
     reason: str = ""
 
@@ -262,7 +262,7 @@ def _difference(
     greatest: bool = False,
     grid: str | None = None,
 ) -> list[Part]:
-    """Mean difference between `at` and `at` changed by `minus`, on the same luck; `relative` in percent.
+    """Mean difference between `at` and `at` changed by `minus`, paired by replicate; `relative` in percent.
 
     One part per value of the axis `along`, if given, or only the `greatest` of them.
     """
@@ -311,7 +311,7 @@ def _exists(
     finalists = _clearest({name: led(name, searched) for name in scenarios})
     confidence = 1 - (1 - CONFIDENCE) / len(finalists)
     tried = {name: [estimate(lead, confidence) for lead in led(name, judged)] for name in finalists}
-    # One that is not behind for certain goes before one that is.
+    # One that is not significantly below goes before one that is.
     best = max(tried, key=lambda name: (_least(tried[name], "high") > 0, _least(tried[name], "low")))
     return [
         Part(

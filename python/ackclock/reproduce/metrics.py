@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ackclock.metrics.under_test import UnderTest
 from ackclock.reproduce.runs import Run
-from ackclock.under_test import UnderTest
 
 if TYPE_CHECKING:
     import polars
@@ -77,7 +77,7 @@ def _utilization_percent(run: Run) -> float:
 
 
 def _deviation_points(run: Run) -> float:
-    """Return the standard deviation, over the seconds behind the warm-up, of the link's utilisation."""
+    """Return the standard deviation, over the seconds after the warm-up, of the link's utilisation."""
     series = [value for time, value in zip(*link_series(run), strict=True) if time > run.warmup_s]
     mean = math.fsum(series) / len(series)
     return math.sqrt(math.fsum((value - mean) ** 2 for value in series) / (len(series) - 1))

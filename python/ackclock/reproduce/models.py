@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from ackclock.cycles import Cycle, cycles, sawtooth
-from ackclock.evaluation.suite import Contender
+from ackclock.evaluation.candidate import Candidate
 from ackclock.reproduce.measures import Part, exact, measure
 from ackclock.reproduce.runs import Runs
-from ackclock.synchronous import model
+from ackclock.synchronous.cycles import Cycle, cycles, sawtooth
+from ackclock.synchronous.model import model
 
 #: Cycles this short are no longer whole round trips, which the algebra of the papers takes them for.
 _MIN_CYCLE = 2.0
@@ -103,7 +103,7 @@ def _window_ratio(runs: Runs, *, cc: str, reference: str, x_goal: float) -> list
 
 
 def _sawtooth(cc: str, x_goal: float) -> dict[str, float]:
-    return sawtooth(Contender.parse(cc).resolved, x_goal)
+    return sawtooth(Candidate.parse(cc).resolved, x_goal)
 
 
 def _whole_cycles(cc: str, windows: Sequence[float], x_goal: float) -> list[Cycle]:

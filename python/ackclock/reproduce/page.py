@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import writing_error
+from ackclock.files.writing import write_whole
 from ackclock.page import render
 from ackclock.reproduce import Reproduction
 from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE
@@ -20,8 +21,7 @@ from ackclock.reproduce.present import (
     value_text,
 )
 from ackclock.reproduce.svg import draw, legend
-from ackclock.stats import CONFIDENCE
-from ackclock.store import write_whole
+from ackclock.statistics.estimates import CONFIDENCE
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _CLASSES = {HOLDS: "holds", FAILS: "fails", UNDECIDABLE: "open"}

@@ -8,9 +8,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ackclock.declaration import Place, require_once
 from ackclock.errors import InputError
-from ackclock.files import read_toml
+from ackclock.files.declaration import Place, require_once
+from ackclock.files.documents import read_toml
 from ackclock.reproduce.choices import Choice, read_choice, require_cells
 from ackclock.reproduce.grids import Grid, Values, read_axis, read_grid
 from ackclock.reproduce.paper_keys import CLAIMS, PAPER
@@ -65,7 +65,7 @@ class Paper:
         folder = next((path for path in (_builtin() / name, Path(name)) if (path / FILE).is_file()), None)
         if folder is None:
             raise InputError(
-                f"no paper is called {name!r}, and no folder of that name holds a {FILE}; "
+                f"no paper is called {name!r}, and no folder of that name has a {FILE}; "
                 f"there are: {', '.join(paper_names())}"
             )
         tree, claims = read_toml(folder / FILE), read_toml(folder / CLAIMS_FILE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ackclock.declaration import (
+from ackclock.files.declaration import (
     SETS,
     Anything,
     ByKind,

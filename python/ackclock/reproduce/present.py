@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ackclock import _core, table
+from ackclock import _core
 from ackclock.reproduce import Reproduction
 from ackclock.reproduce.choices import Answer
 from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE, Verdict
@@ -12,7 +12,8 @@ from ackclock.reproduce.figures import Figure
 from ackclock.reproduce.readings import Reading
 from ackclock.reproduce.support import Branch, Support, counts_text, tree_lines
 from ackclock.reproduce.tables import Entry, Table
-from ackclock.stats import CONFIDENCE
+from ackclock.statistics.estimates import CONFIDENCE
+from ackclock.text import table
 
 #: How a verdict is marked; the words stand beside, or in a caption.
 MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDABLE: "?"}
@@ -137,7 +138,7 @@ def support_lines(support: Support, digits: int) -> list[str]:
 
 def skipped_table(reproduction: Reproduction) -> table.Table:
     """Return the readings that were not run, and why."""
-    made = table.Table("reading", "reason", title="readings skipped: their answers contradict each other")
+    made = table.Table("reading", "reason", title="skipped readings, whose answers contradict each other")
     for each in reproduction.skipped:
         made.add_row(each.reading.name, each.reason)
     return made

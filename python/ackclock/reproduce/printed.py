@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.declaration import Place, require_once
-from ackclock.files import read_text
+from ackclock.files.declaration import Place, require_once
+from ackclock.files.documents import read_text
 
 
 @dataclass(frozen=True)

@@ -93,12 +93,12 @@ def combinations(choices: Sequence[Choice], seed: int) -> Iterator[Reading]:
     """
     open_ones = [choice for choice in choices if choice.others]
     size = math.prod(len(choice.answers) for choice in open_ones)
-    luck = random.Random(seed)
+    generator = random.Random(seed)
     taken = [tuple(choice.answer.id for choice in open_ones), *_single_names(open_ones)]
     known = set(taken)
     for _ in range(size - len(known)):
         drawn = (
-            _draw(open_ones, known, luck)
+            _draw(open_ones, known, generator)
             if size > 2 * (len(known) + _CANDIDATES)
             else [row for row in _all(open_ones) if row not in known]
         )
@@ -116,11 +116,11 @@ def combinations(choices: Sequence[Choice], seed: int) -> Iterator[Reading]:
 
 
 def _draw(
-    choices: Sequence[Choice], known: set[tuple[str, ...]], luck: random.Random
+    choices: Sequence[Choice], known: set[tuple[str, ...]], generator: random.Random
 ) -> list[tuple[str, ...]]:
     drawn: list[tuple[str, ...]] = []
     while len(drawn) < _CANDIDATES:
-        row = tuple(luck.choice(choice.answers).id for choice in choices)
+        row = tuple(generator.choice(choice.answers).id for choice in choices)
         if row not in known:
             drawn.append(row)
     return drawn

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ackclock.bootstrap import reflected_estimate
-from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
+from ackclock.evaluation.regret import Regret, RegretBaseline, Scale, regrets
 from ackclock.reproduce.grids import CONTROL, ENVIRONMENT, Values, members
 from ackclock.reproduce.measures import Part, measure
 from ackclock.reproduce.metrics import METRICS
 from ackclock.reproduce.paper_keys import WHICH
 from ackclock.reproduce.runs import Runs
-from ackclock.stats import Estimate, kendall_tau_b, spearman
+from ackclock.statistics.bootstrap import reflected_estimate
+from ackclock.statistics.estimates import Estimate, kendall_tau_b, spearman
 
 #: Metrics that are better the higher they are; all others are better the lower.
 _HIGHER = {
@@ -56,42 +56,42 @@ class Figure:
 
 
 #: What is taken of a control over the environments.
-_TAKEN: dict[str, Callable[[Standing], Figure]] = {
-    "d_sum": lambda standing: Figure(standing.d_sum.mean, standing.drawn_d, standing.d_sum.count),
-    "d_mean": lambda standing: Figure(
-        standing.d_mean,
-        [value / len(standing.distances) for value in standing.drawn_d],
-        standing.d_sum.count,
+_TAKEN: dict[str, Callable[[Regret], Figure]] = {
+    "d_sum": lambda regret: Figure(regret.total.mean, regret.drawn_total, regret.total.count),
+    "d_mean": lambda regret: Figure(
+        regret.mean,
+        [value / len(regret.by_environment) for value in regret.drawn_total],
+        regret.total.count,
     ),
-    "c_max": lambda standing: Figure(standing.c.mean, standing.drawn_c, standing.c.count),
+    "c_max": lambda regret: Figure(regret.worst_case.mean, regret.drawn_worst_case, regret.worst_case.count),
 }
 
 
-def standings_of(
+def regrets_of(
     runs: Runs, metric: str, at: Values, grids: Sequence[str | None] = (None,)
-) -> Mapping[str, Standing]:
-    """Return the standing of each control of the grids, the best being taken over all of them.
+) -> Mapping[str, Regret]:
+    """Return the regret of each control of the grids, the best being taken over all of them.
 
     `at` says which cells; every axis beside environment and control that it leaves out is averaged over.
     Raises `ValueError` for what there is not.
     """
     key = (metric, tuple(sorted(at.items())), tuple(grids))
-    if key not in runs.standings:
-        runs.standings[key] = _standings(runs, metric, at, grids)
-    return runs.standings[key]
+    if key not in runs.regrets:
+        runs.regrets[key] = _regrets(runs, metric, at, grids)
+    return runs.regrets[key]
 
 
-def _standings(runs: Runs, metric: str, at: Values, grids: Sequence[str | None]) -> dict[str, Standing]:
+def _regrets(runs: Runs, metric: str, at: Values, grids: Sequence[str | None]) -> dict[str, Regret]:
     function, sign = METRICS[metric], -1.0 if metric in _HIGHER else 1.0
-    harms: dict[str, dict[str, list[float]]] = {}
+    costs: dict[str, dict[str, list[float]]] = {}
     for grid in grids:
         for cell in runs.select(at, grid):
-            row = harms.setdefault(cell.values[ENVIRONMENT], {})
+            row = costs.setdefault(cell.values[ENVIRONMENT], {})
             row[cell.values[CONTROL]] = [sign * function(run) for run in cell.runs]
-    controls = list(next(iter(harms.values())))
-    table = Yardstick(f"the best of {len(controls)} controls", False, tuple(controls))
-    ordered = {name: [row[control] for control in controls] for name, row in harms.items()}
-    return dict(zip(controls, standings(ordered, Scale(metric, metric, 3), table), strict=True))
+    controls = list(next(iter(costs.values())))
+    table = RegretBaseline(f"the best of {len(controls)} controls", False, tuple(controls))
+    ordered = {name: [row[control] for control in controls] for name, row in costs.items()}
+    return dict(zip(controls, regrets(ordered, Scale(metric, metric, 3), table), strict=True))
 
 
 def figures_at(
@@ -104,10 +104,10 @@ def figures_at(
     settings = {name: members(wanted) for name, wanted in at.items() if name != CONTROL}
     wanted = members(at[CONTROL]) if CONTROL in at else None
     for chosen in itertools.product(*settings.values()):
-        found = standings_of(runs, metric, dict(zip(settings, chosen, strict=True)), grids)
-        for control, standing in found.items():
+        found = regrets_of(runs, metric, dict(zip(settings, chosen, strict=True)), grids)
+        for control, regret in found.items():
             if wanted is None or control in wanted:
-                yield control, _TAKEN[which](standing)
+                yield control, _TAKEN[which](regret)
 
 
 def combine(figures: Sequence[Figure], reduce: Callable[[Sequence[float]], float]) -> Figure:

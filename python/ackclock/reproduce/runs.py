@@ -1,4 +1,4 @@
-"""The runs behind a reproduction: every cell of every grid, each with its replicates."""
+"""The runs of a reproduction: every cell of every grid, each with its replicates."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ackclock.declaration import Place
 from ackclock.errors import ScenarioError, StoreError
-from ackclock.job import Job, Outcome
+from ackclock.files.declaration import Place
 from ackclock.reproduce.grids import Grid, Values, matches, members
 from ackclock.reproduce.paper import FILE, Paper
 from ackclock.reproduce.readings import CHOSEN, Reading
+from ackclock.running.job import Job, Outcome
+from ackclock.running.store import Store
+from ackclock.running.work import Study
 from ackclock.scenario import Scenario
-from ackclock.store import Store
-from ackclock.studies import Study
 
 if TYPE_CHECKING:
     import polars
 
-    from ackclock.evaluation.standing import Standing
+    from ackclock.evaluation.regret import Regret
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Runs:
         self.reading = reading
         self._cells = cells
         #: What `robustness` has found of these runs.
-        self.standings: dict[Any, dict[str, Standing]] = {}
+        self.regrets: dict[Any, dict[str, Regret]] = {}
 
     @property
     def by_key(self) -> dict[str, Run]:
@@ -194,7 +194,7 @@ def scenarios_of(
 ) -> Iterator[tuple[Values, Scenario]]:
     """Give the values and the scenario of each cell of a grid that a reading runs, and that is in `only`.
 
-    The chosen answers come before the changes of the axes, other answers behind them.
+    The chosen answers come before the changes of the axes, other answers after them.
     Raises `ScenarioError` with grid and cell, and `ContradictionError`.
     """
     selections = reading.cells(grid)

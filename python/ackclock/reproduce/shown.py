@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ackclock.declaration import Place, require_once
+from ackclock.files.declaration import Place, require_once
 from ackclock.reproduce.figures import SERIES
 from ackclock.reproduce.grids import CONTROL, ENVIRONMENT, Grid, Values, members, require_at
 from ackclock.reproduce.measures import require_column, require_metric

@@ -10,7 +10,7 @@ from ackclock.reproduce.grids import CONTROL, Grid, Values
 from ackclock.reproduce.measures import Part, replicate_values
 from ackclock.reproduce.robustness import figures_at
 from ackclock.reproduce.runs import Runs
-from ackclock.stats import estimate
+from ackclock.statistics.estimates import estimate
 
 
 @dataclass(frozen=True)

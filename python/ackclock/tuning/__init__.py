@@ -1,4 +1,4 @@
-"""Tuning: the parameters of an algorithm with the smallest worst case over a suite."""
+"""Tuning: the parameters of an algorithm with the smallest worst-case regret over a suite."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pathlib import Path
 
 from ackclock.arguments import optional_number, texts, whole_number
 from ackclock.errors import ArgumentValueError, InputError
+from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.constraints import Constraint, constraints
-from ackclock.evaluation.standing import Standing
-from ackclock.evaluation.suite import Contender, Suite
-from ackclock.executor import Executor
-from ackclock.store import Store
+from ackclock.evaluation.regret import Regret
+from ackclock.evaluation.suite import Suite
+from ackclock.running.executor import Executor
+from ackclock.running.store import Store
 from ackclock.tuning.bench import Bench, studies_of
 from ackclock.tuning.budget import Budget
 from ackclock.tuning.objective import Objective
@@ -25,7 +26,7 @@ from ackclock.tuning.space import Space
 DEFAULT_REPLICATES = 2
 DEFAULT_BUDGET = "2000"
 DEFAULT_METRIC = "efficiency"
-#: The best of the search, which are run again on luck that it did not see.
+#: The best of the search, which are run again with seeds that it did not use.
 _FINALISTS = 3
 #: Fewer settings for each parameter that is searched cannot show that none is better: what Loeppky, Sacks &
 #: Welch (2009, "Choosing the Sample Size of a Computer Experiment") find an experiment to need.
@@ -38,32 +39,32 @@ class Trial:
 
     number: int
     values: Values
-    contender: Contender
-    standing: Standing
-    #: Runs behind it.
+    candidate: Candidate
+    regret: Regret
+    #: The number of its runs.
     runs: int
 
     @property
     def rank(self) -> tuple[float, float]:
-        """C, then D: less is better."""
-        return self.standing.c.mean, self.standing.d_sum.mean
+        """Worst-case regret, then total: less is better."""
+        return self.regret.worst_case.mean, self.regret.total.mean
 
 
 @dataclass(frozen=True)
 class Finalist:
-    """Parameters on luck that the search did not see, with every metric."""
+    """Parameters with seeds that the search did not use, and every metric."""
 
     values: Values
-    contender: Contender
-    #: By metric; the first is the one that was made small.
-    standings: tuple[Standing, ...]
+    candidate: Candidate
+    #: By metric; the first is the one that was minimised.
+    regrets: tuple[Regret, ...]
     constraints: tuple[Constraint, ...]
     is_default: bool
 
     @property
-    def standing(self) -> Standing:
-        """C and D of what was made small."""
-        return self.standings[0]
+    def regret(self) -> Regret:
+        """The regret in the metric that was minimised."""
+        return self.regrets[0]
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Tuning:
     check_replicates: int
     #: In the order in which they were tried, the default first; each once.
     trials: tuple[Trial, ...]
-    #: By C, then D.
+    #: By worst-case regret, then total.
     finalists: tuple[Finalist, ...]
     #: Whether the search ended before the budget did.
     converged: bool
@@ -107,24 +108,24 @@ class Tuning:
 
     @property
     def best(self) -> Finalist:
-        """The least D of those whose C is within the interval of the least C; it may be the default."""
+        """The least total regret of those within the interval of the least worst case."""
         allowed = [each for each in self.finalists if self.space.allows(each.values)] or [self.default]
-        first = allowed[0].standing.c
+        first = allowed[0].regret.worst_case
         most = first.mean if first.high is None else first.high
-        tied = [each for each in allowed if each.standing.c.mean <= most]
-        return min(tied, key=lambda each: each.standing.d_sum.mean)
+        tied = [each for each in allowed if each.regret.worst_case.mean <= most]
+        return min(tied, key=lambda each: each.regret.total.mean)
 
     @property
     def default(self) -> Finalist:
-        """The default parameters on the same luck."""
+        """The default parameters with the same seeds."""
         return next(finalist for finalist in self.finalists if finalist.is_default)
 
     @property
     def front(self) -> tuple[Trial, ...]:
-        """The trade-off: trials that no other beats in both C and D, by C."""
+        """The Pareto front: trials that no other beats in both worst case and total, by worst case."""
         found: list[Trial] = []
         for trial in sorted(self.trials, key=lambda trial: trial.rank):
-            if not found or trial.standing.d_sum.mean < found[-1].standing.d_sum.mean:
+            if not found or trial.regret.total.mean < found[-1].regret.total.mean:
                 found.append(trial)
         return tuple(found)
 
@@ -145,11 +146,13 @@ def tune(
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Tuning:
-    """Search the parameters of an algorithm for the smallest C of a metric over a suite, D as tie-break.
+    """Search the parameters of an algorithm for the smallest worst-case regret of a metric over a suite.
+
+    Total regret breaks ties.
 
     `cc`: as for `evaluate`; parameters given with it stay. `budget`: runs (`2000`) or a time (`10 min`) of
-    the search; the check of the best on new luck comes on top. `over`: `PARAM=lo..hi`. `constrained`: keep to
-    the constraints that Reddy et al. print. `replicates`: paired seeds per environment in the search;
+    the search; the check of the best with new seeds is not counted. `over`: `PARAM=lo..hi`. `constrained`:
+    keep to the constraints that Reddy et al. print. `replicates`: paired seeds per environment in the search;
     `check_replicates`: of the check, as many as the suite says by default. `out`: a folder to keep the runs
     in, which the same search takes up. Raises `AckclockError`; a budget that is over before the default and a
     first generation of settings were run is refused.
@@ -190,14 +193,14 @@ def _require_generation(
     suite: Suite, space: Space, search: Search, budget: Budget, seed: int, replicates: int
 ) -> None:
     """Raise `InputError` where the runs of a budget do not suffice for the default and a generation."""
-    studies = studies_of(suite, space.contender(space.default), seed, replicates)
+    studies = studies_of(suite, space.candidate(space.default), seed, replicates)
     runs = sum(len(study.jobs) for study in studies.values())
     least = runs * (1 + search.population)
     if budget.runs is not None and budget.runs < least:
         raise ArgumentValueError(
             "budget",
-            f"{budget.text!r}: searches nothing: a setting takes {runs} runs over suite "
-            f"{suite.name}, and there are {1 + search.population} at the least, the default and a generation "
+            f"{budget.text!r}: is too small: a setting takes {runs} runs over suite "
+            f"{suite.name}, and there are at least {1 + search.population}, the default and a generation "
             f"of {search.population}; use {least} or more",
         )
 
@@ -217,12 +220,12 @@ def _search(
     """
     found: dict[tuple[float, ...], Trial] = {}
 
-    def run(candidates: Sequence[Values]) -> None:
-        new = {key_of(values): values for values in candidates if key_of(values) not in found}
-        named = [(values, space.contender(values)) for values in new.values()]
-        for (values, contender), runs in zip(named, bench.run(named, seed, replicates), strict=True):
+    def run(settings: Sequence[Values]) -> None:
+        new = {key_of(values): values for values in settings if key_of(values) not in found}
+        named = [(values, space.candidate(values)) for values in new.values()]
+        for (values, candidate), runs in zip(named, bench.run(named, seed, replicates), strict=True):
             count = sum(map(len, runs.values()))
-            trial = Trial(len(found), values, contender, objective.standing(runs), count)
+            trial = Trial(len(found), values, candidate, objective.regret(runs), count)
             found[key_of(values)] = trial
 
     started, generations = time.monotonic(), 0
@@ -232,49 +235,48 @@ def _search(
         asked = search.ask()
         allowed = [values for values in asked if space.allows(values)]
         if not allowed and not generations:
-            raise InputError(f"{space.text}: no setting that was drawn there is allowed")
+            raise InputError(f"{space.text}: none of the settings drawn is allowed")
         new = {key_of(values) for values in allowed} - found.keys()
         elapsed_s = time.monotonic() - started
         if not budget.allows(bench.runs + cost * len(new), elapsed_s):
             if not generations:
                 raise ArgumentValueError(
                     "budget",
-                    f"{budget.text!r}: searches nothing: the default alone took {elapsed_s:.2g} s; "
-                    f"with a generation of {len(new)} that makes about {elapsed_s * (1 + len(new)):.2g} s",
+                    f"{budget.text!r}: is too small: the default alone took {elapsed_s:.2g} s; "
+                    f"with a generation of {len(new)} it takes about {elapsed_s * (1 + len(new)):.2g} s",
                 )
             break
         run(allowed)
         generations += 1
         search.tell([found[key_of(values)].rank if values in allowed else None for values in asked])
     if len(found) == 1:
-        raise InputError(f"{space.text}: holds no setting but the default; give wider ranges with --over")
+        raise InputError(f"{space.text}: contains only the default; give wider ranges with --over")
     return tuple(found.values()), search.converged, generations
 
 
 def _check(
     space: Space, objective: Objective, bench: Bench, trials: Sequence[Trial], seed: int, replicates: int
 ) -> tuple[Finalist, ...]:
-    """Run the best of the search and the default on other luck: the best of many trials had luck, too."""
+    """Run the best of the search and the default with other seeds: the best of many trials is biased."""
     default = space.default
     wanted = [trial for trial in trials if space.allows(trial.values)]
     best = [trial.values for trial in sorted(wanted, key=lambda trial: trial.rank)[:_FINALISTS]]
-    candidates = [
-        (values, space.contender(values)) for values in [*best, *([default] * (default not in best))]
-    ]
+    named = [(values, space.candidate(values)) for values in [*best, *([default] * (default not in best))]]
     objectives = [objective, *objective.others]
     bench.expected = 0
     finalists = [
         Finalist(
             values,
-            contender,
-            tuple(each.standing(runs) for each in objectives),
-            constraints(contender.resolved),
+            candidate,
+            tuple(each.regret(runs) for each in objectives),
+            constraints(candidate.resolved),
             values == default,
         )
-        for (values, contender), runs in zip(candidates, bench.run(candidates, seed, replicates), strict=True)
+        for (values, candidate), runs in zip(named, bench.run(named, seed, replicates), strict=True)
     ]
     return tuple(
         sorted(
-            finalists, key=lambda each: (each.standing.c.mean, each.standing.d_sum.mean, not each.is_default)
+            finalists,
+            key=lambda each: (each.regret.worst_case.mean, each.regret.total.mean, not each.is_default),
         )
     )

@@ -1,23 +1,24 @@
-"""Runs of candidates over a suite, kept in a store."""
+"""Runs of settings over a suite, kept in a store."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
 
-from ackclock.evaluation.suite import Contender, Suite
-from ackclock.executor import Executor
-from ackclock.store import Store
-from ackclock.studies import Study, run_study
+from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.suite import Suite
+from ackclock.running.executor import Executor
+from ackclock.running.store import Store
+from ackclock.running.work import Study, run_study
 from ackclock.tuning.objective import Runs, runs_of
 from ackclock.tuning.search import Values
 
 
-def studies_of(suite: Suite, contender: Contender, seed: int, replicates: int) -> dict[str, Study]:
-    """Return the runs of a candidate over a suite, by environment. Raises `AckclockError`."""
+def studies_of(suite: Suite, candidate: Candidate, seed: int, replicates: int) -> dict[str, Study]:
+    """Return the runs of an algorithm over a suite, by environment. Raises `AckclockError`."""
     return {
         environment.id: Study.of(
-            environment.scenario(contender.text, suite.test_groups),
+            environment.scenario(candidate.text, suite.test_groups),
             seed=seed,
             replicates=replicates,
             samples=False,
@@ -27,7 +28,7 @@ def studies_of(suite: Suite, contender: Contender, seed: int, replicates: int) -
 
 
 class Bench:
-    """Runs candidates over a suite, all on the same luck, and keeps the runs."""
+    """Runs settings of an algorithm over a suite, all with the same random draws, and keeps the runs."""
 
     def __init__(
         self,
@@ -46,16 +47,14 @@ class Bench:
         #: Runs so far, stored ones included.
         self.runs = 0
 
-    def run(
-        self, candidates: Sequence[tuple[Values, Contender]], seed: int, replicates: int
-    ) -> Iterator[Runs]:
-        """Run candidates as one study, and give the runs of each."""
-        rows = [studies_of(self.suite, contender, seed, replicates) for _, contender in candidates]
-        self._note(candidates, rows, seed)
+    def run(self, settings: Sequence[tuple[Values, Candidate]], seed: int, replicates: int) -> Iterator[Runs]:
+        """Run settings as one study, and give the runs of each."""
+        rows = [studies_of(self.suite, candidate, seed, replicates) for _, candidate in settings]
+        self._note(settings, rows, seed)
         everything = Study(tuple(job for row in rows for study in row.values() for job in study.jobs))
         before = self.runs
         self.runs += len(everything.jobs)
-        # Runs that two candidates share count for both in the budget, and once here.
+        # Runs that two settings share count for both in the budget, and once here.
         distinct = len({job.key for job in everything.jobs})
         end = max(self.runs, self.expected)
 
@@ -69,11 +68,11 @@ class Bench:
             yield runs_of({name: [next(outcomes) for _ in study.jobs] for name, study in row.items()})
 
     def _note(
-        self, candidates: Sequence[tuple[Values, Contender]], rows: Sequence[dict[str, Study]], seed: int
+        self, settings: Sequence[tuple[Values, Candidate]], rows: Sequence[dict[str, Study]], seed: int
     ) -> None:
-        for (values, _), row in zip(candidates, rows, strict=True):
+        for (values, _), row in zip(settings, rows, strict=True):
             for name, study in row.items():
-                settings = json.dumps({"environment": name, **values})
+                shown = json.dumps({"environment": name, **values})
                 number, first = len(self._points), study.jobs[0]
-                self._points.append((number, first.scenario_hash, seed, len(study.jobs), settings))
+                self._points.append((number, first.scenario_hash, seed, len(study.jobs), shown))
         self._store.set_points(f"tune-{self.suite.name}", self._points)

@@ -1,4 +1,4 @@
-"""What is made small: C of a metric over a suite, then D."""
+"""The objective of tuning: worst-case regret of a metric over a suite, then total regret."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ackclock.errors import ArgumentValueError, InputError
-from ackclock.evaluation.panel import choose_yardstick
+from ackclock.evaluation.panel import choose_regret_baseline
+from ackclock.evaluation.regret import Regret, RegretBaseline, Scale, regrets
 from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Document, metrics_of, scales_of
-from ackclock.evaluation.standing import Scale, Standing, Yardstick, standings
 from ackclock.evaluation.suite import Suite
-from ackclock.job import Outcome
-from ackclock.suggest import hint
+from ackclock.running.job import Outcome
+from ackclock.text.suggest import hint
 
-#: What can be made small.
+#: The metrics that can be minimised.
 METRICS = (*(metric.name for metric in COMMON), GOODPUT.name, WATCH)
 #: Runs of one algorithm: documents per replicate, by environment.
 Runs = Mapping[str, Sequence[Document]]
@@ -26,24 +26,24 @@ class Objective:
 
     suite: Suite
     scale: Scale
-    yardstick: Yardstick
+    regret_baseline: RegretBaseline
 
     @classmethod
     def of(cls, suite: Suite, metric: str) -> Objective:
         """Take a metric by name. Raises `InputError` where it, or what is stored of the panel, is missing."""
         if metric not in METRICS:
             raise ArgumentValueError("metric", f"no metric is called {metric!r}; {hint(metric, METRICS)}")
-        yardstick = choose_yardstick(suite, [], (), within_table=False)
-        if not yardstick.stored:
+        baseline = choose_regret_baseline(suite, [], (), within_table=False)
+        if not baseline.stored:
             raise InputError(
-                f"suite {suite.name}: there is nothing to measure against: {yardstick.reason}; "
+                f"suite {suite.name}: there is nothing to measure against: {baseline.reason}; "
                 f"`ackclock panel --suite {suite.folder}` stores the scores of its panel"
             )
         # Goodputs of links of different rates are compared as shares of the best.
         everywhere = frozenset(environment.id for environment in suite.environments)
         goodput = Scale(GOODPUT.name, "goodput, share", 3, everywhere)
         scale = next(scale for scale in (*scales_of(suite.environments), goodput) if scale.name == metric)
-        found = cls(suite, scale, yardstick)
+        found = cls(suite, scale, baseline)
         if not found.is_measured:
             raise InputError(f"suite {suite.name}: no environment has the metric {metric}")
         return found
@@ -63,16 +63,16 @@ class Objective:
         scales = (scale for scale in scales_of(self.suite.environments) if scale.name != self.scale.name)
         return [other for scale in scales if (other := replace(self, scale=scale)).is_measured]
 
-    def standing(self, runs: Runs) -> Standing:
-        """Return C and D of an algorithm, with their intervals."""
-        harms = {}
+    def regret(self, runs: Runs) -> Regret:
+        """Return the regret of an algorithm, with intervals."""
+        costs = {}
         for environment in self.suite.environments:
             for metric in metrics_of(environment):
                 if metric.name == self.scale.name:
-                    harms[environment.id] = [
-                        tuple(metric.harm(metric.of(run)) for run in runs[environment.id])
+                    costs[environment.id] = [
+                        tuple(metric.cost(metric.of(run)) for run in runs[environment.id])
                     ]
-        return standings(harms, self.scale, self.yardstick)[0]
+        return regrets(costs, self.scale, self.regret_baseline)[0]
 
 
 def runs_of(outcomes: Mapping[str, Sequence[Outcome]]) -> Runs:

@@ -9,11 +9,11 @@ from typing import Any
 
 from ackclock.errors import writing_error
 from ackclock.evaluation.scoreboard import interval_text
-from ackclock.frames import frame_of
+from ackclock.files.writing import write_whole
+from ackclock.metrics.frames import frame_of
 from ackclock.page import render
 from ackclock.page.scatter import Dots, scatter
-from ackclock.stats import CONFIDENCE
-from ackclock.store import write_whole
+from ackclock.statistics.estimates import CONFIDENCE
 from ackclock.tuning import Trial, Tuning
 from ackclock.tuning.present import remark, sentence, trial_rows, tuning_json
 
@@ -48,42 +48,46 @@ def write_page(tuning: Tuning, folder: Path, *, command: str) -> Path:
 
 
 def _tradeoff(tuning: Tuning) -> str:
-    """D over C: every trial, those that nothing beats in both, the default."""
+    """Total regret over worst-case regret: every trial, the Pareto front, the default."""
     heading = tuning.objective.scale.heading
     kinds = [
         _dots("tried", tuning.trials),
         _dots("front", tuning.front, joined=True),
         _dots("default", tuning.trials[:1]),
     ]
-    return scatter(kinds, f"C, {heading}", f"D, {heading}")
+    return scatter(kinds, f"worst case, {heading}", f"total, {heading}")
 
 
 def _dots(kind: str, trials: Sequence[Trial], *, joined: bool = False) -> Dots:
     return Dots(
         kind,
-        [trial.standing.c.mean for trial in trials],
-        [trial.standing.d_sum.mean for trial in trials],
+        [trial.regret.worst_case.mean for trial in trials],
+        [trial.regret.total.mean for trial in trials],
         [_title(trial) for trial in trials],
         joined,
     )
 
 
 def _parameter(tuning: Tuning, name: str) -> str:
-    """C over a parameter."""
+    """Worst-case regret over a parameter."""
 
     def dots(kind: str, trials: Sequence[Trial]) -> Dots:
         values = [trial.values[name] for trial in trials]
         return Dots(
-            kind, values, [trial.standing.c.mean for trial in trials], [_title(trial) for trial in trials]
+            kind,
+            values,
+            [trial.regret.worst_case.mean for trial in trials],
+            [_title(trial) for trial in trials],
         )
 
     kinds = [dots("tried", tuning.trials), dots("front", tuning.front), dots("default", tuning.trials[:1])]
-    return scatter(kinds, name, f"C, {tuning.objective.scale.heading}")
+    return scatter(kinds, name, f"worst case, {tuning.objective.scale.heading}")
 
 
 def _title(trial: Trial) -> str:
     values: dict[str, Any] = trial.values
+    regret = trial.regret
     return (
         f"{', '.join(f'{name} {value:g}' for name, value in values.items())}: "
-        f"C {trial.standing.c.mean:.4g} in {trial.standing.worst}, D {trial.standing.d_sum.mean:.4g}"
+        f"worst case {regret.worst_case.mean:.4g} in {regret.worst}, total {regret.total.mean:.4g}"
     )

@@ -7,14 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from ackclock import _core
+from ackclock.evaluation.regret import Regret, Scale
 from ackclock.evaluation.scoreboard import interval_text
-from ackclock.evaluation.standing import Scale, Standing
-from ackclock.stats import CONFIDENCE, Estimate
-from ackclock.table import Column, Table
+from ackclock.statistics.estimates import CONFIDENCE, Estimate
+from ackclock.text.table import Column, Table
 from ackclock.tuning import Finalist, Trial, Tuning
 from ackclock.tuning.space import Axis
 
-#: What distances are measured in, as the end of a column's name.
+#: The unit of regret at the end of a column's name, by metric.
 _UNITS = {"efficiency": "points", "loss_rate": "points", "queue_delay": "ms", "jain_index": "index"}
 
 
@@ -45,16 +45,17 @@ def conclusion(tuning: Tuning) -> str:
         "that converges"
     )
     if best.is_default:
-        behind = f"which falls behind the best by at most {_c(best)} ({scale.heading})"
+        regret = f"whose worst-case regret is {_worst_case(best)} ({scale.heading})"
         if not tuning.is_telling:
-            return f"The best of them is the default of {kind}, {behind}; the search is {too_small}."
+            return f"The best of them is the default of {kind}, {regret}; the search is {too_small}."
         return (
-            f"On luck that the search did not see, none of the {len(tuning.finalists) - 1} best of them is "
-            f"better than the default of {kind}, {behind}."
+            f"With seeds that the search did not use, none of the {len(tuning.finalists) - 1} best of them "
+            f"is better than the default of {kind}, {regret}."
         )
+    doubt = _doubt(best.regret.worst_case, default.regret.worst_case)
     return (
-        f"{best.contender.label} falls behind the best by at most {_c(best)} ({scale.heading}), "
-        f"the default by {_c(default)}{_doubt(best.standing.c, default.standing.c)}"
+        f"The worst-case regret of {best.candidate.label} is {_worst_case(best)} ({scale.heading}), "
+        f"that of the default {_worst_case(default)}{doubt}"
         f"{'' if tuning.is_telling else f'; the search is {too_small}'}."
     )
 
@@ -67,44 +68,46 @@ def _reach(tuning: Tuning, axis: Axis) -> str:
 
 def _doubt(one: Estimate, other: Estimate) -> str:
     if one.high is None or other.low is None:
-        return "; single runs, which have no intervals"
+        return "; one replicate has no interval"
     return "" if one.high < other.low else "; their intervals overlap"
 
 
 def finalists_table(tuning: Tuning) -> Table:
-    """Return the best parameters and the default, with C and D."""
+    """Return the best parameters and the default, with their regret."""
     scale = tuning.objective.scale
     table = Table(
         *(Column(axis.name, right=True) for axis in tuning.space.axes),
-        Column("C", right=True),
+        Column("worst case", right=True),
         "worst in",
-        Column("D", right=True),
+        Column("total", right=True),
         "",
         title=(
             f"{tuning.space.kind}, {scale.heading}: suite {tuning.objective.suite.name}, "
-            f"version {tuning.objective.suite.version}, {tuning.check_replicates} replicates on new luck"
+            f"version {tuning.objective.suite.version}, {tuning.check_replicates} replicates, new seeds"
         ),
         caption=_caption(tuning),
     )
     for finalist in tuning.finalists:
-        standing = finalist.standing
+        regret = finalist.regret
         table.add_row(
             *(f"{finalist.values[axis.name]:g}" for axis in tuning.space.axes),
-            interval_text(standing.c, scale.digits),
-            standing.worst,
-            interval_text(standing.d_sum, scale.digits),
+            interval_text(regret.worst_case, scale.digits),
+            regret.worst,
+            interval_text(regret.total, scale.digits),
             remark(tuning, finalist),
         )
     return table
 
 
 def others_table(tuning: Tuning) -> Table:
-    """Return what the best costs in the other metrics: C of each, beside the default's."""
+    """Return the worst-case regret in the other metrics, of the best and of the default."""
     shown = [tuning.best] if tuning.best.is_default else [tuning.best, tuning.default]
-    headings = ("default" if finalist.is_default else finalist.contender.label for finalist in shown)
-    table = Table("C of the other metrics", *(Column(heading, right=True) for heading in headings))
-    for row in zip(*(finalist.standings[1:] for finalist in shown), strict=True):
-        table.add_row(row[0].scale.heading, *(interval_text(each.c, each.scale.digits) for each in row))
+    headings = ("default" if finalist.is_default else finalist.candidate.label for finalist in shown)
+    table = Table("worst-case regret", *(Column(heading, right=True) for heading in headings))
+    for row in zip(*(finalist.regrets[1:] for finalist in shown), strict=True):
+        table.add_row(
+            row[0].scale.heading, *(interval_text(each.worst_case, each.scale.digits) for each in row)
+        )
     return table
 
 
@@ -137,7 +140,7 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
         },
         "build": _core.BUILD,
         "suite": {"name": suite.name, "version": suite.version},
-        "yardstick": tuning.objective.yardstick.title,
+        "regret_baseline": tuning.objective.regret_baseline.title,
         "metric": tuning.objective.scale.name,
         "heading": tuning.objective.scale.heading,
         "cc": tuning.space.kind,
@@ -155,17 +158,17 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
         "best": dict(tuning.best.values),
         "finalists": [
             {
-                "cc": finalist.contender.resolved,
-                "label": finalist.contender.label,
+                "cc": finalist.candidate.resolved,
+                "label": finalist.candidate.label,
                 "is_default": finalist.is_default,
-                "metrics": {each.scale.name: _standing_json(each) for each in finalist.standings},
+                "metrics": {each.scale.name: _regret_json(each) for each in finalist.regrets},
                 "constraints": [asdict(constraint) for constraint in finalist.constraints],
             }
             for finalist in tuning.finalists
         ],
         "front": [trial.number for trial in tuning.front],
         "trials": [
-            {"number": trial.number, "values": trial.values, **_standing_json(trial.standing)}
+            {"number": trial.number, "values": trial.values, **_regret_json(trial.regret)}
             for trial in tuning.trials
         ],
     }
@@ -179,7 +182,7 @@ def trial_rows(tuning: Tuning) -> Iterator[dict[str, Any]]:
             "trial": trial.number,
             **trial.values,
             **_columns(tuning.objective.scale, trial),
-            "worst_environment": trial.standing.worst,
+            "worst_environment": trial.regret.worst,
             "on_front": trial.number in front,
             "seed": tuning.seed,
             "replicates": tuning.replicates,
@@ -189,30 +192,36 @@ def trial_rows(tuning: Tuning) -> Iterator[dict[str, Any]]:
 def _columns(scale: Scale, trial: Trial) -> Mapping[str, float | None]:
     unit = _UNITS.get(scale.name, "share")
     columns = {}
-    for name, value in (("c", trial.standing.c), ("d_sum", trial.standing.d_sum)):
+    for name, value in (("worst_case", trial.regret.worst_case), ("total", trial.regret.total)):
         for end, number in (("", value.mean), ("_low", value.low), ("_high", value.high)):
             columns[f"{name}_{scale.name}{end}_{unit}"] = number
     return columns
 
 
-def _standing_json(standing: Standing) -> dict[str, Any]:
-    c, d_sum = (
-        {"mean": value.mean, "low": value.low, "high": value.high} for value in (standing.c, standing.d_sum)
+def _regret_json(regret: Regret) -> dict[str, Any]:
+    worst_case, total = (
+        {"mean": value.mean, "low": value.low, "high": value.high}
+        for value in (regret.worst_case, regret.total)
     )
-    return {"c": c, "d_sum": d_sum, "worst": standing.worst, "distances": dict(standing.distances)}
+    return {
+        "worst_case": worst_case,
+        "total": total,
+        "worst": regret.worst,
+        "by_environment": dict(regret.by_environment),
+    }
 
 
 def _caption(tuning: Tuning) -> str:
-    yardstick = tuning.objective.yardstick
+    baseline = tuning.objective.regret_baseline
     parts = [
-        "C: how far behind the best score, at its worst; D: the sum of that; below 0: ahead",
-        "best: the least D of those whose C is within the interval of the least C",
-        f"best score: {yardstick.title} ({', '.join(yardstick.algorithms)})",
+        "regret: how far below the best score, in the worst environment and in total; negative: above it",
+        "best: the least total of the settings within the interval of the least worst case",
+        f"best score: {baseline.title} ({', '.join(baseline.algorithms)})",
     ]
     if tuning.space.constrained:
         parts.append("constraints of Reddy et al.: AI <= 3, AD <= 3, MI > 0.1, MD < 0.9")
     return "\n".join(parts)
 
 
-def _c(finalist: Finalist) -> str:
-    return interval_text(finalist.standing.c, finalist.standing.scale.digits)
+def _worst_case(finalist: Finalist) -> str:
+    return interval_text(finalist.regret.worst_case, finalist.regret.scale.digits)

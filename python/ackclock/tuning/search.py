@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _SIGMA = 0.3
 #: The start keeps so far away from the ends of a range.
 _MARGIN = 0.1
-#: Draws for one candidate that is allowed; then the last one is taken, and ranks last.
+#: Draws for one setting that is allowed; then the last one is taken, and ranks last.
 _DRAWS = 200
-#: The value of a candidate that is not allowed: a number, as the optimiser compares differences.
+#: The value of a setting that is not allowed: a number, as the optimiser compares differences.
 _WORST = 1e9
 
 #: Parameters by name.
@@ -28,7 +28,7 @@ Values = dict[str, float]
 
 
 class Search:
-    """Asks for generations of candidates, and is told their C and D."""
+    """Asks for generations of settings, and is told their regret, worst case and total."""
 
     def __init__(self, space: Space, seed: int) -> None:
         try:
@@ -50,23 +50,23 @@ class Search:
 
     @property
     def converged(self) -> bool:
-        """Whether further steps would be smaller than anybody cares about."""
+        """Whether further steps would be too small to matter."""
         return bool(self._optimiser.should_stop())
 
     @property
     def population(self) -> int:
-        """How many candidates a generation has."""
+        """How many settings a generation has."""
         return int(self._optimiser.population_size)
 
     def ask(self) -> list[Values]:
-        """Return the next generation; two candidates may be the same."""
+        """Return the next generation; two settings may be the same."""
         self._places = [self._draw() for _ in range(self.population)]
         return [self._space.values(list(place)) for place in self._places]
 
     def tell(self, found: Sequence[tuple[float, float] | None]) -> None:
-        """Take C and D of each candidate; nothing of one that is not allowed.
+        """Take worst-case and total regret of each setting; nothing of one that is not allowed.
 
-        The optimiser looks at the order alone, and keeps that of equal values: D decides where C is equal.
+        The optimiser looks at the order alone, and keeps that of equal values: total regret breaks ties.
         """
         ranked = sorted(
             zip(self._places, found, strict=True), key=lambda entry: (entry[1] is None, entry[1] or ())
@@ -83,5 +83,5 @@ class Search:
 
 
 def key_of(values: Mapping[str, float]) -> tuple[float, ...]:
-    """Return what tells candidates apart."""
+    """Return what tells settings apart."""
     return tuple(values.values())

@@ -13,17 +13,17 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.errors import ArgumentValueError, ScenarioError
+from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.constraints import Linear, meets_printed
-from ackclock.evaluation.suite import Contender
-from ackclock.files import as_toml
-from ackclock.suggest import hint
+from ackclock.files.documents import as_toml
+from ackclock.text.suggest import hint
 
-#: A range that nobody gave: the default divided by this, to the default times this.
+#: A range that is not given: the default divided by this, to the default times this.
 _FACTOR = 10.0
 #: The range of a parameter that is a part of something, which cannot be 1.5.
 _PART = (0.05, 0.95)
 _MORE_THAN_A_PART = 1.5
-#: Parameters are rounded to so many digits: nobody wants `increase = 1.3729184`.
+#: Parameters are rounded to so many digits, to avoid `increase = 1.3729184`.
 _DIGITS = 3
 _OVER = re.compile(r"\s*([\w-]+)\s*=\s*(\S+?)\s*\.\.\s*(\S+)\s*")
 
@@ -70,21 +70,21 @@ class Space:
 
     @classmethod
     def of(cls, cc: str, over: Sequence[str] = (), *, constrained: bool = False) -> Space:
-        """Take an algorithm as `Contender` does; the parameters given with it are fixed.
+        """Take an algorithm as `Candidate` does; the parameters given with it are fixed.
 
         `over`: `PARAM=lo..hi` texts. Without any, every parameter is searched that is a number and has a
         range: a part, which cannot be 1.5, from 0.05 to 0.95; any other from a tenth of its default to ten
         times.
         Raises `InputError`.
         """
-        contender = Contender.parse(cc)
-        kind = str(contender.resolved["kind"])
-        written = tomllib.loads(f"cc = {contender.text}")["cc"] if contender.text.startswith("{") else {}
+        candidate = Candidate.parse(cc)
+        kind = str(candidate.resolved["kind"])
+        written = tomllib.loads(f"cc = {candidate.text}")["cc"] if candidate.text.startswith("{") else {}
         fixed = {name: value for name, value in written.items() if name != "kind"}
-        if constrained and Linear.of(contender.resolved) is None:
+        if constrained and Linear.of(candidate.resolved) is None:
             raise ArgumentValueError(
                 "constrained",
-                f"{kind} is no linear control; aimd, aiad, mimd, miad and linear are",
+                f"{kind} is not a linear control; aimd, aiad, mimd, miad and linear are",
                 option="--constraints reddy",
             )
         space = cls(kind, fixed, (), constrained)
@@ -114,9 +114,9 @@ class Space:
             if parameter["takes"] == "number" and parameter["name"] not in self.fixed
         }
 
-    def contender(self, values: Mapping[str, float]) -> Contender:
+    def candidate(self, values: Mapping[str, float]) -> Candidate:
         """Return the algorithm with some parameters. Raises `ScenarioError` where they cannot be."""
-        return Contender.parse(as_toml({"kind": self.kind, **self.fixed, **values}))
+        return Candidate.parse(as_toml({"kind": self.kind, **self.fixed, **values}))
 
     @property
     def default(self) -> dict[str, float]:
@@ -134,7 +134,7 @@ class Space:
     def allows(self, values: Mapping[str, float]) -> bool:
         """Return whether the algorithm takes parameters, and the constraints hold."""
         try:
-            cc = self.contender(values).resolved
+            cc = self.candidate(values).resolved
         except ScenarioError:
             return False
         return not self.constrained or meets_printed(cc)
@@ -152,7 +152,7 @@ class Space:
 
     def _takes(self, name: str, value: float) -> bool:
         try:
-            self.contender({name: value})
+            self.candidate({name: value})
         except ScenarioError:
             return False
         return True
@@ -180,7 +180,7 @@ class Space:
             raise ArgumentValueError("over", f"{text!r}: the lower end must be below the upper one")
         for value in (low, high):
             try:
-                self.contender({name: value})
+                self.candidate({name: value})
             except ScenarioError as error:
                 raise ArgumentValueError(
                     "over", f"{text!r}: {self.kind} does not take {value:g}: {error.args[0]}"

@@ -1,0 +1,77 @@
+"""A run as a value: the job that a worker gets, and the outcome that it returns.
+
+Both can be pickled, so a worker may be a thread, a process or a machine elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ackclock import _core
+from ackclock.errors import BuildError, RunError
+
+
+@dataclass(frozen=True)
+class Job:
+    """A scenario and a replicate of it."""
+
+    name: str
+    #: The resolved scenario.
+    scenario_json: str
+    scenario_hash: str
+    seed: int
+    replicate: int
+    #: Whether samples over time are wanted, too.
+    samples: bool = False
+    #: The version and sources of ackclock that the result is of.
+    build: str = field(default_factory=lambda: _core.BUILD)
+
+    @property
+    def key(self) -> str:
+        """What finds the result in a store: everything that it depends on."""
+        return f"{self.scenario_hash}-s{self.seed}-r{self.replicate}-v{self.build}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a job."""
+
+    key: str
+    #: The document of `run --json`.
+    result_json: str
+    #: Histograms of queueing delay at each shared link, and (`link` is null) of data on the path: a list of
+    #: `link`, `up_to_ns` and `packets`.
+    histograms_json: str
+    #: Parquet files, where samples were wanted.
+    flow_samples: bytes | None = None
+    link_samples: bytes | None = None
+
+
+def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
+    """Run a job.
+
+    Raises `BuildError` where it is of another ackclock, `Interrupted` once `cancel` is set, `RunError` where
+    it would take too much memory.
+    """
+    if job.build != _core.BUILD:
+        raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
+    scenario = _core.Scenario.from_json(job.scenario_json, job.name)
+    try:
+        run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples)
+    except _core.RunError as error:
+        raise RunError(str(error)) from None
+    documents = run.to_json(), run.histograms_json()
+    if not job.samples:
+        return Outcome(job.key, *documents)
+    return Outcome(job.key, *documents, _parquet(run.flow_samples), _parquet(run.link_samples))
+
+
+def _parquet(table: _core.Table) -> bytes:
+    # Imported here: a run without samples starts without polars.
+    import io
+
+    import polars
+
+    buffer = io.BytesIO()
+    polars.DataFrame(table).write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()

@@ -1,0 +1,207 @@
+"""Running a study file: which runs are still missing, and which more its stopping rule wants."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from ackclock.errors import InputError
+from ackclock.metrics.summary import SUMMARY
+from ackclock.running.executor import Executor
+from ackclock.running.job import Job, Outcome
+from ackclock.running.store import Store
+from ackclock.running.work import work_off
+from ackclock.statistics.estimates import Estimate
+from ackclock.studies.grid import Grid, Point, sets_of
+from ackclock.studies.until import FIRST, STEP, interval
+
+
+def run_grid(
+    grid: Grid,
+    store: Store,
+    *,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
+    """Run what the store does not hold of a study, and note in the store how many replicates each point has.
+
+    Points are noted before the first run, with the most that they may have, so that the runs of a study that
+    is running or was killed can be told from others. The store is claimed: another process that fills it is
+    refused. Whatever the number of workers, and wherever an earlier process was killed, the same runs are
+    there in the end.
+    """
+    store.claim()
+    campaign = Campaign(grid, store, progress)
+    _note_points(grid, store, lambda point: point.most)
+    work_off(campaign, store, executor=executor, workers=workers)
+    if grid.until is not None:
+        _note_points(grid, store, lambda point: campaign.replicates[point.number])
+
+
+def _note_points(grid: Grid, store: Store, replicates: Callable[[Point], int]) -> None:
+    store.set_points(
+        grid.name,
+        (
+            (
+                point.number,
+                point.scenario_hash,
+                grid.seed,
+                replicates(point),
+                json.dumps(point.settings, default=str),
+            )
+            for point in grid.points
+        ),
+    )
+
+
+@dataclass
+class _Progress:
+    """A point that is being run."""
+
+    point: Point
+    jobs: Iterator[Job]
+    #: How many replicates were asked for.
+    asked: int = 0
+    #: How many of them are done.
+    done: int = 0
+    #: What the stopping rule looks at, by replicate.
+    values: dict[int, float] = field(default_factory=dict)
+
+
+class Campaign:
+    """The runs of a study file as `Work`: in the order of its points, a rule's further replicates first.
+
+    Holds the points that are being run, and no results.
+    """
+
+    def __init__(
+        self, grid: Grid, store: Store, progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> None:
+        self._grid, self._store, self._tell = grid, store, progress
+        self._points = iter(grid.points)
+        self._asked: deque[tuple[_Progress, Job]] = deque()
+        #: Points that wait for a running job; two points may be the same scenario.
+        self._waiting: dict[str, list[_Progress]] = {}
+        #: Replicates that count, by the number of the point, once the point is done.
+        self.replicates: dict[int, int] = {}
+        self._done = 0
+        self._total = sum(self._first(point) for point in grid.points)
+        progress(0, self._total)
+
+    def next(self) -> Job | None:
+        """Return the next run that is not stored, if there is one now."""
+        while True:
+            if not self._asked:
+                point = next(self._points, None)
+                if point is None:
+                    return None
+                self._ask(_Progress(point, self._grid.jobs(point)), self._first(point))
+            progress, job = self._asked.popleft()
+            if job.key in self._waiting:
+                self._waiting[job.key].append(progress)
+            elif self._store.has(job):
+                self._note(progress, job.replicate, self._stored_value(job))
+            else:
+                self._waiting[job.key] = [progress]
+                return job
+
+    def left(self) -> int:
+        """Return how many runs are not handed out, those among them that are stored."""
+        return self._total - self._done - len(self._waiting)
+
+    def finished(self, job: Job, outcome: Outcome) -> None:
+        """Note a run; its point may be done, or want more."""
+        value = self._value(outcome)
+        for progress in self._waiting.pop(job.key):
+            self._note(progress, job.replicate, value)
+
+    def title(self, job: Job) -> str:
+        """Return the study with the settings of the job's first point."""
+        settings = self._waiting[job.key][0].point.settings
+        return f"{job.name}{': with ' * bool(settings)}{', '.join(sets_of(settings))}"
+
+    def _first(self, point: Point) -> int:
+        """How many replicates a point has at least."""
+        return point.most if self._grid.until is None else min(point.most, FIRST)
+
+    def _ask(self, progress: _Progress, count: int) -> None:
+        progress.asked += count
+        # Further replicates of a point come first, so that few points are open.
+        self._asked.extendleft(reversed([(progress, next(progress.jobs)) for _ in range(count)]))
+
+    def _note(self, progress: _Progress, replicate: int, value: float) -> None:
+        progress.done += 1
+        self._done += 1
+        until, point = self._grid.until, progress.point
+        if until is not None:
+            progress.values[replicate] = value
+        if progress.done == progress.asked:
+            enough: int | None = progress.asked
+            if until is not None and progress.asked < point.most:
+                enough = until.enough([progress.values[number] for number in range(progress.asked)])
+            if enough is None:
+                more = min(STEP, point.most - progress.asked)
+                self._total += more
+                self._ask(progress, more)
+            else:
+                self.replicates[point.number] = enough
+        self._tell(self._done, self._total)
+
+    def _stored_value(self, job: Job) -> float:
+        if self._grid.until is None:
+            return 0.0
+        outcome = self._store.get(replace(job, samples=False))
+        assert outcome is not None, "invariant: the store has it"
+        return self._value(outcome)
+
+    def _value(self, outcome: Outcome) -> float:
+        until = self._grid.until
+        if until is None:
+            return 0.0
+        document = json.loads(outcome.result_json)
+        value = until.metric.of(document)
+        if value is None:
+            raise InputError(
+                f"until: {until.metric.name} does not apply to {document['scenario']}: {until.metric.absent}"
+            )
+        return value
+
+
+@dataclass(frozen=True)
+class PointSummary:
+    """A point with the metrics of its replicates."""
+
+    point: Point
+    replicates: int
+    #: Whether the stopping rule was met, or the replicates ended before; without a rule it is.
+    met: bool
+    #: By name of the metric, in the unit of its key, over the replicates to which it applies; none for none.
+    metrics: dict[str, Estimate | None]
+
+
+def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
+    """Give the summary of each point of a study that was run, one by one, in the order of the points."""
+    counts = {
+        number: count
+        for number, count in store.rows("SELECT point, replicates FROM points WHERE study = ?", (grid.name,))
+    }
+    for point in grid.points:
+        count = counts[point.number]
+        values: dict[str, list[float]] = {metric.name: [] for metric in SUMMARY}
+        for _, job in zip(range(count), grid.jobs(point), strict=False):
+            outcome = store.get(replace(job, samples=False))
+            assert outcome is not None, "invariant: points are noted when their runs are stored"
+            document = json.loads(outcome.result_json)
+            for metric in SUMMARY:
+                if (value := metric.of(document)) is not None:
+                    values[metric.name].append(value)
+        metrics = {
+            metric.name: interval(metric, found) if (found := values[metric.name]) else None
+            for metric in SUMMARY
+        }
+        until = grid.until
+        met = until is None or point.most == 1 or until.enough(values[until.metric.name]) is not None
+        yield PointSummary(point, count, met, metrics)

@@ -1,0 +1,239 @@
+"""Study files: a scenario, what varies in it, and how often each point is run."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ackclock.errors import ArgumentValueError, InputError, ScenarioError, sets_called
+from ackclock.files.declaration import Place
+from ackclock.files.documents import as_toml, read_text, read_toml
+from ackclock.files.kinds import hint_for_text
+from ackclock.running.job import Job
+from ackclock.scenario import Scenario
+from ackclock.studies.keys import NAME, SCHEMA, SEED_END, STUDY
+from ackclock.studies.until import DEFAULT_MOST, FIRST, Until
+
+#: More points are a mistake.
+_MOST_POINTS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Keys that change together, and their values: one row per step."""
+
+    keys: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One scenario of a study."""
+
+    number: int
+    #: What the axes set, by key.
+    settings: Mapping[str, Any]
+    scenario_hash: str
+    #: Replicates at the most: one where nothing is random.
+    most: int
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A checked study file."""
+
+    path: Path
+    name: str
+    scenario: Scenario
+    axes: tuple[Axis, ...]
+    points: tuple[Point, ...]
+    until: Until | None
+    seed: int
+    samples: str
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str], *, replicates: int | None = None, samples: str | None = None
+    ) -> Grid:
+        """Read a study file; `replicates` and `samples` take the place of the file's.
+
+        Raises `InputError` or `ScenarioError` with file and key.
+        """
+        path = Path(path)
+        return cls._of(path, _read(path), replicates, samples)
+
+    @classmethod
+    def of(
+        cls, table: Mapping[str, Any], *, replicates: int | None = None, samples: str | None = None
+    ) -> Grid:
+        """Take the table of a study file as a dict; a scenario in a file is looked for in this folder.
+
+        Raises `InputError` or `ScenarioError` with the key.
+        """
+        path = Path("<dict>")
+        _check(path, table)
+        return cls._of(path, {"name": "study", **table}, replicates, samples)
+
+    @classmethod
+    def _of(cls, path: Path, table: Mapping[str, Any], replicates: int | None, samples: str | None) -> Grid:
+        scenario = _scenario(path, table)
+        axes = _axes(path, table)
+        until = _until(path, table)
+        most = _replicates(path, table, until, replicates)
+        kept = table.get("samples", "first") if samples is None else samples
+        seed = table.get("seed", scenario.seed)
+        if not 0 <= seed < SEED_END:
+            _fail(path, "seed", f"is {seed}, but must be at least 0 and below 2^63")
+        points = tuple(_points(path, scenario, axes, most))
+        return cls(path, _name(path, table), scenario, axes, points, until, seed, kept)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that vary, in the order of the file."""
+        return tuple(key for axis in self.axes for key in axis.keys)
+
+    def jobs(self, point: Point) -> Iterator[Job]:
+        """Give the job of each replicate of a point, one by one."""
+        scenario = self.scenario.with_sets(sets_of(point.settings))
+        resolved = scenario.resolved_json
+        for replicate in range(point.most):
+            yield Job(
+                name=self.name,
+                scenario_json=resolved,
+                scenario_hash=point.scenario_hash,
+                seed=self.seed,
+                replicate=replicate,
+                samples=self.samples == "all" or (self.samples == "first" and replicate == 0),
+            )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if kind := hint_for_text(path, read_text(path), "study"):
+        raise InputError(f"{path}: {kind}")
+    table = read_toml(path)
+    _check(path, table)
+    return table
+
+
+def _check(path: Path, table: Mapping[str, Any]) -> None:
+    STUDY.check(table, Place(str(path)))
+    if table.get("schema", SCHEMA) != SCHEMA:
+        _fail(path, "schema", f"is {table['schema']}; this version of ackclock reads {SCHEMA}")
+
+
+def _scenario(path: Path, table: Mapping[str, Any]) -> Scenario:
+    given, sets = table["scenario"], table.get("set", [])
+    with sets_called(f"{path}: set:"):
+        if isinstance(given, str):
+            return Scenario.from_file(path.parent / given, sets)
+        return Scenario.from_dict(given, sets, source=f"{path}: scenario")
+
+
+def _axes(path: Path, table: Mapping[str, Any]) -> tuple[Axis, ...]:
+    axes = [
+        Axis((key,), tuple((value,) for value in _values(path, f"grid.{key}", values)))
+        for key, values in _flat(table.get("grid", {}))
+    ]
+    for index, group in enumerate(table.get("together", ())):
+        name = f"together[{index}]"
+        columns = {key: _values(path, f"{name}.{key}", values) for key, values in _flat(group)}
+        if len({len(values) for values in columns.values()}) > 1:
+            lengths = ", ".join(f"{key} {len(values)}" for key, values in columns.items())
+            _fail(path, name, f"must have as many values for each key; there are: {lengths}")
+        axes.append(Axis(tuple(columns), tuple(zip(*columns.values(), strict=True))))
+    keys = [key for axis in axes for key in axis.keys]
+    for key in keys:
+        if keys.count(key) > 1:
+            _fail(path, key, "varies twice; each key belongs to one axis")
+    return tuple(axes)
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Give dotted keys: `a.b = [..]` is `"a.b" = [..]`."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _values(path: Path, key: str, values: Any) -> list[Any]:
+    if not isinstance(values, list) or not values:
+        _fail(path, key, f"is {as_toml(values)}, but must be a list of at least one value")
+    return values
+
+
+def _until(path: Path, table: Mapping[str, Any]) -> Until | None:
+    if "until" not in table:
+        return None
+    try:
+        return Until.parse(table["until"])
+    except InputError as error:
+        _fail(path, "until", str(error))
+
+
+def _replicates(path: Path, table: Mapping[str, Any], until: Until | None, option: int | None) -> int:
+    least, default = (1, 1) if until is None else (FIRST, DEFAULT_MOST)
+    most: int = table.get("replicates", default) if option is None else option
+    if most < least:
+        why = "" if until is None else ", as `until` looks at so many first"
+        what = f"is {most}, but must be at least {least}{why}"
+        if option is not None:
+            raise ArgumentValueError("replicates", what)
+        _fail(path, "replicates", what)
+    return most
+
+
+def _name(path: Path, table: Mapping[str, Any]) -> str:
+    """The name, which names a folder, too."""
+    name: str = table.get("name", path.stem)
+    if NAME.fullmatch(name) is None:
+        hint = "" if "name" in table else "; the study has none, so it is the file's"
+        _fail(
+            path,
+            "name",
+            f"is {name!r}, but may hold letters, digits, '_', then also '-', '.' and spaces{hint}",
+        )
+    return name
+
+
+def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int) -> Iterator[Point]:
+    count = math.prod(len(axis.rows) for axis in axes)
+    if count > _MOST_POINTS:
+        _fail(path, "grid", f"has {count} points; at most {_MOST_POINTS} are possible")
+    for number, steps in enumerate(itertools.product(*(axis.rows for axis in axes))):
+        settings = {
+            key: value
+            for axis, row in zip(axes, steps, strict=True)
+            for key, value in zip(axis.keys, row, strict=True)
+        }
+        try:
+            changed = scenario.with_sets(sets_of(settings))
+        except ScenarioError as error:
+            raise ScenarioError("\n".join(_of_point(path, settings, error))) from None
+        yield Point(number, settings, changed.hash, most if changed.is_random else 1)
+
+
+def _of_point(path: Path, settings: Mapping[str, Any], error: ScenarioError) -> Iterator[str]:
+    """Give what is wrong at a point: with one of its settings, or with the scenario that they make."""
+    for mistake in error.mistakes:
+        if mistake.set is not None:
+            yield mistake.text(f"{path}: grid:")
+        else:
+            yield f"{path}: grid: with {', '.join(sets_of(settings))}: {mistake.text()}"
+    if not error.mistakes:
+        yield f"{path}: grid: with {', '.join(sets_of(settings))}: {error}"
+
+
+def sets_of(settings: Mapping[str, Any]) -> list[str]:
+    """Return the settings of a point as `KEY=VALUE`."""
+    return [f"{key}={as_toml(value)}" for key, value in settings.items()]
+
+
+def _fail(path: Path, key: str, what: str) -> NoReturn:
+    raise InputError(f"{path}: {key}: {what}")

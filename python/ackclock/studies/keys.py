@@ -1,0 +1,107 @@
+"""The keys of a study file: what each takes and means, and the JSON Schema made of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ackclock import _core
+from ackclock.files.declaration import SETS, Anything, Either, ListOf, MapOf, Table, Text, Type, Whole
+
+#: The version of the format.
+SCHEMA = 1
+#: Of which replicates samples over time are kept.
+SAMPLES = ("none", "first", "all")
+#: Seeds are below this.
+SEED_END = 2**63
+#: The name of a study, which names a folder, too.
+NAME = re.compile(r"\w[\w .-]*")
+_JSON_TYPES = {int: "integer", str: "string", dict: "object", list: "array"}
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a study file."""
+
+    type: Type
+    help: str
+    #: What the JSON Schema says beyond the type.
+    limits: Mapping[str, Any] = field(default_factory=dict)
+
+
+#: Its keys are those of a scenario, which checks them.
+_TABLE = MapOf(Anything())
+
+KEYS = {
+    "schema": Key(Whole(), "Version of the format.", {"const": SCHEMA}),
+    "name": Key(
+        Text(),
+        "Name of the study and of its folder; of the file by default.",
+        {"pattern": f"^{NAME.pattern}$"},
+    ),
+    "scenario": Key(Either((Text(), _TABLE)), "A file beside this one, or a table with a scenario's keys."),
+    "set": Key(SETS, 'Changes to the scenario, each "KEY=VALUE".', {"items": {"type": "string"}}),
+    "grid": Key(_TABLE, "Keys of the scenario and their values; every combination is run."),
+    "together": Key(ListOf(_TABLE), "Tables of keys that change together, as one axis."),
+    "replicates": Key(Whole(), "Runs of each point; with `until` at the most.", {"minimum": 1}),
+    "until": Key(Text(), 'When there are enough replicates: "METRIC +- NUMBER UNIT".', {"pattern": r"\+-"}),
+    "seed": Key(Whole(), "Seed; the scenario's by default.", {"minimum": 0, "exclusiveMaximum": SEED_END}),
+    "samples": Key(Text(SAMPLES), "Which replicates keep samples over time.", {"enum": list(SAMPLES)}),
+}
+
+#: What a study file may hold.
+STUDY = Table(
+    "a study",
+    {"scenario": KEYS["scenario"].type},
+    {name: key.type for name, key in KEYS.items() if name != "scenario"},
+)
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a study file.
+
+    Of a key in a grid it knows the first part, up to the dot; `ackclock study --plan` checks all of it.
+    """
+    scenario = json.loads(_core.schema_json())
+    definitions = scenario.pop("$defs")
+    # What the table leaves out may stand in `set`.
+    scenario.pop("required", None)
+    first_parts = "|".join(map(re.escape, scenario["properties"]))
+    definitions["Axes"] = {
+        "description": "Keys of the scenario, dotted or as tables in tables, and their values.",
+        "type": "object",
+        "patternProperties": {f"^({first_parts})(\\.|$)": {"$ref": "#/$defs/Values"}},
+        "additionalProperties": False,
+    }
+    definitions["Values"] = {
+        "anyOf": [
+            {"type": "array", "minItems": 1},
+            {"type": "object", "additionalProperties": {"$ref": "#/$defs/Values"}},
+        ]
+    }
+    places: dict[str, dict[str, Any]] = {
+        "scenario": {
+            "anyOf": [{"type": "string"}, {key: value for key, value in scenario.items() if key != "$schema"}]
+        },
+        "grid": {"$ref": "#/$defs/Axes"},
+        "together": {"type": "array", "items": {"$ref": "#/$defs/Axes"}},
+    }
+    return {
+        "$schema": scenario["$schema"],
+        "title": "Study",
+        "description": "A scenario, what varies in it, and how often each point is run.",
+        "type": "object",
+        "properties": {
+            name: {
+                "description": key.help,
+                **places.get(name, {"type": _JSON_TYPES[key.type.python[0]], **key.limits}),
+            }
+            for name, key in KEYS.items()
+        },
+        "required": ["scenario"],
+        "additionalProperties": False,
+        "$defs": definitions,
+    }

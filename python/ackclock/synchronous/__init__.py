@@ -1,0 +1,1 @@
+"""The synchronous (Chiu-Jain) model and its cycles; `docs/model.md` explains its conventions."""
