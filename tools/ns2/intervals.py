@@ -39,5 +39,5 @@ def welch(first: Sequence[float], second: Sequence[float]) -> Difference:
         freedom = total**2 / sum(
             error**2 / (len(sample) - 1) for error, sample in zip(errors, (first, second), strict=True)
         )
-        half_width = student_t_quantile(math.floor(freedom)) * math.sqrt(total)
+        half_width = student_t_quantile(max(1, math.floor(freedom))) * math.sqrt(total)
     return Difference(statistics.fmean(first), statistics.fmean(second), half_width)
