@@ -26,7 +26,7 @@ import ns2
 import sides
 from ackclock import _core
 from comparable import NotComparable
-from intervals import Difference, welch
+from intervals import Difference, counted, welch
 from scenario import arguments
 from scenario import flows as group_of
 from sides import WORKERS, Measures
@@ -195,10 +195,7 @@ def main() -> int:
     if options.json:
         print(json.dumps([{**dataclasses.asdict(cell), "verdict": cell.verdict} for cell in done], indent=1))
     verdicts = [cell.verdict for cell in done]
-    count = ", ".join(
-        f"{verdicts.count(verdict)} {verdict}" for verdict in ("inside", "undecided", "outside")
-    )
-    print(f"{options.seeds} seeds each: {count}", file=sys.stderr)
+    print(counted(verdicts, options.seeds), file=sys.stderr)
     return 1 if "outside" in verdicts else 0
 
 
