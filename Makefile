@@ -26,7 +26,7 @@ SOME_SURVIVE := || case $$? in 2|3) ;; *) exit 1 ;; esac
 
 # Installs a Debian package, or says which one is missing.
 INSTALL = { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
-	&& apt-get update -q && apt-get install -q -y --no-install-recommends $(1); } \
+	&& apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $(1); } \
 	|| { echo "$(1) is missing; install as root: apt-get install $(1)" >&2; exit 1; }
 
 # Profiles of what an engine did are merged by a tool of the compiler's.
@@ -34,16 +34,15 @@ PROFDATA = ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 verify-ns2 ns2 ns2-examples valgrind rivals fuzz mutants kills papers evidence-metrics site wheel docs clean
+.PHONY: help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel docs clean
 
 help: ## Show this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: build ## Compare New-AIMD with the reference algorithms
 	$(BIN)/ackclock evaluate new-aimd
 
-test: test-rust test-wheel test-python site ## Everything that continuous integration runs
-	$(BIN)/python tools/bench/instructions.py --only W1
+test: test-rust test-wheel beside test-python site evidence-slice ## Everything that continuous integration runs
 
 build: $(INSTALLED) ## Build the command .venv/bin/ackclock
 
@@ -85,6 +84,12 @@ golden: build ## Write the hashes of results anew that tests compare with
 compare-ns2: build ns2 ## Compare with ns-2, side by side
 	$(BIN)/python tools/ns2/compare.py
 
+environments-ns2: build ns2 ## The same beside cross traffic whose rate changes
+	$(BIN)/python tools/ns2/environments.py
+
+drr-ns2: build ns2 ## The same behind DRR
+	$(BIN)/python tools/ns2/drr.py
+
 verify-ns2: build ns2 ns2-examples ## Compare packet by packet with ns-2's validation suites
 	$(BIN)/python tools/ns2/verify.py
 
@@ -97,7 +102,12 @@ ns2-examples:
 valgrind:
 	@command -v valgrind >/dev/null || $(call INSTALL,valgrind)
 
-# What cannot be installed is left out.
+# What cannot be installed is left out: what needs it says so.
+beside:
+	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true
+	@test -d /usr/share/doc/ns2/examples/tcl/test || ($(call INSTALL,ns2-examples)) || true
+	@command -v valgrind >/dev/null || ($(call INSTALL,valgrind)) || true
+
 rivals:
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true
 	@test -e /usr/include/ns3/internet-module.h || ($(call INSTALL,libns3-dev)) || true
@@ -115,7 +125,7 @@ mutants: ## Change the core in a thousand places, and list the changes that no t
 	$(MUTANTS) --shuffle --cargo-arg=--lib -- -- $(FAST_TESTS) $(SOME_SURVIVE)
 	CARGO_PROFILE_MUTANTS_OPT_LEVEL=1 $(MUTANTS) --iterate --minimum-test-timeout=240 --cargo-arg=--test=contract \
 		--cargo-arg=--test=network --cargo-arg=--test=exchange --cargo-arg=--test=ecn $(SOME_SURVIVE)
-	$(PYTHON) tools/mutants/table.py
+	$(PYTHON) tools/mutants/table.py --least 98
 
 kills: build ## Kill a study a hundred times, and compare what is left
 	ACKCLOCK_KILLS=100 $(BIN)/pytest -q tests/test_campaign.py -k killed
@@ -126,6 +136,12 @@ papers: build ## Reproduce all papers over readings, and write what the document
 
 evidence-metrics: build ## Compare each metric with what an independent reader finds in packet traces
 	$(BIN)/python tools/evidence/metrics_evidence.py
+
+evidence: build beside ## Run every row of "Why believe it" at full length, most of a day, and write docs/evidence.md
+	$(BIN)/python tools/evidence/evidence_full.py
+
+evidence-slice: build beside ## Run a small slice of each row
+	$(BIN)/python tools/evidence/evidence_slice.py
 
 site: $(REQUIREMENTS) ## Build the documentation as a site, in site/
 	$(BIN)/python tools/docs/site.py target/site-pages

@@ -1,6 +1,9 @@
 """The comparison with ns-2, as far as it can be tested without ns-2."""
 
+import re
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,10 +14,12 @@ TOOLS = Path(__file__).resolve().parents[1] / "tools" / "ns2"
 sys.path.append(str(TOOLS))
 
 from comparable import NotComparable  # noqa: E402
-from compare import BOUNDS, SETUPS, Cell  # noqa: E402
+from compare import BOUNDS, SETUPS, Cell, cells_of, compare, header, profile_of, row, scenarios  # noqa: E402
 from controls import window  # noqa: E402
 from intervals import Difference, welch  # noqa: E402
+from ns2 import COSTS, run  # noqa: E402
 from scenario import arguments, bug_fix  # noqa: E402
+from sides import Measures, in_ackclock  # noqa: E402
 
 
 def scenario(name: str, *sets: str) -> _core.Scenario:
@@ -38,6 +43,76 @@ def test_the_script_knows_every_argument() -> None:
     declared = script.split("array set p {")[1].split("}")[0].split()[::2]
     for name in SETUPS:
         assert set(arguments(scenario(name))) < set(declared)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(max_workers=2) as made:
+        yield made
+
+
+def short(*sets: str) -> _core.Scenario:
+    return scenario("c", "duration=3 s", "warmup=1 s", *sets)
+
+
+def test_both_sides_measure_the_same(pool: ThreadPoolExecutor) -> None:
+    """What the script prints of the simulation is what `sides.measures` knows of ours."""
+    printed = set(re.findall(r"\b(\w+)=", (TOOLS / "dumbbell.tcl").read_text().split("proc times")[1]))
+    assert set(COSTS) < printed
+    of_flows = {"flows_Bps"}, {"least_Bps", "most_Bps"}
+    ours = in_ackclock(short(), 1, pool)[0]
+    assert printed - set(COSTS) - of_flows[0] == ours.keys() - of_flows[1]
+
+
+def ns2_that_prints(folder: Path, line: str) -> None:
+    """Put a command `ns` into `folder` that prints a line."""
+    command = folder / "ns"
+    command.write_text(f"#!/bin/sh\necho '{line}'\n")
+    command.chmod(0o755)
+
+
+def test_cpu_times_of_ns2_are_no_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ns2_that_prints(tmp_path, "goodput_Bps=30 flows_Bps=10,20 drops=4 setup_cpu_s=0.1 run_cpu_s=0.2")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert run({"flows": 2}) == {"goodput_Bps": 30, "drops": 4, "least_Bps": 10, "most_Bps": 20}
+
+
+def test_a_measure_of_one_side_only_is_refused() -> None:
+    first: list[Measures] = [{"drops": 1.0, "new": 2.0}] * 2
+    with pytest.raises(NotComparable, match="one side only: new"):
+        list(cells_of(scenario("c"), 2, {}, first, [{"drops": 1.0}] * 2))
+
+
+def test_two_profiles_stand_side_by_side(pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = ["duration=3 s", "warmup=1 s", "flows.0.count=2"]
+    profiles = list(scenarios(TOOLS / "scenarios" / "c.toml", sets, "both"))
+    assert [profile_of(each) for each in profiles] == ["rfc", "ns-2"]
+    # As if ns-2 measured what ackclock does under its rules.
+    asked = []
+
+    def as_ours(which: _core.Scenario, seeds: int, runs: ThreadPoolExecutor) -> list[Measures]:
+        asked.append(which)
+        return in_ackclock(profiles[1], seeds, runs)
+
+    monkeypatch.setattr("sides.in_ns2", as_ours)
+    found = {cells[0].measure: cells for cells in compare(profiles, 2, 2, pool)}
+    assert len(asked) == 1
+    sent = found["sent"]
+    assert [cell.profile for cell in sent] == ["rfc", "ns-2"]
+    assert sent[0].difference.first == sent[1].difference.first == sent[1].difference.second
+    assert sent[0].difference.second != sent[0].difference.first
+    assert row(sent).count("±") == 2 and header("both").endswith("under ns-2")
+    assert row(found["goodput_Bps"][1:]).endswith("undecided")
+
+
+def test_flows_with_a_profile_of_their_own_are_refused() -> None:
+    with pytest.raises(NotComparable, match="profile of their own"):
+        list(scenarios(TOOLS / "scenarios" / "c.toml", ["flows.test.profile=ns-2"], "both"))
+
+
+def test_a_profile_that_changes_what_ns2_is_told_is_refused(pool: ThreadPoolExecutor) -> None:
+    with pytest.raises(NotComparable, match="changes what ns-2 is told"):
+        list(compare([short(), short("flows.0.min_rto=1 s")], 2, 2, pool))
 
 
 def test_round_trip_times_are_drawn_in_ns2() -> None:
@@ -87,14 +162,13 @@ def test_welch_by_hand() -> None:
 
 def test_a_verdict_needs_the_whole_interval() -> None:
     def verdict(shift: float, half_width: float) -> str:
-        return Cell(
-            "c", 2, "drops", Difference(100, 100 + shift, half_width), BOUNDS["DropTail"]["drops"][0]
-        ).verdict
+        bound = BOUNDS["DropTail"]["drops"][0]
+        return Cell("c", 2, "rfc", "drops", Difference(100, 100 + shift, half_width), bound).verdict
 
     assert verdict(-10, 14) == "inside"
     assert verdict(-10, 16) == "undecided"
     assert verdict(-45, 19) == "outside"
-    assert Cell("c", 2, "jain", Difference(1, 1, 0), None).verdict == "-"
+    assert Cell("c", 2, "rfc", "jain", Difference(1, 1, 0), None).verdict == "-"
 
 
 def test_every_setup_has_a_scenario() -> None:

@@ -1,6 +1,7 @@
 """Runs the papers over readings, and keeps what the pages of docs/papers are made from.
 
     python tools/docs/papers.py [NAME...]
+    python tools/docs/papers.py --slice [NAME...]    measure a slice again, and compare; write nothing
 
 Writes tools/docs/papers/NAME.json: every claim with its verdicts, the tables, and a slice of few replicates
 that tests measure again. `tools/docs/generate.py` makes the pages, from NAME.md.jinja beside it.
@@ -43,6 +44,15 @@ def measured_again(name: str) -> dict[str, float | None]:
     """Return the slice of a paper."""
     made = reproduce(name, claims=SLICES[name], readings=1, replicates=SLICE_REPLICATES)
     return {verdict.claim.id: verdict.measured for verdict in made.verdicts}
+
+
+def same_slice(name: str) -> bool:
+    """Print whether the slice of a paper gives the figures that are kept."""
+    then = json.loads((FOLDER / f"{name}.json").read_text())["slice"]["measured"]
+    now = measured_again(name)
+    differs = [claim for claim in then.keys() | now.keys() if then.get(claim) != now.get(claim)]
+    print(f"{name}: {len(now) - len(differs)} claims measured as kept", *sorted(differs), sep="\n  differs: ")
+    return bool(now) and not differs
 
 
 def in_full(name: str) -> dict[str, Any]:
@@ -93,7 +103,11 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", default=paper_names(), metavar="NAME")
-    for name in parser.parse_args().names:
+    parser.add_argument("--slice", action="store_true", help="compare a slice with what is kept")
+    options = parser.parse_args()
+    if options.slice:
+        return 0 if all([same_slice(name) for name in options.names]) else 1
+    for name in options.names:
         begin, before = time.monotonic(), os.times()
         made = reproduce(
             name, quick=name in QUICK, readings=READINGS, out=Path("ackclock-out") / f"papers-{name}"

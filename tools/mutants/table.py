@@ -1,10 +1,12 @@
 """Prints how many mutants of each module the tests notice, and those they miss: what `make mutants` left.
 
-    python tools/mutants/table.py [FOLDER]
+    python tools/mutants/table.py [--least PERCENT] [FOLDER]
 
-FOLDER holds `mutants.out` and `mutants.out.old`, by default `target`.
+FOLDER holds `mutants.out` and `mutants.out.old`, by default `target`. With --least the exit code is 1 if the
+tests notice a smaller part.
 """
 
+import argparse
 import sys
 from collections import Counter
 from pathlib import Path
@@ -29,9 +31,15 @@ def row(title: str, killed: int, viable: int) -> str:
     return f"| {title} | {viable} | {killed} | {killed / viable:.1%} |"
 
 
-def main() -> None:
+def main() -> int:
     """Print the table and the list."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "target"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "target")
+    parser.add_argument("--least", type=float, default=0.0, metavar="PERCENT")
+    options = parser.parse_args()
+    folder: Path = options.folder
     # The second pass tries again what survived the first one.
     first, second = folder / "mutants.out.old", folder / "mutants.out"
     noticed = names(second, "caught", "timeout", "previously_caught") - names(first, "unviable")
@@ -40,9 +48,13 @@ def main() -> None:
     print("| module | viable | killed | share |\n|---|---|---|---|")
     for title in sorted(killed | survived):
         print(row(f"`{title}`", killed[title], killed[title] + survived[title]))
-    print(row("all", len(noticed), len(noticed) + len(missed)), end="\n\n")
+    viable = len(noticed) + len(missed)
+    if not viable:
+        sys.exit(f"table.py: no mutants in {folder}")
+    print(row("all", len(noticed), viable), end="\n\n")
     print(*sorted(missed), sep="\n")
+    return 1 if 100 * len(noticed) < options.least * viable else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

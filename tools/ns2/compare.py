@@ -2,19 +2,23 @@
 
     python tools/ns2/compare.py                       set-ups c, d and the three of RED, 20 seeds each
     python tools/ns2/compare.py scenarios/d.toml --flows 3 --seeds 40
+    python tools/ns2/compare.py scenarios/d.toml --profile both
 
 For each measure it prints both means, the difference with Welch's 95 % interval, and a verdict: `inside` if
 the interval lies within the bound, `outside` if it lies without, `undecided` if it holds a bound. Bounds with
 drop-tail: goodput 1 %, drops 25 % where both have 100 or more; with RED: goodput 1.5 %; drops, marks and
 retransmissions 15 % where both have 100 or more; mean queueing delay 10 %. Everything else is shown and not
 judged. The exit code is 1 if anything is outside. docs/ns2.md says where the two differ by design.
+
+The senders of ackclock follow the rules that the scenario names. `--profile both` runs them under the RFCs'
+rules and under ns-2's, and shows both beside the same runs of ns-2.
 """
 
 import argparse
 import dataclasses
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,9 +26,10 @@ import ns2
 import sides
 from ackclock import _core
 from comparable import NotComparable
-from intervals import Difference, welch
+from intervals import Difference, counted, welch
 from scenario import arguments
-from sides import WORKERS
+from scenario import flows as group_of
+from sides import WORKERS, Measures
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 # Set-up, and the numbers of flows to run it with.
@@ -46,17 +51,17 @@ BOUNDS = {
         "queue_delay_s": (0.1, 0.0),
     },
 }
-HEADER = (
-    f"set-up    flows  {'measure':<14}{'ns-2':>12} {'ackclock':>12}  {'difference in %':>17}   bound  verdict"
-)
+# The choices of --profile, and the profiles that each compares.
+PROFILES = {"rfc": ("rfc",), "ns-2": ("ns-2",), "both": ("rfc", "ns-2")}
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One measure of one scenario."""
+    """One measure of one scenario, under one profile of ackclock's senders."""
 
     scenario: str
     flows: int
+    profile: str
     measure: str
     difference: Difference
     bound: float | None
@@ -68,46 +73,98 @@ class Cell:
         return self.difference.verdict(room)
 
 
-def compare(scenario: _core.Scenario, flows: int, seeds: int, pool: ThreadPoolExecutor) -> Iterator[Cell]:
-    """One cell per measure."""
-    bounds = BOUNDS[str(arguments(scenario)["queue"])]
-    first, second = sides.both(scenario, seeds, pool)
+def compare(
+    profiles: Sequence[_core.Scenario], flows: int, seeds: int, pool: ThreadPoolExecutor
+) -> Iterator[tuple[Cell, ...]]:
+    """A tuple per measure, with one cell for each of `profiles`: one scenario under different profiles."""
+    words = arguments(profiles[0])
+    if any(arguments(scenario) != words for scenario in profiles):
+        raise NotComparable("--profile both: the profile changes what ns-2 is told")
+    bounds = BOUNDS[str(words["queue"])]
+    first = sides.in_ns2(profiles[0], seeds, pool)
+    columns = [
+        list(cells_of(scenario, flows, bounds, first, sides.in_ackclock(scenario, seeds, pool)))
+        for scenario in profiles
+    ]
+    yield from zip(*columns, strict=True)
+
+
+def cells_of(
+    scenario: _core.Scenario,
+    flows: int,
+    bounds: Mapping[str, tuple[float, float]],
+    first: Sequence[Measures],
+    second: Sequence[Measures],
+) -> Iterator[Cell]:
+    """One cell per measure, from the runs of ns-2 and of ackclock."""
+    if unpaired := first[0].keys() ^ second[0].keys():
+        raise NotComparable(f"measured on one side only: {', '.join(sorted(unpaired))}")
     for measure in first[0]:
         difference = welch([run[measure] for run in first], [run[measure] for run in second])
         bound, least = bounds.get(measure, (None, 0.0))
         if min(difference.first, difference.second) < least:
             bound = None
-        yield Cell(scenario.name, flows, measure, difference, bound)
+        yield Cell(scenario.name, flows, profile_of(scenario), measure, difference, bound)
 
 
-def row(cell: Cell) -> str:
-    """A line of the table."""
-    difference = cell.difference
-    percent = 100 / abs(difference.first) if difference.first else 0.0
-    shift = (
-        f"{difference.value * percent:+8.2f} ± {difference.half_width * percent:6.2f}"
-        if percent
-        else f"{'-':>17}"
+def profile_of(scenario: _core.Scenario) -> str:
+    """The profile of the senders."""
+    return str(group_of(json.loads(scenario.resolved_json()))["profile"])
+
+
+def header(profile: str | None) -> str:
+    """The headings of the table; `profile` is a choice of --profile."""
+    start = f"set-up    flows  {'measure':<14}{'ns-2':>12}"
+    if profile != "both":
+        return f"{start} {'ackclock':>12}  {'difference in %':>17}   bound  verdict"
+    return f"{start}   bound" + "".join(
+        f"  {'difference in %':>17}  {f'under {name}':<10}" for name in PROFILES[profile]
     )
-    bound = f"±{cell.bound * 100:g} %" if cell.bound is not None else ""
-    means = f"{difference.first:12.6g} {difference.second:12.6g}"
-    return (
-        f"{cell.scenario:<9} {cell.flows:>5}  {cell.measure:<14}{means}  {shift}  {bound:>6}  {cell.verdict}"
-    )
 
 
-def cells(options: argparse.Namespace) -> Iterator[Cell]:
-    """Everything asked for, cell by cell."""
+def row(cells: Sequence[Cell]) -> str:
+    """A line of the table: a measure under one profile, or under several side by side."""
+    cell = cells[0]
+    start = f"{cell.scenario:<9} {cell.flows:>5}  {cell.measure:<14}{cell.difference.first:12.6g}"
+    bounds = dict.fromkeys(f"±{cell.bound * 100:g} %" for cell in cells if cell.bound is not None)
+    bound = f"{''.join(bounds):>6}"
+    if len(cells) == 1:
+        return f"{start} {cell.difference.second:12.6g}  {shift(cell.difference)}  {bound}  {cell.verdict}"
+    columns = "".join(f"  {shift(cell.difference)}  {cell.verdict:<10}" for cell in cells)
+    return f"{start}  {bound}{columns}".rstrip()
+
+
+def shift(difference: Difference) -> str:
+    """A difference and its interval, in per cent of ns-2's mean."""
+    if not difference.first:
+        return f"{'-':>17}"
+    percent = 100 / abs(difference.first)
+    return f"{difference.value * percent:+8.2f} ± {difference.half_width * percent:6.2f}"
+
+
+def rows(options: argparse.Namespace) -> Iterator[tuple[Cell, ...]]:
+    """Everything asked for, measure by measure."""
     files: Sequence[Path] = options.scenarios or [SCENARIOS / f"{name}.toml" for name in SETUPS]
     with ThreadPoolExecutor(max_workers=WORKERS) as pool:
         for file in files:
-            text = file.read_text()
-            counts = options.flows or SETUPS.get(file.stem) or (None,)
-            for count in counts:
+            for count in options.flows or SETUPS.get(file.stem) or (None,):
                 sets = list(options.set) + ([] if count is None else [f"flows.0.count={count}"])
-                scenario = _core.Scenario.from_toml(text, str(file), sets)
-                flows = len(json.loads(scenario.describe_json())["flows"])
-                yield from compare(scenario, flows, options.seeds, pool)
+                profiles = list(scenarios(file, sets, options.profile))
+                flows = len(json.loads(profiles[0].describe_json())["flows"])
+                yield from compare(profiles, flows, options.seeds, pool)
+
+
+def scenarios(file: Path, sets: Sequence[str], profile: str | None) -> Iterable[_core.Scenario]:
+    """The scenario as it is, or under each of the profiles asked for."""
+    text = file.read_text()
+    if profile is None:
+        yield _core.Scenario.from_toml(text, str(file), list(sets))
+        return
+    for name in PROFILES[profile]:
+        scenario = _core.Scenario.from_toml(text, str(file), [*sets, f"transport.profile={name}"])
+        if profile_of(scenario) != name:
+            raise NotComparable(f"--profile: the flows of {scenario.name} have a profile of their own")
+        yield scenario
 
 
 def main() -> int:
@@ -120,25 +177,25 @@ def main() -> int:
     )
     parser.add_argument("--seeds", type=int, default=20, help="runs on either side (default: %(default)s)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the scenario")
+    parser.add_argument(
+        "--profile", choices=tuple(PROFILES), help="rules of ackclock's senders (default: the scenario's)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     if options.seeds < 2:
         parser.error("--seeds: at least 2")
     ns2.require()
-    done = []
+    done: list[Cell] = []
     if not options.json:
-        print(HEADER)
-    for cell in cells(options):
-        done.append(cell)
+        print(header(options.profile))
+    for cells in rows(options):
+        done += cells
         if not options.json:
-            print(row(cell), flush=True)
+            print(row(cells), flush=True)
     if options.json:
         print(json.dumps([{**dataclasses.asdict(cell), "verdict": cell.verdict} for cell in done], indent=1))
     verdicts = [cell.verdict for cell in done]
-    count = ", ".join(
-        f"{verdicts.count(verdict)} {verdict}" for verdict in ("inside", "undecided", "outside")
-    )
-    print(f"{options.seeds} seeds each: {count}", file=sys.stderr)
+    print(counted(verdicts, options.seeds), file=sys.stderr)
     return 1 if "outside" in verdicts else 0
 
 

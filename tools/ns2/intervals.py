@@ -30,6 +30,14 @@ class Difference:
         return "outside" if abs(self.value) - self.half_width > room else "undecided"
 
 
+def counted(verdicts: Sequence[str], seeds: int) -> str:
+    """How many verdicts there are of each kind, in words."""
+    count = ", ".join(
+        f"{verdicts.count(verdict)} {verdict}" for verdict in ("inside", "undecided", "outside")
+    )
+    return f"{seeds} seeds each: {count}"
+
+
 def welch(first: Sequence[float], second: Sequence[float]) -> Difference:
     """Welch's 95 % interval of mean(second) - mean(first); each sample has two values or more."""
     errors = [statistics.variance(sample) / len(sample) for sample in (first, second)]
@@ -39,5 +47,5 @@ def welch(first: Sequence[float], second: Sequence[float]) -> Difference:
         freedom = total**2 / sum(
             error**2 / (len(sample) - 1) for error, sample in zip(errors, (first, second), strict=True)
         )
-        half_width = student_t_quantile(math.floor(freedom)) * math.sqrt(total)
+        half_width = student_t_quantile(max(1, math.floor(freedom))) * math.sqrt(total)
     return Difference(statistics.fmean(first), statistics.fmean(second), half_width)

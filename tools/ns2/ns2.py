@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 SCRIPT = Path(__file__).with_name("dumbbell.tcl")
+# What `dumbbell.tcl` prints of the process and not of the simulation: CPU seconds.
+COSTS = ("setup_cpu_s", "run_cpu_s")
 
 
 class Ns2Error(Exception):
@@ -41,7 +43,7 @@ def command(arguments: Mapping[str, object]) -> list[str]:
 def run(arguments: Mapping[str, object]) -> dict[str, float]:
     """Runs one simulation and returns its measures; of those per flow the least and the most.
 
-    `arguments` are keys of `dumbbell.tcl`.
+    `arguments` are keys of `dumbbell.tcl`. CPU times are left out.
     """
     words = command(arguments)
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -50,7 +52,7 @@ def run(arguments: Mapping[str, object]) -> dict[str, float]:
     measures = dict(pair.split("=") for pair in done.stdout.split())
     flows = [float(goodput) for goodput in measures.pop("flows_Bps").split(",")]
     return {
-        **{key: float(value) for key, value in measures.items()},
+        **{key: float(value) for key, value in measures.items() if key not in COSTS},
         "least_Bps": min(flows),
         "most_Bps": max(flows),
     }

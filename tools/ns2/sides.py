@@ -1,7 +1,6 @@
 """Runs a scenario in ns-2 and in ackclock, and brings what they measure under the same names."""
 
 import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,18 +15,23 @@ WORKERS = 2
 
 def both(scenario: _core.Scenario, seeds: int, pool: ThreadPoolExecutor) -> tuple[list[Measures], ...]:
     """What ns-2 measures, and what ackclock measures, run by run."""
+    return in_ns2(scenario, seeds, pool), in_ackclock(scenario, seeds, pool)
+
+
+def in_ns2(scenario: _core.Scenario, seeds: int, pool: ThreadPoolExecutor) -> list[Measures]:
+    """What ns-2 measures, run by run."""
     common = arguments(scenario)
+    seeded = ({**common, "seed": ns2.seed(replicate)} for replicate in range(seeds))
+    return list(pool.map(ns2.run, seeded))
 
-    def in_ns2(replicate: int) -> Measures:
-        return ns2.run({**common, "seed": ns2.seed(replicate)})
 
-    def in_ackclock(replicate: int) -> Measures:
+def in_ackclock(scenario: _core.Scenario, seeds: int, pool: ThreadPoolExecutor) -> list[Measures]:
+    """What ackclock measures, run by run."""
+
+    def run(replicate: int) -> Measures:
         return measures(json.loads(scenario.run(replicate=replicate).to_json()))
 
-    def collect(run: Callable[[int], Measures]) -> list[Measures]:
-        return list(pool.map(run, range(seeds)))
-
-    return collect(in_ns2), collect(in_ackclock)
+    return list(pool.map(run, range(seeds)))
 
 
 def measures(run: dict[str, Any]) -> Measures:

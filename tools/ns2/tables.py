@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import json
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +15,7 @@ from rich.progress import track
 import ns2
 import sides
 from ackclock import _core
+from intervals import counted
 from scores import Row, Score, judge, line
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "ns2.md"
@@ -113,4 +115,6 @@ def main(table: Table, description: str | None) -> int:
         print(json.dumps([{**dataclasses.asdict(row), "verdict": row.verdict} for row in rows], indent=1))
     if options.write:
         PAGE.write_text(table.renewed(PAGE.read_text(), rows))
-    return 1 if any(row.verdict == "outside" for row in rows) else 0
+    verdicts = [row.verdict for row in rows]
+    print(counted(verdicts, options.seeds), file=sys.stderr)
+    return 1 if "outside" in verdicts else 0

@@ -1,7 +1,7 @@
 """Runs the scenarios of ns-2's validation suites, and compares packet by packet with ns-2's outputs.
 
     python tools/ns2/verify.py                   every case; exit code 1 if one that ran does not match
-    python tools/ns2/verify.py onedrop_sack      one case
+    python tools/ns2/verify.py onedrop_sack      one case, or all of a suite: rfc2581
     python tools/ns2/verify.py --write           renew the table of docs/verify.md
 
 A case is run in ns-2, which says what it sets up and what happens to every packet; the run has to give the
@@ -33,12 +33,22 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "verify.md"
 TABLE = ("<!-- verified -->", "<!-- end of verified -->")
 
 
+class UnknownCase(Exception):
+    """A name that no case and no suite has."""
+
+
 def chosen_cases(chosen: Sequence[str]) -> Iterable[tuple[Suite, str]]:
-    """Every case, or those chosen."""
-    for suite in SUITES:
-        for name in reference.names(suite.name):
-            if not chosen or name in chosen:
-                yield suite, name
+    """Every case, or those chosen by their names or by those of their suites.
+
+    Raises:
+        UnknownCase: if there is nothing of such a name.
+    """
+    cases = [(suite, name) for suite in SUITES for name in reference.names(suite.name)]
+    known = {word for suite, name in cases for word in (suite.name, name)}
+    if unknown := [word for word in chosen if word not in known]:
+        suites = ", ".join(suite.name for suite in SUITES)
+        raise UnknownCase(f"no case and no suite is called {', '.join(unknown)}; suites: {suites}")
+    return [(suite, name) for suite, name in cases if not chosen or {suite.name, name} & set(chosen)]
 
 
 def show(chosen: Sequence[str]) -> None:
@@ -63,7 +73,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("cases", nargs="*", help="names of cases; all by default")
+    parser.add_argument("cases", nargs="*", help="names of cases or suites; all by default")
     parser.add_argument("--write", action="store_true", help="renew the table of docs/verify.md")
     parser.add_argument("--show", action="store_true", help="print the scenarios of the cases instead")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
@@ -73,7 +83,7 @@ def main() -> int:
             show(options.cases)
             return 0
         results = list(outcomes(options.cases))
-    except (reference.ReferenceMissing, ns2.Ns2Error) as missing:
+    except (reference.ReferenceMissing, ns2.Ns2Error, UnknownCase) as missing:
         print(missing, file=sys.stderr)
         return 2
     if options.json:

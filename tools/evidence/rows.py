@@ -1,0 +1,158 @@
+"""The rows of `rows.toml`: what is claimed, the commands that show it, and how they are run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = Path(__file__).with_name("rows.toml")
+LOGS = ROOT / "target" / "evidence"
+
+
+def _command(name: str) -> Callable[[], bool]:
+    return lambda: shutil.which(name) is not None
+
+
+#: What a row may need: whether it is there, and how to install it on Debian and Ubuntu.
+NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
+    "ns2": (_command("ns"), "apt-get install ns2"),
+    "ns2-examples": (
+        Path("/usr/share/doc/ns2/examples/tcl/test").is_dir,
+        "apt-get install ns2-examples",
+    ),
+    "valgrind": (_command("valgrind"), "apt-get install valgrind"),
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a figure is read from what a command prints."""
+
+    pattern: str
+    says: str
+
+    def figure(self, output: str) -> str | None:
+        """The figure in words, if there is one."""
+        found = list(re.finditer(self.pattern, output))
+        if not found:
+            return None
+        figures = {name: _total([match[name] for match in found]) for name in found[0].groupdict()}
+        return self.says.format(**figures)
+
+
+def _total(values: Sequence[str]) -> str:
+    """The sum of whole numbers, the first of anything else."""
+    return str(sum(map(int, values))) if all(value.isdigit() for value in values) else values[0]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line for `sh`, run at the top of the repository.
+
+    Attributes:
+        takes: about how long, in words.
+        note: what it leaves out.
+    """
+
+    command: str
+    reading: Reading
+    takes: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim. Without a `slice` the tests run all of it."""
+
+    name: str
+    claim: str
+    shown: str
+    full: Command
+    slice: Command | None = None
+    page: str | None = None
+    needs: Sequence[str] = ()
+
+    @property
+    def missing(self) -> str | None:
+        """What is not installed, in a sentence."""
+        absent = [need for need in self.needs if not NEEDS[need][0]()]
+        if not absent:
+            return None
+        how = "; ".join(NEEDS[need][1] for need in absent)
+        return f"{' and '.join(absent)} {'are' if len(absent) > 1 else 'is'} not installed ({how})"
+
+    @property
+    def in_readme(self) -> str:
+        """Its line in the README's table."""
+        read_on = f", [{self.page}]({self.page})" if self.page else ""
+        return f"| {self.claim} | `{self.shown}`{read_on} |"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a command. `failure` says why it failed, and is empty if it did not."""
+
+    figure: str | None
+    seconds: float
+    failure: str
+    output: str = field(repr=False)
+
+
+def rows() -> list[Row]:
+    """All rows, in the order of the README."""
+    document = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    readings = {name: Reading(**table) for name, table in document["readings"].items()}
+
+    def command(table: dict[str, Any]) -> Command:
+        return Command(**{**table, "reading": readings[table["reading"]]})
+
+    return [
+        Row(**{**table, **{key: command(table[key]) for key in ("full", "slice") if key in table}})
+        for table in document["row"]
+    ]
+
+
+def run(command: Command, log: Path) -> Outcome:
+    """Run a command; what it prints goes to a file, too, as it comes."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    with log.open("wb") as file:
+        done = subprocess.run(
+            ["sh", "-c", command.command],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    seconds = time.monotonic() - begin
+    output = log.read_text(encoding="utf-8", errors="replace")
+    figure = command.reading.figure(output)
+    failure = ""
+    if done.returncode != 0:
+        failure = f"exit code {done.returncode}"
+    elif figure is None:
+        failure = "no figure in its output"
+    return Outcome(figure, seconds, failure, output)
+
+
+def chosen(names: Sequence[str] | None) -> list[Row]:
+    """The rows of these names, or all.
+
+    Raises:
+        ValueError: if a name is none.
+    """
+    known = {row.name: row for row in rows()}
+    if unknown := [name for name in names or () if name not in known]:
+        raise ValueError(f"no row is called {', '.join(unknown)}; there are {', '.join(known)}")
+    return [row for name, row in known.items() if not names or name in names]

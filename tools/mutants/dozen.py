@@ -1,0 +1,145 @@
+"""Changes the core in twelve places, one at a time; unit tests have to notice. A slice of `make mutants`.
+
+    python tools/mutants/dozen.py
+
+`dozen.toml` lists the changes and the tests. The changes are made in a copy, in `target/dozen`, where all of
+these tests have to pass without them. Exit code 1 if tests do not notice a change, or if it cannot be made.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LIST = Path(__file__).with_name("dozen.toml")
+FOLDER = ROOT / "target" / "dozen"
+SOURCES = Path("crates/ackclock/src")
+#: What the unit tests are built from.
+COPIED = ("Cargo.toml", "Cargo.lock", "crates", "examples", "tests/exchange")
+#: Random tests draw the same for every mutant, and do not look for the smallest input that fails. What others
+#: wrote is taken as `cargo test` has built it.
+ENVIRONMENT = {
+    "CARGO_TARGET_DIR": str(ROOT / "target"),
+    "PROPTEST_RNG_SEED": "1",
+    "PROPTEST_MAX_SHRINK_ITERS": "0",
+    "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "true",
+}
+CARGO = ("cargo", "test", "--package", "ackclock", "--lib", "--locked", "--quiet")
+#: The core itself is built anew for each: most of the time goes into compiling.
+UNOPTIMISED = (
+    "--config=profile.test.package.ackclock.opt-level=0",
+    "--config=profile.test.package.ackclock.debug=false",
+)
+
+
+class Unusable(Exception):
+    """A change that cannot be made, or that proves nothing."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change: `instead` takes the place of `text`, and `tests` have to fail."""
+
+    file: str
+    text: str
+    instead: str
+    tests: str
+
+    def applied(self, source: str) -> str:
+        """The file with the change.
+
+        Raises:
+            Unusable: if the text is not there exactly once.
+        """
+        count = source.count(self.text)
+        if count != 1:
+            raise Unusable(f"{self.file}: {self.text!r} stands there {count} times; mend {LIST.name}")
+        return source.replace(self.text, self.instead)
+
+
+def mutants() -> list[Mutant]:
+    """All of them."""
+    return [Mutant(**each) for each in tomllib.loads(LIST.read_text(encoding="utf-8"))["mutant"]]
+
+
+def copy(folder: Path) -> None:
+    """Put what the tests are built from into a folder."""
+    for name in COPIED:
+        source, target = ROOT / name, folder / name
+        if source.is_dir():
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(source, target)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+
+
+def cargo(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run unit tests in a copy."""
+    return subprocess.run(
+        [*CARGO, *UNOPTIMISED, *words],
+        cwd=folder,
+        env={**os.environ, **ENVIRONMENT},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def passes(folder: Path, filters: Sequence[str]) -> bool:
+    """Whether these tests pass.
+
+    Raises:
+        Unusable: if they do not compile, or if there are none.
+    """
+    built = cargo(folder, "--no-run")
+    if built.returncode != 0:
+        raise Unusable(f"does not compile:\n{built.stderr}")
+    done = cargo(folder, "--", *filters)
+    if "running 0 tests" in done.stdout:
+        raise Unusable(f"no test is called {' or '.join(filters)}; mend {LIST.name}")
+    return done.returncode == 0
+
+
+def survivors(chosen: Sequence[Mutant], folder: Path) -> Iterator[Mutant]:
+    """Make each change in a copy, and undo it; those that the tests do not notice."""
+    for mutant in chosen:
+        path = folder / SOURCES / mutant.file
+        source = path.read_text(encoding="utf-8")
+        path.write_text(mutant.applied(source), encoding="utf-8")
+        try:
+            survived = passes(folder, [mutant.tests])
+        finally:
+            path.write_text(source, encoding="utf-8")
+        print(
+            f"{'SURVIVES' if survived else 'killed'}: {mutant.file}: {mutant.text} -> {mutant.instead}",
+            flush=True,
+        )
+        if survived:
+            yield mutant
+
+
+def main() -> int:
+    """Copy, try, and say by the exit code whether all were noticed."""
+    chosen = mutants()
+    copy(FOLDER)
+    for file in {mutant.file for mutant in chosen}:
+        # Newer than what was built of it with a change in it.
+        (FOLDER / SOURCES / file).touch()
+    if not passes(FOLDER, sorted({mutant.tests for mutant in chosen})):
+        raise Unusable("the tests fail without any change")
+    survived = list(survivors(chosen, FOLDER))
+    print(f"{len(chosen)} mutants: {len(chosen) - len(survived)} killed, {len(survived)} survive")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (Unusable, OSError) as error:
+        sys.exit(f"dozen.py: {error}")
