@@ -34,7 +34,7 @@ PROFDATA = ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel docs clean
+.PHONY: compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -63,7 +63,7 @@ test-python: build ## Format, lints, types and tests of the Python half
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	MYPYPATH=tools/ns2:tools/bench:tools/docs:tools/evidence $(BIN)/mypy --strict tools
+	MYPYPATH=tools/ns2:tools/ns3:tools/bench:tools/docs:tools/evidence $(BIN)/mypy --strict tools
 	$(BIN)/pytest
 
 bench: pgo rivals ## Speed of all workloads, with ns-2 and ns-3 beside it
@@ -90,6 +90,9 @@ environments-ns2: build ns2 ## The same beside cross traffic whose rate changes
 drr-ns2: build ns2 ## The same behind DRR
 	$(BIN)/python tools/ns2/drr.py
 
+compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals
+	$(BIN)/python tools/ns3/aqm.py
+
 verify-ns2: build ns2 ns2-examples ## Compare packet by packet with ns-2's validation suites
 	$(BIN)/python tools/ns2/verify.py
 
@@ -107,6 +110,7 @@ beside:
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true
 	@test -d /usr/share/doc/ns2/examples/tcl/test || ($(call INSTALL,ns2-examples)) || true
 	@command -v valgrind >/dev/null || ($(call INSTALL,valgrind)) || true
+	@test -e /usr/include/ns3/traffic-control-module.h || ($(call INSTALL,libns3-dev)) || true
 
 rivals:
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true

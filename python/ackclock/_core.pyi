@@ -143,9 +143,9 @@ def exchange_json(text: str, name: str) -> str:
 def serve_queue(
     queue: str, rate_bps: int, seed: int, arrivals: Sequence[tuple[int, int, int, bool]]
 ) -> list[tuple[int, int, str, str]]:
-    """Puts arrivals through a queue in front of a transmitter: what happened to each, in the order of events.
+    """Puts arrivals through a queue in front of a transmitter: what happened to each, in order.
 
-    `queue` is the queue of a scenario as JSON, `arrivals` are (time in ns, bytes on the wire, flow, ECN-capable), in the
-    order of their times. Rows are (time in ns, place among the arrivals, "sent", "dropped" or "marked", the reason).
-    Raises ValueError for a queue that cannot stand there.
+    `queue` is the queue of a scenario as JSON. `arrivals` are (time in ns, bytes on the wire, flow,
+    ECN-capable), in the order of their times. Rows are (time in ns, place among the arrivals, "sent",
+    "dropped" or "marked", the reason). Raises ValueError for a queue that cannot stand there.
     """

@@ -29,6 +29,10 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         Path("/usr/share/doc/ns2/examples/tcl/test").is_dir,
         "apt-get install ns2-examples",
     ),
+    "ns3": (
+        Path("/usr/include/ns3/traffic-control-module.h").is_file,
+        "apt-get install libns3-dev",
+    ),
     "valgrind": (_command("valgrind"), "apt-get install valgrind"),
 }
 

@@ -150,7 +150,7 @@ def limit(link: dict[str, Any]) -> int:
 
 def queue(link: dict[str, Any]) -> dict[str, object]:
     """The queue of the bottleneck. The limit of ns-2's RED counts what waits, in packets of mean size."""
-    red = link["red"]
+    red = link["queue_parameters"]
     if link["queue"].startswith("drr, "):
         return drr(link)
     if red is None:

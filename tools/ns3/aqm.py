@@ -36,8 +36,9 @@ def missing() -> str | None:
         return None
     PROGRAM.parent.mkdir(parents=True, exist_ok=True)
     # The headers of ns-3.37 are not C++20.
-    command = ["g++", "-std=c++17", "-O1", "-o", str(PROGRAM), str(SOURCE), *(f"-lns3-{name}" for name in MODULES)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = ["g++", "-std=c++17", "-O1", "-o", str(PROGRAM), str(SOURCE)]
+    libraries = [f"-lns3-{name}" for name in MODULES]
+    done = subprocess.run([*command, *libraries], capture_output=True, text=True)
     return None if done.returncode == 0 else f"{SOURCE.name} does not compile: {done.stderr.strip()}"
 
 
@@ -55,7 +56,7 @@ def arrivals(seed: int, packets: int) -> list[Arrival]:
 
 
 def in_ns3(kind: str, size: int, rows: Sequence[Arrival]) -> list[Event]:
-    """What ns-3's queue makes of arrivals; `size` is the MTU of CoDel or the burst of a token bucket, in bytes."""
+    """What ns-3's queue does; `size` is the MTU of CoDel or the burst of a token bucket, in bytes."""
     text = "".join(f"{at_ns} {size} {flow}\n" for at_ns, size, flow in rows)
     command = [str(PROGRAM), kind, str(RATE_BPS), str(size)]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
@@ -77,11 +78,12 @@ def codel(seed: int, packets: int) -> tuple[bool, str]:
     drops = [[event for event in side if event[2] == "dropped"] for side in (ours, theirs)]
     same = sum(one == other for one, other in zip(*drops, strict=False))
     met = drops[0] == drops[1] and len(drops[0]) > 0
-    return met, f"{len(drops[0])} drops here, {len(drops[1])} in ns-3, {same} the same packet at the same time"
+    counts = f"{len(drops[0])} drops here, {len(drops[1])} in ns-3"
+    return met, f"{counts}, {same} the same packet at the same time"
 
 
 def token_bucket(seed: int, packets: int) -> tuple[bool, str]:
-    """Departures of the token bucket: ns-3 counts tokens in whole bytes, each worth 1 us at this rate."""
+    """Departures of the token bucket: ns-3 counts tokens in whole bytes, each of 1 us."""
     rows = arrivals(seed, packets)
     queue = {"kind": "tbf", "limit": "1000000 packets", "rate": f"{RATE_BPS} bit/s", "burst": f"{BURST} B"}
     # A link on which a packet takes 12 ns at the most.
@@ -96,7 +98,9 @@ def token_bucket(seed: int, packets: int) -> tuple[bool, str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare; 1 where a line is not met, 77 where ns-3 is missing."""
     parser = argparse.ArgumentParser(description="Compare queues with those of ns-3 on the same arrivals.")
-    parser.add_argument("--seeds", type=int, default=20, metavar="N", help="how many courses of arrivals (20)")
+    parser.add_argument(
+        "--seeds", type=int, default=20, metavar="N", help="how many courses of arrivals (20)"
+    )
     parser.add_argument("--packets", type=int, default=20_000, metavar="N", help="arrivals in each (20000)")
     options = parser.parse_args(arguments)
     problem = missing()
