@@ -118,6 +118,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         None
     }
 
+    /// Bytes of payload that may leave together, as one burst, from an algorithm that paces: `BBR.send_quantum` of
+    /// draft-ietf-ccwg-bbr. One segment always may, which is the default.
+    fn send_quantum(&self) -> u64 {
+        0
+    }
+
     /// True if the algorithm itself sets the window while losses are being repaired.
     fn owns_recovery(&self) -> bool {
         false

@@ -152,6 +152,9 @@ impl CongestionControl for Cc {
     fn pacing_rate(&self) -> Option<Rate> {
         dispatch!(self, cc => cc.pacing_rate())
     }
+    fn send_quantum(&self) -> u64 {
+        dispatch!(self, cc => cc.send_quantum())
+    }
     fn owns_recovery(&self) -> bool {
         dispatch!(self, cc => cc.owns_recovery())
     }

@@ -150,6 +150,9 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
     fn pacing_rate(&self) -> Option<Rate> {
         self.cc.pacing_rate()
     }
+    fn send_quantum(&self) -> u64 {
+        self.cc.send_quantum()
+    }
     fn owns_recovery(&self) -> bool {
         self.cc.owns_recovery()
     }

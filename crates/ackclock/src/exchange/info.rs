@@ -128,6 +128,7 @@ impl Reading {
             srtt: Duration::ZERO,
             rttvar: Duration::ZERO,
             min_rtt: Duration::ZERO,
+            timer: None,
         };
         Reading { sender, counters: SenderCounters::default(), mss: 1000, bytes_acked: 0, bytes_received: 0 }
     }

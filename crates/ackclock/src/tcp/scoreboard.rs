@@ -293,6 +293,11 @@ impl Scoreboard {
         Some(self.first + position as u64)
     }
 
+    /// Payload bytes of the segment at `index`.
+    pub fn len_of(&self, index: u64) -> u32 {
+        self.segments[(index - self.first) as usize].len
+    }
+
     /// Index of the first segment.
     pub fn front_index(&self) -> Option<u64> {
         (!self.segments.is_empty()).then_some(self.first)

@@ -9,6 +9,9 @@ use crate::units::Duration;
 /// sender and receiver, the sender SHOULD set RTO <- 1 second".
 const INITIAL_RTO: Duration = Duration::from_secs(1);
 
+/// Bytes of the TCP option that carries timestamps, padded (RFC 7323 appendix A).
+pub const TIMESTAMPS_LEN: u32 = 12;
+
 /// The transport of one flow, resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transport {
@@ -50,6 +53,13 @@ pub struct Transport {
     pub ecn: EcnMode,
     /// Where the sender leaves the rules of the RFCs.
     pub variations: Variations,
+}
+
+impl Transport {
+    /// Bytes on the wire of a data segment beyond its payload: headers, timestamps, framing.
+    pub fn data_overhead(&self) -> u32 {
+        self.header + self.framing + if self.timestamps { TIMESTAMPS_LEN } else { 0 }
+    }
 }
 
 impl Default for Transport {

@@ -62,6 +62,10 @@ impl Controller {
         self.pacing_rate
     }
 
+    pub(super) fn send_quantum(&self) -> u64 {
+        self.cc.send_quantum()
+    }
+
     pub(super) fn sends_less_for_marks(&self) -> bool {
         self.cc.sends_less_for_marks()
     }

@@ -1,7 +1,7 @@
 //! What a sender tells of itself, as Linux does in `struct tcp_info`.
 
-use super::{Sender, State};
-use crate::units::Duration;
+use super::{Sender, State, Timer};
+use crate::units::{Duration, Instant};
 
 /// A look at a sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub struct SenderInfo {
     pub rttvar: Duration,
     /// The smallest RTT seen.
     pub min_rtt: Duration,
+    /// The timer that goes off next, and when, as `ss -o` shows it.
+    pub timer: Option<(Timer, Instant)>,
 }
 
 /// Linux's `tcpi_ca_state`.
@@ -70,6 +72,7 @@ impl Sender {
             srtt: self.rtt.srtt(),
             rttvar: self.rtt.rttvar(),
             min_rtt: self.rtt.min(),
+            timer: self.timers.next(),
         }
     }
 }

@@ -21,18 +21,23 @@
 mod controller;
 mod ecn;
 mod info;
+mod pacer;
 mod recovery;
+mod timers;
 mod transmit;
 
 pub use info::{RepairState, SenderInfo};
+pub use timers::Timer;
 
 use std::ops::AddAssign;
 use std::sync::Arc;
 
 use self::controller::Controller;
 use self::ecn::EcnState;
+use self::pacer::Pacer;
+use self::timers::Timers;
 use super::delivery::DeliverySampler;
-use super::rtt::{RtoTimer, Rtt};
+use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
 use super::transport::{ExitGrowth, LossRecovery, RttSamples, SackSender, Transport, WindowGrowth};
@@ -61,7 +66,7 @@ pub struct Sender {
     dup_acks: u32,
     /// Segments that the last event let go.
     burst: u32,
-    timer: RtoTimer,
+    timers: Timers,
     cc: Controller,
     /// A retransmission that goes out whatever the window says.
     retransmit_now: bool,
@@ -69,8 +74,6 @@ pub struct Sender {
     echo_is_latest: bool,
     /// A measurement is due for the RTT estimate.
     sample_due: bool,
-    /// Nothing leaves before the retransmission timer expires: a mark came at a window of one segment.
-    waits_for_timer: bool,
     /// True for the SACK sender of Fall and Floyd.
     counts_duplicates: bool,
     /// True if selectively acknowledged segments count as in flight until recovery begins.
@@ -93,7 +96,7 @@ pub struct Sender {
     ecn: EcnState,
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
-    next_send_at: Instant,
+    pacer: Pacer,
 }
 
 /// How losses are being repaired.
@@ -106,7 +109,7 @@ enum State {
         /// A partial ACK has come (RFC 6582 restarts the timer on the first one only).
         partial_ack: bool,
         /// RFC 6675's RescueRxt: the rescue retransmission waits for an ACK above.
-        rescue_after: Option<u64>,
+        rescue_rxt: Option<u64>,
         /// Where duplicate ACKs tell what is in flight.
         counted: CountedPipe,
         /// What was sent when a restart began that this recovery came into; 0 for none.
@@ -206,7 +209,7 @@ impl Sender {
             written: Some(0),
             board: Scoreboard::default(),
             rtt,
-            timer: RtoTimer::default(),
+            timers: Timers::default(),
             state: State::Open,
             recover: None,
             dup_acks: 0,
@@ -217,11 +220,10 @@ impl Sender {
             echo_is_latest: false,
             round_end: 0,
             sample_due: false,
-            waits_for_timer: false,
             timed: None,
             delivery: DeliverySampler::default(),
             ecn: EcnState::default(),
-            next_send_at: Instant::ZERO,
+            pacer: Pacer::default(),
             last_sent_at: Instant::ZERO,
             phase: Phase::SlowStart,
             counters: SenderCounters::default(),
@@ -369,22 +371,30 @@ impl Sender {
         self.after_event(now);
     }
 
-    /// When the sender wants to be woken.
+    /// When the sender wants to be woken, once [`poll_transmit`](Self::poll_transmit) gives no more.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        let paced = self.cc.pacing_rate().is_some() && self.wants_to_send();
-        match (self.timer.deadline(), paced.then_some(self.next_send_at)) {
-            (Some(timer), Some(send)) => Some(timer.min(send)),
-            (timer, send) => timer.or(send),
-        }
+        self.timers.next_deadline()
     }
 
     /// The time is `now`; timers that are due go off.
     pub fn on_deadline(&mut self, now: Instant) {
         self.burst = 0;
-        if self.timer.deadline().is_some_and(|deadline| deadline <= now) && !self.ends_wait() {
-            self.on_timeout(now);
-            self.after_event(now);
+        for timer in Timer::ALL {
+            if self.timers.fires(timer, now) {
+                self.on_timer(now, timer);
+            }
+        }
+    }
+
+    fn on_timer(&mut self, now: Instant, timer: Timer) {
+        match timer {
+            Timer::Retransmission => {
+                self.on_timeout(now);
+                self.after_event(now);
+            }
+            // What they held back is polled for.
+            Timer::DelayedStart | Timer::Pacing => {}
         }
     }
 
@@ -485,6 +495,12 @@ impl Sender {
     }
 
     // ---- bookkeeping ----
+
+    /// RFC 6298 §5.3: "restart the retransmission timer so that it will expire after RTO seconds".
+    #[inline]
+    fn restart_retransmission_timer(&mut self, now: Instant) {
+        self.timers.set(Timer::Retransmission, now + self.rtt.rto());
+    }
 
     #[inline]
     fn path(&self) -> PathView {

@@ -1,6 +1,6 @@
 //! Loss recovery: what ACKs, duplicates and the timer make of the state.
 
-use super::{CountedPipe, Sender, State};
+use super::{CountedPipe, Sender, State, Timer};
 use crate::cc::{Congestion, CongestionKind, Recovery, Restart};
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered};
 use crate::tcp::segment::AckSegment;
@@ -14,11 +14,12 @@ impl Sender {
         self.dup_acks = 0;
         let pairs = self.pairs_on_partial_ack();
         if self.board.outstanding() == 0 {
-            self.timer.stop();
+            // RFC 6298 §5.2: "When all outstanding data has been acknowledged, turn off the retransmission timer."
+            self.timers.stop(Timer::Retransmission);
         } else if !matches!(self.state, State::FastRecovery { partial_ack: true, .. })
             || self.transport.variations.partial_ack_timer == PartialAckTimer::Each
         {
-            self.timer.restart(now, &self.rtt);
+            self.restart_retransmission_timer(now);
         }
         match self.state {
             State::Open => 0,
@@ -166,7 +167,7 @@ impl Sender {
         if tahoe {
             self.timed = None;
             self.state = State::Restarted { point: self.snd_nxt, expired_at: None };
-            self.timer.restart(now, &self.rtt);
+            self.restart_retransmission_timer(now);
             return self.board.lose_all();
         }
         let lost = self.board.lose_front();
@@ -183,12 +184,12 @@ impl Sender {
         // RFC 6675 §6: "a more careful variant that re-arms the RTO timer on each retransmission that is sent
         // during recovery MAY be used." Without it the timer, which runs since the last new ACK, mostly expires
         // before the ACK of the first retransmission: at a steady RTT the RTO is hardly more than one.
-        self.timer.restart(now, &self.rtt);
+        self.restart_retransmission_timer(now);
         let first_end = self.board.front().map_or(self.snd_una, |front| front.seq + u64::from(front.len));
         self.state = State::FastRecovery {
             point: self.snd_nxt,
             partial_ack: false,
-            rescue_after: Some(first_end),
+            rescue_rxt: Some(first_end),
             counted: CountedPipe {
                 segments: i64::from(self.board.outstanding()) - i64::from(DUP_THRESH),
                 holds: true,
@@ -246,7 +247,7 @@ impl Sender {
         self.recover = Some(self.snd_nxt);
         self.timed = None;
         self.state = State::Restarted { point: self.snd_nxt, expired_at: Some(self.snd_una) };
-        self.timer.restart(now, &self.rtt);
+        self.restart_retransmission_timer(now);
     }
 
     /// True from an expiry of the timer to the next ACK of new data.

@@ -1,6 +1,7 @@
 //! A driven sender: ACKs in, segments out, numbers worked out by hand. Segments are counted from 0.
 
 mod ecn;
+mod pacing;
 mod recovery;
 mod transmit;
 mod variations;
@@ -65,7 +66,8 @@ impl Driven {
     }
 
     fn expire(&mut self) -> Vec<u64> {
-        self.now = self.sender.timer.deadline().expect("the timer runs");
+        let deadlines = [Timer::Retransmission, Timer::DelayedStart].map(|timer| self.sender.timers.deadline(timer));
+        self.now = deadlines.into_iter().flatten().min().expect("the timer runs");
         self.sender.on_deadline(self.now);
         self.sent()
     }
@@ -275,12 +277,16 @@ fn a_sender_that_counts_duplicates_may_send_two_segments_on_a_partial_ack() {
     assert_eq!(tcp.ack(0, &[(3, 7)]), NOTHING);
     assert_eq!(tcp.ack(0, &[(3, 8)]), [1]);
     // What is missing, be it sent again already, then new data.
-    let deadline = tcp.sender.timer.deadline();
+    let deadline = tcp.sender.timers.deadline(Timer::Retransmission);
     assert_eq!(tcp.ack(1, &[(3, 8)]), [1, 2]);
-    let restarted = tcp.sender.timer.deadline();
+    let restarted = tcp.sender.timers.deadline(Timer::Retransmission);
     assert!(restarted > deadline);
     assert_eq!(tcp.ack(2, &[(3, 8)]), [8, 9]);
-    assert_eq!(tcp.sender.timer.deadline(), restarted, "only the first partial ACK restarts the timer");
+    assert_eq!(
+        tcp.sender.timers.deadline(Timer::Retransmission),
+        restarted,
+        "only the first partial ACK restarts the timer"
+    );
 }
 
 #[test]
@@ -339,7 +345,7 @@ fn fast_retransmit_gives_the_retransmission_a_whole_timeout() {
             tcp.ack(0, &[(1, sacked_end)]);
         }
         // The timer has run since the first segment, which went out 3 ms ago.
-        assert_eq!(tcp.sender.timer.deadline(), Some(tcp.now + tcp.sender.rtt.rto()));
+        assert_eq!(tcp.sender.timers.deadline(Timer::Retransmission), Some(tcp.now + tcp.sender.rtt.rto()));
     }
 }
 

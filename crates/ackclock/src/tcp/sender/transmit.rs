@@ -1,17 +1,32 @@
 //! The send decision: what goes out next, and whether anything may.
 
-use super::{CountedPipe, Sender, State};
+use super::{CountedPipe, Sender, State, Timer};
 use crate::cc::Sent;
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
 use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, LossRecovery, RttSamples};
 use crate::units::Instant;
 
+/// What goes out next.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    /// New data.
+    New {
+        /// Bytes of payload.
+        len: u32,
+    },
+    /// The segment at this index again, and then those behind it.
+    Again(u64),
+    /// The segment at this index again, which those before it that are lost still wait for: RFC 6675's rescue retransmission.
+    Rescue(u64),
+}
+
 impl Sender {
     /// The next segment to send at `now`, if any may be sent.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<DataSegment> {
-        if self.waits_for_timer {
+        self.timers.stop(Timer::Pacing);
+        if self.timers.runs(Timer::DelayedStart) {
             return None;
         }
         if self.retransmit_now {
@@ -26,30 +41,56 @@ impl Sender {
         if self.in_flight_for_window() >= self.window() {
             return None;
         }
-        if self.pacing_holds(now) || self.transport.max_burst == Some(self.burst) {
+        let next = self.next_segment()?;
+        let is_held = self.transport.max_burst == Some(self.burst);
+        if self.cc.pacing_rate().is_some() && (is_held || self.pacer.holds(now, self.len_of(next))) {
+            self.timers.set(Timer::Pacing, self.pacer.next_send_at());
             return None;
         }
-        let segment = self.next_segment(now);
-        self.burst += u32::from(segment.is_some());
-        segment
+        if is_held {
+            return None;
+        }
+        self.burst += 1;
+        Some(self.transmit(now, next))
     }
 
     /// What comes next, if there is anything.
     #[inline]
-    fn next_segment(&mut self, now: Instant) -> Option<DataSegment> {
+    fn next_segment(&mut self) -> Option<Next> {
         if let State::FastRecovery { counted, .. } = self.state
             && self.counts_duplicates
         {
-            return self.send_counted(now, counted);
+            return self.next_counted(counted);
         }
         let lost = if self.state == State::Open { None } else { self.board.next_lost() };
         if let Some(index) = lost {
-            return Some(self.retransmit(now, index, true));
+            return Some(Next::Again(index));
         }
-        if let Some(segment) = self.send_new(now) {
-            return Some(segment);
+        self.next_new().map(|len| Next::New { len }).or_else(|| self.next_suspect())
+    }
+
+    #[inline]
+    fn len_of(&self, next: Next) -> u32 {
+        match next {
+            Next::New { len } => len,
+            Next::Again(index) | Next::Rescue(index) => self.board.len_of(index),
         }
-        self.retransmit_on_suspicion(now)
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Instant, next: Next) -> DataSegment {
+        if let State::FastRecovery { counted, rescue_rxt, point, .. } = &mut self.state {
+            counted.segments += 1;
+            if matches!(next, Next::Rescue(_)) {
+                // RFC 6675 §4, rule 4: "set RescueRxt to RecoveryPoint".
+                *rescue_rxt = Some(*point);
+            }
+        }
+        match next {
+            Next::New { len } => self.send_new(now, len),
+            Next::Again(index) => self.retransmit(now, index, true),
+            Next::Rescue(index) => self.retransmit(now, index, false),
+        }
     }
 
     /// The one place where a window in fractions becomes whole segments.
@@ -92,18 +133,11 @@ impl Sender {
     }
 
     /// Fall and Floyd's order: every hole once, then new data.
-    fn send_counted(&mut self, now: Instant, counted: CountedPipe) -> Option<DataSegment> {
+    fn next_counted(&mut self, counted: CountedPipe) -> Option<Next> {
         if counted.holds {
             return None;
         }
-        let segment = match self.board.next_hole() {
-            Some(index) => self.retransmit(now, index, true),
-            None => self.send_new(now)?,
-        };
-        if let State::FastRecovery { counted, .. } = &mut self.state {
-            counted.segments += 1;
-        }
-        Some(segment)
+        self.board.next_hole().map(Next::Again).or_else(|| self.next_new().map(|len| Next::New { len }))
     }
 
     /// What a partial ACK sends: the next segment that is missing, or else new data.
@@ -114,12 +148,16 @@ impl Sender {
         counted.owed_next = missing.unwrap_or(self.board.end_index()) + 1;
         match missing {
             Some(index) => Some(self.retransmit(now, index, true)),
-            None => self.send_new(now),
+            None => {
+                let len = self.next_new()?;
+                Some(self.send_new(now, len))
+            }
         }
     }
 
+    /// Payload bytes of the next segment of new data, if there is one that the receiver's window lets go.
     #[inline]
-    fn send_new(&mut self, now: Instant) -> Option<DataSegment> {
+    fn next_new(&mut self) -> Option<u32> {
         let mss = u64::from(self.transport.mss);
         let unsent = self.written.map_or(mss, |written| written - self.snd_nxt);
         if unsent == 0 {
@@ -137,19 +175,21 @@ impl Sender {
             self.wants_too_much = true;
             return None;
         }
-        if self.snd_nxt + len > self.window_edge {
-            return None;
-        }
+        (self.snd_nxt + len <= self.window_edge).then_some(len as u32)
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Instant, len: u32) -> DataSegment {
         let stamp = self.delivery.stamp(now, self.board.outstanding() == 0);
-        self.board.push(self.snd_nxt, len as u32, now, stamp);
+        self.board.push(self.snd_nxt, len, now, stamp);
         let ecn = DataEcn::new(self.has_ecn(), self.take_cwr());
-        let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now, ecn };
-        self.snd_nxt += len;
+        let segment = DataSegment { seq: self.snd_nxt, len, sent_at: now, ecn };
+        self.snd_nxt += u64::from(len);
         if self.timed.is_none() && self.times_one_segment() {
             self.timed = Some((self.snd_nxt, now));
         }
         self.note_sent(now, &segment, false);
-        Some(segment)
+        segment
     }
 
     #[inline]
@@ -158,21 +198,17 @@ impl Sender {
     }
 
     /// RFC 6675 §4, rules 3 and 4 of NextSeg: what may be lost, when nothing else can be sent.
-    fn retransmit_on_suspicion(&mut self, now: Instant) -> Option<DataSegment> {
-        let State::FastRecovery { point, rescue_after, .. } = &mut self.state else { return None };
+    fn next_suspect(&self) -> Option<Next> {
+        let State::FastRecovery { rescue_rxt, .. } = self.state else { return None };
         if self.transport.recovery != LossRecovery::Sack {
             return None;
         }
         if let Some(index) = self.board.next_suspect() {
-            return Some(self.retransmit(now, index, true));
+            return Some(Next::Again(index));
         }
-        if rescue_after.is_some_and(|bound| self.snd_una <= bound) {
-            return None;
-        }
-        let index = self.board.last_unsacked()?;
-        // RFC 6675 §4, rule 4: "set RescueRxt to RecoveryPoint".
-        *rescue_after = Some(*point);
-        Some(self.retransmit(now, index, false))
+        // RFC 6675 §4, rule 4: "If HighACK is greater than RescueRxt (or RescueRxt is undefined)".
+        let may_rescue = rescue_rxt.is_none_or(|bound| self.snd_una > bound);
+        may_rescue.then(|| self.board.last_unsacked()).flatten().map(Next::Rescue)
     }
 
     fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
@@ -198,27 +234,17 @@ impl Sender {
         self.last_sent_at = now;
         // RFC 6298 §5.1: "Every time a packet containing data is sent (including a retransmission), if the
         // timer is not running, start it".
-        self.timer.start(now, &self.rtt);
+        if !self.timers.runs(Timer::Retransmission) {
+            self.restart_retransmission_timer(now);
+        }
         if let Some(rate) = self.cc.pacing_rate() {
-            let wire = segment.len + self.transport.header + self.transport.framing;
-            let (gap, _) = rate.transmission(u64::from(wire));
-            self.next_send_at = self.next_send_at.max(now) + gap;
+            let (gap, _) = rate.transmission(u64::from(segment.len + self.transport.data_overhead()));
+            self.pacer.on_sent(now, segment.len, gap, self.cc.send_quantum());
         }
         if self.cc.hears_of_sending() {
             let path = self.path();
             self.cc.on_sent(&Sent { now, bytes: segment.len, retransmission, path });
         }
-    }
-
-    #[inline]
-    fn pacing_holds(&self, now: Instant) -> bool {
-        self.cc.pacing_rate().is_some() && self.next_send_at > now
-    }
-
-    /// True if pacing, and nothing else, may be what holds the next segment back.
-    pub(super) fn wants_to_send(&self) -> bool {
-        let has_data = self.written.is_none_or(|written| written > self.snd_nxt);
-        !self.waits_for_timer && (has_data || self.state != State::Open) && self.in_flight_for_window() < self.window()
     }
 
     pub(super) fn resume_if_idle(&mut self, now: Instant) {

@@ -256,9 +256,9 @@ fn the_first_partial_ack_restarts_the_timer_or_each_one_does() {
             tcp.ack(0, &[]);
         }
         [2, 4].map(|partial| {
-            let before = tcp.sender.timer.deadline();
+            let before = tcp.sender.timers.deadline(Timer::Retransmission);
             tcp.ack(partial, &[]);
-            tcp.sender.timer.deadline() != before
+            tcp.sender.timers.deadline(Timer::Retransmission) != before
         })
     };
     assert_eq!(restarts(PartialAckTimer::First), [true, false]);

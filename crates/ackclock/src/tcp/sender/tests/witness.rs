@@ -9,9 +9,10 @@ use crate::units::Rate;
 
 /// Keeps its window and its rate, every ACK that it hears of, how often it is told to resume, and what else it is told.
 #[derive(Clone, Debug)]
-struct Witness {
+pub(super) struct Witness {
     window: f64,
     rate: Option<Rate>,
+    quantum: u64,
     hears_of_sending: bool,
     heard: Arc<Mutex<Vec<Ack>>>,
     resumes: Arc<Mutex<u32>>,
@@ -27,6 +28,9 @@ impl CongestionControl for Witness {
     }
     fn pacing_rate(&self) -> Option<Rate> {
         self.rate
+    }
+    fn send_quantum(&self) -> u64 {
+        self.quantum
     }
     fn hears_of_sending(&self) -> bool {
         self.hears_of_sending
@@ -55,15 +59,21 @@ impl CongestionControl for Witness {
 }
 
 impl Witness {
-    fn new(window: f64) -> Self {
+    pub(super) fn new(window: f64) -> Self {
         Witness {
             window,
             rate: None,
+            quantum: 0,
             hears_of_sending: false,
             heard: Arc::default(),
             resumes: Arc::default(),
             told: Arc::default(),
         }
+    }
+
+    /// One that paces, in bursts of at most `quantum` bytes of payload, or segment by segment.
+    pub(super) fn paced(window: f64, rate: Option<Rate>, quantum: u64) -> Self {
+        Witness { rate, quantum, ..Witness::new(window) }
     }
 
     fn note(&self, event: &'static str) {
@@ -75,11 +85,11 @@ impl Witness {
         std::mem::take(&mut *self.told.lock().unwrap())
     }
 
-    fn drive(&self, recovery: LossRecovery) -> Driven {
+    pub(super) fn drive(&self, recovery: LossRecovery) -> Driven {
         self.drive_under(Transport { recovery, ..Transport::default() })
     }
 
-    fn drive_under(&self, transport: Transport) -> Driven {
+    pub(super) fn drive_under(&self, transport: Transport) -> Driven {
         let transport = Transport { mss: MSS as u32, framing: 18, ..transport };
         Driven::of(transport, Cc::Custom(Box::new(self.clone())))
     }
@@ -251,7 +261,8 @@ fn a_paced_segment_goes_when_the_one_before_it_is_through() {
     assert_eq!(tcp.sender.next_deadline(), Some(ms(11)));
     // Nothing more to send.
     tcp.sender.stop_writing();
-    assert_eq!(tcp.sender.next_deadline(), tcp.sender.timer.deadline());
+    assert_eq!(tcp.sent(), NOTHING);
+    assert_eq!(tcp.sender.next_deadline(), tcp.sender.timers.deadline(Timer::Retransmission));
 }
 
 #[test]
