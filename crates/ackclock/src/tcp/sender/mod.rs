@@ -35,12 +35,13 @@ use std::sync::Arc;
 use self::controller::Controller;
 use self::ecn::EcnState;
 use self::pacer::Pacer;
+use self::recovery::{AnyStrategy, News, State, Strategy, View};
 use self::timers::Timers;
 use super::delivery::DeliverySampler;
 use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
-use super::transport::{ExitGrowth, LossRecovery, RttSamples, SackSender, Transport, WindowGrowth};
+use super::transport::{RttSamples, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, PathView, Phase, PhaseChange};
 use crate::units::{Duration, Instant};
 
@@ -74,16 +75,17 @@ pub struct Sender {
     echo_is_latest: bool,
     /// A measurement is due for the RTT estimate.
     sample_due: bool,
-    /// True for the SACK sender of Fall and Floyd.
-    counts_duplicates: bool,
-    /// True if selectively acknowledged segments count as in flight until recovery begins.
-    hides_sacked: bool,
+    /// Growth does not ask whether the window was used.
+    grows_unused: bool,
+    /// One segment at a time is timed for the RTT estimate, and not what each ACK reports.
+    times_one_segment: bool,
     /// The window would have let more segments go than may be outstanding.
     wants_too_much: bool,
     phase: Phase,
     transport: Arc<Transport>,
     board: Scoreboard,
     state: State,
+    strategy: AnyStrategy,
     rtt: Rtt,
     delivery: DeliverySampler,
     window_mean: WindowMean,
@@ -97,43 +99,6 @@ pub struct Sender {
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
     pacer: Pacer,
-}
-
-/// How losses are being repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Open,
-    FastRecovery {
-        /// What was sent when the loss was found: RFC 6675's RecoveryPoint.
-        point: u64,
-        /// A partial ACK has come (RFC 6582 restarts the timer on the first one only).
-        partial_ack: bool,
-        /// RFC 6675's RescueRxt: the rescue retransmission waits for an ACK above.
-        rescue_rxt: Option<u64>,
-        /// Where duplicate ACKs tell what is in flight.
-        counted: CountedPipe,
-        /// What was sent when a restart began that this recovery came into; 0 for none.
-        restarted: u64,
-    },
-    /// Everything in flight was given up, and is sent again in slow start.
-    Restarted {
-        /// What was sent by then.
-        point: u64,
-        /// What was acknowledged when the timer last expired; none for Tahoe's fast retransmit.
-        expired_at: Option<u64>,
-    },
-}
-
-/// What is in flight, told by duplicate ACKs (Fall and Floyd 1996).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct CountedPipe {
-    segments: i64,
-    /// The duplicate ACK that begins recovery sends the one retransmission and nothing else.
-    holds: bool,
-    /// Segments that a partial ACK sends whatever the window says.
-    owed: u32,
-    /// Index of the segment behind the last one that was sent so.
-    owed_next: u64,
 }
 
 /// What a sender counts, from the start of the connection.
@@ -190,17 +155,13 @@ impl Sender {
     ///
     /// Many may share their `transport`.
     pub fn new(transport: impl Into<Arc<Transport>>, cc: Cc) -> Self {
-        let mut transport = transport.into();
+        let transport = transport.into();
         let rtt = Rtt::new(&transport);
-        // Without blocks from the peer a SACK sender behaves as Reno.
-        if transport.recovery == LossRecovery::Sack && !transport.peer_sack {
-            Arc::make_mut(&mut transport).recovery = LossRecovery::Reno;
-        }
-        let sack = transport.recovery == LossRecovery::Sack;
-        let counts_duplicates = sack && transport.variations.sack_sender != SackSender::Scoreboard;
+        let times_one = transport.variations.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
         Sender {
-            counts_duplicates,
-            hides_sacked: sack && (!transport.limited_transmit || counts_duplicates),
+            grows_unused: transport.variations.window_growth == WindowGrowth::Always,
+            times_one_segment: times_one,
+            strategy: AnyStrategy::new(&transport),
             transport,
             cc: Controller::new(cc),
             snd_una: 0,
@@ -309,8 +270,7 @@ impl Sender {
         }
         self.burst = 0;
         let in_flight_before = self.in_flight_for_window();
-        let cwnd_limited =
-            self.transport.variations.window_growth == WindowGrowth::Always || in_flight_before >= self.window();
+        let cwnd_limited = self.grows_unused || in_flight_before >= self.window();
         let mut delivered = Delivered::default();
         let acked_bytes = ack.ack - self.snd_una;
         let acked_from = self.board.outstanding();
@@ -326,19 +286,7 @@ impl Sender {
             self.round_end = self.snd_nxt;
             self.sample_due = true;
         }
-        let mut newly_lost = 0;
-        let mut news = false;
-        if self.transport.recovery == LossRecovery::Sack && !ack.sack.is_empty() {
-            if self.counts_duplicates {
-                news = self.note_blocks(acked_bytes > 0, ack, &mut delivered);
-            } else {
-                let before = delivered.segments;
-                self.board.acknowledge_selectively(ack.ack, &ack.sack, &mut delivered);
-                news = delivered.segments > before;
-                newly_lost += self.board.find_losses();
-            }
-        }
-        self.count_ack(acked_bytes > 0);
+        let News { may_be_duplicate, lost: mut newly_lost } = self.hear(ack, acked_bytes > 0, &mut delivered);
         let rate = delivered.newest.and_then(|newest| {
             self.measure_rtt(now, ack, acked_bytes, &newest);
             self.delivery.on_delivered(now, delivered.bytes, &newest)
@@ -346,10 +294,11 @@ impl Sender {
         if acked_bytes > 0 {
             self.measure_timed(now);
         }
-        let was_in_recovery = matches!(self.state, State::FastRecovery { .. });
+        let was_in_recovery = self.state.is_fast_recovery();
         if acked_bytes > 0 {
             newly_lost += self.on_new_ack(now, acked_segments);
-        } else if self.is_duplicate(news) {
+        } else if may_be_duplicate && self.board.outstanding() > 0 {
+            // RFC 5681 §2: "(a) the receiver of the ACK has outstanding data".
             newly_lost += self.on_duplicate_ack(now);
         }
         let (ece, ce_count) = self.on_feedback(now, ack, &delivered);
@@ -363,7 +312,7 @@ impl Sender {
             round_ended,
             cwnd_limited,
             // The ACK that ends fast recovery does not also grow the window.
-            in_recovery: was_in_recovery && !self.grows_at_exit() || matches!(self.state, State::FastRecovery { .. }),
+            in_recovery: was_in_recovery && !self.strategy.grows_at_exit() || self.state.is_fast_recovery(),
             rate,
             path: self.path(),
         };
@@ -444,6 +393,12 @@ impl Sender {
     // ---- acknowledgements ----
 
     #[inline]
+    fn hear(&mut self, ack: &AckSegment, is_new: bool, delivered: &mut Delivered) -> News {
+        let Sender { strategy, board, rtt, state, snd_una, .. } = self;
+        strategy.on_ack(&mut View { board, rtt, state: *state, una: *snd_una, is_new }, ack, delivered)
+    }
+
+    #[inline]
     fn measure_rtt(&mut self, now: Instant, ack: &AckSegment, acked_bytes: u64, newest: &SentSegment) {
         let rtt = match (self.transport.timestamps, newest.ambiguous) {
             // RFC 7323 §4.1: a TSecr value counts "only if the segment advances the left edge of the send window".
@@ -453,8 +408,7 @@ impl Sender {
             (false, true) => return,
         };
         self.rtt.observe(rtt);
-        let by_round = self.sample_due && self.transport.variations.rtt_samples == RttSamples::EachRound;
-        if by_round || self.transport.timestamps {
+        if self.transport.timestamps || self.sample_due && !self.times_one_segment {
             self.sample_due = false;
             self.rtt.update(now, rtt);
         }
@@ -482,16 +436,6 @@ impl Sender {
         } else {
             1.0
         }
-    }
-
-    fn grows_at_exit(&self) -> bool {
-        self.transport.variations.exit_growth == ExitGrowth::OneAck
-            && matches!(self.transport.recovery, LossRecovery::Reno | LossRecovery::NewReno)
-    }
-
-    /// True if a partial ACK sends two segments.
-    fn pairs_on_partial_ack(&self) -> bool {
-        self.counts_duplicates && self.transport.variations.sack_sender == SackSender::PairOnPartialAck
     }
 
     // ---- bookkeeping ----

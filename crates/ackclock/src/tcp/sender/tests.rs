@@ -10,7 +10,9 @@ mod witness;
 use super::*;
 use crate::cc::{CcContext, CcSpec, Congestion};
 use crate::tcp::segment::{EcnFeedback, SackBlocks};
-use crate::tcp::transport::{LimitedTransmitSends, PartialAckTimer, RepeatedTimeout, RttSamples, SecondLoss};
+use crate::tcp::transport::{
+    LimitedTransmitSends, LossRecovery, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss,
+};
 use crate::units::Duration;
 
 const MSS: u64 = 1000;

@@ -1,15 +1,16 @@
 //! The send decision: what goes out next, and whether anything may.
 
-use super::{CountedPipe, Sender, State, Timer};
+use super::recovery::{BeforeNew, State, Strategy};
+use super::{Sender, Timer};
 use crate::cc::Sent;
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
-use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, LossRecovery, RttSamples};
+use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends};
 use crate::units::Instant;
 
 /// What goes out next.
 #[derive(Clone, Copy, Debug)]
-enum Next {
+pub(super) enum Next {
     /// New data.
     New {
         /// Bytes of payload.
@@ -35,7 +36,7 @@ impl Sender {
                 return Some(self.retransmit(now, index, true));
             }
         }
-        if let State::FastRecovery { counted: CountedPipe { owed: 1.., .. }, .. } = self.state {
+        if self.state.is_fast_recovery() && self.strategy.owes() {
             return self.send_owed(now);
         }
         if self.in_flight_for_window() >= self.window() {
@@ -57,16 +58,15 @@ impl Sender {
     /// What comes next, if there is anything.
     #[inline]
     fn next_segment(&mut self) -> Option<Next> {
-        if let State::FastRecovery { counted, .. } = self.state
-            && self.counts_duplicates
-        {
-            return self.next_counted(counted);
+        match self.strategy.before_new(&mut self.board, self.state) {
+            BeforeNew::Again(index) => return Some(Next::Again(index)),
+            BeforeNew::Holds => return None,
+            BeforeNew::Nothing => {}
         }
-        let lost = if self.state == State::Open { None } else { self.board.next_lost() };
-        if let Some(index) = lost {
-            return Some(Next::Again(index));
+        match self.next_new() {
+            Some(len) => Some(Next::New { len }),
+            None => self.strategy.after_new(&self.board, self.state, self.snd_una),
         }
-        self.next_new().map(|len| Next::New { len }).or_else(|| self.next_suspect())
     }
 
     #[inline]
@@ -79,12 +79,8 @@ impl Sender {
 
     #[inline]
     fn transmit(&mut self, now: Instant, next: Next) -> DataSegment {
-        if let State::FastRecovery { counted, rescue_rxt, point, .. } = &mut self.state {
-            counted.segments += 1;
-            if matches!(next, Next::Rescue(_)) {
-                // RFC 6675 §4, rule 4: "set RescueRxt to RecoveryPoint".
-                *rescue_rxt = Some(*point);
-            }
+        if let State::FastRecovery { point, .. } = self.state {
+            self.strategy.on_sent(next, point);
         }
         match next {
             Next::New { len } => self.send_new(now, len),
@@ -105,10 +101,7 @@ impl Sender {
         match self.state {
             // RFC 3042 §2: "Upon receiving the first and second duplicate ACKs ... send new data", with the
             // flight "no more than 2*SMSS" beyond cwnd. The SACK sender's pipe makes that room by itself.
-            State::Open
-                if self.transport.limited_transmit
-                    && (self.transport.recovery != LossRecovery::Sack || self.counts_duplicates) =>
-            {
+            State::Open if self.transport.limited_transmit && !self.strategy.makes_room() => {
                 i64::from(self.dup_acks.min(DUP_THRESH - 1))
             }
             State::Restarted { .. }
@@ -125,28 +118,12 @@ impl Sender {
     /// What the window is compared with.
     #[inline]
     pub(super) fn in_flight_for_window(&self) -> i64 {
-        i64::from(match self.state {
-            State::Open if self.hides_sacked => self.board.outstanding(),
-            State::FastRecovery { counted, .. } if self.counts_duplicates => return counted.segments,
-            _ => self.board.pipe(),
-        })
+        self.strategy.in_flight(&self.board, self.state)
     }
 
-    /// Fall and Floyd's order: every hole once, then new data.
-    fn next_counted(&mut self, counted: CountedPipe) -> Option<Next> {
-        if counted.holds {
-            return None;
-        }
-        self.board.next_hole().map(Next::Again).or_else(|| self.next_new().map(|len| Next::New { len }))
-    }
-
-    /// What a partial ACK sends: the next segment that is missing, or else new data.
+    /// What goes out whatever the window says: a segment again, or else new data.
     fn send_owed(&mut self, now: Instant) -> Option<DataSegment> {
-        let State::FastRecovery { counted, .. } = &mut self.state else { return None };
-        counted.owed -= 1;
-        let missing = self.board.next_unsacked(counted.owed_next);
-        counted.owed_next = missing.unwrap_or(self.board.end_index()) + 1;
-        match missing {
+        match self.strategy.take_owed(&self.board) {
             Some(index) => Some(self.retransmit(now, index, true)),
             None => {
                 let len = self.next_new()?;
@@ -185,30 +162,11 @@ impl Sender {
         let ecn = DataEcn::new(self.has_ecn(), self.take_cwr());
         let segment = DataSegment { seq: self.snd_nxt, len, sent_at: now, ecn };
         self.snd_nxt += u64::from(len);
-        if self.timed.is_none() && self.times_one_segment() {
+        if self.times_one_segment && self.timed.is_none() {
             self.timed = Some((self.snd_nxt, now));
         }
         self.note_sent(now, &segment, false);
         segment
-    }
-
-    #[inline]
-    fn times_one_segment(&self) -> bool {
-        self.transport.variations.rtt_samples == RttSamples::TimedSegment && !self.transport.timestamps
-    }
-
-    /// RFC 6675 §4, rules 3 and 4 of NextSeg: what may be lost, when nothing else can be sent.
-    fn next_suspect(&self) -> Option<Next> {
-        let State::FastRecovery { rescue_rxt, .. } = self.state else { return None };
-        if self.transport.recovery != LossRecovery::Sack {
-            return None;
-        }
-        if let Some(index) = self.board.next_suspect() {
-            return Some(Next::Again(index));
-        }
-        // RFC 6675 §4, rule 4: "If HighACK is greater than RescueRxt (or RescueRxt is undefined)".
-        let may_rescue = rescue_rxt.is_none_or(|bound| self.snd_una > bound);
-        may_rescue.then(|| self.board.last_unsacked()).flatten().map(Next::Rescue)
     }
 
     fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
