@@ -41,6 +41,8 @@ pub struct Transport {
     pub limited_transmit: bool,
     /// RFC 7323: an RTT measurement with every ACK.
     pub timestamps: bool,
+    /// RFC 3522: with timestamps, a recovery that turns out to be spurious is undone, as far as the algorithm does.
+    pub eifel: bool,
     /// RFC 3465: growth counts acknowledged segments (at most two an ACK) and not ACKs.
     pub byte_counting: bool,
     /// RFC 5681 §4.1: the window falls back to the initial one after an idle RTO.
@@ -78,6 +80,7 @@ impl Default for Transport {
             max_burst: None,
             limited_transmit: true,
             timestamps: false,
+            eifel: false,
             byte_counting: false,
             idle_restart: true,
             recovery: LossRecovery::Sack,

@@ -80,7 +80,7 @@ impl Sender {
             // RFC 3168 §6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when
             // the congestion window is one. The sending TCP will then be able to send a new packet only when the
             // retransmit timer expires." With more in flight the ACKs of that do the same.
-            if cwnd < 2.0 && self.board.outstanding() == 0 && self.cc.sends_less_for_marks() {
+            if cwnd < 2.0 && self.board.outstanding() == 0 && self.cc.responds_to_ecn() {
                 if cwnd <= 1.0 && self.transport.variations.mark_at_one == MarkAtOne::BackOff {
                     (0..self.ecn.marks_at_one).for_each(|_| self.rtt.back_off());
                     self.ecn.marks_at_one += 1;
@@ -111,7 +111,7 @@ impl Sender {
     /// True while the window of data in which the window was last cut, for a mark, has not been acknowledged.
     pub(super) fn has_cut_for_mark(&self) -> bool {
         let signalled = |last: Reduction| last.kind == CongestionKind::Ecn && self.snd_una < last.sent;
-        self.ecn.last.is_some_and(signalled) && self.cc.sends_less_for_marks()
+        self.ecn.last.is_some_and(signalled) && self.cc.responds_to_ecn()
     }
 
     /// How slow start begins again: a timeout behind the repair of losses is a new event.

@@ -19,6 +19,7 @@
 //! the estimate once per round unless timestamps are on.
 
 mod controller;
+mod counters;
 mod ecn;
 mod info;
 mod pacer;
@@ -26,23 +27,24 @@ mod recovery;
 mod timers;
 mod transmit;
 
-pub use info::{RepairState, SenderInfo};
+pub use counters::SenderCounters;
+pub use info::SenderInfo;
 pub use timers::Timer;
 
-use std::ops::AddAssign;
 use std::sync::Arc;
 
 use self::controller::Controller;
+use self::counters::WindowMean;
 use self::ecn::EcnState;
 use self::pacer::Pacer;
-use self::recovery::{AnyStrategy, News, State, Strategy, View};
+use self::recovery::{AnyStrategy, Doubt, News, State, Strategy, View};
 use self::timers::Timers;
-use super::delivery::DeliverySampler;
+use super::delivery::LostTransmission;
 use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
 use super::transport::{RttSamples, Transport, WindowGrowth};
-use crate::cc::{Ack, Cc, PathView, Phase, PhaseChange};
+use crate::cc::{Ack, Cc, Loss, PathView, Phase, PhaseChange};
 use crate::units::{Duration, Instant};
 
 /// A sender and its algorithm.
@@ -79,6 +81,12 @@ pub struct Sender {
     grows_unused: bool,
     /// One segment at a time is timed for the RTT estimate, and not what each ACK reports.
     times_one_segment: bool,
+    /// Timestamps show which recoveries were spurious.
+    detects_spurious: bool,
+    /// The algorithm asks for the state of delivery.
+    needs_rate_samples: bool,
+    /// Selectively acknowledged segments count as in flight until recovery begins.
+    hides_sacked: bool,
     /// The window would have let more segments go than may be outstanding.
     wants_too_much: bool,
     phase: Phase,
@@ -87,7 +95,6 @@ pub struct Sender {
     state: State,
     strategy: AnyStrategy,
     rtt: Rtt,
-    delivery: DeliverySampler,
     window_mean: WindowMean,
     last_sent_at: Instant,
     counters: SenderCounters,
@@ -98,56 +105,8 @@ pub struct Sender {
     ecn: EcnState,
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
+    doubt: Doubt,
     pacer: Pacer,
-}
-
-/// What a sender counts, from the start of the connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SenderCounters {
-    /// Segments sent, retransmissions included.
-    pub segments: u64,
-    /// Their payload.
-    pub payload_bytes: u64,
-    /// Segments sent again.
-    pub retransmits: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Congestion events signalled to the algorithm.
-    pub congestion_events: u64,
-    /// Of them, those for marks.
-    pub ecn_events: u64,
-    /// Marked packets that AccECN has told of.
-    pub ce_reported: u64,
-}
-
-impl AddAssign for SenderCounters {
-    fn add_assign(&mut self, other: SenderCounters) {
-        self.segments += other.segments;
-        self.payload_bytes += other.payload_bytes;
-        self.retransmits += other.retransmits;
-        self.timeouts += other.timeouts;
-        self.congestion_events += other.congestion_events;
-        self.ecn_events += other.ecn_events;
-        self.ce_reported += other.ce_reported;
-    }
-}
-
-/// The integral of cwnd over time.
-#[derive(Clone, Copy, Debug, Default)]
-struct WindowMean {
-    since: Instant,
-    cwnd: f64,
-    /// Segments times nanoseconds.
-    integral: f64,
-}
-
-impl WindowMean {
-    #[inline]
-    fn step(&mut self, now: Instant, cwnd: f64) {
-        self.integral += self.cwnd * now.since(self.since).as_nanos() as f64;
-        self.since = now;
-        self.cwnd = cwnd;
-    }
 }
 
 impl Sender {
@@ -156,19 +115,25 @@ impl Sender {
     /// Many may share their `transport`.
     pub fn new(transport: impl Into<Arc<Transport>>, cc: Cc) -> Self {
         let transport = transport.into();
+        let cc = Controller::new(cc);
+        let strategy = AnyStrategy::new(&transport);
         let rtt = Rtt::new(&transport);
         let times_one = transport.variations.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
         Sender {
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
             times_one_segment: times_one,
-            strategy: AnyStrategy::new(&transport),
+            detects_spurious: transport.eifel && transport.timestamps,
+            doubt: Doubt::None,
+            hides_sacked: strategy.hides_sacked(),
+            strategy,
             transport,
-            cc: Controller::new(cc),
             snd_una: 0,
             snd_nxt: 0,
             window_edge: u64::MAX,
             written: Some(0),
-            board: Scoreboard::default(),
+            board: Scoreboard::new(cc.needs_rate_samples()),
+            needs_rate_samples: cc.needs_rate_samples(),
+            cc,
             rtt,
             timers: Timers::default(),
             state: State::Open,
@@ -182,7 +147,6 @@ impl Sender {
             round_end: 0,
             sample_due: false,
             timed: None,
-            delivery: DeliverySampler::default(),
             ecn: EcnState::default(),
             pacer: Pacer::default(),
             last_sent_at: Instant::ZERO,
@@ -287,21 +251,24 @@ impl Sender {
             self.sample_due = true;
         }
         let News { may_be_duplicate, lost: mut newly_lost } = self.hear(ack, acked_bytes > 0, &mut delivered);
-        let rate = delivered.newest.and_then(|newest| {
-            self.measure_rtt(now, ack, acked_bytes, &newest);
-            self.delivery.on_delivered(now, delivered.bytes, &newest)
-        });
+        if let Some(newest) = &delivered.newest {
+            self.measure_rtt(now, ack, acked_bytes, newest);
+        }
+        let rate = self.board.rate_sample(now, &delivered);
         if acked_bytes > 0 {
             self.measure_timed(now);
         }
         let was_in_recovery = self.state.is_fast_recovery();
         if acked_bytes > 0 {
-            newly_lost += self.on_new_ack(now, acked_segments);
+            newly_lost += self.on_new_ack(now, acked_segments, ack.echo);
         } else if may_be_duplicate && self.board.outstanding() > 0 {
             // RFC 5681 §2: "(a) the receiver of the ACK has outstanding data".
             newly_lost += self.on_duplicate_ack(now);
         }
         let (ece, ce_count) = self.on_feedback(now, ack, &delivered);
+        if self.needs_rate_samples {
+            self.tell_losses(now);
+        }
         let event = Ack {
             now,
             acked: self.growth(acked_bytes, acked_segments),
@@ -314,6 +281,7 @@ impl Sender {
             // The ACK that ends fast recovery does not also grow the window.
             in_recovery: was_in_recovery && !self.strategy.grows_at_exit() || self.state.is_fast_recovery(),
             rate,
+            state: self.ca_state(),
             path: self.path(),
         };
         self.cc.on_ack(&event);
@@ -400,7 +368,7 @@ impl Sender {
 
     #[inline]
     fn measure_rtt(&mut self, now: Instant, ack: &AckSegment, acked_bytes: u64, newest: &SentSegment) {
-        let rtt = match (self.transport.timestamps, newest.ambiguous) {
+        let rtt = match (self.transport.timestamps, newest.transmissions > 1) {
             // RFC 7323 §4.1: a TSecr value counts "only if the segment advances the left edge of the send window".
             (true, _) if acked_bytes == 0 => return,
             (true, _) => now.since(ack.echo),
@@ -446,10 +414,21 @@ impl Sender {
         self.timers.set(Timer::Retransmission, now + self.rtt.rto());
     }
 
+    /// Tells an algorithm that asks for it of each transmission that was lost.
+    #[cold]
+    fn tell_losses(&mut self, now: Instant) {
+        while let Some(lost) = self.board.next_untold() {
+            let LostTransmission { bytes, retransmission, tx_in_flight, lost, app_limited } = lost;
+            let path = self.path();
+            self.cc.on_loss(&Loss { now, bytes, retransmission, tx_in_flight, lost, app_limited, path });
+        }
+    }
+
     #[inline]
     fn path(&self) -> PathView {
         PathView {
             in_flight: self.board.pipe(),
+            in_flight_bytes: self.board.bytes_in_flight(),
             mss: self.transport.mss,
             srtt: self.rtt.srtt(),
             latest_rtt: self.rtt.latest(),
@@ -464,7 +443,7 @@ impl Sender {
         self.window_mean.step(now, cwnd);
         let phase = match self.state {
             State::FastRecovery { .. } => Phase::FastRecovery,
-            _ if self.is_backed_off() => Phase::ExponentialBackoff,
+            _ if self.is_backed_off() => Phase::RtoRecovery,
             _ if cwnd < self.cc.ssthresh() => Phase::SlowStart,
             _ => Phase::CongestionAvoidance,
         };

@@ -1,17 +1,20 @@
 //! A driven sender: ACKs in, segments out, numbers worked out by hand. Segments are counted from 0.
 
+mod delivery;
 mod ecn;
 mod pacing;
 mod recovery;
 mod transmit;
+mod undo;
 mod variations;
 mod witness;
 
 use super::*;
-use crate::cc::{CcContext, CcSpec, Congestion};
+use crate::cc::{CaState, CcContext, CcSpec, Congestion};
 use crate::tcp::segment::{EcnFeedback, SackBlocks};
 use crate::tcp::transport::{
-    LimitedTransmitSends, LossRecovery, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss,
+    ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender,
+    SecondLoss,
 };
 use crate::units::Duration;
 
@@ -299,7 +302,7 @@ fn a_timeout_backs_off_collapses_the_window_and_sends_everything_again() {
         assert_eq!(tcp.expire(), [0]);
         assert_eq!(tcp.now, Instant::ZERO + Duration::from_secs(1));
         assert_eq!((tcp.cwnd(), tcp.sender.cc.ssthresh()), (1.0, 4.0));
-        assert_eq!(tcp.sender.phase(), Phase::ExponentialBackoff);
+        assert_eq!(tcp.sender.phase(), Phase::RtoRecovery);
         // RFC 5681: another expiry for the same segment leaves ssthresh; RFC 6298: the timer doubles.
         assert_eq!(tcp.expire(), [0]);
         assert_eq!(tcp.now, Instant::ZERO + Duration::from_secs(3));
@@ -464,6 +467,7 @@ fn counters_add_up() {
         congestion_events: 11,
         ecn_events: 13,
         ce_reported: 17,
+        undos: 19,
     };
     sum += SenderCounters {
         segments: 100,
@@ -473,9 +477,18 @@ fn counters_add_up() {
         congestion_events: 500,
         ecn_events: 600,
         ce_reported: 700,
+        undos: 800,
     };
-    let SenderCounters { segments, payload_bytes, retransmits, timeouts, congestion_events, ecn_events, ce_reported } =
-        sum;
+    let SenderCounters {
+        segments,
+        payload_bytes,
+        retransmits,
+        timeouts,
+        congestion_events,
+        ecn_events,
+        ce_reported,
+        undos,
+    } = sum;
     assert_eq!([segments, payload_bytes, retransmits, timeouts], [102, 203, 305, 407]);
-    assert_eq!([congestion_events, ecn_events, ce_reported], [511, 613, 717]);
+    assert_eq!([congestion_events, ecn_events, ce_reported, undos], [511, 613, 717, 819]);
 }

@@ -6,7 +6,7 @@ use crate::cc::Sent;
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
 use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends};
-use crate::units::Instant;
+use crate::units::{Instant, Rate};
 
 /// What goes out next.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,9 @@ impl Sender {
     /// What comes next, if there is anything.
     #[inline]
     fn next_segment(&mut self) -> Option<Next> {
+        if self.state == State::Open {
+            return self.next_new().map(|len| Next::New { len });
+        }
         match self.strategy.before_new(&mut self.board, self.state) {
             BeforeNew::Again(index) => return Some(Next::Again(index)),
             BeforeNew::Holds => return None,
@@ -118,7 +121,11 @@ impl Sender {
     /// What the window is compared with.
     #[inline]
     pub(super) fn in_flight_for_window(&self) -> i64 {
-        self.strategy.in_flight(&self.board, self.state)
+        match self.state {
+            State::Open if self.hides_sacked => i64::from(self.board.outstanding()),
+            State::FastRecovery { .. } => self.strategy.in_flight(&self.board),
+            State::Open | State::Restarted { .. } => i64::from(self.board.pipe()),
+        }
     }
 
     /// What goes out whatever the window says: a segment again, or else new data.
@@ -138,8 +145,7 @@ impl Sender {
         let mss = u64::from(self.transport.mss);
         let unsent = self.written.map_or(mss, |written| written - self.snd_nxt);
         if unsent == 0 {
-            let in_flight_bytes = self.snd_nxt - self.snd_una;
-            self.delivery.note_app_limited(in_flight_bytes);
+            self.board.note_app_limited();
             return None;
         }
         let len = unsent.min(mss);
@@ -155,10 +161,9 @@ impl Sender {
         (self.snd_nxt + len <= self.window_edge).then_some(len as u32)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_new(&mut self, now: Instant, len: u32) -> DataSegment {
-        let stamp = self.delivery.stamp(now, self.board.outstanding() == 0);
-        self.board.push(self.snd_nxt, len, now, stamp);
+        self.board.push(self.snd_nxt, len, now);
         let ecn = DataEcn::new(self.has_ecn(), self.take_cwr());
         let segment = DataSegment { seq: self.snd_nxt, len, sent_at: now, ecn };
         self.snd_nxt += u64::from(len);
@@ -170,8 +175,11 @@ impl Sender {
     }
 
     fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
-        let stamp = self.delivery.stamp(now, false);
-        let SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now, stamp);
+        let SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now);
+        if self.needs_rate_samples {
+            self.tell_losses(now);
+        }
+        self.note_retransmission(now);
         // RFC 3168 §6.1.5: "ECN-capable TCP implementations MUST NOT set either ECT codepoint (ECT(0) or ECT(1)) in the
         // IP header for retransmitted data packets"; §6.1.2: "the CWR bit in the TCP header SHOULD NOT be set on
         // retransmitted packets."
@@ -184,7 +192,7 @@ impl Sender {
         segment
     }
 
-    #[inline]
+    #[inline(always)]
     fn note_sent(&mut self, now: Instant, segment: &DataSegment, retransmission: bool) {
         self.counters.segments += 1;
         self.counters.payload_bytes += u64::from(segment.len);
@@ -196,13 +204,23 @@ impl Sender {
             self.restart_retransmission_timer(now);
         }
         if let Some(rate) = self.cc.pacing_rate() {
-            let (gap, _) = rate.transmission(u64::from(segment.len + self.transport.data_overhead()));
-            self.pacer.on_sent(now, segment.len, gap, self.cc.send_quantum());
+            self.pace(now, segment.len, rate);
         }
-        if self.cc.hears_of_sending() {
-            let path = self.path();
-            self.cc.on_sent(&Sent { now, bytes: segment.len, retransmission, path });
+        if self.cc.needs_on_sent() {
+            self.tell_sent(now, segment.len, retransmission);
         }
+    }
+
+    #[cold]
+    fn pace(&mut self, now: Instant, len: u32, rate: Rate) {
+        let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
+        self.pacer.on_sent(now, len, gap, self.cc.send_quantum());
+    }
+
+    #[cold]
+    fn tell_sent(&mut self, now: Instant, bytes: u32, retransmission: bool) {
+        let path = self.path();
+        self.cc.on_sent(&Sent { now, bytes, retransmission, path });
     }
 
     pub(super) fn resume_if_idle(&mut self, now: Instant) {

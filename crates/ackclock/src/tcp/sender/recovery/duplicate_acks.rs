@@ -10,7 +10,7 @@ use crate::tcp::transport::{PartialAckTimer, SackSender, Transport};
 
 /// Fall and Floyd's sender, with the options of a connection.
 #[derive(Debug)]
-pub(super) struct DuplicateAcks {
+pub(in crate::tcp::sender) struct DuplicateAcks {
     /// A partial ACK sends two segments.
     sends_pairs: bool,
     timer: PartialAckTimer,
@@ -73,12 +73,12 @@ impl DuplicateAcks {
 }
 
 impl Strategy for DuplicateAcks {
-    fn in_flight(&self, board: &Scoreboard, state: State) -> i64 {
-        match state {
-            State::Open => i64::from(board.outstanding()),
-            State::FastRecovery { .. } => self.pipe,
-            State::Restarted { .. } => i64::from(board.pipe()),
-        }
+    fn hides_sacked(&self) -> bool {
+        true
+    }
+
+    fn in_flight(&self, _board: &Scoreboard) -> i64 {
+        self.pipe
     }
 
     fn on_ack(&mut self, view: &mut View, ack: &AckSegment, delivered: &mut Delivered) -> News {
@@ -118,12 +118,11 @@ impl Strategy for DuplicateAcks {
 
     /// Every hole once, then new data.
     fn before_new(&self, board: &mut Scoreboard, state: State) -> BeforeNew {
-        let next = match state {
-            State::Open => None,
-            State::FastRecovery { .. } if self.holds => return BeforeNew::Holds,
-            State::FastRecovery { .. } => board.next_hole(),
-            State::Restarted { .. } => board.next_lost(),
-        };
+        let is_fast = state.is_fast_recovery();
+        if is_fast && self.holds {
+            return BeforeNew::Holds;
+        }
+        let next = if is_fast { board.next_hole() } else { board.next_lost() };
         next.map_or(BeforeNew::Nothing, BeforeNew::Again)
     }
 

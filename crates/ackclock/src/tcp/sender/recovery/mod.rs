@@ -8,8 +8,10 @@ mod reno;
 mod sack;
 mod strategy;
 mod tahoe;
+mod undo;
 
 pub(super) use strategy::{AnyStrategy, BeforeNew, News, Strategy, View};
+pub(super) use undo::Doubt;
 
 use self::strategy::OnPartialAck;
 use super::transmit::Next;
@@ -54,13 +56,16 @@ impl State {
 impl Sender {
     /// An ACK of new data moves recovery on; returns how many segments it finds lost.
     #[inline]
-    pub(super) fn on_new_ack(&mut self, now: Instant, acked_segments: u32) -> u32 {
+    pub(super) fn on_new_ack(&mut self, now: Instant, acked_segments: u32, echo: Instant) -> u32 {
         self.dup_acks = 0;
         if self.board.outstanding() == 0 {
             // RFC 6298 §5.2: "When all outstanding data has been acknowledged, turn off the retransmission timer."
             self.timers.stop(Timer::Retransmission);
         } else if !self.state.is_fast_recovery() || self.strategy.restarts_timer() {
             self.restart_retransmission_timer(now);
+        }
+        if self.state != State::Open && self.is_spurious(echo) {
+            self.undo(now);
         }
         match self.state {
             State::Open => 0,
@@ -141,6 +146,7 @@ impl Sender {
             self.signal(now, CongestionKind::Loss, Restart::Reduced);
         }
         self.recover = (!self.strategy.forgets_at_start()).then_some(self.snd_nxt);
+        self.begin_doubt();
         if restarts {
             self.timed = None;
             self.state = State::Restarted { point: self.snd_nxt, expired_at: None };
@@ -204,8 +210,10 @@ impl Sender {
             self.signal(now, CongestionKind::Timeout, restart);
         }
         self.rtt.back_off();
+        self.begin_doubt();
         self.strategy.on_timeout(&mut self.board);
         self.board.lose_all();
+        self.tell_losses(now);
         self.dup_acks = 0;
         self.inflation = 0;
         self.retransmit_now = false;

@@ -8,7 +8,7 @@ use crate::tcp::transport::{ExitGrowth, PartialAck, PartialAckTimer, Transport};
 
 /// `NewReno`, with the options of a connection.
 #[derive(Debug)]
-pub(super) struct NewReno {
+pub(in crate::tcp::sender) struct NewReno {
     partial_ack: PartialAck,
     timer: PartialAckTimer,
     grows_at_exit: bool,

@@ -7,7 +7,7 @@ use crate::tcp::transport::{ExitGrowth, SecondLoss, Transport};
 
 /// Reno, with the options of a connection.
 #[derive(Debug)]
-pub(super) struct Reno {
+pub(in crate::tcp::sender) struct Reno {
     forgets: bool,
     grows_at_exit: bool,
 }

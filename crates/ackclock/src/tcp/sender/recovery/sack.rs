@@ -10,8 +10,8 @@ use crate::tcp::transport::Transport;
 
 /// SACK-based recovery.
 #[derive(Debug)]
-pub(super) struct Sack {
-    /// Selectively acknowledged segments count as in flight until recovery begins: limited transmit is off.
+pub(in crate::tcp::sender) struct Sack {
+    /// Selectively acknowledged segments make no room until recovery begins: limited transmit is off.
     hides_sacked: bool,
     /// RFC 6675's RescueRxt: the rescue retransmission waits for an ACK above.
     rescue_rxt: Option<u64>,
@@ -24,9 +24,8 @@ impl Sack {
 }
 
 impl Strategy for Sack {
-    #[inline]
-    fn in_flight(&self, board: &Scoreboard, state: State) -> i64 {
-        i64::from(if self.hides_sacked && state == State::Open { board.outstanding() } else { board.pipe() })
+    fn hides_sacked(&self) -> bool {
+        self.hides_sacked
     }
 
     /// RFC 6675 §2: a duplicate "carries a SACK block that identifies previously unacknowledged and un-SACKed octets".

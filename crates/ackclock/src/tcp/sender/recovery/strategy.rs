@@ -59,9 +59,13 @@ pub(in crate::tcp::sender) enum BeforeNew {
 
 /// A way to find and repair losses. The defaults are those of RFC 5681.
 pub(in crate::tcp::sender) trait Strategy {
-    /// What the window is compared with, in segments.
-    #[inline]
-    fn in_flight(&self, board: &Scoreboard, _state: State) -> i64 {
+    /// True if selectively acknowledged segments count as in flight until recovery begins.
+    fn hides_sacked(&self) -> bool {
+        false
+    }
+
+    /// What the window is compared with in recovery, in segments.
+    fn in_flight(&self, board: &Scoreboard) -> i64 {
         i64::from(board.pipe())
     }
 
@@ -129,14 +133,12 @@ pub(in crate::tcp::sender) trait Strategy {
     /// The retransmission timer expires.
     fn on_timeout(&mut self, _board: &mut Scoreboard) {}
 
-    /// What goes out before new data.
-    #[inline]
-    fn before_new(&self, board: &mut Scoreboard, state: State) -> BeforeNew {
-        let lost = if state == State::Open { None } else { board.next_lost() };
-        lost.map_or(BeforeNew::Nothing, BeforeNew::Again)
+    /// What goes out before new data while losses are being repaired.
+    fn before_new(&self, board: &mut Scoreboard, _state: State) -> BeforeNew {
+        board.next_lost().map_or(BeforeNew::Nothing, BeforeNew::Again)
     }
 
-    /// What goes out where there are no new data to send.
+    /// What goes out then where there are no new data to send.
     fn after_new(&self, _board: &Scoreboard, _state: State, _una: u64) -> Option<Next> {
         None
     }
@@ -190,9 +192,11 @@ impl AnyStrategy {
 }
 
 impl Strategy for AnyStrategy {
-    #[inline]
-    fn in_flight(&self, board: &Scoreboard, state: State) -> i64 {
-        dispatch!(self, strategy => strategy.in_flight(board, state))
+    fn hides_sacked(&self) -> bool {
+        dispatch!(self, strategy => strategy.hides_sacked())
+    }
+    fn in_flight(&self, board: &Scoreboard) -> i64 {
+        dispatch!(self, strategy => strategy.in_flight(board))
     }
     #[inline]
     fn on_ack(&mut self, view: &mut View, ack: &AckSegment, delivered: &mut Delivered) -> News {
@@ -234,7 +238,6 @@ impl Strategy for AnyStrategy {
     fn on_timeout(&mut self, board: &mut Scoreboard) {
         dispatch!(self, strategy => strategy.on_timeout(board))
     }
-    #[inline]
     fn before_new(&self, board: &mut Scoreboard, state: State) -> BeforeNew {
         dispatch!(self, strategy => strategy.before_new(board, state))
     }

@@ -6,7 +6,7 @@ use super::strategy::Strategy;
 
 /// Tahoe has no state.
 #[derive(Debug)]
-pub(super) struct Tahoe;
+pub(in crate::tcp::sender) struct Tahoe;
 
 impl Strategy for Tahoe {
     fn restarts(&self) -> bool {

@@ -162,7 +162,7 @@ impl CongestionControl for Deaf {
     fn ssthresh(&self) -> f64 {
         f64::INFINITY
     }
-    fn sends_less_for_marks(&self) -> bool {
+    fn responds_to_ecn(&self) -> bool {
         false
     }
     fn on_ack(&mut self, _ack: &Ack) {}
