@@ -13,10 +13,11 @@
 //!                        └─┘ timer (backed off)
 //! ```
 //!
-//! `transmit` holds the send decision, `recovery` what ACKs and the timer make of losses, `ecn` what they make of marks.
+//! `transmit` holds the send decision and `pacer` when it waits, `recovery` what ACKs and the timer make of losses, with a file
+//! for each strategy, `ecn` what they make of marks, `timers` what wakes the sender.
 //!
-//! Deviations: windows and flights count segments and not bytes, as Linux does; the round-trip time enters
-//! the estimate once per round unless timestamps are on.
+//! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments; algorithms see
+//! both. The round-trip time enters the estimate once per round unless timestamps are on.
 
 mod controller;
 mod counters;
