@@ -252,6 +252,10 @@ impl CongestionControl for CubicController {
         }
     }
 
+    fn needs_rate_samples(&self) -> bool {
+        false
+    }
+
     fn on_resume(&mut self, _now: Instant) {
         let cwnd = self.cwnd();
         self.state.window.resume();

@@ -7,6 +7,8 @@ use crate::units::{Duration, Instant, Rate};
 pub struct PathView {
     /// Segments in flight (the pipe of RFC 6675).
     pub in_flight: u32,
+    /// Their payload bytes.
+    pub in_flight_bytes: u64,
     /// Bytes of payload in a full segment.
     pub mss: u32,
     /// Smoothed round-trip time; zero before the first measurement.
@@ -53,8 +55,11 @@ pub struct Ack {
     pub cwnd_limited: bool,
     /// True while losses are being repaired.
     pub in_recovery: bool,
-    /// The delivery rate seen by the newest segment delivered.
+    /// The delivery rate seen by the newest segment delivered, for an algorithm that
+    /// [needs it](super::CongestionControl::needs_rate_samples).
     pub rate: Option<RateSample>,
+    /// How far the repair of losses is, after the ACK.
+    pub state: CaState,
     /// The path, after the ACK.
     pub path: PathView,
 }
@@ -74,12 +79,47 @@ impl Ack {
             cwnd_limited: true,
             in_recovery: false,
             rate: None,
+            state: CaState::Open,
             path: PathView::default(),
         }
     }
 }
 
-/// A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation).
+/// A transmission is taken for lost: the packet of `BBRHandleLostPacket` in draft-ietf-ccwg-bbr.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// When it is found.
+    pub now: Instant,
+    /// Payload bytes.
+    pub bytes: u32,
+    /// True for data sent before: each transmission may be lost.
+    pub retransmission: bool,
+    /// Payload bytes in flight when it was sent, with itself: the draft's `P.tx_in_flight`.
+    pub tx_in_flight: u64,
+    /// Payload bytes lost since it was sent, with itself: `C.lost - P.lost`.
+    pub lost: u64,
+    /// True if the application, not the network, held the sender back when it was sent.
+    pub app_limited: bool,
+    /// The path.
+    pub path: PathView,
+}
+
+/// How far the repair of losses is, with Linux's names (`tcpi_ca_state`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaState {
+    /// Nothing unusual.
+    Open,
+    /// Duplicate ACKs or SACK blocks, fewer than show a loss.
+    Disorder,
+    /// The window was cut for a mark, in the window of data under way.
+    Cwr,
+    /// Fast recovery.
+    Recovery,
+    /// Everything in flight was given up.
+    Loss,
+}
+
+/// A delivery-rate sample (draft-ietf-ccwg-bbr §4.1), in bytes of payload.
 #[derive(Clone, Copy, Debug)]
 pub struct RateSample {
     /// Payload bytes delivered over `interval`.
@@ -88,6 +128,12 @@ pub struct RateSample {
     pub interval: Duration,
     /// Total payload bytes delivered when the newest delivered segment was sent.
     pub prior_delivered: u64,
+    /// Payload bytes that this ACK delivers, cumulatively or selectively: `RS.newly_acked`.
+    pub newly_acked: u64,
+    /// Payload bytes in flight when that segment was sent, with itself: `RS.tx_in_flight`.
+    pub tx_in_flight: u64,
+    /// Payload bytes lost since then: `RS.lost`.
+    pub lost: u64,
     /// True if the application, not the network, limited the sample.
     pub app_limited: bool,
 }
@@ -173,8 +219,9 @@ pub enum Phase {
     CongestionAvoidance,
     /// Losses found by duplicate or selective ACKs are being repaired.
     FastRecovery,
-    /// A retransmission timer expired, and what it found lost is being repaired.
-    ExponentialBackoff,
+    /// A retransmission timer expired, and what it found lost is being repaired. The papers call it exponential back-off,
+    /// as samples do.
+    RtoRecovery,
 }
 
 impl Phase {
@@ -191,7 +238,9 @@ mod tests {
         // 12 500 bytes in 10 ms, and 1 byte in 3 s.
         let rate = |delivered, millis| {
             let interval = Duration::from_millis(millis);
-            RateSample { delivered, interval, prior_delivered: 0, app_limited: false }.rate()
+            let (prior_delivered, newly_acked, tx_in_flight, lost) = (0, delivered, delivered, 0);
+            RateSample { delivered, interval, prior_delivered, newly_acked, tx_in_flight, lost, app_limited: false }
+                .rate()
         };
         assert_eq!((rate(12_500, 10), rate(1, 3_000)), (Rate::from_bps(10_000_000), Rate::from_bps(2)));
     }

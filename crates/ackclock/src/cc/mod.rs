@@ -12,7 +12,9 @@ mod window;
 mod windowed;
 
 pub use cubic::{Cubic, CubicController};
-pub use event::{Ack, Congestion, CongestionKind, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent};
+pub use event::{
+    Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
+};
 pub use parameters::{CcParameters, ParametersVisitor};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms};
 pub use windowed::Windowed;
@@ -118,7 +120,14 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         None
     }
 
-    /// True if the algorithm itself sets the window while losses are being repaired.
+    /// Bytes of payload that may leave together, as one burst, from an algorithm that paces: `BBR.send_quantum` of
+    /// draft-ietf-ccwg-bbr. One segment always may, which is the default.
+    fn send_quantum(&self) -> u64 {
+        0
+    }
+
+    /// True if the algorithm itself sets the window while losses are being repaired, from ACK to ACK: it may then grow in
+    /// recovery, and hold a restart above one segment. The sender leaves the window alone either way.
     fn owns_recovery(&self) -> bool {
         false
     }
@@ -130,17 +139,27 @@ pub trait CongestionControl: Send + std::fmt::Debug {
 
     /// False for an algorithm that does not send less when packets are marked. For the others a mark at a window of one
     /// segment delays the next one, and a loss in a marked window is no second event (RFC 3168 §6.1.2).
-    fn sends_less_for_marks(&self) -> bool {
+    fn responds_to_ecn(&self) -> bool {
         true
     }
 
     /// False for an algorithm that does nothing in `on_sent`: it need not be called.
-    fn hears_of_sending(&self) -> bool {
+    fn needs_on_sent(&self) -> bool {
+        true
+    }
+
+    /// False for an algorithm that looks at no [`Ack::rate`] and does nothing in `on_loss`: the state of delivery is not
+    /// kept for it.
+    fn needs_rate_samples(&self) -> bool {
         true
     }
 
     /// A segment was handed to the network.
     fn on_sent(&mut self, _sent: &Sent) {}
+
+    /// A transmission is taken for lost, told before the ACK that shows it and after the congestion event that it may be;
+    /// after that of a timeout, or when the segment is sent again on suspicion (RFC 6675 §4, rules 3 and 4).
+    fn on_loss(&mut self, _loss: &Loss) {}
 
     /// An ACK brought news: data delivered, data found lost, or marks.
     fn on_ack(&mut self, ack: &Ack);
@@ -156,7 +175,8 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// Everything sent before recovery began has been acknowledged.
     fn on_recovery_exit(&mut self, _recovery: &Recovery) {}
 
-    /// The last congestion event was spurious: what it did may be taken back.
+    /// The last congestion event was spurious: what it did may be taken back. A recovery that goes on then has ended, and
+    /// that was told before.
     fn on_undo(&mut self, _recovery: &Recovery) {}
 
     /// The sender changed its phase.

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Ack, CcContext, CcParameters, Congestion, CongestionControl, Cubic, ParametersVisitor, PhaseChange, Recovery, Sent,
+    Ack, CcContext, CcParameters, Congestion, CongestionControl, Cubic, Loss, ParametersVisitor, PhaseChange, Recovery,
+    Sent,
 };
 use crate::rule::{ParameterError, Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
 use crate::units::{Instant, Rate};
@@ -152,17 +153,26 @@ impl CongestionControl for Cc {
     fn pacing_rate(&self) -> Option<Rate> {
         dispatch!(self, cc => cc.pacing_rate())
     }
+    fn send_quantum(&self) -> u64 {
+        dispatch!(self, cc => cc.send_quantum())
+    }
     fn owns_recovery(&self) -> bool {
         dispatch!(self, cc => cc.owns_recovery())
     }
     fn congestion_may_raise(&self) -> bool {
         dispatch!(self, cc => cc.congestion_may_raise())
     }
-    fn sends_less_for_marks(&self) -> bool {
-        dispatch!(self, cc => cc.sends_less_for_marks())
+    fn responds_to_ecn(&self) -> bool {
+        dispatch!(self, cc => cc.responds_to_ecn())
     }
-    fn hears_of_sending(&self) -> bool {
-        dispatch!(self, cc => cc.hears_of_sending())
+    fn needs_on_sent(&self) -> bool {
+        dispatch!(self, cc => cc.needs_on_sent())
+    }
+    fn needs_rate_samples(&self) -> bool {
+        dispatch!(self, cc => cc.needs_rate_samples())
+    }
+    fn on_loss(&mut self, loss: &Loss) {
+        dispatch!(self, cc => cc.on_loss(loss))
     }
     fn on_sent(&mut self, sent: &Sent) {
         dispatch!(self, cc => cc.on_sent(sent))
@@ -227,11 +237,20 @@ mod tests {
         fn congestion_may_raise(&self) -> bool {
             true
         }
-        fn sends_less_for_marks(&self) -> bool {
+        fn responds_to_ecn(&self) -> bool {
+            false
+        }
+        fn send_quantum(&self) -> u64 {
+            3000
+        }
+        fn needs_rate_samples(&self) -> bool {
             false
         }
         fn on_sent(&mut self, _sent: &Sent) {
             self.note("sent");
+        }
+        fn on_loss(&mut self, _loss: &Loss) {
+            self.note("loss");
         }
         fn on_ack(&mut self, _ack: &Ack) {
             self.note("ack");
@@ -265,11 +284,14 @@ mod tests {
         let heard = witness.0.clone();
         let mut cc = Cc::Custom(Box::new(witness));
         assert_eq!((cc.cwnd(), cc.ssthresh(), cc.pacing_rate()), (7.0, 9.0, Rate::from_bps(1000)));
-        assert!(cc.owns_recovery() && cc.congestion_may_raise() && !cc.sends_less_for_marks());
+        assert!(cc.owns_recovery() && cc.congestion_may_raise() && !cc.responds_to_ecn());
+        assert!(cc.needs_on_sent() && !cc.needs_rate_samples() && cc.send_quantum() == 3000);
         let (now, path) = (Instant::ZERO, PathView::default());
         let (kind, restart, recovery) =
             (CongestionKind::Loss, Restart::Reduced, Recovery { now, flight_size: 1, path });
         cc.on_sent(&Sent { now, bytes: 1460, retransmission: false, path });
+        let (retransmission, tx_in_flight, lost, app_limited) = (false, 2920, 1460, false);
+        cc.on_loss(&Loss { now, bytes: 1460, retransmission, tx_in_flight, lost, app_limited, path });
         cc.on_ack(&Ack::of(1.0));
         cc.on_congestion(&Congestion { now, kind, restart, flight_size: 1, path });
         cc.on_recovery_enter(&recovery);
@@ -278,7 +300,7 @@ mod tests {
         cc.on_phase(&PhaseChange { now, from: Phase::SlowStart, to: Phase::FastRecovery });
         cc.on_resume(now);
         cc.probe(&mut |_, _| {});
-        let expected = ["sent", "ack", "congestion", "enter", "exit", "undo", "phase", "resume", "probe"];
+        let expected = ["sent", "loss", "ack", "congestion", "enter", "exit", "undo", "phase", "resume", "probe"];
         assert_eq!(*heard.lock().unwrap(), expected);
     }
 
@@ -306,7 +328,7 @@ mod tests {
     fn all_but_mr_aimd_send_less_for_marks() {
         for spec in algorithms().into_iter().map(|info| info.defaults) {
             let cc = spec.build(CcContext::new(2.0));
-            assert_eq!(cc.sends_less_for_marks(), spec.name() != "mr-aimd", "{spec:?}");
+            assert_eq!(cc.responds_to_ecn(), spec.name() != "mr-aimd", "{spec:?}");
         }
     }
 
@@ -314,7 +336,11 @@ mod tests {
     fn a_window_rule_asks_for_nothing_but_its_window() {
         for spec in algorithms().into_iter().map(|info| info.defaults).filter(|spec| spec.rule().is_some()) {
             let cc = spec.build(CcContext::new(2.0));
-            assert_eq!((cc.pacing_rate(), cc.owns_recovery()), (None, false), "{spec:?}");
+            assert_eq!(
+                (cc.pacing_rate(), cc.owns_recovery(), cc.needs_rate_samples()),
+                (None, false, false),
+                "{spec:?}"
+            );
             assert_eq!(cc.congestion_may_raise(), spec.rule().unwrap().cut_may_raise(), "{spec:?}");
             assert_eq!(spec.rule().unwrap().accelerates(), spec.name() == "mr-aimd", "{spec:?}");
         }

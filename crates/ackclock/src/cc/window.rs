@@ -98,7 +98,7 @@ impl Window {
     }
 
     /// The law takes more of the window that was cut, so that `remaining` is left, if that is less than there is.
-    pub(super) fn settle(&mut self, remaining: f64) {
+    pub(super) fn reduce_to(&mut self, remaining: f64) {
         if remaining < self.cwnd {
             self.cwnd = self.leave(remaining, CongestionKind::Loss).min(self.cwnd);
         }
@@ -177,7 +177,7 @@ mod tests {
     fn what_a_law_takes_later_is_floored_as_the_cut_was_and_raises_nothing() {
         let settled = |cut_window, remaining| {
             let mut it = Window::new(CcContext { cut_window, initial_ssthresh: 1.0, ..CcContext::new(9.5) });
-            it.settle(remaining);
+            it.reduce_to(remaining);
             (it.cwnd(), it.ssthresh())
         };
         assert_eq!(settled(CutWindow::Exact, 9.5), (9.5, 1.0));
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(settled(CutWindow::Exact, -3.0), (2.0, 2.0));
         assert_eq!(settled(CutWindow::Whole { max_window: 9.0 }, 6.5), (6.0, 6.0));
         let mut small = Window::new(CcContext::new(1.5));
-        small.settle(1.0);
+        small.reduce_to(1.0);
         assert_eq!(small.cwnd(), 1.5);
     }
 

@@ -55,7 +55,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         self.rule.on_ack(ack.ece, ack.round_ended);
         let grows = match self.rule.marks() {
             Marks::Cut => Window::grows_by(ack),
-            Marks::Heard => Window::grows_in_spite_of_marks(ack),
+            Marks::Observed => Window::grows_in_spite_of_marks(ack),
         };
         if !grows {
             return;
@@ -71,7 +71,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        if congestion.kind == CongestionKind::Ecn && self.rule.marks() == Marks::Heard {
+        if congestion.kind == CongestionKind::Ecn && self.rule.marks() == Marks::Observed {
             self.rule.on_mark();
             return;
         }
@@ -98,17 +98,21 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
     }
 
     fn on_recovery_exit(&mut self, recovery: &Recovery) {
-        self.window.settle(self.rule.settle(self.window.cwnd()));
+        self.window.reduce_to(self.rule.on_losses_known(self.window.cwnd()));
         if self.window.leave_recovery(recovery) {
             self.rule.restart(self.window.cwnd());
         }
     }
 
-    fn sends_less_for_marks(&self) -> bool {
+    fn responds_to_ecn(&self) -> bool {
         self.rule.marks() == Marks::Cut
     }
 
-    fn hears_of_sending(&self) -> bool {
+    fn needs_rate_samples(&self) -> bool {
+        false
+    }
+
+    fn needs_on_sent(&self) -> bool {
         self.rule.counts_retransmissions()
     }
 
@@ -217,7 +221,7 @@ mod tests {
         };
         let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(8.0) };
         let mut controller = Windowed::new(MrAimd { alpha_prime_marked: 0.25, ..MrAimd::default() }.rule(), context);
-        assert!(!controller.sends_less_for_marks());
+        assert!(!controller.responds_to_ecn());
         signal(&mut controller, CongestionKind::Ecn);
         controller.on_ack(&Ack { ece: true, ..Ack::of(8.0) });
         // 1 + 0.25, and the window takes it.
@@ -244,7 +248,7 @@ mod tests {
     fn marks_cut_any_other_rule_and_stop_its_growth() {
         let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(10.0) };
         let mut controller = Windowed::new(AimdFc::default().rule(), context);
-        assert!(controller.sends_less_for_marks());
+        assert!(controller.responds_to_ecn());
         controller.on_ack(&Ack { ece: true, ..Ack::of(1.0) });
         assert_eq!(controller.cwnd(), 10.0);
     }
@@ -261,10 +265,10 @@ mod tests {
     }
 
     #[test]
-    fn only_a_rule_that_counts_retransmissions_hears_of_sending() {
+    fn only_a_rule_that_counts_retransmissions_needs_to_hear_of_sending() {
         let context = CcContext::new(40.0);
-        assert!(Windowed::new(Aild::default().rule(), context).hears_of_sending());
-        assert!(!Windowed::new(NewAimd::default().rule(), context).hears_of_sending());
+        assert!(Windowed::new(Aild::default().rule(), context).needs_on_sent());
+        assert!(!Windowed::new(NewAimd::default().rule(), context).needs_on_sent());
     }
 
     #[test]

@@ -6,8 +6,8 @@ use super::journal::{Event, Journal};
 use super::run::check_result;
 use super::{Draw, Violation, for_each_case, network};
 use crate::cc::{
-    Ack, Cc, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, PathView, Phase, PhaseChange, Recovery,
-    Restart, Sent,
+    Ack, CaState, Cc, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Loss, PathView, Phase,
+    PhaseChange, RateSample, Recovery, Restart, Sent,
 };
 use crate::rule::linear::Aimd;
 use crate::sim::{self, FlowPlan};
@@ -27,11 +27,13 @@ const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 ///
 /// * the window is finite and at least one segment;
 /// * it grows only by ACKs of new data, while it is used and no losses are being repaired, in slow start by no
-///   more than was acknowledged; an algorithm that paces is free to set it by its rate;
+///   more than was acknowledged; an algorithm that paces is free to set it by its rate, one that owns recovery to set it
+///   there as it likes;
 /// * congestion does not raise it above two segments, unless [`CongestionControl::congestion_may_raise`]; nor
-///   does sending, the end of idleness, or a recovery that the algorithm does not own;
+///   does sending, a single loss, the end of idleness, or a recovery that the algorithm does not own;
 /// * there is at most one reduction for losses and marks per window of data, except for losses under Reno;
-/// * the same events give the same answers, whatever time it is, without those of sending, too, if it does not hear of them;
+/// * the same events give the same answers, whatever time it is, without those of sending, of single
+///   losses, and without rate samples, too, if it does not need them;
 /// * the run keeps the contract of [`check_run`](super::check_run).
 ///
 /// # Errors
@@ -61,7 +63,7 @@ pub fn check_cc<C: CongestionControl + 'static>(name: &str, new: impl Fn(CcConte
         for (flow, journal) in &journals {
             let journal = lock(journal);
             check_journal(&journal, &new, *flow.cc_context)
-                .and_then(|()| check_reductions(&journal, flow, new(*flow.cc_context).sends_less_for_marks()))
+                .and_then(|()| check_reductions(&journal, flow, new(*flow.cc_context).responds_to_ecn()))
                 .map_err(|what| format!("{}: {what}", flow.name))?;
         }
         check_result(&plan, &result)
@@ -79,7 +81,7 @@ fn check_journal<C: CongestionControl>(
 }
 
 /// A loss or a mark is a second congestion event only when everything sent before the first was delivered.
-fn check_reductions(journal: &Journal, flow: &FlowPlan, sends_less_for_marks: bool) -> Result<(), String> {
+fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -> Result<(), String> {
     let recovery = flow.transport.recovery;
     // A second loss in a window is a second event under Reno, and a SACK sender without blocks is Reno.
     let is_reno = recovery == LossRecovery::Reno || recovery == LossRecovery::Sack && !flow.transport.peer_sack;
@@ -102,7 +104,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, sends_less_for_marks: bo
                 may_lose_again = match congestion.kind {
                     CongestionKind::Loss => is_reno,
                     // Tahoe begins again, whatever its window was cut for.
-                    CongestionKind::Ecn => recovery == LossRecovery::Tahoe || !sends_less_for_marks,
+                    CongestionKind::Ecn => recovery == LossRecovery::Tahoe || !responds_to_ecn,
                     CongestionKind::Timeout => false,
                 };
             }
@@ -150,18 +152,28 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
     fn pacing_rate(&self) -> Option<Rate> {
         self.cc.pacing_rate()
     }
+    fn send_quantum(&self) -> u64 {
+        self.cc.send_quantum()
+    }
     fn owns_recovery(&self) -> bool {
         self.cc.owns_recovery()
     }
     fn congestion_may_raise(&self) -> bool {
         self.cc.congestion_may_raise()
     }
-    fn sends_less_for_marks(&self) -> bool {
-        self.cc.sends_less_for_marks()
+    fn responds_to_ecn(&self) -> bool {
+        self.cc.responds_to_ecn()
     }
     /// The journal hears of it in any case.
-    fn hears_of_sending(&self) -> bool {
+    fn needs_on_sent(&self) -> bool {
         true
+    }
+    /// The same.
+    fn needs_rate_samples(&self) -> bool {
+        true
+    }
+    fn on_loss(&mut self, loss: &Loss) {
+        self.tell(Event::Loss(*loss));
     }
     fn on_sent(&mut self, sent: &Sent) {
         self.tell(Event::Sent(*sent));
@@ -203,7 +215,8 @@ impl Script {
         let path = path(draw, cwnd);
         match draw.whole(0, 99) {
             0..70 => Event::Ack(self.ack(draw, path)),
-            70..85 => Event::Sent(Sent { now, bytes: 1460, retransmission: draw.chance(10), path }),
+            70..73 => Event::Loss(self.loss(draw, path)),
+            73..85 => Event::Sent(Sent { now, bytes: 1460, retransmission: draw.chance(10), path }),
             85..89 => {
                 let kind = draw.pick(&[CongestionKind::Loss, CongestionKind::Ecn, CongestionKind::Timeout]);
                 let restarts = kind == CongestionKind::Timeout || kind == CongestionKind::Loss && draw.chance(20);
@@ -240,16 +253,40 @@ impl Script {
             round_ended: draw.chance(10),
             cwnd_limited: draw.chance(80),
             in_recovery: self.in_recovery,
-            rate: None,
+            rate: draw.chance(80).then(|| rate(draw, path)),
+            state: if self.in_recovery { CaState::Recovery } else { draw.pick(&[CaState::Open, CaState::Disorder]) },
             path,
         }
+    }
+
+    fn loss(&self, draw: &mut Draw, path: PathView) -> Loss {
+        let (bytes, retransmission, app_limited) = (path.mss, draw.chance(10), draw.chance(10));
+        let lost = u64::from(bytes) * draw.whole(1, 4);
+        let tx_in_flight = path.in_flight_bytes + lost;
+        Loss { now: self.now, bytes, retransmission, tx_in_flight, lost, app_limited, path }
+    }
+}
+
+/// A sample of a round trip.
+fn rate(draw: &mut Draw, path: PathView) -> RateSample {
+    let newly_acked = u64::from(path.mss) * draw.whole(1, 2);
+    RateSample {
+        delivered: newly_acked + draw.whole(0, path.in_flight_bytes),
+        interval: path.latest_rtt,
+        prior_delivered: draw.whole(0, 1 << 30),
+        newly_acked,
+        tx_in_flight: path.in_flight_bytes,
+        lost: u64::from(path.mss) * draw.pick(&[0, 0, 0, 1, 3]),
+        app_limited: draw.chance(10),
     }
 }
 
 fn path(draw: &mut Draw, cwnd: f64) -> PathView {
     let min_rtt = Duration::from_millis(20);
+    let in_flight = (cwnd.min(1e6) * draw.real(0.0, 1.0)) as u32 + 1;
     PathView {
-        in_flight: (cwnd.min(1e6) * draw.real(0.0, 1.0)) as u32 + 1,
+        in_flight,
+        in_flight_bytes: u64::from(in_flight) * 1460,
         mss: 1460,
         srtt: min_rtt + draw.time(min_rtt),
         latest_rtt: min_rtt + draw.time(min_rtt),

@@ -1,6 +1,6 @@
 //! What an algorithm was told and what it answered, and the promises that every answer must keep.
 
-use crate::cc::{Ack, Congestion, CongestionControl, PhaseChange, Recovery, Restart, Sent};
+use crate::cc::{Ack, Congestion, CongestionControl, Loss, PhaseChange, Recovery, Restart, Sent};
 use crate::units::{Duration, Instant, Rate};
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)": a window may rise to this at a congestion event.
@@ -12,6 +12,7 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     Sent(Sent),
+    Loss(Loss),
     Ack(Ack),
     Congestion(Congestion),
     RecoveryEnter(Recovery),
@@ -26,6 +27,7 @@ impl Event {
     pub(super) fn tell(&self, cc: &mut dyn CongestionControl) {
         match self {
             Event::Sent(sent) => cc.on_sent(sent),
+            Event::Loss(loss) => cc.on_loss(loss),
             Event::Ack(ack) => cc.on_ack(ack),
             Event::Congestion(congestion) => cc.on_congestion(congestion),
             Event::RecoveryEnter(recovery) => cc.on_recovery_enter(recovery),
@@ -40,6 +42,7 @@ impl Event {
     fn later(mut self, shift: Duration) -> Self {
         let now = match &mut self {
             Event::Sent(sent) => &mut sent.now,
+            Event::Loss(loss) => &mut loss.now,
             Event::Ack(ack) => &mut ack.now,
             Event::Congestion(congestion) => &mut congestion.now,
             Event::RecoveryEnter(recovery) | Event::RecoveryExit(recovery) | Event::Undo(recovery) => &mut recovery.now,
@@ -48,6 +51,16 @@ impl Event {
         };
         *now += shift;
         self
+    }
+
+    /// What is left of it for an algorithm that needs what these say.
+    fn as_told(self, needs_on_sent: bool, needs_rate_samples: bool) -> Option<Self> {
+        match self {
+            Event::Sent(_) => needs_on_sent.then_some(self),
+            Event::Loss(_) => needs_rate_samples.then_some(self),
+            Event::Ack(ack) if !needs_rate_samples => Some(Event::Ack(Ack { rate: None, ..ack })),
+            _ => Some(self),
+        }
     }
 }
 
@@ -94,12 +107,12 @@ impl Journal {
         self.broken.clone().map_or(Ok(()), Err)
     }
 
-    /// A fresh algorithm told the same, as far as it says that it hears of it, `shift` later, answers the same.
+    /// A fresh algorithm told the same, as far as it says that it needs it, `shift` later, answers the same.
     pub(super) fn replay(&self, cc: &mut dyn CongestionControl, shift: Duration) -> Result<(), String> {
-        let hears_of_sending = cc.hears_of_sending();
-        let is_heard = |event: &Event| hears_of_sending || !matches!(event, Event::Sent(_));
-        for (number, (event, expected)) in self.entries.iter().enumerate().filter(|(_, (event, _))| is_heard(event)) {
-            event.later(shift).tell(cc);
+        let (needs_on_sent, needs_rate_samples) = (cc.needs_on_sent(), cc.needs_rate_samples());
+        for (number, (event, expected)) in self.entries.iter().enumerate() {
+            let Some(told) = event.as_told(needs_on_sent, needs_rate_samples) else { continue };
+            told.later(shift).tell(cc);
             let answer = Answer::of(cc);
             ensure!(answer == *expected, "event {number}, {event:?}: {expected:?}, {shift} later {answer:?}");
         }
@@ -120,11 +133,12 @@ fn check_answer(
     match event {
         // Who paces sets the window by the rate, and not from ACK to ACK.
         Event::Ack(_) if after.pacing_rate.is_some() => {}
+        // Nor does who owns recovery, in it.
+        Event::Ack(ack) if ack.in_recovery && cc.owns_recovery() => {}
         Event::Ack(ack) => {
             ensure!(ack.cwnd_limited || unchanged, "a window that is not used grows");
             ensure!(ack.acked > 0.0 || unchanged, "the window grows without an ACK of new data");
-            let repairing = ack.in_recovery && !cc.owns_recovery();
-            ensure!(!repairing || unchanged, "the window grows while losses are being repaired");
+            ensure!(!ack.in_recovery || unchanged, "the window grows while losses are being repaired");
             let in_slow_start = before.cwnd < before.ssthresh;
             let most = before.cwnd + ack.acked + ROUNDING;
             ensure!(!in_slow_start || after.cwnd <= most, "slow start adds more than was acknowledged");
@@ -141,6 +155,7 @@ fn check_answer(
         }
         Event::Undo(_) => ensure_no_more(after.cwnd, peak, "an undo gives more than there ever was")?,
         Event::Sent(_) => ensure_no_more(after.cwnd, before.cwnd, "sending raises the window")?,
+        Event::Loss(_) => ensure_no_more(after.cwnd, before.cwnd, "a loss raises the window")?,
         Event::Resume(_) => ensure_no_more(after.cwnd, before.cwnd, "idleness raises the window")?,
         Event::RecoveryEnter(_) | Event::RecoveryExit(_) => {
             ensure!(unchanged || cc.owns_recovery(), "recovery raises the window");

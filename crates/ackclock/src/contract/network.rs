@@ -243,6 +243,7 @@ pub(super) fn transport(draw: &mut Draw) -> Transport {
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),
         ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
+        eifel: draw.chance(50),
         ..Transport::default()
     }
 }

@@ -8,7 +8,9 @@ use super::info::Reading;
 use super::packet::{Flags, IpEcn, Options, Packet};
 use super::settings::Settings;
 use crate::cc::CcContext;
-use crate::tcp::{AckSegment, DataEcn, DataSegment, EcnMode, LossRecovery, Receiver, SackBlocks, Sender, Transport};
+use crate::tcp::{
+    AckSegment, DataEcn, DataSegment, EcnMode, LossRecovery, Receiver, SackBlocks, Sender, TIMESTAMPS_LEN, Transport,
+};
 use crate::units::{Duration, Instant};
 
 /// RFC 9293 §3.7.1: "If an MSS Option is not received at connection setup, TCP implementations MUST assume a
@@ -16,8 +18,6 @@ use crate::units::{Duration, Instant};
 const DEFAULT_MSS: u32 = 536;
 /// The smallest MSS that is believed.
 const MIN_MSS: u32 = 48;
-/// The timestamps option with its padding (RFC 7323 appendix A).
-const TIMESTAMPS_LEN: u32 = 12;
 /// RFC 7323 §2.3: "the shift count MUST be limited to 14".
 const MAX_WSCALE: u32 = 14;
 /// The resolution of timestamps.

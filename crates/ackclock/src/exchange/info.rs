@@ -1,6 +1,7 @@
 //! The fields of Linux's `struct tcp_info` that a script may assert, and what they are here.
 
-use crate::tcp::{RepairState, SenderCounters, SenderInfo};
+use crate::cc::CaState;
+use crate::tcp::{SenderCounters, SenderInfo};
 use crate::units::Duration;
 
 /// Linux's TCP_INFINITE_SSTHRESH.
@@ -97,13 +98,13 @@ pub fn constant(name: &str) -> Option<f64> {
     CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
 }
 
-fn ca_state(state: RepairState) -> f64 {
+fn ca_state(state: CaState) -> f64 {
     match state {
-        RepairState::Open => 0.0,
-        RepairState::Disorder => 1.0,
-        RepairState::Cwr => 2.0,
-        RepairState::Recovery => 3.0,
-        RepairState::Loss => 4.0,
+        CaState::Open => 0.0,
+        CaState::Disorder => 1.0,
+        CaState::Cwr => 2.0,
+        CaState::Recovery => 3.0,
+        CaState::Loss => 4.0,
     }
 }
 
@@ -122,12 +123,13 @@ impl Reading {
             sacked: 0,
             lost: 0,
             retransmitted: 0,
-            state: RepairState::Open,
+            state: CaState::Open,
             backoff: 0,
             rto: Duration::from_secs(1),
             srtt: Duration::ZERO,
             rttvar: Duration::ZERO,
             min_rtt: Duration::ZERO,
+            timer: None,
         };
         Reading { sender, counters: SenderCounters::default(), mss: 1000, bytes_acked: 0, bytes_received: 0 }
     }

@@ -44,7 +44,7 @@ impl RuleParameters for Aild {
     }
 
     fn rule(&self) -> AildRule {
-        AildRule { parameters: self.clone(), loss_ratio: None, unsettled: None }
+        AildRule { parameters: self.clone(), loss_ratio: None, pending: None }
     }
 }
 
@@ -55,12 +55,12 @@ pub struct AildRule {
     /// What a model says of the next cut.
     loss_ratio: Option<f64>,
     /// The last cut, until recovery ends.
-    unsettled: Option<Unsettled>,
+    pending: Option<PendingCut>,
 }
 
 /// A cut for one segment, of a window that may have lost more.
 #[derive(Clone, Copy, Debug)]
-struct Unsettled {
+struct PendingCut {
     /// The window that was cut, in segments.
     window: f64,
     /// Segments that were sent again since.
@@ -69,7 +69,7 @@ struct Unsettled {
 
 impl Rule for AildRule {
     fn restart(&mut self, _w: f64) {
-        self.unsettled = None;
+        self.pending = None;
     }
 
     #[inline]
@@ -82,7 +82,7 @@ impl Rule for AildRule {
     }
 
     fn cut(&mut self, w: f64) -> f64 {
-        self.unsettled = Some(Unsettled { window: w, sent_again: 0.0 });
+        self.pending = Some(PendingCut { window: w, sent_again: 0.0 });
         let ratio = self.loss_ratio.take().unwrap_or(1.0 / w);
         w - self.parameters.removed_per_loss_ratio * ratio
     }
@@ -93,20 +93,20 @@ impl Rule for AildRule {
 
     #[inline]
     fn on_retransmission(&mut self) {
-        if let Some(cut) = &mut self.unsettled {
+        if let Some(cut) = &mut self.pending {
             cut.sent_again += 1.0;
         }
     }
 
-    fn settle(&mut self, w: f64) -> f64 {
-        let Some(Unsettled { window, sent_again }) = self.unsettled.take() else { return w };
+    fn on_losses_known(&mut self, w: f64) -> f64 {
+        let Some(PendingCut { window, sent_again }) = self.pending.take() else { return w };
         // The cut was for the first of them; no more than the window can have been lost.
         let beyond = (sent_again.min(window) - 1.0).max(0.0);
         w - self.parameters.removed_per_loss_ratio * beyond / window
     }
 
     fn on_timeout(&mut self) {
-        self.unsettled = None;
+        self.pending = None;
     }
 }
 
@@ -133,19 +133,19 @@ mod tests {
         for _ in 0..3 {
             rule.on_retransmission();
         }
-        assert_eq!(rule.settle(38.0), 34.0);
+        assert_eq!(rule.on_losses_known(38.0), 34.0);
         // That was all of this window.
         rule.on_retransmission();
-        assert_eq!(rule.settle(34.0), 34.0);
+        assert_eq!(rule.on_losses_known(34.0), 34.0);
     }
 
     #[test]
-    fn a_window_that_lost_one_segment_has_nothing_to_settle() {
+    fn a_window_that_lost_one_segment_gives_up_nothing_more() {
         let mut rule = rule(80.0);
         assert_eq!(rule.cut(40.0), 38.0);
-        assert_eq!(rule.clone().settle(38.0), 38.0);
+        assert_eq!(rule.clone().on_losses_known(38.0), 38.0);
         rule.on_retransmission();
-        assert_eq!(rule.settle(38.0), 38.0);
+        assert_eq!(rule.on_losses_known(38.0), 38.0);
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
         for _ in 0..20 {
             rule.on_retransmission();
         }
-        assert_eq!(rule.settle(7.5), 4.0);
+        assert_eq!(rule.on_losses_known(7.5), 4.0);
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
         let mut timed_out = rule.clone();
         rule.restart(10.0);
         timed_out.on_timeout();
-        assert_eq!((rule.settle(10.0), timed_out.settle(10.0)), (10.0, 10.0));
+        assert_eq!((rule.on_losses_known(10.0), timed_out.on_losses_known(10.0)), (10.0, 10.0));
     }
 
     #[test]

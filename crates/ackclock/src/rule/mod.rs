@@ -44,7 +44,7 @@ pub trait Rule: Send {
     fn on_retransmission(&mut self) {}
 
     /// Recovery ends at window `w`, and all that was sent again is known: the window that is left, no more than `w`.
-    fn settle(&mut self, w: f64) -> f64 {
+    fn on_losses_known(&mut self, w: f64) -> f64 {
         w
     }
 
@@ -71,7 +71,7 @@ pub trait Rule: Send {
     #[inline]
     fn on_ack(&mut self, _marked: bool, _round_ended: bool) {}
 
-    /// Marks are echoed; at most once per window of data, for a rule with [`Marks::Heard`].
+    /// Marks are echoed; at most once per window of data, for a rule with [`Marks::Observed`].
     fn on_mark(&mut self) {}
 
     /// The retransmission timer expired, behind the cut.
@@ -87,7 +87,7 @@ pub enum Marks {
     /// Congestion like any other: a cut.
     Cut,
     /// Something that the rule hears of; the window stays, and may grow.
-    Heard,
+    Observed,
 }
 
 /// Parameters of a rule: what a scenario file says of it.

@@ -181,7 +181,7 @@ impl Rule for MrAimdRule {
     }
 
     fn marks(&self) -> Marks {
-        Marks::Heard
+        Marks::Observed
     }
 
     #[inline]

@@ -433,6 +433,7 @@ fn transport(flow: &Flow) -> Transport {
         max_burst: keys.max_burst.segments(),
         limited_transmit: keys.limited_transmit,
         timestamps: keys.timestamps,
+        eifel: false,
         byte_counting: keys.byte_counting,
         idle_restart: keys.idle_restart,
         recovery: flow.recovery,

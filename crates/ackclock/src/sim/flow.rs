@@ -12,8 +12,6 @@ use crate::qdisc::Ecn;
 use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender};
 use crate::units::Instant;
 
-/// The TCP option that carries timestamps, padded (RFC 7323 appendix A).
-const TIMESTAMPS_LEN: u32 = 12;
 /// The SACK option: two bytes of kind and length, two of padding, eight a block (RFC 2018 §3).
 const SACK_OPTION_LEN: u32 = 4;
 const SACK_BLOCK_LEN: u32 = 8;
@@ -61,8 +59,7 @@ impl Flow {
         [forward, reverse]: [Route; 2],
         place: u32,
     ) -> Self {
-        let options = if plan.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
-        let overhead = plan.transport.header + plan.transport.framing + options;
+        let overhead = plan.transport.data_overhead();
         Flow {
             number,
             sender: Sender::new(plan.transport.clone(), cc),

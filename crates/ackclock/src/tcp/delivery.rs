@@ -1,67 +1,140 @@
-//! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation).
+//! Delivery-rate samples and the state of delivery when each segment was last sent.
+//!
+//! Reference: draft-ietf-ccwg-bbr §4.1 (from draft-cheng-iccrg-delivery-rate-estimation). Counted in bytes of payload.
 
-use super::scoreboard::SentSegment;
+use std::collections::VecDeque;
+
 use crate::cc::RateSample;
 use crate::units::Instant;
 
-/// The state of delivery when a segment was sent.
+/// The state of delivery when a segment was last sent: the draft's P.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SendStamp {
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
+    /// Bytes in flight, with the segment itself: P.tx_in_flight.
+    tx_in_flight: u64,
+    /// Bytes lost before: P.lost.
+    lost: u64,
     app_limited: bool,
 }
 
-/// Counts what was delivered, and how fast.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DeliverySampler {
+/// A transmission that is taken for lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostTransmission {
+    /// Its payload bytes.
+    pub bytes: u32,
+    /// True for data sent before.
+    pub retransmission: bool,
+    /// Bytes in flight when it was sent, with itself.
+    pub tx_in_flight: u64,
+    /// Bytes lost since then, with itself.
+    pub lost: u64,
+    /// True if the application, not the network, held the sender back then.
+    pub app_limited: bool,
+}
+
+/// Counts what was delivered and lost, and how fast: the draft's C. Kept for algorithms that ask for it.
+#[derive(Clone, Debug, Default)]
+pub struct Delivery {
     /// Payload bytes known to be delivered, cumulatively or selectively.
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
+    /// Payload bytes taken for lost, each transmission by itself.
+    lost: u64,
     /// Samples are limited by the application until this many bytes are delivered; 0 where they are not.
     app_limited_until: u64,
+    /// Of each segment on the scoreboard.
+    stamps: VecDeque<SendStamp>,
+    /// That of the newest segment delivered by the ACK at hand.
+    newest: SendStamp,
+    /// What the algorithm was not told of yet.
+    untold: VecDeque<LostTransmission>,
 }
 
-impl DeliverySampler {
-    /// The stamp of a segment sent now; `idle` if nothing else is in flight.
-    #[inline]
-    pub fn stamp(&mut self, now: Instant, idle: bool) -> SendStamp {
+impl Delivery {
+    /// A segment is sent for the first time; `idle` if nothing else is in flight, `tx_in_flight` bytes with it.
+    pub fn on_sent(&mut self, now: Instant, idle: bool, tx_in_flight: u64) {
         if idle {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
+        let stamp = self.stamp(tx_in_flight);
+        self.stamps.push_back(stamp);
+    }
+
+    /// The segment at `position` is sent again.
+    pub fn on_sent_again(&mut self, position: usize, tx_in_flight: u64) {
+        self.stamps[position] = self.stamp(tx_in_flight);
+    }
+
+    fn stamp(&self, tx_in_flight: u64) -> SendStamp {
         SendStamp {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
+            tx_in_flight,
+            lost: self.lost,
             app_limited: self.app_limited_until > 0,
         }
     }
 
-    /// The application has nothing more to send while `in_flight_bytes` are under way.
-    pub fn note_app_limited(&mut self, in_flight_bytes: u64) {
-        self.app_limited_until = (self.delivered + in_flight_bytes).max(1);
+    /// The segment at `position` is the newest one that the ACK at hand delivers so far.
+    pub fn note_newest(&mut self, position: usize) {
+        self.newest = self.stamps[position];
     }
 
-    /// `bytes` were delivered, `newest` being the segment of them that was sent last.
-    #[inline]
-    pub fn on_delivered(&mut self, now: Instant, bytes: u64, newest: &SentSegment) -> Option<RateSample> {
+    /// The first segment leaves the scoreboard, and is the newest one that the ACK at hand delivers so far, or is not.
+    #[cold]
+    pub fn on_acknowledged(&mut self, is_newest: bool) {
+        let stamp = self.stamps.pop_front();
+        self.newest = stamp.filter(|_| is_newest).unwrap_or(self.newest);
+    }
+
+    /// The last transmission of the segment at `position`, of `bytes`, is taken for lost.
+    pub fn on_lost(&mut self, position: usize, bytes: u32, retransmission: bool) {
+        let stamp = self.stamps[position];
+        self.lost += u64::from(bytes);
+        self.untold.push_back(LostTransmission {
+            bytes,
+            retransmission,
+            tx_in_flight: stamp.tx_in_flight,
+            lost: self.lost - stamp.lost,
+            app_limited: stamp.app_limited,
+        });
+    }
+
+    /// The next transmission that was lost and that the algorithm was not told of.
+    pub fn next_untold(&mut self) -> Option<LostTransmission> {
+        self.untold.pop_front()
+    }
+
+    /// The application has nothing more to send while `in_flight` bytes are under way.
+    pub fn note_app_limited(&mut self, in_flight: u64) {
+        self.app_limited_until = (self.delivered + in_flight).max(1);
+    }
+
+    /// `bytes` were delivered, the newest segment of which was sent at `sent_at`.
+    pub fn on_delivered(&mut self, now: Instant, bytes: u64, sent_at: Instant) -> Option<RateSample> {
         self.delivered += bytes;
         self.delivered_at = now;
         if self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
         }
-        let stamp = newest.stamp;
-        let send = newest.sent_at.since(stamp.first_sent_at);
+        let stamp = self.newest;
+        let send = sent_at.since(stamp.first_sent_at);
         let ack = now.since(stamp.delivered_at);
-        self.first_sent_at = newest.sent_at;
+        self.first_sent_at = sent_at;
         let interval = send.max(ack);
         (!interval.is_zero()).then(|| RateSample {
             delivered: self.delivered - stamp.delivered,
             interval,
             prior_delivered: stamp.delivered,
+            newly_acked: bytes,
+            tx_in_flight: stamp.tx_in_flight,
+            lost: self.lost - stamp.lost,
             app_limited: stamp.app_limited,
         })
     }

@@ -14,8 +14,9 @@ mod transport;
 pub use receiver::Receiver;
 pub use rtt::Rtt;
 pub use segment::{AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
-pub use sender::{RepairState, Sender, SenderCounters, SenderInfo};
+pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
-    PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Transport, Variations, WindowGrowth,
+    PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, Variations,
+    WindowGrowth,
 };

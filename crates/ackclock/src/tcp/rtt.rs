@@ -178,40 +178,6 @@ impl Rtt {
     }
 }
 
-/// When the retransmission timer goes off, if it runs.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RtoTimer {
-    deadline: Option<Instant>,
-}
-
-impl RtoTimer {
-    /// RFC 6298 §5.1: starts the timer where it is not running.
-    #[inline]
-    pub fn start(&mut self, now: Instant, rtt: &Rtt) {
-        if self.deadline.is_none() {
-            self.restart(now, rtt);
-        }
-    }
-
-    /// RFC 6298 §5.3: "restart the retransmission timer so that it will expire after RTO seconds".
-    #[inline]
-    pub fn restart(&mut self, now: Instant, rtt: &Rtt) {
-        self.deadline = Some(now + rtt.rto());
-    }
-
-    /// RFC 6298 §5.2: "When all outstanding data has been acknowledged, turn off the retransmission timer."
-    #[inline]
-    pub fn stop(&mut self) {
-        self.deadline = None;
-    }
-
-    /// When it goes off.
-    #[inline]
-    pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,11 +6,15 @@
 
 use std::collections::VecDeque;
 
-use super::delivery::SendStamp;
+use super::delivery::{Delivery, LostTransmission};
 use super::ranges::RangeSet;
 use super::segment::SackBlocks;
+use crate::cc::RateSample;
 use crate::prefetch::prefetch;
 use crate::units::Instant;
+
+#[cfg(test)]
+mod tests;
 
 /// RFC 6675 §2: "DupThresh": so many selectively acknowledged segments above one make it lost.
 pub const DUP_THRESH: u32 = 3;
@@ -28,12 +32,10 @@ pub struct SentSegment {
     pub lost: bool,
     /// True while a retransmission of it is taken to be in flight.
     pub retransmitted: bool,
-    /// True if it was ever sent twice: its round-trip time is ambiguous (Karn).
-    pub ambiguous: bool,
+    /// How often it was sent, up to 255 times: after more than once its round-trip time is ambiguous (Karn).
+    pub transmissions: u8,
     /// When it was last sent.
     pub sent_at: Instant,
-    /// The state of delivery when it was last sent.
-    pub stamp: SendStamp,
 }
 
 impl SentSegment {
@@ -45,6 +47,15 @@ impl SentSegment {
     /// retransmitted.
     fn in_flight(&self) -> u32 {
         if self.sacked { 0 } else { u32::from(!self.lost) + u32::from(self.retransmitted) }
+    }
+
+    fn bytes_in_flight(&self) -> u64 {
+        u64::from(self.in_flight()) * u64::from(self.len)
+    }
+
+    /// True if its last transmission is in flight.
+    fn last_is_in_flight(&self) -> bool {
+        !self.sacked && (self.retransmitted || !self.lost)
     }
 }
 
@@ -62,12 +73,15 @@ pub struct Delivered {
 }
 
 impl Delivered {
-    fn add(&mut self, segment: &SentSegment) {
+    /// Adds a segment; true if it is the newest one.
+    fn add(&mut self, segment: &SentSegment) -> bool {
         self.segments += 1;
         self.bytes += u64::from(segment.len);
-        if self.newest.is_none_or(|newest| newest.sent_at <= segment.sent_at) {
+        let is_newest = self.newest.is_none_or(|newest| newest.sent_at <= segment.sent_at);
+        if is_newest {
             self.newest = Some(*segment);
         }
+        is_newest
     }
 }
 
@@ -80,6 +94,8 @@ pub struct Scoreboard {
     sacked_ranges: RangeSet,
     /// Segments in flight: RFC 6675's pipe.
     pipe: u32,
+    /// Their payload bytes.
+    pipe_bytes: u64,
     /// Below this index every segment was found lost or delivered.
     lost_edge: u64,
     /// Selectively acknowledged segments at or above `lost_edge`.
@@ -88,9 +104,16 @@ pub struct Scoreboard {
     sacked_end: u64,
     /// One above the highest index that was retransmitted in this recovery: RFC 6675's HighRxt.
     retransmit_next: u64,
+    /// What was delivered when each segment was last sent, in a box, as hardly any algorithm asks for it.
+    delivery: Option<Box<Delivery>>,
 }
 
 impl Scoreboard {
+    /// An empty one, which keeps the state of delivery for each transmission or does not.
+    pub fn new(keeps_delivery: bool) -> Self {
+        Scoreboard { delivery: keeps_delivery.then(Box::default), ..Scoreboard::default() }
+    }
+
     /// Segments sent and not cumulatively acknowledged.
     #[inline]
     pub fn outstanding(&self) -> u32 {
@@ -116,6 +139,18 @@ impl Scoreboard {
         self.pipe
     }
 
+    /// Their payload bytes.
+    #[inline]
+    pub fn bytes_in_flight(&self) -> u64 {
+        self.pipe_bytes
+    }
+
+    /// True if anything is selectively acknowledged.
+    #[inline]
+    pub fn has_sacked(&self) -> bool {
+        !self.sacked_ranges.is_empty()
+    }
+
     /// The first segment that is not acknowledged.
     pub fn front(&self) -> Option<&SentSegment> {
         self.segments.front()
@@ -129,38 +164,56 @@ impl Scoreboard {
     }
 
     /// Adds a segment that was sent for the first time, behind all others.
-    #[inline]
-    pub fn push(&mut self, seq: u64, len: u32, sent_at: Instant, stamp: SendStamp) {
+    #[inline(always)]
+    pub fn push(&mut self, seq: u64, len: u32, sent_at: Instant) {
+        self.pipe += 1;
+        self.pipe_bytes += u64::from(len);
+        if self.delivery.is_some() {
+            self.stamp_new(sent_at);
+        }
         self.segments.push_back(SentSegment {
             seq,
             len,
             sacked: false,
             lost: false,
             retransmitted: false,
-            ambiguous: false,
+            transmissions: 1,
             sent_at,
-            stamp,
         });
-        self.pipe += 1;
+    }
+
+    #[cold]
+    fn stamp_new(&mut self, sent_at: Instant) {
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_sent(sent_at, self.segments.is_empty(), self.pipe_bytes);
+        }
     }
 
     /// Everything below `ack` was received.
     #[inline]
     pub fn acknowledge(&mut self, ack: u64, delivered: &mut Delivered) {
         while let Some(segment) = self.segments.front_mut() {
+            let mut is_newest = false;
             if segment.end() > ack {
                 if segment.seq < ack {
+                    self.pipe_bytes -= segment.bytes_in_flight();
                     segment.len -= (ack - segment.seq) as u32;
                     segment.seq = ack;
+                    self.pipe_bytes += segment.bytes_in_flight();
                 }
                 break;
             }
-            self.pipe -= segment.in_flight();
+            let copies = segment.in_flight();
+            self.pipe -= copies;
+            self.pipe_bytes -= u64::from(copies) * u64::from(segment.len);
             delivered.last = Some(segment.sent_at);
             if segment.sacked {
                 self.sacked_above_edge -= u32::from(self.first >= self.lost_edge);
             } else {
-                delivered.add(segment);
+                is_newest = delivered.add(segment);
+            }
+            if let Some(delivery) = &mut self.delivery {
+                delivery.on_acknowledged(is_newest);
             }
             self.segments.pop_front();
             self.first += 1;
@@ -189,13 +242,11 @@ impl Scoreboard {
     pub fn find_losses(&mut self) -> u32 {
         let mut found = 0;
         while self.lost_edge < self.sacked_end {
-            let segment = &mut self.segments[(self.lost_edge - self.first) as usize];
-            if segment.sacked {
+            let position = (self.lost_edge - self.first) as usize;
+            if self.segments[position].sacked {
                 self.sacked_above_edge -= 1;
             } else if self.sacked_above_edge >= DUP_THRESH {
-                self.pipe -= u32::from(!segment.lost);
-                found += u32::from(!segment.lost);
-                segment.lost = true;
+                found += self.lose_first_transmission(position);
             } else {
                 break;
             }
@@ -211,12 +262,28 @@ impl Scoreboard {
 
     /// Takes the first segment for lost, whatever was selectively acknowledged; returns how many that finds.
     pub fn lose_front(&mut self) -> u32 {
-        let Some(segment) = self.segments.front_mut().filter(|segment| !segment.lost && !segment.sacked) else {
+        if self.segments.front().is_none_or(|segment| segment.lost || segment.sacked) {
             return 0;
-        };
+        }
+        self.lost_edge = self.lost_edge.max(self.first + 1);
+        self.lose_first_transmission(0)
+    }
+
+    /// Takes the first transmission of a segment for lost, and none after it; returns 0 if it was already, and else 1.
+    fn lose_first_transmission(&mut self, position: usize) -> u32 {
+        let segment = &mut self.segments[position];
+        if segment.lost {
+            return 0;
+        }
+        // Of a segment that was sent again on suspicion, the last transmission is another one.
+        if !segment.retransmitted
+            && let Some(delivery) = &mut self.delivery
+        {
+            delivery.on_lost(position, segment.len, segment.transmissions > 1);
+        }
         segment.lost = true;
         self.pipe -= 1;
-        self.lost_edge = self.lost_edge.max(self.first + 1);
+        self.pipe_bytes -= u64::from(segment.len);
         1
     }
 
@@ -224,16 +291,32 @@ impl Scoreboard {
     /// that finds.
     pub fn lose_all(&mut self) -> u32 {
         let mut found = 0;
-        for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
+        for (position, segment) in self.segments.iter_mut().enumerate().filter(|(_, segment)| !segment.sacked) {
+            if segment.last_is_in_flight()
+                && let Some(delivery) = &mut self.delivery
+            {
+                delivery.on_lost(position, segment.len, segment.transmissions > 1);
+            }
             found += u32::from(!segment.lost);
             segment.lost = true;
             segment.retransmitted = false;
         }
-        self.pipe = 0;
+        (self.pipe, self.pipe_bytes) = (0, 0);
         self.lost_edge = self.first + self.segments.len() as u64;
         self.sacked_above_edge = 0;
         self.retransmit_next = self.first;
         found
+    }
+
+    /// Nothing that was taken for lost was: what was not sent again is in flight, and the rest twice.
+    pub fn restore(&mut self) {
+        for segment in self.segments.iter_mut().filter(|segment| segment.lost && !segment.sacked) {
+            segment.lost = false;
+            self.pipe += 1;
+            self.pipe_bytes += u64::from(segment.len);
+        }
+        self.lost_edge = self.first;
+        self.sacked_above_edge = self.segments.iter().filter(|segment| segment.sacked).count() as u32;
     }
 
     /// Forgets what was selectively acknowledged and not cumulatively.
@@ -244,6 +327,7 @@ impl Scoreboard {
         for segment in self.segments.iter_mut().filter(|segment| segment.sacked) {
             segment.sacked = false;
             self.pipe += segment.in_flight();
+            self.pipe_bytes += segment.bytes_in_flight();
         }
         self.sacked_ranges = RangeSet::default();
         self.sacked_above_edge = 0;
@@ -293,6 +377,11 @@ impl Scoreboard {
         Some(self.first + position as u64)
     }
 
+    /// Payload bytes of the segment at `index`.
+    pub fn len_of(&self, index: u64) -> u32 {
+        self.segments[(index - self.first) as usize].len
+    }
+
     /// Index of the first segment.
     pub fn front_index(&self) -> Option<u64> {
         (!self.segments.is_empty()).then_some(self.first)
@@ -304,17 +393,46 @@ impl Scoreboard {
     }
 
     /// Notes that the segment at `index` is sent again; `advance` moves HighRxt behind it.
-    pub fn retransmit(&mut self, index: u64, advance: bool, sent_at: Instant, stamp: SendStamp) -> SentSegment {
-        let segment = &mut self.segments[(index - self.first) as usize];
-        self.pipe += u32::from(!segment.retransmitted);
+    pub fn retransmit(&mut self, index: u64, advance: bool, sent_at: Instant) -> SentSegment {
+        let position = (index - self.first) as usize;
+        let segment = &mut self.segments[position];
+        let is_again = u32::from(!segment.retransmitted);
+        self.pipe += is_again;
+        self.pipe_bytes += u64::from(is_again * segment.len);
+        if let Some(delivery) = &mut self.delivery {
+            // The transmission before it counts as lost from now on, if it did not yet.
+            if segment.last_is_in_flight() {
+                delivery.on_lost(position, segment.len, segment.transmissions > 1);
+            }
+            delivery.on_sent_again(position, self.pipe_bytes);
+        }
         segment.retransmitted = true;
-        segment.ambiguous = true;
+        segment.transmissions = segment.transmissions.saturating_add(1);
         segment.sent_at = sent_at;
-        segment.stamp = stamp;
         if advance {
             self.retransmit_next = self.retransmit_next.max(index + 1);
         }
         *segment
+    }
+
+    /// The application has nothing more to send.
+    #[inline]
+    pub fn note_app_limited(&mut self) {
+        if let Some(delivery) = &mut self.delivery {
+            delivery.note_app_limited(self.pipe_bytes);
+        }
+    }
+
+    /// The delivery rate that an ACK shows, where it is asked for.
+    #[inline]
+    pub fn rate_sample(&mut self, now: Instant, delivered: &Delivered) -> Option<RateSample> {
+        self.delivery.as_mut()?.on_delivered(now, delivered.bytes, delivered.newest?.sent_at)
+    }
+
+    /// The next transmission that was lost and not told of, where that is asked for.
+    #[inline]
+    pub fn next_untold(&mut self) -> Option<LostTransmission> {
+        self.delivery.as_mut()?.next_untold()
     }
 
     /// The bytes `from .. to` are newly covered, as is all of the range `whole`: the segments that they complete are
@@ -324,8 +442,13 @@ impl Scoreboard {
         while let Some(segment) = self.segments.get_mut(position).filter(|segment| segment.seq < to) {
             if !segment.sacked && whole.0 <= segment.seq && segment.end() <= whole.1 {
                 self.pipe -= segment.in_flight();
+                self.pipe_bytes -= segment.bytes_in_flight();
                 segment.sacked = true;
-                delivered.add(segment);
+                if delivered.add(segment)
+                    && let Some(delivery) = &mut self.delivery
+                {
+                    delivery.note_newest(position);
+                }
                 let index = self.first + position as u64;
                 self.sacked_above_edge += u32::from(index >= self.lost_edge);
                 self.sacked_end = self.sacked_end.max(index + 1);
@@ -342,195 +465,5 @@ impl Scoreboard {
             return guess;
         }
         self.segments.partition_point(|segment| segment.end() <= seq)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    const LEN: u32 = 100;
-
-    fn board(segments: u64) -> Scoreboard {
-        let mut board = Scoreboard::default();
-        for number in 0..segments {
-            board.push(number * u64::from(LEN), LEN, Instant::from_nanos(number), SendStamp::default());
-        }
-        board
-    }
-
-    /// Acknowledges selectively, in segments, and looks for losses.
-    fn sack(board: &mut Scoreboard, ack: u64, ranges: &[(u64, u64)]) -> u32 {
-        let mut blocks = SackBlocks::default();
-        for (start, end) in ranges {
-            blocks.push(ack * 100, start * 100, end * 100);
-        }
-        board.acknowledge_selectively(ack * 100, &blocks, &mut Delivered::default());
-        board.find_losses()
-    }
-
-    #[test]
-    fn three_sacked_segments_above_make_a_segment_lost() {
-        let mut board = board(10);
-        // Segments 0 and 2 are missing.
-        assert_eq!(sack(&mut board, 0, &[(1, 2)]), 0);
-        assert_eq!(sack(&mut board, 0, &[(3, 4), (1, 2)]), 0);
-        assert_eq!(board.pipe(), 8);
-        // 1, 3 and 4 lie above 0; only 3 and 4 above 2.
-        assert_eq!(sack(&mut board, 0, &[(3, 5), (1, 2)]), 1);
-        assert!(board.front_is_lost());
-        assert_eq!(board.pipe(), 6);
-        assert_eq!(sack(&mut board, 0, &[(3, 6), (1, 2)]), 1);
-        assert_eq!(board.pipe(), 4);
-        // Both are retransmitted, each once, in order.
-        let mut sent = Vec::new();
-        while let Some(index) = board.next_lost() {
-            board.retransmit(index, true, Instant::ZERO, SendStamp::default());
-            sent.push(index);
-        }
-        assert_eq!((sent, board.pipe()), (vec![0, 2], 6));
-        assert_eq!(board.counts(), (4, 2, 2));
-        // The first retransmission arrives: 0 and 1 are through, 2 is what is left of the holes.
-        let mut delivered = Delivered::default();
-        board.acknowledge(200, &mut delivered);
-        assert_eq!((delivered.segments, board.pipe(), board.outstanding()), (1, 5, 8));
-    }
-
-    #[test]
-    fn a_timeout_loses_everything_that_was_not_sacked() {
-        let mut board = board(5);
-        sack(&mut board, 0, &[(3, 4)]);
-        assert_eq!(board.lose_all(), 4);
-        assert_eq!(board.pipe(), 0);
-        let mut sent = Vec::new();
-        while let Some(index) = board.next_lost() {
-            board.retransmit(index, true, Instant::ZERO, SendStamp::default());
-            sent.push(index);
-        }
-        assert_eq!(sent, [0, 1, 2, 4]);
-    }
-
-    #[test]
-    fn blocks_find_segments_of_different_lengths() {
-        // By the length of the first one alone the block would begin with the segment at 100, or at 250.
-        for (first, second) in [(100, 50), (50, 100)] {
-            let mut board = Scoreboard::default();
-            for (seq, len) in [(0, first), (u64::from(first), second), (150, 100), (250, 100)] {
-                board.push(seq, len, Instant::ZERO, SendStamp::default());
-            }
-            let mut delivered = Delivered::default();
-            let mut blocks = SackBlocks::default();
-            blocks.push(0, 150, 250);
-            board.acknowledge_selectively(0, &blocks, &mut delivered);
-            let missing = (0..4).filter(|place| !board.segments[*place].sacked).collect::<Vec<_>>();
-            assert_eq!((delivered.bytes, missing), (100, vec![0, 1, 3]));
-        }
-    }
-
-    #[test]
-    fn a_segment_is_sacked_once_all_of_it_is_covered() {
-        let mut board = board(4);
-        let mut delivered = Delivered::default();
-        for (start, end) in [(150, 250), (250, 300), (100, 150)] {
-            let mut blocks = SackBlocks::default();
-            blocks.push(0, start, end);
-            board.acknowledge_selectively(0, &blocks, &mut delivered);
-        }
-        assert_eq!((delivered.segments, delivered.bytes, board.pipe()), (2, 200, 2));
-    }
-
-    #[test]
-    fn the_newest_of_what_is_delivered_was_sent_last() {
-        let newest = |board: &mut Scoreboard| {
-            let mut delivered = Delivered::default();
-            board.acknowledge(300, &mut delivered);
-            delivered.newest.map(|segment| segment.seq)
-        };
-        assert_eq!(newest(&mut board(4)), Some(200));
-        let mut resent = board(4);
-        resent.retransmit(1, true, Instant::from_nanos(9), SendStamp::default());
-        assert_eq!(newest(&mut resent), Some(100));
-    }
-
-    #[test]
-    fn what_is_missing_is_found_from_where_one_looks() {
-        let mut board = board(8);
-        board.acknowledge(200, &mut Delivered::default());
-        sack(&mut board, 2, &[(3, 4), (5, 6)]);
-        // Below the highest block, each hole once.
-        for hole in [2, 4] {
-            assert_eq!(board.next_hole(), Some(hole));
-            board.retransmit(hole, true, Instant::ZERO, SendStamp::default());
-        }
-        assert_eq!(board.next_hole(), None);
-        // Anywhere, sent again or not.
-        let next = [0, 3, 5, 7, 8].map(|index| board.next_unsacked(index));
-        assert_eq!(next, [Some(2), Some(4), Some(6), Some(7), None]);
-        assert_eq!((board.front_index(), board.last_unsacked(), board.end_index()), (Some(2), Some(7), 8));
-    }
-
-    #[test]
-    fn what_is_forgotten_is_in_flight_again_and_may_be_reported_again() {
-        let mut board = board(6);
-        sack(&mut board, 0, &[(1, 2), (3, 4)]);
-        assert_eq!((board.pipe(), board.counts()), (4, (2, 0, 0)));
-        board.forget_sacks();
-        assert_eq!((board.pipe(), board.counts(), board.next_hole()), (6, (0, 0, 0), None));
-        assert_eq!(sack(&mut board, 0, &[(1, 3)]), 0, "two above 0, and not four");
-        assert_eq!((board.pipe(), board.next_hole()), (4, Some(0)));
-    }
-
-    #[test]
-    fn an_acknowledgement_inside_a_segment_trims_it() {
-        let mut board = board(2);
-        board.acknowledge(150, &mut Delivered::default());
-        let front = board.front().unwrap();
-        assert_eq!((front.seq, front.len, board.pipe()), (150, 50, 1));
-    }
-
-    proptest! {
-        /// The pipe that is kept up to date is the one that RFC 6675's SetPipe would count.
-        #[test]
-        fn the_pipe_is_the_one_that_counting_gives(operations in prop::collection::vec((0u8..5, 0u64..30, 1u64..6), 1..80)) {
-            let (mut board, mut next, mut una) = (Scoreboard::default(), 0u64, 0u64);
-            for (operation, at, len) in operations {
-                match operation {
-                    0 => for _ in 0..len {
-                        board.push(next * 100, LEN, Instant::ZERO, SendStamp::default());
-                        next += 1;
-                    },
-                    1 => {
-                        una = (una + len).min(next);
-                        board.acknowledge(una * 100, &mut Delivered::default());
-                    }
-                    2 => {
-                        let start = (una + 1 + at).min(next);
-                        sack(&mut board, una, &[(start, (start + len).min(next))]);
-                    }
-                    3 => {
-                        if let Some(index) = board.next_lost().or_else(|| board.next_suspect()) {
-                            board.retransmit(index, true, Instant::ZERO, SendStamp::default());
-                        }
-                    }
-                    _ => {
-                        board.lose_all();
-                    }
-                }
-                let counted: u32 = board.segments.iter().map(SentSegment::in_flight).sum();
-                prop_assert_eq!(board.pipe(), counted);
-                let above = board.segments.iter().enumerate()
-                    .filter(|(position, segment)| segment.sacked && board.first + *position as u64 >= board.lost_edge)
-                    .count();
-                prop_assert_eq!(board.sacked_above_edge as usize, above);
-                // IsLost by its definition: three sacked segments above.
-                for (position, segment) in board.segments.iter().enumerate() {
-                    let sacked_above = board.segments.iter().skip(position + 1).filter(|other| other.sacked).count();
-                    if !segment.sacked && sacked_above >= 3 {
-                        prop_assert!(segment.lost);
-                    }
-                }
-            }
-        }
     }
 }

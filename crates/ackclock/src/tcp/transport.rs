@@ -9,6 +9,9 @@ use crate::units::Duration;
 /// sender and receiver, the sender SHOULD set RTO <- 1 second".
 const INITIAL_RTO: Duration = Duration::from_secs(1);
 
+/// Bytes of the TCP option that carries timestamps, padded (RFC 7323 appendix A).
+pub const TIMESTAMPS_LEN: u32 = 12;
+
 /// The transport of one flow, resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transport {
@@ -38,6 +41,8 @@ pub struct Transport {
     pub limited_transmit: bool,
     /// RFC 7323: an RTT measurement with every ACK.
     pub timestamps: bool,
+    /// RFC 3522: with timestamps, a recovery that turns out to be spurious is undone, as far as the algorithm does.
+    pub eifel: bool,
     /// RFC 3465: growth counts acknowledged segments (at most two an ACK) and not ACKs.
     pub byte_counting: bool,
     /// RFC 5681 §4.1: the window falls back to the initial one after an idle RTO.
@@ -50,6 +55,13 @@ pub struct Transport {
     pub ecn: EcnMode,
     /// Where the sender leaves the rules of the RFCs.
     pub variations: Variations,
+}
+
+impl Transport {
+    /// Bytes on the wire of a data segment beyond its payload: headers, timestamps, framing.
+    pub fn data_overhead(&self) -> u32 {
+        self.header + self.framing + if self.timestamps { TIMESTAMPS_LEN } else { 0 }
+    }
 }
 
 impl Default for Transport {
@@ -68,6 +80,7 @@ impl Default for Transport {
             max_burst: None,
             limited_transmit: true,
             timestamps: false,
+            eifel: false,
             byte_counting: false,
             idle_restart: true,
             recovery: LossRecovery::Sack,

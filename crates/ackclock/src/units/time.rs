@@ -34,14 +34,15 @@ impl Instant {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// Time passed since `earlier`.
+    /// Time passed since `earlier`, which must not be later than `self`: time does not run backwards.
     ///
     /// # Panics
-    /// If `earlier` is later than `self`: time does not run backwards.
+    /// If it is, in builds with debug assertions, as those of tests are. Release builds do not check, and wrap: callers
+    /// compare first where the order of two times comes from outside.
     #[inline]
     pub fn since(self, earlier: Instant) -> Duration {
         debug_assert!(earlier <= self, "invariant: {earlier:?} is not after {self:?}");
-        Duration(self.0 - earlier.0)
+        Duration(self.0.wrapping_sub(earlier.0))
     }
 }
 
@@ -178,6 +179,13 @@ impl fmt::Display for Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[should_panic(expected = "invariant: Instant(2) is not after Instant(1)")]
+    #[cfg(debug_assertions)]
+    fn time_that_runs_backwards_is_noticed_where_assertions_are_on() {
+        Instant(1).since(Instant(2));
+    }
 
     #[test]
     fn lengths_print_exactly() {

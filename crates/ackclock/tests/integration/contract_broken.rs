@@ -72,6 +72,7 @@ struct Almost {
     sound: Windowed<Law>,
     extra: f64,
     heard: f64,
+    sampled: f64,
     wrong: Wrong,
 }
 
@@ -85,6 +86,7 @@ enum Wrong {
     Vanishes,
     ReadsTheClock,
     Listens,
+    Samples,
     Resumes,
 }
 
@@ -93,9 +95,16 @@ impl CongestionControl for Almost {
         if self.wrong == Wrong::Vanishes { self.sound.cwnd() - 1.0 } else { self.sound.cwnd() + self.extra }
     }
     fn ssthresh(&self) -> f64 {
-        if self.wrong == Wrong::Listens { self.sound.ssthresh() + self.heard } else { self.sound.ssthresh() }
+        match self.wrong {
+            Wrong::Listens => self.sound.ssthresh() + self.heard,
+            Wrong::Samples => self.sound.ssthresh() + self.sampled,
+            _ => self.sound.ssthresh(),
+        }
     }
-    fn hears_of_sending(&self) -> bool {
+    fn needs_on_sent(&self) -> bool {
+        false
+    }
+    fn needs_rate_samples(&self) -> bool {
         false
     }
     fn on_sent(&mut self, _sent: &Sent) {
@@ -103,6 +112,7 @@ impl CongestionControl for Almost {
     }
     fn on_ack(&mut self, ack: &Ack) {
         self.sound.on_ack(ack);
+        self.sampled += f64::from(u8::from(ack.rate.is_some()));
         let wrong = match self.wrong {
             Wrong::GrowsUnused => !ack.cwnd_limited,
             Wrong::GrowsInRecovery => ack.in_recovery && ack.cwnd_limited && ack.acked > 0.0,
@@ -137,9 +147,11 @@ fn an_algorithm_that_breaks_a_promise_is_found() {
         (Wrong::Vanishes, "below one segment"),
         (Wrong::ReadsTheClock, "later"),
         (Wrong::Listens, "0 s later"),
+        (Wrong::Samples, "0 s later"),
         (Wrong::Resumes, "idleness raises the window"),
     ] {
-        let new = |context| Almost { sound: Windowed::new(SOUND, context), extra: 0.0, heard: 0.0, wrong };
+        let new =
+            |context| Almost { sound: Windowed::new(SOUND, context), extra: 0.0, heard: 0.0, sampled: 0.0, wrong };
         broken(check_cc("almost", new), promise);
     }
 }

@@ -1,5 +1,6 @@
 //! The congestion-control contract holds algorithms that are not built in: a paced one that owns its window
-//! in recovery (as BBR does), and one that needs the marks of every ACK (as DCTCP does).
+//! in recovery (as BBR does), one that needs the marks of every ACK (as DCTCP does), and one that reduces its window in
+//! proportion while losses are being repaired (PRR, RFC 6937).
 //!
 //! The third witness, an emulator-like loop around a single link, stands beside the link.
 
@@ -8,8 +9,10 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::Dumbbell;
 use ackclock::cc::{
-    Ack, Cc, Congestion, CongestionControl, CongestionKind, Phase, PhaseChange, RateSample, Recovery, Sent,
+    Ack, Cc, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Phase, PhaseChange, RateSample,
+    Recovery, Restart, Sent,
 };
+use ackclock::contract::check_cc;
 use ackclock::sim::{self, LossPlan};
 use ackclock::tcp::{AckSegment, EcnFeedback, EcnMode, SackBlocks, Sender, Transport};
 use ackclock::units::{Duration, Instant, Rate};
@@ -85,6 +88,127 @@ fn a_paced_algorithm_that_owns_recovery_fills_the_link_without_filling_the_queue
     assert!(count("enter") > 10, "periodic loss is repaired");
     assert_eq!(count("enter"), count("congestion"));
     assert!(count("enter") - count("exit") <= 1);
+}
+
+#[test]
+fn a_paced_algorithm_that_the_receiver_holds_back_comes_to_an_end() {
+    let mut dumbbell = Dumbbell::new(10_000_000, Duration::from_millis(40), 100, 1);
+    dumbbell.duration = Duration::from_secs(2);
+    dumbbell.warmup = Duration::ZERO;
+    dumbbell.flows[0].1.transport.max_window = Some(3);
+    let result = sim::run_with(&dumbbell.plan(), &AtomicBool::new(false), &mut |_| {
+        Cc::Custom(Box::new(Paced { best: None, min_rtt: Duration::ZERO, cwnd: 10.0, log: Log::default() }))
+    })
+    .unwrap();
+    // Three segments a round trip of 40 ms and what the links take.
+    assert!((100..=150).contains(&result.flows[0].sent), "{}", result.flows[0].sent);
+}
+
+/// Halves its window for a loss in proportion to what is delivered: RFC 6937, with the bound of slow start.
+#[derive(Debug)]
+struct Proportionate {
+    owns_recovery: bool,
+    is_repairing: bool,
+    cwnd: f64,
+    ssthresh: f64,
+    /// RFC 6937's RecoverFS, prr_delivered and prr_out, in segments.
+    recover_fs: f64,
+    delivered: f64,
+    out: f64,
+}
+
+impl Proportionate {
+    fn new(initial_window: f64, owns_recovery: bool) -> Self {
+        let (ssthresh, recover_fs, delivered, out) = (f64::INFINITY, 0.0, 0.0, 0.0);
+        Proportionate { owns_recovery, is_repairing: false, cwnd: initial_window, ssthresh, recover_fs, delivered, out }
+    }
+}
+
+impl CongestionControl for Proportionate {
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+    fn owns_recovery(&self) -> bool {
+        self.owns_recovery
+    }
+    fn needs_rate_samples(&self) -> bool {
+        false
+    }
+    fn on_sent(&mut self, _sent: &Sent) {
+        self.out += 1.0;
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        if self.is_repairing && ack.in_recovery {
+            let pipe = f64::from(ack.path.in_flight);
+            self.delivered += f64::from(ack.newly_delivered);
+            // RFC 6937 §3: "sndcnt = CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out", and the bound below ssthresh.
+            let count = if pipe > self.ssthresh {
+                (self.delivered * self.ssthresh / self.recover_fs).ceil() - self.out
+            } else {
+                let limit = (self.delivered - self.out).max(f64::from(ack.newly_delivered)) + 1.0;
+                (self.ssthresh - pipe).min(limit)
+            };
+            self.cwnd = (pipe + count.max(0.0)).max(1.0);
+        } else if ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery && !ack.ece {
+            self.cwnd += if self.cwnd < self.ssthresh { ack.acked } else { ack.acked / self.cwnd };
+        }
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.is_repairing = false;
+        self.ssthresh = (self.cwnd / 2.0).max(2.0);
+        self.cwnd = if congestion.restart == Restart::Reduced { self.ssthresh } else { 1.0 };
+        self.recover_fs = f64::from(congestion.flight_size.max(1));
+    }
+    fn on_recovery_enter(&mut self, _recovery: &Recovery) {
+        // A recovery behind a mark in the same window has no cut of its own.
+        self.is_repairing = self.recover_fs > 0.0;
+        (self.delivered, self.out) = (0.0, 0.0);
+    }
+    fn on_recovery_exit(&mut self, _recovery: &Recovery) {
+        if std::mem::take(&mut self.is_repairing) {
+            self.cwnd = self.ssthresh;
+        }
+    }
+}
+
+#[test]
+fn an_algorithm_that_owns_recovery_sends_through_it() {
+    let sent_in_recovery = |cc: Cc| {
+        let mut sender = Sender::new(Transport::default(), cc);
+        sender.open(Instant::ZERO);
+        sender.write_forever();
+        let sent_at = |sender: &mut Sender, now| std::iter::from_fn(|| sender.poll_transmit(now)).count();
+        let mut now = Instant::ZERO;
+        assert_eq!(sent_at(&mut sender, now), 20);
+        // The first segment is lost; each ACK reports one more of the others.
+        let mut sent = Vec::new();
+        for number in 2..=20 {
+            now += Duration::from_millis(1);
+            let mut sack = SackBlocks::default();
+            sack.push(0, 1460, number * 1460);
+            sender.on_ack(now, &AckSegment { ack: 0, sack, echo: Instant::ZERO, ecn: EcnFeedback::None });
+            sent.push(sent_at(&mut sender, now));
+        }
+        sent
+    };
+    let own = sent_in_recovery(Cc::Custom(Box::new(Proportionate::new(20.0, true))));
+    let aimd = sent_in_recovery(CcSpec::by_name("aimd").unwrap().build(CcContext::new(20.0)));
+    // Limited transmit, and the retransmission. Then every second ACK sends; or none until half a window has gone.
+    assert_eq!((&own[..3], &aimd[..3]), (&[1, 1, 1][..], &[1, 1, 1][..]));
+    let longest_silence = |sent: &[usize]| sent.split(|count| *count > 0).map(<[_]>::len).max().unwrap();
+    assert!(longest_silence(&own) <= 2, "{own:?}");
+    assert!(longest_silence(&aimd) >= 8, "{aimd:?}");
+    assert!(own.iter().all(|count| *count <= 2), "{own:?}");
+}
+
+#[test]
+fn only_who_owns_recovery_may_grow_in_it() {
+    check_cc("prr", |context| Proportionate::new(context.initial_window, true)).unwrap();
+    let broken = check_cc("prr", |context| Proportionate::new(context.initial_window, false)).unwrap_err();
+    assert!(broken.to_string().contains("while losses are being repaired"), "{broken}");
 }
 
 /// Cuts in proportion to the share of marked packets, once per round.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::{Dumbbell, run};
+use ackclock::cc::CcSpec;
 use ackclock::contract::check_run;
 use ackclock::probe::PacketEvent;
 use ackclock::scenario::Scenario;
@@ -135,6 +136,27 @@ fn packets_held_back_long_enough_are_taken_for_lost() {
     // A packet takes 2.4 ms: one that is overtaken by two others gives two duplicate ACKs, not three.
     assert_eq!(held_back(6).retransmits, 0);
     assert!(held_back(12).retransmits > 50);
+}
+
+#[test]
+fn what_was_late_and_not_lost_is_undone_where_timestamps_show_it() {
+    let flow = |wire: &WirePlan, recovery, eifel| {
+        let mut plan = undropped(wire, &sound());
+        plan.flows[0].cc = CcSpec::by_name("cubic").unwrap().into();
+        let transport = Arc::make_mut(&mut plan.flows[0].transport);
+        (transport.recovery, transport.timestamps, transport.eifel) = (recovery, true, eifel);
+        let result = run(&plan).flows[0].clone();
+        (result.goodput_bps, result.retransmits, result.sent)
+    };
+    let late = Some(ReorderingPlan { probability: 0.01, delay: Duration::from_millis(12) });
+    let late = WirePlan { reordering: late, ..sound() };
+    let lossy = WirePlan { loss: LossPlan::Bernoulli { probability: 0.01 }, ..sound() };
+    for recovery in [LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack] {
+        let (with, without) = (flow(&late, recovery, true), flow(&late, recovery, false));
+        assert!(with.0 > 1.2 * without.0, "{}: {with:?}, {without:?}", recovery.name());
+        // Where everything that is sent again was lost, nothing is undone.
+        assert_eq!(flow(&lossy, recovery, true), flow(&lossy, recovery, false), "{}", recovery.name());
+    }
 }
 
 #[test]

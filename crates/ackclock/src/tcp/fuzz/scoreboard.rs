@@ -1,7 +1,6 @@
 //! The scoreboard against counting.
 
 use super::Input;
-use crate::tcp::delivery::SendStamp;
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard};
 use crate::tcp::segment::SackBlocks;
 use crate::units::Instant;
@@ -21,7 +20,7 @@ pub fn fuzz_scoreboard(data: &[u8]) {
         match operation % 8 {
             0 | 1 => {
                 let len = 1 + (at % 8) as u32;
-                board.push(model.end(), len, now, SendStamp::default());
+                board.push(model.end(), len, now);
                 model.push(len, now);
             }
             2 => {
@@ -58,9 +57,9 @@ pub fn fuzz_scoreboard(data: &[u8]) {
                 assert_eq!(board.last_unsacked(), model.last_unsacked());
                 let next = if rescue { model.last_unsacked() } else { model.next_lost().or(model.next_suspect()) };
                 if let Some(index) = next {
-                    let sent = board.retransmit(index, !rescue, now, SendStamp::default());
+                    let sent = board.retransmit(index, !rescue, now);
                     let segment = model.retransmit(index, !rescue, now);
-                    assert_eq!((sent.seq, sent.len, sent.ambiguous), (segment.seq, segment.len, true));
+                    assert_eq!((sent.seq, sent.len, sent.transmissions > 1), (segment.seq, segment.len, true));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The algorithm as the sender has it: what it asks for stays at hand between events.
 
-use crate::cc::{Ack, Cc, Congestion, CongestionControl, PhaseChange, Recovery, Sent};
+use crate::cc::{Ack, Cc, Congestion, CongestionControl, Loss, PhaseChange, Recovery, Sent};
 use crate::units::{Instant, Rate};
 
 /// An algorithm, and what it asked for after the last event.
@@ -11,7 +11,7 @@ pub(super) struct Controller {
     ssthresh: f64,
     pacing_rate: Option<Rate>,
     whole_segments: u32,
-    hears_of_sending: bool,
+    needs_on_sent: bool,
     cc: Cc,
 }
 
@@ -22,7 +22,7 @@ impl Controller {
             whole_segments: 0,
             ssthresh: 0.0,
             pacing_rate: None,
-            hears_of_sending: cc.hears_of_sending(),
+            needs_on_sent: cc.needs_on_sent(),
             cc,
         };
         controller.ask();
@@ -62,13 +62,26 @@ impl Controller {
         self.pacing_rate
     }
 
-    pub(super) fn sends_less_for_marks(&self) -> bool {
-        self.cc.sends_less_for_marks()
+    pub(super) fn send_quantum(&self) -> u64 {
+        self.cc.send_quantum()
+    }
+
+    pub(super) fn responds_to_ecn(&self) -> bool {
+        self.cc.responds_to_ecn()
     }
 
     #[inline]
-    pub(super) fn hears_of_sending(&self) -> bool {
-        self.hears_of_sending
+    pub(super) fn needs_on_sent(&self) -> bool {
+        self.needs_on_sent
+    }
+
+    pub(super) fn needs_rate_samples(&self) -> bool {
+        self.cc.needs_rate_samples()
+    }
+
+    pub(super) fn on_loss(&mut self, loss: &Loss) {
+        self.cc.on_loss(loss);
+        self.ask();
     }
 
     pub(super) fn on_sent(&mut self, sent: &Sent) {
@@ -94,6 +107,11 @@ impl Controller {
 
     pub(super) fn on_recovery_exit(&mut self, recovery: &Recovery) {
         self.cc.on_recovery_exit(recovery);
+        self.ask();
+    }
+
+    pub(super) fn on_undo(&mut self, recovery: &Recovery) {
+        self.cc.on_undo(recovery);
         self.ask();
     }
 

@@ -1,6 +1,6 @@
 //! Marks: what the feedback of a receiver does to the window, and the answer to it (RFC 3168 §6.1.2, RFC 9768).
 
-use super::{Sender, State};
+use super::{Sender, State, Timer};
 use crate::cc::{CongestionKind, Restart};
 use crate::tcp::accecn::KnownMarks;
 use crate::tcp::scoreboard::Delivered;
@@ -80,13 +80,12 @@ impl Sender {
             // RFC 3168 §6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when
             // the congestion window is one. The sending TCP will then be able to send a new packet only when the
             // retransmit timer expires." With more in flight the ACKs of that do the same.
-            if cwnd < 2.0 && self.board.outstanding() == 0 && self.cc.sends_less_for_marks() {
-                self.waits_for_timer = true;
+            if cwnd < 2.0 && self.board.outstanding() == 0 && self.cc.responds_to_ecn() {
                 if cwnd <= 1.0 && self.transport.variations.mark_at_one == MarkAtOne::BackOff {
                     (0..self.ecn.marks_at_one).for_each(|_| self.rtt.back_off());
                     self.ecn.marks_at_one += 1;
                 }
-                self.timer.restart(now, &self.rtt);
+                self.timers.set(Timer::DelayedStart, now + self.rtt.rto());
             }
         }
     }
@@ -109,19 +108,10 @@ impl Sender {
         self.has_ecn() && std::mem::take(&mut self.ecn.cwr_due)
     }
 
-    /// The timer expires; true if it was to delay what comes next, and nothing was lost.
-    pub(super) fn ends_wait(&mut self) -> bool {
-        let waited = std::mem::take(&mut self.waits_for_timer);
-        if waited {
-            self.timer.stop();
-        }
-        waited
-    }
-
     /// True while the window of data in which the window was last cut, for a mark, has not been acknowledged.
     pub(super) fn has_cut_for_mark(&self) -> bool {
         let signalled = |last: Reduction| last.kind == CongestionKind::Ecn && self.snd_una < last.sent;
-        self.ecn.last.is_some_and(signalled) && self.cc.sends_less_for_marks()
+        self.ecn.last.is_some_and(signalled) && self.cc.responds_to_ecn()
     }
 
     /// How slow start begins again: a timeout behind the repair of losses is a new event.

@@ -1,7 +1,9 @@
 //! What a sender tells of itself, as Linux does in `struct tcp_info`.
 
-use super::{Sender, State};
-use crate::units::Duration;
+use super::{Sender, State, Timer};
+use crate::cc::CaState;
+use crate::tcp::transport::EcnMode;
+use crate::units::{Duration, Instant};
 
 /// A look at a sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,8 +20,8 @@ pub struct SenderInfo {
     pub lost: u32,
     /// Of them, sent again and not taken for lost again.
     pub retransmitted: u32,
-    /// How far loss repair is.
-    pub state: RepairState,
+    /// How far the repair of losses is: `tcpi_ca_state`.
+    pub state: CaState,
     /// Doublings of the retransmission timeout.
     pub backoff: u32,
     /// The retransmission timeout, back-off included.
@@ -30,24 +32,23 @@ pub struct SenderInfo {
     pub rttvar: Duration,
     /// The smallest RTT seen.
     pub min_rtt: Duration,
-}
-
-/// Linux's `tcpi_ca_state`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RepairState {
-    /// Nothing unusual.
-    Open,
-    /// Duplicate ACKs, fewer than show a loss.
-    Disorder,
-    /// The window was cut for a mark, in the window of data under way.
-    Cwr,
-    /// Fast recovery.
-    Recovery,
-    /// Everything in flight was given up.
-    Loss,
+    /// The timer that goes off next, and when, as `ss -o` shows it.
+    pub timer: Option<(Timer, Instant)>,
 }
 
 impl Sender {
+    /// How far the repair of losses is.
+    #[inline]
+    pub(super) fn ca_state(&self) -> CaState {
+        match self.state {
+            State::Open if self.transport.ecn != EcnMode::Off && self.has_cut_for_mark() => CaState::Cwr,
+            State::Open if self.dup_acks > 0 || self.board.has_sacked() => CaState::Disorder,
+            State::Open => CaState::Open,
+            State::FastRecovery { .. } => CaState::Recovery,
+            State::Restarted { .. } => CaState::Loss,
+        }
+    }
+
     /// A look at the sender.
     pub fn info(&self) -> SenderInfo {
         let (sacked, lost, retransmitted) = self.board.counts();
@@ -58,18 +59,13 @@ impl Sender {
             sacked,
             lost,
             retransmitted,
-            state: match self.state {
-                State::Open if self.has_cut_for_mark() => RepairState::Cwr,
-                State::Open if self.dup_acks > 0 || sacked > 0 => RepairState::Disorder,
-                State::Open => RepairState::Open,
-                State::FastRecovery { .. } => RepairState::Recovery,
-                State::Restarted { .. } => RepairState::Loss,
-            },
+            state: self.ca_state(),
             backoff: self.rtt.backoff(),
             rto: self.rtt.rto(),
             srtt: self.rtt.srtt(),
             rttvar: self.rtt.rttvar(),
             min_rtt: self.rtt.min(),
+            timer: self.timers.next(),
         }
     }
 }

@@ -13,30 +13,39 @@
 //!                        └─┘ timer (backed off)
 //! ```
 //!
-//! `transmit` holds the send decision, `recovery` what ACKs and the timer make of losses, `ecn` what they make of marks.
+//! `transmit` holds the send decision and `pacer` when it waits, `recovery` what ACKs and the timer make of losses, with a file
+//! for each strategy, `ecn` what they make of marks, `timers` what wakes the sender.
 //!
-//! Deviations: windows and flights count segments and not bytes, as Linux does; the round-trip time enters
-//! the estimate once per round unless timestamps are on.
+//! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments; algorithms see
+//! both. The round-trip time enters the estimate once per round unless timestamps are on.
 
 mod controller;
+mod counters;
 mod ecn;
 mod info;
+mod pacer;
 mod recovery;
+mod timers;
 mod transmit;
 
-pub use info::{RepairState, SenderInfo};
+pub use counters::SenderCounters;
+pub use info::SenderInfo;
+pub use timers::Timer;
 
-use std::ops::AddAssign;
 use std::sync::Arc;
 
 use self::controller::Controller;
+use self::counters::WindowMean;
 use self::ecn::EcnState;
-use super::delivery::DeliverySampler;
-use super::rtt::{RtoTimer, Rtt};
+use self::pacer::Pacer;
+use self::recovery::{AnyStrategy, Doubt, News, State, Strategy, View};
+use self::timers::Timers;
+use super::delivery::LostTransmission;
+use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
-use super::transport::{ExitGrowth, LossRecovery, RttSamples, SackSender, Transport, WindowGrowth};
-use crate::cc::{Ack, Cc, PathView, Phase, PhaseChange};
+use super::transport::{RttSamples, Transport, WindowGrowth};
+use crate::cc::{Ack, Cc, Loss, PathView, Phase, PhaseChange};
 use crate::units::{Duration, Instant};
 
 /// A sender and its algorithm.
@@ -61,7 +70,7 @@ pub struct Sender {
     dup_acks: u32,
     /// Segments that the last event let go.
     burst: u32,
-    timer: RtoTimer,
+    timers: Timers,
     cc: Controller,
     /// A retransmission that goes out whatever the window says.
     retransmit_now: bool,
@@ -69,11 +78,15 @@ pub struct Sender {
     echo_is_latest: bool,
     /// A measurement is due for the RTT estimate.
     sample_due: bool,
-    /// Nothing leaves before the retransmission timer expires: a mark came at a window of one segment.
-    waits_for_timer: bool,
-    /// True for the SACK sender of Fall and Floyd.
-    counts_duplicates: bool,
-    /// True if selectively acknowledged segments count as in flight until recovery begins.
+    /// Growth does not ask whether the window was used.
+    grows_unused: bool,
+    /// One segment at a time is timed for the RTT estimate, and not what each ACK reports.
+    times_one_segment: bool,
+    /// Timestamps show which recoveries were spurious.
+    detects_spurious: bool,
+    /// The algorithm asks for the state of delivery.
+    needs_rate_samples: bool,
+    /// Selectively acknowledged segments count as in flight until recovery begins.
     hides_sacked: bool,
     /// The window would have let more segments go than may be outstanding.
     wants_too_much: bool,
@@ -81,8 +94,8 @@ pub struct Sender {
     transport: Arc<Transport>,
     board: Scoreboard,
     state: State,
+    strategy: AnyStrategy,
     rtt: Rtt,
-    delivery: DeliverySampler,
     window_mean: WindowMean,
     last_sent_at: Instant,
     counters: SenderCounters,
@@ -93,93 +106,8 @@ pub struct Sender {
     ecn: EcnState,
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
-    next_send_at: Instant,
-}
-
-/// How losses are being repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Open,
-    FastRecovery {
-        /// What was sent when the loss was found: RFC 6675's RecoveryPoint.
-        point: u64,
-        /// A partial ACK has come (RFC 6582 restarts the timer on the first one only).
-        partial_ack: bool,
-        /// RFC 6675's RescueRxt: the rescue retransmission waits for an ACK above.
-        rescue_after: Option<u64>,
-        /// Where duplicate ACKs tell what is in flight.
-        counted: CountedPipe,
-        /// What was sent when a restart began that this recovery came into; 0 for none.
-        restarted: u64,
-    },
-    /// Everything in flight was given up, and is sent again in slow start.
-    Restarted {
-        /// What was sent by then.
-        point: u64,
-        /// What was acknowledged when the timer last expired; none for Tahoe's fast retransmit.
-        expired_at: Option<u64>,
-    },
-}
-
-/// What is in flight, told by duplicate ACKs (Fall and Floyd 1996).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct CountedPipe {
-    segments: i64,
-    /// The duplicate ACK that begins recovery sends the one retransmission and nothing else.
-    holds: bool,
-    /// Segments that a partial ACK sends whatever the window says.
-    owed: u32,
-    /// Index of the segment behind the last one that was sent so.
-    owed_next: u64,
-}
-
-/// What a sender counts, from the start of the connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SenderCounters {
-    /// Segments sent, retransmissions included.
-    pub segments: u64,
-    /// Their payload.
-    pub payload_bytes: u64,
-    /// Segments sent again.
-    pub retransmits: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Congestion events signalled to the algorithm.
-    pub congestion_events: u64,
-    /// Of them, those for marks.
-    pub ecn_events: u64,
-    /// Marked packets that AccECN has told of.
-    pub ce_reported: u64,
-}
-
-impl AddAssign for SenderCounters {
-    fn add_assign(&mut self, other: SenderCounters) {
-        self.segments += other.segments;
-        self.payload_bytes += other.payload_bytes;
-        self.retransmits += other.retransmits;
-        self.timeouts += other.timeouts;
-        self.congestion_events += other.congestion_events;
-        self.ecn_events += other.ecn_events;
-        self.ce_reported += other.ce_reported;
-    }
-}
-
-/// The integral of cwnd over time.
-#[derive(Clone, Copy, Debug, Default)]
-struct WindowMean {
-    since: Instant,
-    cwnd: f64,
-    /// Segments times nanoseconds.
-    integral: f64,
-}
-
-impl WindowMean {
-    #[inline]
-    fn step(&mut self, now: Instant, cwnd: f64) {
-        self.integral += self.cwnd * now.since(self.since).as_nanos() as f64;
-        self.since = now;
-        self.cwnd = cwnd;
-    }
+    doubt: Doubt,
+    pacer: Pacer,
 }
 
 impl Sender {
@@ -187,26 +115,28 @@ impl Sender {
     ///
     /// Many may share their `transport`.
     pub fn new(transport: impl Into<Arc<Transport>>, cc: Cc) -> Self {
-        let mut transport = transport.into();
+        let transport = transport.into();
+        let cc = Controller::new(cc);
+        let strategy = AnyStrategy::new(&transport);
         let rtt = Rtt::new(&transport);
-        // Without blocks from the peer a SACK sender behaves as Reno.
-        if transport.recovery == LossRecovery::Sack && !transport.peer_sack {
-            Arc::make_mut(&mut transport).recovery = LossRecovery::Reno;
-        }
-        let sack = transport.recovery == LossRecovery::Sack;
-        let counts_duplicates = sack && transport.variations.sack_sender != SackSender::Scoreboard;
+        let times_one = transport.variations.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
         Sender {
-            counts_duplicates,
-            hides_sacked: sack && (!transport.limited_transmit || counts_duplicates),
+            grows_unused: transport.variations.window_growth == WindowGrowth::Always,
+            times_one_segment: times_one,
+            detects_spurious: transport.eifel && transport.timestamps,
+            doubt: Doubt::None,
+            hides_sacked: strategy.hides_sacked(),
+            strategy,
             transport,
-            cc: Controller::new(cc),
             snd_una: 0,
             snd_nxt: 0,
             window_edge: u64::MAX,
             written: Some(0),
-            board: Scoreboard::default(),
+            board: Scoreboard::new(cc.needs_rate_samples()),
+            needs_rate_samples: cc.needs_rate_samples(),
+            cc,
             rtt,
-            timer: RtoTimer::default(),
+            timers: Timers::default(),
             state: State::Open,
             recover: None,
             dup_acks: 0,
@@ -217,11 +147,9 @@ impl Sender {
             echo_is_latest: false,
             round_end: 0,
             sample_due: false,
-            waits_for_timer: false,
             timed: None,
-            delivery: DeliverySampler::default(),
             ecn: EcnState::default(),
-            next_send_at: Instant::ZERO,
+            pacer: Pacer::default(),
             last_sent_at: Instant::ZERO,
             phase: Phase::SlowStart,
             counters: SenderCounters::default(),
@@ -307,8 +235,7 @@ impl Sender {
         }
         self.burst = 0;
         let in_flight_before = self.in_flight_for_window();
-        let cwnd_limited =
-            self.transport.variations.window_growth == WindowGrowth::Always || in_flight_before >= self.window();
+        let cwnd_limited = self.grows_unused || in_flight_before >= self.window();
         let mut delivered = Delivered::default();
         let acked_bytes = ack.ack - self.snd_una;
         let acked_from = self.board.outstanding();
@@ -324,33 +251,25 @@ impl Sender {
             self.round_end = self.snd_nxt;
             self.sample_due = true;
         }
-        let mut newly_lost = 0;
-        let mut news = false;
-        if self.transport.recovery == LossRecovery::Sack && !ack.sack.is_empty() {
-            if self.counts_duplicates {
-                news = self.note_blocks(acked_bytes > 0, ack, &mut delivered);
-            } else {
-                let before = delivered.segments;
-                self.board.acknowledge_selectively(ack.ack, &ack.sack, &mut delivered);
-                news = delivered.segments > before;
-                newly_lost += self.board.find_losses();
-            }
+        let News { may_be_duplicate, lost: mut newly_lost } = self.hear(ack, acked_bytes > 0, &mut delivered);
+        if let Some(newest) = &delivered.newest {
+            self.measure_rtt(now, ack, acked_bytes, newest);
         }
-        self.count_ack(acked_bytes > 0);
-        let rate = delivered.newest.and_then(|newest| {
-            self.measure_rtt(now, ack, acked_bytes, &newest);
-            self.delivery.on_delivered(now, delivered.bytes, &newest)
-        });
+        let rate = self.board.rate_sample(now, &delivered);
         if acked_bytes > 0 {
             self.measure_timed(now);
         }
-        let was_in_recovery = matches!(self.state, State::FastRecovery { .. });
+        let was_in_recovery = self.state.is_fast_recovery();
         if acked_bytes > 0 {
-            newly_lost += self.on_new_ack(now, acked_segments);
-        } else if self.is_duplicate(news) {
+            newly_lost += self.on_new_ack(now, acked_segments, ack.echo);
+        } else if may_be_duplicate && self.board.outstanding() > 0 {
+            // RFC 5681 §2: "(a) the receiver of the ACK has outstanding data".
             newly_lost += self.on_duplicate_ack(now);
         }
         let (ece, ce_count) = self.on_feedback(now, ack, &delivered);
+        if self.needs_rate_samples {
+            self.tell_losses(now);
+        }
         let event = Ack {
             now,
             acked: self.growth(acked_bytes, acked_segments),
@@ -361,30 +280,39 @@ impl Sender {
             round_ended,
             cwnd_limited,
             // The ACK that ends fast recovery does not also grow the window.
-            in_recovery: was_in_recovery && !self.grows_at_exit() || matches!(self.state, State::FastRecovery { .. }),
+            in_recovery: was_in_recovery && !self.strategy.grows_at_exit() || self.state.is_fast_recovery(),
             rate,
+            state: self.ca_state(),
             path: self.path(),
         };
         self.cc.on_ack(&event);
         self.after_event(now);
     }
 
-    /// When the sender wants to be woken.
+    /// When the sender wants to be woken, once [`poll_transmit`](Self::poll_transmit) gives no more.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        let paced = self.cc.pacing_rate().is_some() && self.wants_to_send();
-        match (self.timer.deadline(), paced.then_some(self.next_send_at)) {
-            (Some(timer), Some(send)) => Some(timer.min(send)),
-            (timer, send) => timer.or(send),
-        }
+        self.timers.next_deadline()
     }
 
     /// The time is `now`; timers that are due go off.
     pub fn on_deadline(&mut self, now: Instant) {
         self.burst = 0;
-        if self.timer.deadline().is_some_and(|deadline| deadline <= now) && !self.ends_wait() {
-            self.on_timeout(now);
-            self.after_event(now);
+        for timer in Timer::ALL {
+            if self.timers.fires(timer, now) {
+                self.on_timer(now, timer);
+            }
+        }
+    }
+
+    fn on_timer(&mut self, now: Instant, timer: Timer) {
+        match timer {
+            Timer::Retransmission => {
+                self.on_timeout(now);
+                self.after_event(now);
+            }
+            // What they held back is polled for.
+            Timer::DelayedStart | Timer::Pacing => {}
         }
     }
 
@@ -434,8 +362,14 @@ impl Sender {
     // ---- acknowledgements ----
 
     #[inline]
+    fn hear(&mut self, ack: &AckSegment, is_new: bool, delivered: &mut Delivered) -> News {
+        let Sender { strategy, board, rtt, state, snd_una, .. } = self;
+        strategy.on_ack(&mut View { board, rtt, state: *state, una: *snd_una, is_new }, ack, delivered)
+    }
+
+    #[inline]
     fn measure_rtt(&mut self, now: Instant, ack: &AckSegment, acked_bytes: u64, newest: &SentSegment) {
-        let rtt = match (self.transport.timestamps, newest.ambiguous) {
+        let rtt = match (self.transport.timestamps, newest.transmissions > 1) {
             // RFC 7323 §4.1: a TSecr value counts "only if the segment advances the left edge of the send window".
             (true, _) if acked_bytes == 0 => return,
             (true, _) => now.since(ack.echo),
@@ -443,8 +377,7 @@ impl Sender {
             (false, true) => return,
         };
         self.rtt.observe(rtt);
-        let by_round = self.sample_due && self.transport.variations.rtt_samples == RttSamples::EachRound;
-        if by_round || self.transport.timestamps {
+        if self.transport.timestamps || self.sample_due && !self.times_one_segment {
             self.sample_due = false;
             self.rtt.update(now, rtt);
         }
@@ -474,22 +407,29 @@ impl Sender {
         }
     }
 
-    fn grows_at_exit(&self) -> bool {
-        self.transport.variations.exit_growth == ExitGrowth::OneAck
-            && matches!(self.transport.recovery, LossRecovery::Reno | LossRecovery::NewReno)
-    }
-
-    /// True if a partial ACK sends two segments.
-    fn pairs_on_partial_ack(&self) -> bool {
-        self.counts_duplicates && self.transport.variations.sack_sender == SackSender::PairOnPartialAck
-    }
-
     // ---- bookkeeping ----
+
+    /// RFC 6298 §5.3: "restart the retransmission timer so that it will expire after RTO seconds".
+    #[inline]
+    fn restart_retransmission_timer(&mut self, now: Instant) {
+        self.timers.set(Timer::Retransmission, now + self.rtt.rto());
+    }
+
+    /// Tells an algorithm that asks for it of each transmission that was lost.
+    #[cold]
+    fn tell_losses(&mut self, now: Instant) {
+        while let Some(lost) = self.board.next_untold() {
+            let LostTransmission { bytes, retransmission, tx_in_flight, lost, app_limited } = lost;
+            let path = self.path();
+            self.cc.on_loss(&Loss { now, bytes, retransmission, tx_in_flight, lost, app_limited, path });
+        }
+    }
 
     #[inline]
     fn path(&self) -> PathView {
         PathView {
             in_flight: self.board.pipe(),
+            in_flight_bytes: self.board.bytes_in_flight(),
             mss: self.transport.mss,
             srtt: self.rtt.srtt(),
             latest_rtt: self.rtt.latest(),
@@ -504,7 +444,7 @@ impl Sender {
         self.window_mean.step(now, cwnd);
         let phase = match self.state {
             State::FastRecovery { .. } => Phase::FastRecovery,
-            _ if self.is_backed_off() => Phase::ExponentialBackoff,
+            _ if self.is_backed_off() => Phase::RtoRecovery,
             _ if cwnd < self.cc.ssthresh() => Phase::SlowStart,
             _ => Phase::CongestionAvoidance,
         };

@@ -1,15 +1,21 @@
 //! A driven sender: ACKs in, segments out, numbers worked out by hand. Segments are counted from 0.
 
+mod delivery;
 mod ecn;
+mod pacing;
 mod recovery;
 mod transmit;
+mod undo;
 mod variations;
 mod witness;
 
 use super::*;
-use crate::cc::{CcContext, CcSpec, Congestion};
+use crate::cc::{CaState, CcContext, CcSpec, Congestion};
 use crate::tcp::segment::{EcnFeedback, SackBlocks};
-use crate::tcp::transport::{LimitedTransmitSends, PartialAckTimer, RepeatedTimeout, RttSamples, SecondLoss};
+use crate::tcp::transport::{
+    ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender,
+    SecondLoss,
+};
 use crate::units::Duration;
 
 const MSS: u64 = 1000;
@@ -65,7 +71,8 @@ impl Driven {
     }
 
     fn expire(&mut self) -> Vec<u64> {
-        self.now = self.sender.timer.deadline().expect("the timer runs");
+        let deadlines = [Timer::Retransmission, Timer::DelayedStart].map(|timer| self.sender.timers.deadline(timer));
+        self.now = deadlines.into_iter().flatten().min().expect("the timer runs");
         self.sender.on_deadline(self.now);
         self.sent()
     }
@@ -275,12 +282,16 @@ fn a_sender_that_counts_duplicates_may_send_two_segments_on_a_partial_ack() {
     assert_eq!(tcp.ack(0, &[(3, 7)]), NOTHING);
     assert_eq!(tcp.ack(0, &[(3, 8)]), [1]);
     // What is missing, be it sent again already, then new data.
-    let deadline = tcp.sender.timer.deadline();
+    let deadline = tcp.sender.timers.deadline(Timer::Retransmission);
     assert_eq!(tcp.ack(1, &[(3, 8)]), [1, 2]);
-    let restarted = tcp.sender.timer.deadline();
+    let restarted = tcp.sender.timers.deadline(Timer::Retransmission);
     assert!(restarted > deadline);
     assert_eq!(tcp.ack(2, &[(3, 8)]), [8, 9]);
-    assert_eq!(tcp.sender.timer.deadline(), restarted, "only the first partial ACK restarts the timer");
+    assert_eq!(
+        tcp.sender.timers.deadline(Timer::Retransmission),
+        restarted,
+        "only the first partial ACK restarts the timer"
+    );
 }
 
 #[test]
@@ -291,7 +302,7 @@ fn a_timeout_backs_off_collapses_the_window_and_sends_everything_again() {
         assert_eq!(tcp.expire(), [0]);
         assert_eq!(tcp.now, Instant::ZERO + Duration::from_secs(1));
         assert_eq!((tcp.cwnd(), tcp.sender.cc.ssthresh()), (1.0, 4.0));
-        assert_eq!(tcp.sender.phase(), Phase::ExponentialBackoff);
+        assert_eq!(tcp.sender.phase(), Phase::RtoRecovery);
         // RFC 5681: another expiry for the same segment leaves ssthresh; RFC 6298: the timer doubles.
         assert_eq!(tcp.expire(), [0]);
         assert_eq!(tcp.now, Instant::ZERO + Duration::from_secs(3));
@@ -339,7 +350,7 @@ fn fast_retransmit_gives_the_retransmission_a_whole_timeout() {
             tcp.ack(0, &[(1, sacked_end)]);
         }
         // The timer has run since the first segment, which went out 3 ms ago.
-        assert_eq!(tcp.sender.timer.deadline(), Some(tcp.now + tcp.sender.rtt.rto()));
+        assert_eq!(tcp.sender.timers.deadline(Timer::Retransmission), Some(tcp.now + tcp.sender.rtt.rto()));
     }
 }
 
@@ -456,6 +467,7 @@ fn counters_add_up() {
         congestion_events: 11,
         ecn_events: 13,
         ce_reported: 17,
+        undos: 19,
     };
     sum += SenderCounters {
         segments: 100,
@@ -465,9 +477,18 @@ fn counters_add_up() {
         congestion_events: 500,
         ecn_events: 600,
         ce_reported: 700,
+        undos: 800,
     };
-    let SenderCounters { segments, payload_bytes, retransmits, timeouts, congestion_events, ecn_events, ce_reported } =
-        sum;
+    let SenderCounters {
+        segments,
+        payload_bytes,
+        retransmits,
+        timeouts,
+        congestion_events,
+        ecn_events,
+        ce_reported,
+        undos,
+    } = sum;
     assert_eq!([segments, payload_bytes, retransmits, timeouts], [102, 203, 305, 407]);
-    assert_eq!([congestion_events, ecn_events, ce_reported], [511, 613, 717]);
+    assert_eq!([congestion_events, ecn_events, ce_reported, undos], [511, 613, 717, 819]);
 }

@@ -1,17 +1,33 @@
 //! The send decision: what goes out next, and whether anything may.
 
-use super::{CountedPipe, Sender, State};
+use super::recovery::{BeforeNew, State, Strategy};
+use super::{Sender, Timer};
 use crate::cc::Sent;
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
-use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, LossRecovery, RttSamples};
-use crate::units::Instant;
+use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends};
+use crate::units::{Instant, Rate};
+
+/// What goes out next.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Next {
+    /// New data.
+    New {
+        /// Bytes of payload.
+        len: u32,
+    },
+    /// The segment at this index again, and then those behind it.
+    Again(u64),
+    /// The segment at this index again, which those before it that are lost still wait for: RFC 6675's rescue retransmission.
+    Rescue(u64),
+}
 
 impl Sender {
     /// The next segment to send at `now`, if any may be sent.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<DataSegment> {
-        if self.waits_for_timer {
+        self.timers.stop(Timer::Pacing);
+        if self.timers.runs(Timer::DelayedStart) {
             return None;
         }
         if self.retransmit_now {
@@ -20,36 +36,60 @@ impl Sender {
                 return Some(self.retransmit(now, index, true));
             }
         }
-        if let State::FastRecovery { counted: CountedPipe { owed: 1.., .. }, .. } = self.state {
+        if self.state.is_fast_recovery() && self.strategy.owes() {
             return self.send_owed(now);
         }
         if self.in_flight_for_window() >= self.window() {
             return None;
         }
-        if self.pacing_holds(now) || self.transport.max_burst == Some(self.burst) {
+        let next = self.next_segment()?;
+        let is_held = self.transport.max_burst == Some(self.burst);
+        if self.cc.pacing_rate().is_some() && (is_held || self.pacer.holds(now, self.len_of(next))) {
+            self.timers.set(Timer::Pacing, self.pacer.next_send_at());
             return None;
         }
-        let segment = self.next_segment(now);
-        self.burst += u32::from(segment.is_some());
-        segment
+        if is_held {
+            return None;
+        }
+        self.burst += 1;
+        Some(self.transmit(now, next))
     }
 
     /// What comes next, if there is anything.
     #[inline]
-    fn next_segment(&mut self, now: Instant) -> Option<DataSegment> {
-        if let State::FastRecovery { counted, .. } = self.state
-            && self.counts_duplicates
-        {
-            return self.send_counted(now, counted);
+    fn next_segment(&mut self) -> Option<Next> {
+        if self.state == State::Open {
+            return self.next_new().map(|len| Next::New { len });
         }
-        let lost = if self.state == State::Open { None } else { self.board.next_lost() };
-        if let Some(index) = lost {
-            return Some(self.retransmit(now, index, true));
+        match self.strategy.before_new(&mut self.board, self.state) {
+            BeforeNew::Again(index) => return Some(Next::Again(index)),
+            BeforeNew::Holds => return None,
+            BeforeNew::Nothing => {}
         }
-        if let Some(segment) = self.send_new(now) {
-            return Some(segment);
+        match self.next_new() {
+            Some(len) => Some(Next::New { len }),
+            None => self.strategy.after_new(&self.board, self.state, self.snd_una),
         }
-        self.retransmit_on_suspicion(now)
+    }
+
+    #[inline]
+    fn len_of(&self, next: Next) -> u32 {
+        match next {
+            Next::New { len } => len,
+            Next::Again(index) | Next::Rescue(index) => self.board.len_of(index),
+        }
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Instant, next: Next) -> DataSegment {
+        if let State::FastRecovery { point, .. } = self.state {
+            self.strategy.on_sent(next, point);
+        }
+        match next {
+            Next::New { len } => self.send_new(now, len),
+            Next::Again(index) => self.retransmit(now, index, true),
+            Next::Rescue(index) => self.retransmit(now, index, false),
+        }
     }
 
     /// The one place where a window in fractions becomes whole segments.
@@ -64,10 +104,7 @@ impl Sender {
         match self.state {
             // RFC 3042 §2: "Upon receiving the first and second duplicate ACKs ... send new data", with the
             // flight "no more than 2*SMSS" beyond cwnd. The SACK sender's pipe makes that room by itself.
-            State::Open
-                if self.transport.limited_transmit
-                    && (self.transport.recovery != LossRecovery::Sack || self.counts_duplicates) =>
-            {
+            State::Open if self.transport.limited_transmit && !self.strategy.makes_room() => {
                 i64::from(self.dup_acks.min(DUP_THRESH - 1))
             }
             State::Restarted { .. }
@@ -84,47 +121,31 @@ impl Sender {
     /// What the window is compared with.
     #[inline]
     pub(super) fn in_flight_for_window(&self) -> i64 {
-        i64::from(match self.state {
-            State::Open if self.hides_sacked => self.board.outstanding(),
-            State::FastRecovery { counted, .. } if self.counts_duplicates => return counted.segments,
-            _ => self.board.pipe(),
-        })
+        match self.state {
+            State::Open if self.hides_sacked => i64::from(self.board.outstanding()),
+            State::FastRecovery { .. } => self.strategy.in_flight(&self.board),
+            State::Open | State::Restarted { .. } => i64::from(self.board.pipe()),
+        }
     }
 
-    /// Fall and Floyd's order: every hole once, then new data.
-    fn send_counted(&mut self, now: Instant, counted: CountedPipe) -> Option<DataSegment> {
-        if counted.holds {
-            return None;
-        }
-        let segment = match self.board.next_hole() {
-            Some(index) => self.retransmit(now, index, true),
-            None => self.send_new(now)?,
-        };
-        if let State::FastRecovery { counted, .. } = &mut self.state {
-            counted.segments += 1;
-        }
-        Some(segment)
-    }
-
-    /// What a partial ACK sends: the next segment that is missing, or else new data.
+    /// What goes out whatever the window says: a segment again, or else new data.
     fn send_owed(&mut self, now: Instant) -> Option<DataSegment> {
-        let State::FastRecovery { counted, .. } = &mut self.state else { return None };
-        counted.owed -= 1;
-        let missing = self.board.next_unsacked(counted.owed_next);
-        counted.owed_next = missing.unwrap_or(self.board.end_index()) + 1;
-        match missing {
+        match self.strategy.take_owed(&self.board) {
             Some(index) => Some(self.retransmit(now, index, true)),
-            None => self.send_new(now),
+            None => {
+                let len = self.next_new()?;
+                Some(self.send_new(now, len))
+            }
         }
     }
 
+    /// Payload bytes of the next segment of new data, if there is one that the receiver's window lets go.
     #[inline]
-    fn send_new(&mut self, now: Instant) -> Option<DataSegment> {
+    fn next_new(&mut self) -> Option<u32> {
         let mss = u64::from(self.transport.mss);
         let unsent = self.written.map_or(mss, |written| written - self.snd_nxt);
         if unsent == 0 {
-            let in_flight_bytes = self.snd_nxt - self.snd_una;
-            self.delivery.note_app_limited(in_flight_bytes);
+            self.board.note_app_limited();
             return None;
         }
         let len = unsent.min(mss);
@@ -137,47 +158,28 @@ impl Sender {
             self.wants_too_much = true;
             return None;
         }
-        if self.snd_nxt + len > self.window_edge {
-            return None;
-        }
-        let stamp = self.delivery.stamp(now, self.board.outstanding() == 0);
-        self.board.push(self.snd_nxt, len as u32, now, stamp);
+        (self.snd_nxt + len <= self.window_edge).then_some(len as u32)
+    }
+
+    #[inline(always)]
+    fn send_new(&mut self, now: Instant, len: u32) -> DataSegment {
+        self.board.push(self.snd_nxt, len, now);
         let ecn = DataEcn::new(self.has_ecn(), self.take_cwr());
-        let segment = DataSegment { seq: self.snd_nxt, len: len as u32, sent_at: now, ecn };
-        self.snd_nxt += len;
-        if self.timed.is_none() && self.times_one_segment() {
+        let segment = DataSegment { seq: self.snd_nxt, len, sent_at: now, ecn };
+        self.snd_nxt += u64::from(len);
+        if self.times_one_segment && self.timed.is_none() {
             self.timed = Some((self.snd_nxt, now));
         }
         self.note_sent(now, &segment, false);
-        Some(segment)
-    }
-
-    #[inline]
-    fn times_one_segment(&self) -> bool {
-        self.transport.variations.rtt_samples == RttSamples::TimedSegment && !self.transport.timestamps
-    }
-
-    /// RFC 6675 §4, rules 3 and 4 of NextSeg: what may be lost, when nothing else can be sent.
-    fn retransmit_on_suspicion(&mut self, now: Instant) -> Option<DataSegment> {
-        let State::FastRecovery { point, rescue_after, .. } = &mut self.state else { return None };
-        if self.transport.recovery != LossRecovery::Sack {
-            return None;
-        }
-        if let Some(index) = self.board.next_suspect() {
-            return Some(self.retransmit(now, index, true));
-        }
-        if rescue_after.is_some_and(|bound| self.snd_una <= bound) {
-            return None;
-        }
-        let index = self.board.last_unsacked()?;
-        // RFC 6675 §4, rule 4: "set RescueRxt to RecoveryPoint".
-        *rescue_after = Some(*point);
-        Some(self.retransmit(now, index, false))
+        segment
     }
 
     fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
-        let stamp = self.delivery.stamp(now, false);
-        let SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now, stamp);
+        let SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now);
+        if self.needs_rate_samples {
+            self.tell_losses(now);
+        }
+        self.note_retransmission(now);
         // RFC 3168 §6.1.5: "ECN-capable TCP implementations MUST NOT set either ECT codepoint (ECT(0) or ECT(1)) in the
         // IP header for retransmitted data packets"; §6.1.2: "the CWR bit in the TCP header SHOULD NOT be set on
         // retransmitted packets."
@@ -190,7 +192,7 @@ impl Sender {
         segment
     }
 
-    #[inline]
+    #[inline(always)]
     fn note_sent(&mut self, now: Instant, segment: &DataSegment, retransmission: bool) {
         self.counters.segments += 1;
         self.counters.payload_bytes += u64::from(segment.len);
@@ -198,27 +200,27 @@ impl Sender {
         self.last_sent_at = now;
         // RFC 6298 §5.1: "Every time a packet containing data is sent (including a retransmission), if the
         // timer is not running, start it".
-        self.timer.start(now, &self.rtt);
+        if !self.timers.runs(Timer::Retransmission) {
+            self.restart_retransmission_timer(now);
+        }
         if let Some(rate) = self.cc.pacing_rate() {
-            let wire = segment.len + self.transport.header + self.transport.framing;
-            let (gap, _) = rate.transmission(u64::from(wire));
-            self.next_send_at = self.next_send_at.max(now) + gap;
+            self.pace(now, segment.len, rate);
         }
-        if self.cc.hears_of_sending() {
-            let path = self.path();
-            self.cc.on_sent(&Sent { now, bytes: segment.len, retransmission, path });
+        if self.cc.needs_on_sent() {
+            self.tell_sent(now, segment.len, retransmission);
         }
     }
 
-    #[inline]
-    fn pacing_holds(&self, now: Instant) -> bool {
-        self.cc.pacing_rate().is_some() && self.next_send_at > now
+    #[cold]
+    fn pace(&mut self, now: Instant, len: u32, rate: Rate) {
+        let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
+        self.pacer.on_sent(now, len, gap, self.cc.send_quantum());
     }
 
-    /// True if pacing, and nothing else, may be what holds the next segment back.
-    pub(super) fn wants_to_send(&self) -> bool {
-        let has_data = self.written.is_none_or(|written| written > self.snd_nxt);
-        !self.waits_for_timer && (has_data || self.state != State::Open) && self.in_flight_for_window() < self.window()
+    #[cold]
+    fn tell_sent(&mut self, now: Instant, bytes: u32, retransmission: bool) {
+        let path = self.path();
+        self.cc.on_sent(&Sent { now, bytes, retransmission, path });
     }
 
     pub(super) fn resume_if_idle(&mut self, now: Instant) {

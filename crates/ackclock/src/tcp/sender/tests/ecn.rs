@@ -126,7 +126,7 @@ fn at_one_segment_the_next_one_waits_for_the_timer() {
     assert_eq!(tcp.sent(), [0]);
     assert_eq!(tcp.echo(1, true), []);
     assert_eq!(tcp.sender.in_flight(), 0);
-    assert_eq!(tcp.sender.next_deadline(), Some(tcp.now + tcp.sender.rtt().rto()));
+    assert_eq!(tcp.sender.info().timer, Some((Timer::DelayedStart, tcp.now + tcp.sender.rtt().rto())));
     assert_eq!(tcp.expire(), [1]);
     assert_eq!((tcp.sender.counters().timeouts, tcp.sender.rtt().backoff()), (0, 0));
     // The echo is over: slow start goes on.
@@ -162,7 +162,7 @@ impl CongestionControl for Deaf {
     fn ssthresh(&self) -> f64 {
         f64::INFINITY
     }
-    fn sends_less_for_marks(&self) -> bool {
+    fn responds_to_ecn(&self) -> bool {
         false
     }
     fn on_ack(&mut self, _ack: &Ack) {}

@@ -24,7 +24,7 @@ fn an_ack_is_a_duplicate_only_while_something_is_outstanding() {
         for _ in 0..4 {
             tcp.ack(2, &[]);
         }
-        assert_eq!((tcp.sender.info().state, events(&tcp)), (RepairState::Open, 0));
+        assert_eq!((tcp.sender.info().state, events(&tcp)), (CaState::Open, 0));
     }
 }
 
@@ -38,7 +38,7 @@ fn with_sack_an_ack_without_news_is_no_duplicate() {
             tcp.ack(0, &[]);
             tcp.ack(0, &[(1, 2)]);
         }
-        assert_eq!((tcp.sender.info().state, events(&tcp)), (RepairState::Disorder, 0), "{sack_sender:?}");
+        assert_eq!((tcp.sender.info().state, events(&tcp)), (CaState::Disorder, 0), "{sack_sender:?}");
     }
 }
 
@@ -51,9 +51,9 @@ fn what_is_out_of_order_shows_in_the_state() {
         tcp.ack(ack, blocks);
         tcp.sender.info().state
     };
-    assert_eq!(state(LossRecovery::Reno, 0, &[]), RepairState::Disorder);
-    assert_eq!(state(LossRecovery::Sack, 1, &[(2, 3)]), RepairState::Disorder);
-    assert_eq!(state(LossRecovery::Sack, 1, &[]), RepairState::Open);
+    assert_eq!(state(LossRecovery::Reno, 0, &[]), CaState::Disorder);
+    assert_eq!(state(LossRecovery::Sack, 1, &[(2, 3)]), CaState::Disorder);
+    assert_eq!(state(LossRecovery::Sack, 1, &[]), CaState::Open);
 }
 
 #[test]

@@ -28,15 +28,15 @@ fn a_recovery_within_what_a_timeout_repeats_leads_back_to_it() {
         assert_eq!(tcp.expire(), [0]);
         // Three duplicates show a loss among the eight that are repeated.
         (0..4).for_each(|_| _ = tcp.ack(1, &[]));
-        assert_eq!(tcp.sender.info().state, RepairState::Recovery);
+        assert_eq!(tcp.sender.info().state, CaState::Recovery);
         let states = acks.iter().map(|acked| {
             tcp.ack(*acked, &[]);
             tcp.sender.info().state
         });
         states.collect::<Vec<_>>()
     };
-    assert_eq!(states_after(&[5, 8]), [RepairState::Loss, RepairState::Open]);
-    assert_eq!(states_after(&[8]), [RepairState::Open]);
+    assert_eq!(states_after(&[5, 8]), [CaState::Loss, CaState::Open]);
+    assert_eq!(states_after(&[8]), [CaState::Open]);
 }
 
 #[test]
@@ -256,9 +256,9 @@ fn the_first_partial_ack_restarts_the_timer_or_each_one_does() {
             tcp.ack(0, &[]);
         }
         [2, 4].map(|partial| {
-            let before = tcp.sender.timer.deadline();
+            let before = tcp.sender.timers.deadline(Timer::Retransmission);
             tcp.ack(partial, &[]);
-            tcp.sender.timer.deadline() != before
+            tcp.sender.timers.deadline(Timer::Retransmission) != before
         })
     };
     assert_eq!(restarts(PartialAckTimer::First), [true, false]);

@@ -3,16 +3,19 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::cc::{CongestionControl, PhaseChange, Recovery, Sent};
+use crate::cc::{CongestionControl, Loss, PhaseChange, Recovery, Sent};
 use crate::tcp::transport::{EcnMode, Variations};
 use crate::units::Rate;
 
 /// Keeps its window and its rate, every ACK that it hears of, how often it is told to resume, and what else it is told.
 #[derive(Clone, Debug)]
-struct Witness {
+pub(super) struct Witness {
     window: f64,
     rate: Option<Rate>,
-    hears_of_sending: bool,
+    quantum: u64,
+    needs_on_sent: bool,
+    needs_rate_samples: bool,
+    losses: Arc<Mutex<Vec<Loss>>>,
     heard: Arc<Mutex<Vec<Ack>>>,
     resumes: Arc<Mutex<u32>>,
     told: Arc<Mutex<Vec<&'static str>>>,
@@ -28,11 +31,20 @@ impl CongestionControl for Witness {
     fn pacing_rate(&self) -> Option<Rate> {
         self.rate
     }
-    fn hears_of_sending(&self) -> bool {
-        self.hears_of_sending
+    fn send_quantum(&self) -> u64 {
+        self.quantum
+    }
+    fn needs_on_sent(&self) -> bool {
+        self.needs_on_sent
+    }
+    fn needs_rate_samples(&self) -> bool {
+        self.needs_rate_samples
     }
     fn on_sent(&mut self, _sent: &Sent) {
         self.note("sent");
+    }
+    fn on_loss(&mut self, loss: &Loss) {
+        self.losses.lock().unwrap().push(*loss);
     }
     fn on_ack(&mut self, ack: &Ack) {
         self.heard.lock().unwrap().push(*ack);
@@ -46,6 +58,9 @@ impl CongestionControl for Witness {
     fn on_recovery_exit(&mut self, _recovery: &Recovery) {
         self.note("recovery ends");
     }
+    fn on_undo(&mut self, _recovery: &Recovery) {
+        self.note("undo");
+    }
     fn on_phase(&mut self, _change: &PhaseChange) {
         self.note("phase");
     }
@@ -55,15 +70,28 @@ impl CongestionControl for Witness {
 }
 
 impl Witness {
-    fn new(window: f64) -> Self {
+    pub(super) fn new(window: f64) -> Self {
         Witness {
             window,
             rate: None,
-            hears_of_sending: false,
+            quantum: 0,
+            needs_on_sent: false,
+            needs_rate_samples: true,
+            losses: Arc::default(),
             heard: Arc::default(),
             resumes: Arc::default(),
             told: Arc::default(),
         }
+    }
+
+    /// One that asks for no samples.
+    pub(super) fn without_samples(window: f64) -> Self {
+        Witness { needs_rate_samples: false, ..Witness::new(window) }
+    }
+
+    /// One that paces, in bursts of at most `quantum` bytes of payload, or segment by segment.
+    pub(super) fn paced(window: f64, rate: Option<Rate>, quantum: u64) -> Self {
+        Witness { rate, quantum, ..Witness::new(window) }
     }
 
     fn note(&self, event: &'static str) {
@@ -71,21 +99,26 @@ impl Witness {
     }
 
     /// What it was told since it was last asked.
-    fn take_told(&self) -> Vec<&'static str> {
+    pub(super) fn take_told(&self) -> Vec<&'static str> {
         std::mem::take(&mut *self.told.lock().unwrap())
     }
 
-    fn drive(&self, recovery: LossRecovery) -> Driven {
+    pub(super) fn drive(&self, recovery: LossRecovery) -> Driven {
         self.drive_under(Transport { recovery, ..Transport::default() })
     }
 
-    fn drive_under(&self, transport: Transport) -> Driven {
+    pub(super) fn drive_under(&self, transport: Transport) -> Driven {
         let transport = Transport { mss: MSS as u32, framing: 18, ..transport };
         Driven::of(transport, Cc::Custom(Box::new(self.clone())))
     }
 
+    /// Something of every loss told so far.
+    pub(super) fn losses<T>(&self, what: impl Fn(&Loss) -> T) -> Vec<T> {
+        self.losses.lock().unwrap().iter().map(what).collect()
+    }
+
     /// Something of every ACK heard so far.
-    fn heard<T>(&self, what: impl Fn(&Ack) -> T) -> Vec<T> {
+    pub(super) fn heard<T>(&self, what: impl Fn(&Ack) -> T) -> Vec<T> {
         self.heard.lock().unwrap().iter().map(what).collect()
     }
 }
@@ -127,8 +160,8 @@ fn a_recovery_is_told_behind_the_congestion_that_begins_it_and_when_it_ends() {
 
 #[test]
 fn an_algorithm_that_does_not_hear_of_sending_is_not_told() {
-    for (hears_of_sending, told) in [(true, ["sent"; 2].as_slice()), (false, &[])] {
-        let witness = Witness { hears_of_sending, ..Witness::new(2.0) };
+    for (needs_on_sent, told) in [(true, ["sent"; 2].as_slice()), (false, &[])] {
+        let witness = Witness { needs_on_sent, ..Witness::new(2.0) };
         witness.drive(LossRecovery::Sack).sent();
         assert_eq!(witness.take_told(), told);
     }
@@ -251,7 +284,8 @@ fn a_paced_segment_goes_when_the_one_before_it_is_through() {
     assert_eq!(tcp.sender.next_deadline(), Some(ms(11)));
     // Nothing more to send.
     tcp.sender.stop_writing();
-    assert_eq!(tcp.sender.next_deadline(), tcp.sender.timer.deadline());
+    assert_eq!(tcp.sent(), NOTHING);
+    assert_eq!(tcp.sender.next_deadline(), tcp.sender.timers.deadline(Timer::Retransmission));
 }
 
 #[test]

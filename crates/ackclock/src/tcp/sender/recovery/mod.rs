@@ -1,24 +1,71 @@
-//! Loss recovery: what ACKs, duplicates and the timer make of the state.
+//! Loss recovery: what ACKs, duplicates and the timer make of the state, whatever the strategy.
+//!
+//! Each strategy is a file, and a name in `strategy`, which says what strategies decide.
 
-use super::{CountedPipe, Sender, State};
+mod duplicate_acks;
+mod newreno;
+mod reno;
+mod sack;
+mod strategy;
+mod tahoe;
+mod undo;
+
+pub(super) use strategy::{AnyStrategy, BeforeNew, News, Strategy, View};
+pub(super) use undo::Doubt;
+
+use self::strategy::OnPartialAck;
+use super::transmit::Next;
+use super::{Sender, Timer};
 use crate::cc::{Congestion, CongestionKind, Recovery, Restart};
-use crate::tcp::scoreboard::{DUP_THRESH, Delivered};
-use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::{LossRecovery, PartialAck, PartialAckTimer, RepeatedTimeout, SecondLoss};
+use crate::tcp::scoreboard::DUP_THRESH;
+use crate::tcp::transport::{RepeatedTimeout, SecondLoss};
 use crate::units::Instant;
+
+/// How far the repair of losses is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Open,
+    FastRecovery {
+        /// What was sent when the loss was found: RFC 6675's RecoveryPoint.
+        point: u64,
+        /// What was sent when a restart began that this recovery came into; 0 for none.
+        restarted: u64,
+    },
+    /// Everything in flight was given up, and is sent again in slow start.
+    Restarted {
+        /// What was sent by then.
+        point: u64,
+        /// What was acknowledged when the timer last expired; none for Tahoe's fast retransmit.
+        expired_at: Option<u64>,
+    },
+}
+
+impl State {
+    /// True from an expiry of the timer to the next ACK of new data, while `una` is what was acknowledged.
+    #[inline]
+    pub(super) fn is_backed_off(self, una: u64) -> bool {
+        matches!(self, State::Restarted { expired_at: Some(at), .. } if at == una)
+    }
+
+    #[inline]
+    pub(super) fn is_fast_recovery(self) -> bool {
+        matches!(self, State::FastRecovery { .. })
+    }
+}
 
 impl Sender {
     /// An ACK of new data moves recovery on; returns how many segments it finds lost.
     #[inline]
-    pub(super) fn on_new_ack(&mut self, now: Instant, acked_segments: u32) -> u32 {
+    pub(super) fn on_new_ack(&mut self, now: Instant, acked_segments: u32, echo: Instant) -> u32 {
         self.dup_acks = 0;
-        let pairs = self.pairs_on_partial_ack();
         if self.board.outstanding() == 0 {
-            self.timer.stop();
-        } else if !matches!(self.state, State::FastRecovery { partial_ack: true, .. })
-            || self.transport.variations.partial_ack_timer == PartialAckTimer::Each
-        {
-            self.timer.restart(now, &self.rtt);
+            // RFC 6298 §5.2: "When all outstanding data has been acknowledged, turn off the retransmission timer."
+            self.timers.stop(Timer::Retransmission);
+        } else if !self.state.is_fast_recovery() || self.strategy.restarts_timer() {
+            self.restart_retransmission_timer(now);
+        }
+        if self.state != State::Open && self.is_spurious(echo) {
+            self.undo(now);
         }
         match self.state {
             State::Open => 0,
@@ -26,26 +73,14 @@ impl Sender {
                 self.leave_recovery(now);
                 0
             }
-            State::FastRecovery { ref mut partial_ack, ref mut counted, .. } => match self.transport.recovery {
-                LossRecovery::Sack => {
-                    if pairs {
-                        *partial_ack = true;
-                        counted.owed = 2;
-                    }
-                    0
-                }
-                LossRecovery::NewReno => {
-                    *partial_ack = true;
-                    // RFC 6582 §3.2: "retransmit the first unacknowledged segment. Deflate the congestion window
-                    // by the amount of new data acknowledged ... then add back one SMSS".
-                    self.inflation = match self.transport.variations.partial_ack {
-                        PartialAck::Deflate => self.inflation - (acked_segments as i32 - 1),
-                        PartialAck::Reset => 0,
-                    };
+            State::FastRecovery { .. } => match self.strategy.on_partial_ack(acked_segments, self.inflation) {
+                OnPartialAck::GoesOn => 0,
+                OnPartialAck::Retransmits { inflation } => {
+                    self.inflation = inflation;
                     self.retransmit_now = true;
                     self.board.lose_front()
                 }
-                LossRecovery::Tahoe | LossRecovery::Reno => {
+                OnPartialAck::Ends => {
                     self.leave_recovery(now);
                     0
                 }
@@ -59,61 +94,18 @@ impl Sender {
         }
     }
 
-    /// RFC 5681 §2; with SACK only an ACK that reports something new counts (RFC 6675 §2).
-    pub(super) fn is_duplicate(&self, sack_news: bool) -> bool {
-        self.board.outstanding() > 0 && (self.transport.recovery != LossRecovery::Sack || sack_news)
-    }
-
-    /// Fall and Floyd's sender listens to blocks in recovery and on the duplicate ACKs before it; true for news.
-    pub(super) fn note_blocks(&mut self, is_new_ack: bool, ack: &AckSegment, delivered: &mut Delivered) -> bool {
-        match self.state {
-            State::Open if is_new_ack => false,
-            State::Restarted { .. } => !is_new_ack && !self.is_backed_off(),
-            State::Open | State::FastRecovery { .. } => {
-                let before = delivered.segments;
-                self.board.acknowledge_selectively(ack.ack, &ack.sack, delivered);
-                delivered.segments > before
-            }
-        }
-    }
-
-    /// Fall and Floyd's count of what is in flight: each ACK tells of one segment that left, a partial ACK of two.
-    #[inline]
-    pub(super) fn count_ack(&mut self, is_new_ack: bool) {
-        if !self.counts_duplicates {
-            return;
-        }
-        let pairs = self.pairs_on_partial_ack();
-        match &mut self.state {
-            State::FastRecovery { counted, point, .. } => {
-                counted.holds = false;
-                counted.segments -= 1;
-                if is_new_ack {
-                    counted.segments += if pairs { 1 } else { -1 };
-                    self.rtt.end_backoff();
-                    if self.snd_una >= *point {
-                        self.board.forget_sacks();
-                    }
-                }
-            }
-            State::Open | State::Restarted { .. } if is_new_ack => self.board.forget_sacks(),
-            State::Open | State::Restarted { .. } => {}
-        }
-    }
-
     /// A duplicate ACK; returns how many segments it finds lost.
     pub(super) fn on_duplicate_ack(&mut self, now: Instant) -> u32 {
         self.dup_acks += 1;
         match self.state {
             State::Open => {
-                let sack = self.transport.recovery == LossRecovery::Sack;
-                if self.dup_acks < DUP_THRESH && !(sack && self.board.front_is_lost()) {
+                if self.dup_acks < DUP_THRESH && !self.strategy.knows_of_loss(&self.board) {
                     return 0;
                 }
                 self.enter_recovery(now)
             }
             State::FastRecovery { .. } => {
-                if matches!(self.transport.recovery, LossRecovery::Reno | LossRecovery::NewReno) {
+                if self.strategy.inflates() {
                     // RFC 5681 §3.2: "For each additional duplicate ACK received ... cwnd MUST be incremented
                     // by SMSS."
                     self.inflation += 1;
@@ -129,22 +121,16 @@ impl Sender {
     fn may_begin_recovery(&self) -> bool {
         let Some(recover) = self.recover else { return true };
         let mss = u64::from(self.transport.mss);
-        match (self.transport.variations.second_loss, self.transport.recovery) {
-            (SecondLoss::Always, _) => true,
-            (SecondLoss::LessCareful, _) => self.snd_una >= recover,
+        match self.transport.variations.second_loss {
+            SecondLoss::Always => true,
+            SecondLoss::LessCareful => self.snd_una >= recover,
             // RFC 6582 §4.1: "if the congestion window is greater than SMSS bytes and if the difference between
             // highest_ack and prev_highest_ack is at most 4*SMSS bytes".
-            (SecondLoss::AckHeuristic, _) if self.cc.cwnd() > 1.0 && self.snd_una - self.previous_una <= 4 * mss => {
-                true
-            }
+            SecondLoss::AckHeuristic if self.cc.cwnd() > 1.0 && self.snd_una - self.previous_una <= 4 * mss => true,
             // RFC 6582 §4.2: "if the echoed timestamp in the last non-duplicate acknowledgment equals the stored
             // timestamp".
-            (SecondLoss::TimestampHeuristic, _) if self.echo_is_latest => true,
-            // RFC 6675 §5.1: a new recovery "MUST NOT be initiated until HighACK is greater than or equal to the
-            // new value of RecoveryPoint".
-            (_, LossRecovery::Sack) if !self.counts_duplicates => self.snd_una >= recover,
-            // RFC 6582 §3.2: "check to see if the Cumulative Acknowledgment field covers more than recover".
-            _ => self.snd_una > recover,
+            SecondLoss::TimestampHeuristic if self.echo_is_latest => true,
+            _ => self.strategy.covers(self.snd_una, recover),
         }
     }
 
@@ -153,20 +139,18 @@ impl Sender {
         if !self.may_begin_recovery() {
             return 0;
         }
-        let tahoe = self.transport.recovery == LossRecovery::Tahoe;
-        if tahoe {
+        let restarts = self.strategy.restarts();
+        if restarts {
             self.signal(now, CongestionKind::Loss, self.slow_start());
         } else if !self.take_cut_for_mark() {
             self.signal(now, CongestionKind::Loss, Restart::Reduced);
         }
-        // Reno forgets the window it just cut for: a second loss in it is a second event (Fall & Floyd 1996).
-        let forgets = self.transport.recovery == LossRecovery::Reno
-            && self.transport.variations.second_loss == SecondLoss::Standard;
-        self.recover = (!forgets).then_some(self.snd_nxt);
-        if tahoe {
+        self.recover = (!self.strategy.forgets_at_start()).then_some(self.snd_nxt);
+        self.begin_doubt();
+        if restarts {
             self.timed = None;
             self.state = State::Restarted { point: self.snd_nxt, expired_at: None };
-            self.timer.restart(now, &self.rtt);
+            self.restart_retransmission_timer(now);
             return self.board.lose_all();
         }
         let lost = self.board.lose_front();
@@ -183,21 +167,11 @@ impl Sender {
         // RFC 6675 §6: "a more careful variant that re-arms the RTO timer on each retransmission that is sent
         // during recovery MAY be used." Without it the timer, which runs since the last new ACK, mostly expires
         // before the ACK of the first retransmission: at a steady RTT the RTO is hardly more than one.
-        self.timer.restart(now, &self.rtt);
+        self.restart_retransmission_timer(now);
         let first_end = self.board.front().map_or(self.snd_una, |front| front.seq + u64::from(front.len));
-        self.state = State::FastRecovery {
-            point: self.snd_nxt,
-            partial_ack: false,
-            rescue_after: Some(first_end),
-            counted: CountedPipe {
-                segments: i64::from(self.board.outstanding()) - i64::from(DUP_THRESH),
-                holds: true,
-                owed: 0,
-                owed_next: 0,
-            },
-            restarted,
-        };
-        if self.transport.recovery != LossRecovery::Sack {
+        self.state = State::FastRecovery { point: self.snd_nxt, restarted };
+        self.strategy.on_enter(&self.board, first_end);
+        if self.strategy.inflates() {
             // RFC 5681 §3.2: "cwnd MUST be set to ssthresh plus 3*SMSS".
             self.inflation = DUP_THRESH as i32;
         }
@@ -215,7 +189,7 @@ impl Sender {
         };
         self.inflation = 0;
         self.retransmit_now = false;
-        if self.counts_duplicates {
+        if self.strategy.forgets_at_end() {
             self.recover = None;
         }
         let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
@@ -236,22 +210,22 @@ impl Sender {
             self.signal(now, CongestionKind::Timeout, restart);
         }
         self.rtt.back_off();
-        if self.counts_duplicates {
-            self.board.forget_sacks();
-        }
+        self.begin_doubt();
+        self.strategy.on_timeout(&mut self.board);
         self.board.lose_all();
+        self.tell_losses(now);
         self.dup_acks = 0;
         self.inflation = 0;
         self.retransmit_now = false;
         self.recover = Some(self.snd_nxt);
         self.timed = None;
         self.state = State::Restarted { point: self.snd_nxt, expired_at: Some(self.snd_una) };
-        self.timer.restart(now, &self.rtt);
+        self.restart_retransmission_timer(now);
     }
 
     /// True from an expiry of the timer to the next ACK of new data.
     pub(super) fn is_backed_off(&self) -> bool {
-        matches!(self.state, State::Restarted { expired_at: Some(una), .. } if una == self.snd_una)
+        self.state.is_backed_off(self.snd_una)
     }
 
     pub(super) fn signal(&mut self, now: Instant, kind: CongestionKind, restart: Restart) {

@@ -1,0 +1,57 @@
+//! What a sender counts and sums up.
+
+use std::ops::AddAssign;
+
+use crate::units::Instant;
+
+/// What a sender counts, from the start of the connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounters {
+    /// Segments sent, retransmissions included.
+    pub segments: u64,
+    /// Their payload.
+    pub payload_bytes: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Congestion events signalled to the algorithm.
+    pub congestion_events: u64,
+    /// Of them, those for marks.
+    pub ecn_events: u64,
+    /// Marked packets that AccECN has told of.
+    pub ce_reported: u64,
+    /// Recoveries that were spurious.
+    pub undos: u64,
+}
+
+impl AddAssign for SenderCounters {
+    fn add_assign(&mut self, other: SenderCounters) {
+        self.segments += other.segments;
+        self.payload_bytes += other.payload_bytes;
+        self.retransmits += other.retransmits;
+        self.timeouts += other.timeouts;
+        self.congestion_events += other.congestion_events;
+        self.ecn_events += other.ecn_events;
+        self.ce_reported += other.ce_reported;
+        self.undos += other.undos;
+    }
+}
+
+/// The integral of cwnd over time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WindowMean {
+    pub(super) since: Instant,
+    pub(super) cwnd: f64,
+    /// Segments times nanoseconds.
+    pub(super) integral: f64,
+}
+
+impl WindowMean {
+    #[inline]
+    pub(super) fn step(&mut self, now: Instant, cwnd: f64) {
+        self.integral += self.cwnd * now.since(self.since).as_nanos() as f64;
+        self.since = now;
+        self.cwnd = cwnd;
+    }
+}

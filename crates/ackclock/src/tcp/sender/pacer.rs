@@ -1,0 +1,39 @@
+//! Pacing: segments leave at a rate in bytes on the wire, one by one or in bursts of a send quantum.
+
+use crate::units::{Duration, Instant};
+
+/// When the next segment of a paced sender may leave.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pacer {
+    /// At the pacing rate, what has left takes until then.
+    next_send_at: Instant,
+    /// When the last burst began.
+    burst_at: Instant,
+    /// Bytes of payload that may still leave in it.
+    burst_left: u64,
+}
+
+impl Pacer {
+    /// True if a segment of `len` bytes of payload has to wait.
+    #[inline]
+    pub(super) fn holds(&self, now: Instant, len: u32) -> bool {
+        let is_in_burst = self.burst_at == now && self.burst_left >= u64::from(len);
+        self.next_send_at > now && !is_in_burst
+    }
+
+    /// When it need not wait any longer.
+    #[inline]
+    pub(super) fn next_send_at(&self) -> Instant {
+        self.next_send_at
+    }
+
+    /// A segment of `len` bytes of payload leaves, which takes `gap` at the pacing rate. `quantum` is what may leave
+    /// together, in bytes of payload.
+    pub(super) fn on_sent(&mut self, now: Instant, len: u32, gap: Duration, quantum: u64) {
+        if self.next_send_at <= now {
+            (self.next_send_at, self.burst_at, self.burst_left) = (now, now, quantum);
+        }
+        self.next_send_at += gap;
+        self.burst_left = self.burst_left.saturating_sub(u64::from(len));
+    }
+}

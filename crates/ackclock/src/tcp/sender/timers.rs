@@ -1,0 +1,116 @@
+//! The timers of a sender, behind one deadline.
+
+use crate::units::Instant;
+
+macro_rules! timers {
+    ($($(#[$doc:meta])* $timer:ident,)+) => {
+        /// A timer of a sender. Of several that are due at one time the first one here goes off first.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Timer {
+            $($(#[$doc])* $timer,)+
+        }
+
+        impl Timer {
+            /// Every timer.
+            pub const ALL: [Timer; [$(stringify!($timer)),+].len()] = [$(Timer::$timer),+];
+        }
+    };
+}
+
+timers! {
+    /// RFC 6298: what is outstanding is taken for lost.
+    Retransmission,
+    /// RFC 3168 §6.1.2: data that a mark at a window of one segment holds back may leave.
+    DelayedStart,
+    /// The pacing rate lets the next segment go.
+    Pacing,
+}
+
+/// When each timer goes off, if it runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timers {
+    /// By timer; later than everything that happens where it does not run.
+    deadlines: [Instant; Timer::ALL.len()],
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Timers { deadlines: [Instant::MAX; Timer::ALL.len()] }
+    }
+}
+
+impl Timers {
+    /// Starts the timer, or starts it again.
+    #[inline]
+    pub(super) fn set(&mut self, timer: Timer, deadline: Instant) {
+        self.deadlines[timer as usize] = deadline;
+    }
+
+    #[inline]
+    pub(super) fn stop(&mut self, timer: Timer) {
+        self.deadlines[timer as usize] = Instant::MAX;
+    }
+
+    #[inline]
+    pub(super) fn runs(&self, timer: Timer) -> bool {
+        self.deadline(timer).is_some()
+    }
+
+    /// When the timer goes off, if it runs.
+    #[inline]
+    pub(super) fn deadline(&self, timer: Timer) -> Option<Instant> {
+        let deadline = self.deadlines[timer as usize];
+        (deadline != Instant::MAX).then_some(deadline)
+    }
+
+    /// The timer that goes off next, and when.
+    pub(super) fn next(&self) -> Option<(Timer, Instant)> {
+        let running = Timer::ALL.into_iter().filter_map(|timer| Some((timer, self.deadline(timer)?)));
+        running.min_by_key(|(_, deadline)| *deadline)
+    }
+
+    /// When that is.
+    #[inline]
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        let first = self.deadlines.iter().copied().fold(Instant::MAX, Instant::min);
+        (first != Instant::MAX).then_some(first)
+    }
+
+    /// Stops the timer if it is due; true if it was.
+    pub(super) fn fires(&mut self, timer: Timer, now: Instant) -> bool {
+        let is_due = self.deadline(timer).is_some_and(|deadline| deadline <= now);
+        if is_due {
+            self.stop(timer);
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_deadline_is_next_and_of_two_at_one_time_the_first_timer() {
+        let at = Instant::from_nanos;
+        let mut timers = Timers::default();
+        assert_eq!((timers.next_deadline(), timers.next()), (None, None));
+        timers.set(Timer::Pacing, at(7));
+        timers.set(Timer::Retransmission, at(9));
+        assert_eq!((timers.next_deadline(), timers.next()), (Some(at(7)), Some((Timer::Pacing, at(7)))));
+        timers.set(Timer::DelayedStart, at(7));
+        assert_eq!(timers.next(), Some((Timer::DelayedStart, at(7))));
+        timers.stop(Timer::DelayedStart);
+        assert!(timers.runs(Timer::Pacing) && !timers.runs(Timer::DelayedStart));
+    }
+
+    #[test]
+    fn a_timer_fires_once_and_not_before_it_is_due() {
+        let at = Instant::from_nanos;
+        let mut timers = Timers::default();
+        timers.set(Timer::Pacing, at(7));
+        assert!(!timers.fires(Timer::Pacing, at(6)) && !timers.fires(Timer::Retransmission, at(7)));
+        assert!(timers.fires(Timer::Pacing, at(7)) && !timers.fires(Timer::Pacing, at(8)));
+        assert_eq!(timers.next_deadline(), None);
+    }
+}
