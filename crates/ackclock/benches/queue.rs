@@ -4,11 +4,11 @@
 use std::hint::black_box;
 
 use ackclock::contract::Item;
-use ackclock::luck::{Luck, Stream};
 use ackclock::qdisc::{
     DropTail, Drr, DrrParameters, Ecn, Gaps, Limit, Outside, Qdisc, Queue, Red, RedMode, RedParameters, Rio,
     RioParameters, Sfq,
 };
+use ackclock::rng::{Rng, RngStreams};
 use ackclock::units::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -21,10 +21,10 @@ type Fresh = fn() -> Queue<Item>;
 
 /// Poisson arrivals at so many packets a slot.
 fn arrivals(load: f64) -> Vec<Instant> {
-    let mut luck = Luck::new(1, 0).stream("arrivals", "bench");
+    let mut rngs = RngStreams::new(1, 0).stream("arrivals", "bench");
     let mut now = Instant::ZERO;
     let next = |_| {
-        now += Duration::from_secs_f64_round(-libm::log(1.0 - luck.next_f64()) * SLOT.as_secs_f64() / load);
+        now += Duration::from_secs_f64_round(-libm::log(1.0 - rngs.next_f64()) * SLOT.as_secs_f64() / load);
         now
     };
     (0..ARRIVALS).map(next).collect()
@@ -60,7 +60,7 @@ fn drop_tail() -> Queue<Item> {
 }
 
 fn red() -> Queue<Item> {
-    Queue::Red(Box::new(Red::new(LIMIT, thresholds(), luck("red"))))
+    Queue::Red(Box::new(Red::new(LIMIT, thresholds(), rng("red"))))
 }
 
 const TURNS: DrrParameters = DrrParameters { quantum: 1500, buckets: None };
@@ -71,17 +71,17 @@ fn drr() -> Queue<Item> {
 
 fn sfq() -> Queue<Item> {
     let turns = DrrParameters { buckets: Some(128), ..TURNS };
-    Queue::Sfq(Box::new(Sfq::new(LIMIT, turns, Some(Duration::from_secs(10)), luck("sfq"))))
+    Queue::Sfq(Box::new(Sfq::new(LIMIT, turns, Some(Duration::from_secs(10)), rng("sfq"))))
 }
 
 fn rio() -> Queue<Item> {
     let inside = RedParameters { min: 80.0, max: 140.0, ..thresholds() };
     let parameters = RioParameters { inside, outside: Outside::Red(thresholds()), push_out: true };
-    Queue::Rio(Box::new(Rio::new(LIMIT, parameters, luck("in"), luck("out"))))
+    Queue::Rio(Box::new(Rio::new(LIMIT, parameters, rng("in"), rng("out"))))
 }
 
-fn luck(purpose: &str) -> Stream {
-    Luck::new(1, 0).stream(purpose, "bench")
+fn rng(purpose: &str) -> Rng {
+    RngStreams::new(1, 0).stream(purpose, "bench")
 }
 
 /// The thresholds and the weight that the simulator takes for such a link.

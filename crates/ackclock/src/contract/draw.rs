@@ -1,16 +1,16 @@
 //! Random values for cases.
 
-use crate::luck::{Luck, Stream};
+use crate::rng::{Rng, RngStreams};
 use crate::units::Duration;
 
-/// The luck of one case.
+/// The random numbers of one case.
 #[derive(Debug)]
-pub struct Draw(Stream);
+pub struct Draw(Rng);
 
 impl Draw {
-    /// The luck of the case with number `case` of the checks of `subject`.
+    /// The random numbers of the case with number `case` of the checks of `subject`.
     pub(super) fn new(subject: &str, case: u64) -> Self {
-        Draw(Luck::new(case, 0).stream(subject, "contract"))
+        Draw(RngStreams::new(case, 0).stream(subject, "contract"))
     }
 
     /// A whole number in `least ..= most`.

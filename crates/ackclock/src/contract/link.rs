@@ -3,8 +3,8 @@
 use super::network::{variation, wire};
 use super::{Draw, Item, Violation, for_each_case};
 use crate::link::{Link, LinkConfig, Sink};
-use crate::luck::Luck;
 use crate::qdisc::{Limit, Reason};
+use crate::rng::RngStreams;
 use crate::sim::WirePlan;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::Variation;
@@ -32,14 +32,14 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
         let rate = if draw.chance(85) { Rate::from_bps(draw.scale(1e4, 1e10) as u64) } else { None };
         let delay = draw.time(Duration::from_millis(100));
         let wire = wire(draw);
-        let luck = || Luck::new(0, 0).stream("link", "rate");
+        let rngs = || RngStreams::new(0, 0).stream("link", "rate");
         let plan = rate.and_then(|rate| Some((rate, variation(draw, rate.as_bps())?)));
-        let varies = plan.map(|(rate, plan)| plan.build(rate, END, luck));
+        let varies = plan.map(|(rate, plan)| plan.build(rate, END, rngs));
         let config = LinkConfig {
             rate,
             varies: varies.clone(),
             delay,
-            wire: wire.build(|purpose| Luck::new(0, 0).stream("link", purpose)),
+            wire: wire.build(|purpose| RngStreams::new(0, 0).stream("link", purpose)),
             histogram: draw.chance(50),
         };
         let mut link = new(config, random_limit(draw));

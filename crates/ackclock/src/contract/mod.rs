@@ -73,7 +73,7 @@ pub struct Violation {
     pub broken: String,
 }
 
-/// Checks the cases `0 .. cases`, each with its own luck.
+/// Checks the cases `0 .. cases`, each with its own random numbers.
 fn for_each_case(
     subject: &str,
     cases: u64,

@@ -10,8 +10,8 @@
 
 use super::dcf::{Countdown, Dcf, Exchange};
 use super::{Carried, Link, Sink};
-use crate::luck::Stream;
 use crate::qdisc::Qdisc;
+use crate::rng::Rng;
 use crate::units::{Duration, Instant, Rate};
 
 /// The sinks of all links.
@@ -57,9 +57,9 @@ pub struct StationConfig {
     /// The rate of its data.
     pub rate: Rate,
     /// Where its counters come from.
-    pub backoff: Stream,
-    /// Where the luck of its frames comes from.
-    pub errors: Stream,
+    pub backoff: Rng,
+    /// Where the errors of its frames are drawn from.
+    pub errors: Rng,
 }
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Losses that are not the queue's.
 
 use super::script::Scripted;
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::Duration;
 
 /// Decides, packet by packet, what is lost behind the transmitter.
@@ -13,8 +13,8 @@ pub enum Loss {
     Bernoulli {
         /// In 0 ..= 1.
         probability: f64,
-        /// Where the luck comes from.
-        stream: Stream,
+        /// Where its random numbers come from.
+        stream: Rng,
     },
     /// Each bit on its own; a packet with a wrong one is lost.
     BitErrors(BitErrors),
@@ -82,14 +82,14 @@ impl Loss {
 #[derive(Clone, Debug)]
 pub struct BitErrors {
     probability: f64,
-    stream: Stream,
+    stream: Rng,
     /// The last length asked for, and the probability that such a packet is hit: links mostly carry packets of one size.
     cached: (u32, f64),
 }
 
 impl BitErrors {
     /// Each bit is wrong with this probability, 0 to 1.
-    pub fn new(probability: f64, stream: Stream) -> Self {
+    pub fn new(probability: f64, stream: Rng) -> Self {
         BitErrors { probability, stream, cached: (0, 0.0) }
     }
 
@@ -112,7 +112,7 @@ pub struct GilbertElliott {
     good: ChannelState,
     bad: ChannelState,
     is_bad: bool,
-    stream: Stream,
+    stream: Rng,
 }
 
 /// A state of the channel.
@@ -126,7 +126,7 @@ pub struct ChannelState {
 
 impl GilbertElliott {
     /// A channel of these two states. One that never changes is good.
-    pub fn new(good: ChannelState, bad: ChannelState, mut stream: Stream) -> Self {
+    pub fn new(good: ChannelState, bad: ChannelState, mut stream: Rng) -> Self {
         let is_bad = stream.next_f64() * (good.leave + bad.leave) < good.leave;
         GilbertElliott { good, bad, is_bad, stream }
     }
@@ -142,14 +142,14 @@ impl GilbertElliott {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::luck::Luck;
+    use crate::rng::RngStreams;
 
     fn lost(mut loss: Loss, packets: usize) -> Vec<usize> {
         (1..=packets).filter(|_| loss.fate(1500) == Fate::Lost).collect()
     }
 
-    fn stream() -> Stream {
-        Luck::new(1, 0).stream("link", "loss")
+    fn stream() -> Rng {
+        RngStreams::new(1, 0).stream("link", "loss")
     }
 
     fn gilbert_elliott(good: (f64, f64), bad: (f64, f64)) -> Loss {

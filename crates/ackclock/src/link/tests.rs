@@ -1,7 +1,7 @@
 use super::*;
 use crate::contract::Item;
-use crate::luck::Luck;
 use crate::qdisc::{DropTail, Ecn, Limit};
+use crate::rng::RngStreams;
 
 /// A test item: its number, and as many bytes as it says. No packet of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,17 +40,17 @@ fn losing(loss: Loss) -> Wire {
 }
 
 fn always() -> Chance {
-    Chance { probability: 1.0, stream: Luck::new(1, 0).stream("link", "test") }
+    Chance { probability: 1.0, stream: RngStreams::new(1, 0).stream("link", "test") }
 }
 
 /// Happens to the first packet of these seeds, and to none of the next two.
 fn once() -> Chance {
     let fits = |seed: &u64| {
-        let mut stream = Luck::new(*seed, 0).stream("link", "test");
+        let mut stream = RngStreams::new(*seed, 0).stream("link", "test");
         [true, false, false].iter().all(|hit| (stream.next_f64() < 0.5) == *hit)
     };
     let seed = (0..).find(fits).expect("an eighth of all seeds fits");
-    Chance { probability: 0.5, stream: Luck::new(seed, 0).stream("link", "test") }
+    Chance { probability: 0.5, stream: RngStreams::new(seed, 0).stream("link", "test") }
 }
 
 fn link(rate_bps: u64, delay: Duration, limit: u32, loss: Loss) -> Link<Frame> {

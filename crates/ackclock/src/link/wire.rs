@@ -1,11 +1,11 @@
 //! What happens to packets behind the transmitter: jitter, reordering, loss, duplication, corruption.
 //!
 //! Each of them draws from a stream of its own, once for every packet that was sent, whatever the others decide:
-//! to add one, or to change it, shifts nobody else's luck.
+//! to add one, or to change it, shifts nobody else's draws.
 
 use super::course::{DelayCourse, Outages};
 use super::loss::{Fate, Loss};
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
 /// An impaired wire.
@@ -32,8 +32,8 @@ pub struct Wire {
 pub struct Chance {
     /// In 0 ..= 1.
     pub probability: f64,
-    /// Where the luck comes from.
-    pub stream: Stream,
+    /// Where its random numbers come from.
+    pub stream: Rng,
 }
 
 impl Chance {
@@ -46,19 +46,19 @@ impl Chance {
 #[derive(Clone, Debug)]
 pub struct Jitter {
     most: Duration,
-    stream: Stream,
+    stream: Rng,
     /// The latest arrival so far, where the order is kept.
     last: Option<Instant>,
 }
 
 impl Jitter {
     /// Jitter that keeps the order of packets: none arrives before the one that was sent before it.
-    pub fn in_order(most: Duration, stream: Stream) -> Self {
+    pub fn in_order(most: Duration, stream: Rng) -> Self {
         Jitter { most, stream, last: Some(Instant::ZERO) }
     }
 
     /// Jitter that delays every packet on its own, so that some overtake others.
-    pub fn free(most: Duration, stream: Stream) -> Self {
+    pub fn free(most: Duration, stream: Rng) -> Self {
         Jitter { most, stream, last: None }
     }
 
@@ -135,10 +135,10 @@ impl Wire {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::luck::Luck;
+    use crate::rng::RngStreams;
 
-    fn stream(purpose: &str) -> Stream {
-        Luck::new(1, 0).stream("link", purpose)
+    fn stream(purpose: &str) -> Rng {
+        RngStreams::new(1, 0).stream("link", purpose)
     }
 
     fn chance(purpose: &str) -> Chance {

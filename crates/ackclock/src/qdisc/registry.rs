@@ -13,8 +13,8 @@ use super::rio::RioKeys;
 use super::sfq::SfqKeys;
 use super::token_bucket::TokenBucketKeys;
 use super::{AMPLE, Limit, ONE_BDP, Qdisc, QueueSink, Queued, Reason};
-use crate::luck::Stream;
 use crate::quantity;
+use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
 /// What a scenario writes of a discipline: a table of keys.
@@ -56,7 +56,7 @@ pub trait QueueParameters {
     const CONSERVES_WORK: bool = true;
 
     /// An empty queue; one that draws numbers draws them from the `stream` of a purpose.
-    fn build<T: Queued>(&self, limit: Limit, stream: &dyn Fn(&str) -> Stream) -> Self::Queue<T>;
+    fn build<T: Queued>(&self, limit: Limit, stream: &dyn Fn(&str) -> Rng) -> Self::Queue<T>;
 
     /// The parameters in words, to follow the name and the limit.
     fn in_words(&self) -> String {
@@ -148,7 +148,7 @@ macro_rules! queues {
 
         impl QueuePlan {
             /// The queue, empty; one that draws numbers draws them from the `stream` of a purpose.
-            pub fn build<T: Queued>(&self, stream: impl Fn(&str) -> Stream) -> Queue<T> {
+            pub fn build<T: Queued>(&self, stream: impl Fn(&str) -> Rng) -> Queue<T> {
                 match &self.discipline {
                     Discipline::$most(parameters) => Queue::$most(parameters.build(self.limit, &stream)),
                     $(Discipline::$variant(parameters) => {

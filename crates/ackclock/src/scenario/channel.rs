@@ -248,7 +248,7 @@ impl Channel {
         self.dcf().frame_errors >= 1.0
     }
 
-    /// Whether luck decides which transmissions arrive with wrong bits.
+    /// Whether chance decides which transmissions arrive with wrong bits.
     pub fn has_random_errors(&self) -> bool {
         self.dcf().frame_errors > 0.0 && !self.is_dead()
     }

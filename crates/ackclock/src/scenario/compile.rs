@@ -11,9 +11,9 @@ use super::topology::{DirectedLink, Network, Route};
 use super::traffic::{SpacingName, TrafficKeys};
 use super::validate::sampling_interval;
 use crate::cc::{CcContext, CcSpec, CutWindow};
-use crate::luck::Luck;
 use crate::qdisc::{Misfit, Place, QueuePlan, QueueSpec};
 use crate::quantity::{Problem, SendJitter};
+use crate::rng::RngStreams;
 use crate::sim::{
     ArrivalsPlan, ChannelPlan, Crowd, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, OnOffPlan, Plan,
     Sampling, SourcePlan, Spacing, Traffic, WebPlan,
@@ -23,9 +23,9 @@ use crate::units::{Duration, Instant};
 use crate::variation::VariationPlan;
 
 /// The plan of one replicate, with the first `most` flows of each group.
-pub fn compile(document: &Document, network: &Network, luck: Luck, most: u32) -> Plan {
+pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u32) -> Plan {
     let mut plan = Plan {
-        seed: luck.root(),
+        seed: rngs.root(),
         duration: document.duration,
         warmup: document.warmup,
         links: shared_links(document, network),
@@ -54,19 +54,19 @@ pub fn compile(document: &Document, network: &Network, luck: Luck, most: u32) ->
         });
         match (&flow.traffic, emission(flow)) {
             (TrafficKeys::Arrivals { every, alternating, size }, _) => {
-                let slots = group.map(|single| single.add_to(&mut plan, network, luck)).collect();
+                let slots = group.map(|single| single.add_to(&mut plan, network, rngs)).collect();
                 plan.arrivals.push(ArrivalsPlan {
                     name: flow.name.clone(),
                     slots,
                     every: *every,
                     alternating: alternating.map(|alternating| (alternating.every, alternating.interval)),
                     size: size.distribution(),
-                    start: start_of(flow, &flow.name, luck),
+                    start: start_of(flow, &flow.name, rngs),
                     stop: stop_of(flow),
                 });
             }
             (TrafficKeys::Crowd { .. }, Some(emission)) => {
-                let sources = group.map(|single| single.add_source_to(&mut plan, network, luck)).collect();
+                let sources = group.map(|single| single.add_source_to(&mut plan, network, rngs)).collect();
                 plan.datagrams.push(DatagramPlan {
                     name: flow.name.clone(),
                     group: flow.name.clone(),
@@ -74,15 +74,15 @@ pub fn compile(document: &Document, network: &Network, luck: Luck, most: u32) ->
                     meter,
                     packet: flow.packet_bytes() as u32,
                     emission,
-                    start: start_of(flow, &flow.name, luck),
+                    start: start_of(flow, &flow.name, rngs),
                     stop: stop_of(flow),
                     sources,
                 });
             }
             (_, Some(emission)) => {
                 for single in group {
-                    let (start, name) = (start_of(flow, &single.name, luck), single.name.clone());
-                    let source = single.add_source_to(&mut plan, network, luck);
+                    let (start, name) = (start_of(flow, &single.name, rngs), single.name.clone());
+                    let source = single.add_source_to(&mut plan, network, rngs);
                     plan.datagrams.push(DatagramPlan {
                         name,
                         group: flow.name.clone(),
@@ -98,7 +98,7 @@ pub fn compile(document: &Document, network: &Network, luck: Luck, most: u32) ->
             }
             _ => {
                 for single in group {
-                    let flow = single.add_to(&mut plan, network, luck);
+                    let flow = single.add_to(&mut plan, network, rngs);
                     plan.flows.push(flow);
                 }
             }
@@ -108,8 +108,8 @@ pub fn compile(document: &Document, network: &Network, luck: Luck, most: u32) ->
 }
 
 /// When the application of `name` starts, which may be a flow or a group.
-fn start_of(flow: &Flow, name: &str, luck: Luck) -> Instant {
-    Instant::ZERO + flow.start.draw(&mut luck.stream(name, "start"))
+fn start_of(flow: &Flow, name: &str, rngs: RngStreams) -> Instant {
+    Instant::ZERO + flow.start.draw(&mut rngs.stream(name, "start"))
 }
 
 fn stop_of(flow: &Flow) -> Option<Instant> {
@@ -297,17 +297,17 @@ struct SingleFlow<'a> {
 }
 
 impl SingleFlow<'_> {
-    fn base_rtt(&self, luck: Luck) -> Duration {
+    fn base_rtt(&self, rngs: RngStreams) -> Duration {
         match &self.flow.rtt {
-            Some(rtt) => rtt.draw(&mut luck.stream(&self.name, "rtt")),
+            Some(rtt) => rtt.draw(&mut rngs.stream(&self.name, "rtt")),
             None => self.route.path_rtt,
         }
     }
 
     /// Adds its private links; returns it as one of TCP.
-    fn add_to(self, plan: &mut Plan, network: &Network, luck: Luck) -> FlowPlan {
-        let start = start_of(self.flow, &self.name, luck);
-        let base_rtt = self.base_rtt(luck);
+    fn add_to(self, plan: &mut Plan, network: &Network, rngs: RngStreams) -> FlowPlan {
+        let start = start_of(self.flow, &self.name, rngs);
+        let base_rtt = self.base_rtt(rngs);
         let missing = base_rtt - self.route.path_rtt;
         let jitter = self.send_jitter(network);
         let needs_source = network.access.is_some() || !missing.is_zero() || !jitter.is_zero();
@@ -347,8 +347,8 @@ impl SingleFlow<'_> {
     }
 
     /// Adds its private links; returns it as a source of datagrams, which go one way.
-    fn add_source_to(self, plan: &mut Plan, network: &Network, luck: Luck) -> SourcePlan {
-        let out = (self.base_rtt(luck) - self.route.path_rtt) / 2;
+    fn add_source_to(self, plan: &mut Plan, network: &Network, rngs: RngStreams) -> SourcePlan {
+        let out = (self.base_rtt(rngs) - self.route.path_rtt) / 2;
         let mut forward = Vec::new();
         if network.access.is_some() || !out.is_zero() {
             forward.push(plan.links.len());

@@ -1,5 +1,5 @@
 //! What a scenario amounts to: the named links behind the shorthand, each flow's way and base RTT, and
-//! everything that is left to luck.
+//! everything that is random.
 
 use std::collections::BTreeMap;
 

@@ -127,7 +127,7 @@ impl Loss {
         }
     }
 
-    /// Whether luck decides what is lost.
+    /// Whether chance decides what is lost.
     pub fn is_random(&self) -> bool {
         let (least, most) = self.odds();
         most > 0.0 && least < 1.0

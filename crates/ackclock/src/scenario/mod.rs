@@ -44,7 +44,7 @@ pub use mistakes::{Mistake, ScenarioError, printable};
 pub use schema::Document;
 pub use traces::ReadFile;
 
-use crate::luck::Luck;
+use crate::rng::RngStreams;
 use crate::sim::Plan;
 use mistakes::{Misfit, Misfits};
 use topology::Network;
@@ -207,11 +207,11 @@ impl Scenario {
 
     /// The same with the first `most` flows of each group.
     fn plan_of_first(&self, most: u32, seed: Option<u64>, replicate: u64) -> Plan {
-        let luck = match self.is_random() {
-            true => Luck::new(seed.unwrap_or(self.document.seed), replicate),
-            false => Luck::new(0, 0),
+        let rngs = match self.is_random() {
+            true => RngStreams::new(seed.unwrap_or(self.document.seed), replicate),
+            false => RngStreams::new(0, 0),
         };
-        compile::compile(&self.document, &self.network, luck, most)
+        compile::compile(&self.document, &self.network, rngs, most)
     }
 }
 

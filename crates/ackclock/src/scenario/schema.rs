@@ -14,9 +14,9 @@ use super::network::{Link, Topology};
 use super::shorthand::Shorthand;
 use super::traffic::TrafficKeys;
 use crate::cc::{CcSpec, ExitWindow, FirstCut, TimeoutSsthresh};
-use crate::luck::Stream;
 use crate::quantity::without_default;
 use crate::quantity::{Interval, SendJitter, Size};
+use crate::rng::Rng;
 use crate::tcp::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
     PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Transport, WindowGrowth,
@@ -171,13 +171,13 @@ impl Draw {
         (self.min() + self.max()) / 2
     }
 
-    /// True if it depends on luck.
+    /// True if it is random.
     pub fn is_random(&self) -> bool {
         self.min() != self.max()
     }
 
     /// A value, rounded down to whole nanoseconds.
-    pub fn draw(&self, stream: &mut Stream) -> Duration {
+    pub fn draw(&self, stream: &mut Rng) -> Duration {
         self.min() + (self.max() - self.min()).mul_f64_floor(stream.next_f64())
     }
 }

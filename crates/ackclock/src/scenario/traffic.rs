@@ -240,7 +240,7 @@ impl TrafficKeys {
 }
 
 impl TrafficKeys {
-    /// What is left to luck, and how it is drawn.
+    /// What is random, and how it is drawn.
     pub fn random_inputs(&self) -> Vec<(&'static str, String)> {
         let mut inputs = Vec::new();
         let mut random = |what, is_random: bool, how: String| {

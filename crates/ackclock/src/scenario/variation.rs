@@ -279,7 +279,7 @@ impl Varies {
         })
     }
 
-    /// Whether luck decides it.
+    /// Whether chance decides it.
     pub fn is_random(&self) -> bool {
         let is_timetable =
             matches!(self, Varies::Steps { .. } | Varies::Square { .. } | Varies::Ramp { .. } | Varies::Trace { .. });

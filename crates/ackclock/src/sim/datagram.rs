@@ -10,9 +10,9 @@ use super::simulation::Simulation;
 use super::source::{Burst, Emitter};
 use crate::engine::ComponentId;
 use crate::link::Waits;
-use crate::luck::Luck;
 use crate::metric::{interarrival_jitter, ratio};
 use crate::qdisc::Ecn;
+use crate::rng::RngStreams;
 use crate::units::{Duration, Instant};
 
 /// A datagram.
@@ -50,8 +50,8 @@ impl Stream {
     pub(super) fn new(plan: &Plan, row: usize, number: usize, flags: Flags, route: Route) -> Self {
         let datagrams = &plan.datagrams[row];
         let end = Instant::ZERO + plan.duration;
-        let luck = Luck::from_root(plan.seed);
-        let mut emitter = Emitter::new(datagrams, number, end, &luck);
+        let rngs = RngStreams::from_root(plan.seed);
+        let mut emitter = Emitter::new(datagrams, number, end, &rngs);
         Stream {
             row,
             number,
@@ -131,7 +131,7 @@ impl Row {
         let delay = |quantile| (self.arrived > 0).then(|| seconds(delays.value_at_quantile(quantile) as f64));
         let mean = |sum_ns: f64| (self.arrived > 0).then(|| seconds(sum_ns / self.arrived as f64));
         let of_sent = |packets: u64| ratio(packets as f64, self.sent as f64);
-        let leaves = datagrams.leaves(end, &Luck::from_root(plan.seed));
+        let leaves = datagrams.leaves(end, &RngStreams::from_root(plan.seed));
         DatagramResult {
             id,
             name: datagrams.name.clone(),

@@ -10,10 +10,10 @@ use super::result::{
 use super::simulation::Simulation;
 use super::transfer::{Group, TransferLog};
 use crate::link::LinkCounters;
-use crate::luck::Luck;
 use crate::metric::{jain_index, ratio, spread};
 use crate::probe::Samples;
 use crate::qdisc::{QueuePlan, Reason};
+use crate::rng::RngStreams;
 use crate::tcp::SenderCounters;
 use crate::units::{Instant, NANOS_PER_SEC};
 
@@ -393,7 +393,7 @@ impl Measurement {
     /// The mean of the available capacity; none for a pure delay.
     fn capacity_bps(&self, plan: &Plan, link: usize, end: Instant) -> Option<f64> {
         let link = &plan.links[link];
-        match link.variation(Luck::from_root(plan.seed), end) {
+        match link.variation(RngStreams::from_root(plan.seed), end) {
             Some(mut variation) => Some(variation.mean_bps(self.since, end)),
             None => link.rate.map(|rate| rate.as_bps() as f64),
         }

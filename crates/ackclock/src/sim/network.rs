@@ -12,9 +12,9 @@ use super::result::{Totals, Volume};
 use super::simulation::{order_by_key, ranks};
 use crate::engine::{ComponentId, EventQueue};
 use crate::link::{Ahead, Channel, Link, LinkConfig, StationConfig};
-use crate::luck::Luck;
 use crate::probe::PacketEvent;
 use crate::qdisc::Queued;
+use crate::rng::RngStreams;
 use crate::units::Instant;
 
 /// A link as a simulation uses it.
@@ -155,11 +155,17 @@ impl<'plan> Routes<'plan> {
 
 impl Network {
     /// An empty network; `link_order` has the links of the plan in the order of their component numbers.
-    pub(super) fn new(plan: &Plan, luck: Luck, components: Components, link_order: &[usize], routes: Routes) -> Self {
+    pub(super) fn new(
+        plan: &Plan,
+        rngs: RngStreams,
+        components: Components,
+        link_order: &[usize],
+        routes: Routes,
+    ) -> Self {
         let ledger = Ledger::new(plan, routes.link_rank, components.flows as usize + components.streams as usize);
         let end = Instant::ZERO + plan.duration;
-        let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], luck, end)).collect();
-        let (channels, stations) = build_channels(plan, luck, link_order);
+        let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], rngs, end)).collect();
+        let (channels, stations) = build_channels(plan, rngs, link_order);
         Network {
             events: EventQueue::new(components.count(), end),
             components,
@@ -420,27 +426,27 @@ impl Network {
     }
 }
 
-fn build_link(plan: &LinkPlan, luck: Luck, end: Instant) -> Packets {
-    let wire = plan.wire.build(|purpose| luck.stream(&plan.name, purpose));
-    let varies = plan.variation(luck, end);
+fn build_link(plan: &LinkPlan, rngs: RngStreams, end: Instant) -> Packets {
+    let wire = plan.wire.build(|purpose| rngs.stream(&plan.name, purpose));
+    let varies = plan.variation(rngs, end);
     let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, wire, histogram: !plan.private };
-    let link = Link::new(config, plan.queue.build(|purpose| luck.stream(&plan.name, purpose)));
+    let link = Link::new(config, plan.queue.build(|purpose| rngs.stream(&plan.name, purpose)));
     if plan.channel.is_some() { link.of_station() } else { link }
 }
 
 /// The channels of a plan, with their stations in the order of the links, and where each link has its station.
-fn build_channels(plan: &Plan, luck: Luck, link_order: &[usize]) -> (Vec<Channel<Packet>>, Vec<Option<Station>>) {
+fn build_channels(plan: &Plan, rngs: RngStreams, link_order: &[usize]) -> (Vec<Channel<Packet>>, Vec<Option<Station>>) {
     if plan.channels.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let order = order_by_key(&luck, plan.channels.iter().map(|channel| channel.name.as_str()));
+    let order = order_by_key(&rngs, plan.channels.iter().map(|channel| channel.name.as_str()));
     let channel_rank = ranks(&order);
     let mut configs: Vec<Vec<StationConfig>> = vec![Vec::new(); order.len()];
     let station = |(link, index): (usize, &usize)| {
         let LinkPlan { name, rate, channel, .. } = &plan.links[*index];
         let channel = channel_rank[(*channel)?];
         let rate = rate.expect("invariant: a station has a rate");
-        let stream = |purpose| luck.stream(name, purpose);
+        let stream = |purpose| rngs.stream(name, purpose);
         configs[channel].push(StationConfig { link, rate, backoff: stream("backoff"), errors: stream("frame errors") });
         Some(Station { channel, place: configs[channel].len() - 1 })
     };

@@ -6,9 +6,9 @@ use super::source::{Crowd, Distribution};
 use super::wire::WirePlan;
 use crate::cc::{CcContext, CcSpec};
 use crate::link::Dcf;
-use crate::luck::Luck;
 use crate::meter::Profile;
 use crate::qdisc::QueuePlan;
+use crate::rng::RngStreams;
 use crate::tcp::Transport;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{Variation, VariationPlan};
@@ -60,7 +60,7 @@ impl Plan {
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
-    /// Its name; the reverse direction of `x` is called `x.reverse`. Names order events and seed luck.
+    /// Its name; the reverse direction of `x` is called `x.reverse`. Names order events and seed random streams.
     pub name: String,
     /// Bits per second; `None` for a pure delay.
     pub rate: Option<Rate>,
@@ -80,9 +80,9 @@ pub struct LinkPlan {
 }
 
 impl LinkPlan {
-    /// What of the rate there is in a run with this `luck` until its `end`.
-    pub fn variation(&self, luck: Luck, end: Instant) -> Option<Variation> {
-        let stream = || luck.stream(&self.name, "rate");
+    /// What of the rate there is in a run with these random numbers until its `end`.
+    pub fn variation(&self, rngs: RngStreams, end: Instant) -> Option<Variation> {
+        let stream = || rngs.stream(&self.name, "rate");
         self.varies.as_ref().zip(self.rate).map(|(plan, rate)| plan.build(rate, end, stream))
     }
 }
@@ -126,7 +126,7 @@ pub enum MeterScope {
 /// One flow: a sender, a path to its receiver, and a path back for the ACKs.
 #[derive(Clone, Debug)]
 pub struct FlowPlan {
-    /// Unique name, `test.0` for the first of a group `test` with a count. Orders events and seeds luck.
+    /// Unique name, `test.0` for the first of a group `test` with a count. Orders events and seeds its random numbers.
     pub name: Arc<str>,
     /// Name of the group it was declared in.
     pub group: Arc<str>,
@@ -255,7 +255,7 @@ pub struct DatagramPlan {
 /// One source of datagrams.
 #[derive(Clone, Debug)]
 pub struct SourcePlan {
-    /// Unique name. Orders events and seeds luck.
+    /// Unique name. Orders events and seeds its random numbers.
     pub name: String,
     /// Links to the receiver, as indices.
     pub forward: Arc<[usize]>,
@@ -263,13 +263,13 @@ pub struct SourcePlan {
 
 impl DatagramPlan {
     /// The rate that is left to others until `end`.
-    pub fn leaves(&self, end: Instant, luck: &Luck) -> Option<Variation> {
+    pub fn leaves(&self, end: Instant, rngs: &RngStreams) -> Option<Variation> {
         let (plan, most) = match &self.emission {
             Emission::Cbr { rate, leaves: Some(leaves), .. } => (leaves, *rate),
             Emission::Crowd { crowd, leaves } => (leaves, crowd.capacity),
             Emission::Cbr { leaves: None, .. } | Emission::OnOff(_) | Emission::Rtp { .. } => return None,
         };
-        Some(plan.build(most, end, || luck.stream(&self.name, "leaves")))
+        Some(plan.build(most, end, || rngs.stream(&self.name, "leaves")))
     }
 }
 

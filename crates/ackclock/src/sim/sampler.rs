@@ -4,8 +4,8 @@ use super::flow::Flow;
 use super::network::Packets;
 use super::plan::Plan;
 use crate::cc::CongestionControl;
-use crate::luck::Luck;
 use crate::probe::Samples;
+use crate::rng::RngStreams;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::Variation;
 
@@ -53,7 +53,7 @@ impl Sampler {
         let end = Instant::ZERO + plan.duration;
         let capacity = |link: &usize| {
             let link = &plan.links[*link];
-            let variation = link.variation(Luck::from_root(plan.seed), end);
+            let variation = link.variation(RngStreams::from_root(plan.seed), end);
             variation.map_or(Capacity::Even(link.rate), |variation| Capacity::Varying(Box::new(variation)))
         };
         let varies = links.iter().any(|link| plan.links[*link].varies.is_some());

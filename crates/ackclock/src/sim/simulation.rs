@@ -20,8 +20,8 @@ use super::source::Application;
 use super::transfer::Group;
 use crate::cc::{Cc, CongestionControl};
 use crate::engine::ComponentId;
-use crate::luck::Luck;
 use crate::qdisc::{Ecn, Queued};
+use crate::rng::RngStreams;
 use crate::units::Instant;
 
 /// Events between two looks at the stop flag.
@@ -63,12 +63,12 @@ pub struct Simulation<'plan> {
 impl<'plan> Simulation<'plan> {
     /// A run at its start; `build_cc` makes the algorithm of each flow.
     pub fn new(plan: &'plan Plan, build_cc: BuildCc<'plan>) -> Self {
-        let luck = Luck::from_root(plan.seed);
-        let link_order = order_by_key(&luck, plan.links.iter().map(|link| link.name.as_str()));
+        let rngs = RngStreams::from_root(plan.seed);
+        let link_order = order_by_key(&rngs, plan.links.iter().map(|link| link.name.as_str()));
         let tcp_flows: Vec<&FlowPlan> = plan.tcp_flows().collect();
-        let flow_order = order_by_key(&luck, tcp_flows.iter().map(|flow| &*flow.name));
+        let flow_order = order_by_key(&rngs, tcp_flows.iter().map(|flow| &*flow.name));
         let (link_rank, flow_rank) = (ranks(&link_order), ranks(&flow_order));
-        let sources = numbered_sources(plan, &luck);
+        let sources = numbered_sources(plan, &rngs);
         let components = Components {
             links: link_order.len() as u32,
             flows: flow_order.len() as u32,
@@ -87,8 +87,8 @@ impl<'plan> Simulation<'plan> {
                 let flow = tcp_flows[*index];
                 let forward = routes.past(flow.meter, &flow.forward);
                 let reverse = routes.over(&flow.reverse);
-                let flags = hashes.flags(luck.key(&flow.name), flow.in_profile);
-                let application = Application::new(flow, &luck);
+                let flags = hashes.flags(rngs.key(&flow.name), flow.in_profile);
+                let application = Application::new(flow, &rngs);
                 let cc = build_cc(flow);
                 let place = places[*index];
                 let mut flow_state = Flow::new(flow, number as u32, flags, application, cc, [forward, reverse], place);
@@ -101,21 +101,21 @@ impl<'plan> Simulation<'plan> {
             .map(|(row, number)| {
                 let datagrams = &plan.datagrams[*row];
                 let forward = &datagrams.sources[*number].forward;
-                let flags = hashes.flags(luck.key(&datagrams.sources[*number].name), datagrams.in_profile);
+                let flags = hashes.flags(rngs.key(&datagrams.sources[*number].name), datagrams.in_profile);
                 Stream::new(plan, *row, *number, flags, routes.past(datagrams.meter, forward))
             })
             .collect();
         let mut groups: Vec<Group> = Vec::new();
         let mut first = plan.flows.len();
         for (index, arrivals) in plan.arrivals.iter().enumerate() {
-            let group = Group::new(arrivals, first, &flow_rank, &luck);
+            let group = Group::new(arrivals, first, &flow_rank, &rngs);
             for (flow, slot) in group.slots(index) {
                 flows[flow].slot = Some(slot);
             }
             groups.push(group);
             first += arrivals.slots.len();
         }
-        let mut network = Network::new(plan, luck, components, &link_order, routes);
+        let mut network = Network::new(plan, rngs, components, &link_order, routes);
         let events = &mut network.events;
         let applications = flows.iter().map(|flow| flow.application.next_deadline()).enumerate();
         let arrivals = groups.iter().map(Group::next_deadline).enumerate();
@@ -427,17 +427,17 @@ fn are_many(flows: &[Flow]) -> bool {
 }
 
 /// Row and number of every source of datagrams, in the order of the keys of their names.
-fn numbered_sources(plan: &Plan, luck: &Luck) -> Vec<(usize, usize)> {
+fn numbered_sources(plan: &Plan, rngs: &RngStreams) -> Vec<(usize, usize)> {
     let rows = plan.datagrams.iter().enumerate();
     let numbered: Vec<_> =
         rows.flat_map(|(row, datagrams)| (0..datagrams.sources.len()).map(move |number| (row, number))).collect();
     let names = numbered.iter().map(|(row, number)| plan.datagrams[*row].sources[*number].name.as_str());
-    order_by_key(luck, names).into_iter().map(|index| numbered[index]).collect()
+    order_by_key(rngs, names).into_iter().map(|index| numbered[index]).collect()
 }
 
 /// Indices into the plan, in the order of the keys of their names.
-pub(super) fn order_by_key<'a>(luck: &Luck, names: impl Iterator<Item = &'a str>) -> Vec<usize> {
-    let mut keyed: Vec<_> = names.enumerate().map(|(index, name)| (luck.key(name), name, index)).collect();
+pub(super) fn order_by_key<'a>(rngs: &RngStreams, names: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    let mut keyed: Vec<_> = names.enumerate().map(|(index, name)| (rngs.key(name), name, index)).collect();
     keyed.sort_unstable();
     keyed.into_iter().map(|(_, _, index)| index).collect()
 }

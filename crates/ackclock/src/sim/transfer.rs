@@ -8,8 +8,8 @@ use super::plan::ArrivalsPlan;
 use super::result::TransferTimes;
 use super::simulation::Simulation;
 use super::source::{Application, Arrivals};
-use crate::luck::Luck;
 use crate::metric::percentile;
+use crate::rng::RngStreams;
 use crate::tcp::{Receiver, Sender};
 use crate::units::Instant;
 
@@ -82,10 +82,10 @@ pub(super) struct Group {
 
 impl Group {
     /// Before the first arrival; `first` is the number of its first slot among all TCP flows of the plan.
-    pub(super) fn new(plan: &ArrivalsPlan, first: usize, flow_rank: &[usize], luck: &Luck) -> Self {
+    pub(super) fn new(plan: &ArrivalsPlan, first: usize, flow_rank: &[usize], rngs: &RngStreams) -> Self {
         let count = plan.slots.len();
         Group {
-            arrivals: Arrivals::new(plan, luck),
+            arrivals: Arrivals::new(plan, rngs),
             flows: flow_rank[first..first + count].to_vec(),
             idle: (0..count as u32).map(Reverse).collect(),
             log: TransferLog::default(),

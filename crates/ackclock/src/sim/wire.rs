@@ -3,7 +3,7 @@
 use crate::link::{
     BitErrors, Chance, ChannelState, DelayCourse, GilbertElliott, Jitter, Loss, Outages, Script, Scripted, Wire,
 };
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::Duration;
 
 /// What goes wrong behind a transmitter; by default nothing.
@@ -56,7 +56,7 @@ impl WirePlan {
     }
 
     /// The wire, if anything goes wrong on it; each impairment draws from the `stream` of its name.
-    pub fn build(&self, stream: impl Fn(&str) -> Stream) -> Option<Wire> {
+    pub fn build(&self, stream: impl Fn(&str) -> Rng) -> Option<Wire> {
         let chance =
             |probability: f64, name: &str| (probability > 0.0).then(|| Chance { probability, stream: stream(name) });
         let jitter = if self.jitter_reorders { Jitter::free } else { Jitter::in_order };
@@ -118,7 +118,7 @@ impl LossPlan {
     }
 
     /// What loses the packets; one that draws numbers draws them from `stream`.
-    pub fn build(&self, stream: impl FnOnce() -> Stream) -> Loss {
+    pub fn build(&self, stream: impl FnOnce() -> Rng) -> Loss {
         match self {
             LossPlan::None => Loss::None,
             LossPlan::Bernoulli { probability } => Loss::Bernoulli { probability: *probability, stream: stream() },

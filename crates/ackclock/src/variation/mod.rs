@@ -1,4 +1,4 @@
-//! Rates that change over time: piecewise constant, and decided by nothing but luck.
+//! Rates that change over time: piecewise constant, and independent of the traffic.
 //!
 //! A [`Variation`] can be looked ahead of, so that nobody needs an event where the rate changes: [`Pace`] knows when
 //! the last bit of a packet will have left. A clone sees the same pieces again.
@@ -15,7 +15,7 @@ pub use radio::{Leo, Lte, Wifi};
 pub use schedule::Schedule;
 pub use walk::{Law, Walk};
 
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::{Duration, Instant, Rate};
 
 /// Later than the end of any run: a hundred days are the longest one, this is 146 years.
@@ -42,7 +42,7 @@ impl VariationPlan {
     /// The rate from the start of a run to its `end`, never above `most`; from then on it stays as it is.
     ///
     /// One that draws numbers draws them from `stream`.
-    pub fn build(&self, most: Rate, end: Instant, stream: impl FnOnce() -> Stream) -> Variation {
+    pub fn build(&self, most: Rate, end: Instant, stream: impl FnOnce() -> Rng) -> Variation {
         let process = match self {
             VariationPlan::Schedule(schedule) => Process::Schedule(schedule.begin()),
             VariationPlan::Walk(walk) => Process::Walk(walk.begin(stream())),

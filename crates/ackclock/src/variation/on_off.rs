@@ -1,7 +1,7 @@
 //! Two rates in turn, for random times.
 
 use super::{Step, Steps};
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::Duration;
 
 /// A Markov chain of two rates: each holds for an exponential time. It begins as it is in the long run.
@@ -18,7 +18,7 @@ pub struct OnOff {
 }
 
 impl OnOff {
-    pub(super) fn begin(self, mut stream: Stream) -> Course {
+    pub(super) fn begin(self, mut stream: Rng) -> Course {
         let (high, low) = (self.mean_high.as_secs_f64(), self.mean_low.as_secs_f64());
         let is_high = stream.next_f64() * (high + low) < high;
         Course { on_off: self, is_high, stream }
@@ -31,7 +31,7 @@ pub(super) struct Course {
     on_off: OnOff,
     /// The state that comes next.
     is_high: bool,
-    stream: Stream,
+    stream: Rng,
 }
 
 impl Steps for Course {
@@ -45,6 +45,6 @@ impl Steps for Course {
 }
 
 /// Exponential with a mean of 1.
-pub(super) fn exponential(stream: &mut Stream) -> f64 {
+pub(super) fn exponential(stream: &mut Rng) -> f64 {
     -libm::log1p(-stream.next_f64())
 }

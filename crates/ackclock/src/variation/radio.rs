@@ -2,7 +2,7 @@
 
 use super::on_off::exponential;
 use super::{Step, Steps};
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::Duration;
 
 /// A Wi-Fi station whose rate control moves between the rates of IEEE 802.11n, and that shares the air.
@@ -28,7 +28,7 @@ const NEIGHBOUR: f64 = 0.2;
 const TOGGLE: f64 = 0.1;
 
 impl Wifi {
-    pub(super) fn begin(self, mut stream: Stream) -> WifiCourse {
+    pub(super) fn begin(self, mut stream: Rng) -> WifiCourse {
         let mcs = (stream.next_f64() * MCS.len() as f64) as usize;
         let active = (0..self.stations).filter(|_| stream.next_f64() < 0.5).count() as u32;
         WifiCourse { wifi: self, mcs, active, stream }
@@ -42,16 +42,16 @@ pub(super) struct WifiCourse {
     mcs: usize,
     /// How many other stations send.
     active: u32,
-    stream: Stream,
+    stream: Rng,
 }
 
 impl Steps for WifiCourse {
     fn next_step(&mut self) -> Option<Step> {
         let rate = self.wifi.max_bps as f64 * MCS[self.mcs] / f64::from(1 + self.active);
-        let luck = self.stream.next_f64();
-        if luck < NEIGHBOUR {
+        let drawn = self.stream.next_f64();
+        if drawn < NEIGHBOUR {
             self.mcs = (self.mcs + 1).min(MCS.len() - 1);
-        } else if luck < 2.0 * NEIGHBOUR {
+        } else if drawn < 2.0 * NEIGHBOUR {
             self.mcs = self.mcs.saturating_sub(1);
         }
         let mut toggles = |stations: u32| (0..stations).filter(|_| self.stream.next_f64() < TOGGLE).count() as u32;
@@ -82,7 +82,7 @@ pub struct Lte {
 const TICK: Duration = Duration::from_millis(20);
 
 impl Lte {
-    pub(super) fn begin(self, mut stream: Stream) -> LteCourse {
+    pub(super) fn begin(self, mut stream: Rng) -> LteCourse {
         let share = stream.next_f64();
         LteCourse { lte: self, share, stream }
     }
@@ -94,7 +94,7 @@ pub(super) struct LteCourse {
     lte: Lte,
     /// Of the highest rate.
     share: f64,
-    stream: Stream,
+    stream: Rng,
 }
 
 impl Steps for LteCourse {
@@ -136,7 +136,7 @@ pub struct Leo {
 }
 
 impl Leo {
-    pub(super) fn begin(self, mut stream: Stream) -> LeoCourse {
+    pub(super) fn begin(self, mut stream: Rng) -> LeoCourse {
         let left = self.slot - self.slot.mul_f64_floor(stream.next_f64());
         let mut course = LeoCourse { leo: self, rest: None, stream };
         let rate = course.draw();
@@ -151,7 +151,7 @@ pub(super) struct LeoCourse {
     leo: Leo,
     /// What follows the interruption of this slot.
     rest: Option<Step>,
-    stream: Stream,
+    stream: Rng,
 }
 
 impl LeoCourse {
@@ -177,7 +177,7 @@ impl Steps for LeoCourse {
 }
 
 /// Standard normal (Box and Muller).
-fn normal(stream: &mut Stream) -> f64 {
+fn normal(stream: &mut Rng) -> f64 {
     let radius = libm::sqrt(2.0 * exponential(stream));
     radius * libm::cos(2.0 * std::f64::consts::PI * stream.next_f64())
 }

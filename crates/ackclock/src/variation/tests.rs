@@ -1,5 +1,5 @@
 use super::*;
-use crate::luck::Luck;
+use crate::rng::RngStreams;
 
 const END: Instant = Instant::from_nanos(3_600_000_000_000);
 
@@ -11,8 +11,8 @@ fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).unwrap()
 }
 
-fn stream() -> Stream {
-    Luck::new(1, 0).stream("link", "rate")
+fn stream() -> Rng {
+    RngStreams::new(1, 0).stream("link", "rate")
 }
 
 fn secs(secs: u64) -> Duration {
@@ -130,11 +130,11 @@ fn an_additive_walk_far_from_its_bound_has_delta_as_its_mean() {
 
 /// The mean of a walk as it is written in the paper, with numbers of its own.
 fn simulated(mut next: impl FnMut(f64, f64) -> f64, start: f64, max: f64) -> f64 {
-    let mut luck = Luck::new(7, 7).stream("direct", "simulation");
+    let mut rngs = RngStreams::new(7, 7).stream("direct", "simulation");
     let (mut rate, mut sum, steps) = (start, 0.0, 3_600_000);
     for _ in 0..steps {
         sum += rate;
-        rate = next(rate, luck.next_f64()).clamp(0.0, max);
+        rate = next(rate, rngs.next_f64()).clamp(0.0, max);
     }
     sum / f64::from(steps)
 }
@@ -146,12 +146,12 @@ fn clamped_walks_have_the_mean_of_a_direct_simulation() {
         let mean = mean(of_walk(law, 0, 3_000_000));
         assert!((mean - direct).abs() < tolerance * direct, "{law:?}: {mean}, not {direct}");
     };
-    let around = simulated(|rate, luck| rate + 5e5 * (2.0 * luck - 1.0), start, max);
+    let around = simulated(|rate, drawn| rate + 5e5 * (2.0 * drawn - 1.0), start, max);
     near(Law::Around { start: 1_000_000, delta: 500_000 }, around, 0.03);
-    let additive = simulated(|rate, luck| (rate + 2.5e5) * luck, start, max);
+    let additive = simulated(|rate, rngs| (rate + 2.5e5) * rngs, start, max);
     near(Law::Additive { start: 1_000_000, delta: 250_000 }, additive, 0.005);
     // A factor of 5/3 dies out: E ln(5/3 u) = ln(5/3) - 1 < 0. Beyond e it does not.
-    let multiplicative = simulated(|rate, luck| rate * 4.0 * luck, start, max);
+    let multiplicative = simulated(|rate, rngs| rate * 4.0 * rngs, start, max);
     near(Law::Multiplicative { start: 1_000_000, factor: 4.0 }, multiplicative, 0.02);
 }
 
@@ -173,8 +173,8 @@ fn on_and_off_times_have_their_means() {
     let mean = variation.mean_bps(Instant::ZERO, END);
     assert!((mean - 7_000_000.0).abs() < 4.0 * 8_000_000.0 * 0.000_884, "{mean}");
     let began_high = (0..1000).filter(|seed| {
-        let luck = || Luck::new(*seed, 0).stream("link", "rate");
-        VariationPlan::OnOff(on_off).build(rate(9_000_000), END, luck).piece().rate_bps == 9_000_000
+        let rngs = || RngStreams::new(*seed, 0).stream("link", "rate");
+        VariationPlan::OnOff(on_off).build(rate(9_000_000), END, rngs).piece().rate_bps == 9_000_000
     });
     // 750 of 1000, within four standard errors.
     assert!(began_high.count().abs_diff(750) < 55);

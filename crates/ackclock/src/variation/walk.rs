@@ -1,7 +1,7 @@
 //! Rates that change by a random step at even intervals.
 
 use super::{Step, Steps};
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::Duration;
 
 /// A random rate, kept within bounds: what would leave them stays at the bound.
@@ -46,7 +46,7 @@ pub enum Law {
 }
 
 impl Walk {
-    pub(super) fn begin(self, stream: Stream) -> Course {
+    pub(super) fn begin(self, stream: Rng) -> Course {
         Course { walk: self, last: None, stream }
     }
 }
@@ -57,7 +57,7 @@ pub(super) struct Course {
     walk: Walk,
     /// With its fraction: a walk that comes close to zero comes back.
     last: Option<f64>,
-    stream: Stream,
+    stream: Rng,
 }
 
 impl Steps for Course {

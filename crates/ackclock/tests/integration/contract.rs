@@ -5,8 +5,8 @@ use ackclock::contract::{
     Violation, check_cc, check_link, check_queue, check_rule, check_run, random_plan, random_queues,
 };
 use ackclock::link::Link;
-use ackclock::luck::{Luck, Stream};
 use ackclock::qdisc::{DropTail, Place, Queue};
+use ackclock::rng::{Rng, RngStreams};
 use ackclock::rule::RuleParameters;
 use ackclock::sim::QueuePlan;
 use ackclock::units::{Duration, Rate};
@@ -104,14 +104,14 @@ fn queues() -> Vec<(String, QueuePlan)> {
     random_queues(1, 12, &place).into_iter().map(|plan| (format!("{plan:?}"), plan)).collect()
 }
 
-fn luck(purpose: &str) -> Stream {
-    Luck::new(1, 0).stream("bottleneck", purpose)
+fn rng(purpose: &str) -> Rng {
+    RngStreams::new(1, 0).stream("bottleneck", purpose)
 }
 
 #[test]
 fn every_queue_keeps_its_contract() -> Result<(), Violation> {
     for (name, queue) in queues() {
-        check_queue(&name, queue.limit(), || queue.build(luck))?;
+        check_queue(&name, queue.limit(), || queue.build(rng))?;
     }
     Ok(())
 }
@@ -120,7 +120,7 @@ fn every_queue_keeps_its_contract() -> Result<(), Violation> {
 fn a_link_keeps_its_contract_behind_every_queue() -> Result<(), Violation> {
     check_link("drop-tail", |config, limit| Link::new(config, Queue::DropTail(DropTail::new(limit))))?;
     for (name, queue) in queues() {
-        check_link(&name, |config, _| Link::new(config, queue.build(luck)))?;
+        check_link(&name, |config, _| Link::new(config, queue.build(rng)))?;
     }
     Ok(())
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use ackclock::cc::{Ack, Congestion, CongestionControl, Sent, Windowed};
 use ackclock::contract::{Item, Violation, check_cc, check_link, check_queue, check_rule};
 use ackclock::link::{Jitter, Link, LinkConfig, Loss, Wire};
-use ackclock::luck::Luck;
 use ackclock::qdisc::{DropTail, Ecn, Limit, Qdisc, Queue, QueueSink, Reason};
+use ackclock::rng::RngStreams;
 use ackclock::rule::Rule;
 use ackclock::units::{Duration, Instant, Rate};
 
@@ -254,7 +254,7 @@ fn twice_as_fast(config: LinkConfig) -> LinkConfig {
 
 /// Each packet late on its own, whether the order was to be kept or not.
 fn disordered(config: LinkConfig) -> LinkConfig {
-    let jitter = Jitter::free(Duration::from_millis(100), Luck::new(1, 0).stream("link", "disorder"));
+    let jitter = Jitter::free(Duration::from_millis(100), RngStreams::new(1, 0).stream("link", "disorder"));
     let sound = Wire {
         course: None,
         outages: None,

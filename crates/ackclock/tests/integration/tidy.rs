@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Each module of the core with the modules it may use. `ARCHITECTURE.md` shows the same map.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("units", &[]),
-    ("luck", &[]),
+    ("rng", &[]),
     ("metric", &[]),
     ("probe", &[]),
     ("prefetch", &[]),
@@ -14,19 +14,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["units"]),
     ("meter", &["units"]),
     ("quantity", &["units", "rule"]),
-    ("qdisc", &["units", "luck", "quantity"]),
-    ("variation", &["units", "luck"]),
-    ("link", &["units", "luck", "qdisc", "variation"]),
+    ("qdisc", &["units", "rng", "quantity"]),
+    ("variation", &["units", "rng"]),
+    ("link", &["units", "rng", "qdisc", "variation"]),
     ("cc", &["units", "rule"]),
     ("model", &["units", "rule", "cc", "metric"]),
     ("tcp", &["units", "prefetch", "cc"]),
     ("exchange", &["units", "cc", "tcp"]),
     (
         "sim",
-        &["units", "luck", "metric", "probe", "prefetch", "engine", "meter", "qdisc", "variation", "link", "cc", "tcp"],
+        &["units", "rng", "metric", "probe", "prefetch", "engine", "meter", "qdisc", "variation", "link", "cc", "tcp"],
     ),
-    ("contract", &["units", "luck", "rule", "cc", "tcp", "meter", "qdisc", "variation", "link", "sim"]),
-    ("scenario", &["units", "luck", "rule", "cc", "tcp", "meter", "quantity", "qdisc", "variation", "link", "sim"]),
+    ("contract", &["units", "rng", "rule", "cc", "tcp", "meter", "qdisc", "variation", "link", "sim"]),
+    ("scenario", &["units", "rng", "rule", "cc", "tcp", "meter", "quantity", "qdisc", "variation", "link", "sim"]),
 ];
 
 /// Beyond this a file holds more than one concept, or its tests want a file of their own.

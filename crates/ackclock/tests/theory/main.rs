@@ -6,8 +6,8 @@
 mod common;
 mod cubic;
 mod ideal_pipe;
-mod luck;
 mod renewal;
+mod rng;
 
 use ackclock::cc::{CcSpec, algorithms};
 use ackclock::model::{Horizon, Peak, Setup, closed_form, long_run};
@@ -17,7 +17,7 @@ use ackclock::sim::{FlowResult, LossPlan, Plan, RunResult};
 use ackclock::units::Duration;
 use common::Dumbbell;
 use ideal_pipe::IdealPipe;
-use luck::Luck;
+use rng::Draws;
 
 const GENTLENESS: [f64; 4] = [0.5, 0.65, 0.8, 0.875];
 const RTT_SECS: f64 = 0.1;
@@ -137,11 +137,11 @@ fn bernoulli_loss_follows_the_renewal_model() {
             let (mut to_model, mut to_form) = (Vec::new(), Vec::new());
             for seed in 1..=SEEDS {
                 let result = common::run(&Plan { seed, ..plan.clone() });
-                // The loss rate that luck brought, which takes most of the noise away.
+                // The loss rate that was drawn, which takes most of the noise away.
                 let link = &result.links[0];
                 let realised = link.losses as f64 / link.forwarded as f64;
                 let mean = only_flow(&result).cwnd_mean_segments.unwrap();
-                to_model.push(mean / renewal::mean_window(remaining, realised, 200_000, &mut Luck::new(seed)));
+                to_model.push(mean / renewal::mean_window(remaining, realised, 200_000, &mut Draws::new(seed)));
                 to_form.push(mean / ideal(realised));
             }
             let (off, standard_error) = mean_and_standard_error(&to_model);
@@ -167,16 +167,16 @@ fn mean_and_standard_error(values: &[f64]) -> (f64, f64) {
     (mean, (variance / count).sqrt())
 }
 
-/// The loss of each packet is drawn once and given to both, so that little is left to luck.
+/// The loss of each packet is drawn once and given to both, so that little is left to chance.
 #[test]
 fn bernoulli_loss_follows_the_ideal_pipe() {
     for p in [1e-3, 3e-3, 1e-2] {
         for remaining in GENTLENESS {
             let secs = 3_000.0 / p / closed_form::periodic_loss_window(1.0, remaining, p) * RTT_SECS;
-            let mut luck = Luck::new(1);
+            let mut draws = Draws::new(1);
             let lost: Vec<u64> = (0..4_000)
                 .scan(0, |number, _| {
-                    *number += luck.geometric(p);
+                    *number += draws.geometric(p);
                     Some(*number)
                 })
                 .collect();

@@ -10,19 +10,19 @@
 //!    while its flight shrank to the new window; that lengthens a cycle by `(1 - remaining) / 2` on average.
 //! 3. The losses in the window at that time open the next recovery: one cut per window of data.
 
-use crate::luck::Luck;
+use crate::rng::Draws;
 
 /// Time-mean window over `cycles` cycles with loss probability `p` for each packet.
-pub fn mean_window(remaining: f64, p: f64, cycles: u32, luck: &mut Luck) -> f64 {
+pub fn mean_window(remaining: f64, p: f64, cycles: u32, draws: &mut Draws) -> f64 {
     let mut mean = Mean::default();
     let mut window = 1.0 / p.sqrt();
     for _ in 0..cycles {
         // Losses behind the first of the window to be cut, and the first one behind the window.
         let outstanding = window as u64;
-        let (mut losses, mut last, mut gap) = (1, 0, luck.geometric(p));
+        let (mut losses, mut last, mut gap) = (1, 0, draws.geometric(p));
         while gap < outstanding {
             (losses, last) = (losses + 1, gap);
-            gap += luck.geometric(p);
+            gap += draws.geometric(p);
         }
         let mut sent_before_next_loss = gap - outstanding;
         window = (remaining * window).max(2.0);
@@ -30,7 +30,7 @@ pub fn mean_window(remaining: f64, p: f64, cycles: u32, luck: &mut Luck) -> f64 
         let behind = last as f64 / outstanding as f64;
         mean.stay(window, 1.0 + behind);
         let mut acked_in_recovery = (window * behind) as u64;
-        if luck.uniform() > (1.0 - p).powi(losses) {
+        if draws.uniform() > (1.0 - p).powi(losses) {
             mean.stay(window, 1.0);
             let ssthresh = (window / 2.0).max(2.0);
             window = 1.0;
@@ -39,7 +39,7 @@ pub fn mean_window(remaining: f64, p: f64, cycles: u32, luck: &mut Luck) -> f64 
                 window *= 2.0;
             }
             window = ssthresh;
-            sent_before_next_loss = luck.geometric(p);
+            sent_before_next_loss = draws.geometric(p);
             acked_in_recovery = 0;
         }
 

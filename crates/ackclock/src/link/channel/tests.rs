@@ -3,8 +3,8 @@
 use super::*;
 use crate::contract::Item;
 use crate::link::{AfterFailure, LinkConfig, LinkCounters};
-use crate::luck::Luck;
 use crate::qdisc::{DropTail, Ecn, Limit, Queue};
+use crate::rng::RngStreams;
 
 const PAYLOAD: u32 = 1023;
 
@@ -67,13 +67,13 @@ struct Saturated {
 
 impl Saturated {
     fn new(dcf: &Dcf, rate: Rate, stations: usize, seed: u64) -> Self {
-        let luck = Luck::new(seed, 0);
+        let rngs = RngStreams::new(seed, 0);
         let name = |link: usize| format!("station{link}");
         let config = |link| StationConfig {
             link,
             rate,
-            backoff: luck.stream(&name(link), "backoff"),
-            errors: luck.stream(&name(link), "frame errors"),
+            backoff: rngs.stream(&name(link), "backoff"),
+            errors: rngs.stream(&name(link), "frame errors"),
         };
         let link = |_| {
             let config =

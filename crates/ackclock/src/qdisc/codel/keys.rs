@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CoDel;
-use crate::luck::Stream;
 use crate::qdisc::{self, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason};
 use crate::quantity::{Limit, Problem, Size};
+use crate::rng::Rng;
 use crate::units::Duration;
 
 /// CoDel: drops, or marks, once sojourn times have been above a target for an interval.
@@ -119,7 +119,7 @@ impl QueueParameters for CoDelParameters {
     const DROPS: &'static [Reason] = &[Reason::Sojourn, Reason::Full];
     const MARKS: &'static [Reason] = &[Reason::Sojourn, Reason::CeThreshold];
 
-    fn build<T: Queued>(&self, limit: qdisc::Limit, _stream: &dyn Fn(&str) -> Stream) -> CoDel<T> {
+    fn build<T: Queued>(&self, limit: qdisc::Limit, _stream: &dyn Fn(&str) -> Rng) -> CoDel<T> {
         CoDel::new(limit, *self)
     }
 

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DropTail;
-use crate::luck::Stream;
 use crate::qdisc::{AMPLE, Limit, Misfit, Place, QueueKeys, QueueParameters, Queued};
 use crate::quantity::{self, without_default};
+use crate::rng::Rng;
 
 /// First in, first out; what does not fit is dropped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,7 +42,7 @@ pub struct DropTailParameters;
 impl QueueParameters for DropTailParameters {
     type Queue<T: Queued> = DropTail<T>;
 
-    fn build<T: Queued>(&self, limit: Limit, _stream: &dyn Fn(&str) -> Stream) -> DropTail<T> {
+    fn build<T: Queued>(&self, limit: Limit, _stream: &dyn Fn(&str) -> Rng) -> DropTail<T> {
         DropTail::new(limit)
     }
 }

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Drr, DrrParameters};
-use crate::luck::Stream;
 use crate::qdisc::{self, Misfit, ONE_BDP, Place, QueueKeys, QueueParameters, Queued};
 use crate::quantity::{Limit, Problem, Size};
+use crate::rng::Rng;
 
 /// Deficit round robin: flows take turns, and each sends as many bytes a round as the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,7 +43,7 @@ impl QueueKeys for DrrKeys {
 impl QueueParameters for DrrParameters {
     type Queue<T: Queued> = Drr<T>;
 
-    fn build<T: Queued>(&self, limit: qdisc::Limit, _stream: &dyn Fn(&str) -> Stream) -> Drr<T> {
+    fn build<T: Queued>(&self, limit: qdisc::Limit, _stream: &dyn Fn(&str) -> Rng) -> Drr<T> {
         Drr::new(limit, *self)
     }
 

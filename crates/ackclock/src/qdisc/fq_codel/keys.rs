@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::FqCoDel;
-use crate::luck::Stream;
 use crate::qdisc::codel::{CoDelKeys, parameters_in_words};
 use crate::qdisc::drr::{quantum_at, turns_in_words};
 use crate::qdisc::{
     self, CoDelParameters, ControlLaw, DrrParameters, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason,
 };
 use crate::quantity::{Limit, Size};
+use crate::rng::Rng;
 use crate::units::Duration;
 
 /// Flow queue CoDel: flows are hashed into queues, which take turns, with CoDel in each.
@@ -99,7 +99,7 @@ impl QueueParameters for FqCoDelParameters {
     const DROPS: &'static [Reason] = &[Reason::Sojourn, Reason::Full];
     const MARKS: &'static [Reason] = &[Reason::Sojourn, Reason::CeThreshold];
 
-    fn build<T: Queued>(&self, limit: qdisc::Limit, stream: &dyn Fn(&str) -> Stream) -> FqCoDel<T> {
+    fn build<T: Queued>(&self, limit: qdisc::Limit, stream: &dyn Fn(&str) -> Rng) -> FqCoDel<T> {
         FqCoDel::new(limit, *self, stream("queue"))
     }
 

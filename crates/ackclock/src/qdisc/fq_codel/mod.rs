@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use super::codel::Controller;
 use super::flow_queues::FlowQueues;
 use super::{Limit, Qdisc, QueueSink, Queued, Reason};
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::Instant;
 
 /// So many items are dropped at once at the most.
@@ -50,7 +50,7 @@ struct FlowState {
 
 impl<T: Queued> FqCoDel<T> {
     /// An empty queue.
-    pub fn new(limit: Limit, parameters: FqCoDelParameters, mut stream: Stream) -> Self {
+    pub fn new(limit: Limit, parameters: FqCoDelParameters, mut stream: Rng) -> Self {
         let mut queues = FlowQueues::new(Some(parameters.flows));
         queues.salt(stream.next_u64());
         FqCoDel { limit, parameters, queues, new: VecDeque::new(), old: VecDeque::new() }

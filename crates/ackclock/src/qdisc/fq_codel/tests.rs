@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::contract::{Item, Told};
-use crate::luck::Luck;
 use crate::qdisc::{CoDelParameters, ControlLaw};
+use crate::rng::RngStreams;
 use crate::units::Duration;
 
 const MTU: u32 = 1500;
@@ -23,7 +23,7 @@ fn parameters(flows: u32, quantum: u32) -> FqCoDelParameters {
 }
 
 fn fq_codel(limit: u32, parameters: FqCoDelParameters) -> FqCoDel<Item> {
-    FqCoDel::new(Limit::Packets(limit), parameters, Luck::new(1, 0).stream("link", "queue"))
+    FqCoDel::new(Limit::Packets(limit), parameters, RngStreams::new(1, 0).stream("link", "queue"))
 }
 
 fn item(flow: u64, number: u64, bytes: u32) -> Item {

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Gaps, Red, RedMode, RedParameters};
-use crate::luck::Stream;
 use crate::qdisc::{self, Misfit, ONE_BDP, Place, QueueKeys, QueueParameters, Queued, Reason};
 use crate::quantity::{Limit, Problem, Size, Threshold};
+use crate::rng::Rng;
 use crate::units::Duration;
 
 /// Random early detection: drops, or marks, with a probability that rises with the average queue.
@@ -194,7 +194,7 @@ impl QueueParameters for RedParameters {
     const DROPS: &'static [Reason] = &[Reason::Early, Reason::Forced, Reason::Full];
     const MARKS: &'static [Reason] = &[Reason::Early, Reason::Forced];
 
-    fn build<T: Queued>(&self, limit: qdisc::Limit, stream: &dyn Fn(&str) -> Stream) -> Red<T> {
+    fn build<T: Queued>(&self, limit: qdisc::Limit, stream: &dyn Fn(&str) -> Rng) -> Red<T> {
         Red::new(limit, self.clone(), stream("queue"))
     }
 

@@ -23,7 +23,7 @@ pub use keys::{Preset, RedKeys};
 
 use super::contract::Verdict;
 use super::{DropTail, Ecn, Limit, Qdisc, QueueSink, Queued, Reason};
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
 /// The parameters of RED, resolved.
@@ -113,7 +113,7 @@ pub(super) struct Detector {
     adapted_at: Instant,
     /// What came since the last drop, or since the average rose above `min`; none below.
     since: Option<Since>,
-    stream: Stream,
+    stream: Rng,
 }
 
 /// p_b as a line over the average.
@@ -141,7 +141,7 @@ struct Since {
 
 impl<T: Queued> Red<T> {
     /// An empty queue.
-    pub fn new(limit: Limit, parameters: RedParameters, stream: Stream) -> Self {
+    pub fn new(limit: Limit, parameters: RedParameters, stream: Rng) -> Self {
         Red { fifo: DropTail::new(limit), detector: Detector::new(parameters, stream) }
     }
 
@@ -169,7 +169,7 @@ impl<T: Queued> Red<T> {
 
 impl Detector {
     /// Of a queue that has been empty.
-    pub(super) fn new(parameters: RedParameters, stream: Stream) -> Self {
+    pub(super) fn new(parameters: RedParameters, stream: Rng) -> Self {
         Detector {
             max_p: parameters.max_p,
             ramps: ramps(&parameters, parameters.max_p),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::contract::{Item, Told};
-use crate::luck::Luck;
+use crate::rng::RngStreams;
 
 const FRAME: Item = Item { number: 0, flow: 0, bytes: 1000, ecn: Ecn::NotEct, in_profile: false, corrupted: false };
 
@@ -28,7 +28,7 @@ fn parameters() -> RedParameters {
 fn red(change: impl FnOnce(&mut RedParameters)) -> Red<Item> {
     let mut parameters = parameters();
     change(&mut parameters);
-    Red::new(Limit::Packets(1000), parameters, Luck::new(1, 0).stream("x", "queue"))
+    Red::new(Limit::Packets(1000), parameters, RngStreams::new(1, 0).stream("x", "queue"))
 }
 
 fn ms(millis: u64) -> Instant {
@@ -142,7 +142,7 @@ fn gaps_between_drops_are_uniform() {
         let lengths = f64::from(longest - shortest + 1);
         for length in shortest..=longest {
             let count = gaps.iter().filter(|gap| **gap == length).count() as f64;
-            // Five standard deviations: one of so many checks hardly ever fails by luck.
+            // Five standard deviations: one of so many checks hardly ever fails by chance.
             let (mean, deviation) = (20_000.0 / lengths, (20_000.0 / lengths * (1.0 - 1.0 / lengths)).sqrt());
             assert!((count - mean).abs() < 5.0 * deviation, "{way:?}: {count} gaps of {length}, expected {mean}");
         }

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Outside, Rio, RioParameters};
-use crate::luck::Stream;
 use crate::qdisc::red::{Preset, RedKeys};
 use crate::qdisc::{
     Gaps, Limit as QueueLimit, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason, RedMode, RedParameters,
 };
 use crate::quantity::{Limit, Size, Threshold};
+use crate::rng::Rng;
 use crate::units::Duration;
 
 /// RED with in and out: what is out of profile (`in_profile` of a flow) is dropped earlier than what is in profile.
@@ -118,7 +118,7 @@ impl QueueParameters for RioParameters {
     const MARKS: &'static [Reason] = &[Reason::Early, Reason::Forced];
     const READS_PROFILES: bool = true;
 
-    fn build<T: Queued>(&self, limit: QueueLimit, stream: &dyn Fn(&str) -> Stream) -> Rio<T> {
+    fn build<T: Queued>(&self, limit: QueueLimit, stream: &dyn Fn(&str) -> Rng) -> Rio<T> {
         Rio::new(limit, self.clone(), stream("queue.in"), stream("queue"))
     }
 

@@ -19,7 +19,7 @@ pub use keys::RioKeys;
 use super::contract::Verdict;
 use super::red::Detector;
 use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason, RedMode, RedParameters};
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
 /// The parameters of RIO, resolved.
@@ -62,7 +62,7 @@ struct Average {
 }
 
 impl Average {
-    fn new(parameters: RedParameters, stream: Stream) -> Self {
+    fn new(parameters: RedParameters, stream: Rng) -> Self {
         Average { mode: parameters.mode, detector: Detector::new(parameters, stream) }
     }
 
@@ -82,7 +82,7 @@ enum Threshold {
 
 impl<T: Queued> Rio<T> {
     /// An empty queue. Items in profile and out of profile draw from streams of their own.
-    pub fn new(limit: Limit, parameters: RioParameters, inside: Stream, outside: Stream) -> Self {
+    pub fn new(limit: Limit, parameters: RioParameters, inside: Rng, outside: Rng) -> Self {
         let RioParameters { inside: inside_parameters, outside: outside_parameters, push_out } = parameters;
         Rio {
             fifo: DropTail::new(limit),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::contract::{Item, Told};
-use crate::luck::Luck;
 use crate::qdisc::{Ecn, Gaps};
+use crate::rng::RngStreams;
 
 fn red(min: f64, max: f64) -> RedParameters {
     RedParameters {
@@ -25,9 +25,9 @@ fn red(min: f64, max: f64) -> RedParameters {
 
 /// What is in profile is dropped from 40 of its kind on, what is out of profile from `outside` on.
 fn rio(limit: u32, outside: Outside, push_out: bool) -> Rio<Item> {
-    let luck = |purpose| Luck::new(1, 0).stream("link", purpose);
+    let rngs = |purpose| RngStreams::new(1, 0).stream("link", purpose);
     let parameters = RioParameters { inside: red(40.0, 41.0), outside, push_out };
-    Rio::new(Limit::Packets(limit), parameters, luck("in"), luck("out"))
+    Rio::new(Limit::Packets(limit), parameters, rngs("in"), rngs("out"))
 }
 
 fn item(number: u64, in_profile: bool) -> Item {
@@ -130,12 +130,12 @@ fn what_is_in_profile_takes_the_place_of_the_last_that_is_not() {
 
 #[test]
 fn nothing_in_profile_is_dropped_as_long_as_something_out_of_profile_waits() {
-    let mut luck = Luck::new(3, 0).stream("traffic", "test");
+    let mut rngs = RngStreams::new(3, 0).stream("traffic", "test");
     let mut queue = rio(30, Outside::Red(red(5.0, 15.0)), true);
     let (mut waiting, mut dropped_inside, mut dropped_outside) = ([0u32; 2], 0, 0);
     for number in 0..100_000 {
         // Two arrivals for each departure, half of them in profile: inside alone is as much as the link.
-        let item = item(number, luck.next_f64() < 0.5);
+        let item = item(number, rngs.next_f64() < 0.5);
         let kind = usize::from(item.in_profile);
         waiting[kind] += 1;
         for (dropped, _) in Told::of_arrival(&mut queue, Instant::ZERO, item).dropped {

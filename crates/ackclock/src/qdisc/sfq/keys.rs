@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Sfq;
-use crate::luck::Stream;
 use crate::qdisc::drr::{quantum_at, turns_in_words};
 use crate::qdisc::{self, DrrParameters, Misfit, ONE_BDP, Place, QueueKeys, QueueParameters, Queued};
 use crate::quantity::{Limit, Size};
+use crate::rng::Rng;
 use crate::units::Duration;
 
 /// Stochastic fairness queueing: flows are hashed into a few queues, which take turns.
@@ -70,7 +70,7 @@ impl QueueKeys for SfqKeys {
 impl QueueParameters for SfqParameters {
     type Queue<T: Queued> = Sfq<T>;
 
-    fn build<T: Queued>(&self, limit: qdisc::Limit, stream: &dyn Fn(&str) -> Stream) -> Sfq<T> {
+    fn build<T: Queued>(&self, limit: qdisc::Limit, stream: &dyn Fn(&str) -> Rng) -> Sfq<T> {
         Sfq::new(limit, self.turns, self.perturbation, stream("queue"))
     }
 

@@ -12,7 +12,7 @@ mod keys;
 pub use keys::{SfqKeys, SfqParameters};
 
 use super::{Drr, DrrParameters, Limit, Qdisc, QueueSink, Queued};
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
 /// A few queues that flows share by chance.
@@ -22,12 +22,12 @@ pub struct Sfq<T> {
     /// How often the hash changes; never where there is none.
     perturbation: Option<Duration>,
     changes_at: Instant,
-    stream: Stream,
+    stream: Rng,
 }
 
 impl<T: Queued> Sfq<T> {
     /// An empty queue.
-    pub fn new(limit: Limit, parameters: DrrParameters, perturbation: Option<Duration>, mut stream: Stream) -> Self {
+    pub fn new(limit: Limit, parameters: DrrParameters, perturbation: Option<Duration>, mut stream: Rng) -> Self {
         let mut queues = Drr::new(limit, parameters);
         queues.shuffle(stream.next_u64());
         let changes_at = Instant::ZERO + perturbation.unwrap_or(Duration::ZERO);
@@ -70,8 +70,8 @@ impl<T: Queued> Qdisc<T> for Sfq<T> {
 mod tests {
     use super::*;
     use crate::contract::Item;
-    use crate::luck::Luck;
     use crate::qdisc::Ecn;
+    use crate::rng::RngStreams;
 
     fn item(flow: u64, number: u64) -> Item {
         Item { number, flow, bytes: 100, ecn: Ecn::NotEct, in_profile: false, corrupted: false }
@@ -79,7 +79,7 @@ mod tests {
 
     fn sfq(buckets: u32, perturbation: Option<Duration>) -> Sfq<Item> {
         let parameters = DrrParameters { quantum: 100, buckets: Some(buckets) };
-        Sfq::new(Limit::Packets(1000), parameters, perturbation, Luck::new(1, 0).stream("link", "queue"))
+        Sfq::new(Limit::Packets(1000), parameters, perturbation, RngStreams::new(1, 0).stream("link", "queue"))
     }
 
     /// Whether two flows with three items each take turns at this time.

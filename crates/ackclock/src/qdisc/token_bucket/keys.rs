@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TokenBucket;
-use crate::luck::Stream;
 use crate::qdisc::{self, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason};
 use crate::quantity::{Limit, Problem, Size};
+use crate::rng::Rng;
 use crate::units::Rate;
 
 /// Token bucket filter: sends no more than a rate and a burst allow.
@@ -61,7 +61,7 @@ impl QueueParameters for TokenBucketParameters {
     const DROPS: &'static [Reason] = &[Reason::Full, Reason::Oversize];
     const CONSERVES_WORK: bool = false;
 
-    fn build<T: Queued>(&self, limit: qdisc::Limit, _stream: &dyn Fn(&str) -> Stream) -> TokenBucket<T> {
+    fn build<T: Queued>(&self, limit: qdisc::Limit, _stream: &dyn Fn(&str) -> Rng) -> TokenBucket<T> {
         TokenBucket::new(limit, *self)
     }
 

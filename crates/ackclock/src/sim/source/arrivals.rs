@@ -1,7 +1,7 @@
 //! Transfers that arrive at random, whatever becomes of those before (an open loop).
 
 use super::distribution::exponential;
-use crate::luck::{Luck, Stream};
+use crate::rng::{Rng, RngStreams};
 use crate::sim::plan::ArrivalsPlan;
 use crate::units::{Duration, Instant};
 
@@ -10,8 +10,8 @@ use crate::units::{Duration, Instant};
 pub struct Arrivals {
     plan: ArrivalTimes,
     size: super::Distribution,
-    times: Stream,
-    sizes: Stream,
+    times: Rng,
+    sizes: Rng,
     next: Option<Instant>,
 }
 
@@ -52,14 +52,14 @@ impl ArrivalTimes {
 
 impl Arrivals {
     /// Before the first arrival. When something arrives and how large it is are drawn apart.
-    pub fn new(plan: &ArrivalsPlan, luck: &Luck) -> Self {
+    pub fn new(plan: &ArrivalsPlan, rngs: &RngStreams) -> Self {
         let ArrivalsPlan { name, every, alternating, size, start, stop, .. } = plan;
         let (every, alternating, start, stop) = (*every, *alternating, *start, *stop);
         let mut arrivals = Arrivals {
             plan: ArrivalTimes { every, alternating, start, stop },
             size: *size,
-            times: luck.stream(name, "arrivals"),
-            sizes: luck.stream(name, "sizes"),
+            times: rngs.stream(name, "arrivals"),
+            sizes: rngs.stream(name, "sizes"),
             next: None,
         };
         arrivals.step(start);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     fn times(plan: &ArrivalsPlan) -> (Vec<Instant>, u64) {
-        let mut arrivals = Arrivals::new(plan, &Luck::new(1, 0));
+        let mut arrivals = Arrivals::new(plan, &RngStreams::new(1, 0));
         let (mut times, mut bytes) = (Vec::new(), 0);
         while let Some(now) = arrivals.next_deadline() {
             times.push(now);

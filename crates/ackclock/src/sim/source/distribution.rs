@@ -1,6 +1,6 @@
 //! Random sizes and times with a given mean.
 
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::Duration;
 
 /// A distribution of positive numbers.
@@ -43,7 +43,7 @@ impl Distribution {
     }
 
     /// A value.
-    pub fn draw(&self, stream: &mut Stream) -> f64 {
+    pub fn draw(&self, stream: &mut Rng) -> f64 {
         match self.law {
             Law::Fixed => self.mean,
             Law::Exponential => self.mean * exponential(stream),
@@ -59,12 +59,12 @@ impl Distribution {
     }
 
     /// A value as a number of bytes, the nearest one and at least one.
-    pub fn draw_bytes(&self, stream: &mut Stream) -> u64 {
+    pub fn draw_bytes(&self, stream: &mut Rng) -> u64 {
         (self.draw(stream).round() as u64).max(1)
     }
 
     /// A value as a length of time, the nearest number of nanoseconds.
-    pub fn draw_time(&self, stream: &mut Stream) -> Duration {
+    pub fn draw_time(&self, stream: &mut Rng) -> Duration {
         // Longer than any run, and short enough to be added to any time in it.
         const LONGEST: u64 = u64::MAX / 4;
         Duration::from_nanos((self.draw(stream).round() as u64).min(LONGEST))
@@ -72,12 +72,12 @@ impl Distribution {
 }
 
 /// Exponential with mean 1.
-pub fn exponential(stream: &mut Stream) -> f64 {
+pub fn exponential(stream: &mut Rng) -> f64 {
     -libm::log(1.0 - stream.next_f64())
 }
 
 /// Normal with mean 0 and variance 1 (Box & Muller 1958).
-fn normal(stream: &mut Stream) -> f64 {
+fn normal(stream: &mut Rng) -> f64 {
     let radius = libm::sqrt(2.0 * exponential(stream));
     radius * libm::cos(2.0 * std::f64::consts::PI * stream.next_f64())
 }
@@ -85,12 +85,12 @@ fn normal(stream: &mut Stream) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::luck::Luck;
+    use crate::rng::RngStreams;
 
     const DRAWS: usize = 100_000;
 
     fn sorted(law: Law) -> Vec<f64> {
-        let mut stream = Luck::new(1, 0).stream("x", "test");
+        let mut stream = RngStreams::new(1, 0).stream("x", "test");
         let distribution = Distribution { mean: 20_000.0, law };
         let mut draws: Vec<f64> = (0..DRAWS).map(|_| distribution.draw(&mut stream)).collect();
         draws.sort_unstable_by(f64::total_cmp);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn fixed_values_draw_nothing_and_bytes_are_at_least_one() {
-        let mut stream = Luck::new(1, 0).stream("x", "test");
+        let mut stream = RngStreams::new(1, 0).stream("x", "test");
         let before = stream.clone().next_u64();
         assert_eq!(Distribution::fixed(0.2).draw_bytes(&mut stream), 1);
         assert_eq!(Distribution::fixed(1_499.6).draw_time(&mut stream), Duration::from_nanos(1_500));

@@ -3,7 +3,7 @@
 use super::crowd::CrowdSource;
 use super::on_off::OnOff;
 use super::paced::Paced;
-use crate::luck::Luck;
+use crate::rng::RngStreams;
 use crate::sim::plan::{DatagramPlan, Emission, Spacing};
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{Schedule, Variation, VariationPlan};
@@ -36,23 +36,23 @@ enum Kind {
 
 impl Emitter {
     /// Source `number` of a group, before its start; `end` is that of the run.
-    pub fn new(plan: &DatagramPlan, number: usize, end: Instant, luck: &Luck) -> Self {
+    pub fn new(plan: &DatagramPlan, number: usize, end: Instant, rngs: &RngStreams) -> Self {
         let (name, start) = (&plan.sources[number].name, plan.start);
         let kind = match &plan.emission {
             Emission::Cbr { rate, spacing, .. } => {
-                let random = (*spacing == Spacing::Exponential).then(|| luck.stream(name, "spacing"));
-                let variation = match plan.leaves(end, luck) {
+                let random = (*spacing == Spacing::Exponential).then(|| rngs.stream(name, "spacing"));
+                let variation = match plan.leaves(end, rngs) {
                     Some(leaves) => leaves.complement(),
                     None => constant(*rate, end),
                 };
                 Kind::Paced(Box::new(Paced::new(variation, plan.packet, random, start)))
             }
             Emission::OnOff(on_off) => {
-                Kind::OnOff(Box::new(OnOff::new(*on_off, plan.packet, luck.stream(name, "on-off"), start)))
+                Kind::OnOff(Box::new(OnOff::new(*on_off, plan.packet, rngs.stream(name, "on-off"), start)))
             }
             Emission::Rtp { rate, interval, .. } => Kind::Frames { rate: *rate, interval: *interval, start, frames: 0 },
             Emission::Crowd { crowd, .. } => {
-                let leaves = plan.leaves(end, luck).expect("invariant: a crowd leaves something");
+                let leaves = plan.leaves(end, rngs).expect("invariant: a crowd leaves something");
                 Kind::Crowd(Box::new(CrowdSource::new(*crowd, number as u32, leaves, plan.packet, start)))
             }
         };
@@ -91,6 +91,6 @@ impl Emitter {
 /// A rate that does not vary.
 fn constant(rate: Rate, end: Instant) -> Variation {
     let schedule = Schedule::once(vec![(rate.as_bps(), Duration::from_secs(1))]);
-    let no_luck = || Luck::from_root(0).stream("", "");
+    let no_luck = || RngStreams::from_root(0).stream("", "");
     VariationPlan::Schedule(schedule).build(rate, end, no_luck)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::luck::{Luck, Stream};
+use crate::rng::{Rng, RngStreams};
 use crate::sim::plan::{FlowPlan, InteractivePlan};
 use crate::sim::transfer::TransferLog;
 use crate::tcp::Sender;
@@ -12,8 +12,8 @@ use crate::units::Instant;
 #[derive(Clone, Debug)]
 pub struct Interactive {
     plan: InteractivePlan,
-    pauses: Stream,
-    sizes: Stream,
+    pauses: Rng,
+    sizes: Rng,
     stop: Option<Instant>,
     next: Option<Instant>,
     /// Bytes written so far.
@@ -26,11 +26,11 @@ pub struct Interactive {
 
 impl Interactive {
     /// Before the first keystroke, at the start of the flow.
-    pub fn new(plan: &InteractivePlan, flow: &FlowPlan, luck: &Luck) -> Self {
+    pub fn new(plan: &InteractivePlan, flow: &FlowPlan, rngs: &RngStreams) -> Self {
         Interactive {
             plan: *plan,
-            pauses: luck.stream(&flow.name, "keystrokes"),
-            sizes: luck.stream(&flow.name, "sizes"),
+            pauses: rngs.stream(&flow.name, "keystrokes"),
+            sizes: rngs.stream(&flow.name, "sizes"),
             stop: flow.stop,
             next: Some(flow.start),
             written: 0,

@@ -22,7 +22,7 @@ pub use web::Web;
 pub use writer::Writer;
 
 use super::plan::{FlowPlan, Traffic};
-use crate::luck::Luck;
+use crate::rng::RngStreams;
 use crate::tcp::Sender;
 use crate::units::Instant;
 
@@ -41,11 +41,11 @@ pub enum Application {
 
 impl Application {
     /// The application of a flow, before it starts.
-    pub fn new(flow: &FlowPlan, luck: &Luck) -> Self {
+    pub fn new(flow: &FlowPlan, rngs: &RngStreams) -> Self {
         match &flow.traffic {
             Traffic::Slot => Application::Slot,
-            Traffic::Web(plan) => Application::Web(Box::new(Web::new(plan, flow, luck))),
-            Traffic::Interactive(plan) => Application::Interactive(Box::new(Interactive::new(plan, flow, luck))),
+            Traffic::Web(plan) => Application::Web(Box::new(Web::new(plan, flow, rngs))),
+            Traffic::Interactive(plan) => Application::Interactive(Box::new(Interactive::new(plan, flow, rngs))),
             Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. } => {
                 Application::Writer(Writer::new(flow))
             }

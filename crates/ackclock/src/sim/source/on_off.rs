@@ -1,6 +1,6 @@
 //! Datagrams at a constant rate for a while, and none for a while.
 
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::sim::plan::OnOffPlan;
 use crate::units::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::units::{Duration, Instant};
 pub struct OnOff {
     plan: OnOffPlan,
     packet: u32,
-    stream: Stream,
+    stream: Rng,
     /// Packets so far.
     packets: u64,
     /// When this burst began, how long it is, and how long the source was on before.
@@ -21,7 +21,7 @@ pub struct OnOff {
 
 impl OnOff {
     /// The first burst begins at `start`.
-    pub fn new(plan: OnOffPlan, packet: u32, mut stream: Stream, start: Instant) -> Self {
+    pub fn new(plan: OnOffPlan, packet: u32, mut stream: Rng, start: Instant) -> Self {
         let length = plan.on.draw_time(&mut stream);
         OnOff { plan, packet, stream, packets: 0, began: start, length, on_before: Duration::ZERO }
     }
@@ -51,13 +51,13 @@ impl OnOff {
 mod tests {
     use super::super::{Distribution, Law};
     use super::*;
-    use crate::luck::Luck;
+    use crate::rng::RngStreams;
     use crate::units::Rate;
 
     fn times(on: Distribution, off: Distribution, end: Instant) -> Vec<Instant> {
         // A packet of 1000 B every 10 ms.
         let rate = Rate::from_bps(800_000).unwrap();
-        let stream = Luck::new(1, 0).stream("x", "on-off");
+        let stream = RngStreams::new(1, 0).stream("x", "on-off");
         let mut source = OnOff::new(OnOffPlan { rate, on, off }, 1_000, stream, Instant::ZERO);
         let mut times = Vec::new();
         while let Some(next) = source.next(end).filter(|next| *next < end) {

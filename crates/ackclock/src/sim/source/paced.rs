@@ -1,7 +1,7 @@
 //! Datagrams at a constant rate, or at what a varying rate leaves of it.
 
 use super::distribution::exponential;
-use crate::luck::Stream;
+use crate::rng::Rng;
 use crate::units::Instant;
 use crate::variation::{Pace, Variation};
 
@@ -11,13 +11,13 @@ pub struct Paced {
     pace: Pace,
     packet: u32,
     /// Where a packet stands for an exponential number of bytes, so that packets are a Poisson process.
-    random: Option<Stream>,
+    random: Option<Rng>,
     next: Instant,
 }
 
 impl Paced {
     /// From `start` on at the rate of `variation`; with a stream, at random times.
-    pub fn new(variation: Variation, packet: u32, random: Option<Stream>, start: Instant) -> Self {
+    pub fn new(variation: Variation, packet: u32, random: Option<Rng>, start: Instant) -> Self {
         let mut paced = Paced { pace: Pace::new(variation), packet, random, next: start };
         paced.step();
         paced

@@ -1,7 +1,7 @@
 //! A client that asks, waits for the whole answer, and thinks before it asks again (a closed loop).
 
 use super::Distribution;
-use crate::luck::{Luck, Stream};
+use crate::rng::{Rng, RngStreams};
 use crate::sim::plan::{FlowPlan, WebPlan};
 use crate::sim::transfer::TransferLog;
 use crate::tcp::Sender;
@@ -17,8 +17,8 @@ pub struct Web {
     think: Distribution,
     request_len: u32,
     response: Distribution,
-    thoughts: Stream,
-    sizes: Stream,
+    thoughts: Rng,
+    sizes: Rng,
     stop: Option<Instant>,
     /// Number of the last request, from 1.
     request: u64,
@@ -42,13 +42,13 @@ enum State {
 
 impl Web {
     /// Before the first request, at the start of the flow.
-    pub fn new(plan: &WebPlan, flow: &FlowPlan, luck: &Luck) -> Self {
+    pub fn new(plan: &WebPlan, flow: &FlowPlan, rngs: &RngStreams) -> Self {
         Web {
             think: plan.think,
             request_len: plan.request,
             response: plan.response,
-            thoughts: luck.stream(&flow.name, "think"),
-            sizes: luck.stream(&flow.name, "sizes"),
+            thoughts: rngs.stream(&flow.name, "think"),
+            sizes: rngs.stream(&flow.name, "sizes"),
             stop: flow.stop,
             request: 0,
             asked_at: flow.start,

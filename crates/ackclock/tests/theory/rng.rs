@@ -1,11 +1,11 @@
 //! Random numbers for the models, which share nothing with the simulator's.
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
-pub struct Luck(u64);
+pub struct Draws(u64);
 
-impl Luck {
+impl Draws {
     pub fn new(seed: u64) -> Self {
-        Luck(seed)
+        Draws(seed)
     }
 
     /// Uniform in [0, 1).

@@ -3,23 +3,23 @@
 //! A stream is found by the seed, the replicate, the name of a component and what it draws for. The order
 //! in which components are declared or draw does not matter, and a new component shifts nobody else's draws.
 
-use rand_core::{Rng, SeedableRng};
+use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The root from which all streams of one run are derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Luck(u64);
+pub struct RngStreams(u64);
 
-impl Luck {
-    /// The luck of one replicate under one seed.
+impl RngStreams {
+    /// The streams of one replicate under one seed.
     pub fn new(seed: u64, replicate: u64) -> Self {
-        Luck(xxh3_64_with_seed(&replicate.to_le_bytes(), seed))
+        RngStreams(xxh3_64_with_seed(&replicate.to_le_bytes(), seed))
     }
 
-    /// The luck with this root, as a plan carries it.
+    /// The streams with this root, as a plan carries it.
     pub const fn from_root(root: u64) -> Self {
-        Luck(root)
+        RngStreams(root)
     }
 
     /// The root.
@@ -33,17 +33,17 @@ impl Luck {
     }
 
     /// The stream from which `component` draws for `purpose`.
-    pub fn stream(&self, component: &str, purpose: &str) -> Stream {
+    pub fn stream(&self, component: &str, purpose: &str) -> Rng {
         let seed = xxh3_64_with_seed(purpose.as_bytes(), self.key(component));
-        Stream(Xoshiro256PlusPlus::seed_from_u64(seed))
+        Rng(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 }
 
 /// A stream of pseudo-random numbers (xoshiro256++, seeded by splitmix64).
 #[derive(Clone, Debug)]
-pub struct Stream(Xoshiro256PlusPlus);
+pub struct Rng(Xoshiro256PlusPlus);
 
-impl Stream {
+impl Rng {
     /// 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn names_seed_and_replicate_all_matter() {
         let draw = |seed, replicate, component: &str, purpose: &str| {
-            Luck::new(seed, replicate).stream(component, purpose).next_u64()
+            RngStreams::new(seed, replicate).stream(component, purpose).next_u64()
         };
         let mut draws = vec![
             draw(1, 0, "test.0", "start"),
@@ -83,15 +83,15 @@ mod tests {
 
     #[test]
     fn the_root_is_enough_to_find_a_stream_again() {
-        let luck = Luck::new(7, 3);
-        let again = Luck::from_root(luck.root());
-        assert_eq!(luck.stream("x", "loss").next_u64(), again.stream("x", "loss").next_u64());
-        assert_eq!(luck.key("x"), again.key("x"));
+        let rngs = RngStreams::new(7, 3);
+        let again = RngStreams::from_root(rngs.root());
+        assert_eq!(rngs.stream("x", "loss").next_u64(), again.stream("x", "loss").next_u64());
+        assert_eq!(rngs.key("x"), again.key("x"));
     }
 
     #[test]
     fn uniform_numbers_fill_the_unit_interval_and_leave_out_one() {
-        let mut stream = Luck::new(1, 0).stream("x", "test");
+        let mut stream = RngStreams::new(1, 0).stream("x", "test");
         let draws: Vec<f64> = (0..10_000).map(|_| stream.next_f64()).collect();
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;
         assert!(draws.iter().all(|draw| (0.0..1.0).contains(draw)));
