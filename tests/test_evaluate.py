@@ -102,7 +102,7 @@ def test_quick_and_replicates_say_how_many(tiny_suite: Path, tmp_path: Path) -> 
         assert len(board["environments"][0]["scores"][0]["metrics"]["efficiency"]["values"]) == count
 
 
-def test_an_inline_table_is_a_contender(tiny_suite: Path, tmp_path: Path) -> None:
+def test_an_inline_table_is_a_candidate(tiny_suite: Path, tmp_path: Path) -> None:
     cc = '{ kind = "aimd", increase = 2 }'
     answer = cli("evaluate", cc, "--suite", tiny_suite, "--out", tmp_path / "out", "--json")
     assert answer.code == 0, answer.stderr
