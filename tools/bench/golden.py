@@ -14,9 +14,9 @@ import json
 import os
 import sys
 import tomllib
+import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,14 @@ def scenarios() -> Iterator[tuple[str, Scenario]]:
     for file, runs in tables.items():
         for name, sets in runs.items():
             yield f"{Path(file).stem}/{name}", Scenario.from_file(FOLDER / file, sets)
-    algorithms = cycle(suites["algorithms"])
+    algorithms = suites["algorithms"]
     for name, sets in suites["set"].items():
         suite = Suite.load(name)
         for environment in suite.environments:
-            scenario = environment.scenario(next(algorithms), suite.test_groups, sets)
-            yield f"{name}/{environment.id}", scenario
+            title = f"{name}/{environment.id}"
+            # By its name, so that a new environment changes the algorithm of no other.
+            algorithm = algorithms[zlib.crc32(title.encode()) % len(algorithms)]
+            yield title, environment.scenario(algorithm, suite.test_groups, sets)
 
 
 def digest(scenario: Scenario) -> str:
