@@ -64,7 +64,7 @@ test-python: build ## Format, lints, types and tests of the Python half
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	MYPYPATH=tools/ns2:tools/bench:tools/docs:tools/evidence $(BIN)/mypy --strict tools
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses=logical --dist=loadfile
 
 bench: pgo rivals ## Speed of all workloads, with ns-2 and ns-3 beside it
 	$(BIN)/python tools/bench/speed.py
