@@ -137,7 +137,7 @@ papers: build ## Reproduce all papers over readings, and write what the document
 evidence-metrics: build ## Compare each metric with what an independent reader finds in packet traces
 	$(BIN)/python tools/evidence/metrics_evidence.py
 
-evidence: build beside ## Run every row of "Why believe it" at full length, most of a day, and write docs/evidence.md
+evidence: build beside ## Run every row of "Why believe it" at full length, some six hours, and write docs/evidence.md
 	$(BIN)/python tools/evidence/evidence_full.py
 
 evidence-slice: build beside ## Run a small slice of each row
