@@ -64,7 +64,7 @@ test-python: build ## Format, lints, types and tests of the Python half
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	MYPYPATH=tools/ns2:tools/ns3:tools/bench:tools/docs:tools/evidence $(BIN)/mypy --strict tools
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses=logical --dist=loadfile
 
 bench: pgo rivals ## Speed of all workloads, with ns-2 and ns-3 beside it
 	$(BIN)/python tools/bench/speed.py
@@ -141,7 +141,7 @@ papers: build ## Reproduce all papers over readings, and write what the document
 evidence-metrics: build ## Compare each metric with what an independent reader finds in packet traces
 	$(BIN)/python tools/evidence/metrics_evidence.py
 
-evidence: build beside ## Run every row of "Why believe it" at full length, most of a day, and write docs/evidence.md
+evidence: build beside ## Run every row of "Why believe it" at full length, some six hours, and write docs/evidence.md
 	$(BIN)/python tools/evidence/evidence_full.py
 
 evidence-slice: build beside ## Run a small slice of each row

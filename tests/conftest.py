@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 from helpers import TINY
+from hypothesis import settings
+
+# How long an example takes says something of the machine.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 
 @pytest.fixture

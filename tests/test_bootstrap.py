@@ -24,7 +24,7 @@ values_of_one = st.lists(st.floats(0, 1), min_size=2, max_size=12)
 
 
 @given(values_of_one)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_intervals_stay_within_the_values_and_around_the_mean(values: list[float]) -> None:
     value = bootstrap_estimate(values)
     assert value.low is not None and value.high is not None
@@ -35,7 +35,7 @@ def test_intervals_stay_within_the_values_and_around_the_mean(values: list[float
 
 
 @given(values_of_one, st.floats(-100, 100), st.floats(0.1, 100))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_intervals_do_not_depend_on_the_unit(values: list[float], shift: float, factor: float) -> None:
     plain = bootstrap_estimate(values)
     changed = bootstrap_estimate([shift + factor * value for value in values])

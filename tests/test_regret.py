@@ -75,7 +75,7 @@ replicates = st.lists(cost, min_size=3, max_size=3)
 
 
 @given(st.lists(replicates, min_size=2, max_size=4), st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_rival_changes_nothing_against_stored_scores(ours: list[list[float]], data: st.DataObject) -> None:
     names = [f"e{index}" for index in range(len(ours))]
     rival = [data.draw(replicates) for _ in ours]

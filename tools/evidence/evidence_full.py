@@ -1,6 +1,6 @@
 """Runs the rows of the README's table "Why believe it" at full length, and writes docs/evidence.md.
 
-    python tools/evidence/evidence_full.py                          all of them, most of a day
+    python tools/evidence/evidence_full.py                          all of them, some six hours
     python tools/evidence/evidence_full.py --only verify-ns2 model  these; the others keep their figures
     python tools/evidence/evidence_full.py --page                   run nothing, write the page again
 

@@ -16,7 +16,7 @@ HEAD = """\
 # Evidence
 
 ```sh
-make evidence                                                     # every row at full length: most of a day
+make evidence                                                     # every row at full length: some six hours
 .venv/bin/python tools/evidence/evidence_full.py --only verify-ns2 model
 make evidence-slice                                               # a small slice of each: minutes
 ```
