@@ -4,7 +4,6 @@ use super::mistakes::Misfits;
 use super::schema::Document;
 use super::topology::Network;
 use super::traffic::TrafficKeys;
-use super::validate::sampling_interval;
 use crate::quantity::Problem;
 use crate::units::Duration;
 
@@ -37,7 +36,7 @@ pub fn amounts(document: &Document, network: &Network, misfits: &mut Misfits) {
 }
 
 fn samples(document: &Document, network: &Network) -> Result<(), Problem> {
-    let Some(interval) = sampling_interval(document) else { return Ok(()) };
+    let Some(interval) = document.sampling_interval() else { return Ok(()) };
     let sampled = document.flows.iter().filter(|flow| flow.is_persistent());
     let flows: u64 = sampled.map(|flow| u64::from(flow.count)).sum();
     let series = flows.min(u64::from(document.sampling.flows)) + network.links.len() as u64;

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use super::channel::Channel;
 use super::meter;
-use super::mistakes::Misfits;
 use super::network::Access;
+use super::places::{place_of_access, places};
 use super::schema::{CutWindowName, Document, Flow, InitialSsthresh, TransportKeys};
-use super::topology::{DirectedLink, Network, Route};
+use super::topology::{Network, Route};
 use super::traffic::{SpacingName, TrafficKeys};
-use super::validate::sampling_interval;
 use crate::cc::{CcContext, CcSpec, CutWindow};
-use crate::qdisc::{Misfit, Place, QueuePlan, QueueSpec};
-use crate::quantity::{Problem, SendJitter};
+use crate::qdisc::{Place, QueuePlan, QueueSpec};
+use crate::quantity::SendJitter;
 use crate::rng::RngStreams;
 use crate::sim::{
     ArrivalsPlan, ChannelPlan, Crowd, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, OnOffPlan, Plan,
@@ -20,7 +19,6 @@ use crate::sim::{
 };
 use crate::tcp::{Transport, Variations};
 use crate::units::{Duration, Instant};
-use crate::variation::VariationPlan;
 
 /// The plan of one replicate, with the first `most` flows of each group.
 pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u32) -> Plan {
@@ -36,7 +34,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
         meters: meter::plans(document, network),
         bottleneck: network.bottleneck,
         sampling: Sampling {
-            interval: sampling_interval(document),
+            interval: document.sampling_interval(),
             max_flows: usize::try_from(document.sampling.flows).unwrap_or(usize::MAX),
             packets: document.sampling.packets,
         },
@@ -122,7 +120,8 @@ fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
         .map(|(link, place)| LinkPlan {
             name: link.name.clone(),
             rate: link.rate,
-            varies: variation_of_link(link)
+            varies: link
+                .variation()
                 .transpose()
                 .unwrap_or_else(|(key, problem)| panic!("invariant: rates that vary were checked, {key}: {problem}")),
             delay: link.delay,
@@ -144,122 +143,9 @@ fn channels(document: &Document) -> Vec<ChannelPlan> {
     document.channels.iter().map(plan).collect()
 }
 
-/// Adds the keys of channels that do not fit.
-pub fn check_channels(document: &Document, misfits: &mut Misfits) {
-    for (name, channel) in &document.channels {
-        if let Err((key, problem)) = channel.plan() {
-            misfits.push(["channels", name, key].map(str::to_owned).to_vec(), problem);
-        }
-    }
-}
-
-/// How the rate of a shared link varies, if it does.
-fn variation_of_link(link: &DirectedLink) -> Option<Result<VariationPlan, Misfit>> {
-    let varies = link.varies.as_ref()?;
-    Some(match link.rate {
-        Some(rate) => varies.plan(rate),
-        None => Err(("kind", Problem::VariesWithoutRate { link: link.name.clone() })),
-    })
-}
-
-/// What the queue of each shared link has to know: who crosses it makes the bandwidth-delay product.
-fn places(document: &Document, network: &Network) -> Vec<Place> {
-    let mut crossings = vec![Crossings::default(); network.links.len()];
-    for (number, (flow, route)) in document.flows.iter().zip(&network.routes).enumerate() {
-        for link in &*route.forward {
-            crossings[*link].add(number, flow, route, flow.packet_bytes());
-        }
-        for link in &*route.reverse {
-            crossings[*link].add(number, flow, route, flow.transport.ack_packet_bytes());
-        }
-    }
-    let place = |(link, crossings): (&DirectedLink, &Crossings)| {
-        // Slots and datagrams say nothing of the bandwidth-delay product of those who are there all the time.
-        let counted = if crossings.persistent.flows > 0.0 { &crossings.persistent } else { &crossings.others };
-        let mean_rtt_secs = if counted.flows > 0.0 { counted.rtt_secs / counted.flows } else { 0.0 };
-        Place { rate: link.rate, delay: link.delay, packet_bytes: counted.packet_bytes.max(1), mean_rtt_secs }
-    };
-    network.links.iter().zip(&crossings).map(place).collect()
-}
-
-/// Who crosses a link.
-#[derive(Clone, Debug, Default)]
-struct Crossings {
-    persistent: Crossing,
-    others: Crossing,
-    /// The number of the last group that was added, from 1.
-    last: usize,
-}
-
-/// What some of those who cross a link amount to.
-#[derive(Clone, Debug, Default)]
-struct Crossing {
-    flows: f64,
-    rtt_secs: f64,
-    packet_bytes: u64,
-}
-
-impl Crossings {
-    /// Adds a group by what it sends first over the link: data, or else ACKs.
-    fn add(&mut self, number: usize, flow: &Flow, route: &Route, packet_bytes: u64) {
-        if std::mem::replace(&mut self.last, number + 1) == number + 1 {
-            return;
-        }
-        let crossing = if flow.is_persistent() { &mut self.persistent } else { &mut self.others };
-        crossing.flows += f64::from(flow.count);
-        crossing.rtt_secs += f64::from(flow.count) * route.mean_rtt.as_secs_f64();
-        crossing.packet_bytes = crossing.packet_bytes.max(packet_bytes);
-    }
-}
-
-/// What the queue of an access link has to know.
-fn place_of_access(flow: &Flow, route: &Route, access: &Access, is_way_of_acks: bool) -> Place {
-    Place {
-        rate: access.rate,
-        delay: access.delay,
-        packet_bytes: if is_way_of_acks { flow.transport.ack_packet_bytes() } else { flow.packet_bytes() },
-        mean_rtt_secs: route.mean_rtt.as_secs_f64(),
-    }
-}
-
 /// The plan of a queue that was checked.
 fn queue_plan(queue: &QueueSpec, place: &Place) -> QueuePlan {
     queue.plan(place).unwrap_or_else(|(key, problem)| panic!("invariant: queues were checked, {key}: {problem}"))
-}
-
-/// Adds the rates of shared links that vary as they cannot.
-pub fn check_variations(document: &Document, network: &Network, misfits: &mut Misfits) {
-    for (index, link) in network.links.iter().enumerate() {
-        if let Some(Err((key, problem))) = variation_of_link(link) {
-            let place = network.place(document, index);
-            misfits.check(&format!("{place}.varies.{key}"), Err::<(), _>(problem));
-        }
-    }
-}
-
-/// Adds the queues that do not fit their place.
-pub fn check_queues(document: &Document, network: &Network, misfits: &mut Misfits) {
-    for (index, (link, place)) in network.links.iter().zip(places(document, network)).enumerate() {
-        let problem = match (link.queue.plan(&place), &link.channel) {
-            (Err(problem), _) => problem,
-            (Ok(plan), Some(channel)) if !plan.conserves_work() => {
-                let name = document.channels.keys().nth(*channel).cloned().unwrap_or_default();
-                ("kind", Problem::ShaperOnChannel { channel: name })
-            }
-            _ => continue,
-        };
-        let place = network.place(document, index);
-        misfits.check(&format!("{place}.queue.{}", problem.0), Err::<(), _>(problem.1));
-    }
-    let Some(access) = &network.access else { return };
-    for (flow, route) in document.flows.iter().zip(&network.routes) {
-        for is_way_of_acks in [false, true] {
-            let place = place_of_access(flow, route, access, is_way_of_acks);
-            if let Err((key, problem)) = access.queue.plan(&place) {
-                misfits.check(&format!("topology.access.queue.{key}"), Err::<(), _>(problem));
-            }
-        }
-    }
 }
 
 /// How many links each flow of a group has for itself.

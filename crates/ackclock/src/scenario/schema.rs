@@ -455,3 +455,15 @@ impl Default for SamplingKeys {
         SamplingKeys { interval: Interval::Auto, flows: 64, packets: false }
     }
 }
+impl Document {
+    /// Time between two samples, if there are any.
+    pub fn sampling_interval(&self) -> Option<Duration> {
+        /// Samples of a run whose interval is "auto".
+        const AUTO: u64 = 1_000;
+        match self.sampling.interval {
+            Interval::Auto => Some((self.duration / AUTO).max(Duration::from_nanos(1))),
+            Interval::None => None,
+            Interval::Every(interval) => Some(interval),
+        }
+    }
+}

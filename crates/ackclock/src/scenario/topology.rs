@@ -11,9 +11,10 @@ use super::mistakes::Misfits;
 use super::network::{Access, Dumbbell, Link, ParkingLot, Topology};
 use super::schema::{Document, Flow};
 use super::variation::Varies;
-use crate::qdisc::QueueSpec;
+use crate::qdisc::{Misfit, QueueSpec};
 use crate::quantity::{Hint, Problem};
 use crate::units::{Duration, Rate};
+use crate::variation::VariationPlan;
 
 /// Name of the link of a dumbbell that all flows share, and of the link that summaries are about.
 pub const BOTTLENECK: &str = "bottleneck";
@@ -65,6 +66,17 @@ pub struct Route {
     pub path_rtt: Duration,
     /// The expected base RTT of a flow of the group: the wanted one, or that of the path.
     pub mean_rtt: Duration,
+}
+
+impl DirectedLink {
+    /// How its rate varies, if it does.
+    pub fn variation(&self) -> Option<Result<VariationPlan, Misfit>> {
+        let varies = self.varies.as_ref()?;
+        Some(match self.rate {
+            Some(rate) => varies.plan(rate),
+            None => Err(("kind", Problem::VariesWithoutRate { link: self.name.clone() })),
+        })
+    }
 }
 
 impl Network {

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::amounts::amounts;
-use super::compile::{check_channels, check_queues, check_variations};
 use super::delays::check_times;
 use super::impairments::Loss;
+use super::link_checks::{check_channels, check_queues, check_variations};
 use super::meter::check_meters;
 use super::mistakes::Misfits;
 use super::schema::{Document, Draw, Flow};
 use super::topology::{Network, link_names};
 use crate::qdisc::QueueSpec;
 use crate::quantity::Problem;
-use crate::quantity::{Interval, Limit, SendJitter, Size};
+use crate::quantity::{Limit, SendJitter, Size};
 use crate::units::{Duration, Rate};
 
 /// More flows than a run can hold in memory.
@@ -246,17 +246,6 @@ fn jitters(document: &Document, network: &Network, misfits: &mut Misfits) {
             _ => continue,
         };
         misfits.check(&format!("flows.{index}.send_jitter"), Err::<(), _>(problem));
-    }
-}
-
-/// Time between two samples, if there are any.
-pub fn sampling_interval(document: &Document) -> Option<Duration> {
-    /// Samples of a run whose interval is "auto".
-    const AUTO: u64 = 1_000;
-    match document.sampling.interval {
-        Interval::Auto => Some((document.duration / AUTO).max(Duration::from_nanos(1))),
-        Interval::None => None,
-        Interval::Every(interval) => Some(interval),
     }
 }
 
