@@ -46,7 +46,7 @@ test: test-rust test-wheel beside test-python site evidence-slice ## Everything 
 
 build: $(INSTALLED) ## Build the command .venv/bin/ackclock
 
-pgo: $(OPTIMISED) ## The same, laid out by what the engine does most: slower to build, and a tenth faster
+pgo: $(OPTIMISED) ## The same as a profile-guided build (PGO): slower to build, and a tenth faster
 
 test-rust: ## Format, lints, documentation and tests of the crates
 	@cargo fmt --version >/dev/null && cargo clippy --version >/dev/null || rustup component add rustfmt clippy

@@ -24,7 +24,7 @@ pub struct EventQueue {
     /// What comes next: all timers of the slots of the wheel that are open, and whatever is no timer.
     heap: BinaryHeap<Reverse<Key>>,
     wheel: Wheel,
-    /// What is due behind it never comes.
+    /// Later events are discarded.
     end: Instant,
     wakes: Vec<Wake>,
 }

@@ -25,7 +25,7 @@ pub enum Topology {
 pub struct Dumbbell {
     /// Rate of a link that flows share, each way.
     pub rate: Rate,
-    /// What of the rate there is over time; `rate` is the highest value. By default always all of it.
+    /// Capacity over time, of which `rate` is the highest value; by default it is constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<Varies>")]
     pub varies: Option<Varies>,
@@ -68,7 +68,7 @@ pub struct Link {
     /// Rate, each way; without it a pure delay, or on a channel its rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// What of the rate there is over time; `rate` is the highest value. By default always all of it.
+    /// Capacity over time, of which `rate` is the highest value; by default it is constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<Varies>")]
     pub varies: Option<Varies>,
@@ -94,7 +94,7 @@ pub struct Reverse {
     /// Rate; by default that of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// What of the rate there is over time; `rate` is the highest value. By default always all of it.
+    /// Capacity over time, of which `rate` is the highest value; by default it is constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<Varies>")]
     pub varies: Option<Varies>,

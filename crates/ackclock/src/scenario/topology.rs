@@ -45,7 +45,7 @@ pub struct DirectedLink {
     pub channel: Option<usize>,
     /// None for a pure delay.
     pub rate: Option<Rate>,
-    /// What of the rate there is over time.
+    /// Capacity over time; none if constant.
     pub varies: Option<Varies>,
     /// Propagation.
     pub delay: Duration,

@@ -64,7 +64,7 @@ pub struct LinkPlan {
     pub name: String,
     /// Bits per second; `None` for a pure delay.
     pub rate: Option<Rate>,
-    /// What of the rate there is over time; `None` where it is always all of it.
+    /// Capacity over time; none if constant.
     pub varies: Option<VariationPlan>,
     /// Propagation, one way.
     pub delay: Duration,

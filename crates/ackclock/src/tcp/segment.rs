@@ -18,7 +18,7 @@ pub struct DataSegment {
     pub ecn: DataEcn,
 }
 
-/// What data say of marks, in one byte, which processors copy without waiting for what was just written.
+/// ECN flags of a data segment, in one byte: a later copy of it does not wait for the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataEcn(u8);
 
