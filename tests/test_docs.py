@@ -63,23 +63,24 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def shell_environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"}
-
-
-@pytest.mark.parametrize(("place", "command"), commands())
-def test_commands_run(scratch: Path, place: str, command: str) -> None:
+def check_run(scratch: Path, place: str, *command: str) -> None:
+    path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["sh", "-c", command],
+        command,
         cwd=scratch,
-        env=shell_environment(),
+        env={**os.environ, "PATH": path},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
         check=False,
         timeout=300,
     )
-    assert done.returncode == 0, f"{place}: {command}\n{done.stderr}"
+    assert done.returncode == 0, f"{place}: {command[-1]}\n{done.stderr}"
+
+
+@pytest.mark.parametrize(("place", "command"), commands())
+def test_commands_run(scratch: Path, place: str, command: str) -> None:
+    check_run(scratch, place, "sh", "-c", command)
 
 
 @pytest.mark.parametrize("block", blocks("toml"), ids=lambda block: block.place)
@@ -97,16 +98,7 @@ def test_scenarios_and_studies_are_valid(tmp_path: Path, block: Block) -> None:
 
 @pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.place)
 def test_python_runs(scratch: Path, block: Block) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", block.text],
-        cwd=scratch,
-        env=shell_environment(),
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, f"{block.place}: {done.stderr}"
+    check_run(scratch, block.place, sys.executable, "-c", block.text)
 
 
 @pytest.mark.parametrize("block", blocks("python", tested=False), ids=lambda block: block.place)

@@ -3,6 +3,24 @@
 from collections.abc import Sequence
 from typing import Any, final
 
+__all__ = [
+    "BUILD",
+    "VERSION",
+    "Cancel",
+    "Interrupted",
+    "Run",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "exchange_json",
+    "keys_json",
+    "list_json",
+    "model_json",
+    "schema_json",
+    "serve_queue",
+]
+
 VERSION: str
 """The version of the product."""
 
@@ -135,17 +153,20 @@ def keys_json() -> str:
     """Every key of a scenario with type, default and help, as JSON."""
 
 def model_json(request: str) -> str:
-    """Answers a request to the synchronous model; request and answer are JSON."""
+    """Answers a request to the model, without holding the GIL; `ackclock::model::json` defines both sides."""
 
 def exchange_json(text: str, name: str) -> str:
-    """Runs the exchange script `text`, called `name` in messages; the report as JSON."""
+    """Runs the exchange script `text`, called `name` in messages, without holding the GIL; the report as
+    JSON.
+    """
 
 def serve_queue(
     queue: str, rate_bps: int, seed: int, arrivals: Sequence[tuple[int, int, int, bool]]
 ) -> list[tuple[int, int, str, str]]:
-    """Puts arrivals through a queue in front of a transmitter: what happened to each, in order.
+    """Puts arrivals (time, bytes, flow, ECN-capable) through a queue in front of a transmitter.
 
-    `queue` is the queue of a scenario as JSON. `arrivals` are (time in ns, bytes on the wire, flow,
-    ECN-capable), in the order of their times. Rows are (time in ns, place among the arrivals, "sent",
-    "dropped" or "marked", the reason). Raises ValueError for a queue that cannot stand there.
+    `queue` is the queue of a scenario as JSON. `arrivals` are in the order of their times, in ns, with
+    bytes on the wire. What happened to each comes back, in order: rows are (time in ns, place among the
+    arrivals, "sent", "dropped" or "marked", the reason). Raises ValueError for a queue that cannot stand
+    there.
     """

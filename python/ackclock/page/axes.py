@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 #: About so many lines of a grid.
@@ -45,3 +45,12 @@ def digits_of(values: Sequence[float]) -> int:
     """Return how many digits after the point tell ticks apart."""
     step = values[1] - values[0]
     return next(digits for digits in range(12) if math.isclose(round(step, digits), step, rel_tol=1e-6))
+
+
+def level_grid(values: Sequence[float], up: Span, left: int, right: int) -> Iterator[str]:
+    """Yield a level line of SVG at each tick from `left` to `right`, with its value to the left of it."""
+    digits = digits_of(values)
+    for value in values:
+        y = up(value)
+        yield f'<line class="grid" x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        yield f'<text class="y" x="{left - 6}" y="{y + 4:.1f}">{value:.{digits}f}</text>'

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ackclock.page.axes import Span, digits_of, ticks
+from ackclock.page.axes import Span, digits_of, level_grid, ticks
 
 _WIDTH, _HEIGHT = 460, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 12, 40
@@ -48,10 +48,7 @@ def _ends(values: Sequence[float]) -> tuple[float, float]:
 
 def _grid(x: Sequence[float], y: Sequence[float], across: Span, up: Span) -> Iterator[str]:
     bottom = _HEIGHT - _BOTTOM
-    for value in y:
-        at = up(value)
-        yield f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>'
-        yield f'<text class="y" x="{_LEFT - 6}" y="{at + 4:.1f}">{value:.{digits_of(y)}f}</text>'
+    yield from level_grid(y, up, _LEFT, _WIDTH - _RIGHT)
     for value in x:
         at = across(value)
         yield f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" y2="{bottom}"/>'

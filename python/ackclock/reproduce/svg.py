@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ackclock.page.axes import Span, digits_of, ticks
+from ackclock.page.axes import Span, level_grid, ticks
 from ackclock.reproduce.figures import Figure, Line, Panel
 
 #: About the width of a phone and of a third of a page, so that the text is drawn in its own size.
@@ -44,7 +44,7 @@ def legend(figure: Figure) -> list[str]:
 def _series(panel: Panel, y: Sequence[float]) -> Iterator[str]:
     across = Span(0.0, max(max(line.x) for line in panel.lines), _LEFT, _WIDTH - _RIGHT)
     up = Span(y[0], y[-1], _HEIGHT - _BOTTOM, _TOP)
-    yield from _grid(y, up)
+    yield from level_grid(y, up, _LEFT, _WIDTH - _RIGHT)
     ends = ticks(0.0, across.high)
     yield from (
         _x_label(across(value), f"{value:g}{' s' if value == ends[-1] else ''}")
@@ -60,7 +60,7 @@ def _points(panel: Panel, y: Sequence[float]) -> Iterator[str]:
     categories: list[Any] = list(panel.lines[0].x)
     across = Span(-0.5, len(categories) - 0.5, _LEFT, _WIDTH - _RIGHT)
     up = Span(y[0], y[-1], _HEIGHT - _BOTTOM, _TOP)
-    yield from _grid(y, up)
+    yield from level_grid(y, up, _LEFT, _WIDTH - _RIGHT)
     if extra := _upright(panel):
         yield from (
             f'<text transform="translate({across(index) + 4:.1f} {_HEIGHT + extra - 6}) rotate(-90)">'
@@ -92,14 +92,6 @@ def _intervals(line: Line, index: int, xs: Sequence[float], up: Span) -> Iterato
     for x, low, high in zip(xs, line.low, line.high, strict=False):
         ends = f'x1="{x:.1f}" x2="{x:.1f}" y1="{up(low):.1f}" y2="{up(high):.1f}"'
         yield f'<line class="interval c{index}" {ends}/>'
-
-
-def _grid(values: Sequence[float], up: Span) -> Iterator[str]:
-    digits = digits_of(values)
-    for value in values:
-        y = up(value)
-        yield f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        yield f'<text class="y" x="{_LEFT - 6}" y="{y + 4:.1f}">{value:.{digits}f}</text>'
 
 
 def _x_label(x: float, text: str) -> str:
