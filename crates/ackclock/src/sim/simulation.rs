@@ -12,7 +12,7 @@ use super::lookahead::look_ahead;
 use super::measure::Measurement;
 use super::network::{Network, Routes};
 use super::packet::{Body, Packet};
-use super::plan::{FlowPlan, Plan};
+use super::plan::{ArrivalsPlan, FlowPlan, Plan};
 use super::rates::ChangedRates;
 use super::result::RunResult;
 use super::sampler::Sampler;
@@ -126,26 +126,8 @@ impl<'plan> Simulation<'plan> {
                 Stream::new(plan, *row, *number, flags, routes.past(datagrams.meter, forward))
             })
             .collect();
-        let mut groups: Vec<Group> = Vec::new();
-        let mut first = plan.flows.len();
-        for (index, arrivals) in plan.arrivals.iter().enumerate() {
-            let group = Group::new(arrivals, first, &flow_rank, &rngs);
-            for (flow, slot) in group.slots(index) {
-                flows[flow].slot = Some(slot);
-            }
-            groups.push(group);
-            first += arrivals.slots.len();
-        }
-        let mut network = Network::new(plan, rngs, components, &link_order, routes);
-        let events = &mut network.events;
-        let applications = flows.iter().map(|flow| flow.application.next_deadline()).enumerate();
-        let arrivals = groups.iter().map(Group::next_deadline).enumerate();
-        let emissions = streams.iter().map(Stream::next_deadline).enumerate();
-        let deadlines = applications
-            .map(|(index, at)| (components.application(index), at))
-            .chain(arrivals.map(|(index, at)| (components.arrivals(index), at)))
-            .chain(emissions.map(|(index, at)| (components.source(index), at)));
-        deadlines.for_each(|(component, at)| events.set(component, at));
+        let groups = groups_of(plan, &mut flows, &flow_rank, &rngs);
+        let network = Network::new(plan, rngs, components, &link_order, routes);
         let mut simulation = Simulation {
             plan,
             build_cc,
@@ -168,8 +150,22 @@ impl<'plan> Simulation<'plan> {
             until: Instant::ZERO,
             error: None,
         };
+        simulation.set_first_deadlines();
         simulation.observe_start();
         simulation
+    }
+
+    /// Whatever begins by itself is woken for the first time.
+    fn set_first_deadlines(&mut self) {
+        let Network { events, components, .. } = &mut self.network;
+        let applications = self.flows.iter().map(|flow| flow.application.next_deadline()).enumerate();
+        let arrivals = self.groups.iter().map(Group::next_deadline).enumerate();
+        let emissions = self.streams.iter().map(Stream::next_deadline).enumerate();
+        let deadlines = applications
+            .map(|(index, at)| (components.application(index), at))
+            .chain(arrivals.map(|(index, at)| (components.arrivals(index), at)))
+            .chain(emissions.map(|(index, at)| (components.source(index), at)));
+        deadlines.for_each(|(component, at)| events.set(component, at));
     }
 
     /// Whatever is looked at is looked at before anything happens at that time: the beginning of the window of
@@ -446,6 +442,20 @@ impl<'plan> Simulation<'plan> {
         let deadline = self.flows[index].receiver.next_deadline();
         self.network.events.set(self.network.components.receiver(index), deadline);
     }
+}
+
+/// The groups of arrivals before the first one, whose slots are told so.
+fn groups_of(plan: &Plan, flows: &mut [Flow], flow_rank: &[usize], rngs: &RngStreams) -> Vec<Group> {
+    let mut first = plan.flows.len();
+    let group = |(index, arrivals): (usize, &ArrivalsPlan)| {
+        let group = Group::new(arrivals, first, flow_rank, rngs);
+        for (flow, slot) in group.slots(index) {
+            flows[flow].slot = Some(slot);
+        }
+        first += arrivals.slots.len();
+        group
+    };
+    plan.arrivals.iter().enumerate().map(group).collect()
 }
 
 /// Whether flows are too many for the caches near the processor.
