@@ -32,6 +32,9 @@ INSTALL = { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
 # Profiles of what an engine did are merged by a tool of the compiler's.
 PROFDATA = ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/null 2>&1 || rustup component add llvm-tools
 
+# The standard library of WebAssembly is there, or can be installed.
+HAS_WASM = [ -d "$$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ] || rustup target add wasm32-unknown-unknown
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel docs clean
@@ -55,6 +58,13 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --no-deps --locked --quiet
 	cargo test --package ackclock --locked --quiet
 	cargo test --package ackclock --locked --quiet --release --test theory
+	@if $(HAS_WASM); then \
+		echo cargo check --package ackclock --target wasm32-unknown-unknown --locked --quiet; \
+		cargo check --package ackclock --target wasm32-unknown-unknown --locked --quiet; \
+	else \
+		echo "SKIPPED: whether the core compiles for wasm32-unknown-unknown; its standard library is not installed," \
+			"and 'rustup target add wasm32-unknown-unknown' failed" >&2; \
+	fi
 
 test-wheel: $(WHEEL) ## Install the wheel where there is no Rust, and run a scenario
 	sh tools/check_wheel.sh $(PYTHON) target/wheels/*.whl

@@ -7,6 +7,7 @@
 //!
 //! At one and the same time, a transmission that becomes due leaves the queue before an arrival enters it.
 
+mod change;
 mod channel;
 mod course;
 mod dcf;

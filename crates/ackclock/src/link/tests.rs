@@ -36,7 +36,7 @@ impl Carried for Frame {
 const CORRUPTED: u32 = 1000;
 
 fn losing(loss: Loss) -> Wire {
-    Wire { course: None, outages: None, jitter: None, reordering: None, loss, duplication: None, corruption: None }
+    Wire { loss, ..Wire::harmless() }
 }
 
 fn always() -> Chance {
@@ -258,4 +258,69 @@ fn a_script_marks_what_is_ecn_capable() {
         );
     }
     assert_eq!(sent.map(|_| link.poll(ms(0), &mut ()).unwrap().ecn), [Ecn::NotEct, Ecn::Ce, Ecn::Ect]);
+}
+
+/// A link of a byte per millisecond and 10 ms, with two frames of 5 bytes on it: sent at 0 and 5 ms.
+fn busy(wire: Option<Wire>) -> Link<Frame> {
+    let (rate, delay) = (Rate::from_bps(8_000), Duration::from_millis(10));
+    let config = LinkConfig { rate, varies: None, delay, wire, histogram: false };
+    let mut link = Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(10))));
+    (0..2).for_each(|number| link.enqueue(ms(0), Frame { number, bytes: 5 }, &mut ()));
+    link
+}
+
+#[test]
+fn a_new_rate_holds_for_transmissions_that_begin_then() {
+    let mut link = busy(None);
+    link.advance(ms(2), &mut ());
+    assert!(link.set_rate(Rate::from_bps(40_000).unwrap()));
+    assert_eq!(link.rate(), Rate::from_bps(40_000));
+    // The first leaves at 5 ms as it was to, the second a millisecond behind it.
+    assert_eq!(arrivals(&mut link), [(0, 15), (1, 16)]);
+    // A rate that whole nanoseconds do not express leaves no remainder for the next one.
+    let mut link = busy(None);
+    link.set_rate(Rate::from_bps(7_777_777_777).unwrap());
+    link.advance(ms(5), &mut ());
+    link.set_rate(Rate::from_bps(8_000).unwrap());
+    link.enqueue(ms(20), Frame { number: 2, bytes: 5 }, &mut ());
+    assert_eq!(arrivals(&mut link), [(0, 15), (1, 15), (2, 35)]);
+}
+
+#[test]
+fn a_new_delay_holds_for_transmissions_that_begin_then_and_keeps_the_order() {
+    let mut link = busy(None);
+    link.advance(ms(2), &mut ());
+    link.set_delay(Duration::from_millis(30));
+    assert_eq!(arrivals(&mut link), [(0, 15), (1, 40)]);
+    for wire in [None, Some(Wire::harmless())] {
+        let mut link = busy(wire);
+        link.advance(ms(2), &mut ());
+        link.set_delay(Duration::from_millis(1));
+        assert_eq!(link.delay(), Duration::from_millis(1));
+        // The second would arrive at 11 ms, before the first.
+        assert_eq!(arrivals(&mut link), [(0, 15), (1, 15)]);
+        link.enqueue(ms(20), Frame { number: 2, bytes: 5 }, &mut ());
+        assert_eq!(arrivals(&mut link), [(2, 26)]);
+    }
+    // Where packets may overtake one another, they do.
+    let reordering = Some((Chance { probability: 0.0, ..always() }, Duration::ZERO));
+    let mut link = busy(Some(Wire { reordering, ..Wire::harmless() }));
+    link.advance(ms(2), &mut ());
+    link.set_delay(Duration::from_millis(1));
+    assert_eq!(arrivals(&mut link), [(1, 11), (0, 15)]);
+}
+
+#[test]
+fn a_pure_delay_and_a_rate_that_varies_have_no_rate_to_change() {
+    let config =
+        LinkConfig { rate: None, varies: None, delay: Duration::from_millis(10), wire: None, histogram: false };
+    let mut link: Link<Frame> = Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(10))));
+    assert!(!link.set_rate(Rate::from_bps(8_000).unwrap()));
+    assert_eq!(link.rate(), None);
+    // Its order is kept, too.
+    link.enqueue(ms(0), Frame { number: 0, bytes: 5 }, &mut ());
+    link.set_delay(Duration::from_millis(1));
+    link.enqueue(ms(2), Frame { number: 1, bytes: 5 }, &mut ());
+    link.enqueue(ms(20), Frame { number: 2, bytes: 5 }, &mut ());
+    assert_eq!(arrivals(&mut link), [(0, 10), (1, 10), (2, 21)]);
 }

@@ -15,6 +15,8 @@ pub struct Wire {
     pub course: Option<DelayCourse>,
     /// Times in which nothing comes through.
     pub outages: Option<Outages>,
+    /// Nothing arrives before: what was under way when the delay of the link became shorter.
+    pub not_before: Instant,
     /// Extra delay of every packet.
     pub jitter: Option<Jitter>,
     /// Extra delay of some packets, which others overtake.
@@ -86,9 +88,23 @@ pub(super) struct Passage {
 }
 
 impl Wire {
+    /// One that does nothing to packets.
+    pub fn harmless() -> Self {
+        Wire {
+            course: None,
+            outages: None,
+            not_before: Instant::ZERO,
+            jitter: None,
+            reordering: None,
+            loss: Loss::None,
+            duplication: None,
+            corruption: None,
+        }
+    }
+
     /// Whether anything can happen to a packet.
     pub fn does_anything(&self) -> bool {
-        let Wire { course, outages, jitter, reordering, loss, duplication, corruption } = self;
+        let Wire { course, outages, not_before: _, jitter, reordering, loss, duplication, corruption } = self;
         course.is_some()
             || outages.is_some()
             || jitter.is_some()
@@ -110,6 +126,7 @@ impl Wire {
     pub(super) fn pass(&mut self, entered: Instant, delay: Duration, bytes: u32) -> Passage {
         let is_out = self.outages.as_ref().is_some_and(|outages| outages.loses(entered));
         let at = entered + delay + self.course.as_ref().map_or(Duration::ZERO, |course| course.extra(entered));
+        let at = at.max(self.not_before);
         let mut at = match &mut self.jitter {
             Some(jitter) => jitter.delay(at),
             None => at,
@@ -149,18 +166,6 @@ mod tests {
         Loss::Bernoulli { probability: 0.2, stream: stream("loss") }
     }
 
-    fn silent() -> Wire {
-        Wire {
-            course: None,
-            outages: None,
-            jitter: None,
-            reordering: None,
-            loss: Loss::None,
-            duplication: None,
-            corruption: None,
-        }
-    }
-
     fn everything() -> Wire {
         Wire {
             jitter: Some(Jitter::free(Duration::from_millis(1), stream("jitter"))),
@@ -168,7 +173,7 @@ mod tests {
             loss: loss(),
             duplication: Some(chance("duplication")),
             corruption: Some(chance("corruption")),
-            ..silent()
+            ..Wire::harmless()
         }
     }
 
@@ -180,11 +185,11 @@ mod tests {
     fn every_impairment_alone_meets_the_packets_that_it_meets_among_the_others() {
         let together = passages(everything());
         let alone = [
-            Wire { loss: loss(), ..silent() },
-            Wire { duplication: Some(chance("duplication")), ..silent() },
-            Wire { corruption: Some(chance("corruption")), ..silent() },
-            Wire { reordering: Some((chance("reordering"), Duration::from_secs(1))), ..silent() },
-            Wire { jitter: Some(Jitter::free(Duration::from_millis(1), stream("jitter"))), ..silent() },
+            Wire { loss: loss(), ..Wire::harmless() },
+            Wire { duplication: Some(chance("duplication")), ..Wire::harmless() },
+            Wire { corruption: Some(chance("corruption")), ..Wire::harmless() },
+            Wire { reordering: Some((chance("reordering"), Duration::from_secs(1))), ..Wire::harmless() },
+            Wire { jitter: Some(Jitter::free(Duration::from_millis(1), stream("jitter"))), ..Wire::harmless() },
         ];
         let late = |passage: &Passage, millis: usize| passage.at.as_nanos() - 1_000_000 * millis as u64;
         let [lost, doubled, corrupted, held_back, jittered] = alone.map(passages);
@@ -204,8 +209,8 @@ mod tests {
     #[test]
     fn jitter_in_order_delays_what_follows_a_late_packet() {
         let most = Duration::from_millis(20);
-        let free = passages(Wire { jitter: Some(Jitter::free(most, stream("jitter"))), ..silent() });
-        let in_order = passages(Wire { jitter: Some(Jitter::in_order(most, stream("jitter"))), ..silent() });
+        let free = passages(Wire { jitter: Some(Jitter::free(most, stream("jitter"))), ..Wire::harmless() });
+        let in_order = passages(Wire { jitter: Some(Jitter::in_order(most, stream("jitter"))), ..Wire::harmless() });
         assert!(!free.is_sorted_by_key(|passage| passage.at));
         // The same draws, and nobody before the one in front.
         let mut last = Instant::ZERO;

@@ -1,7 +1,7 @@
 //! Queue disciplines over anything that is [`Queued`].
 //!
 //! A discipline is a folder with its keys ([`QueueKeys`]), its parameters at a link ([`QueueParameters`]), the queue
-//! itself ([`Qdisc`]) and its tests, and a line of [`queues!`]. Scenarios, the schema, warnings, `ackclock list`, results
+//! itself ([`Qdisc`]) and its tests, and a line of `queues!`. Scenarios, the schema, warnings, `ackclock list`, results
 //! and the contract suite take it from there.
 
 mod codel;

@@ -65,33 +65,14 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
             }
             (TrafficKeys::Crowd { .. }, Some(emission)) => {
                 let sources = group.map(|single| single.add_source_to(&mut plan, network, rngs)).collect();
-                plan.datagrams.push(DatagramPlan {
-                    name: flow.name.clone(),
-                    group: flow.name.clone(),
-                    in_profile: flow.in_profile,
-                    meter,
-                    packet: flow.packet_bytes() as u32,
-                    emission,
-                    start: start_of(flow, &flow.name, rngs),
-                    stop: stop_of(flow),
-                    sources,
-                });
+                let start = start_of(flow, &flow.name, rngs);
+                plan.datagrams.push(datagrams(flow, &flow.name, meter, emission, start, sources));
             }
             (_, Some(emission)) => {
                 for single in group {
                     let (start, name) = (start_of(flow, &single.name, rngs), single.name.clone());
                     let source = single.add_source_to(&mut plan, network, rngs);
-                    plan.datagrams.push(DatagramPlan {
-                        name,
-                        group: flow.name.clone(),
-                        in_profile: flow.in_profile,
-                        meter,
-                        packet: flow.packet_bytes() as u32,
-                        emission: emission.clone(),
-                        start,
-                        stop: stop_of(flow),
-                        sources: vec![source],
-                    });
+                    plan.datagrams.push(datagrams(flow, &name, meter, emission.clone(), start, vec![source]));
                 }
             }
             _ => {
@@ -103,6 +84,28 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
         }
     }
     plan
+}
+
+/// A row of datagrams of a group, from these sources.
+fn datagrams(
+    flow: &Flow,
+    name: &str,
+    meter: Option<usize>,
+    emission: Emission,
+    start: Instant,
+    sources: Vec<SourcePlan>,
+) -> DatagramPlan {
+    DatagramPlan {
+        name: name.to_owned(),
+        group: flow.name.clone(),
+        packet: flow.packet_bytes() as u32,
+        in_profile: flow.in_profile,
+        meter,
+        emission,
+        start,
+        stop: stop_of(flow),
+        sources,
+    }
 }
 
 /// When the application of `name` starts, which may be a flow or a group.

@@ -15,19 +15,22 @@ pub const MOST_IN_FLIGHT: u64 = 1 << 22;
 pub const MOST_UNDER_WAY: usize = 1 << 24;
 
 /// Segments that a path holds: in its queues, and under way at the rate of its slowest link, there and back.
-fn holds(plan: &Plan, flow: &FlowPlan) -> u64 {
+fn holds(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> (Option<Rate>, Duration)) -> u64 {
     let wire = u64::from(flow.transport.mss + flow.transport.header + flow.transport.framing);
     let links = || flow.forward.iter().map(|link| &plan.links[*link]);
     let queues = links().map(|link| match link.queue.limit() {
         Limit::Packets(packets) => u64::from(packets),
         Limit::Bytes(bytes) => bytes / wire,
     });
-    let delay = links().chain(flow.reverse.iter().map(|link| &plan.links[*link])).fold(Duration::ZERO, |sum, link| {
-        let wire = &link.wire;
+    let delay = flow.forward.iter().chain(&*flow.reverse).fold(Duration::ZERO, |sum, link| {
+        let wire = &plan.links[*link].wire;
         let extra = wire.course.as_ref().map_or(Duration::ZERO, DelayCourse::most);
-        sum + link.delay + extra + wire.jitter + wire.reordering.map_or(Duration::ZERO, |reordering| reordering.delay)
+        sum + current(plan, *link).1
+            + extra
+            + wire.jitter
+            + wire.reordering.map_or(Duration::ZERO, |reordering| reordering.delay)
     });
-    let Some(rate) = links().filter_map(|link| link.rate).min() else { return u64::MAX };
+    let Some(rate) = flow.forward.iter().filter_map(|link| current(plan, *link).0).min() else { return u64::MAX };
     queues.fold(bdp(rate, delay, wire), u64::saturating_add)
 }
 
@@ -35,9 +38,19 @@ fn bdp(rate: Rate, delay: Duration, wire: u64) -> u64 {
     rate.bytes_in_floor(delay) / wire + 1
 }
 
-/// Segments that a flow may have in flight.
-pub(super) fn most_in_flight(plan: &Plan, flow: &FlowPlan) -> u32 {
-    holds(plan, flow).saturating_mul(TIMES).clamp(LEAST, MOST_IN_FLIGHT) as u32
+/// Rate and delay of a link as the plan has them.
+pub(super) fn planned(plan: &Plan, link: usize) -> (Option<Rate>, Duration) {
+    let link = &plan.links[link];
+    (link.rate, link.delay)
+}
+
+/// Segments that a flow may have in flight, where `current` tells the rate and the delay of each link of the plan.
+pub(super) fn most_in_flight(
+    plan: &Plan,
+    flow: &FlowPlan,
+    current: impl Fn(&Plan, usize) -> (Option<Rate>, Duration),
+) -> u32 {
+    holds(plan, flow, current).saturating_mul(TIMES).clamp(LEAST, MOST_IN_FLIGHT) as u32
 }
 
 #[cfg(test)]
@@ -48,7 +61,7 @@ mod tests {
     fn most(sets: &[&str]) -> u32 {
         let text = include_str!("../../../../examples/two-flows.toml");
         let plan = Scenario::from_toml(text, "two-flows.toml", sets).unwrap().plan(None, 0);
-        most_in_flight(&plan, &plan.flows[0])
+        most_in_flight(&plan, &plan.flows[0], planned)
     }
 
     #[test]

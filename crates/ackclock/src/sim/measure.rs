@@ -364,11 +364,11 @@ impl Measurement {
         let bits = 8.0 * (after.forwarded_bytes - before.forwarded_bytes) as f64;
         let secs = end.since(self.since).as_secs_f64();
         let waits = link.waits();
-        let capacity_bps = self.capacity_bps(plan, index, end);
+        let (capacity_bps, is_changed) = (self.capacity_bps(simulation, index, end), simulation.rates.knows(index));
         LinkResult {
             name: plan.links[index].name.clone(),
             utilization: capacity_bps.and_then(|capacity| ratio(bits, capacity * secs)),
-            capacity_bps: capacity_bps.filter(|_| plan.links[index].varies.is_some()),
+            capacity_bps: capacity_bps.filter(|_| is_changed || plan.links[index].varies.is_some()),
             arrivals: after.arrivals - before.arrivals,
             forwarded,
             drops: after.drops - before.drops,
@@ -391,7 +391,11 @@ impl Measurement {
     }
 
     /// The mean of the available capacity; none for a pure delay.
-    fn capacity_bps(&self, plan: &Plan, link: usize, end: Instant) -> Option<f64> {
+    fn capacity_bps(&self, simulation: &Simulation, link: usize, end: Instant) -> Option<f64> {
+        let plan = simulation.plan;
+        if let Some(mean) = simulation.rates.mean_bps(link, self.since, end) {
+            return Some(mean);
+        }
         let link = &plan.links[link];
         match link.variation(RngStreams::from_root(plan.seed), end) {
             Some(mut variation) => Some(variation.mean_bps(self.since, end)),
@@ -422,7 +426,7 @@ impl Measurement {
         let secs = end.since(self.since).as_secs_f64();
         let has_flows = !flows.is_empty();
         let rate = |bytes: u64| 8.0 * bytes as f64 / secs;
-        let capacity_bps = self.capacity_bps(plan, plan.bottleneck, end);
+        let capacity_bps = self.capacity_bps(simulation, plan.bottleneck, end);
         Summary {
             capacity_bps,
             goodput_bps: has_flows.then(|| rate(sums.delivered)),

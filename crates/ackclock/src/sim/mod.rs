@@ -13,8 +13,10 @@ mod meter;
 mod network;
 mod packet;
 mod plan;
+mod rates;
 mod result;
 mod sampler;
+mod session;
 mod simulation;
 mod source;
 mod trace;
@@ -32,14 +34,15 @@ pub use result::{
     Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, Mishaps, Reasons,
     RunResult, Summary, Totals, TransferResult, TransferTimes, Volume,
 };
+pub use session::{ChangeError, FlowView, LinkView, Progress};
+pub use simulation::Simulation;
 pub use source::{Crowd, Distribution, Law};
 pub use wire::{LossPlan, ReorderingPlan, WirePlan};
 
 use std::sync::atomic::AtomicBool;
 
 use crate::cc::Cc;
-use crate::units::Duration;
-use simulation::Simulation;
+use crate::units::{Duration, Instant};
 
 /// Why a run did not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,7 +79,7 @@ pub enum RunError {
 /// # Errors
 /// [`RunError::Interrupted`] soon after `stop` became true, and the others where a run would take too much memory.
 pub fn run(plan: &Plan, stop: &AtomicBool) -> Result<RunResult, RunError> {
-    run_with(plan, stop, &mut |flow| flow.cc.build(*flow.cc_context))
+    Simulation::new(plan).finish(stop)
 }
 
 /// Runs a plan with algorithms of the caller's own.
@@ -88,5 +91,10 @@ pub fn run_with(
     stop: &AtomicBool,
     build_cc: &mut dyn FnMut(&FlowPlan) -> Cc,
 ) -> Result<RunResult, RunError> {
-    Simulation::new(plan, build_cc).run(stop)
+    Simulation::with_cc(plan, build_cc).finish(stop)
+}
+
+/// The last moment before a time; none before the start.
+fn before(at: Instant) -> Option<Instant> {
+    at.as_nanos().checked_sub(1).map(Instant::from_nanos)
 }

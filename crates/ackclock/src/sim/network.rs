@@ -86,6 +86,8 @@ pub(super) struct Network {
     pub(super) horizon: Instant,
     /// The last moment before the next sample, where that comes before: nothing that samples show happens ahead of it.
     pub(super) sample_horizon: Instant,
+    /// The last moment of a step: nothing at all happens ahead of it.
+    pub(super) step_horizon: Instant,
     /// All routes, one behind the other.
     hops: Vec<Hop>,
     meters: Meters,
@@ -176,6 +178,7 @@ impl Network {
             touched: Vec::new(),
             horizon: Instant::ZERO,
             sample_horizon: Instant::ZERO,
+            step_horizon: Instant::MAX,
             hops: routes.hops,
             meters: routes.meters,
             ledger,
@@ -299,17 +302,17 @@ impl Network {
         loop {
             let link = self.touched.pop()?;
             let (hops, bodies) = (&self.hops, &self.ledger.bodies);
-            let (horizon, sample_horizon) = (self.horizon, self.sample_horizon);
+            let (horizon, sample_horizon, step_horizon) = (self.horizon, self.sample_horizon, self.step_horizon);
             let state = &mut self.links[link as usize];
             let taken = state.take_ahead(|at, packet, is_last| match hops[packet.next_hop()] {
-                Hop::Link { takes_ahead: true, .. } => Ahead::Take,
+                Hop::Link { takes_ahead: true, .. } if at <= step_horizon => Ahead::Take,
                 Hop::End { ahead: true, shows, shared }
                     if at <= if shows { sample_horizon } else { horizon }
                         && may_arrive(at, bodies.flow(packet.body()), bodies.get(packet.body()), is_last && shared) =>
                 {
                     Ahead::Take
                 }
-                Hop::End { ahead: true, .. } => Ahead::Stop,
+                Hop::Link { takes_ahead: true, .. } | Hop::End { ahead: true, .. } => Ahead::Stop,
                 Hop::Link { .. } | Hop::Metered { .. } | Hop::End { .. } => Ahead::Leave,
             });
             let Some((at, mut packet, is_last)) = taken else {
@@ -357,6 +360,15 @@ impl Network {
             self.ledger.policed(now, link, packet);
         } else {
             self.enter(now, link, drive, packet);
+        }
+    }
+
+    /// The delay of a link has changed: what remains on it may happen sooner.
+    pub(super) fn wake_changed(&mut self, link: usize) {
+        if self.hands_over[link] {
+            self.wake(link as u32);
+        } else if let Some(at) = self.links[link].next_deadline() {
+            self.events.schedule(self.components.link(link as u32), at);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::flow::Flow;
 use super::network::Packets;
 use super::plan::Plan;
+use super::rates::ChangedRates;
 use crate::cc::CongestionControl;
 use crate::probe::Samples;
 use crate::rng::RngStreams;
@@ -74,6 +75,7 @@ impl Sampler {
         links: &[Packets],
         flow_rank: &[usize],
         link_rank: &[usize],
+        rates: &ChangedRates,
     ) -> Instant {
         let time_ns = now.as_nanos();
         let columns = &mut self.samples.flows;
@@ -104,9 +106,16 @@ impl Sampler {
             columns.forwarded_bytes.push(counters.forwarded_bytes);
             columns.drops.push(counters.drops);
         }
-        columns.capacity_bps.extend(self.capacities.iter_mut().map(|capacity| capacity.mean_bps(self.last, now)));
+        let capacities = self.capacities.iter_mut().zip(&self.links);
+        columns.capacity_bps.extend(capacities.map(|(capacity, link)| {
+            rates.mean_bps(*link, self.last, now).unwrap_or_else(|| capacity.mean_bps(self.last, now))
+        }));
         self.last = now;
         now + self.interval
+    }
+
+    pub(super) fn samples(&self) -> &Samples {
+        &self.samples
     }
 
     pub(super) fn into_samples(mut self) -> Samples {

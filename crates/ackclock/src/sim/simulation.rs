@@ -2,22 +2,23 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::RunError;
 use super::components::{Component, Components};
 use super::datagram::{Row, Stream};
 use super::delays::PathDelays;
 use super::flow::Flow;
 use super::flow_hash::FlowHashes;
-use super::limits::{MOST_UNDER_WAY, most_in_flight};
+use super::limits::{MOST_UNDER_WAY, most_in_flight, planned};
 use super::lookahead::look_ahead;
 use super::measure::Measurement;
 use super::network::{Network, Routes};
 use super::packet::{Body, Packet};
-use super::plan::{FlowPlan, Plan};
+use super::plan::{ArrivalsPlan, FlowPlan, Plan};
+use super::rates::ChangedRates;
 use super::result::RunResult;
 use super::sampler::Sampler;
 use super::source::Application;
 use super::transfer::Group;
+use super::{RunError, before};
 use crate::cc::{Cc, CongestionControl};
 use crate::engine::ComponentId;
 use crate::qdisc::{Ecn, Queued};
@@ -32,9 +33,15 @@ const CACHED_FLOWS: usize = 700;
 const FAR: usize = 3;
 const NEAR: usize = 1;
 /// Makes the algorithm of a flow.
-pub type BuildCc<'plan> = &'plan mut dyn FnMut(&FlowPlan) -> Cc;
+pub(super) type BuildCc<'plan> = Box<dyn FnMut(&FlowPlan) -> Cc + 'plan>;
 
-/// A run in progress.
+/// A run in progress, which goes on step by step.
+///
+/// A step ends before anything happens at its last moment, and nothing beyond has happened then that could be seen or
+/// would change if a link did. A run in steps, whatever their lengths, gives the result of [`run`](super::run); only
+/// [`RunResult::events`], the number of events that the engine needed, may be greater.
+///
+/// Flows cannot be added to a run: one that is to begin later is in the plan, with its start.
 pub struct Simulation<'plan> {
     pub(super) plan: &'plan Plan,
     pub(super) build_cc: BuildCc<'plan>,
@@ -51,18 +58,32 @@ pub struct Simulation<'plan> {
     pub(super) link_rank: Vec<usize>,
     pub(super) flow_rank: Vec<usize>,
     pub(super) delays: PathDelays,
-    sampler: Sampler,
+    pub(super) sampler: Sampler,
+    /// The rates of links that were changed.
+    pub(super) rates: ChangedRates,
     measurement: Measurement,
     next_sample: Instant,
     events_handled: u64,
-    /// Events from then on do not take place: the end of the run, or the time of an error.
-    until: Instant,
-    error: Option<RunError>,
+    /// The last moment of the warm-up, and then of the run.
+    last: Instant,
+    /// The end of the last step.
+    pub(super) now: Instant,
+    /// The end of the step in progress.
+    pub(super) target: Instant,
+    /// Events from then on do not take place for now: the end of a step, or the time of an error.
+    pub(super) until: Instant,
+    pub(super) error: Option<RunError>,
 }
 
 impl<'plan> Simulation<'plan> {
-    /// A run at its start; `build_cc` makes the algorithm of each flow.
-    pub fn new(plan: &'plan Plan, build_cc: BuildCc<'plan>) -> Self {
+    /// A run at its start.
+    pub fn new(plan: &'plan Plan) -> Self {
+        Simulation::with_cc(plan, |flow| flow.cc.build(*flow.cc_context))
+    }
+
+    /// A run at its start; `build_cc` makes the algorithm of each flow, and that of each transfer that arrives later.
+    pub fn with_cc(plan: &'plan Plan, build_cc: impl FnMut(&FlowPlan) -> Cc + 'plan) -> Self {
+        let mut build_cc: BuildCc<'plan> = Box::new(build_cc);
         let rngs = RngStreams::from_root(plan.seed);
         let link_order = order_by_key(&rngs, plan.links.iter().map(|link| link.name.as_str()));
         let tcp_flows: Vec<&FlowPlan> = plan.tcp_flows().collect();
@@ -92,7 +113,7 @@ impl<'plan> Simulation<'plan> {
                 let cc = build_cc(flow);
                 let place = places[*index];
                 let mut flow_state = Flow::new(flow, number as u32, flags, application, cc, [forward, reverse], place);
-                flow_state.sender.set_most_outstanding(most_in_flight(plan, flow));
+                flow_state.sender.set_most_outstanding(most_in_flight(plan, flow, planned));
                 flow_state
             })
             .collect();
@@ -105,26 +126,8 @@ impl<'plan> Simulation<'plan> {
                 Stream::new(plan, *row, *number, flags, routes.past(datagrams.meter, forward))
             })
             .collect();
-        let mut groups: Vec<Group> = Vec::new();
-        let mut first = plan.flows.len();
-        for (index, arrivals) in plan.arrivals.iter().enumerate() {
-            let group = Group::new(arrivals, first, &flow_rank, &rngs);
-            for (flow, slot) in group.slots(index) {
-                flows[flow].slot = Some(slot);
-            }
-            groups.push(group);
-            first += arrivals.slots.len();
-        }
-        let mut network = Network::new(plan, rngs, components, &link_order, routes);
-        let events = &mut network.events;
-        let applications = flows.iter().map(|flow| flow.application.next_deadline()).enumerate();
-        let arrivals = groups.iter().map(Group::next_deadline).enumerate();
-        let emissions = streams.iter().map(Stream::next_deadline).enumerate();
-        let deadlines = applications
-            .map(|(index, at)| (components.application(index), at))
-            .chain(arrivals.map(|(index, at)| (components.arrivals(index), at)))
-            .chain(emissions.map(|(index, at)| (components.source(index), at)));
-        deadlines.for_each(|(component, at)| events.set(component, at));
+        let groups = groups_of(plan, &mut flows, &flow_rank, &rngs);
+        let network = Network::new(plan, rngs, components, &link_order, routes);
         let mut simulation = Simulation {
             plan,
             build_cc,
@@ -137,14 +140,32 @@ impl<'plan> Simulation<'plan> {
             link_rank,
             flow_rank,
             sampler: Sampler::new(plan),
+            rates: ChangedRates::default(),
             measurement: Measurement::default(),
             next_sample: Instant::ZERO + plan.duration,
             events_handled: 0,
-            until: Instant::ZERO + plan.duration,
+            last: Instant::ZERO,
+            now: Instant::ZERO,
+            target: Instant::ZERO,
+            until: Instant::ZERO,
             error: None,
         };
+        simulation.set_first_deadlines();
         simulation.observe_start();
         simulation
+    }
+
+    /// Whatever begins by itself is woken for the first time.
+    fn set_first_deadlines(&mut self) {
+        let Network { events, components, .. } = &mut self.network;
+        let applications = self.flows.iter().map(|flow| flow.application.next_deadline()).enumerate();
+        let arrivals = self.groups.iter().map(Group::next_deadline).enumerate();
+        let emissions = self.streams.iter().map(Stream::next_deadline).enumerate();
+        let deadlines = applications
+            .map(|(index, at)| (components.application(index), at))
+            .chain(arrivals.map(|(index, at)| (components.arrivals(index), at)))
+            .chain(emissions.map(|(index, at)| (components.source(index), at)));
+        deadlines.for_each(|(component, at)| events.set(component, at));
     }
 
     /// Whatever is looked at is looked at before anything happens at that time: the beginning of the window of
@@ -159,7 +180,7 @@ impl<'plan> Simulation<'plan> {
             None => self.begin_measurement(Instant::ZERO),
             Some(last) => {
                 self.network.events.set(self.network.components.warmup(), Some(last));
-                self.set_horizon(last);
+                self.last = last;
             }
         }
     }
@@ -168,7 +189,8 @@ impl<'plan> Simulation<'plan> {
     fn begin_measurement(&mut self, now: Instant) {
         self.measurement = Measurement::begin(self, now);
         let end = Instant::ZERO + self.plan.duration;
-        self.set_horizon(before(end).unwrap_or(end));
+        self.last = before(end).unwrap_or(end);
+        self.set_horizon();
     }
 
     /// Takes a sample of what happened before `now`; returns the time of the next one.
@@ -179,23 +201,22 @@ impl<'plan> Simulation<'plan> {
                 self.network.advance_link(last, link);
             }
         }
-        let next = self.sampler.sample(now, &self.flows, &self.network.links, &self.flow_rank, &self.link_rank);
+        let (links, rates) = (&self.network.links, &self.rates);
+        let next = self.sampler.sample(now, &self.flows, links, &self.flow_rank, &self.link_rank, rates);
         self.next_sample = next.min(Instant::ZERO + self.plan.duration);
         next
     }
 
-    /// Nothing that ends a route happens ahead of `last`, and nothing that a sample shows ahead of that.
-    fn set_horizon(&mut self, last: Instant) {
+    /// Nothing that ends a route happens ahead of the end of the warm-up, the run or a step, and nothing that a sample
+    /// shows ahead of that.
+    pub(super) fn set_horizon(&mut self) {
+        let last = self.last.min(self.network.step_horizon);
         self.network.horizon = last;
         self.network.sample_horizon = before(self.next_sample).map_or(last, |sample| sample.min(last));
     }
 
-    /// Runs to the end.
-    ///
-    /// # Errors
-    /// Those of [`run`](super::run).
-    pub fn run(mut self, stop: &AtomicBool) -> Result<RunResult, RunError> {
-        let end = Instant::ZERO + self.plan.duration;
+    /// Handles all events before `self.until`, and what may happen ahead of its time.
+    pub(super) fn handle_events(&mut self, stop: &AtomicBool) -> Result<(), RunError> {
         while let Some((now, id)) = self.network.events.peek().filter(|(now, _)| *now < self.until) {
             self.events_handled += 1;
             if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
@@ -221,9 +242,16 @@ impl<'plan> Simulation<'plan> {
                 self.on_arrival(at, link, packet);
             }
         }
-        if let Some(error) = self.error.take() {
-            return Err(error);
-        }
+        Ok(())
+    }
+
+    /// Goes on to the end of the run.
+    ///
+    /// # Errors
+    /// Those of [`run`](super::run).
+    pub fn finish(mut self, stop: &AtomicBool) -> Result<RunResult, RunError> {
+        let end = Instant::ZERO + self.plan.duration;
+        self.go_on(end, Instant::MAX, stop)?;
         self.network.advance(before(end).unwrap_or(end));
         let mut samples = std::mem::take(&mut self.sampler).into_samples();
         if let Some(tracer) = self.network.ledger.tracer.take() {
@@ -303,7 +331,7 @@ impl<'plan> Simulation<'plan> {
             Component::Sampling => {
                 let next = self.sample(self.next_sample);
                 self.network.events.finish(id, before(next));
-                self.set_horizon(self.network.horizon);
+                self.set_horizon();
             }
         }
     }
@@ -397,7 +425,8 @@ impl<'plan> Simulation<'plan> {
     fn fail(&mut self, now: Instant, error: RunError) {
         self.error.get_or_insert(error);
         self.until = now;
-        self.set_horizon(now);
+        self.last = now;
+        self.set_horizon();
     }
 
     /// The client at the receiver asks.
@@ -415,9 +444,18 @@ impl<'plan> Simulation<'plan> {
     }
 }
 
-/// The last moment before a time; none before the start.
-fn before(at: Instant) -> Option<Instant> {
-    at.as_nanos().checked_sub(1).map(Instant::from_nanos)
+/// The groups of arrivals before the first one, whose slots are told so.
+fn groups_of(plan: &Plan, flows: &mut [Flow], flow_rank: &[usize], rngs: &RngStreams) -> Vec<Group> {
+    let mut first = plan.flows.len();
+    let group = |(index, arrivals): (usize, &ArrivalsPlan)| {
+        let group = Group::new(arrivals, first, flow_rank, rngs);
+        for (flow, slot) in group.slots(index) {
+            flows[flow].slot = Some(slot);
+        }
+        first += arrivals.slots.len();
+        group
+    };
+    plan.arrivals.iter().enumerate().map(group).collect()
 }
 
 /// Whether flows are too many for the caches near the processor.

@@ -4,7 +4,7 @@ use crate::link::{
     BitErrors, Chance, ChannelState, DelayCourse, GilbertElliott, Jitter, Loss, Outages, Script, Scripted, Wire,
 };
 use crate::rng::Rng;
-use crate::units::Duration;
+use crate::units::{Duration, Instant};
 
 /// What goes wrong behind a transmitter; by default nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,6 +63,7 @@ impl WirePlan {
         let wire = Wire {
             course: self.course.clone(),
             outages: self.outages.clone(),
+            not_before: Instant::ZERO,
             jitter: (!self.jitter.is_zero()).then(|| jitter(self.jitter, stream("jitter"))),
             reordering: self.reordering.and_then(|plan| Some((chance(plan.probability, "reordering")?, plan.delay))),
             loss: self.loss.build(|| stream("loss")),

@@ -35,7 +35,7 @@ fn saturated(stations: usize, keys: &str) -> String {
 }
 
 /// Five stations with an access point, TCP up and down, datagrams beside it, and links behind the access point.
-const HOME: &str = "
+pub(crate) const HOME: &str = "
 schema = 1
 duration = '10 s'
 warmup = '1 s'

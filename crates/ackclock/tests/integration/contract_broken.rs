@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use ackclock::cc::{Ack, Congestion, CongestionControl, Sent, Windowed};
 use ackclock::contract::{Item, Violation, check_cc, check_link, check_queue, check_rule};
-use ackclock::link::{Jitter, Link, LinkConfig, Loss, Wire};
+use ackclock::link::{Jitter, Link, LinkConfig, Wire};
 use ackclock::qdisc::{DropTail, Ecn, Limit, Qdisc, Queue, QueueSink, Reason};
 use ackclock::rng::RngStreams;
 use ackclock::rule::Rule;
@@ -255,16 +255,8 @@ fn twice_as_fast(config: LinkConfig) -> LinkConfig {
 /// Each packet late on its own, whether the order was to be kept or not.
 fn disordered(config: LinkConfig) -> LinkConfig {
     let jitter = Jitter::free(Duration::from_millis(100), RngStreams::new(1, 0).stream("link", "disorder"));
-    let sound = Wire {
-        course: None,
-        outages: None,
-        jitter: None,
-        reordering: None,
-        loss: Loss::None,
-        duplication: None,
-        corruption: None,
-    };
-    LinkConfig { wire: Some(Wire { jitter: Some(jitter), ..config.wire.unwrap_or(sound) }), ..config }
+    let wire = config.wire.unwrap_or_else(Wire::harmless);
+    LinkConfig { wire: Some(Wire { jitter: Some(jitter), ..wire }), ..config }
 }
 
 #[test]

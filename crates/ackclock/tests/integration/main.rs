@@ -20,6 +20,7 @@ mod queues;
 mod scenario;
 mod scenario_mistakes;
 mod scenario_mutations;
+mod stepping;
 mod texts;
 mod tidy;
 mod traffic;

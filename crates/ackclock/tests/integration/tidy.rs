@@ -1,4 +1,5 @@
-//! Style as a test: which module may use which, how long a file may be, what every algorithm must have.
+//! Style as a test: which module may use which, what the core may not call, how long files and functions may be, what every
+//! algorithm must have.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,39 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// Beyond this a file holds more than one concept, or its tests want a file of their own.
 const MAX_LINES: usize = 650;
+/// The same of a function outside tests.
+const MAX_FUNCTION_LINES: usize = 80;
+
+/// What the core does not call: it asks the outside for nothing, and gives the same result on every machine.
+const FORBIDDEN: &[(&str, &str)] = &[
+    ("std::time", "the core reads no clock; use units::Instant and units::Duration"),
+    ("std::fs", "the core reads no files"),
+    ("std::env", "the core reads no environment"),
+    ("std::net", "the core sends nothing"),
+    ("std::thread", "the core starts no threads"),
+    ("println!", "the core prints nothing"),
+    ("eprintln!", "the core prints nothing"),
+    ("dbg!", "the core prints nothing"),
+    ("HashMap", "its order would leak into results; use a Vec or a BTreeMap"),
+    ("HashSet", "its order would leak into results; use a Vec or a BTreeSet"),
+    (".powf(", "platform dependent; use libm::pow"),
+    (".exp()", "platform dependent; use libm::exp"),
+    (".exp2()", "platform dependent; use libm::exp2"),
+    (".ln()", "platform dependent; use libm::log"),
+    (".ln_1p()", "platform dependent; use libm::log1p"),
+    (".exp_m1()", "platform dependent; use libm::expm1"),
+    (".log2()", "platform dependent; use libm::log2"),
+    (".log10()", "platform dependent; use libm::log10"),
+    (".cbrt()", "platform dependent; use libm::cbrt"),
+    (".sin()", "platform dependent; use libm::sin"),
+    (".cos()", "platform dependent; use libm::cos"),
+    (".tan()", "platform dependent; use libm::tan"),
+    (".tanh()", "platform dependent; use libm::tanh"),
+    ("f64::powf", "platform dependent; use libm::pow"),
+    ("f64::exp", "platform dependent; use libm::exp"),
+    ("f64::ln", "platform dependent; use libm::log"),
+    ("f64::cbrt", "platform dependent; use libm::cbrt"),
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -50,13 +84,67 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Whitespace at the beginning of a line.
+fn indent(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
+}
+
+/// How many of these lines an item has, of which this is the first: up to its closing brace or its semicolon, where
+/// rustfmt puts them.
+fn item_len(lines: &[&str]) -> usize {
+    let margin = indent(lines[0]);
+    let ends = |line: &&str| {
+        let outdented = line.strip_prefix(margin).filter(|rest| !rest.starts_with(' '));
+        outdented.is_some_and(|rest| rest.starts_with('}') || rest.ends_with([';', '}']))
+    };
+    lines.iter().position(ends).map_or(lines.len(), |last| last + 1)
+}
+
+/// A source text without the items behind `#[cfg(test)]`.
+fn without_tests(text: &str) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let (mut kept, mut at) = (Vec::new(), 0);
+    while at < lines.len() {
+        if lines[at].trim() == "#[cfg(test)]" {
+            let attributes = lines[at..].iter().take_while(|line| line.trim_start().starts_with("#[")).count();
+            at += attributes;
+            at += lines.get(at..).filter(|rest| !rest.is_empty()).map_or(0, item_len);
+        } else {
+            kept.push(lines[at]);
+            at += 1;
+        }
+    }
+    kept
+}
+
+/// The same without lines that are comments.
+fn code(text: &str) -> Vec<&str> {
+    without_tests(text).into_iter().filter(|line| !line.trim_start().starts_with("//")).collect()
+}
+
 /// The top-level modules that a source text names behind `crate::`, tests left out.
 fn used_modules(text: &str) -> Vec<String> {
-    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-    code.lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .flat_map(|line| line.split("crate::").skip(1).map(first_word).collect::<Vec<_>>())
-        .collect()
+    let lines = code(text);
+    lines.iter().flat_map(|line| line.split("crate::").skip(1).map(first_word).collect::<Vec<_>>()).collect()
+}
+
+/// The functions of a source text with the number of their lines, tests left out.
+fn functions(text: &str) -> Vec<(String, usize)> {
+    let lines = without_tests(text);
+    let name = |line: &str| {
+        let mut words = line.trim_start().split(' ');
+        let qualifiers = ["pub", "pub(super)", "pub(crate)", "const", "unsafe", "async"];
+        let is_function = words.find(|word| !qualifiers.contains(word)) == Some("fn");
+        is_function.then(|| first_word(words.next().unwrap_or_default()))
+    };
+    let named = lines.iter().enumerate().filter_map(|(at, line)| Some((at, name(line)?)));
+    named.map(|(at, name)| (name, item_len(&lines[at..]))).collect()
+}
+
+/// What a source text calls that the core may not, and why not.
+fn forbidden(text: &str) -> Vec<&'static (&'static str, &'static str)> {
+    let lines = code(text);
+    FORBIDDEN.iter().filter(|(call, _)| lines.iter().any(|line| line.contains(call))).collect()
 }
 
 fn first_word(text: &str) -> String {
@@ -101,6 +189,29 @@ fn a_file_can_be_read_in_one_sitting() {
 }
 
 #[test]
+fn a_function_can_be_seen_at_a_glance() {
+    let mut too_long = Vec::new();
+    for file in rust_files(&root().join("crates")) {
+        if file.components().any(|folder| ["tests", "benches"].iter().any(|name| folder.as_os_str() == *name)) {
+            continue;
+        }
+        let functions = functions(&fs::read_to_string(&file).unwrap()).into_iter();
+        let long = functions.filter(|(_, lines)| *lines > MAX_FUNCTION_LINES);
+        too_long.extend(long.map(|(name, lines)| format!("{}: `{name}` has {lines} lines", file.display())));
+    }
+    assert!(too_long.is_empty(), "{}", too_long.join("\n"));
+}
+
+#[test]
+fn the_core_asks_the_outside_for_nothing() {
+    for file in rust_files(&root().join("crates/ackclock/src")) {
+        if let Some((call, why)) = forbidden(&fs::read_to_string(&file).unwrap()).first() {
+            assert!(file.ends_with("tests.rs"), "{}: `{call}`: {why}", file.display());
+        }
+    }
+}
+
+#[test]
 fn every_algorithm_has_a_page() {
     for info in ackclock::cc::algorithms() {
         let page = root().join(format!("docs/algorithms/{}.md", info.name));
@@ -111,9 +222,66 @@ fn every_algorithm_has_a_page() {
     }
 }
 
+/// Items for tests at the beginning, in the middle and at the end of a file.
+const SAMPLE: &str = r#"use crate::units::Rate;
+// crate::sim is not used, nor is HashMap
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+use crate::scenario::{
+    One, Two,
+};
+let x = crate::cc::Cc::new(crate::rule::f());
+
+impl Some {
+    #[cfg(test)]
+    #[must_use]
+    pub fn of(
+        x: f64,
+    ) -> f64 {
+        { crate::sim::f("}").powf(x) }
+    }
+
+    pub(super) const fn second(&self) -> u32 {
+        let y = 1;
+        y
+    }
+    fn third();
+    fn fourth(
+        self,
+    ) -> u32;
+}
+
+fn fifth(x: f64) -> f64 { crate::qdisc::f(x) }
+
+#[cfg(test)]
+mod more {
+    use std::fs;
+    fn sixth() {
+    }
+}
+
+fn seventh() {
+    crate::link::f();
+}
+"#;
+
 #[test]
-fn the_map_reads_what_it_should() {
-    let text = "use crate::units::Rate;\n// crate::sim is not used\nlet x = crate::cc::Cc::new(crate::rule::f());\n\
-                #[cfg(test)]\nuse crate::sim::Plan;";
-    assert_eq!(used_modules(text), ["units", "cc", "rule"]);
+fn what_is_read_of_a_file_is_all_but_its_tests() {
+    assert_eq!(used_modules(SAMPLE), ["units", "cc", "rule", "qdisc", "link"]);
+    let named: Vec<_> = functions(SAMPLE);
+    let expected = [("second", 4), ("third", 1), ("fourth", 3), ("fifth", 1), ("seventh", 3)];
+    assert_eq!(named, expected.map(|(name, lines)| (name.to_owned(), lines)));
+    // What stands behind CUBIC's first item for tests is read.
+    let cubic = fs::read_to_string(root().join("crates/ackclock/src/cc/cubic.rs")).unwrap();
+    assert!(functions(&cubic).iter().any(|(name, _)| name == "on_congestion"));
+}
+
+#[test]
+fn forbidden_calls_are_found_outside_tests_alone() {
+    assert_eq!(forbidden(SAMPLE), Vec::<&(&str, &str)>::new());
+    for found in FORBIDDEN {
+        let text = SAMPLE.replace("let y = 1;", &format!("let y = x{}1;", found.0));
+        assert!(forbidden(&text).contains(&found), "{}", found.0);
+    }
 }

@@ -84,9 +84,12 @@ fn flows_that_share_a_bucket_share_a_queue() {
     assert_eq!(order(&mut queue), [1, 2, 3]);
 }
 
+/// What waits in the queue of a flow, its credit, and its control law.
+type FlowQueue = (VecDeque<(Instant, Item)>, i64, Controller);
+
 /// RFC 8290, section 4, with the queue of CoDel for each flow: lists of queues, credits, and what is dropped.
 struct Described {
-    flows: Vec<(VecDeque<(Instant, Item)>, i64, Controller)>,
+    flows: Vec<FlowQueue>,
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     limit: usize,

@@ -1,0 +1,247 @@
+//! A run in steps: what an observer sees of it between two of them, and what may be changed there.
+
+use std::sync::atomic::AtomicBool;
+
+use super::limits::{most_in_flight, planned};
+use super::plan::{FlowPlan, Plan};
+use super::simulation::Simulation;
+use super::{RunError, before};
+use crate::link::LinkCounters;
+use crate::probe::Samples;
+use crate::tcp::{SenderCounters, SenderInfo};
+use crate::units::{Duration, Instant, Rate};
+
+/// How far [`Simulation::step`] came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// To the time that it was given.
+    Paused,
+    /// To the end of the run.
+    Ended,
+}
+
+/// A TCP flow between two steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowView {
+    /// Window, timers, and what is in flight.
+    pub sender: SenderInfo,
+    /// What the sender counted since the start of the run.
+    pub counters: SenderCounters,
+    /// Payload that the receiver has got in order, bytes.
+    pub delivered_bytes: u64,
+    /// When everything was acknowledged, if the flow ends.
+    pub finished: Option<Instant>,
+}
+
+/// A link between two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkView {
+    /// Bits per second of a link whose rate does not vary.
+    pub rate: Option<Rate>,
+    /// Propagation.
+    pub delay: Duration,
+    /// Packets that wait.
+    pub backlog_packets: u32,
+    /// Their bytes.
+    pub backlog_bytes: u64,
+    /// What was counted since the start of the run.
+    pub counters: LinkCounters,
+}
+
+/// Why a link cannot be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeError {
+    /// The last step was interrupted.
+    #[error("the last step was interrupted: finish it by another one to the same time")]
+    Interrupted,
+    /// A station of a channel.
+    #[error("the link is a station of a channel, which sets its rate and its delay")]
+    Station,
+    /// A pure delay.
+    #[error("the link has no rate")]
+    PureDelay,
+    /// A rate that varies by itself.
+    #[error("the rate of the link varies by itself")]
+    Varies,
+}
+
+impl Simulation<'_> {
+    /// How far the run has come: everything before has happened.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Whether the last step was interrupted: something beyond `now` may have happened.
+    pub(super) fn is_amid_step(&self) -> bool {
+        self.now < self.target
+    }
+
+    /// Goes on until `until`, or to the end of the run if that comes before; events at `until` have not happened then.
+    ///
+    /// ```
+    /// use std::sync::atomic::AtomicBool;
+    ///
+    /// use ackclock::scenario::Scenario;
+    /// use ackclock::sim::{Progress, Simulation};
+    /// use ackclock::units::{Duration, Instant, Rate};
+    ///
+    /// let text = "
+    /// schema = 1
+    /// duration = '4 s'
+    /// warmup = '0 s'
+    /// topology = { kind = 'dumbbell', rate = '10 Mbit/s', delay = '10 ms', queue = { kind = 'drop-tail', limit = '50 packets' } }
+    /// [[flows]]
+    /// name = 'test'
+    /// cc = 'cubic'
+    /// ";
+    /// let plan = Scenario::from_toml::<&str>(text, "example.toml", &[]).unwrap().plan(None, 0);
+    /// let stop = AtomicBool::new(false);
+    /// let mut simulation = Simulation::new(&plan);
+    /// let at = |secs| Instant::ZERO + Duration::from_secs(secs);
+    ///
+    /// // The first two seconds; then the bottleneck loses nine tenths of its rate.
+    /// assert_eq!(simulation.step(at(2), &stop), Ok(Progress::Paused));
+    /// let before = simulation.flow(0).delivered_bytes;
+    /// simulation.set_rate(plan.bottleneck, Rate::from_bps(1_000_000).unwrap()).unwrap();
+    /// assert_eq!(simulation.step(at(3), &stop), Ok(Progress::Paused));
+    /// assert_eq!(simulation.now(), at(3));
+    /// assert!(simulation.flow(0).delivered_bytes - before < 200_000);
+    /// assert!(simulation.link(plan.bottleneck).backlog_packets > 0);
+    ///
+    /// let result = simulation.finish(&stop).unwrap();
+    /// assert_eq!(result.links[0].capacity_bps, Some(5_500_000.0));
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`run`](super::run). A step that was interrupted can be taken again; it ends no earlier than it was to.
+    pub fn step(&mut self, until: Instant, stop: &AtomicBool) -> Result<Progress, RunError> {
+        let end = Instant::ZERO + self.plan.duration;
+        let until = until.min(end).max(self.target);
+        self.go_on(until, before(until).unwrap_or_default(), stop)?;
+        Ok(if self.now == end { Progress::Ended } else { Progress::Paused })
+    }
+
+    /// Goes on until `until`; nothing at all happens ahead of `horizon`.
+    pub(super) fn go_on(&mut self, until: Instant, horizon: Instant, stop: &AtomicBool) -> Result<(), RunError> {
+        if self.error.is_none() {
+            (self.target, self.until) = (until, until);
+            self.network.step_horizon = horizon;
+            self.set_horizon();
+            self.handle_events(stop)?;
+        }
+        if let Some(error) = &self.error {
+            return Err(error.clone());
+        }
+        self.now = self.target;
+        Ok(())
+    }
+
+    /// The flow with this index in [`Plan::flows`].
+    ///
+    /// # Panics
+    /// If the plan has none of this index.
+    pub fn flow(&self, index: usize) -> FlowView {
+        let flow = &self.flows[self.flow_rank[index]];
+        FlowView {
+            sender: flow.sender.info(),
+            counters: flow.sender.counters(),
+            delivered_bytes: flow.receiver.delivered(),
+            finished: flow.finished.map(|(at, _)| at),
+        }
+    }
+
+    /// The link with this index in [`Plan::links`].
+    ///
+    /// # Panics
+    /// If the plan has none of this index.
+    pub fn link(&mut self, index: usize) -> LinkView {
+        let rank = self.bring_up_to_date(index);
+        let link = &self.network.links[rank];
+        let (backlog_packets, backlog_bytes) = link.backlog();
+        LinkView { rate: link.rate(), delay: link.delay(), backlog_packets, backlog_bytes, counters: link.counters() }
+    }
+
+    /// The samples taken so far.
+    pub fn samples(&self) -> &Samples {
+        self.sampler.samples()
+    }
+
+    /// Changes the rate of the link with this index in [`Plan::links`]: of transmissions that begin from now on. One in
+    /// progress keeps its time.
+    ///
+    /// Its queue stays as it was built, RED's idea of the rate for example. Capacities in the result are means over the
+    /// rates that the link had; the column `capacity_bps` of samples is there only if some link of the plan varies by
+    /// itself.
+    ///
+    /// # Errors
+    /// [`ChangeError`] where the link has no rate of its own that could be changed; nothing is then.
+    ///
+    /// # Panics
+    /// If the plan has no link of this index.
+    pub fn set_rate(&mut self, link: usize, rate: Rate) -> Result<(), ChangeError> {
+        self.check_change(link)?;
+        let plan = &self.plan.links[link];
+        if plan.varies.is_some() {
+            return Err(ChangeError::Varies);
+        }
+        let planned = plan.rate.ok_or(ChangeError::PureDelay)?;
+        let rank = self.bring_up_to_date(link);
+        self.network.links[rank].set_rate(rate);
+        self.rates.change(link, planned, self.now(), rate);
+        self.raise_limits(link);
+        Ok(())
+    }
+
+    /// Changes the delay of the link with this index in [`Plan::links`]: of packets of which transmission begins from now
+    /// on. Where packets keep their order they keep it here, too: none arrives before what is under way already.
+    ///
+    /// The base RTT in results remains that of the plan.
+    ///
+    /// # Errors
+    /// [`ChangeError`] where the link has no delay of its own; nothing is changed then.
+    ///
+    /// # Panics
+    /// If the plan has no link of this index.
+    pub fn set_delay(&mut self, link: usize, delay: Duration) -> Result<(), ChangeError> {
+        self.check_change(link)?;
+        let rank = self.bring_up_to_date(link);
+        self.network.links[rank].set_delay(delay);
+        self.network.wake_changed(rank);
+        self.raise_limits(link);
+        Ok(())
+    }
+
+    fn check_change(&self, link: usize) -> Result<(), ChangeError> {
+        if self.is_amid_step() {
+            return Err(ChangeError::Interrupted);
+        }
+        if self.plan.links[link].channel.is_some() {
+            return Err(ChangeError::Station);
+        }
+        Ok(())
+    }
+
+    /// Everything that a link does before now has happened; returns where it stands in the network.
+    fn bring_up_to_date(&mut self, link: usize) -> usize {
+        let rank = self.link_rank[link];
+        if let Some(last) = before(self.now()) {
+            self.network.advance_link(last, rank);
+        }
+        rank
+    }
+
+    /// A path over this link may hold more than before.
+    fn raise_limits(&mut self, link: usize) {
+        let (links, link_rank) = (&self.network.links, &self.link_rank);
+        let current = |plan: &Plan, index: usize| {
+            let (rate, link) = (planned(plan, index).0, &links[link_rank[index]]);
+            (link.rate().or(rate), link.delay())
+        };
+        let crosses = |flow: &FlowPlan| flow.forward.contains(&link) || flow.reverse.contains(&link);
+        for (flow, rank) in self.plan.tcp_flows().zip(&self.flow_rank).filter(|(flow, _)| crosses(flow)) {
+            let sender = &mut self.flows[*rank].sender;
+            let most = most_in_flight(self.plan, flow, current).max(sender.most_outstanding());
+            sender.set_most_outstanding(most);
+        }
+    }
+}
