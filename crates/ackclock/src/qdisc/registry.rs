@@ -34,6 +34,11 @@ pub trait QueueKeys {
         false
     }
 
+    /// Whether it was asked for marks, so that flows which cannot be marked are worth a warning.
+    fn asks_for_ecn(&self) -> bool {
+        self.marks()
+    }
+
     /// The parameters at a link, of which the queue holds `limit`.
     ///
     /// # Errors
@@ -105,6 +110,14 @@ macro_rules! queues {
                 match self {
                     QueueSpec::$most(keys) => keys.marks(),
                     $(QueueSpec::$variant(keys) => keys.marks(),)*
+                }
+            }
+
+            /// Whether it was asked for marks, so that flows which cannot be marked are worth a warning.
+            pub fn asks_for_ecn(&self) -> bool {
+                match self {
+                    QueueSpec::$most(keys) => keys.asks_for_ecn(),
+                    $(QueueSpec::$variant(keys) => keys.asks_for_ecn(),)*
                 }
             }
 

@@ -17,7 +17,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     let access = network.access.as_ref().map(|access| &access.queue);
     let mut warnings = Vec::new();
     let mut check_queue = |name: &str, queue: &QueueSpec, crossing: Vec<&Flow>| {
-        if queue.marks() && crossing.iter().all(|flow| !is_capable(flow)) {
+        if queue.asks_for_ecn() && crossing.iter().all(|flow| !is_capable(flow)) {
             let whose = match crossing.is_empty() {
                 true => "no data cross it".to_owned(),
                 false => format!("of the flows that cross it none is ECN-capable: {}", names(&crossing)),
@@ -112,6 +112,13 @@ mod tests {
         let script = "loss = { kind = 'scripted', marked_packets = [7] }";
         assert_eq!(warnings(script, CAPABLE), [""; 0]);
         assert_eq!(warnings(&format!("access = {{ rate = '9 Mbit/s', {script} }}"), CAPABLE), [""; 0]);
+    }
+
+    #[test]
+    fn a_queue_that_marks_by_default_is_worth_no_warning() {
+        assert_eq!(warnings("queue = 'fq-codel'", PLAIN), [""; 0]);
+        assert_eq!(warnings("queue = { kind = 'fq-codel', ce_threshold = '1 ms' }", PLAIN).len(), 1);
+        assert_eq!(warnings("queue = { kind = 'codel', ecn = true }", PLAIN).len(), 1);
     }
 
     #[test]

@@ -30,13 +30,13 @@ fn flow<'a>(result: &'a RunResult, name: &str) -> &'a FlowResult {
     result.flows.iter().find(|flow| *flow.name == *name).unwrap()
 }
 
-/// Three laws that share a FIFO badly.
+/// Three algorithms that share a FIFO badly.
 const UNLIKE: &str = "[[flows]]\nname = 'a'\ncc = 'aimd'\nrecovery = 'sack'\n\
                       [[flows]]\nname = 'b'\ncc = 'mimd'\nrecovery = 'sack'\n\
                       [[flows]]\nname = 'c'\ncc = { kind = 'aimd', increase = 3, remaining = 0.8 }\nrecovery = 'sack'\n";
 
 #[test]
-fn flows_that_take_turns_get_the_same_whatever_their_law() {
+fn flows_that_take_turns_get_the_same_whatever_their_algorithm() {
     let fifo = dumbbell("'drop-tail'", UNLIKE).summary.jain_index.unwrap();
     assert!(fifo < 0.9, "{fifo}");
     for queue in ["'drr'", "{ kind = 'drr', quantum = '200 B' }", "{ kind = 'sfq', buckets = 1024 }"] {
@@ -44,6 +44,45 @@ fn flows_that_take_turns_get_the_same_whatever_their_law() {
         assert!(result.summary.jain_index.unwrap() > 0.99, "{queue}: {}", result.summary.jain_index.unwrap());
         assert!(result.summary.utilization.unwrap() > 0.95, "{queue}: {}", result.summary.utilization.unwrap());
     }
+}
+
+const BULK: &str = "[[flows]]\nname = 'bulk'\ncount = 4\ncc = 'cubic'\nrecovery = 'sack'\n";
+
+#[test]
+fn codel_keeps_delays_near_its_target_and_the_link_busy() {
+    for queue in ["'codel'", "{ kind = 'codel', control_law = 'newton' }", "'fq-codel'"] {
+        let result = dumbbell(queue, BULK);
+        let bottleneck = link(&result, "bottleneck");
+        assert!(bottleneck.utilization.unwrap() > 0.95, "{queue}: {:?}", bottleneck.utilization);
+        let delay = bottleneck.queue_delay_mean_s.unwrap();
+        assert!((0.002..0.015).contains(&delay), "{queue}: {delay} s");
+        assert_eq!(bottleneck.reasons.drops[0].1, bottleneck.drops, "{queue}: all drops are for sojourn times");
+    }
+    let fifo = dumbbell("{ kind = 'drop-tail', limit = '1000 packets' }", BULK);
+    assert!(link(&fifo, "bottleneck").queue_delay_mean_s.unwrap() > 0.5);
+}
+
+#[test]
+fn a_sparse_flow_hardly_waits_behind_fq_codel() {
+    let flows = "[[flows]]\nname = 'bulk'\ncount = 10\ncc = 'cubic'\n\
+                 [[flows]]\nname = 'sparse'\ntraffic = { kind = 'cbr', rate = '100 kbit/s', packet = '200 B' }\n";
+    let delay = |queue: &str| {
+        let result = run(&format!(
+            "schema = 1\nduration = '20 s'\nwarmup = '5 s'\n[topology]\nkind = 'dumbbell'\nrate = '100 Mbit/s'\n\
+             delay = '10 ms'\nqueue = {queue}\n{flows}"
+        ));
+        // Without propagation and its own transmission of 16 us.
+        result.datagrams[0].delay_p99_s.unwrap() - 0.010_016
+    };
+    let (sparse, fifo) = (delay("'fq-codel'"), delay("'drop-tail'"));
+    assert!(sparse < 0.000_5 && fifo > 0.005, "{sparse} s, behind drop-tail {fifo} s");
+}
+
+#[test]
+fn a_token_bucket_shapes_to_its_rate() {
+    let result = dumbbell("{ kind = 'tbf', rate = '4 Mbit/s', limit = '40 packets' }", BULK);
+    let utilization = link(&result, "bottleneck").utilization.unwrap();
+    assert!((utilization - 0.4).abs() < 1e-4, "{utilization}");
 }
 
 /// One flow keeps within 4 Mbit/s, four take what they get.

@@ -86,6 +86,11 @@ impl QueueKeys for FqCoDelKeys {
         self.ecn || self.ce_threshold.is_some()
     }
 
+    /// It marks by default, so that `ecn` says nothing of what is expected.
+    fn asks_for_ecn(&self) -> bool {
+        self.ce_threshold.is_some()
+    }
+
     fn parameters(&self, place: &Place, _limit: qdisc::Limit) -> Result<FqCoDelParameters, Misfit> {
         let FqCoDelKeys { limit, target, interval, mtu, ecn, ce_threshold, control_law, .. } = *self;
         let codel = CoDelKeys { limit, target, interval, mtu, ecn, ce_threshold, control_law }.parameters_at(place)?;
