@@ -95,14 +95,14 @@ impl Run {
     /// One for each shared link, and one with `link` null for the data of all flows on their paths.
     fn histograms_json(&self) -> PyResult<String> {
         #[derive(Serialize)]
-        struct Waits<'a> {
+        struct SojournTimes<'a> {
             link: Option<&'a str>,
             #[serde(flatten)]
             histogram: &'a Histogram,
         }
         let links = self.outcome.links.iter();
-        let of_links = links.map(|link| Waits { link: Some(&link.name), histogram: &link.queue_delays });
-        let of_paths = Waits { link: None, histogram: &self.outcome.queue_delays };
+        let of_links = links.map(|link| SojournTimes { link: Some(&link.name), histogram: &link.queue_delays });
+        let of_paths = SojournTimes { link: None, histogram: &self.outcome.queue_delays };
         to_json(&of_links.chain([of_paths]).collect::<Vec<_>>())
     }
 

@@ -1,7 +1,7 @@
 //! What the suites put into queues and links: no packet of a simulation.
 
 use super::Draw;
-use crate::link::Carried;
+use crate::link::Impairable;
 use crate::qdisc::{Ecn, Qdisc, QueueSink, Queued, Reason};
 use crate::units::Instant;
 
@@ -40,7 +40,7 @@ impl Queued for Item {
     }
 }
 
-impl Carried for Item {
+impl Impairable for Item {
     fn corrupt(&mut self) {
         self.corrupted = true;
     }

@@ -1,9 +1,9 @@
 //! What can be changed of a link while packets are on it: its rate and its delay.
 
-use super::{Carried, Line, Link, Wire};
+use super::{Impairable, Line, Link, Wire};
 use crate::units::{Duration, Rate};
 
-impl<T: Carried> Link<T> {
+impl<T: Impairable> Link<T> {
     /// Bits per second, where they are the same at all times.
     pub fn rate(&self) -> Option<Rate> {
         match self.transmitter.line {

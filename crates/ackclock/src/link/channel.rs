@@ -9,7 +9,7 @@
 //! channel is busy the station draws a counter. It draws one behind each transmission, too, whether a frame waits or not.
 
 use super::dcf::{Countdown, Dcf, Exchange};
-use super::{Carried, Link, Sink};
+use super::{Impairable, Link, Sink};
 use crate::qdisc::Qdisc;
 use crate::rng::Rng;
 use crate::units::{Duration, Instant, Rate};
@@ -78,7 +78,7 @@ struct Station<T> {
     idle_since: Instant,
 }
 
-impl<T: Carried> Station<T> {
+impl<T: Impairable> Station<T> {
     /// Draws a counter that starts with `slot`.
     fn back_off(&mut self, window: u32, slot: u64, round: u64) {
         let choices = u64::from(window) + 1;
@@ -87,7 +87,7 @@ impl<T: Carried> Station<T> {
     }
 }
 
-impl<T: Carried> Channel<T> {
+impl<T: Impairable> Channel<T> {
     /// An idle channel.
     pub fn new(dcf: Dcf, stations: Vec<StationConfig>) -> Self {
         let nothing = Exchange { exposed: Duration::ZERO, arrival: Duration::ZERO, end: Duration::ZERO };
@@ -271,7 +271,7 @@ impl<T: Carried> Channel<T> {
     }
 }
 
-impl<T: Carried> Link<T> {
+impl<T: Impairable> Link<T> {
     /// Makes it the link of a station: it sends nothing by itself, but when its channel says so.
     pub fn of_station(mut self) -> Self {
         self.transmitter.free_at = Instant::MAX;

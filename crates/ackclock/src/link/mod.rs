@@ -15,7 +15,7 @@ mod loss;
 mod open_loop;
 mod script;
 mod sink;
-mod waits;
+mod sojourn_times;
 mod wire;
 
 pub use channel::{Channel, Sinks, StationConfig};
@@ -25,7 +25,7 @@ pub use loss::{BitErrors, ChannelState, GilbertElliott, Loss};
 pub use open_loop::{Arrival, Event, OpenLoopItem, Outcome, serve};
 pub use script::{Script, Scripted};
 pub use sink::Sink;
-pub use waits::Waits;
+pub use sojourn_times::SojournTimes;
 use wire::Passage;
 pub use wire::{Chance, Jitter, Wire};
 
@@ -35,10 +35,10 @@ use hdrhistogram::Histogram;
 
 use crate::qdisc::{Ecn, Qdisc, Queue, QueueSink, Queued, Reason};
 use crate::units::{Duration, Instant, Rate};
-use crate::variation::{Pace, Variation};
+use crate::variation::{VariableRateSerializer, Variation};
 
 /// What a link needs to know of an item beside what its queue does.
-pub trait Carried: Queued + Clone {
+pub trait Impairable: Queued + Clone {
     /// Some of its bits have become wrong.
     fn corrupt(&mut self);
 
@@ -93,7 +93,7 @@ pub struct Link<T: Queued> {
     transmitter: Transmitter,
     wire: Option<Box<Wire>>,
     passed: Passed,
-    waits: Option<Box<Waits>>,
+    waits: Option<Box<SojournTimes>>,
     /// What happened to packets beside transmission; in a box, as most links have none.
     mishaps: Option<Box<LinkCounters>>,
     queue: Queue<T>,
@@ -155,7 +155,7 @@ struct Reports<'link, S> {
     sink: &'link mut S,
 }
 
-impl<T: Carried, S: Sink<T>> QueueSink<T> for Reports<'_, S> {
+impl<T: Impairable, S: Sink<T>> QueueSink<T> for Reports<'_, S> {
     #[cold]
     fn dropped(&mut self, now: Instant, item: T, reason: Reason) {
         let counters = &mut **self.counters.get_or_insert_default();
@@ -175,7 +175,7 @@ impl<T: Carried, S: Sink<T>> QueueSink<T> for Reports<'_, S> {
     }
 }
 
-impl<T: Carried> Link<T> {
+impl<T: Impairable> Link<T> {
     /// An idle link with an empty queue.
     pub fn new(config: LinkConfig, queue: Queue<T>) -> Self {
         let is_pure_delay = config.rate.is_none() && config.wire.is_none();
@@ -461,7 +461,7 @@ enum Line {
     /// At the same rate at all times.
     Even(Rate),
     /// At a rate that varies.
-    Varying(Box<Pace>),
+    Varying(Box<VariableRateSerializer>),
 }
 
 impl Line {
@@ -480,7 +480,7 @@ impl Transmitter {
         let line = match (rate, varies) {
             (None, _) => Line::Delay,
             (Some(rate), None) => Line::Even(rate),
-            (Some(_), Some(variation)) => Line::Varying(Box::new(Pace::new(variation))),
+            (Some(_), Some(variation)) => Line::Varying(Box::new(VariableRateSerializer::new(variation))),
         };
         Transmitter { free_at: Instant::ZERO, line, remainder: 0, cached: (0, Duration::ZERO, 0) }
     }

@@ -108,7 +108,7 @@ impl Queued for OpenLoopItem {
     }
 }
 
-impl super::Carried for OpenLoopItem {
+impl super::Impairable for OpenLoopItem {
     fn corrupt(&mut self) {}
 }
 

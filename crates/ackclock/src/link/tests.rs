@@ -26,7 +26,7 @@ impl Queued for Frame {
     }
 }
 
-impl Carried for Frame {
+impl Impairable for Frame {
     fn corrupt(&mut self) {
         self.number += CORRUPTED;
     }

@@ -3,13 +3,13 @@
 use super::ledger::{Colours, Fates};
 use super::measure::seconds;
 use super::network::Route;
-use super::packet::{Body, Cover, Flags};
+use super::packet::{Body, Flags, PacketMeta};
 use super::plan::{DatagramPlan, Plan};
 use super::result::DatagramResult;
 use super::simulation::Simulation;
 use super::source::{Burst, Emitter};
 use crate::engine::ComponentId;
-use crate::link::Waits;
+use crate::link::SojournTimes;
 use crate::metric::{interarrival_jitter, ratio};
 use crate::qdisc::Ecn;
 use crate::rng::RngStreams;
@@ -107,7 +107,7 @@ pub(super) struct Row {
     /// Of them, those that came after their deadline.
     late: u64,
     delay_ns: u64,
-    delays: Waits,
+    delays: SojournTimes,
     /// Sum of the jitter estimates after each arrival.
     jitter_ns: f64,
 }
@@ -189,7 +189,7 @@ impl Simulation<'_> {
             row.sent += 1;
             row.sent_bytes += u64::from(len);
             let flow = (self.flows.len() + index) as u32;
-            self.network.send(now, Cover { flow, route, flags, ecn: Ecn::NotEct, wire_len: len }, body);
+            self.network.send(now, PacketMeta { flow, route, flags, ecn: Ecn::NotEct, wire_len: len }, body);
         }
     }
 

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 
 use super::plan::Plan;
-use crate::link::Waits;
+use crate::link::SojournTimes;
 use crate::units::Duration;
 
 /// So many flows, and so many groups of arrivals, have a histogram of their own: more of them do not stay in the caches.
@@ -41,9 +41,9 @@ pub(super) struct PathDelays {
     /// Of ACKs to flows of the plan.
     acks: Waited,
     /// Of those that waited at all.
-    ack_histogram: Waits,
+    ack_histogram: SojournTimes,
     /// Of the first flows of the plan, of its other flows together, of the first groups of arrivals, and of the others.
-    histograms: Vec<Waits>,
+    histograms: Vec<SojournTimes>,
     /// How many of them are of flows.
     of_flows: usize,
 }
@@ -54,8 +54,8 @@ impl PathDelays {
         let of_groups = histograms_of(plan.arrivals.len());
         PathDelays {
             acks: Waited::default(),
-            ack_histogram: Waits::default(),
-            histograms: (0..of_flows + of_groups).map(|_| Waits::default()).collect(),
+            ack_histogram: SojournTimes::default(),
+            histograms: (0..of_flows + of_groups).map(|_| SojournTimes::default()).collect(),
             of_flows,
         }
     }
@@ -94,7 +94,7 @@ impl PathDelays {
     /// The window of measurement begins.
     pub(super) fn begin(&mut self) {
         self.acks = Waited::default();
-        self.histograms.iter_mut().chain([&mut self.ack_histogram]).for_each(Waits::clear);
+        self.histograms.iter_mut().chain([&mut self.ack_histogram]).for_each(SojournTimes::clear);
     }
 
     /// Of the data of all flows of the plan.
@@ -131,8 +131,8 @@ fn histograms_of(count: usize) -> usize {
     count.min(OWN + 1)
 }
 
-fn sum<'a>(parts: impl IntoIterator<Item = &'a Waits>) -> Histogram<u64> {
-    let mut all = Waits::default();
+fn sum<'a>(parts: impl IntoIterator<Item = &'a SojournTimes>) -> Histogram<u64> {
+    let mut all = SojournTimes::default();
     parts.into_iter().for_each(|part| all.add(part));
     all.histogram()
 }

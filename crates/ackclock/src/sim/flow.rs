@@ -2,7 +2,7 @@
 
 use super::delays::Waited;
 use super::network::{Network, Route};
-use super::packet::{Body, Cover, Flags};
+use super::packet::{Body, Flags, PacketMeta};
 use super::plan::FlowPlan;
 use super::source::Application;
 use super::transfer::{Slot, TransferLog};
@@ -110,9 +110,9 @@ impl Flow {
 
     /// What a packet of this flow has beside its body.
     #[inline]
-    pub(super) fn cover(&self, route: Route, wire_len: u32) -> Cover {
+    pub(super) fn cover(&self, route: Route, wire_len: u32) -> PacketMeta {
         // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
-        Cover { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
+        PacketMeta { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
     }
 
     /// Puts a segment on its way to the receiver.
@@ -120,7 +120,7 @@ impl Flow {
     pub(super) fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
         segment.seq += self.base;
         let ecn = if segment.ecn.ect() { Ecn::Ect } else { Ecn::NotEct };
-        let cover = Cover { ecn, ..self.cover(self.forward, segment.len + self.data_overhead) };
+        let cover = PacketMeta { ecn, ..self.cover(self.forward, segment.len + self.data_overhead) };
         network.send(now, cover, Body::Data(segment));
     }
 

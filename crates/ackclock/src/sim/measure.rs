@@ -5,7 +5,7 @@ use super::flow::Flow;
 use super::network::Packets;
 use super::plan::{FlowPlan, Plan, Traffic};
 use super::result::{
-    Attempts, FlowResult, Histogram, LinkResult, Mishaps, Reasons, RunResult, Summary, TransferResult,
+    Attempts, FlowResult, Histogram, ImpairmentCounts, LinkResult, Reasons, RunResult, Summary, TransferResult,
 };
 use super::simulation::Simulation;
 use super::transfer::{Group, TransferLog};
@@ -111,8 +111,8 @@ fn p95_s(waits: &hdrhistogram::Histogram<u64>) -> Option<f64> {
     (!waits.is_empty()).then(|| seconds(waits.value_at_quantile(0.95) as f64))
 }
 
-fn mishaps(before: &LinkCounters, after: &LinkCounters) -> Mishaps {
-    Mishaps {
+fn mishaps(before: &LinkCounters, after: &LinkCounters) -> ImpairmentCounts {
+    ImpairmentCounts {
         duplicates: after.duplicates - before.duplicates,
         corruptions: after.corruptions - before.corruptions,
         reordered: after.reordered - before.reordered,

@@ -31,7 +31,7 @@ pub use plan::{
     OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
 };
 pub use result::{
-    Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, Mishaps, Reasons,
+    Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, ImpairmentCounts, LinkResult, MeterResult, Reasons,
     RunResult, Summary, Totals, TransferResult, TransferTimes, Volume,
 };
 pub use session::{ChangeError, FlowView, LinkView, Progress};

@@ -6,7 +6,7 @@ use super::components::Components;
 use super::ledger::{AtLink, Ledger};
 use super::lookahead::Lookahead;
 use super::meter::Meters;
-use super::packet::{Body, Cover, Owner, Packet};
+use super::packet::{Body, Owner, Packet, PacketMeta};
 use super::plan::{ChannelPlan, LinkPlan, Plan};
 use super::result::{Totals, Volume};
 use super::simulation::{order_by_key, ranks};
@@ -258,7 +258,7 @@ impl Network {
 
     /// Puts a new packet on its way.
     #[inline(always)]
-    pub(super) fn send(&mut self, now: Instant, cover: Cover, body: Body) {
+    pub(super) fn send(&mut self, now: Instant, cover: PacketMeta, body: Body) {
         let packet = Packet::new(self.ledger.bodies.keep(cover.flow, body), &cover);
         self.set_out(now, packet);
     }

@@ -1,7 +1,7 @@
 //! Packets: a small one that links move about, and what it carries, which stays where it is.
 
 use super::datagram::Datagram;
-use crate::link::Carried;
+use crate::link::Impairable;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
@@ -24,8 +24,8 @@ impl Packet {
 
     /// A packet that sets out.
     #[inline]
-    pub fn new(body: BodyId, cover: &Cover) -> Self {
-        let Cover { route, flags, ecn, wire_len, .. } = *cover;
+    pub fn new(body: BodyId, cover: &PacketMeta) -> Self {
+        let PacketMeta { route, flags, ecn, wire_len, .. } = *cover;
         debug_assert!(wire_len >> Self::LEN_BITS == 0, "invariant: a packet is far below a gigabyte");
         Packet {
             way: u64::from(route) << Self::HOP_SHIFT | u64::from(body.0),
@@ -137,7 +137,7 @@ impl Queued for Packet {
     }
 }
 
-impl Carried for Packet {
+impl Impairable for Packet {
     fn corrupt(&mut self) {
         self.header |= u64::from(Flags::CORRUPTED);
     }
@@ -152,7 +152,7 @@ impl Carried for Packet {
 
 /// What a new packet has beside its body.
 #[derive(Clone, Copy, Debug)]
-pub struct Cover {
+pub struct PacketMeta {
     /// Whose it is: a flow, or behind all flows a source of datagrams.
     pub flow: u32,
     /// Index of its first hop in the table of routes.
@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn a_packet_is_what_it_was_made_of_whatever_happens_to_it() {
         let flags = Flags::new(0x1abc_def0, true);
-        let cover = Cover { flow: 0, route: u32::MAX - 1, flags, ecn: Ecn::Ect, wire_len: 65_535 };
+        let cover = PacketMeta { flow: 0, route: u32::MAX - 1, flags, ecn: Ecn::Ect, wire_len: 65_535 };
         let mut packet = Packet::new(BodyId(u32::MAX), &cover);
         let told = |packet: &Packet| (packet.wire_len(), packet.flow_hash(), packet.in_profile());
         assert_eq!(

@@ -375,7 +375,7 @@ pub struct LinkResult {
     pub losses: u64,
     /// What else went wrong behind the transmitter; none where nothing can.
     #[serde(flatten)]
-    pub mishaps: Option<Mishaps>,
+    pub mishaps: Option<ImpairmentCounts>,
     /// What it tried; none for a link that is no station of a channel.
     #[serde(flatten)]
     pub attempts: Option<Attempts>,
@@ -399,7 +399,7 @@ pub struct Attempts {
 
 /// What went wrong behind a transmitter with packets that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Mishaps {
+pub struct ImpairmentCounts {
     /// Packets that arrived twice.
     pub duplicates: u64,
     /// Packets that arrived with wrong bits.

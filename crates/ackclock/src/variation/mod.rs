@@ -1,18 +1,18 @@
 //! Rates that change over time: piecewise constant, and independent of the traffic.
 //!
-//! A [`Variation`] can be looked ahead of, so that nobody needs an event where the rate changes: [`Pace`] knows when
+//! A [`Variation`] can be looked ahead of, so that nobody needs an event where the rate changes: [`VariableRateSerializer`] knows when
 //! the last bit of a packet will have left. A clone sees the same pieces again.
 
 mod on_off;
-mod pace;
 mod radio;
 mod schedule;
+mod serializer;
 mod walk;
 
 pub use on_off::OnOff;
-pub use pace::Pace;
 pub use radio::{Leo, Lte, Wifi};
 pub use schedule::Schedule;
+pub use serializer::VariableRateSerializer;
 pub use walk::{Law, Walk};
 
 use crate::rng::Rng;

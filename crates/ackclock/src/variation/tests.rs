@@ -262,8 +262,8 @@ mod pace {
     use super::*;
     use proptest::prelude::*;
 
-    fn pace(schedule: Schedule) -> Pace {
-        Pace::new(of(schedule, 1_000_000_000_000))
+    fn pace(schedule: Schedule) -> VariableRateSerializer {
+        VariableRateSerializer::new(of(schedule, 1_000_000_000_000))
     }
 
     #[test]
@@ -334,7 +334,7 @@ mod pace {
             let mut steps: Vec<_> = steps.iter().map(|(bps, nanos)| (*bps, Duration::from_nanos(*nanos))).collect();
             steps.push((1_000_000, secs(1)));
             let variation = of(Schedule::cycle(steps), 1_000_000_000);
-            let mut pace = Pace::new(variation.clone());
+            let mut pace = VariableRateSerializer::new(variation.clone());
             let (mut end, mut sent) = (Instant::ZERO, Vec::new());
             for (bytes, idle) in packets {
                 let start = end + Duration::from_nanos(idle);

@@ -7,7 +7,7 @@ use ackclock::cc::CcSpec;
 use ackclock::contract::check_run;
 use ackclock::probe::PacketEvent;
 use ackclock::scenario::Scenario;
-use ackclock::sim::{ChannelState, LossPlan, Mishaps, Plan, ReorderingPlan, RunResult, Traffic, WirePlan};
+use ackclock::sim::{ChannelState, ImpairmentCounts, LossPlan, Plan, ReorderingPlan, RunResult, Traffic, WirePlan};
 use ackclock::tcp::LossRecovery;
 use ackclock::units::Duration;
 
@@ -105,7 +105,7 @@ fn undropped(forward: &WirePlan, reverse: &WirePlan) -> Plan {
     plan
 }
 
-fn mishaps(result: &RunResult, link: usize) -> Mishaps {
+fn mishaps(result: &RunResult, link: usize) -> ImpairmentCounts {
     result.links[link].mishaps.expect("the link harms packets")
 }
 

@@ -3,12 +3,12 @@
 use super::distribution::exponential;
 use crate::rng::Rng;
 use crate::units::Instant;
-use crate::variation::{Pace, Variation};
+use crate::variation::{VariableRateSerializer, Variation};
 
 /// One packet after the other: each leaves when its last bit has been produced.
 #[derive(Clone, Debug)]
 pub struct Paced {
-    pace: Pace,
+    pace: VariableRateSerializer,
     packet: u32,
     /// Where a packet stands for an exponential number of bytes, so that packets are a Poisson process.
     random: Option<Rng>,
@@ -18,7 +18,7 @@ pub struct Paced {
 impl Paced {
     /// From `start` on at the rate of `variation`; with a stream, at random times.
     pub fn new(variation: Variation, packet: u32, random: Option<Rng>, start: Instant) -> Self {
-        let mut paced = Paced { pace: Pace::new(variation), packet, random, next: start };
+        let mut paced = Paced { pace: VariableRateSerializer::new(variation), packet, random, next: start };
         paced.step();
         paced
     }

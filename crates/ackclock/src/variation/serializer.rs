@@ -8,17 +8,17 @@ use crate::units::{Instant, NANOS_PER_SEC};
 /// Along a rate that does not change it gives the times that [`Rate::transmission`](crate::units::Rate::transmission)
 /// gives.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub struct VariableRateSerializer {
     variation: Variation,
     free_at: Instant,
     /// What was sent beyond the whole nanosecond `free_at`, in billionths of a bit.
     ahead: u64,
 }
 
-impl Pace {
+impl VariableRateSerializer {
     /// From the start of the run on.
     pub fn new(variation: Variation) -> Self {
-        Pace { variation, free_at: Instant::ZERO, ahead: 0 }
+        VariableRateSerializer { variation, free_at: Instant::ZERO, ahead: 0 }
     }
 
     /// Sends `bytes` from `start` on, which is no earlier than the end of what was sent before; returns when the last

@@ -13,24 +13,24 @@ const STEP_BITS: u32 = 8;
 
 /// Waiting times in nanoseconds, counted at the steps of [`Histogram`], which takes longer to find them.
 #[derive(Clone, Debug)]
-pub struct Waits {
+pub struct SojournTimes {
     counts: Box<[u64]>,
 }
 
-impl Default for Waits {
+impl Default for SojournTimes {
     fn default() -> Self {
-        Waits { counts: vec![0; step(LONGEST.as_nanos()) + 1].into() }
+        SojournTimes { counts: vec![0; step(LONGEST.as_nanos()) + 1].into() }
     }
 }
 
-impl Waits {
+impl SojournTimes {
     /// A packet waited this long.
     #[inline]
     pub fn record(&mut self, wait: Duration) {
         self.counts[step(wait.min(LONGEST).as_nanos())] += 1;
     }
 
-    /// All waits since the last [`Waits::clear`].
+    /// All waits since the last [`SojournTimes::clear`].
     pub fn histogram(&self) -> Histogram<u64> {
         let bounds = Histogram::new_with_bounds(1, LONGEST.as_nanos(), DIGITS);
         let mut all = bounds.expect("invariant: the bounds and the precision are valid");
@@ -41,7 +41,7 @@ impl Waits {
     }
 
     /// Adds those of another histogram.
-    pub fn add(&mut self, other: &Waits) {
+    pub fn add(&mut self, other: &SojournTimes) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
     }
 
@@ -73,7 +73,7 @@ mod tests {
         /// A step is what the histogram takes for one value.
         #[test]
         fn steps_are_those_of_the_histogram(nanos in prop_oneof![0u64..600, 0..=LONGEST.as_nanos()]) {
-            let waits = Waits::default().histogram();
+            let waits = SojournTimes::default().histogram();
             prop_assert_eq!(least(step(nanos)), waits.lowest_equivalent(nanos));
             prop_assert_eq!(least(step(nanos) + 1), waits.next_non_equivalent(nanos));
         }
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn what_is_recorded_is_in_the_histogram_until_it_is_cleared() {
-        let mut waits = Waits::default();
+        let mut waits = SojournTimes::default();
         for seconds in [0, 1, 1, 5000] {
             waits.record(Duration::from_secs(seconds));
         }
