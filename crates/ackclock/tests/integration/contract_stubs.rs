@@ -151,7 +151,8 @@ impl CongestionControl for Proportionate {
                 let limit = (self.delivered - self.out).max(f64::from(ack.newly_delivered)) + 1.0;
                 (self.ssthresh - pipe).min(limit)
             };
-            self.cwnd = (pipe + count.max(0.0)).max(1.0);
+            // Where packets are doubled, duplicate ACKs tell of more deliveries than were sent.
+            self.cwnd = (pipe + count.max(0.0)).clamp(1.0, self.recover_fs);
         } else if ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery && !ack.ece {
             self.cwnd += if self.cwnd < self.ssthresh { ack.acked } else { ack.acked / self.cwnd };
         }
