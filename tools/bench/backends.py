@@ -2,16 +2,16 @@
 
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "ns2"))
+sys.path.extend(str(Path(__file__).resolve().parents[1] / rival) for rival in ("ns2", "ns3"))
 
 import ns2
+import ns3
 import process
 from scenario import arguments
 from workloads import Workload
@@ -113,23 +113,9 @@ def available() -> tuple[dict[str, Backend], list[str]]:
         backends["ns-2"] = in_ns2
     else:
         missing.append("ns-2 is left out: it is not installed (Debian: apt-get install ns2)")
-    problem = _build_ns3()
+    problem = ns3.compiled(NS3_SOURCE, NS3_PROGRAM, NS3_MODULES)
     if problem is None:
         backends["ns-3"] = in_ns3
     else:
         missing.append(f"ns-3 is left out: {problem}")
     return backends, missing
-
-
-def _build_ns3() -> str | None:
-    """Compile the program for ns-3 where it is out of date; what is missing, if anything is."""
-    if not Path("/usr/include/ns3/internet-module.h").exists() or not shutil.which("g++"):
-        return "it is not installed (Debian: apt-get install g++ libns3-dev)"
-    if NS3_PROGRAM.exists() and NS3_PROGRAM.stat().st_mtime >= NS3_SOURCE.stat().st_mtime:
-        return None
-    NS3_PROGRAM.parent.mkdir(parents=True, exist_ok=True)
-    # The headers of ns-3.37 are not C++20.
-    command = ["g++", "-std=c++17", "-O3", "-o", str(NS3_PROGRAM), str(NS3_SOURCE)]
-    libraries = [f"-lns3-{module}" for module in NS3_MODULES]
-    done = subprocess.run([*command, *libraries], capture_output=True, text=True)
-    return None if done.returncode == 0 else f"{NS3_SOURCE.name} does not compile: {done.stderr.strip()}"

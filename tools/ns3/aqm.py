@@ -6,19 +6,19 @@
 import argparse
 import json
 import random
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import ns3
 from ackclock import _core
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SOURCE = HERE / "aqm.cc"
 PROGRAM = ROOT / "target" / "ns3" / "aqm"
-MODULES = ("core", "network", "traffic-control")
+MODULES = ("traffic-control", "network", "core")
 
 #: A byte takes a whole microsecond, so that nothing is rounded.
 RATE_BPS = 8_000_000
@@ -26,20 +26,6 @@ MTU = 1500
 BURST = 15_000
 Arrival = tuple[int, int, int]
 Event = tuple[int, int, str]
-
-
-def missing() -> str | None:
-    """Compile the program for ns-3 where it is out of date; what is missing, if anything is."""
-    if not Path("/usr/include/ns3/traffic-control-module.h").exists() or not shutil.which("g++"):
-        return "ns-3 is not installed (Debian: apt-get install g++ libns3-dev)"
-    if PROGRAM.exists() and PROGRAM.stat().st_mtime >= SOURCE.stat().st_mtime:
-        return None
-    PROGRAM.parent.mkdir(parents=True, exist_ok=True)
-    # The headers of ns-3.37 are not C++20.
-    command = ["g++", "-std=c++17", "-O1", "-o", str(PROGRAM), str(SOURCE)]
-    libraries = [f"-lns3-{name}" for name in MODULES]
-    done = subprocess.run([*command, *libraries], capture_output=True, text=True)
-    return None if done.returncode == 0 else f"{SOURCE.name} does not compile: {done.stderr.strip()}"
 
 
 def arrivals(seed: int, packets: int) -> list[Arrival]:
@@ -103,9 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--packets", type=int, default=20_000, metavar="N", help="arrivals in each (20000)")
     options = parser.parse_args(arguments)
-    problem = missing()
+    problem = ns3.compiled(SOURCE, PROGRAM, MODULES)
     if problem is not None:
-        print(f"compare-ns3: skipped: {problem}")
+        print(f"compare-ns3: skipped, ns-3: {problem}")
         return 77
     failures = 0
     for name, compare in (("codel, newton", codel), ("tbf", token_bucket)):
