@@ -11,7 +11,7 @@ from typing import Any
 sys.path.extend(str(Path(__file__).resolve().parents[1] / rival) for rival in ("ns2", "ns3"))
 
 import ns2
-import ns3
+import ns3_program
 import process
 from scenario import arguments
 from workloads import Workload
@@ -113,7 +113,7 @@ def available() -> tuple[dict[str, Backend], list[str]]:
         backends["ns-2"] = in_ns2
     else:
         missing.append("ns-2 is left out: it is not installed (Debian: apt-get install ns2)")
-    problem = ns3.compiled(NS3_SOURCE, NS3_PROGRAM, NS3_MODULES)
+    problem = ns3_program.compiled(NS3_SOURCE, NS3_PROGRAM, NS3_MODULES)
     if problem is None:
         backends["ns-3"] = in_ns3
     else:

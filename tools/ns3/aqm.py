@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import ns3
+import ns3_program
 from ackclock import _core
 
 HERE = Path(__file__).resolve().parent
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--packets", type=int, default=20_000, metavar="N", help="arrivals in each (20000)")
     options = parser.parse_args(arguments)
-    problem = ns3.compiled(SOURCE, PROGRAM, MODULES)
+    problem = ns3_program.compiled(SOURCE, PROGRAM, MODULES)
     if problem is not None:
         print(f"compare-ns3: skipped, ns-3: {problem}")
         return 77
