@@ -32,7 +32,7 @@ pub use plan::{
 };
 pub use result::{
     Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, ImpairmentCounts, LinkResult, MeterResult, Reasons,
-    RunResult, Summary, Totals, TransferResult, TransferTimes, Volume,
+    RunResult, Summary, Totals, TransferResult, TransferTimes, Volume, metrics,
 };
 pub use session::{ChangeError, FlowView, LinkView, Progress};
 pub use simulation::Simulation;
