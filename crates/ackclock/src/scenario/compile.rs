@@ -9,7 +9,7 @@ use super::places::{place_of_access, places};
 use super::schema::{CutWindowName, Document, Flow, InitialSsthresh, TransportKeys};
 use super::topology::{Network, Route};
 use super::traffic::{SpacingName, TrafficKeys};
-use crate::cc::{CcContext, CcSpec, CutWindow};
+use crate::cc::{Algorithm, CcContext, CutWindow};
 use crate::qdisc::{Place, QueuePlan, QueueSpec};
 use crate::quantity::SendJitter;
 use crate::rng::RngStreams;
@@ -42,7 +42,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         let meter = meter::index(document, flow);
         let group_name: Arc<str> = flow.name.as_str().into();
-        let cc = flow.cc.clone().map(Arc::new);
+        let cc = flow.cc.clone().map(Arc::<Algorithm>::from);
         let cc_context = Arc::new(cc_context(&flow.transport));
         let transport = Arc::new(transport(flow));
         let group = (0..flow.count.min(most)).map(|number| {
@@ -179,7 +179,7 @@ struct SingleFlow<'a> {
     route: &'a Route,
     name: String,
     group: Arc<str>,
-    cc: Option<Arc<CcSpec>>,
+    cc: Option<Arc<Algorithm>>,
     cc_context: Arc<CcContext>,
     transport: Arc<Transport>,
     meter: Option<usize>,

@@ -1,26 +1,31 @@
 //! Nodes, routes, traffic: the plan of a run, and the run.
 
 mod components;
+mod counters;
 mod datagram;
 mod delays;
+mod endpoint;
+mod ends;
 mod flow;
 mod flow_hash;
+mod group;
 mod ledger;
 mod limits;
 mod lookahead;
 mod measure;
 mod meter;
 mod network;
+mod order;
 mod packet;
 mod plan;
 mod rates;
 mod result;
 mod sampler;
-mod session;
 mod simulation;
 mod source;
 mod trace;
 mod transfer;
+mod view;
 mod wire;
 
 pub use crate::link::{AfterFailure, ChannelState, Countdown, Dcf, Script};
@@ -34,14 +39,13 @@ pub use result::{
     Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, ImpairmentCounts, LinkResult, MeterResult, Reasons,
     RunResult, Summary, Totals, TransferResult, TransferTimes, Volume,
 };
-pub use session::{ChangeError, FlowView, LinkView, Progress};
 pub use simulation::Simulation;
 pub use source::{Crowd, Distribution, Law};
+pub use view::{ChangeError, FlowView, LinkView, Progress};
 pub use wire::{LossPlan, ReorderingPlan, WirePlan};
 
 use std::sync::atomic::AtomicBool;
 
-use crate::cc::Cc;
 use crate::units::{Duration, Instant};
 
 /// Why a run did not come to its end.
@@ -80,18 +84,6 @@ pub enum RunError {
 /// [`RunError::Interrupted`] soon after `stop` became true, and the others where a run would take too much memory.
 pub fn run(plan: &Plan, stop: &AtomicBool) -> Result<RunResult, RunError> {
     Simulation::new(plan).finish(stop)
-}
-
-/// Runs a plan with algorithms of the caller's own.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_with(
-    plan: &Plan,
-    stop: &AtomicBool,
-    build_cc: &mut dyn FnMut(&FlowPlan) -> Cc,
-) -> Result<RunResult, RunError> {
-    Simulation::with_cc(plan, build_cc).finish(stop)
 }
 
 /// The last moment before a time; none before the start.

@@ -23,7 +23,7 @@ pub use writer::Writer;
 
 use super::plan::{FlowPlan, Traffic};
 use crate::rng::RngStreams;
-use crate::tcp::Sender;
+use crate::sim::endpoint::SendingEnd;
 use crate::units::Instant;
 
 /// What writes into a TCP sender.
@@ -63,7 +63,7 @@ impl Application {
     }
 
     /// Does what is due at `now`; the number of a request to send from the receiver's side, if one is due.
-    pub fn on_deadline(&mut self, now: Instant, sender: &mut Sender) -> Option<u64> {
+    pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) -> Option<u64> {
         match self {
             Application::Writer(writer) => {
                 writer.on_deadline(now, sender);
@@ -75,6 +75,16 @@ impl Application {
                 None
             }
             Application::Slot => None,
+        }
+    }
+
+    /// Nothing is written from `now` on.
+    pub fn stop(&mut self, now: Instant) {
+        match self {
+            Application::Writer(writer) => writer.stop(now),
+            Application::Web(web) => web.stop(now),
+            Application::Interactive(interactive) => interactive.stop(),
+            Application::Slot => {}
         }
     }
 
