@@ -56,10 +56,10 @@ impl CcContext {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstCut {
-    /// What the law leaves.
+    /// What the window rule leaves.
     #[default]
-    Law,
-    /// Half of it, whatever the law.
+    Rule,
+    /// Half of the window, whatever the rule.
     Half,
 }
 
@@ -96,15 +96,15 @@ pub enum ExitWindow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutSsthresh {
-    /// What the reference of the algorithm says: half the window in the four papers, CUBIC's law in RFC 9438.
+    /// As in the reference of the algorithm: half the window in the four papers, CUBIC's own decrease in RFC 9438.
     #[default]
     Standard,
     /// Half the window, as in ns-2.
     HalfCwnd,
     /// Half of what is in flight (RFC 5681, equation 4).
     HalfFlight,
-    /// The law's own decrease, as Linux does.
-    Law,
+    /// The decrease of the window rule, as in Linux.
+    Rule,
 }
 
 /// A congestion-control algorithm.
@@ -132,7 +132,7 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         false
     }
 
-    /// True for a law by which a congestion event can leave more than there was.
+    /// True if a congestion event can leave a larger window than before.
     fn congestion_may_raise(&self) -> bool {
         false
     }

@@ -223,6 +223,6 @@ mod tests {
         };
         assert_eq!(after_a_timeout(TimeoutSsthresh::HalfCwnd), 10.0);
         assert_eq!(after_a_timeout(TimeoutSsthresh::HalfFlight), 3.0);
-        assert_eq!(after_a_timeout(TimeoutSsthresh::Law), 15.0);
+        assert_eq!(after_a_timeout(TimeoutSsthresh::Rule), 15.0);
     }
 }

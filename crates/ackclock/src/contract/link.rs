@@ -1,11 +1,11 @@
 //! The contract of a [`Link`].
 
-use super::network::{variation, wire};
+use super::network::{impairments, variation};
 use super::{Draw, Item, Violation, for_each_case};
 use crate::link::{Link, LinkConfig, Sink};
 use crate::qdisc::{Limit, Reason};
 use crate::rng::RngStreams;
-use crate::sim::WirePlan;
+use crate::sim::ImpairmentsPlan;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::Variation;
 
@@ -31,7 +31,7 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
     for_each_case(name, CASES, |draw| {
         let rate = if draw.chance(85) { Rate::from_bps(draw.scale(1e4, 1e10) as u64) } else { None };
         let delay = draw.time(Duration::from_millis(100));
-        let wire = wire(draw);
+        let impairments = impairments(draw);
         let rngs = || RngStreams::new(0, 0).stream("link", "rate");
         let plan = rate.and_then(|rate| Some((rate, variation(draw, rate.as_bps())?)));
         let varies = plan.map(|(rate, plan)| plan.build(rate, END, rngs));
@@ -39,7 +39,7 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
             rate,
             varies: varies.clone(),
             delay,
-            wire: wire.build(|purpose| RngStreams::new(0, 0).stream("link", purpose)),
+            impairments: impairments.build(|purpose| RngStreams::new(0, 0).stream("link", purpose)),
             histogram: draw.chance(50),
         };
         let mut link = new(config, random_limit(draw));
@@ -61,8 +61,8 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
         }
         course.witness(draw, &link)?;
         course.drain(&mut link)?;
-        course.check_times(rate, delay, &wire)?;
-        varies.map_or(Ok(()), |varies| course.check_capacity(&varies, delay, &wire))
+        course.check_times(rate, delay, &impairments)?;
+        varies.map_or(Ok(()), |varies| course.check_capacity(&varies, delay, &impairments))
     })
 }
 
@@ -184,8 +184,8 @@ impl Course {
         Ok(())
     }
 
-    fn check_times(&self, rate: Option<Rate>, delay: Duration, wire: &WirePlan) -> Result<(), String> {
-        for flow in (0..4).filter(|_| !wire.reorders()) {
+    fn check_times(&self, rate: Option<Rate>, delay: Duration, impairments: &ImpairmentsPlan) -> Result<(), String> {
+        for flow in (0..4).filter(|_| !impairments.reorders()) {
             let numbers = self.arrived.iter().filter(|(_, item)| item.flow == flow).map(|(_, item)| item.number);
             ensure!(numbers.is_sorted(), "items of flow {flow} overtake one another");
         }
@@ -197,7 +197,7 @@ impl Course {
         for pair in self.arrived.windows(2) {
             let [(before, _), (at, item)] = pair else { continue };
             // Some impairments bunch arrivals up.
-            let is_even = wire.keeps_gaps();
+            let is_even = impairments.keeps_gaps();
             let apart = if is_even { transmission(rate, item) } else { Duration::ZERO };
             ensure!(*at >= *before + apart, "item {} arrives at {at}, too close behind {before}", item.number);
         }
@@ -205,8 +205,8 @@ impl Course {
     }
 
     /// From the time at which an item came the capacity is enough for all that came since and has arrived.
-    fn check_capacity(&self, varies: &Variation, delay: Duration, wire: &WirePlan) -> Result<(), String> {
-        let is_even = wire.keeps_gaps();
+    fn check_capacity(&self, varies: &Variation, delay: Duration, impairments: &ImpairmentsPlan) -> Result<(), String> {
+        let is_even = impairments.keeps_gaps();
         for (came, first) in self.enqueued.iter().filter(|(_, item)| is_even && item.number.is_multiple_of(10)) {
             let mut variation = varies.clone();
             let (mut bits, mut possible, mut since) = (0.0, 0.0, *came);

@@ -4,8 +4,8 @@ use super::Draw;
 use super::network::{context, transport, variation};
 use crate::cc::CcSpec;
 use crate::sim::{
-    ArrivalsPlan, Crowd, DatagramPlan, Distribution, Emission, FlowPlan, InteractivePlan, Law, OnOffPlan, Plan,
-    SourcePlan, Spacing, Traffic, WebPlan,
+    ArrivalsPlan, DatagramPlan, Distribution, Emission, FlowPlan, InteractivePlan, Law, OnOffPlan, Plan, SourcePlan,
+    SourcePopulation, Spacing, Traffic, WebPlan,
 };
 use crate::units::{Duration, Instant, Rate};
 
@@ -71,9 +71,10 @@ pub(super) fn add_datagrams(draw: &mut Draw, plan: &mut Plan) {
         let count = draw.whole(2, 20) as u32;
         let emission = match (draw.whole(0, 3), leaves) {
             (0, leaves) => Emission::Cbr { rate, spacing: draw.pick(&[Spacing::Even, Spacing::Exponential]), leaves },
-            (1, Some(leaves)) => {
-                Emission::Crowd { crowd: Crowd { capacity: rate, beside: draw.whole(1, 9) as u32, count }, leaves }
-            }
+            (1, Some(leaves)) => Emission::Population {
+                population: SourcePopulation { capacity: rate, beside: draw.whole(1, 9) as u32, count },
+                leaves,
+            },
             (1 | 2, _) => Emission::OnOff(OnOffPlan { rate, on: times(draw), off: times(draw) }),
             _ => Emission::Rtp {
                 rate,
@@ -84,9 +85,9 @@ pub(super) fn add_datagrams(draw: &mut Draw, plan: &mut Plan) {
         let name = format!("datagrams{number}");
         let forward = &plan.flows[way].forward;
         let sources = match emission {
-            Emission::Crowd { crowd, .. } => {
+            Emission::Population { population, .. } => {
                 let source = |number| SourcePlan { name: format!("{name}.{number}"), forward: forward.clone() };
-                (0..crowd.count).map(source).collect()
+                (0..population.count).map(source).collect()
             }
             _ => vec![SourcePlan { name: name.clone(), forward: forward.clone() }],
         };

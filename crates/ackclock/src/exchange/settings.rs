@@ -101,8 +101,8 @@ impl Settings {
                     "standard" => TimeoutSsthresh::Standard,
                     "half-cwnd" => TimeoutSsthresh::HalfCwnd,
                     "half-flight" => TimeoutSsthresh::HalfFlight,
-                    "law" => TimeoutSsthresh::Law,
-                    _ => return Err(wrong("standard, half-cwnd, half-flight or law")),
+                    "rule" => TimeoutSsthresh::Rule,
+                    _ => return Err(wrong("standard, half-cwnd, half-flight or rule")),
                 };
             }
             "ecn" => {

@@ -1,6 +1,6 @@
 //! What can be changed of a link while packets are on it: its rate and its delay.
 
-use super::{Impairable, Line, Link, Wire};
+use super::{Impairable, Impairments, Line, Link};
 use crate::units::{Duration, Rate};
 
 impl<T: Impairable> Link<T> {
@@ -43,8 +43,8 @@ impl<T: Impairable> Link<T> {
             && !self.reorders()
             && let Some((last, _)) = self.pipe.back()
         {
-            let wire = self.wire.get_or_insert_with(|| Box::new(Wire::harmless()));
-            wire.not_before = wire.not_before.max(*last);
+            let impairments = self.impairments.get_or_insert_with(|| Box::new(Impairments::none()));
+            impairments.not_before = impairments.not_before.max(*last);
             self.is_bare = false;
         }
     }

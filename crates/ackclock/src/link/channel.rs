@@ -287,14 +287,14 @@ impl<T: Impairable> Link<T> {
 
     /// A packet that was taken is given up.
     fn give_up(&mut self, at: Instant, item: T, sink: &mut impl Sink<T>) {
-        let counters = &mut **self.mishaps.get_or_insert_default();
+        let counters = &mut **self.counters.get_or_insert_default();
         counters.losses += 1;
         counters.lost_bytes += u64::from(item.wire_len());
         sink.lost(at, item);
     }
 
     fn count_attempt(&mut self, failed: bool) {
-        let counters = &mut **self.mishaps.get_or_insert_default();
+        let counters = &mut **self.counters.get_or_insert_default();
         counters.attempts += 1;
         counters.failed_attempts += u64::from(failed);
     }

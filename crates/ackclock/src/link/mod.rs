@@ -11,23 +11,23 @@ mod change;
 mod channel;
 mod course;
 mod dcf;
+mod impairments;
 mod loss;
 mod open_loop;
 mod script;
 mod sink;
 mod sojourn_times;
-mod wire;
 
 pub use channel::{Channel, Sinks, StationConfig};
 pub use course::{DelayCourse, Outages};
 pub use dcf::{AfterFailure, Countdown, Dcf};
+use impairments::Impaired;
+pub use impairments::{Chance, Impairments, Jitter};
 pub use loss::{BitErrors, ChannelState, GilbertElliott, Loss};
 pub use open_loop::{Arrival, Event, OpenLoopItem, Outcome, serve};
 pub use script::{Script, Scripted};
 pub use sink::Sink;
 pub use sojourn_times::SojournTimes;
-use wire::Passage;
-pub use wire::{Chance, Jitter, Wire};
 
 use std::collections::VecDeque;
 
@@ -69,8 +69,8 @@ pub struct LinkConfig {
     /// Propagation.
     pub delay: Duration,
     /// What goes wrong behind the transmitter; `None` where nothing does.
-    pub wire: Option<Wire>,
-    /// Whether waiting times are kept as a histogram, too.
+    pub impairments: Option<Impairments>,
+    /// Whether sojourn times are kept as a histogram, too.
     pub histogram: bool,
 }
 
@@ -91,11 +91,11 @@ pub struct Link<T: Queued> {
     /// Nothing but a delay: no queue, no harm, no histogram.
     is_bare: bool,
     transmitter: Transmitter,
-    wire: Option<Box<Wire>>,
+    impairments: Option<Box<Impairments>>,
     passed: Passed,
-    waits: Option<Box<SojournTimes>>,
+    sojourn_times: Option<Box<SojournTimes>>,
     /// What happened to packets beside transmission; in a box, as most links have none.
-    mishaps: Option<Box<LinkCounters>>,
+    counters: Option<Box<LinkCounters>>,
     queue: Queue<T>,
 }
 
@@ -104,8 +104,8 @@ pub struct Link<T: Queued> {
 struct Passed {
     packets: u64,
     bytes: u64,
-    /// Sum of their waiting times.
-    wait_ns: u64,
+    /// Sum of their sojourn times.
+    sojourn_ns: u64,
 }
 
 /// What a link counts, from the start of the run.
@@ -145,8 +145,8 @@ pub struct LinkCounters {
     pub attempts: u64,
     /// Those that collided, or came with wrong bits.
     pub failed_attempts: u64,
-    /// Sum of the waiting times of forwarded packets, transmission excluded.
-    pub wait_ns: u64,
+    /// Sum of the sojourn times of forwarded packets, transmission excluded.
+    pub sojourn_ns: u64,
 }
 
 /// Hears of what the queue of a link drops and marks, counts it, and tells the owner of the link.
@@ -178,19 +178,19 @@ impl<T: Impairable, S: Sink<T>> QueueSink<T> for Reports<'_, S> {
 impl<T: Impairable> Link<T> {
     /// An idle link with an empty queue.
     pub fn new(config: LinkConfig, queue: Queue<T>) -> Self {
-        let is_pure_delay = config.rate.is_none() && config.wire.is_none();
+        let is_pure_delay = config.rate.is_none() && config.impairments.is_none();
         Link {
             is_bare: is_pure_delay && !config.histogram && matches!(queue, Queue::DropTail(_)),
             next_start: Instant::MAX,
             transmitter: Transmitter::new(config.rate, config.varies),
             delay: config.delay,
-            wire: config.wire.map(Box::new),
+            impairments: config.impairments.map(Box::new),
             queue,
             pipe: VecDeque::new(),
             left: 0,
             passed: Passed::default(),
-            waits: config.histogram.then(Box::default),
-            mishaps: None,
+            sojourn_times: config.histogram.then(Box::default),
+            counters: None,
         }
     }
 
@@ -205,7 +205,7 @@ impl<T: Impairable> Link<T> {
         }
         self.advance(now, sink);
         let free_at = self.transmitter.free_at;
-        let reports = &mut Reports { counters: &mut self.mishaps, sink };
+        let reports = &mut Reports { counters: &mut self.counters, sink };
         // Something may wait at an idle transmitter, until its queue lets it go.
         if free_at > now || self.next_start < Instant::MAX {
             self.queue.enqueue(now, item, reports);
@@ -292,13 +292,13 @@ impl<T: Impairable> Link<T> {
     /// Whether anything can go wrong behind the transmitter.
     #[inline]
     pub fn is_impaired(&self) -> bool {
-        self.wire.is_some()
+        self.impairments.is_some()
     }
 
     /// Whether packets may overtake one another.
     #[inline]
     pub fn reorders(&self) -> bool {
-        self.wire.as_ref().is_some_and(|wire| wire.reorders())
+        self.impairments.as_ref().is_some_and(|impairments| impairments.reorders())
     }
 
     /// A time before which nothing comes out that is not under way already.
@@ -339,33 +339,33 @@ impl<T: Impairable> Link<T> {
     /// The next packet leaves the queue, if there is one that may.
     #[inline]
     fn take(&mut self, start: Instant, sink: &mut impl Sink<T>) -> Option<(Instant, T)> {
-        let (since, item) = self.queue.dequeue(start, &mut Reports { counters: &mut self.mishaps, sink })?;
-        sink.waited(&item, start.since(since));
+        let (since, item) = self.queue.dequeue(start, &mut Reports { counters: &mut self.counters, sink })?;
+        sink.dequeued(&item, start.since(since));
         Some((since, item))
     }
 
     /// What was counted so far. Call [`Link::advance`] first for exact figures.
     pub fn counters(&self) -> LinkCounters {
-        let counters = self.mishaps.as_deref().copied().unwrap_or_default();
-        let Passed { packets, bytes, wait_ns } = self.passed;
+        let counters = self.counters.as_deref().copied().unwrap_or_default();
+        let Passed { packets, bytes, sojourn_ns } = self.passed;
         LinkCounters {
             arrivals: packets + counters.drops + u64::from(self.queue.backlog_packets()),
             forwarded: packets,
             forwarded_bytes: bytes,
-            wait_ns,
+            sojourn_ns,
             ..counters
         }
     }
 
-    /// The waiting times of forwarded packets, in nanoseconds, since the last [`Link::clear_waits`].
-    pub fn waits(&self) -> Option<Histogram<u64>> {
-        self.waits.as_ref().map(|waits| waits.histogram())
+    /// The sojourn times of forwarded packets, in nanoseconds, since the last [`Link::clear_sojourn_times`].
+    pub fn sojourn_times(&self) -> Option<Histogram<u64>> {
+        self.sojourn_times.as_ref().map(|times| times.histogram())
     }
 
-    /// Forgets the waiting times.
-    pub fn clear_waits(&mut self) {
-        if let Some(waits) = &mut self.waits {
-            waits.clear();
+    /// Forgets the sojourn times.
+    pub fn clear_sojourn_times(&mut self) {
+        if let Some(times) = &mut self.sojourn_times {
+            times.clear();
         }
     }
 
@@ -380,20 +380,20 @@ impl<T: Impairable> Link<T> {
     }
 
     #[inline(always)]
-    fn transmit(&mut self, start: Instant, wait: Duration, item: T, sink: &mut impl Sink<T>) {
-        self.begin(start, wait, &item, sink);
+    fn transmit(&mut self, start: Instant, sojourn: Duration, item: T, sink: &mut impl Sink<T>) {
+        self.begin(start, sojourn, &item, sink);
         let left = self.transmitter.send(start, item.wire_len());
         self.send_off(start, left, item, sink);
     }
 
     /// Counts a packet of which transmission begins.
     #[inline(always)]
-    fn begin(&mut self, start: Instant, wait: Duration, item: &T, sink: &mut impl Sink<T>) {
+    fn begin(&mut self, start: Instant, sojourn: Duration, item: &T, sink: &mut impl Sink<T>) {
         self.passed.packets += 1;
         self.passed.bytes += u64::from(item.wire_len());
-        self.passed.wait_ns += wait.as_nanos();
-        if let Some(waits) = &mut self.waits {
-            waits.record(wait);
+        self.passed.sojourn_ns += sojourn.as_nanos();
+        if let Some(times) = &mut self.sojourn_times {
+            times.record(sojourn);
             sink.transmitted(start, item);
         }
     }
@@ -401,20 +401,20 @@ impl<T: Impairable> Link<T> {
     /// A packet has left the transmitter at `left`, and comes to the far end if nothing goes wrong.
     #[inline(always)]
     fn send_off(&mut self, start: Instant, left: Instant, item: T, sink: &mut impl Sink<T>) {
-        match &mut self.wire {
+        match &mut self.impairments {
             None => self.pipe.push_back((left + self.delay, item)),
-            Some(wire) => {
-                let passage = wire.pass(left, self.delay, item.wire_len());
-                self.pass(start, passage, item, sink);
+            Some(impairments) => {
+                let impaired = impairments.apply(left, self.delay, item.wire_len());
+                self.deliver(start, impaired, item, sink);
             }
         }
     }
 
     #[inline(never)]
-    fn pass(&mut self, start: Instant, passage: Passage, mut item: T, sink: &mut impl Sink<T>) {
-        let Passage { at, lost, marked, doubled, corrupted } = passage;
+    fn deliver(&mut self, start: Instant, impaired: Impaired, mut item: T, sink: &mut impl Sink<T>) {
+        let Impaired { at, lost, marked, doubled, corrupted } = impaired;
         let bytes = u64::from(item.wire_len());
-        let counters = &mut **self.mishaps.get_or_insert_default();
+        let counters = &mut **self.counters.get_or_insert_default();
         if lost {
             counters.losses += 1;
             counters.lost_bytes += bytes;

@@ -59,6 +59,14 @@ pub enum Problem {
         /// A near one, or all.
         hint: Hint,
     },
+    /// A name that was changed.
+    #[error("\"{old}\" is called \"{new}\" now")]
+    Renamed {
+        /// The old name.
+        old: &'static str,
+        /// The new one.
+        new: &'static str,
+    },
     /// A value of the wrong type.
     #[error("expected {expected}, found {found}")]
     WrongType {

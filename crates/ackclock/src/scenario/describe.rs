@@ -15,7 +15,8 @@ use super::traffic::TrafficKeys;
 use crate::meter::Profile;
 use crate::quantity::RateOrZero;
 use crate::sim::{
-    DatagramPlan, Dcf, FlowPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, ReorderingPlan, Script, WirePlan,
+    DatagramPlan, Dcf, FlowPlan, ImpairmentsPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, ReorderingPlan,
+    Script,
 };
 use crate::variation::{Law, Leo, Lte, OnOff, VariationPlan, Walk, Wifi};
 
@@ -158,7 +159,7 @@ fn counts(document: &Document, network: &Network) -> (u64, u64) {
         let count = u64::from(flow.count);
         links += count * private_links(flow, route, network);
         flows += match flow.traffic {
-            TrafficKeys::Arrivals { .. } | TrafficKeys::Crowd { .. } => 1,
+            TrafficKeys::Arrivals { .. } | TrafficKeys::Population { .. } => 1,
             _ => count,
         };
     }
@@ -173,11 +174,11 @@ fn describe_link(link: &LinkPlan, plan: &Plan) -> LinkDescription {
         rate_bps: link.rate.map(|rate| rate.as_bps()),
         varies: link.varies.as_ref().map(variation_in_words),
         delay_s: link.delay.as_secs_f64(),
-        jitter_s: link.wire.jitter.as_secs_f64(),
+        jitter_s: link.impairments.jitter.as_secs_f64(),
         queue,
         queue_parameters: link.queue.in_force(),
-        loss: loss_in_words(&link.wire.loss),
-        impairments: impairments_in_words(&link.wire),
+        loss: loss_in_words(&link.impairments.loss),
+        impairments: impairments_in_words(&link.impairments),
         private: link.private,
     }
 }
@@ -250,8 +251,9 @@ fn loss_in_words(loss: &LossPlan) -> String {
 }
 
 /// What goes wrong beside jitter and losses.
-fn impairments_in_words(wire: &WirePlan) -> Vec<String> {
-    let WirePlan { course, outages, jitter, jitter_reorders, reordering, loss: _, duplication, corruption } = wire;
+fn impairments_in_words(impairments: &ImpairmentsPlan) -> Vec<String> {
+    let ImpairmentsPlan { course, outages, jitter, jitter_reorders, reordering, loss: _, duplication, corruption } =
+        impairments;
     let mut words = Vec::new();
     if let Some(course) = course {
         words.push(format!("delay varies, by up to {}", course.most()));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::delays::{DelayVaries, OutageTimes};
 use super::shorthand::Shorthand;
 use crate::quantity::Problem;
-use crate::sim::{ChannelState, LossPlan, ReorderingPlan, Script, WirePlan};
+use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
 use crate::units::Duration;
 
 /// What goes wrong behind a queue.
@@ -195,8 +195,8 @@ impl Impairments {
     }
 
     /// What goes wrong behind a link of this delay, as a plan says it.
-    pub fn plan(&self, delay: Duration) -> WirePlan {
-        WirePlan {
+    pub fn plan(&self, delay: Duration) -> ImpairmentsPlan {
+        ImpairmentsPlan {
             course: self.delay_varies.as_ref().map(|varies| varies.course(delay)),
             outages: self.outages.as_ref().map(OutageTimes::outages),
             jitter: self.jitter,

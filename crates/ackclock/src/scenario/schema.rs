@@ -228,7 +228,7 @@ pub struct TransportKeys {
     pub timeout_ssthresh: TimeoutSsthresh,
     /// The slow-start threshold to begin with: none, or the receiver's window.
     pub initial_ssthresh: InitialSsthresh,
-    /// What the first cut, and one in slow start, leaves of the window: what the law says, or half.
+    /// What the first cut, and one in slow start, leaves of the window: what the window rule says, or half.
     pub first_cut: FirstCut,
     /// Which window is cut: cwnd with its fraction, what `max_window` leaves of it, or the whole segments of that, and whole ones remain.
     pub cut_window: CutWindowName,

@@ -79,13 +79,13 @@ pub enum TrafficKeys {
         leaves: Option<Varies>,
     },
     /// Datagrams from as many sources, the group's count at the most, as leave others a rate that varies where a queue shares fairly.
-    Crowd {
+    Population {
         /// What is shared, bits on the wire per time.
         capacity: Rate,
         /// Bytes of each on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
-        /// How many flows there are beside the crowd.
+        /// How many flows there are beside the population.
         #[schemars(range(min = 1))]
         beside: u32,
         /// The rate that is left to them.
@@ -175,7 +175,7 @@ impl TrafficKeys {
     pub fn datagram(&self) -> Option<Size> {
         match self {
             TrafficKeys::Cbr { packet, .. }
-            | TrafficKeys::Crowd { packet, .. }
+            | TrafficKeys::Population { packet, .. }
             | TrafficKeys::OnOff { packet, .. }
             | TrafficKeys::Rtp { packet, .. } => Some(*packet),
             _ => None,
@@ -186,7 +186,7 @@ impl TrafficKeys {
     pub fn leaves(&self) -> Option<Result<VariationPlan, (&'static str, Problem)>> {
         match self {
             TrafficKeys::Cbr { rate, leaves: Some(leaves), .. } => Some(leaves.plan(*rate)),
-            TrafficKeys::Crowd { capacity, leaves, .. } => Some(leaves.plan(*capacity)),
+            TrafficKeys::Population { capacity, leaves, .. } => Some(leaves.plan(*capacity)),
             _ => None,
         }
     }
@@ -207,7 +207,7 @@ impl TrafficKeys {
             TrafficKeys::Bulk
             | TrafficKeys::RateLimited { .. }
             | TrafficKeys::Cbr { .. }
-            | TrafficKeys::Crowd { .. } => Ok(()),
+            | TrafficKeys::Population { .. } => Ok(()),
             TrafficKeys::Transfer { size } => at("size", within(*size, 1, u64::MAX)),
             TrafficKeys::Arrivals { every, alternating, size } => {
                 at("every", positive(*every))?;
@@ -267,7 +267,7 @@ impl TrafficKeys {
                     random("what is left", leaves.is_random(), leaves.name().to_owned());
                 }
             }
-            TrafficKeys::Crowd { leaves, .. } => {
+            TrafficKeys::Population { leaves, .. } => {
                 random("what is left", leaves.is_random(), leaves.name().to_owned());
             }
             TrafficKeys::OnOff { on, off, .. } => {
@@ -303,9 +303,12 @@ impl fmt::Display for TrafficKeys {
                 let leaves = leaves.as_ref().map_or_else(String::new, |leaves| format!(", leaves {}", leaves.name()));
                 write!(f, "cbr, {rate} in packets of {packet}{random}{leaves}")
             }
-            TrafficKeys::Crowd { capacity, packet, beside, leaves } => {
+            TrafficKeys::Population { capacity, packet, beside, leaves } => {
                 let leaves = leaves.name();
-                write!(f, "crowd in packets of {packet}, leaves {leaves} of {capacity} to {beside} flows")
+                write!(
+                    f,
+                    "population of sources in packets of {packet}, leaves {leaves} of {capacity} to {beside} flows"
+                )
             }
             TrafficKeys::OnOff { rate, packet, on, off } => {
                 write!(f, "on-off, {rate} in packets of {packet}, on {on}, off {off}")
@@ -367,7 +370,7 @@ fn short_frame(rate: Rate, packet: Size, interval: Duration) -> Result<(), Probl
 /// True for a flow of a tree whose traffic consists of datagrams.
 pub fn is_datagrams(flow: &Node) -> bool {
     let kind = flow.get("traffic").and_then(|traffic| traffic.get("kind")).and_then(Node::as_text);
-    kind.is_some_and(|kind| ["cbr", "crowd", "on-off", "rtp"].contains(&kind))
+    kind.is_some_and(|kind| ["cbr", "population", "on-off", "rtp"].contains(&kind))
 }
 
 /// The keys of a flow that only TCP has.

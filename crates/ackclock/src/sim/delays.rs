@@ -11,20 +11,20 @@ const OWN: usize = 8;
 
 /// Packets that came to the end of their path, and the sum of the times that they waited.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Waited {
+pub(super) struct QueueingDelay {
     pub(super) packets: u64,
     sum_ns: u64,
 }
 
-impl Waited {
+impl QueueingDelay {
     #[inline]
-    pub(super) fn note(&mut self, waited: Duration) {
+    pub(super) fn note(&mut self, delay: Duration) {
         self.packets += 1;
-        self.sum_ns += waited.as_nanos();
+        self.sum_ns += delay.as_nanos();
     }
 
     /// Adds what another one counted.
-    pub(super) fn add(&mut self, other: Waited) {
+    pub(super) fn add(&mut self, other: QueueingDelay) {
         self.packets += other.packets;
         self.sum_ns += other.sum_ns;
     }
@@ -39,7 +39,7 @@ impl Waited {
 #[derive(Debug)]
 pub(super) struct PathDelays {
     /// Of ACKs to flows of the plan.
-    acks: Waited,
+    acks: QueueingDelay,
     /// Of those that waited at all.
     ack_histogram: SojournTimes,
     /// Of the first flows of the plan, of its other flows together, of the first groups of arrivals, and of the others.
@@ -53,7 +53,7 @@ impl PathDelays {
         let of_flows = histograms_of(plan.flows.len());
         let of_groups = histograms_of(plan.arrivals.len());
         PathDelays {
-            acks: Waited::default(),
+            acks: QueueingDelay::default(),
             ack_histogram: SojournTimes::default(),
             histograms: (0..of_flows + of_groups).map(|_| SojournTimes::default()).collect(),
             of_flows,
@@ -74,26 +74,26 @@ impl PathDelays {
 
     /// Data of a flow whose histogram is at `place` waited this long.
     #[inline]
-    pub(super) fn note_data(&mut self, place: u32, waited: Duration) {
-        self.histograms[place as usize].record(waited);
+    pub(super) fn note_data(&mut self, place: u32, delay: Duration) {
+        self.histograms[place as usize].record(delay);
     }
 
     /// An ACK to a flow whose histogram is at `place` waited this long.
     #[inline]
-    pub(super) fn note_ack(&mut self, place: u32, waited: Duration) {
+    pub(super) fn note_ack(&mut self, place: u32, delay: Duration) {
         if (place as usize) < self.of_flows {
             self.acks.packets += 1;
-            // Mostly none waits.
-            if !waited.is_zero() {
-                self.acks.sum_ns += waited.as_nanos();
-                self.ack_histogram.record(waited);
+            // Mostly there is none.
+            if !delay.is_zero() {
+                self.acks.sum_ns += delay.as_nanos();
+                self.ack_histogram.record(delay);
             }
         }
     }
 
     /// The window of measurement begins.
     pub(super) fn begin(&mut self) {
-        self.acks = Waited::default();
+        self.acks = QueueingDelay::default();
         self.histograms.iter_mut().chain([&mut self.ack_histogram]).for_each(SojournTimes::clear);
     }
 
@@ -120,9 +120,9 @@ impl PathDelays {
 
     /// Of the ACKs to all flows.
     pub(super) fn acks(&self) -> Histogram<u64> {
-        let mut waited = self.ack_histogram.histogram();
-        waited.saturating_record_n(0, self.acks.packets - waited.len());
-        waited
+        let mut delays = self.ack_histogram.histogram();
+        delays.saturating_record_n(0, self.acks.packets - delays.len());
+        delays
     }
 }
 

@@ -1,6 +1,6 @@
 //! A TCP flow: its two ends, its application, and the packets they send.
 
-use super::delays::Waited;
+use super::delays::QueueingDelay;
 use super::network::{Network, Route};
 use super::packet::{Body, Flags, PacketMeta};
 use super::plan::FlowPlan;
@@ -34,7 +34,7 @@ pub(super) struct Flow {
     pub(super) reverse: Route,
     pub(super) ack_len: u32,
     /// The waiting times of its data since the window of measurement began, and where their histogram is.
-    pub(super) waited: Waited,
+    pub(super) queueing_delay: QueueingDelay,
     pub(super) place: u32,
     forward: Route,
     /// When everything was acknowledged, and the integral of cwnd up to then.
@@ -72,7 +72,7 @@ impl Flow {
             data_overhead: overhead,
             ack_len: overhead,
             place,
-            waited: Waited::default(),
+            queueing_delay: QueueingDelay::default(),
             flags,
             base: 0,
             awaited: u64::MAX,

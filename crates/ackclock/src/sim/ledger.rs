@@ -149,9 +149,9 @@ impl Ledger {
 
     /// A packet as it comes out of an impaired link.
     #[cold]
-    pub(super) fn harmed(&mut self, mut packet: Packet) -> Packet {
-        let harm = packet.take_harm();
-        if harm.is_doubled() {
+    pub(super) fn impaired(&mut self, mut packet: Packet) -> Packet {
+        let flags = packet.take_impairments();
+        if flags.is_doubled() {
             let shared = packet.body();
             packet.set_body(self.bodies.keep_copy(shared));
             if self.bodies.get(shared).kind() == Kind::Data {
@@ -161,7 +161,7 @@ impl Ledger {
                 tracer.doubled(shared, packet.body());
             }
         }
-        if harm.is_corrupted() {
+        if flags.is_corrupted() {
             self.bodies.corrupt(packet.body());
         }
         packet
@@ -238,8 +238,8 @@ impl Sink<Packet> for AtLink<'_> {
     }
 
     #[inline]
-    fn waited(&mut self, packet: &Packet, wait: Duration) {
-        self.ledger.bodies.wait(packet.body(), wait);
+    fn dequeued(&mut self, packet: &Packet, sojourn: Duration) {
+        self.ledger.bodies.add_queueing_delay(packet.body(), sojourn);
     }
 
     fn lost(&mut self, at: Instant, packet: Packet) {

@@ -23,12 +23,12 @@ fn holds(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> (Option
         Limit::Bytes(bytes) => bytes / wire,
     });
     let delay = flow.forward.iter().chain(&*flow.reverse).fold(Duration::ZERO, |sum, link| {
-        let wire = &plan.links[*link].wire;
-        let extra = wire.course.as_ref().map_or(Duration::ZERO, DelayCourse::most);
+        let impairments = &plan.links[*link].impairments;
+        let extra = impairments.course.as_ref().map_or(Duration::ZERO, DelayCourse::most);
         sum + current(plan, *link).1
             + extra
-            + wire.jitter
-            + wire.reordering.map_or(Duration::ZERO, |reordering| reordering.delay)
+            + impairments.jitter
+            + impairments.reordering.map_or(Duration::ZERO, |reordering| reordering.delay)
     });
     let Some(rate) = flow.forward.iter().filter_map(|link| current(plan, *link).0).min() else { return u64::MAX };
     queues.fold(bdp(rate, delay, wire), u64::saturating_add)

@@ -5,6 +5,7 @@ mod datagram;
 mod delays;
 mod flow;
 mod flow_hash;
+mod impairments;
 mod ledger;
 mod limits;
 mod lookahead;
@@ -21,10 +22,10 @@ mod simulation;
 mod source;
 mod trace;
 mod transfer;
-mod wire;
 
 pub use crate::link::{AfterFailure, ChannelState, Countdown, Dcf, Script};
 pub use crate::qdisc::{Limit as QueueLimit, QueuePlan};
+pub use impairments::{ImpairmentsPlan, LossPlan, ReorderingPlan};
 pub use limits::{MOST_IN_FLIGHT, MOST_UNDER_WAY};
 pub use plan::{
     ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, MeterPlan, MeterScope,
@@ -36,8 +37,7 @@ pub use result::{
 };
 pub use session::{ChangeError, FlowView, LinkView, Progress};
 pub use simulation::Simulation;
-pub use source::{Crowd, Distribution, Law};
-pub use wire::{LossPlan, ReorderingPlan, WirePlan};
+pub use source::{Distribution, Law, SourcePopulation};
 
 use std::sync::atomic::AtomicBool;
 

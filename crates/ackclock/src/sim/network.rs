@@ -283,7 +283,7 @@ impl Network {
             self.events.finish(id, state.next_deadline());
         }
         if state.is_impaired() {
-            arrived = arrived.map(|packet| self.ledger.harmed(packet));
+            arrived = arrived.map(|packet| self.ledger.impaired(packet));
         }
         let packet = arrived?;
         self.ledger.trace(now, link, packet, PacketEvent::Leave);
@@ -320,7 +320,7 @@ impl Network {
                 continue;
             };
             if state.is_impaired() {
-                packet = self.ledger.harmed(packet);
+                packet = self.ledger.impaired(packet);
             }
             if is_last {
                 self.wake(link);
@@ -439,9 +439,9 @@ impl Network {
 }
 
 fn build_link(plan: &LinkPlan, rngs: RngStreams, end: Instant) -> Packets {
-    let wire = plan.wire.build(|purpose| rngs.stream(&plan.name, purpose));
+    let impairments = plan.impairments.build(|purpose| rngs.stream(&plan.name, purpose));
     let varies = plan.variation(rngs, end);
-    let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, wire, histogram: !plan.private };
+    let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, impairments, histogram: !plan.private };
     let link = Link::new(config, plan.queue.build(|purpose| rngs.stream(&plan.name, purpose)));
     if plan.channel.is_some() { link.of_station() } else { link }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::source::{Crowd, Distribution};
-use super::wire::WirePlan;
+use super::impairments::ImpairmentsPlan;
+use super::source::{Distribution, SourcePopulation};
 use crate::cc::{CcContext, CcSpec};
 use crate::link::Dcf;
 use crate::meter::Profile;
@@ -71,7 +71,7 @@ pub struct LinkPlan {
     /// The queue in front of the transmitter.
     pub queue: QueuePlan,
     /// What goes wrong behind it.
-    pub wire: WirePlan,
+    pub impairments: ImpairmentsPlan,
     /// The channel of `channels` of which it is a station; `rate` is then that of its data, `delay` the channel's.
     pub channel: Option<usize>,
     /// True for a link that belongs to one flow (access links, pure delays): it appears in the results
@@ -229,10 +229,10 @@ pub struct ArrivalsPlan {
     pub stop: Option<Instant>,
 }
 
-/// Datagrams of one flow, or of a crowd of them; a row of the results.
+/// Datagrams of one flow, or of a population of them; a row of the results.
 #[derive(Clone, Debug)]
 pub struct DatagramPlan {
-    /// Its name; that of the group for a crowd.
+    /// Its name; that of the group for a population.
     pub name: String,
     /// Name of the group it was declared in.
     pub group: String,
@@ -248,7 +248,7 @@ pub struct DatagramPlan {
     pub start: Instant,
     /// Nothing leaves from then on, if before the end of the run.
     pub stop: Option<Instant>,
-    /// Where packets leave; one but for a crowd.
+    /// Where packets leave; one but for a population.
     pub sources: Vec<SourcePlan>,
 }
 
@@ -266,7 +266,7 @@ impl DatagramPlan {
     pub fn leaves(&self, end: Instant, rngs: &RngStreams) -> Option<Variation> {
         let (plan, most) = match &self.emission {
             Emission::Cbr { rate, leaves: Some(leaves), .. } => (leaves, *rate),
-            Emission::Crowd { crowd, leaves } => (leaves, crowd.capacity),
+            Emission::Population { population, leaves } => (leaves, population.capacity),
             Emission::Cbr { leaves: None, .. } | Emission::OnOff(_) | Emission::Rtp { .. } => return None,
         };
         Some(plan.build(most, end, || rngs.stream(&self.name, "leaves")))
@@ -297,9 +297,9 @@ pub enum Emission {
         deadline: Duration,
     },
     /// From as many sources as it takes where queues share fairly.
-    Crowd {
+    Population {
         /// Who sends how fast.
-        crowd: Crowd,
+        population: SourcePopulation,
         /// The rate that is left to others.
         leaves: VariationPlan,
     },
@@ -312,7 +312,7 @@ impl Emission {
             Emission::Cbr { .. } => "cbr",
             Emission::OnOff(_) => "on-off",
             Emission::Rtp { .. } => "rtp",
-            Emission::Crowd { .. } => "crowd",
+            Emission::Population { .. } => "population",
         }
     }
 
@@ -320,7 +320,7 @@ impl Emission {
     pub fn deadline(&self) -> Option<Duration> {
         match self {
             Emission::Rtp { deadline, .. } => Some(*deadline),
-            Emission::Cbr { .. } | Emission::OnOff(_) | Emission::Crowd { .. } => None,
+            Emission::Cbr { .. } | Emission::OnOff(_) | Emission::Population { .. } => None,
         }
     }
 }

@@ -281,7 +281,7 @@ pub struct TransferResult {
     pub queue_delay_p95_s: Option<f64>,
 }
 
-/// Metrics of datagrams over `[warmup, end)`: of one flow, or of a crowd. Bits and bytes are those on the wire.
+/// Metrics of datagrams over `[warmup, end)`: of one flow, or of a population. Bits and bytes are those on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DatagramResult {
     /// Position among the datagrams of the scenario.
@@ -375,7 +375,7 @@ pub struct LinkResult {
     pub losses: u64,
     /// What else went wrong behind the transmitter; none where nothing can.
     #[serde(flatten)]
-    pub mishaps: Option<ImpairmentCounts>,
+    pub impairments: Option<ImpairmentCounts>,
     /// What it tried; none for a link that is no station of a channel.
     #[serde(flatten)]
     pub attempts: Option<Attempts>,

@@ -345,8 +345,8 @@ impl<'plan> Simulation<'plan> {
             Body::Data(mut segment) => {
                 self.ask_ahead(link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
                 let flow = &mut self.flows[index];
-                flow.waited.note(owner.waited());
-                self.delays.note_data(flow.place, owner.waited());
+                flow.queueing_delay.note(owner.queueing_delay());
+                self.delays.note_data(flow.place, owner.queueing_delay());
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
                 let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
@@ -362,7 +362,7 @@ impl<'plan> Simulation<'plan> {
             Body::Ack(mut ack) => {
                 self.ask_ahead(link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
                 let flow = &mut self.flows[index];
-                self.delays.note_ack(flow.place, owner.waited());
+                self.delays.note_ack(flow.place, owner.queueing_delay());
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
                 flow.sender.on_ack(now, &ack);

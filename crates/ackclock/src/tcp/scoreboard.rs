@@ -429,10 +429,10 @@ impl Scoreboard {
         self.delivery.as_mut()?.on_delivered(now, delivered.bytes, delivered.newest?.sent_at)
     }
 
-    /// The next transmission that was lost and not told of, where that is asked for.
+    /// The next lost transmission that was not reported yet, where rate samples are kept.
     #[inline]
-    pub fn next_untold(&mut self) -> Option<LostTransmission> {
-        self.delivery.as_mut()?.next_untold()
+    pub fn next_unreported(&mut self) -> Option<LostTransmission> {
+        self.delivery.as_mut()?.next_unreported()
     }
 
     /// The bytes `from .. to` are newly covered, as is all of the range `whole`: the segments that they complete are

@@ -111,7 +111,7 @@ fn everything_later_is_the_same_later() {
         plan.warmup = Duration::ZERO;
         // Some queues act at fixed times of the run, whether or not anything comes.
         // So does a capacity that varies, and what datagrams leave to others.
-        plan.datagrams.retain(|group| !matches!(group.emission, Emission::Crowd { .. }));
+        plan.datagrams.retain(|group| !matches!(group.emission, Emission::Population { .. }));
         for group in &mut plan.datagrams {
             if let Emission::Cbr { leaves, .. } = &mut group.emission {
                 *leaves = None;
@@ -119,7 +119,7 @@ fn everything_later_is_the_same_later() {
         }
         for link in &mut plan.links {
             link.varies = None;
-            (link.wire.course, link.wire.outages) = (None, None);
+            (link.impairments.course, link.impairments.outages) = (None, None);
             if link.queue.has_clock() {
                 link.queue = QueuePlan::drop_tail(link.queue.limit());
             }
@@ -158,8 +158,8 @@ fn slower(plan: &Plan, factor: u64) -> Plan {
     for link in &mut plan.links {
         link.rate = link.rate.map(rate);
         link.delay = link.delay * factor;
-        link.wire.jitter = link.wire.jitter * factor;
-        if let Some(reordering) = &mut link.wire.reordering {
+        link.impairments.jitter = link.impairments.jitter * factor;
+        if let Some(reordering) = &mut link.impairments.reordering {
             reordering.delay = reordering.delay * factor;
         }
     }

@@ -118,12 +118,12 @@ fn links_of_the_general_form_are_crossed_there_and_back() {
     let link = |name: &str| plan.links.iter().find(|link| link.name == name).unwrap();
     // Mean base RTT (40 + 30)/2 = 35 ms, 5 Mbit/s: 21,875 B, 14.58 packets of 1500 B.
     assert_eq!(link("b").queue, QueuePlan::drop_tail(QueueLimit::Packets(15)));
-    assert_eq!(link("b").wire.loss, LossPlan::Bernoulli { probability: 0.01 });
-    assert_eq!(link("b.reverse").wire.loss, LossPlan::None);
+    assert_eq!(link("b").impairments.loss, LossPlan::Bernoulli { probability: 0.01 });
+    assert_eq!(link("b.reverse").impairments.loss, LossPlan::None);
     assert_eq!(link("a.reverse").rate.unwrap().as_bps(), 1_000_000);
     assert_eq!(link("flow1.source").delay, Duration::from_millis(10));
     // 1500 B at 5 Mbit/s.
-    assert_eq!(link("flow1.source").wire.jitter, Duration::from_micros(2400));
+    assert_eq!(link("flow1.source").impairments.jitter, Duration::from_micros(2400));
     assert_eq!(link("flow1.source").rate, None);
 }
 
@@ -151,7 +151,7 @@ fn sets_reach_every_key_of_the_full_form() {
     assert_eq!(plan.flows[0].cc.name(), "new-aimd");
     assert_eq!(plan.flows[0].transport.mss, 1000);
     assert_eq!(plan.flows[0].transport.delayed_ack, Some(Duration::from_millis(40)));
-    assert_eq!(plan.links[0].wire.loss, LossPlan::Periodic { period: 100, offset: 0 });
+    assert_eq!(plan.links[0].impairments.loss, LossPlan::Periodic { period: 100, offset: 0 });
     // 5 Mbit/s x 64 ms = 40,000 B; half of it is 19.2 packets of 1040 B.
     assert_eq!(plan.links[0].queue, QueuePlan::drop_tail(QueueLimit::Packets(19)));
 

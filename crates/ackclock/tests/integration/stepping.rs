@@ -180,7 +180,7 @@ fn a_delay_that_grows_by_a_step_is_one_that_grows_by_the_clock() {
     let link = plan.flows[0].reverse[0];
     plan.links[link].rate = None;
     let mut by_clock = plan.clone();
-    by_clock.links[link].wire.course = Some(ackclock::link::DelayCourse {
+    by_clock.links[link].impairments.course = Some(ackclock::link::DelayCourse {
         points: vec![(Duration::ZERO, Duration::ZERO), (at, extra)],
         is_linear: false,
         repeat: None,

@@ -76,8 +76,13 @@ impl Saturated {
             errors: rngs.stream(&name(link), "frame errors"),
         };
         let link = |_| {
-            let config =
-                LinkConfig { rate: Some(rate), varies: None, delay: dcf.propagation, wire: None, histogram: false };
+            let config = LinkConfig {
+                rate: Some(rate),
+                varies: None,
+                delay: dcf.propagation,
+                impairments: None,
+                histogram: false,
+            };
             Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(1000)))).of_station()
         };
         let channel = Channel::new(dcf.clone(), (0..stations).map(config).collect());

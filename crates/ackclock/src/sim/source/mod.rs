@@ -4,20 +4,20 @@
 //! datagrams. All of them are told the time, and say when they want to be told again.
 
 mod arrivals;
-mod crowd;
+mod cbr;
 mod distribution;
 mod emitter;
 mod interactive;
 mod on_off;
-mod paced;
+mod population;
 mod web;
 mod writer;
 
 pub use arrivals::Arrivals;
-pub use crowd::Crowd;
 pub use distribution::{Distribution, Law};
 pub use emitter::{Burst, Emitter};
 pub use interactive::Interactive;
+pub use population::SourcePopulation;
 pub use web::Web;
 pub use writer::Writer;
 

@@ -418,7 +418,7 @@ impl Sender {
     /// Tells an algorithm that asks for it of each transmission that was lost.
     #[cold]
     fn tell_losses(&mut self, now: Instant) {
-        while let Some(lost) = self.board.next_untold() {
+        while let Some(lost) = self.board.next_unreported() {
             let LostTransmission { bytes, retransmission, tx_in_flight, lost, app_limited } = lost;
             let path = self.path();
             self.cc.on_loss(&Loss { now, bytes, retransmission, tx_in_flight, lost, app_limited, path });
