@@ -190,7 +190,7 @@ impl CongestionControl for CubicController {
 
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
-        // Nothing else is in flight: what lies behind was idle.
+        // Nothing else is in flight: the time before was idle.
         if sent.path.in_flight <= 1
             && let Some(Stage { used_at: Some(last), .. }) = self.state.stage.as_deref_mut()
         {

@@ -17,7 +17,7 @@ const END: Instant = Instant::from_nanos(3_600_000_000_000);
 /// Checks that links keep what they were asked for, with random rates, delays, impairments, limits of the queue
 /// and arrivals:
 ///
-/// * what comes is dropped by the queue, lost behind the transmitter, waits, is under way, or has arrived, once or twice:
+/// * what comes is dropped by the queue, lost in transit, queued, in flight, or has arrived, once or twice:
 ///   nothing else happens to it, in packets and in bytes;
 /// * nothing overtakes anything of its flow on a link that keeps the order;
 /// * nothing arrives before its transmission and propagation could be over, and no more arrives in any time
@@ -127,8 +127,8 @@ impl Course {
         ensure!(forwarded == kept, "{kept:?} have left the queue, counted {forwarded:?}");
         let lost = (counters.losses, counters.lost_bytes);
         let through = (arrived.0 + flying.0 as u64 + lost.0, arrived.1 + flying.1 + lost.1);
-        let behind = (forwarded.0 + counters.duplicates, forwarded.1 + counters.duplicated_bytes);
-        ensure!(through == behind, "{behind:?} were sent or doubled; arrived, under way and lost are {through:?}");
+        let sent = (forwarded.0 + counters.duplicates, forwarded.1 + counters.duplicated_bytes);
+        ensure!(through == sent, "{sent:?} were sent or doubled; arrived, in flight and lost are {through:?}");
         Ok(())
     }
 
@@ -199,7 +199,7 @@ impl Course {
             // Some impairments bunch arrivals up.
             let is_even = impairments.keeps_gaps();
             let apart = if is_even { transmission(rate, item) } else { Duration::ZERO };
-            ensure!(*at >= *before + apart, "item {} arrives at {at}, too close behind {before}", item.number);
+            ensure!(*at >= *before + apart, "item {} arrives at {at}, too close after {before}", item.number);
         }
         Ok(())
     }

@@ -129,7 +129,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
     }
 }
 
-/// What an algorithm is told at the start.
+/// The settings that an algorithm gets at the start.
 pub(super) fn context(draw: &mut Draw) -> CcContext {
     use TimeoutSsthresh::{HalfCwnd, HalfFlight, Rule, Standard};
     let timeouts = [Standard, HalfCwnd, HalfFlight, Rule];

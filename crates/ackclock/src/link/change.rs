@@ -34,8 +34,8 @@ impl<T: Impairable> Link<T> {
     /// Changes the delay of packets of which transmission begins from now on. Call [`Link::advance`] first, up to the
     /// last moment before the change, and wake the link by its new deadline afterwards.
     ///
-    /// Where packets keep their order, what is sent behind a change to a shorter delay arrives no earlier than what is
-    /// under way.
+    /// Where packets keep their order, what is sent after a change to a shorter delay arrives no earlier than what is
+    /// in flight.
     pub fn set_delay(&mut self, delay: Duration) {
         let is_shorter = delay < self.delay;
         self.delay = delay;

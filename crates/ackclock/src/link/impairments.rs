@@ -1,4 +1,4 @@
-//! What happens to packets behind the transmitter: jitter, reordering, loss, duplication, corruption.
+//! Impairments of packets after transmission: jitter, reordering, loss, duplication, corruption.
 //!
 //! Each of them draws from a stream of its own, once for every packet that was sent, whatever the others decide:
 //! to add one, or to change it, shifts nobody else's draws.
@@ -15,7 +15,7 @@ pub struct Impairments {
     pub course: Option<DelayCourse>,
     /// Times in which nothing comes through.
     pub outages: Option<Outages>,
-    /// Nothing arrives before: what was under way when the delay of the link became shorter.
+    /// Nothing arrives before: set when the delay of the link becomes shorter.
     pub not_before: Instant,
     /// Extra delay of every packet.
     pub jitter: Option<Jitter>,

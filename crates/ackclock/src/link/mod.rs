@@ -1,4 +1,4 @@
-//! A link without I/O: a queue, a transmitter, propagation, and what goes wrong on the way.
+//! A link without I/O: a queue, a transmitter, propagation, and impairments.
 //!
 //! The link is lazy. Transmissions need no wake-ups of their own: whenever the link is touched at `now`,
 //! it first starts every transmission that was due by then, at the very time it was due. The queue
@@ -37,25 +37,25 @@ use crate::qdisc::{Ecn, Qdisc, Queue, QueueSink, Queued, Reason};
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{VariableRateSerializer, Variation};
 
-/// What a link needs to know of an item beside what its queue does.
+/// What a link needs of an item beside what its queue needs.
 pub trait Impairable: Queued + Clone {
     /// Some of its bits have become wrong.
     fn corrupt(&mut self);
 
-    /// It arrives twice: first as it is left behind, and then as it is returned.
+    /// It arrives twice: first as `self`, then as the returned value.
     fn double(&mut self) -> Self {
         self.clone()
     }
 }
 
-/// What to do with a packet that is under way.
+/// What to do with a packet in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
     /// It leaves the link ahead of time.
     Take,
     /// It comes out of [`Link::poll`] at its time, and is not asked about again.
     Leave,
-    /// It stays for now, and all behind it.
+    /// It stays for now, and so do all after it.
     Stop,
 }
 
@@ -64,13 +64,13 @@ pub enum Ahead {
 pub struct LinkConfig {
     /// Bits per second; `None` for a pure delay.
     pub rate: Option<Rate>,
-    /// What of the rate there is over time; `None` where it is always all of it.
+    /// Capacity over time; `None` if constant.
     pub varies: Option<Variation>,
     /// Propagation.
     pub delay: Duration,
-    /// What goes wrong behind the transmitter; `None` where nothing does.
+    /// Impairments after transmission; `None` for a link without any.
     pub impairments: Option<Impairments>,
-    /// Whether sojourn times are kept as a histogram, too.
+    /// Whether sojourn times of packets are kept as a histogram.
     pub histogram: bool,
 }
 
@@ -81,20 +81,20 @@ pub struct LinkConfig {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Link<T: Queued> {
-    /// When the transmission of the next packet that waits is due; never where none waits.
+    /// When the transmission of the next queued packet is due; never if none is queued.
     next_start: Instant,
     delay: Duration,
-    /// What has been sent and has not arrived, with the time of arrival, in the order of arrival.
+    /// Packets in flight with their times of arrival, in the order of arrival.
     pipe: VecDeque<(Instant, T)>,
-    /// So many of it, from the front, were looked at ahead of time and left where they are.
+    /// The number of packets at its front that were looked at ahead of time and left.
     left: usize,
-    /// Nothing but a delay: no queue, no harm, no histogram.
+    /// A delay alone: no queue, no impairments, no histogram.
     is_bare: bool,
     transmitter: Transmitter,
     impairments: Option<Box<Impairments>>,
     passed: Passed,
     sojourn_times: Option<Box<SojournTimes>>,
-    /// What happened to packets beside transmission; in a box, as most links have none.
+    /// Counters of drops, marks and impairments; in a box, as most links have none.
     counters: Option<Box<LinkCounters>>,
     queue: Queue<T>,
 }
@@ -129,7 +129,7 @@ pub struct LinkCounters {
     pub forwarded: u64,
     /// Their bytes.
     pub forwarded_bytes: u64,
-    /// Packets lost behind the transmitter.
+    /// Packets lost in transit.
     pub losses: u64,
     /// Their bytes.
     pub lost_bytes: u64,
@@ -149,7 +149,7 @@ pub struct LinkCounters {
     pub sojourn_ns: u64,
 }
 
-/// Hears of what the queue of a link drops and marks, counts it, and tells the owner of the link.
+/// Counts what the queue of a link drops and marks, and reports it to the owner of the link.
 struct Reports<'link, S> {
     counters: &'link mut Option<Box<LinkCounters>>,
     sink: &'link mut S,
@@ -206,7 +206,7 @@ impl<T: Impairable> Link<T> {
         self.advance(now, sink);
         let free_at = self.transmitter.free_at;
         let reports = &mut Reports { counters: &mut self.counters, sink };
-        // Something may wait at an idle transmitter, until its queue lets it go.
+        // A packet may be queued at an idle transmitter until its queue releases it.
         if free_at > now || self.next_start < Instant::MAX {
             self.queue.enqueue(now, item, reports);
             self.note_backlog();
@@ -217,7 +217,7 @@ impl<T: Impairable> Link<T> {
         }
     }
 
-    /// Whether nothing is under way.
+    /// Whether nothing is in flight.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.pipe.is_empty()
@@ -227,7 +227,7 @@ impl<T: Impairable> Link<T> {
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         match self.pipe.front() {
-            // What waits may overtake what is under way.
+            // What is queued may overtake what is in flight.
             Some((arrival, _)) if self.reorders() => {
                 Some(self.next_commitment().map_or(*arrival, |earliest| earliest.min(*arrival)))
             }
@@ -251,13 +251,13 @@ impl<T: Impairable> Link<T> {
         Some(item)
     }
 
-    /// What comes to the far end `place` packets behind the next one, if it is under way already.
+    /// The packet that arrives `place` packets after the next one, if it is in flight already.
     #[inline]
     pub fn under_way(&self, place: usize) -> Option<&T> {
         self.pipe.get(place).map(|(_, item)| item)
     }
 
-    /// Takes a packet that is under way out of the link, ahead of time: when it would have come to the far end, and whether
+    /// Takes a packet in flight out of the link, ahead of time: when it would have come to the far end, and whether
     /// nothing follows so far. `decide` is told both, of one packet after the other.
     ///
     /// For an owner that can deal with arrivals before they happen; it then wakes the link by [`Link::next_arrival`] and
@@ -289,7 +289,7 @@ impl<T: Impairable> Link<T> {
         self.pipe.front().map_or_else(|| self.next_commitment(), |(at, _)| Some(*at))
     }
 
-    /// Whether anything can go wrong behind the transmitter.
+    /// Whether the link impairs packets.
     #[inline]
     pub fn is_impaired(&self) -> bool {
         self.impairments.is_some()
@@ -301,7 +301,7 @@ impl<T: Impairable> Link<T> {
         self.impairments.as_ref().is_some_and(|impairments| impairments.reorders())
     }
 
-    /// A time before which nothing comes out that is not under way already.
+    /// A time before which nothing comes out that is not in flight already.
     #[inline]
     pub fn next_commitment(&self) -> Option<Instant> {
         (self.next_start < Instant::MAX).then(|| self.next_start + self.delay)
@@ -318,8 +318,9 @@ impl<T: Impairable> Link<T> {
     /// The queue took or gave something.
     #[inline]
     fn note_backlog(&mut self) {
-        let waits = self.queue.backlog_packets() > 0;
-        self.next_start = if waits { self.transmitter.free_at.max(self.queue.next_deadline()) } else { Instant::MAX };
+        let is_backlogged = self.queue.backlog_packets() > 0;
+        self.next_start =
+            if is_backlogged { self.transmitter.free_at.max(self.queue.next_deadline()) } else { Instant::MAX };
     }
 
     #[inline(never)]
@@ -344,7 +345,7 @@ impl<T: Impairable> Link<T> {
         Some((since, item))
     }
 
-    /// What was counted so far. Call [`Link::advance`] first for exact figures.
+    /// The counters so far. Call [`Link::advance`] first for exact figures.
     pub fn counters(&self) -> LinkCounters {
         let counters = self.counters.as_deref().copied().unwrap_or_default();
         let Passed { packets, bytes, sojourn_ns } = self.passed;
@@ -369,7 +370,7 @@ impl<T: Impairable> Link<T> {
         }
     }
 
-    /// Packets and bytes that wait.
+    /// Packets and bytes in the queue.
     pub fn backlog(&self) -> (u32, u64) {
         (self.queue.backlog_packets(), self.queue.backlog_bytes())
     }
@@ -398,7 +399,7 @@ impl<T: Impairable> Link<T> {
         }
     }
 
-    /// A packet has left the transmitter at `left`, and comes to the far end if nothing goes wrong.
+    /// A packet has left the transmitter at `left`, and arrives unless an impairment prevents it.
     #[inline(always)]
     fn send_off(&mut self, start: Instant, left: Instant, item: T, sink: &mut impl Sink<T>) {
         match &mut self.impairments {
@@ -428,7 +429,7 @@ impl<T: Impairable> Link<T> {
             counters.corruptions += 1;
             item.corrupt();
         }
-        // Behind everything that arrives no later.
+        // After everything that arrives no later.
         let place = self.pipe.iter().rposition(|(arrival, _)| *arrival <= at).map_or(0, |before| before + 1);
         counters.reordered += u64::from(place < self.pipe.len());
         if doubled {
@@ -442,7 +443,7 @@ impl<T: Impairable> Link<T> {
     }
 }
 
-/// Turns bytes into time, and loses none of it to rounding while it is busy.
+/// Turns bytes into time, without accumulated rounding while it is busy.
 #[derive(Clone, Debug)]
 struct Transmitter {
     free_at: Instant,

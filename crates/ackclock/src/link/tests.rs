@@ -117,7 +117,7 @@ fn packets_are_taken_ahead_of_time_from_behind_those_that_stay() {
         let taken = link.take_ahead(|_, frame, _| decisions[frame.number as usize]);
         taken.map(|(at, frame, is_last)| (frame.number, at, is_last))
     };
-    // Nothing but what is under way.
+    // Nothing but what is in flight.
     assert_eq!([(); 3].map(|()| taken(&mut link)), [Some((1, ms(7), false)), Some((2, ms(8), true)), None]);
     assert_eq!(link.next_arrival(), Some(ms(6)));
     assert_eq!(link.poll(ms(6), &mut ()).map(|frame| frame.number), Some(0));
@@ -222,7 +222,7 @@ fn a_wall_clock_loop_drives_a_link_by_enqueue_next_deadline_and_poll() {
         }
         // The clock is late by up to 0.3 ms, as real ones are; no capacity may be lost by that.
         let late = Duration::from_micros(37 * u64::from(sent) % 300);
-        let wake_up = link.next_deadline().expect("packets are under way");
+        let wake_up = link.next_deadline().expect("packets are in flight");
         clock = clock.max(wake_up.min(clock + Duration::from_micros(50))) + late;
         while let Some(frame) = link.poll(clock, &mut ()) {
             delivered.push(frame.number);
@@ -234,7 +234,7 @@ fn a_wall_clock_loop_drives_a_link_by_enqueue_next_deadline_and_poll() {
 
 #[test]
 fn what_is_late_is_overtaken() {
-    // 1 ms each; number 1 arrives at 2 + 5 + 10 ms, behind what waits while it is under way.
+    // 1 ms each; number 1 arrives at 2 + 5 + 10 ms, after packets that were queued while it was in flight.
     let mut link = link(8_000_000, Duration::from_millis(5), 20, script(&[4], &[2]));
     for number in 0..4 {
         link.enqueue(ms(0), Frame { number, bytes: 1000 }, &mut ());
@@ -281,7 +281,7 @@ fn a_new_rate_holds_for_transmissions_that_begin_then() {
     link.advance(ms(2), &mut ());
     assert!(link.set_rate(Rate::from_bps(40_000).unwrap()));
     assert_eq!(link.rate(), Rate::from_bps(40_000));
-    // The first leaves at 5 ms as it was to, the second a millisecond behind it.
+    // The first leaves at 5 ms as it was to, the second a millisecond after it.
     assert_eq!(arrivals(&mut link), [(0, 15), (1, 16)]);
     // A rate that whole nanoseconds do not express leaves no remainder for the next one.
     let mut link = busy(None);

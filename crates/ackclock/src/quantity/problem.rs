@@ -223,7 +223,7 @@ pub enum Problem {
         /// The limit.
         limit: u64,
     },
-    /// A flow that could go several ways.
+    /// A flow that could take several paths.
     #[error("missing; there are several links, write for example path = [\"{example}\"]")]
     NoPath {
         /// One of the links.

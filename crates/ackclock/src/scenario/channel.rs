@@ -43,11 +43,11 @@ pub struct Dcf {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 65_535))]
     pub cw_min: Option<u32>,
-    /// What the bound of counters is doubled up to, behind each failure. Default: 1023; fhss: 255.
+    /// The largest bound of counters; each failure doubles the bound up to it. Default: 1023; fhss: 255.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 65_535))]
     pub cw_max: Option<u32>,
-    /// Retransmissions of a frame, behind which its packets are lost. Default: 6; fhss: 255, which is as good as no limit.
+    /// Retransmissions of a frame; when they fail its packets are lost. Default: 6; fhss: 255, which is as good as no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 255))]
     pub retries: Option<u32>,

@@ -168,9 +168,9 @@ pub fn private_links(flow: &Flow, route: &Route, network: &Network) -> u64 {
     }
 }
 
-/// The way of a flow; that of its group if it is the same.
-fn shared(way: Vec<usize>, of_group: &Arc<[usize]>) -> Arc<[usize]> {
-    if *way == **of_group { of_group.clone() } else { way.into() }
+/// The path of a flow; that of its group if it is the same.
+fn shared(path: Vec<usize>, of_group: &Arc<[usize]>) -> Arc<[usize]> {
+    if *path == **of_group { of_group.clone() } else { path.into() }
 }
 
 /// One flow of a group.
@@ -235,7 +235,7 @@ impl SingleFlow<'_> {
         }
     }
 
-    /// Adds its private links; returns it as a source of datagrams, which go one way.
+    /// Adds its private links; returns it as a source of datagrams, which have no reverse path.
     fn add_source_to(self, plan: &mut Plan, network: &Network, rngs: RngStreams) -> SourcePlan {
         let out = (self.base_rtt(rngs) - self.route.path_rtt) / 2;
         let mut forward = Vec::new();

@@ -1,4 +1,4 @@
-//! What a scenario amounts to: the named links behind the shorthand, each flow's way and base RTT, and
+//! A scenario in full: the named links of the shorthand, each flow's path and base RTT, and
 //! everything that is random.
 
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub struct Description {
     pub channels: BTreeMap<String, String>,
     /// Every directed link.
     pub links: Vec<LinkDescription>,
-    /// Every single flow, and behind them groups of arrivals and datagrams; drawn values are those of the first
+    /// Every single flow, and after them groups of arrivals and datagrams; drawn values are those of the first
     /// replicate, of a group those of its first slot.
     pub flows: Vec<FlowDescription>,
     /// Every meter, in words; left out where there is none.
@@ -81,9 +81,9 @@ pub struct LinkDescription {
     pub queue: String,
     /// The parameters of the queue in force, where its keys leave them open.
     pub queue_parameters: Option<Json>,
-    /// Losses behind the queue.
+    /// Losses in transit.
     pub loss: String,
-    /// What else goes wrong behind the queue.
+    /// The other impairments.
     pub impairments: Vec<String>,
     /// True if only one flow crosses it.
     pub private: bool,
@@ -318,8 +318,8 @@ fn describe_flows(document: &Document, plan: &Plan) -> Vec<FlowDescription> {
     flows.chain(arrivals).chain(datagrams).collect()
 }
 
-fn names(plan: &Plan, way: &[usize]) -> Vec<String> {
-    way.iter().map(|link| plan.links[*link].name.clone()).collect()
+fn names(plan: &Plan, path: &[usize]) -> Vec<String> {
+    path.iter().map(|link| plan.links[*link].name.clone()).collect()
 }
 
 fn describe_datagrams(group: &DatagramPlan, plan: &Plan, traffic: String) -> FlowDescription {

@@ -1,4 +1,4 @@
-//! The keys of what goes wrong behind the queue of a link: jitter, reordering, loss, duplication, corruption.
+//! The keys of the impairments of a link: jitter, reordering, loss, duplication, corruption.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::quantity::Problem;
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
 use crate::units::Duration;
 
-/// What goes wrong behind a queue.
+/// The impairments of a link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Impairments {
@@ -21,12 +21,12 @@ pub struct Impairments {
     pub outages: Option<OutageTimes>,
     /// Extra delay of each packet, uniform between 0 and this.
     pub jitter: Duration,
-    /// Whether jitter may change the order of packets; if not, none arrives before the one in front of it.
+    /// Whether jitter may change the order of packets; if not, packets arrive in the order in which they were sent.
     pub jitter_reorders: bool,
-    /// Packets that are held back, so that others overtake them.
+    /// Packets that are held back, so that others overtake them (reordering).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reordering: Option<Reordering>,
-    /// Losses behind the queue.
+    /// Losses in transit.
     #[schemars(with = "Shorthand<Loss>")]
     pub loss: Loss,
     /// Probability that a packet arrives twice, 0 to 1.
@@ -194,7 +194,7 @@ impl Impairments {
         warnings
     }
 
-    /// What goes wrong behind a link of this delay, as a plan says it.
+    /// The impairments of a link of this delay, as a plan has them.
     pub fn plan(&self, delay: Duration) -> ImpairmentsPlan {
         ImpairmentsPlan {
             course: self.delay_varies.as_ref().map(|varies| varies.course(delay)),

@@ -167,7 +167,7 @@ impl Meter {
     }
 }
 
-/// Groups of flows that name a meter, with their index and way.
+/// Groups of flows that name a meter, with their index and path.
 fn flows_of<'a>(
     document: &'a Document,
     network: &'a Network,
@@ -212,7 +212,7 @@ pub fn plans(document: &Document, network: &Network) -> Vec<MeterPlan> {
     document.meters.iter().map(plan).collect()
 }
 
-/// Adds the meters that are not there, or not on the way of their flows, and the keys of them that do not fit.
+/// Adds the mistakes of meters: those that do not exist, those that are not on the path of their flows, and wrong keys.
 pub fn check_meters(document: &Document, network: &Network, misfits: &mut Misfits) {
     let unknown = |what, name: &str, known: Vec<&str>| Problem::UnknownName {
         what,
@@ -231,7 +231,7 @@ pub fn check_meters(document: &Document, network: &Network, misfits: &mut Misfit
             continue;
         };
         for (index, ..) in flows_of(document, network, name).filter(|(_, _, route)| {
-            // A path that leads nowhere is told already.
+            // A path that leads nowhere was reported already.
             !route.forward.is_empty() && !route.forward.contains(&link)
         }) {
             let problem = Problem::NotAtMeter { meter: name.clone(), link: network.links[link].name.clone() };
@@ -259,10 +259,10 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         }
         let from = link(document, network, name);
         let knows = |link: &usize| network.links[*link].queue.reads_profiles();
-        let mut ways = flows_of(document, network, name).map(|(_, _, route)| &route.forward);
-        let is_seen = ways.any(|way| way.iter().skip_while(|link| Some(**link) != from).any(knows));
+        let mut paths = flows_of(document, network, name).map(|(_, _, route)| &route.forward);
+        let is_seen = paths.any(|path| path.iter().skip_while(|link| Some(**link) != from).any(knows));
         if !is_seen && meter.edge().red == Fate::Out {
-            warnings.push(format!("the meter {name} drops nothing, and no queue behind it knows profiles"));
+            warnings.push(format!("the meter {name} drops nothing, and no queue after it knows profiles"));
         }
     }
     warnings
@@ -326,7 +326,7 @@ mod tests {
                     [[flows]]\ncc = 'aimd'\nmeter = 'gold'\n";
         assert_eq!(
             Scenario::from_toml::<&str>(text, "x", &[]).unwrap().warnings(),
-            ["the meter gold drops nothing, and no queue behind it knows profiles", "no flow names the meter idle"]
+            ["the meter gold drops nothing, and no queue after it knows profiles", "no flow names the meter idle"]
         );
     }
 }

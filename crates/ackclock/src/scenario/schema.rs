@@ -210,9 +210,9 @@ pub struct TransportKeys {
     pub clock_offset: Duration,
     /// Round-trip time that the connection's set-up measured before the start; "0 s" for none.
     pub handshake_rtt: Duration,
-    /// Whether ACKs wait for a second segment, and for how long at most (true: 100 ms).
+    /// Whether ACKs are delayed until a second segment arrives, and for how long at most (true: 100 ms).
     pub delayed_ack: DelayedAck,
-    /// Which segments' ACKs wait: those of new data in order (RFC 5681 §4.2), of a copy of the last segment, too, or of all that fill part of a gap, too.
+    /// Which segments' ACKs are delayed: those of new data in order (RFC 5681 §4.2), of a copy of the last segment, too, or of all that fill part of a gap, too.
     pub delayed_ack_for: DelayedAckFor,
     /// Segments that one ACK or timeout sends at most, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
     pub max_burst: MaxWindow,
@@ -267,7 +267,7 @@ pub struct TransportKeys {
 
 /// RFC 2581 and the papers: two segments.
 const INITIAL_WINDOW: u32 = 2;
-/// As long as an ACK waits where the scenario only says that it does; the default of ns-2.
+/// The longest delay of an ACK if the scenario only says that ACKs are delayed; the default of ns-2.
 const DELAYED_ACK: Duration = Duration::from_millis(100);
 
 impl Default for TransportKeys {

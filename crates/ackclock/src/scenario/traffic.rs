@@ -45,7 +45,7 @@ pub enum TrafficKeys {
         /// Payload of each.
         size: Sizes,
     },
-    /// A client at the receiver that asks for something, waits for all of it, and thinks before it asks again.
+    /// A client at the receiver that requests something, gets all of it, and pauses before it requests again.
     Web {
         /// Time between an answer and the next request.
         think: Times,
@@ -78,17 +78,17 @@ pub enum TrafficKeys {
         #[schemars(with = "Shorthand<Varies>", transform = without_default)]
         leaves: Option<Varies>,
     },
-    /// Datagrams from as many sources, the group's count at the most, as leave others a rate that varies where a queue shares fairly.
+    /// Datagrams from a population of sources. The number that sends varies, up to the group's count, so that under fair queueing other flows get a given rate.
     Population {
-        /// What is shared, bits on the wire per time.
+        /// The shared rate, in bits on the wire.
         capacity: Rate,
         /// Bytes of each on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
-        /// How many flows there are beside the population.
+        /// Number of flows beside the population.
         #[schemars(range(min = 1))]
         beside: u32,
-        /// The rate that is left to them.
+        /// The rate that is left to those flows.
         #[schemars(with = "Shorthand<Varies>")]
         leaves: Varies,
     },
@@ -165,7 +165,7 @@ fn default_interval() -> Duration {
     Duration::from_millis(20)
 }
 
-/// ITU-T G.114: up to 150 ms one way is acceptable to most users.
+/// ITU-T G.114: a one-way delay of up to 150 ms is acceptable to most users.
 fn default_deadline() -> Duration {
     Duration::from_millis(150)
 }
@@ -356,7 +356,7 @@ fn positive(length: Duration) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A frame is sent at once, and waits as a whole.
+/// A frame is sent at once and queued as a whole.
 fn short_frame(rate: Rate, packet: Size, interval: Duration) -> Result<(), Problem> {
     const MOST_DATAGRAMS: u64 = 1_000_000;
     let datagrams = rate.bytes_in_floor(interval) / packet.0.max(1);

@@ -43,7 +43,7 @@ pub enum Varies {
         /// Down as slowly as up, or at once.
         #[serde(default)]
         shape: Shape,
-        /// Steps of one way.
+        /// Steps in one direction.
         #[serde(default = "fifty")]
         #[schemars(range(min = 1, max = 100_000))]
         steps: u32,
@@ -212,8 +212,8 @@ impl Varies {
             }
             Varies::Ramp { low, high, period, shape, steps } => {
                 let (low, high) = bounds.low_and_high(*low, *high)?;
-                let ways = if *shape == Shape::Triangle { 2 } else { 1 };
-                let shortest = SHORTEST * u64::from(*steps) * ways;
+                let directions = if *shape == Shape::Triangle { 2 } else { 1 };
+                let shortest = SHORTEST * u64::from(*steps) * directions;
                 let period = at_least("period", *period, shortest)?;
                 VariationPlan::Schedule(match shape {
                     Shape::Triangle => Schedule::triangle(low, high, *steps, period),

@@ -1,4 +1,4 @@
-//! How long packets waited in the queues of their paths.
+//! Queueing delays of packets on their paths.
 
 use hdrhistogram::Histogram;
 
@@ -9,7 +9,7 @@ use crate::units::Duration;
 /// So many flows, and so many groups of arrivals, have a histogram of their own: more of them do not stay in the caches.
 const OWN: usize = 8;
 
-/// Packets that came to the end of their path, and the sum of the times that they waited.
+/// Packets that came to the end of their path, and the sum of their queueing delays.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueueingDelay {
     pub(super) packets: u64,
@@ -35,12 +35,12 @@ impl QueueingDelay {
     }
 }
 
-/// The times that packets waited on their paths since the window of measurement began.
+/// Queueing delays of packets since the window of measurement began.
 #[derive(Debug)]
 pub(super) struct PathDelays {
     /// Of ACKs to flows of the plan.
     acks: QueueingDelay,
-    /// Of those that waited at all.
+    /// Of those that were delayed at all.
     ack_histogram: SojournTimes,
     /// Of the first flows of the plan, of its other flows together, of the first groups of arrivals, and of the others.
     histograms: Vec<SojournTimes>,
@@ -72,13 +72,13 @@ impl PathDelays {
         flows.chain(slots).map(|place| place as u32).collect()
     }
 
-    /// Data of a flow whose histogram is at `place` waited this long.
+    /// Adds the delay of data of a flow whose histogram is at `place`.
     #[inline]
     pub(super) fn note_data(&mut self, place: u32, delay: Duration) {
         self.histograms[place as usize].record(delay);
     }
 
-    /// An ACK to a flow whose histogram is at `place` waited this long.
+    /// Adds the delay of an ACK to a flow whose histogram is at `place`.
     #[inline]
     pub(super) fn note_ack(&mut self, place: u32, delay: Duration) {
         if (place as usize) < self.of_flows {
@@ -113,7 +113,7 @@ impl PathDelays {
         (index < OWN).then(|| self.histograms[self.of_flows + index].histogram())
     }
 
-    /// The mean of the times that ACKs to all flows waited, nanoseconds; none of none.
+    /// The mean queueing delay of the ACKs of all flows, nanoseconds; none of none.
     pub(super) fn acks_mean_ns(&self) -> Option<f64> {
         self.acks.mean_ns()
     }

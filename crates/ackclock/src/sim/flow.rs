@@ -115,7 +115,7 @@ impl Flow {
         PacketMeta { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
     }
 
-    /// Puts a segment on its way to the receiver.
+    /// Sends a segment to the receiver.
     #[inline]
     pub(super) fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
         segment.seq += self.base;
@@ -124,7 +124,7 @@ impl Flow {
         network.send(now, cover, Body::Data(segment));
     }
 
-    /// Puts an acknowledgement on its way to the sender.
+    /// Sends an acknowledgement to the sender.
     #[inline]
     pub(super) fn send_ack(&self, now: Instant, mut ack: AckSegment, network: &mut Network) {
         ack.ack += self.base;
@@ -148,7 +148,7 @@ impl Flow {
         }
     }
 
-    /// Transfers under way of a flow that has many.
+    /// Transfers in progress of a flow that has many.
     pub(super) fn pending(&self) -> u64 {
         match &self.application {
             Application::Interactive(interactive) => interactive.pending(),
@@ -156,7 +156,7 @@ impl Flow {
         }
     }
 
-    /// The receiver tells of the first keystroke under way.
+    /// The receiver reports the first keystroke in flight.
     pub(super) fn await_keystroke(&mut self) {
         if let Application::Interactive(interactive) = &self.application {
             self.awaited = interactive.awaited().unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! What goes wrong behind a transmitter, as a plan says it.
+//! The impairments of a link, as a plan has them.
 
 use crate::link::{
     BitErrors, Chance, ChannelState, DelayCourse, GilbertElliott, Impairments, Jitter, Loss, Outages, Script, Scripted,
@@ -6,7 +6,7 @@ use crate::link::{
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
-/// What goes wrong behind a transmitter; by default nothing.
+/// The impairments of a link; none by default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImpairmentsPlan {
     /// What is added to the delay over time.
@@ -55,7 +55,7 @@ impl ImpairmentsPlan {
         self.jitter.is_zero() && !self.reorders() && self.duplication == 0.0 && self.course.is_none()
     }
 
-    /// The impairments, if anything goes wrong on it; each impairment draws from the `stream` of its name.
+    /// The impairments of a link, if it has any; each draws from the `stream` of its name.
     pub fn build(&self, stream: impl Fn(&str) -> Rng) -> Option<Impairments> {
         let chance =
             |probability: f64, name: &str| (probability > 0.0).then(|| Chance { probability, stream: stream(name) });

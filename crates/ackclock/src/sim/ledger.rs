@@ -1,4 +1,4 @@
-//! The ledger of a run: the packets under way, and what becomes of those that do not simply arrive, flow by flow.
+//! The ledger of a run: the packets in flight, and for each flow the fate of those that do not simply arrive.
 
 use std::ops::{AddAssign, Range};
 
@@ -15,7 +15,7 @@ use crate::units::{Duration, Instant};
 /// What became of the packets of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fates {
-    /// Data dropped by queues or lost behind transmitters.
+    /// Data dropped by queues or lost in transit.
     pub(super) lost: u64,
     /// Of them, dropped by queues before the first shared link.
     pub(super) access_drops: u64,
@@ -66,7 +66,7 @@ struct Account {
     pairs: u64,
 }
 
-/// Packets under way, and accounts of what became of others.
+/// Packets in flight, and accounts of the others.
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub(super) bodies: Bodies,

@@ -1,7 +1,7 @@
 //! Lookahead: which deliveries may be executed before their time, because that cannot be observed.
 //!
 //! A packet that comes out of a link enters the next one ahead of time if nothing else feeds that one and if it is not
-//! reported. Data arrives ahead of time if its ACK enters a link that only the receivers after one link feed: ACKs come
+//! reported. Data arrives ahead of time if its ACK enters a link that only the receivers at one link feed: ACKs come
 //! there in the order of their times. An ACK arrives ahead of time if its sender feeds a link of its own. Nothing enters or
 //! leaves a station of a channel ahead of time: when it sends depends on what the others get meanwhile.
 
@@ -132,7 +132,7 @@ fn answers_at_once(flow: &FlowPlan) -> bool {
     flow.transport.delayed_ack.is_none() && !matches!(flow.traffic, Traffic::Web(_))
 }
 
-/// Whether nothing but ACKs and timers makes the sender send, and nobody waits for its end.
+/// Whether nothing but ACKs and timers makes the sender send, and nothing depends on its end.
 fn reacts_only_to_acks(flow: &FlowPlan) -> bool {
     !matches!(flow.traffic, Traffic::Web(_) | Traffic::Slot)
 }

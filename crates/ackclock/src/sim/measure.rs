@@ -79,7 +79,7 @@ impl AddAssign for FlowCounters {
     }
 }
 
-/// What was counted of a group of arrivals: of the transfers that ended, and of those under way.
+/// What was counted of a group of arrivals: of the transfers that ended, and of those in progress.
 fn group_counters(group: &Group, flows: &mut [Flow], now: Instant) -> FlowCounters {
     let mut sum = group.ended;
     for index in group.flows() {

@@ -26,7 +26,7 @@ mod transfer;
 pub use crate::link::{AfterFailure, ChannelState, Countdown, Dcf, Script};
 pub use crate::qdisc::{Limit as QueueLimit, QueuePlan};
 pub use impairments::{ImpairmentsPlan, LossPlan, ReorderingPlan};
-pub use limits::{MOST_IN_FLIGHT, MOST_UNDER_WAY};
+pub use limits::{MOST_IN_FLIGHT, MOST_PACKETS};
 pub use plan::{
     ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, MeterPlan, MeterScope,
     OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
@@ -47,7 +47,7 @@ use crate::units::{Duration, Instant};
 /// Why a run did not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// It was told to stop.
+    /// It was cancelled.
     #[error("interrupted")]
     Interrupted,
     /// A window grew beyond all bounds.
@@ -65,10 +65,10 @@ pub enum RunError {
     },
     /// The network holds too much.
     #[error(
-        "{MOST_UNDER_WAY} packets are under way {at} after the start, which is the most that a run may have; make rates, \
+        "{MOST_PACKETS} packets are in flight {at} after the start, which is the most that a run may have; make rates, \
          delays, queues or the number of flows smaller"
     )]
-    TooMuchUnderWay {
+    TooManyPackets {
         /// When.
         at: Duration,
     },

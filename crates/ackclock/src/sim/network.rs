@@ -1,4 +1,4 @@
-//! The network: links, routes, and packets on their way from hop to hop.
+//! The network: links, routes, and packets in flight from hop to hop.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ struct Station {
     place: usize,
 }
 
-/// All that lies between senders and receivers, and what is under way.
+/// All that lies between senders and receivers, and the packets in flight.
 pub(super) struct Network {
     pub(super) events: EventQueue,
     pub(super) components: Components,
@@ -88,7 +88,7 @@ pub(super) struct Network {
     pub(super) sample_horizon: Instant,
     /// The last moment of a step: nothing at all happens ahead of it.
     pub(super) step_horizon: Instant,
-    /// All routes, one behind the other.
+    /// All routes, one after the other.
     hops: Vec<Hop>,
     meters: Meters,
     pub(super) ledger: Ledger,
@@ -188,10 +188,10 @@ impl Network {
         }
     }
 
-    /// Whose timer is likely to expire behind the event that is dealt with now.
+    /// Whose timer is likely to expire after the event that is dealt with now.
     #[inline]
     pub(super) fn next_sender(&self) -> Option<usize> {
-        self.components.timed(self.events.peek_behind()?)
+        self.components.timed(self.events.peek_next()?)
     }
 
     /// Where everything is that was ever sent.
@@ -256,7 +256,7 @@ impl Network {
         self.links[link].advance(now, &mut AtLink { ledger: &mut self.ledger, link: link as u32 });
     }
 
-    /// Puts a new packet on its way.
+    /// Sends a new packet.
     #[inline(always)]
     pub(super) fn send(&mut self, now: Instant, cover: PacketMeta, body: Body) {
         let packet = Packet::new(self.ledger.bodies.keep(cover.flow, body), &cover);
@@ -293,7 +293,7 @@ impl Network {
     /// Moves packets on that leave links ahead of time, up to one that comes to the end of its route: when, by which
     /// link, and the packet. To be asked until there is none before the next event.
     ///
-    /// Only what `may_arrive` does so; it is told of the time, the flow, what it carries, and whether nothing follows.
+    /// Only what `may_arrive` does so; it gets the time, the flow, what it carries, and whether nothing follows.
     #[inline(always)]
     pub(super) fn next_ahead(
         &mut self,
@@ -404,7 +404,7 @@ impl Network {
             return;
         }
         let state = &mut self.links[link as usize];
-        // While packets are under way a wake-up is pending.
+        // While packets are in flight a wake-up is pending.
         let is_news = state.is_idle() || state.reorders();
         state.enqueue(now, packet, &mut AtLink { ledger: &mut self.ledger, link });
         let deadline = state.next_deadline();
@@ -429,7 +429,7 @@ impl Network {
         self.ledger.trace(now, link, packet, PacketEvent::Discard);
     }
 
-    /// The window of a flow, after it was told of something.
+    /// The window of a flow, after an event.
     #[inline]
     pub(super) fn trace_window(&mut self, now: Instant, flow: usize, cwnd: impl FnOnce() -> f64) {
         if let Some(tracer) = &mut self.ledger.tracer {

@@ -103,7 +103,7 @@ impl Flags {
         self.0 & Self::CORRUPTED != 0
     }
 
-    /// Whether a second packet with the same body comes right behind it.
+    /// Whether a second packet with the same body comes right after it.
     pub fn is_doubled(self) -> bool {
         self.0 & Self::DOUBLED != 0
     }
@@ -153,7 +153,7 @@ impl Impairable for Packet {
 /// What a new packet has beside its body.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketMeta {
-    /// Whose it is: a flow, or behind all flows a source of datagrams.
+    /// Whose it is: a flow, or after all flows a source of datagrams.
     pub flow: u32,
     /// Index of its first hop in the table of routes.
     pub route: u32,
@@ -238,7 +238,7 @@ impl BodyId {
     }
 }
 
-/// Whose a packet is, and how long it has waited in queues so far, in one word.
+/// Whose a packet is, and its queueing delay so far, in one word.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner(u64);
 
@@ -260,7 +260,7 @@ impl Owner {
         (self.0 & (Self::FLOWS as u64 - 1)) as usize
     }
 
-    /// How long the packet has waited.
+    /// The queueing delay of the packet so far.
     #[inline]
     pub fn queueing_delay(self) -> Duration {
         Duration::from_nanos(self.0 >> Self::FLOW_BITS)
@@ -273,7 +273,7 @@ impl Owner {
     }
 }
 
-/// The bodies of all packets under way, and whose they are. A place that was given back is used again.
+/// The bodies of all packets in flight, and whose they are. A place that was given back is used again.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
     places: Vec<Body>,
@@ -301,7 +301,7 @@ impl Bodies {
         id
     }
 
-    /// Whose a packet is, and how long it has waited.
+    /// Whose a packet is, and its queueing delay.
     #[inline]
     pub fn owner(&self, id: BodyId) -> Owner {
         self.owners[id.0 as usize]
@@ -313,7 +313,7 @@ impl Bodies {
         self.owner(id).flow()
     }
 
-    /// A packet has waited in a queue.
+    /// Adds the sojourn time of a packet in a queue.
     #[inline]
     pub fn add_queueing_delay(&mut self, id: BodyId, sojourn: Duration) {
         self.owners[id.0 as usize].add_queueing_delay(sojourn);

@@ -41,7 +41,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Every TCP flow: those of `flows`, and behind them the slots of all groups of arrivals.
+    /// Every TCP flow: those of `flows`, and after them the slots of all groups of arrivals.
     pub fn tcp_flows(&self) -> impl Iterator<Item = &FlowPlan> {
         self.flows.iter().chain(self.arrivals.iter().flat_map(|group| &group.slots))
     }
@@ -66,11 +66,11 @@ pub struct LinkPlan {
     pub rate: Option<Rate>,
     /// Capacity over time; none if constant.
     pub varies: Option<VariationPlan>,
-    /// Propagation, one way.
+    /// One-way propagation delay.
     pub delay: Duration,
     /// The queue in front of the transmitter.
     pub queue: QueuePlan,
-    /// What goes wrong behind it.
+    /// Its impairments.
     pub impairments: ImpairmentsPlan,
     /// The channel of `channels` of which it is a station; `rate` is then that of its data, `delay` the channel's.
     pub channel: Option<usize>,
@@ -150,7 +150,7 @@ pub struct FlowPlan {
     pub start: Instant,
     /// When it stops writing, if before the end of the run.
     pub stop: Option<Instant>,
-    /// Propagation of the path and the way back.
+    /// Propagation of the path and the reverse path.
     pub base_rtt: Duration,
 }
 
@@ -169,7 +169,7 @@ pub enum Traffic {
         /// Payload bits per second.
         rate: Rate,
     },
-    /// Answers to a client that asks, waits and thinks.
+    /// Responses to a client that requests, receives and pauses.
     Web(Box<WebPlan>),
     /// Keystrokes, one after the other.
     Interactive(Box<InteractivePlan>),
@@ -229,7 +229,7 @@ pub struct ArrivalsPlan {
     pub stop: Option<Instant>,
 }
 
-/// Datagrams of one flow, or of a population of them; a row of the results.
+/// Datagrams of one flow, or of a population of sources; a row of the results.
 #[derive(Clone, Debug)]
 pub struct DatagramPlan {
     /// Its name; that of the group for a population.
@@ -244,9 +244,9 @@ pub struct DatagramPlan {
     pub meter: Option<usize>,
     /// When packets leave.
     pub emission: Emission,
-    /// Nothing leaves before.
+    /// Nothing is sent before.
     pub start: Instant,
-    /// Nothing leaves from then on, if before the end of the run.
+    /// Nothing is sent from then on, if before the end of the run.
     pub stop: Option<Instant>,
     /// Where packets leave; one but for a population.
     pub sources: Vec<SourcePlan>,
@@ -276,7 +276,7 @@ impl DatagramPlan {
 /// When datagrams leave. Rates are those on the wire.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Emission {
-    /// At a constant rate, or what `leaves` leaves of it.
+    /// At a constant rate less `leaves`.
     Cbr {
         /// Bits per second.
         rate: Rate,
@@ -296,9 +296,9 @@ pub enum Emission {
         /// A packet that takes longer is of no use.
         deadline: Duration,
     },
-    /// From as many sources as it takes where queues share fairly.
+    /// From a population of sources, for fair queueing.
     Population {
-        /// Who sends how fast.
+        /// The sources and their rates.
         population: SourcePopulation,
         /// The rate that is left to others.
         leaves: VariationPlan,
@@ -342,7 +342,7 @@ pub struct OnOffPlan {
     pub rate: Rate,
     /// How long a burst is.
     pub on: Distribution,
-    /// How long the pause behind it is.
+    /// How long the pause after it is.
     pub off: Distribution,
 }
 

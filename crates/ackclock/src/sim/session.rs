@@ -40,7 +40,7 @@ pub struct LinkView {
     pub rate: Option<Rate>,
     /// Propagation.
     pub delay: Duration,
-    /// Packets that wait.
+    /// Packets in the queue.
     pub backlog_packets: u32,
     /// Their bytes.
     pub backlog_bytes: u64,
@@ -193,7 +193,7 @@ impl Simulation<'_> {
     }
 
     /// Changes the delay of the link with this index in [`Plan::links`]: of packets of which transmission begins from now
-    /// on. Where packets keep their order they keep it here, too: none arrives before what is under way already.
+    /// on. Where packets keep their order they keep it here, too: none arrives before what is in flight already.
     ///
     /// The base RTT in results remains that of the plan.
     ///

@@ -7,7 +7,7 @@ use super::datagram::{Row, Stream};
 use super::delays::PathDelays;
 use super::flow::Flow;
 use super::flow_hash::FlowHashes;
-use super::limits::{MOST_UNDER_WAY, most_in_flight, planned};
+use super::limits::{MOST_PACKETS, most_in_flight, planned};
 use super::lookahead::look_ahead;
 use super::measure::Measurement;
 use super::network::{Network, Routes};
@@ -29,7 +29,7 @@ use crate::units::Instant;
 const EVENTS_PER_CHECK: u64 = 1 << 16;
 /// So many flows stay in the caches near the processor; of more, those that are needed next are asked for.
 const CACHED_FLOWS: usize = 700;
-/// What so many packets behind the next one will need is asked for: first the ends of a flow, then what they point to.
+/// Distances, in packets after the next one, at which memory is prefetched: first the ends of a flow, then what they point to.
 const FAR: usize = 3;
 const NEAR: usize = 1;
 /// Makes the algorithm of a flow.
@@ -51,7 +51,7 @@ pub struct Simulation<'plan> {
     /// In the order of the plan.
     pub(super) groups: Vec<Group>,
     /// Sources of datagrams, in the order of their component numbers, and the rows of results they belong to, in the
-    /// order of the plan. The flows of datagrams are numbered behind those of TCP.
+    /// order of the plan. The flows of datagrams are numbered after those of TCP.
     pub(super) streams: Vec<Stream>,
     pub(super) rows: Vec<Row>,
     /// Where each link of the plan stands in the network, and each TCP flow in `flows`.
@@ -222,8 +222,8 @@ impl<'plan> Simulation<'plan> {
             if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
                 return Err(RunError::Interrupted);
             }
-            if self.network.ledger.bodies.places() > MOST_UNDER_WAY {
-                return Err(RunError::TooMuchUnderWay { at: now.since(Instant::ZERO) });
+            if self.network.ledger.bodies.places() > MOST_PACKETS {
+                return Err(RunError::TooManyPackets { at: now.since(Instant::ZERO) });
             }
             if are_many(&self.flows)
                 && let Some(index) = self.network.next_sender()

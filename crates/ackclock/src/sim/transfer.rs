@@ -1,4 +1,4 @@
-//! Transfers: how long they take, and the slots of groups in which they come and go.
+//! Transfers: their completion times, and the slots of groups that they occupy.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -76,7 +76,7 @@ pub(super) struct Group {
     /// What was counted of transfers that ended.
     pub(super) ended: FlowCounters,
     active_since: Instant,
-    /// Transfers under way times nanoseconds.
+    /// Transfers in progress times nanoseconds.
     active_ns: u128,
 }
 
@@ -95,7 +95,7 @@ impl Group {
         }
     }
 
-    /// The slots by number, for flows that are told where they belong.
+    /// The slots by number, for flows that know their group.
     pub(super) fn slots(&self, group: usize) -> impl Iterator<Item = (usize, Slot)> {
         self.flows
             .iter()
@@ -108,12 +108,12 @@ impl Group {
         self.arrivals.next_deadline()
     }
 
-    /// Transfers under way.
+    /// Transfers in progress.
     pub(super) fn active(&self) -> usize {
         self.flows.len() - self.idle.len()
     }
 
-    /// Adds up the transfers under way until `now`; returns transfers times nanoseconds.
+    /// Adds up the transfers in progress until `now`; returns transfers times nanoseconds.
     pub(super) fn active_ns(&mut self, now: Instant) -> u128 {
         self.active_ns += self.active() as u128 * u128::from(now.since(self.active_since).as_nanos());
         self.active_since = now;
@@ -127,7 +127,7 @@ impl Group {
         self.log = TransferLog::default();
     }
 
-    /// The flows of transfers under way.
+    /// The flows of transfers in progress.
     pub(super) fn flows(&self) -> &[usize] {
         &self.flows
     }
@@ -147,7 +147,7 @@ impl Simulation<'_> {
         let flow_index = group.flows[number as usize];
         let plan = &self.plan.arrivals[index].slots[number as usize];
         let flow = &mut self.flows[flow_index];
-        // What is still under way of the last transfer lies below: nobody takes it for a part of this one.
+        // Segments of the last transfer that are still in flight have lower numbers, and are not taken for a part of this one.
         flow.base += flow.sender.sent_once() + 1;
         let most_outstanding = flow.sender.most_outstanding();
         flow.sender = Sender::new(plan.transport.clone(), (self.build_cc)(plan));

@@ -111,7 +111,7 @@ impl Delivery {
         self.unreported.pop_front()
     }
 
-    /// The application has nothing more to send while `in_flight` bytes are under way.
+    /// The application has nothing more to send while `in_flight` bytes are in flight.
     pub fn note_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }

@@ -268,8 +268,8 @@ fn a_link_that_breaks_a_promise_is_found() {
         (steady, "in the room of"),
         (disordered, "overtake one another"),
         (|config| LinkConfig { delay: config.delay / 2, ..config }, ", before"),
-        (|config| twice_as_fast(late(config)), "too close behind"),
-        (|config| LinkConfig { rate: None, varies: None, ..late(config) }, "too close behind"),
+        (|config| twice_as_fast(late(config)), "too close after"),
+        (|config| LinkConfig { rate: None, varies: None, ..late(config) }, "too close after"),
     ];
     for (wrong, promise) in wrong {
         broken(check_link("link", |config, limit| link(wrong(config), limit)), promise);

@@ -104,7 +104,7 @@ fn a_sender_takes_reordering_for_loss_once_and_an_outage_for_a_timeout() {
         bulk(&format!("delay_varies = {{ kind = 'steps', times = ['0 s', '10 s'], delays = [{delays}] }}"), window)
     };
     let (longer, shorter) = (stepped("'20 ms', '60 ms'", 20), stepped("'60 ms', '20 ms'", 60));
-    // Nothing is lost. A longer way, of a window that leaves the link idle, reorders nothing and is within the RTO;
+    // Nothing is lost. A longer path, of a window that leaves the link idle, reorders nothing and is within the RTO;
     // a shorter one, of a window that fills it, looks like losses.
     assert_eq!((longer.flows[0].lost, longer.flows[0].retransmits, longer.flows[0].timeouts), (0, 0, 0));
     assert!(shorter.flows[0].lost == 0 && (1..40).contains(&shorter.flows[0].retransmits), "{:?}", shorter.flows[0]);

@@ -194,7 +194,7 @@ fn what_arrives_corrupted_is_discarded_and_counted_apart() {
     assert_eq!(corrupted, totals.corrupted.packets);
     assert!(corrupted > 200 && flow.retransmits > 100 && flow.lost == 0);
     let at_links = impairments(&result, 0).corruptions + impairments(&result, 1).corruptions;
-    // The last few are on their way behind the bottleneck.
+    // The last few are in flight beyond the bottleneck.
     assert!(at_links - corrupted < 3, "{at_links} at links, {corrupted} at hosts");
     let traced = result.samples.trace.event.iter().filter(|event| **event == PacketEvent::Discard as u8).count();
     assert_eq!(traced as u64, corrupted);

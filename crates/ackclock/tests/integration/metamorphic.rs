@@ -107,7 +107,7 @@ fn course(result: &RunResult) -> Vec<(u64, u64, u64, Vec<u64>)> {
 fn everything_later_is_the_same_later() {
     let shift = Duration::from_nanos(86_400_123_456_789);
     for mut plan in plans() {
-        // The samples of the shifted run are those of the straight one, behind the pause.
+        // The samples of the shifted run are those of the straight one, after the pause.
         plan.warmup = Duration::ZERO;
         // Some queues act at fixed times of the run, whether or not anything comes.
         // So does a capacity that varies, and what datagrams leave to others.
@@ -246,8 +246,8 @@ fn the_configuration_of_a_flow_does_not_reach_a_flow_on_another_path() {
         }
         for flow in &mut other.flows {
             flow.name = format!("other.{}", flow.name).into();
-            for way in [&mut flow.forward, &mut flow.reverse] {
-                *way = way.iter().map(|link| link + links).collect();
+            for path in [&mut flow.forward, &mut flow.reverse] {
+                *path = path.iter().map(|link| link + links).collect();
             }
             flow.meter = flow.meter.map(|meter| meter + plan.meters.len());
         }

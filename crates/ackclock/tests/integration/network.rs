@@ -142,7 +142,7 @@ fn packets_are_conserved_at_the_bottleneck() {
     // What has not arrived yet is on the access links: less than their bandwidth-delay product.
     assert!(sent >= link.arrivals && sent - link.arrivals < 50, "{sent} sent, {} arrived", link.arrivals);
     let waiting = link.arrivals - link.drops - link.forwarded;
-    assert!(waiting <= 25, "{waiting} wait in a queue of 25");
+    assert!(waiting <= 25, "{waiting} are queued in a queue of 25");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn drops_of_an_access_queue_are_counted_for_its_flow() {
     let result = run(&plan);
     assert!(result.flows[0].access_drops > 0);
     assert_eq!(result.flows[1].access_drops, 0);
-    // What was sent came to the bottleneck or was dropped before it; few packets are on the way at either end.
+    // What was sent came to the bottleneck or was dropped before it; few packets are in flight at either end.
     let sent: u64 = result.flows.iter().map(|flow| flow.sent).sum();
     let seen = bottleneck(&result).arrivals + result.flows[0].access_drops;
     assert!(sent.abs_diff(seen) < 50, "{sent} sent, {seen} seen");

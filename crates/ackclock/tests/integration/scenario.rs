@@ -75,8 +75,8 @@ fn permuted_flows_draw_the_same_by_name() {
     for (one, other) in [(0, 1), (1, 0)] {
         let (one, other) = (&forth.flows[one], &back.flows[other]);
         assert_eq!((&one.name, one.start, one.base_rtt), (&other.name, other.start, other.base_rtt));
-        let names = |plan: &ackclock::sim::Plan, way: &[usize]| {
-            way.iter().map(|link| (plan.links[*link].name.clone(), plan.links[*link].delay)).collect::<Vec<_>>()
+        let names = |plan: &ackclock::sim::Plan, path: &[usize]| {
+            path.iter().map(|link| (plan.links[*link].name.clone(), plan.links[*link].delay)).collect::<Vec<_>>()
         };
         assert_eq!(names(&forth, &one.forward), names(&back, &other.forward));
         assert_eq!(names(&forth, &one.reverse), names(&back, &other.reverse));
@@ -85,16 +85,16 @@ fn permuted_flows_draw_the_same_by_name() {
 
 #[test]
 fn an_rtt_adds_what_is_missing_to_the_side_of_the_source() {
-    // 100 ms - 64 ms = 36 ms: 18 ms more each way, behind 1 ms of access link.
+    // 100 ms - 64 ms = 36 ms: 18 ms more in each direction, after 1 ms of access link.
     let plan = two_flows(&["flows.test.rtt=100 ms", "flows.test.count=1"]).plan(None, 0);
     let delay = |name: &str| plan.links.iter().find(|link| link.name == name).unwrap().delay;
     assert_eq!(delay("test.source"), Duration::from_millis(19));
     assert_eq!(delay("test.source.reverse"), Duration::from_millis(19));
     assert_eq!(delay("test.destination"), Duration::from_millis(1));
     assert_eq!(plan.flows[0].base_rtt, Duration::from_millis(100));
-    let way: u64 =
+    let path: u64 =
         plan.flows[0].forward.iter().chain(&*plan.flows[0].reverse).map(|l| plan.links[*l].delay.as_nanos()).sum();
-    assert_eq!(way, 100_000_000);
+    assert_eq!(path, 100_000_000);
 }
 
 #[test]

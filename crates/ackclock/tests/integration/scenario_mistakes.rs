@@ -16,7 +16,7 @@ fn complaint_after(old: &str, new: &str) -> String {
     complaint(&TWO_FLOWS.replacen(old, new, 1))
 }
 
-/// A change of the example, and what is said about it behind the name of the file.
+/// A change of the example, and the message about it after the name of the file.
 const MISTAKES: &[(&str, &str, &str)] = &[
     ("schema = 1\n", "", r#" schema: missing; write schema = 1"#),
     (

@@ -29,7 +29,7 @@ fn estimate(values: &[f64]) -> (f64, f64) {
 
 #[test]
 fn poisson_datagrams_wait_as_in_an_m_d_1_queue() {
-    // 1000 B at 8 Mbit/s take S = 1 ms; at a load of .7 the mean wait is .7 S / (2 (1 - .7)) = 1.1667 ms.
+    // 1000 B at 8 Mbit/s take S = 1 ms; at a load of .7 the mean waiting time is .7 S / (2 (1 - .7)) = 1.1667 ms.
     let link = "rate = '8 Mbit/s'\nqueue = { kind = 'drop-tail', limit = '100000 packets' }";
     let flows = "[[flows]]\nname = 'cbr'\ntraffic = { kind = 'cbr', rate = '5.6 Mbit/s', spacing = 'exponential' }";
     let runs = (0..10).map(|replicate| result(link, "duration = '200 s'\nwarmup = '5 s'", flows, replicate));
@@ -47,7 +47,7 @@ fn even_datagrams_never_wait_and_arrive_one_transmission_and_one_delay_later() {
     let flows = "[[flows]]\nname = 'cbr'\ntraffic = { kind = 'cbr', rate = '6 Mbit/s' }";
     let run = result(link, "duration = '10 s'\nwarmup = '1 s'", flows, 0);
     let row = datagrams(&run, "cbr");
-    // 750 packets a second; those of the last 21 ms are under way.
+    // 750 packets a second; those of the last 21 ms are in flight.
     assert_eq!(row.sent, 6750);
     assert!(row.sent - row.delivered <= 16, "{}", row.delivered);
     assert_eq!(row.delay_mean_s, Some(0.021));

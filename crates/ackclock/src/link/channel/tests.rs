@@ -8,7 +8,7 @@ use crate::rng::RngStreams;
 
 const PAYLOAD: u32 = 1023;
 
-/// Bianchi 2000, table II: FHSS at 1 Mbit/s. 8184 bits of payload behind 272 bits of MAC header.
+/// Bianchi 2000, table II: FHSS at 1 Mbit/s. 8184 bits of payload after 272 bits of MAC header.
 fn fhss(window: u32, stages: u32) -> Dcf {
     Dcf {
         slot: Duration::from_micros(50),

@@ -13,7 +13,7 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoDelKeys {
-    /// How much waits at most.
+    /// The limit of the queue.
     #[serde(default = "limit")]
     pub limit: Limit,
     /// Sojourn time that the queue may have all the time.
@@ -67,7 +67,7 @@ pub struct CoDelParameters {
     pub target: Duration,
     /// How long sojourn times stay above the target before something is dropped; above zero.
     pub interval: Duration,
-    /// Bytes that may wait without a drop.
+    /// Backlog in bytes that is never dropped from.
     pub mtu: u32,
     /// Whether ECN-capable items are marked where others are dropped.
     pub ecn: bool,

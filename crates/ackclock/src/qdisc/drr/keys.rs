@@ -12,7 +12,7 @@ use crate::rng::Rng;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DrrKeys {
-    /// How much waits at most, all flows together; where it is more the longest flow loses its first packet.
+    /// The limit of all flows together; beyond it the longest flow loses its first packet.
     #[serde(default = "one_bdp")]
     pub limit: Limit,
     /// What a flow may send a round. Default: the largest packet that crosses the link.

@@ -17,7 +17,7 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FqCoDelKeys {
-    /// How much waits at most, all flows together; where it is more the longest queue loses half of what it has.
+    /// The limit of all flows together; beyond it the longest queue loses half of its packets.
     #[serde(default = "limit")]
     pub limit: Limit,
     /// How many queues there are.

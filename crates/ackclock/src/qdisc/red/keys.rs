@@ -16,7 +16,7 @@ pub struct RedKeys {
     /// Whose defaults hold where a key is not written.
     #[serde(default)]
     pub preset: Preset,
-    /// How much waits at most: packets, bytes or a multiple of the bandwidth-delay product.
+    /// The limit of the queue: packets, bytes or a multiple of the bandwidth-delay product.
     #[serde(default = "one_bdp")]
     pub limit: Limit,
     /// Average queue from which packets are dropped early, as a limit, or as a share of the queue's own ("0.25 limit"). Default: half of `target_delay`, but at least 5 packets of mean size; linux: a third of `max`.
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_automatic_values_are_those_of_ns2() {
-        // Rows of ns-2 2.35 (queue/red.cc), read back behind its initialisation.
+        // Rows of ns-2 2.35 (queue/red.cc), read back after its initialisation.
         let wired = parameters(r#"{"preset": "ns-2", "mean_packet": "1000 B"}"#, &PLACE);
         assert_eq!((wired.min, wired.max), (5_000.0, 15_000.0));
         assert!((wired.weight - 0.007_968_09).abs() < 5e-9, "{}", wired.weight);

@@ -16,16 +16,16 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RioKeys {
-    /// How much waits at most, of either profile.
+    /// The limit of the queue, for packets of either profile.
     #[serde(default = "two_bdp")]
     pub limit: Limit,
-    /// How packets out of profile are dropped: as RED says of the average of all that waits, or where `out_max` would be exceeded.
+    /// How packets out of profile are dropped: as RED says of the average of the whole queue, or where `out_max` would be exceeded.
     #[serde(default)]
     pub out: Out,
     /// Average queue from which packets out of profile are dropped, as a limit, or as a share of the queue's own ("0.25 limit"). Default: half of `target_delay`, but at least 5 packets of mean size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_min: Option<Threshold>,
-    /// Average queue at which packets out of profile are dropped with `out_max_p`; under drop-tail what waits at most when one is taken in. Default: 3 times `out_min`; under drop-tail half of `limit`.
+    /// Average queue at which packets out of profile are dropped with `out_max_p`; under drop-tail the longest queue that still takes one in. Default: 3 times `out_min`; under drop-tail half of `limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_max: Option<Threshold>,
     /// Probability of a drop at `out_max`, above 0.
@@ -70,7 +70,7 @@ pub struct RioKeys {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Out {
-    /// As RED says of the average of all that waits.
+    /// As RED says of the average of the whole queue.
     #[default]
     Red,
     /// Where `out_max` would be exceeded.

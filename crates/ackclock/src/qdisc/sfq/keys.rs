@@ -14,7 +14,7 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SfqKeys {
-    /// How much waits at most, all flows together; where it is more the longest queue loses its first packet.
+    /// The limit of all flows together; beyond it the longest queue loses its first packet.
     #[serde(default = "one_bdp")]
     pub limit: Limit,
     /// What a queue may send a round. Default: the largest packet that crosses the link.

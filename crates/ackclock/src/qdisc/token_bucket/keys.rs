@@ -13,7 +13,7 @@ use crate::units::Rate;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenBucketKeys {
-    /// How much waits at most.
+    /// The limit of the queue.
     #[serde(default = "limit")]
     pub limit: Limit,
     /// Rate at which tokens come, in bits on the wire.

@@ -1,4 +1,4 @@
-//! Datagrams at a constant rate, or at what a varying rate leaves of it.
+//! Datagrams at a constant rate, or at the rest of it beside a varying rate.
 
 use super::distribution::exponential;
 use crate::rng::Rng;
@@ -28,7 +28,7 @@ impl Cbr {
         self.next
     }
 
-    /// Goes on to the packet behind the next one.
+    /// Goes on to the packet after the next one.
     pub fn step(&mut self) {
         let bytes = match &mut self.random {
             None => self.packet,

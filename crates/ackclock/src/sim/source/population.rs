@@ -1,20 +1,20 @@
-//! A population of sources for queues that share fairly: as many send as leave others a given capacity.
+//! A population of sources: under fair queueing, as many of them send as leave other flows a given capacity.
 
 use crate::units::{Instant, NANOS_PER_SEC, Rate};
 use crate::variation::Variation;
 
-/// Who sends how fast in a population.
+/// The sources of a population, and their rates.
 ///
 /// Where a queue shares a capacity C fairly among all that send, n flows beside m sources get `C n / (n + m)` together. They
 /// get B if `m = n (C - B) / B`, which is rounded and at most the number of sources. Each of those that send has at
 /// least its fair share `C / (n + m)` to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcePopulation {
-    /// C.
+    /// The capacity C.
     pub capacity: Rate,
-    /// n.
+    /// The number n of other flows.
     pub beside: u32,
-    /// Sources there are.
+    /// The number of sources.
     pub count: u32,
 }
 
@@ -44,7 +44,7 @@ pub struct PopulationSource {
     number: u32,
     leaves: Variation,
     at: Instant,
-    /// What has been produced of the next packet, in billionths of a bit.
+    /// The part of the next packet that has been produced, in billionths of a bit.
     produced: u128,
     packet: u128,
 }
@@ -58,7 +58,7 @@ impl PopulationSource {
         PopulationSource { population, number, leaves, at: start, produced, packet }
     }
 
-    /// When the next packet is due, if before `end`; goes on to the packet behind it.
+    /// When the next packet is due, if before `end`; goes on to the packet after it.
     pub fn next(&mut self, end: Instant) -> Option<Instant> {
         while self.at < end {
             let piece = self.leaves.seek(self.at);
