@@ -100,7 +100,7 @@ pub struct Cubic {
     pub c: f64,
     /// RFC 9438's beta_cubic: what remains of the window after congestion, above 0 and below 1.
     pub remaining: f64,
-    /// Whether a window that met congestion earlier than before gives up more (RFC 9438 §4.7).
+    /// Whether a window that is cut below its last peak is reduced further (RFC 9438 §4.7).
     pub fast_convergence: bool,
     /// Whether the window is at least the one that Reno would have (RFC 9438 §4.3).
     pub reno_friendly: bool,

@@ -132,7 +132,7 @@ impl Rule for AimdFcRule {
 pub struct AimdFcPlus {
     /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
-    /// Part of what was gained since the last decrease that a decrease adds to what AIMD-FC leaves (the paper's f(q)), at least 0 and below 1.
+    /// Part of the gain since the last decrease that a decrease keeps, in addition to what AIMD-FC leaves (the paper's f(q)), at least 0 and below 1.
     pub gain_kept: f64,
 }
 

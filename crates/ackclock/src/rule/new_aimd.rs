@@ -65,7 +65,7 @@ use super::{ParameterError, Rule, RuleParameters, require_segments};
 pub struct NewAimd {
     /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
-    /// Which window is the base, of which a congestion event halves what is left: that at which the last slow start ended, that at which the first one did, kept for ever, or that which the last recovery left.
+    /// The window that is the base, which congestion events halve: that at the end of the last slow start, that at the end of the first one, kept for ever, or that which the last recovery left.
     pub base: Base,
 }
 

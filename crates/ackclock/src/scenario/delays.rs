@@ -41,7 +41,7 @@ pub enum DelayVaries {
 pub struct OutageTimes {
     /// When each begins.
     pub times: Vec<Duration>,
-    /// How long it lasts.
+    /// Length of each outage.
     pub length: Duration,
     /// When everything begins again; by default they come once.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -13,10 +13,10 @@ use crate::units::Duration;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Impairments {
-    /// The delay over time; the `delay` beside it is the shortest. By default it is always that.
+    /// The delay over time, of which `delay` is the shortest; by default it is constant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_varies: Option<DelayVaries>,
-    /// Times in which all that is sent is lost.
+    /// Times in which every packet is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outages: Option<OutageTimes>,
     /// Extra delay of each packet, uniform between 0 and this.
@@ -89,7 +89,7 @@ pub enum Loss {
         /// The n: at least 1.
         #[schemars(range(min = 1))]
         period: u64,
-        /// How many packets earlier the first loss comes; below the period.
+        /// Number of packets by which the first loss comes earlier; below the period.
         #[serde(default)]
         offset: u64,
     },
@@ -101,7 +101,7 @@ pub enum Loss {
         /// Numbers of the packets that arrive late, so that others overtake them.
         #[serde(default)]
         late_packets: Vec<u64>,
-        /// How much later they arrive.
+        /// Extra delay of those packets.
         #[serde(default)]
         late_by: Duration,
         /// Numbers of the packets that are marked (RFC 3168) if they are ECN-capable.

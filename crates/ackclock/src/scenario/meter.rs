@@ -28,9 +28,9 @@ pub enum Meter {
 pub struct SingleRate {
     /// Bits on the wire per time that are green.
     pub committed_rate: Rate,
-    /// What may be green at once beyond that.
+    /// Committed burst size: bytes above that rate that are still green.
     pub committed_burst: Size,
-    /// What may be yellow at once; it fills when the committed burst is full.
+    /// Excess burst size: bytes that are yellow; its bucket fills when that of the committed burst is full.
     #[serde(default = "nothing")]
     pub excess_burst: Size,
     /// Where it stands, and what it does.
@@ -44,11 +44,11 @@ pub struct SingleRate {
 pub struct TwoRates {
     /// Bits on the wire per time that are green.
     pub committed_rate: Rate,
-    /// What may be green at once beyond that.
+    /// Committed burst size: bytes above that rate that are still green.
     pub committed_burst: Size,
     /// Bits on the wire per time that are green or yellow; at least the committed rate.
     pub peak_rate: Rate,
-    /// What may be green or yellow at once beyond that.
+    /// Peak burst size: bytes above that rate that are still green or yellow.
     pub peak_burst: Size,
     /// Where it stands, and what it does.
     #[serde(flatten)]
@@ -62,11 +62,11 @@ pub struct Edge {
     /// Name of the link in front of whose queue it stands; by default the first link of the path of its flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// Whom it holds to the profile: all its flows together, or each flow.
+    /// Whether one profile is for all its flows together, or for each flow.
     pub per: Per,
     /// Whether the colour that packets have counts (aware): what comes out of profile is yellow then, and not green.
     pub colour: Sight,
-    /// What becomes of red packets: they are dropped, or go on out of profile as yellow ones do.
+    /// Whether red packets are dropped, or forwarded out of profile like yellow ones.
     pub red: Fate,
 }
 

@@ -50,7 +50,7 @@ pub struct Dumbbell {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ParkingLot {
-    /// How many links.
+    /// Number of links.
     #[schemars(range(min = 1, max = 1000))]
     pub hops: u32,
     /// Each of them.

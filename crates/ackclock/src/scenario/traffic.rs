@@ -39,7 +39,7 @@ pub enum TrafficKeys {
     Arrivals {
         /// Mean time between two arrivals, of the whole group; a run may expect 10000000 of them.
         every: Duration,
-        /// Another mean that takes turns with it.
+        /// A second mean, which alternates with the first.
         #[serde(skip_serializing_if = "Option::is_none")]
         alternating: Option<Alternating>,
         /// Payload of each.
@@ -65,15 +65,15 @@ pub enum TrafficKeys {
     },
     /// Datagrams at a constant rate, whatever happens to them.
     Cbr {
-        /// Bits on the wire per time.
+        /// Rate in bits on the wire.
         rate: Rate,
         /// Bytes of each on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
-        /// Time between two: always the same, or random with that mean (a Poisson process).
+        /// Time between two packets: constant, or random with the same mean (a Poisson process).
         #[serde(default)]
         spacing: SpacingName,
-        /// A rate that varies and is taken off, so that it is left to others.
+        /// A rate over time that is subtracted, so that it is left to others.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Shorthand<Varies>", transform = without_default)]
         leaves: Option<Varies>,
@@ -99,22 +99,22 @@ pub enum TrafficKeys {
         /// Bytes of each on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
-        /// How long a burst is.
+        /// Length of a burst.
         on: Times,
-        /// How long a pause is.
+        /// Length of a pause.
         off: Times,
     },
     /// Frames of datagrams at even intervals, each of use only if it comes in time.
     Rtp {
-        /// Bits on the wire per time.
+        /// Rate in bits on the wire.
         rate: Rate,
-        /// The most bytes of a datagram on the wire; a frame that is larger is several of them.
+        /// The largest datagram on the wire; a larger frame is several datagrams.
         #[serde(default = "default_frame_packet")]
         packet: Size,
         /// Time between two frames.
         #[serde(default = "default_interval")]
         interval: Duration,
-        /// The longest delay of use.
+        /// Delay after which a packet is of no use.
         #[serde(default = "default_deadline")]
         deadline: Duration,
     },
@@ -126,7 +126,7 @@ pub enum TrafficKeys {
 pub struct Alternating {
     /// The other mean time between two arrivals.
     pub every: Duration,
-    /// How long each of the two holds.
+    /// Time for which each of the two holds.
     pub interval: Duration,
 }
 

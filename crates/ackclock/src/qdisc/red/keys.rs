@@ -13,7 +13,7 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedKeys {
-    /// Whose defaults hold where a key is not written.
+    /// Source of the defaults.
     #[serde(default)]
     pub preset: Preset,
     /// The limit of the queue: packets, bytes or a multiple of the bandwidth-delay product.
@@ -36,32 +36,32 @@ pub struct RedKeys {
     /// Whether the probability rises from `max_p` to 1 between `max` and twice that, and not at once. Default: true; linux: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gentle: Option<bool>,
-    /// What the average counts. Default: packets; ns-2 and linux: bytes.
+    /// Unit of the average. Default: packets; ns-2 and linux: bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<RedMode>,
-    /// What counts as one packet in bytes, and as one in idle time. Default: the largest packet that crosses the link; ns-2: 500 B.
+    /// Mean packet size, for the average in bytes and for idle times. Default: the largest packet that crosses the link; ns-2: 500 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_packet: Option<Size>,
     /// Whether a large packet is dropped more often than a small one. Default: false; ns-2: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_by_size: Option<bool>,
-    /// How gaps between drops are drawn: 1/p to 2/p packets (wait), 1 to 1/p (plain), or that by one number a drop (once). Default: wait; linux: once.
+    /// Distribution of the gaps between drops: 1/p to 2/p packets (wait), 1 to 1/p (plain), or the latter from one random number a drop (once). Default: wait; linux: once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gaps: Option<Gaps>,
-    /// Queueing delay from which `min` follows where it is not written.
+    /// Queueing delay that sets the default of `min`.
     #[serde(default = "target_delay")]
     pub target_delay: Duration,
     /// Whether `max_p` adapts so that the average stays between the thresholds (Floyd, Gummadi & Shenker 2001).
     #[serde(default)]
     pub adaptive: bool,
-    /// Whether ECN-capable packets are marked where others are dropped.
+    /// Whether ECN-capable packets are marked instead of dropped.
     #[serde(default)]
     pub ecn: bool,
-    /// Probability from which early drops stay drops. Default: 1; ns-2: 0.1.
+    /// Probability from which packets are dropped early and no longer marked. Default: 1; ns-2: 0.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub mark_below: Option<f64>,
-    /// Whether packets beyond the thresholds are dropped even where they could be marked. Default: true; linux: false.
+    /// Whether packets beyond the thresholds are dropped even if they could be marked. Default: true; linux: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hard_drop: Option<bool>,
 }
