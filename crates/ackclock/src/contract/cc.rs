@@ -22,7 +22,7 @@ const NETWORKS: u64 = 40;
 /// By how much the second telling of a connection is later.
 const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 
-/// Checks that an algorithm keeps what [`CongestionControl`] promises, told random events, and as the algorithm
+/// Checks that an algorithm keeps what [`CongestionControl`] promises under random events, and as the algorithm
 /// of random small networks:
 ///
 /// * the window is finite and at least one segment;
@@ -119,7 +119,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
                 let covered = match congestion.kind {
                     CongestionKind::Timeout => true,
                     CongestionKind::Loss => may_lose_again || delivered >= due,
-                    // The ACK that echoes the mark is told behind it.
+                    // The ACK that echoes the mark comes after it.
                     CongestionKind::Ecn => delivered + news_behind(journal, number) >= due,
                 };
                 ensure!(covered, "event {number}: a second reduction, {delivered} of {due} segments delivered");
@@ -137,7 +137,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
     Ok(())
 }
 
-/// What the next ACK behind an event delivers.
+/// What the next ACK after an event delivers.
 fn news_behind(journal: &Journal, number: usize) -> u64 {
     let acks = journal.entries[number..].iter().filter_map(|(event, _)| match event {
         Event::Ack(ack) => Some(u64::from(ack.newly_delivered)),
@@ -187,7 +187,7 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
     fn responds_to_ecn(&self) -> bool {
         self.cc.responds_to_ecn()
     }
-    /// The journal hears of it in any case.
+    /// The journal records it in any case.
     fn needs_on_sent(&self) -> bool {
         true
     }

@@ -90,7 +90,7 @@ fn check_links(plan: &Plan, result: &RunResult) -> Result<(), String> {
             let most = 1.0 + 8.0 * f64::from(largest) / (capacity * secs);
             ensure!(utilization <= most, "{} is used {utilization} times", link.name);
         }
-        // What waited at the end of the warm-up leaves in the window of measurement.
+        // What was queued at the end of the warm-up leaves in the window of measurement.
         let waiting = match known.queue.limit() {
             Limit::Packets(most) => u64::from(most),
             Limit::Bytes(most) => most,
@@ -142,7 +142,7 @@ fn check_transfers(plan: &Plan, result: &RunResult) -> Result<(), String> {
         let name = &row.group;
         let mut flows = plan.tcp_flows().filter(|flow| *flow.group == **name).peekable();
         let Some(first) = flows.peek() else { return Err(format!("no group of the plan is called {name}")) };
-        // A keystroke goes one way, and many may be under way at the end of the warm-up.
+        // A keystroke goes one way, and many may be in flight at the end of the warm-up.
         let is_interactive = matches!(first.traffic, Traffic::Interactive(_));
         let soonest = |flow: &FlowPlan| match is_interactive {
             true => flow.forward.iter().fold(Duration::ZERO, |sum, link| sum + plan.links[*link].delay),
@@ -150,7 +150,7 @@ fn check_transfers(plan: &Plan, result: &RunResult) -> Result<(), String> {
         };
         let base_rtt = flows.map(soonest).min().unwrap_or_default().as_secs_f64();
         let times = &row.times;
-        // What was under way at the end of the warm-up: at most one transfer of each flow.
+        // What was in progress at the end of the warm-up: at most one transfer of each flow.
         let known = row.started + row.flows as u64;
         let ended = times.completed + row.unfinished;
         ensure!(
@@ -211,7 +211,7 @@ fn check_samples(plan: &Plan, result: &RunResult) -> Result<(), String> {
             Limit::Packets(most) => packets <= most,
             Limit::Bytes(most) => bytes <= most,
         };
-        ensure!(within, "{name} at {} ns: {packets} packets of {bytes} bytes wait", samples.time_ns[row]);
+        ensure!(within, "{name} at {} ns: {packets} packets of {bytes} bytes are queued", samples.time_ns[row]);
     }
     Ok(())
 }

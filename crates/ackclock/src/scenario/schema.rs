@@ -35,7 +35,7 @@ pub struct Document {
     pub name: String,
     /// Length of the run.
     pub duration: Duration,
-    /// What is left out of every metric at the beginning.
+    /// Time at the beginning that metrics leave out.
     #[serde(default)]
     pub warmup: Duration,
     /// Root of all random streams.
@@ -56,7 +56,7 @@ pub struct Document {
     /// Transport of all flows; each flow may override every key.
     #[serde(default, skip_serializing)]
     pub transport: TransportKeys,
-    /// What is written down over time.
+    /// Samples over time.
     #[serde(default)]
     pub sampling: SamplingKeys,
     /// Groups of equal flows.
@@ -80,7 +80,7 @@ pub struct Flow {
     #[serde(default)]
     #[schemars(transform = without_default)]
     pub name: String,
-    /// How many flows: 1 to 1000000, of all groups together.
+    /// Number of flows: 1 to 1000000, of all groups together.
     #[serde(default = "default_count")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: u32,
@@ -88,10 +88,10 @@ pub struct Flow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<CcSpec>", transform = without_default)]
     pub cc: Option<CcSpec>,
-    /// How losses are found and repaired.
+    /// Loss recovery.
     #[serde(default)]
     pub recovery: LossRecovery,
-    /// What the application writes, or what is sent without any control.
+    /// Traffic of the application, or datagrams without congestion control.
     #[serde(default)]
     #[schemars(with = "Shorthand<TrafficKeys>")]
     pub traffic: TrafficKeys,
@@ -210,9 +210,9 @@ pub struct TransportKeys {
     pub clock_offset: Duration,
     /// Round-trip time that the connection's set-up measured before the start; "0 s" for none.
     pub handshake_rtt: Duration,
-    /// Whether ACKs wait for a second segment, and for how long at most (true: 100 ms).
+    /// Whether ACKs are delayed until a second segment arrives, and for how long at most (true: 100 ms).
     pub delayed_ack: DelayedAck,
-    /// Which segments' ACKs wait: those of new data in order (RFC 5681 §4.2), of a copy of the last segment, too, or of all that fill part of a gap, too.
+    /// Which segments' ACKs are delayed: those of new data in order (RFC 5681 §4.2), of a copy of the last segment, too, or of all that fill part of a gap, too.
     pub delayed_ack_for: DelayedAckFor,
     /// Segments that one ACK or timeout sends at most, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
     pub max_burst: MaxWindow,
@@ -228,7 +228,7 @@ pub struct TransportKeys {
     pub timeout_ssthresh: TimeoutSsthresh,
     /// The slow-start threshold to begin with: none, or the receiver's window.
     pub initial_ssthresh: InitialSsthresh,
-    /// What the first cut, and one in slow start, leaves of the window: what the law says, or half.
+    /// What the first cut, and one in slow start, leaves of the window: what the window rule says, or half.
     pub first_cut: FirstCut,
     /// Which window is cut: cwnd with its fraction, what `max_window` leaves of it, or the whole segments of that, and whole ones remain.
     pub cut_window: CutWindowName,
@@ -267,7 +267,7 @@ pub struct TransportKeys {
 
 /// RFC 2581 and the papers: two segments.
 const INITIAL_WINDOW: u32 = 2;
-/// As long as an ACK waits where the scenario only says that it does; the default of ns-2.
+/// The longest delay of an ACK if the scenario only says that ACKs are delayed; the default of ns-2.
 const DELAYED_ACK: Duration = Duration::from_millis(100);
 
 impl Default for TransportKeys {
@@ -438,13 +438,13 @@ impl TransportKeys {
     }
 }
 
-/// What is written down over time.
+/// Samples over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SamplingKeys {
     /// Time between two samples, "auto" for a thousandth of the run, or "none". A run has at most 10000000 rows of samples.
     pub interval: Interval,
-    /// How many flows are sampled, in the order of declaration; counters are kept for all.
+    /// Number of flows that are sampled, in the order of declaration; counters are kept for all.
     pub flows: u32,
     /// Whether every packet is written down at every link, and every change of a window; at most 50000000 packets at the bottleneck.
     pub packets: bool,

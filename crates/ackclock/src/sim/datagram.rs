@@ -1,4 +1,4 @@
-//! Datagrams under way: who sends next, and what their receivers make of them.
+//! Datagrams: who sends next, and what their receivers count.
 
 use super::ledger::{Colours, Fates};
 use super::network::{Network, Route};

@@ -23,7 +23,7 @@ use crate::units::Instant;
 
 /// So many flows stay in the caches near the processor; of more, those that are needed next are asked for.
 const CACHED_FLOWS: usize = 700;
-/// What so many packets behind the next one will need is asked for: first the ends of a flow, then what they point to.
+/// Distances, in packets after the next one, at which memory is prefetched: first the ends of a flow, then what they point to.
 const FAR: usize = 3;
 const NEAR: usize = 1;
 
@@ -204,8 +204,8 @@ impl<'plan> Ends<'plan> {
             Body::Data(mut segment) => {
                 self.ask_ahead(network, link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
                 let flow = &mut self.flows[index];
-                flow.waited.note(owner.waited());
-                self.delays.note_data(flow.place, owner.waited());
+                flow.queueing_delay.note(owner.queueing_delay());
+                self.delays.note_data(flow.place, owner.queueing_delay());
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
                 let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
@@ -221,7 +221,7 @@ impl<'plan> Ends<'plan> {
             Body::Ack(mut ack) => {
                 self.ask_ahead(network, link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
                 let flow = &mut self.flows[index];
-                self.delays.note_ack(flow.place, owner.waited());
+                self.delays.note_ack(flow.place, owner.queueing_delay());
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
                 flow.sender.on_ack(now, &ack);

@@ -1,6 +1,6 @@
 //! A TCP flow: its two ends, its application, and the packets they send.
 
-use super::delays::Waited;
+use super::delays::QueueingDelay;
 use super::endpoint::{ReceivingEnd, SendingEnd};
 use super::network::{Network, Route};
 use super::packet::{Body, Flags, PacketMeta};
@@ -34,7 +34,7 @@ pub(super) struct Flow {
     pub(super) reverse: Route,
     pub(super) ack_len: u32,
     /// The waiting times of its data since the window of measurement began, and where their histogram is.
-    pub(super) waited: Waited,
+    pub(super) queueing_delay: QueueingDelay,
     pub(super) place: u32,
     forward: Route,
     /// When everything was acknowledged, and the integral of cwnd up to then.
@@ -71,7 +71,7 @@ impl Flow {
             data_overhead: overhead,
             ack_len: overhead,
             place,
-            waited: Waited::default(),
+            queueing_delay: QueueingDelay::default(),
             flags,
             base: 0,
             awaited: u64::MAX,
@@ -133,7 +133,7 @@ impl Flow {
         PacketMeta { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
     }
 
-    /// Puts a segment on its way to the receiver.
+    /// Sends a segment to the receiver.
     #[inline]
     pub(super) fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
         segment.seq += self.base;
@@ -142,7 +142,7 @@ impl Flow {
         network.send(now, meta, Body::Data(segment));
     }
 
-    /// Puts an acknowledgement on its way to the sender.
+    /// Sends an acknowledgement to the sender.
     #[inline]
     pub(super) fn send_ack(&self, now: Instant, mut ack: AckSegment, network: &mut Network) {
         ack.ack += self.base;
@@ -166,7 +166,7 @@ impl Flow {
         }
     }
 
-    /// Transfers under way of a flow that has many.
+    /// Transfers in progress of a flow that has many.
     pub(super) fn pending(&self) -> u64 {
         match &self.application {
             Application::Interactive(interactive) => interactive.pending(),
@@ -174,7 +174,7 @@ impl Flow {
         }
     }
 
-    /// The receiver tells of the first keystroke under way.
+    /// The receiver reports the first keystroke in flight.
     pub(super) fn await_keystroke(&mut self) {
         if let Application::Interactive(interactive) = &self.application {
             self.awaited = interactive.awaited().unwrap_or(u64::MAX);

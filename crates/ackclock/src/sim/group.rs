@@ -23,7 +23,7 @@ pub(super) struct Group {
     /// What was counted of transfers that ended.
     ended: FlowCounters,
     active_since: Instant,
-    /// Transfers under way times nanoseconds.
+    /// Transfers in progress times nanoseconds.
     active_ns: u128,
 }
 
@@ -42,7 +42,7 @@ impl Group {
         }
     }
 
-    /// The slots by number, for flows that are told where they belong.
+    /// The slots by number, for flows that know their group.
     pub(super) fn slots(&self, group: usize) -> impl Iterator<Item = (usize, Slot)> {
         self.flows
             .iter()
@@ -55,12 +55,12 @@ impl Group {
         self.arrivals.next_deadline()
     }
 
-    /// Transfers under way.
+    /// Transfers in progress.
     pub(super) fn active(&self) -> usize {
         self.flows.len() - self.idle.len()
     }
 
-    /// Adds up the transfers under way until `now`; returns transfers times nanoseconds.
+    /// Adds up the transfers in progress until `now`; returns transfers times nanoseconds.
     pub(super) fn active_ns(&mut self, now: Instant) -> u128 {
         self.active_ns += self.active() as u128 * u128::from(now.since(self.active_since).as_nanos());
         self.active_since = now;
@@ -99,7 +99,7 @@ impl Group {
         self.idle.push(Reverse(slot.number));
     }
 
-    /// What was counted of all transfers: of those that ended, and of those under way.
+    /// What was counted of all transfers: of those that ended, and of those in progress.
     pub(super) fn counters(&self, flows: &mut [Flow], now: Instant) -> FlowCounters {
         let mut sum = self.ended;
         for index in &self.flows {

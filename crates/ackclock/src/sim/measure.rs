@@ -1,7 +1,7 @@
 //! From counters to metrics: what was counted at the end less what was counted at the end of the warm-up.
 
 use super::counters::FlowCounters;
-use super::delays::Waited;
+use super::delays::QueueingDelay;
 use super::ends::Ends;
 use super::flow::Flow;
 use super::ledger::{Colours, Fates};
@@ -48,11 +48,11 @@ fn reasons(queue: &QueuePlan, before: &LinkCounters, after: &LinkCounters) -> Re
 }
 
 /// The 95th percentile of waiting times, in seconds; none of none.
-fn p95_s(waits: &hdrhistogram::Histogram<u64>) -> Option<f64> {
-    (!waits.is_empty()).then(|| seconds(waits.value_at_quantile(0.95) as f64))
+fn p95_s(times: &hdrhistogram::Histogram<u64>) -> Option<f64> {
+    (!times.is_empty()).then(|| seconds(times.value_at_quantile(0.95) as f64))
 }
 
-fn mishaps(before: &LinkCounters, after: &LinkCounters) -> ImpairmentCounts {
+fn impairments(before: &LinkCounters, after: &LinkCounters) -> ImpairmentCounts {
     ImpairmentCounts {
         duplicates: after.duplicates - before.duplicates,
         corruptions: after.corruptions - before.corruptions,
@@ -70,7 +70,7 @@ struct Transfers<'plan> {
     unfinished: u64,
     active_mean: Option<f64>,
     lost: u64,
-    waited: Waited,
+    queueing_delay: QueueingDelay,
     delays: Option<hdrhistogram::Histogram<u64>>,
 }
 
@@ -78,7 +78,7 @@ impl<'plan> Transfers<'plan> {
     /// One flow of which nothing is known.
     fn of(plan: &'plan FlowPlan) -> Self {
         let (before, after, log) = (FlowCounters::default(), FlowCounters::default(), TransferLog::default());
-        let waited = Waited::default();
+        let queueing_delay = QueueingDelay::default();
         Transfers {
             plan,
             flows: 1,
@@ -88,7 +88,7 @@ impl<'plan> Transfers<'plan> {
             unfinished: 0,
             active_mean: None,
             lost: 0,
-            waited,
+            queueing_delay,
             delays: None,
         }
     }
@@ -100,11 +100,11 @@ impl<'plan> Transfers<'plan> {
         self.log.append(&other.log);
         self.unfinished += other.unfinished;
         self.lost += other.lost;
-        self.waited.add(other.waited);
+        self.queueing_delay.add(other.queueing_delay);
     }
 
     fn result(&self, group: &str, secs: f64) -> TransferResult {
-        let Transfers { plan, flows, before, after, log, unfinished, active_mean, lost, waited, delays } = self;
+        let Transfers { plan, flows, before, after, log, unfinished, active_mean, lost, queueing_delay, delays } = self;
         let sent = after.sender.segments - before.sender.segments;
         let retransmits = after.sender.retransmits - before.sender.retransmits;
         let rate = |bytes: u64| 8.0 * bytes as f64 / secs;
@@ -129,7 +129,7 @@ impl<'plan> Transfers<'plan> {
             retransmits,
             retransmit_rate: ratio(retransmits as f64, sent as f64),
             timeouts: after.sender.timeouts - before.sender.timeouts,
-            queue_delay_mean_s: waited.mean_ns().map(seconds),
+            queue_delay_mean_s: queueing_delay.mean_ns().map(seconds),
             queue_delay_p95_s: delays.as_ref().and_then(p95_s),
         }
     }
@@ -140,8 +140,8 @@ impl Measurement {
     pub(super) fn begin(ends: &mut Ends, network: &mut Network, now: Instant) -> Self {
         let Ends { flows, groups, rows, delays, .. } = ends;
         delays.begin();
-        flows.iter_mut().for_each(|flow| flow.waited = Waited::default());
-        network.links.iter_mut().for_each(Packets::clear_waits);
+        flows.iter_mut().for_each(|flow| flow.queueing_delay = QueueingDelay::default());
+        network.links.iter_mut().for_each(Packets::clear_sojourn_times);
         rows.iter_mut().for_each(|row| row.begin(now));
         groups.iter_mut().for_each(|group| group.begin(now));
         flows.iter_mut().filter_map(Flow::log).for_each(|log| *log = TransferLog::default());
@@ -195,7 +195,7 @@ impl Measurement {
             one.log = flow.log().cloned().unwrap_or_default();
             one.unfinished = flow.pending();
             one.lost = run.network.ledger.fates(rank).lost;
-            one.waited = flow.waited;
+            one.queueing_delay = flow.queueing_delay;
             if let Traffic::Transfer { bytes } = flow_plan.traffic {
                 let is_measured = |at: Instant| at >= self.since && at < end;
                 let ended = flow.finished.map(|(at, _)| at);
@@ -231,7 +231,7 @@ impl Measurement {
             sum.after = run.ends.groups[index].counters(&mut run.ends.flows, end);
             for flow in run.ends.groups[index].flows() {
                 sum.lost += run.network.ledger.fates(*flow).lost;
-                sum.waited.add(run.ends.flows[*flow].waited);
+                sum.queueing_delay.add(run.ends.flows[*flow].queueing_delay);
             }
             sum.delays = run.ends.delays.group(index);
             rows.push((&arrivals.name, sum, Vec::new()));
@@ -246,7 +246,7 @@ impl Measurement {
         let colours = flow_plan.meter.map(|_| Box::new(run.network.ledger.colours(rank).counts()));
         let before = &self.flows[rank];
         let flow = &mut run.ends.flows[rank];
-        let (waited, started, after) = (flow.waited, flow.started, FlowCounters::read(flow, end));
+        let (queueing_delay, started, after) = (flow.queueing_delay, flow.started, FlowCounters::read(flow, end));
         let secs = end.since(self.since).as_secs_f64();
         let finished_at = flow.finished.map(|(at, _)| at);
         let active_since = self.since.max(started);
@@ -270,7 +270,7 @@ impl Measurement {
             in_flight_start: self.in_flight[rank],
             sent,
             copies: fates.copies,
-            arrived: waited.packets,
+            arrived: queueing_delay.packets,
             lost: fates.lost,
             corrupted: fates.corrupted,
             in_flight_end: in_flight[rank],
@@ -283,7 +283,7 @@ impl Measurement {
             marks: u64::from(after.marks - before.marks),
             ecn_events: after.sender.ecn_events - before.sender.ecn_events,
             access_drops: fates.access_drops,
-            queue_delay_mean_s: waited.mean_ns().map(seconds),
+            queue_delay_mean_s: queueing_delay.mean_ns().map(seconds),
             queue_delay_p95_s: run.ends.delays.flows(&[index]).as_ref().and_then(p95_s),
             rtt_mean_s: (measurements > 0)
                 .then(|| (after.rtt_ns - before.rtt_ns) as f64 / measurements as f64 / NANOS_PER_SEC as f64),
@@ -302,7 +302,7 @@ impl Measurement {
         let forwarded = after.forwarded - before.forwarded;
         let bits = 8.0 * (after.forwarded_bytes - before.forwarded_bytes) as f64;
         let secs = end.since(self.since).as_secs_f64();
-        let waits = link.waits();
+        let sojourn_times = link.sojourn_times();
         let (capacity_bps, is_changed) = (self.capacity_bps(run, index, end), run.network.rates.knows(index));
         LinkResult {
             name: plan.links[index].name.clone(),
@@ -318,14 +318,17 @@ impl Measurement {
                 .reads_profiles()
                 .then(|| after.in_profile_drops - before.in_profile_drops),
             losses: after.losses - before.losses,
-            mishaps: plan.links[index].wire.harms().then(|| mishaps(before, &after)),
+            impairments: plan.links[index].impairments.may_alter_arrivals().then(|| impairments(before, &after)),
             attempts: plan.links[index].channel.map(|_| Attempts {
                 attempts: after.attempts - before.attempts,
                 failed_attempts: after.failed_attempts - before.failed_attempts,
             }),
-            queue_delay_mean_s: ratio((after.wait_ns - before.wait_ns) as f64 / NANOS_PER_SEC as f64, forwarded as f64),
-            queue_delay_p95_s: waits.as_ref().and_then(p95_s),
-            queue_delays: waits.map(Histogram::from).unwrap_or_default(),
+            queue_delay_mean_s: ratio(
+                (after.sojourn_ns - before.sojourn_ns) as f64 / NANOS_PER_SEC as f64,
+                forwarded as f64,
+            ),
+            queue_delay_p95_s: sojourn_times.as_ref().and_then(p95_s),
+            queue_delays: sojourn_times.map(Histogram::from).unwrap_or_default(),
         }
     }
 
@@ -358,7 +361,7 @@ impl Measurement {
             sums.sent += flow.sent;
             sums.lost += flow.lost;
             sums.retransmits += flow.retransmits;
-            sums.waited.add(state.waited);
+            sums.queueing_delay.add(state.queueing_delay);
             if crosses(index) {
                 *delivered_over_bottleneck.get_or_insert(0) += delivered;
             }
@@ -381,7 +384,7 @@ impl Measurement {
             mark_rate: ratio(bottleneck.marks as f64, bottleneck.arrivals as f64),
             jain_index: has_flows.then(|| jain_index(&goodputs)),
             spread: has_flows.then(|| spread(&goodputs)),
-            queue_delay_mean_s: sums.waited.mean_ns().map(seconds),
+            queue_delay_mean_s: sums.queueing_delay.mean_ns().map(seconds),
             queue_delay_p95_s: p95_s(&run.ends.delays.all_flows()),
             reverse_queue_delay_mean_s: run.ends.delays.acks_mean_ns().map(seconds),
             reverse_queue_delay_p95_s: p95_s(&run.ends.delays.acks()),
@@ -443,5 +446,5 @@ struct FlowSums {
     sent: u64,
     lost: u64,
     retransmits: u64,
-    waited: Waited,
+    queueing_delay: QueueingDelay,
 }

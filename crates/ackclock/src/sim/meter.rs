@@ -8,7 +8,7 @@ use crate::meter::{Colour, Meter};
 use crate::qdisc::Queued;
 use crate::units::Instant;
 
-/// All meters of a run: those of aggregates in the order of the plan, and behind them those that one flow has for itself.
+/// All meters of a run: those of aggregates in the order of the plan, and after them those that one flow has for itself.
 #[derive(Debug)]
 pub(super) struct Meters {
     plan: Vec<MeterPlan>,

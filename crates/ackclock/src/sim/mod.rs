@@ -9,6 +9,7 @@ mod ends;
 mod flow;
 mod flow_hash;
 mod group;
+mod impairments;
 mod ledger;
 mod limits;
 mod lookahead;
@@ -26,11 +27,11 @@ mod source;
 mod trace;
 mod transfer;
 mod view;
-mod wire;
 
 pub use crate::link::{AfterFailure, ChannelState, Countdown, Dcf, Script};
 pub use crate::qdisc::{Limit as QueueLimit, QueuePlan};
-pub use limits::{MOST_IN_FLIGHT, MOST_UNDER_WAY};
+pub use impairments::{ImpairmentsPlan, LossPlan, ReorderingPlan};
+pub use limits::{MOST_IN_FLIGHT, MOST_PACKETS};
 pub use plan::{
     ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, MeterPlan, MeterScope,
     OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
@@ -40,9 +41,8 @@ pub use result::{
     RunResult, Summary, Totals, TransferResult, TransferTimes, Volume,
 };
 pub use simulation::Simulation;
-pub use source::{Crowd, Distribution, Law};
+pub use source::{Distribution, Law, SourcePopulation};
 pub use view::{ChangeError, FlowView, LinkView, Progress};
-pub use wire::{LossPlan, ReorderingPlan, WirePlan};
 
 use std::sync::atomic::AtomicBool;
 
@@ -51,7 +51,7 @@ use crate::units::{Duration, Instant};
 /// Why a run did not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// It was told to stop.
+    /// It was cancelled.
     #[error("interrupted")]
     Interrupted,
     /// A window grew beyond all bounds.
@@ -69,10 +69,10 @@ pub enum RunError {
     },
     /// The network holds too much.
     #[error(
-        "{MOST_UNDER_WAY} packets are under way {at} after the start, which is the most that a run may have; make rates, \
+        "{MOST_PACKETS} packets are in flight {at} after the start, which is the most that a run may have; make rates, \
          delays, queues or the number of flows smaller"
     )]
-    TooMuchUnderWay {
+    TooManyPackets {
         /// When.
         at: Duration,
     },

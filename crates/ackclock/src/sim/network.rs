@@ -1,4 +1,4 @@
-//! The network: links, routes, and packets on their way from hop to hop.
+//! The network: links, routes, and packets in flight from hop to hop.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ struct Station {
     place: usize,
 }
 
-/// All that lies between senders and receivers, and what is under way.
+/// All that lies between senders and receivers, and the packets in flight.
 pub(super) struct Network {
     pub(super) events: EventQueue,
     pub(super) components: Components,
@@ -95,7 +95,7 @@ pub(super) struct Network {
     pub(super) sample_horizon: Instant,
     /// The last moment of a step: nothing at all happens ahead of it.
     pub(super) step_horizon: Instant,
-    /// All routes, one behind the other.
+    /// All routes, one after the other.
     hops: Vec<Hop>,
     meters: Meters,
     pub(super) ledger: Ledger,
@@ -198,10 +198,10 @@ impl Network {
         }
     }
 
-    /// Whose timer is likely to expire behind the event that is dealt with now.
+    /// Whose timer is likely to expire after the event that is dealt with now.
     #[inline]
     pub(super) fn next_sender(&self) -> Option<usize> {
-        self.components.timed(self.events.peek_behind()?)
+        self.components.timed(self.events.peek_next()?)
     }
 
     /// Where everything is that was ever sent.
@@ -274,7 +274,7 @@ impl Network {
         self.links[link].advance(now, &mut AtLink { ledger: &mut self.ledger, link: link as u32 });
     }
 
-    /// Puts a new packet on its way.
+    /// Sends a new packet.
     #[inline(always)]
     pub(super) fn send(&mut self, now: Instant, meta: PacketMeta, body: Body) {
         let packet = Packet::new(self.ledger.bodies.keep(meta.flow, body), &meta);
@@ -301,7 +301,7 @@ impl Network {
             self.events.finish(id, state.next_deadline());
         }
         if state.is_impaired() {
-            arrived = arrived.map(|packet| self.ledger.harmed(packet));
+            arrived = arrived.map(|packet| self.ledger.impaired(packet));
         }
         let packet = arrived?;
         self.ledger.trace(now, link, packet, PacketEvent::Leave);
@@ -311,7 +311,7 @@ impl Network {
     /// Moves packets on that leave links ahead of time, up to one that comes to the end of its route: when, by which
     /// link, and the packet. To be asked until there is none before the next event.
     ///
-    /// Only what `may_arrive` does so; it is told of the time, the flow, what it carries, and whether nothing follows.
+    /// Only what `may_arrive` does so; it gets the time, the flow, what it carries, and whether nothing follows.
     #[inline(always)]
     pub(super) fn next_ahead(
         &mut self,
@@ -338,7 +338,7 @@ impl Network {
                 continue;
             };
             if state.is_impaired() {
-                packet = self.ledger.harmed(packet);
+                packet = self.ledger.impaired(packet);
             }
             if is_last {
                 self.wake(link);
@@ -422,7 +422,7 @@ impl Network {
             return;
         }
         let state = &mut self.links[link as usize];
-        // While packets are under way a wake-up is pending.
+        // While packets are in flight a wake-up is pending.
         let is_news = state.is_idle() || state.reorders();
         state.enqueue(now, packet, &mut AtLink { ledger: &mut self.ledger, link });
         let deadline = state.next_deadline();
@@ -447,7 +447,7 @@ impl Network {
         self.ledger.trace(now, link, packet, PacketEvent::Discard);
     }
 
-    /// The window of a flow, after it was told of something.
+    /// The window of a flow, after an event.
     #[inline]
     pub(super) fn trace_window(&mut self, now: Instant, flow: usize, cwnd: impl FnOnce() -> f64) {
         if let Some(tracer) = &mut self.ledger.tracer {
@@ -457,9 +457,9 @@ impl Network {
 }
 
 fn build_link(plan: &LinkPlan, rngs: RngStreams, end: Instant) -> Packets {
-    let wire = plan.wire.build(|purpose| rngs.stream(&plan.name, purpose));
+    let impairments = plan.impairments.build(|purpose| rngs.stream(&plan.name, purpose));
     let varies = plan.variation(rngs, end);
-    let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, wire, histogram: !plan.private };
+    let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, impairments, histogram: !plan.private };
     let link = Link::new(config, plan.queue.build(|purpose| rngs.stream(&plan.name, purpose)));
     if plan.channel.is_some() { link.of_station() } else { link }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::components::{Component, Components};
 use super::ends::Ends;
-use super::limits::{MOST_UNDER_WAY, most_in_flight, planned};
+use super::limits::{MOST_PACKETS, most_in_flight, planned};
 use super::lookahead::look_ahead;
 use super::measure::{Measurement, Run};
 use super::network::{Network, Routes};
@@ -131,8 +131,8 @@ impl<'plan> Simulation<'plan> {
             if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
                 return Err(RunError::Interrupted);
             }
-            if self.network.ledger.bodies.places() > MOST_UNDER_WAY {
-                return Err(RunError::TooMuchUnderWay { at: now.since(Instant::ZERO) });
+            if self.network.ledger.bodies.places() > MOST_PACKETS {
+                return Err(RunError::TooManyPackets { at: now.since(Instant::ZERO) });
             }
             self.ends.prefetch_timed(&self.network);
             match self.network.components.component(id) {
@@ -337,7 +337,7 @@ impl<'plan> Simulation<'plan> {
     }
 
     /// Changes the delay of the link with this index in [`Plan::links`]: of packets of which transmission begins from now
-    /// on. Where packets keep their order they keep it here, too: none arrives before what is under way already.
+    /// on. Where packets keep their order they keep it here, too: none arrives before what is in flight already.
     ///
     /// The base RTT in results remains that of the plan.
     ///

@@ -1,4 +1,4 @@
-//! Transfers: how many there were, and how long they took.
+//! Transfers: their number and their completion times.
 
 use super::result::{TransferTimes, seconds};
 use crate::metric::percentile;

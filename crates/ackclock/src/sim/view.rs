@@ -33,7 +33,7 @@ pub struct LinkView {
     pub rate: Option<Rate>,
     /// Propagation.
     pub delay: Duration,
-    /// Packets that wait.
+    /// Packets in the queue.
     pub backlog_packets: u32,
     /// Their bytes.
     pub backlog_bytes: u64,

@@ -34,7 +34,7 @@ fn saturated(stations: usize, keys: &str) -> String {
     text
 }
 
-/// Five stations with an access point, TCP up and down, datagrams beside it, and links behind the access point.
+/// Five stations with an access point, TCP up and down, datagrams beside it, and links beyond the access point.
 pub(crate) const HOME: &str = "
 schema = 1
 duration = '10 s'

@@ -85,7 +85,7 @@ fn a_paced_algorithm_that_owns_recovery_fills_the_link_without_filling_the_queue
     dumbbell.loss = LossPlan::Periodic { period: 500, offset: 0 };
     let result = sim::run(&paced(dumbbell.plan(), &log), &AtomicBool::new(false)).unwrap();
     assert!(result.summary.utilization.unwrap() > 0.95, "{}", result.summary.utilization.unwrap());
-    // A quarter of 40 ms and four packets of 1.2 ms wait, and no buffer of 120 ms is filled.
+    // A quarter of 40 ms and four packets of 1.2 ms are queued, and no buffer of 120 ms is filled.
     assert!(result.summary.queue_delay_mean_s.unwrap() < 0.02, "{}", result.summary.queue_delay_mean_s.unwrap());
     let log = log.lock().unwrap();
     let count = |what: &str| log.iter().filter(|entry| *entry == what).count();
@@ -152,7 +152,7 @@ impl CongestionControl for Proportionate {
                 let limit = (self.delivered - self.out).max(f64::from(ack.newly_delivered)) + 1.0;
                 (self.ssthresh - pipe).min(limit)
             };
-            // Where packets are doubled, duplicate ACKs tell of more deliveries than were sent.
+            // Where packets are doubled, duplicate ACKs report more deliveries than were sent.
             self.cwnd = (pipe + count.max(0.0)).clamp(1.0, self.recover_fs);
         } else if ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery && !ack.ece {
             self.cwnd += if self.cwnd < self.ssthresh { ack.acked } else { ack.acked / self.cwnd };
@@ -165,7 +165,7 @@ impl CongestionControl for Proportionate {
         self.recover_fs = f64::from(congestion.flight_size.max(1));
     }
     fn on_recovery_enter(&mut self, _recovery: &Recovery) {
-        // A recovery behind a mark in the same window has no cut of its own.
+        // A recovery after a mark in the same window has no cut of its own.
         self.is_repairing = self.recover_fs > 0.0;
         (self.delivered, self.out) = (0.0, 0.0);
     }

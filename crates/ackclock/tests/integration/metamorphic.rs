@@ -107,11 +107,11 @@ fn course(result: &RunResult) -> Vec<(u64, u64, u64, Vec<u64>)> {
 fn everything_later_is_the_same_later() {
     let shift = Duration::from_nanos(86_400_123_456_789);
     for mut plan in plans() {
-        // The samples of the shifted run are those of the straight one, behind the pause.
+        // The samples of the shifted run are those of the straight one, after the pause.
         plan.warmup = Duration::ZERO;
         // Some queues act at fixed times of the run, whether or not anything comes.
         // So does a capacity that varies, and what datagrams leave to others.
-        plan.datagrams.retain(|group| !matches!(group.emission, Emission::Crowd { .. }));
+        plan.datagrams.retain(|group| !matches!(group.emission, Emission::Population { .. }));
         for group in &mut plan.datagrams {
             if let Emission::Cbr { leaves, .. } = &mut group.emission {
                 *leaves = None;
@@ -119,7 +119,7 @@ fn everything_later_is_the_same_later() {
         }
         for link in &mut plan.links {
             link.varies = None;
-            (link.wire.course, link.wire.outages) = (None, None);
+            (link.impairments.course, link.impairments.outages) = (None, None);
             if link.queue.has_clock() {
                 link.queue = QueuePlan::drop_tail(link.queue.limit());
             }
@@ -158,8 +158,8 @@ fn slower(plan: &Plan, factor: u64) -> Plan {
     for link in &mut plan.links {
         link.rate = link.rate.map(rate);
         link.delay = link.delay * factor;
-        link.wire.jitter = link.wire.jitter * factor;
-        if let Some(reordering) = &mut link.wire.reordering {
+        link.impairments.jitter = link.impairments.jitter * factor;
+        if let Some(reordering) = &mut link.impairments.reordering {
             reordering.delay = reordering.delay * factor;
         }
     }
@@ -247,8 +247,8 @@ fn the_configuration_of_a_flow_does_not_reach_a_flow_on_another_path() {
         }
         for flow in &mut other.flows {
             flow.name = format!("other.{}", flow.name).into();
-            for way in [&mut flow.forward, &mut flow.reverse] {
-                *way = way.iter().map(|link| link + links).collect();
+            for path in [&mut flow.forward, &mut flow.reverse] {
+                *path = path.iter().map(|link| link + links).collect();
             }
             flow.meter = flow.meter.map(|meter| meter + plan.meters.len());
         }

@@ -19,7 +19,7 @@ fn plan_of(case: u64) -> Plan {
     random_plan(&CcSpec::by_name(["aimd", "cubic", "mr-aimd"][case as usize % 3]).unwrap(), case)
 }
 
-/// Runs in which packets pass links of their own ahead of time, before and behind those that flows share.
+/// Runs in which packets pass links of their own ahead of time, before and after those that flows share.
 fn plans_with_hosts() -> Vec<Plan> {
     let hosts = "topology.access={ rate = '100 Mbit/s', delay = '1 ms' }";
     let traffic = include_str!("../../../../bench/golden/traffic.toml");
@@ -35,7 +35,7 @@ fn plans_with_hosts() -> Vec<Plan> {
     .to_vec()
 }
 
-/// Stations that contend for a channel, and links behind it.
+/// Stations that contend for a channel, and links beyond it.
 fn home() -> Plan {
     Scenario::from_toml(crate::channel::HOME, "home.toml", &["duration=3 s"]).unwrap().plan(None, 0)
 }
@@ -183,7 +183,7 @@ fn a_delay_that_grows_by_a_step_is_one_that_grows_by_the_clock() {
     let link = plan.flows[0].reverse[0];
     plan.links[link].rate = None;
     let mut by_clock = plan.clone();
-    by_clock.links[link].wire.course = Some(ackclock::link::DelayCourse {
+    by_clock.links[link].impairments.course = Some(ackclock::link::DelayCourse {
         points: vec![(Duration::ZERO, Duration::ZERO), (at, extra)],
         is_linear: false,
         repeat: None,

@@ -18,7 +18,7 @@ pub struct Interactive {
     next: Option<Instant>,
     /// Bytes written so far.
     written: u64,
-    /// Where each keystroke under way ends, and when it was made.
+    /// Where each keystroke in flight ends, and when it was made.
     pending: VecDeque<(u64, Instant)>,
     /// Keystrokes.
     pub log: TransferLog,
@@ -71,12 +71,12 @@ impl Interactive {
         }
     }
 
-    /// The end of the first keystroke under way; none where none is.
+    /// The end of the first keystroke in flight, if any.
     pub fn awaited(&self) -> Option<u64> {
         self.pending.front().map(|(end, _)| *end)
     }
 
-    /// Keystrokes under way.
+    /// Keystrokes in flight.
     pub fn pending(&self) -> u64 {
         self.pending.len() as u64
     }

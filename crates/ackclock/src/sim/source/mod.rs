@@ -1,23 +1,23 @@
-//! Traffic: who puts what on its way when.
+//! Traffic: which source sends how much, and when.
 //!
 //! An [`Application`] writes into a TCP sender, [`Arrivals`] open one transfer after the other, an [`Emitter`] sends
-//! datagrams. All of them are told the time, and say when they want to be told again.
+//! datagrams. Each is called with the time, and returns when it wants to be called again.
 
 mod arrivals;
-mod crowd;
+mod cbr;
 mod distribution;
 mod emitter;
 mod interactive;
 mod on_off;
-mod paced;
+mod population;
 mod web;
 mod writer;
 
 pub use arrivals::Arrivals;
-pub use crowd::Crowd;
 pub use distribution::{Distribution, Law};
 pub use emitter::{Burst, Emitter};
 pub use interactive::Interactive;
+pub use population::SourcePopulation;
 pub use web::Web;
 pub use writer::Writer;
 
@@ -33,7 +33,7 @@ pub enum Application {
     Writer(Writer),
     /// Answers requests of a client at the receiver.
     Web(Box<Web>),
-    /// Writes a little from time to time, and waits for it to come.
+    /// Writes a little from time to time, and measures its delay.
     Interactive(Box<Interactive>),
     /// A slot: others open it.
     Slot,
