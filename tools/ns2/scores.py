@@ -56,7 +56,8 @@ class Cell:
         value, half_width = (
             100 * part / abs(difference.first) for part in (difference.value, difference.half_width)
         )
-        return f"{difference.first:.3g} {value:+.1f} ± {half_width:.1f} %"
+        shown = f"{difference.first:.0f}" if difference.first >= 1000 else f"{difference.first:.3g}"
+        return f"{shown} {value:+.1f} ± {half_width:.1f} %"
 
 
 @dataclasses.dataclass(frozen=True)
