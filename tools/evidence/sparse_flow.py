@@ -123,13 +123,16 @@ def report(found: Sequence[Waited]) -> list[str]:
         f" median {each.p50_ms:.3f} ms, 99th percentile {each.p99_ms:.3f} ms"
         for each in shared
     ]
-    expected = len(found) * (1 - (1 - 1 / 1024) ** BULK)
-    lines.append(f"{len(shared)} of {len(found)} replicates share a queue, {expected:.1f} are to be expected")
+    expected = f"{len(found) * (1 - (1 - 1 / 1024) ** BULK):.1f} are to be expected"
+    if shared:
+        delays = [each.p99_ms for each in shared]
+        expected = f"99th percentile {min(delays):.1f} to {max(delays):.1f} ms; {expected}"
+    lines.append(f"beside a bulk flow: {len(shared)} of {len(found)} replicates, {expected}")
     if alone:
         median = statistics.median(each.p50_ms for each in alone)
         most = max(each.p99_ms for each in alone)
         lines.append(
-            f"{len(alone)} replicates alone: median {median:.3f} ms, 99th percentile at most {most:.3f} ms"
+            f"alone: {len(alone)} replicates, median {median:.3f} ms, 99th percentile at most {most:.3f} ms"
         )
     return lines
 

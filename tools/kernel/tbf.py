@@ -30,9 +30,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import veth
-from veth import Passed
-
 from ackclock import _core
+from veth import Passed
 
 RATES_BPS = (8_000_000, 80_000_000)
 FRAME = 1514
@@ -136,15 +135,17 @@ def _fits(
     schedule: Sequence[Frame], came: Sequence[tuple[int, int]], departures: Mapping[int, int], later_ns: int
 ) -> dict[int, bool]:
     """Which arrivals fit into the queue: those with a departure are taken in, and leave so much later."""
-    leaving = sorted((at_ns + later_ns, number) for number, at_ns in departures.items())
-    backlog, gone, fits = 0, 0, {}
+    leaving = [number for _, number in came if number in departures]
+    backlog, taken, gone, fits = 0, 0, 0, {}
     for at_ns, number in came:
-        while gone < len(leaving) and leaving[gone][0] <= at_ns:
-            backlog -= schedule[leaving[gone][1]][1]
+        while gone < taken and departures[leaving[gone]] + later_ns <= at_ns:
+            backlog -= schedule[leaving[gone]][1]
             gone += 1
         size = schedule[number][1]
         fits[number] = backlog + size <= LIMIT
-        backlog += size if number in departures else 0
+        if number in departures:
+            backlog += size
+            taken += 1
     return fits
 
 
