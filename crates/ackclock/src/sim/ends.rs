@@ -1,10 +1,10 @@
 //! The ends of routes: what senders, receivers, applications and sources make of packets and of time.
 
-use super::RunError;
 use super::components::{Component, Components};
 use super::counters::FlowCounters;
 use super::datagram::{Row, Stream};
 use super::delays::PathDelays;
+use super::error::RunError;
 use super::flow::Flow;
 use super::flow_hash::FlowHashes;
 use super::group::Group;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::distribution::Distribution;
 use super::impairments::ImpairmentsPlan;
-use super::source::{Distribution, SourcePopulation};
+use super::population::SourcePopulation;
 use crate::cc::{Algorithm, CcContext};
 use crate::link::Dcf;
 use crate::meter::Profile;

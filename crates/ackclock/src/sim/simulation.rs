@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::components::{Component, Components};
 use super::ends::Ends;
+use super::error::RunError;
 use super::limits::{MOST_PACKETS, most_in_flight, planned};
 use super::lookahead::look_ahead;
 use super::measure::{Measurement, Run};
@@ -13,7 +14,6 @@ use super::plan::{FlowPlan, Plan};
 use super::result::RunResult;
 use super::sampler::Sampler;
 use super::view::{ChangeError, FlowView, LinkView, Progress};
-use super::{RunError, before};
 use crate::engine::ComponentId;
 use crate::probe::Samples;
 use crate::rng::RngStreams;
@@ -83,10 +83,10 @@ impl<'plan> Simulation<'plan> {
     fn observe_start(&mut self) {
         if self.plan.sampling.interval.is_some() {
             let next = self.sample(Instant::ZERO);
-            self.network.events.set(self.network.components.sampling(), before(next));
+            self.network.events.set(self.network.components.sampling(), next.before());
         }
         let warmup_ends = Instant::ZERO + self.plan.warmup;
-        match before(warmup_ends) {
+        match warmup_ends.before() {
             None => self.begin_measurement(Instant::ZERO),
             Some(last) => {
                 self.network.events.set(self.network.components.warmup(), Some(last));
@@ -99,7 +99,7 @@ impl<'plan> Simulation<'plan> {
     fn begin_measurement(&mut self, now: Instant) {
         self.measurement = Measurement::begin(&mut self.ends, &mut self.network, now);
         let end = Instant::ZERO + self.plan.duration;
-        self.last = before(end).unwrap_or(end);
+        self.last = end.before().unwrap_or(end);
         self.set_horizon();
     }
 
@@ -107,7 +107,7 @@ impl<'plan> Simulation<'plan> {
     fn sample(&mut self, now: Instant) -> Instant {
         for link in self.sampler.links() {
             let link = self.network.link_rank[*link];
-            if let Some(last) = before(now) {
+            if let Some(last) = now.before() {
                 self.network.advance_link(last, link);
             }
         }
@@ -121,7 +121,7 @@ impl<'plan> Simulation<'plan> {
     fn set_horizon(&mut self) {
         let last = self.last.min(self.network.step_horizon);
         self.network.horizon = last;
-        self.network.sample_horizon = before(self.next_sample).map_or(last, |sample| sample.min(last));
+        self.network.sample_horizon = self.next_sample.before().map_or(last, |sample| sample.min(last));
     }
 
     /// Handles all events before `self.network.until`, and what may happen ahead of its time.
@@ -157,7 +157,7 @@ impl<'plan> Simulation<'plan> {
     pub fn finish(mut self, stop: &AtomicBool) -> Result<RunResult, RunError> {
         let end = Instant::ZERO + self.plan.duration;
         self.go_on(end, Instant::MAX, stop)?;
-        self.network.advance(before(end).unwrap_or(end));
+        self.network.advance(end.before().unwrap_or(end));
         let mut samples = std::mem::take(&mut self.sampler).into_samples();
         if let Some(tracer) = self.network.ledger.tracer.take() {
             let streams: Vec<_> = self.ends.streams.iter().map(|stream| stream.name(self.plan)).collect();
@@ -179,7 +179,7 @@ impl<'plan> Simulation<'plan> {
             }
             Component::Sampling => {
                 let next = self.sample(self.next_sample);
-                self.network.events.finish(id, before(next));
+                self.network.events.finish(id, next.before());
                 self.set_horizon();
             }
             other => self.ends.on_event(now, id, other, &mut self.network),
@@ -237,7 +237,7 @@ impl<'plan> Simulation<'plan> {
     pub fn step(&mut self, until: Instant, stop: &AtomicBool) -> Result<Progress, RunError> {
         let end = Instant::ZERO + self.plan.duration;
         let until = until.min(end).max(self.target);
-        self.go_on(until, before(until).unwrap_or_default(), stop)?;
+        self.go_on(until, until.before().unwrap_or_default(), stop)?;
         Ok(if self.now == end { Progress::Ended } else { Progress::Paused })
     }
 
@@ -370,7 +370,7 @@ impl<'plan> Simulation<'plan> {
     /// Everything that a link does before now has happened; returns where it stands in the network.
     fn bring_up_to_date(&mut self, link: usize) -> usize {
         let rank = self.network.link_rank[link];
-        if let Some(last) = before(self.now()) {
+        if let Some(last) = self.now().before() {
             self.network.advance_link(last, rank);
         }
         rank

@@ -49,9 +49,9 @@ impl OnOff {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Distribution, Law};
     use super::*;
     use crate::rng::RngStreams;
+    use crate::sim::distribution::{Distribution, Law};
     use crate::units::Rate;
 
     fn times(on: Distribution, off: Distribution, end: Instant) -> Vec<Instant> {
