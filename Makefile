@@ -59,8 +59,8 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	cargo test --package ackclock --locked --quiet
 	cargo test --package ackclock --locked --quiet --release --test theory
 	@if $(HAS_WASM); then \
-		echo cargo check --package ackclock --target wasm32-unknown-unknown --locked --quiet; \
-		cargo check --package ackclock --target wasm32-unknown-unknown --locked --quiet; \
+		echo cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \
+		cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \
 	else \
 		echo "SKIPPED: whether the core compiles for wasm32-unknown-unknown; its standard library is not installed," \
 			"and 'rustup target add wasm32-unknown-unknown' failed" >&2; \
