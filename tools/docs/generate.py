@@ -4,8 +4,9 @@
     python tools/docs/generate.py --check    exit code 1 if anything is out of date
 
 The generated part of a page stands between the comments `<!-- generated: NAME -->` and `<!-- end -->`.
-A page of docs/papers is made as a whole, from its text with places for figures in tools/docs/papers, and from
-the results beside it, which `make papers` measures.
+A page of docs/papers is generated as a whole, from its text with places for figures in tools/docs/papers, and from
+the results beside it, which `make papers` measures. A page of docs/algorithms is generated from the header of the
+file of its algorithm.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+import algorithm_page
 import paper_page
 from ackclock import _core
 
@@ -129,6 +131,7 @@ def main() -> int:
     stale = False
     pages = {page: generated(page.read_text()) for page in DOCS.rglob("*.md")}
     pages |= {DOCS / "papers" / f"{name}.md": text for name, text in paper_page.pages()}
+    pages |= {DOCS / "algorithms" / f"{name}.md": text for name, text in algorithm_page.pages()}
     for page, renewed in sorted(pages.items()):
         text = page.read_text() if page.exists() else ""
         if renewed == text:

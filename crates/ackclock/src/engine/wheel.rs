@@ -1,6 +1,6 @@
 //! Entries that are far from due: not in order, but slot by slot of time.
 
-use super::events::Key;
+use super::key::Key;
 use crate::units::Instant;
 
 /// How long a slot is, as a power of two of nanoseconds: about 4 ms.
@@ -45,7 +45,7 @@ impl Wheel {
         self.next
     }
 
-    /// Adds an entry at or behind the edge.
+    /// Adds an entry at or after the edge.
     pub(super) fn put(&mut self, key: Key) {
         debug_assert!(key.at() >= self.edge(), "invariant: what is due in an opened slot is not put into the wheel");
         let slot = key.at().as_nanos() >> SLOT_BITS;

@@ -7,7 +7,7 @@ use crate::cc::{CcSpec, TimeoutSsthresh, algorithms};
 use crate::tcp::{EcnMode, LossRecovery};
 use crate::units::Duration;
 
-/// Linux's TCP_DELACK_MIN: how long an ACK waits once TCP_QUICKACK is switched off.
+/// Linux's TCP_DELACK_MIN: how long an ACK is delayed once TCP_QUICKACK is switched off.
 const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// RFC 6691 with an MTU of 1500: 1500 less 40 bytes of headers.
 const MSS: u32 = 1460;

@@ -1,6 +1,6 @@
 //! What happens to given packets of a link: some are lost, some are late, some are marked.
 
-use super::loss::Fate;
+use super::fate::Fate;
 use crate::units::Duration;
 
 /// Numbers of packets at a link, counted from 1, ascending.

@@ -44,7 +44,7 @@ fn show_profiles(schema: &mut Json) {
     }
 }
 
-/// The schema behind a reference.
+/// The schema that a reference names.
 pub fn resolve(schema: &Json) -> &Json {
     let mut here = schema;
     while let Some(reference) = here.get("$ref").and_then(Json::as_str) {

@@ -32,7 +32,7 @@ pub struct Document {
     pub name: String,
     /// Length of the run.
     pub duration: Duration,
-    /// What is left out of every metric at the beginning.
+    /// Time at the beginning that metrics leave out.
     #[serde(default)]
     pub warmup: Duration,
     /// Root of all random streams.
@@ -53,7 +53,7 @@ pub struct Document {
     /// Transport of all flows; each flow may override every key.
     #[serde(default, skip_serializing)]
     pub transport: TransportKeys,
-    /// What is written down over time.
+    /// Samples over time.
     #[serde(default)]
     pub sampling: SamplingKeys,
     /// Groups of equal flows.
@@ -77,7 +77,7 @@ pub struct Flow {
     #[serde(default)]
     #[schemars(transform = without_default)]
     pub name: String,
-    /// How many flows: 1 to 1000000, of all groups together.
+    /// Number of flows: 1 to 1000000, of all groups together.
     #[serde(default = "default_count")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: u32,
@@ -85,10 +85,10 @@ pub struct Flow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<CcSpec>", transform = without_default)]
     pub cc: Option<CcSpec>,
-    /// How losses are found and repaired.
+    /// Loss recovery.
     #[serde(default)]
     pub recovery: LossRecovery,
-    /// What the application writes, or what is sent without any control.
+    /// Traffic of the application, or datagrams without congestion control.
     #[serde(default)]
     #[schemars(with = "Shorthand<TrafficKeys>")]
     pub traffic: TrafficKeys,
@@ -185,7 +185,7 @@ impl Draw {
 pub struct SamplingKeys {
     /// Time between two samples, "auto" for a thousandth of the run, or "none". A run has at most 10000000 rows of samples.
     pub interval: Interval,
-    /// How many flows are sampled, in the order of declaration; counters are kept for all.
+    /// Number of flows that are sampled, in the order of declaration; counters are kept for all.
     pub flows: u32,
     /// Whether every packet is written down at every link, and every change of a window; at most 50000000 packets at the bottleneck.
     pub packets: bool,

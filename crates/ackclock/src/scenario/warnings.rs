@@ -52,7 +52,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
             let (name, mode) = (&flow.name, flow.transport.ecn.name());
             let links = links.join(", ");
             warnings.push(format!(
-                "{name} is ECN-capable (ecn = \"{mode}\"), but no queue on its way marks packets: {links}"
+                "{name} is ECN-capable (ecn = \"{mode}\"), but no queue on its path marks packets: {links}"
             ));
         }
     }
@@ -156,7 +156,7 @@ mod tests {
     fn a_flow_that_nobody_marks_is_named_with_its_links() {
         assert_eq!(
             warnings("access.rate = '9 Mbit/s'", CAPABLE),
-            ["capable is ECN-capable (ecn = \"classic\"), but no queue on its way marks packets: bottleneck, access"]
+            ["capable is ECN-capable (ecn = \"classic\"), but no queue on its path marks packets: bottleneck, access"]
         );
     }
 }

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::metric::{Better, Declared, Metric, Rows, Unit, rows};
 use crate::probe::Samples;
 use crate::qdisc::{Reason, Reasoned, disciplines};
+use crate::units::NANOS_PER_SEC;
 
 /// The result of one run.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub struct RunResult {
     pub meters: Vec<MeterResult>,
     /// Metrics of the shared links, in the order of declaration.
     pub links: Vec<LinkResult>,
-    /// How long the data packets of all flows waited on their paths.
+    /// Queueing delays of the data packets of all flows.
     pub queue_delays: Histogram,
     /// Data packets that the bottleneck forwarded over the whole run, warm-up included.
     pub packets_forwarded: u64,
@@ -52,9 +53,9 @@ pub struct Totals {
     pub policed: Volume,
     /// Dropped by queues.
     pub dropped: Volume,
-    /// Lost behind transmitters.
+    /// Lost in transit.
     pub lost: Volume,
-    /// Waiting or under way.
+    /// Queued or in flight.
     pub in_flight: Volume,
 }
 
@@ -92,11 +93,11 @@ rows! {
         /// C, the capacity of the bottleneck.
         capacity_bps: Option<f64> = Rate, Given, "capacity", none "no rate";
         /// Payload that came in order to the receivers x 8 / T, sum of all flows. A hole that closes within the window
-        /// delivers at once what waited behind it.
+        /// delivers at once the data after it.
         goodput_bps: Option<f64> = Rate, Higher, "goodput" bounded, none "no flows";
         /// Bytes that senders put on the wire x 8 / T: with headers, framing and retransmissions.
         throughput_bps: Option<f64> = Rate, Neither, "throughput" bounded, none "no flows";
-        /// Bits of packets whose transmission began at the bottleneck, whosever they are, / (C T).
+        /// Bits of packets whose transmission began at the bottleneck, of any flow, / (C T).
         utilization: Option<f64> = Share, Higher, "utilization (bottleneck)" / "utilization" bounded, none "no rate";
         /// Goodput of the flows whose path crosses the bottleneck / C. Headers alone keep it below 1460/1500 by default.
         efficiency: Option<f64> = Share, Higher, "efficiency" bounded, none "no flow crosses a bottleneck with a rate";
@@ -107,9 +108,9 @@ rows! {
         loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss" bounded, none "nothing sent";
         /// Segments retransmitted / segments sent.
         retransmit_rate: Option<f64> = Share, Lower, "retransmit rate" / "rtx" bounded, none "nothing sent";
-        /// Packets that the queue of the bottleneck dropped / packets that came to it, whosever they are.
+        /// Packets that the queue of the bottleneck dropped / packets that came to it, of any flow.
         drop_rate: Option<f64> = Share, Lower, "drop rate (bottleneck)" / "drops" bounded, none "no arrivals";
-        /// Packets that the queue of the bottleneck marked / packets that came to it, whosever they are.
+        /// Packets that the queue of the bottleneck marked / packets that came to it, of any flow.
         mark_rate: Option<f64> = Share, Neither, "mark rate (bottleneck)" / "marks" bounded, none "no arrivals";
         /// (sum x)^2 / (n sum x^2) over the goodputs x of the n flows; 1 where all are 0.
         jain_index: Option<f64> = Number, Higher, "Jain index" / "Jain" bounded, none "no flows";
@@ -119,13 +120,13 @@ rows! {
         queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue", none "no arrivals";
         /// 95th percentile of the same.
         queue_delay_p95_s: Option<f64> = Time, Lower, "queueing delay, 95 %" / "queue 95 %", none "no arrivals";
-        /// The same of ACKs, on the way back to the sender.
+        /// The same of ACKs, on the reverse path.
         reverse_queue_delay_mean_s: Option<f64>
             = Time, Lower, "queueing delay of ACKs, mean" / "ACK queue", none "no arrivals";
         /// 95th percentile of the same.
         reverse_queue_delay_p95_s: Option<f64>
             = Time, Lower, "queueing delay of ACKs, 95 %" / "ACK queue 95 %", none "no arrivals";
-        /// Time in the queue of the bottleneck of packets whose transmission began in the window, whosever they are: mean.
+        /// Time in the queue of the bottleneck of packets whose transmission began in the window, of any flow: mean.
         bottleneck_queue_delay_mean_s: Option<f64>
             = Time, Lower, "queueing delay (bottleneck), mean" / "bottleneck queue", none "no arrivals";
         /// 95th percentile of the same.
@@ -145,7 +146,7 @@ rows! {
         /// Name of the group it belongs to.
         group: Arc<str>;
         /// Name of the algorithm.
-        cc: &'static str;
+        cc: Arc<str>;
         /// Name of the loss recovery.
         recovery: &'static str;
         /// Name of the ECN feedback.
@@ -201,7 +202,7 @@ rows! {
         rtt_mean_s: Option<f64> = Time, Lower, "round-trip time, mean" / "RTT", none "nothing measured";
         /// Mean of cwnd over the part of the window in which the flow was active, recovery included.
         cwnd_mean_segments: Option<f64> = Segments, Neither, "cwnd, mean" / "cwnd", none "not active";
-        /// Propagation of the path and the way back, no transmission.
+        /// Propagation of the path and the reverse path, without transmission.
         base_rtt_s: f64 = Time, Given, "base RTT";
         /// From the start of the application to the last byte acknowledged, of a `transfer` that ended, be it in the warm-up.
         completion_time_s: Option<f64> = Time, Lower, "completion time", none "no transfer, or not ended";
@@ -259,7 +260,7 @@ rows! {
         /// Name of the traffic.
         traffic: &'static str;
         /// Name of the algorithm.
-        cc: &'static str;
+        cc: Arc<str>;
         /// Name of the loss recovery.
         recovery: &'static str;
         /// Name of the ECN feedback.
@@ -270,9 +271,9 @@ rows! {
         started: u64 = Count, Neither, "started";
         /// Transfers that found no slot.
         refused: u64 = Count, Lower, "refused";
-        /// Transfers that were under way at the end of the window.
+        /// Transfers that were in progress at the end of the window.
         unfinished: u64 = Count, Lower, "unfinished";
-        /// Mean number of transfers under way.
+        /// Mean number of transfers in progress.
         active_mean: Option<f64> = Number, Neither, "active, mean", none "not of arrivals";
         /// How long they took.
         #[serde(flatten)]
@@ -304,7 +305,7 @@ rows! {
 }
 
 rows! {
-    /// Metrics of datagrams over `[warmup, end)`: of one flow, or of a crowd. Bits and bytes are those on the wire.
+    /// Metrics of datagrams over `[warmup, end)`: of one flow, or of a population. Bits and bytes are those on the wire.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct DatagramResult {
         /// Position among the datagrams of the scenario.
@@ -315,13 +316,13 @@ rows! {
         group: String;
         /// Name of the traffic.
         traffic: &'static str;
-        /// 1, or the size of the crowd.
+        /// 1, or the size of the population.
         sources: usize = Count, Given, "sources";
         /// What left the source in the window x 8 / T.
         offered_bps: f64 = Rate, Given, "offered";
         /// What arrived in the window x 8 / T; a packet that arrives twice counts once.
         delivered_bps: f64 = Rate, Higher, "delivered";
-        /// Mean of the rate that it was to leave to others.
+        /// Mean of the rate to be left to others.
         leaves_bps: Option<f64> = Rate, Given, "leaves", none "without `leaves`";
         /// Packets that left in the window.
         sent: u64 = Count, Neither, "sent";
@@ -399,11 +400,11 @@ rows! {
         /// Of `drops`, those of packets in profile; only of queues that know profiles.
         #[serde(skip_serializing_if = "Option::is_none")]
         in_profile_drops: Option<u64> = Count, Lower, "drops in profile", none "the queue knows no profiles";
-        /// Packets lost behind the transmitter.
+        /// Packets lost in transit.
         losses: u64 = Count, Lower, "losses";
-        /// What else went wrong behind the transmitter; none where nothing can.
+        /// The other impairments; none for a link without any.
         #[serde(flatten)]
-        mishaps: Option<ImpairmentCounts> => ImpairmentCounts;
+        impairments: Option<ImpairmentCounts> => ImpairmentCounts;
         /// What it tried; none for a link that is no station of a channel.
         #[serde(flatten)]
         attempts: Option<Attempts> => Attempts;
@@ -411,7 +412,7 @@ rows! {
         queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue delay", none "no arrivals";
         /// 95th percentile of the same.
         queue_delay_p95_s: Option<f64> = Time, Lower, "queueing delay, 95 %" / "queue delay 95 %", none "no arrivals";
-        /// All of these waits. They stand beside the metrics, not among them.
+        /// All of these sojourn times. They are not among the metrics.
         #[serde(skip)]
         queue_delays: Histogram;
     }
@@ -429,7 +430,7 @@ rows! {
 }
 
 rows! {
-    /// What went wrong behind a transmitter with packets that arrived.
+    /// Impairments of packets that arrived.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
     pub struct ImpairmentCounts {
         /// Packets that arrive twice; only of links where this, `corruptions` or `reordered` can happen.
@@ -514,6 +515,11 @@ impl From<hdrhistogram::Histogram<u64>> for Histogram {
             .unzip();
         Histogram { up_to_ns, packets }
     }
+}
+
+/// Nanoseconds as seconds.
+pub(super) fn seconds(nanos: f64) -> f64 {
+    nanos / NANOS_PER_SEC as f64
 }
 
 #[cfg(test)]

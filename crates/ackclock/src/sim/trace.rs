@@ -71,7 +71,7 @@ impl Tracer {
         self.rows.push(Row { time, link, flow: flow as u32, event, seq, len, wire_len, retransmission, cwnd: 0.0 });
     }
 
-    /// The window of a flow, after it was told of something.
+    /// The window of a flow, after an event.
     #[cold]
     pub(super) fn window(&mut self, time: Instant, flow: usize, cwnd: f64) {
         if self.cwnd[flow] != cwnd {

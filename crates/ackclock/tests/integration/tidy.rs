@@ -47,6 +47,8 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ("dbg!", "the core prints nothing"),
     ("HashMap", "its order would leak into results; use a Vec or a BTreeMap"),
     ("HashSet", "its order would leak into results; use a Vec or a BTreeSet"),
+    (".powi(", "of unspecified precision; multiply, or use libm::pow"),
+    (".log(", "platform dependent; use libm::log"),
     (".powf(", "platform dependent; use libm::pow"),
     (".exp()", "platform dependent; use libm::exp"),
     (".exp2()", "platform dependent; use libm::exp2"),
@@ -70,7 +72,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -100,7 +102,7 @@ fn item_len(lines: &[&str]) -> usize {
     lines.iter().position(ends).map_or(lines.len(), |last| last + 1)
 }
 
-/// A source text without the items behind `#[cfg(test)]`.
+/// A source text without the items after `#[cfg(test)]`.
 fn without_tests(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
     let (mut kept, mut at) = (Vec::new(), 0);
@@ -118,11 +120,11 @@ fn without_tests(text: &str) -> Vec<&str> {
 }
 
 /// The same without lines that are comments.
-fn code(text: &str) -> Vec<&str> {
+pub fn code(text: &str) -> Vec<&str> {
     without_tests(text).into_iter().filter(|line| !line.trim_start().starts_with("//")).collect()
 }
 
-/// The top-level modules that a source text names behind `crate::`, tests left out.
+/// The top-level modules that a source text names after `crate::`, tests left out.
 fn used_modules(text: &str) -> Vec<String> {
     let lines = code(text);
     lines.iter().flat_map(|line| line.split("crate::").skip(1).map(first_word).collect::<Vec<_>>()).collect()
@@ -284,7 +286,7 @@ fn what_is_read_of_a_file_is_all_but_its_tests() {
     let named: Vec<_> = functions(SAMPLE);
     let expected = [("second", 4), ("third", 1), ("fourth", 3), ("fifth", 1), ("seventh", 3)];
     assert_eq!(named, expected.map(|(name, lines)| (name.to_owned(), lines)));
-    // What stands behind CUBIC's first item for tests is read.
+    // The text after CUBIC's first item for tests is read.
     let cubic = fs::read_to_string(root().join("crates/ackclock/src/cc/cubic.rs")).unwrap();
     assert!(functions(&cubic).iter().any(|(name, _)| name == "on_congestion"));
 }

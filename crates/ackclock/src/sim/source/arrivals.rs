@@ -1,7 +1,7 @@
 //! Transfers that arrive at random, whatever becomes of those before (an open loop).
 
-use super::distribution::exponential;
 use crate::rng::{Rng, RngStreams};
+use crate::sim::distribution::exponential;
 use crate::sim::plan::ArrivalsPlan;
 use crate::units::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     plan: ArrivalTimes,
-    size: super::Distribution,
+    size: crate::sim::distribution::Distribution,
     times: Rng,
     sizes: Rng,
     next: Option<Instant>,
@@ -33,17 +33,17 @@ impl ArrivalTimes {
         (if number.is_multiple_of(2) { self.every } else { other }, Some(until))
     }
 
-    /// The time behind `at` at which `means` mean times between arrivals have passed, rounded down.
+    /// The time after `at` at which `means` mean times between arrivals have passed, rounded down.
     fn after(&self, mut at: Instant, mut means: f64) -> Instant {
         loop {
             let (mean, until) = self.piece(at);
-            let wait = mean.mul_f64_floor(means);
+            let gap = mean.mul_f64_floor(means);
             match until {
-                Some(until) if at + wait >= until => {
+                Some(until) if at + gap >= until => {
                     means -= until.since(at).as_nanos() as f64 / mean.as_nanos() as f64;
                     at = until;
                 }
-                _ => return at + wait,
+                _ => return at + gap,
             }
             means = means.max(0.0);
         }
@@ -85,8 +85,8 @@ impl Arrivals {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Distribution, Law};
     use super::*;
+    use crate::sim::distribution::{Distribution, Law};
 
     const HOUR: Instant = Instant::from_nanos(3_600_000_000_000);
 

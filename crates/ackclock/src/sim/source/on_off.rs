@@ -41,7 +41,7 @@ impl OnOff {
         Some(self.began + (due - self.on_before))
     }
 
-    /// Goes on to the packet behind the next one.
+    /// Goes on to the packet after the next one.
     pub fn step(&mut self) {
         self.packets += 1;
     }
@@ -49,9 +49,9 @@ impl OnOff {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Distribution, Law};
     use super::*;
     use crate::rng::RngStreams;
+    use crate::sim::distribution::{Distribution, Law};
     use crate::units::Rate;
 
     fn times(on: Distribution, off: Distribution, end: Instant) -> Vec<Instant> {

@@ -134,7 +134,7 @@ macro_rules! readers {
         #[derive(Clone, Debug, PartialEq)]
         pub struct Transport {
             $($(#[$help])* pub $name: $type,)*
-            /// How losses are found and repaired.
+            /// Loss recovery.
             pub recovery: LossRecovery,
             /// RFC 3522: with timestamps, a recovery that turns out to be spurious is undone, as far as the algorithm does.
             pub eifel: bool,
@@ -193,10 +193,10 @@ transport_keys! {
     clock_offset: Duration = [Duration::ZERO] => transport;
     /// Round-trip time that the connection's set-up measured before the start; "0 s" for none.
     handshake_rtt: Duration = [Duration::ZERO] => transport;
-    /// Whether ACKs wait for a second segment, and for how long at most (true: 100 ms).
+    /// Whether ACKs are delayed until a second segment arrives, and for how long at most (true: 100 ms).
     delayed_ack: DelayedAck = [DelayedAck::Switch(false)] check(wait_not_zero)
         => transport as Option<Duration>, DelayedAck::longest;
-    /// Which segments' ACKs wait: those of new data in order (RFC 5681 §4.2), of a copy of the last segment, too, or of all that fill part of a gap, too.
+    /// Which segments' ACKs are delayed: those of new data in order (RFC 5681 §4.2), of a copy of the last segment, too, or of all that fill part of a gap, too.
     delayed_ack_for: DelayedAckFor = [DelayedAckFor::NewData, Ns2: DelayedAckFor::LastSegment] => variations;
     /// Segments that one ACK or timeout sends at most, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
     max_burst: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
@@ -212,8 +212,8 @@ transport_keys! {
     timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard] => algorithm;
     /// The slow-start threshold to begin with: none, or the receiver's window.
     initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow] => algorithm;
-    /// What the first cut, and one in slow start, leaves of the window: what the law says, or half.
-    first_cut: FirstCut = [FirstCut::Law, Ns2: FirstCut::Half] => algorithm;
+    /// What the first cut, and one in slow start, leaves of the window: what the window rule says, or half.
+    first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
     /// Which window is cut: cwnd with its fraction, what `max_window` leaves of it, or the whole segments of that, and whole ones remain.
     cut_window: CutWindowName = [CutWindowName::Exact, Ns2: CutWindowName::Whole] => algorithm;
     /// Which ACKs let the window grow: those of a window that was used (RFC 7661), or always all.
