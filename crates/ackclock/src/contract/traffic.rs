@@ -9,7 +9,7 @@ use crate::sim::{
 };
 use crate::units::{Duration, Instant, Rate};
 
-/// What a flow that is there all the time writes.
+/// Traffic of a flow that lasts for the whole run.
 pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
     match draw.whole(0, 7) {
         7 => Traffic::Interactive(Box::new(InteractivePlan {

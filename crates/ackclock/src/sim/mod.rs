@@ -1,4 +1,4 @@
-//! Nodes, routes, traffic: the plan of a run, and the run.
+//! The simulation: the plan of a run with links, routes and traffic, and the run.
 
 mod components;
 mod datagram;
@@ -44,13 +44,13 @@ use std::sync::atomic::AtomicBool;
 use crate::cc::Cc;
 use crate::units::{Duration, Instant};
 
-/// Why a run did not come to its end.
+/// Why a run did not complete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// It was cancelled.
     #[error("interrupted")]
     Interrupted,
-    /// A window grew beyond all bounds.
+    /// A window grew without bound.
     #[error(
         "{flow} has {limit} segments in flight {at} after the start, many times what its path holds, and would send more: \
          its window grows without bound; give transport.max_window a limit, or look at what the algorithm does"
@@ -82,7 +82,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool) -> Result<RunResult, RunError> {
     Simulation::new(plan).finish(stop)
 }
 
-/// Runs a plan with algorithms of the caller's own.
+/// Runs a plan with the caller's own algorithms.
 ///
 /// # Errors
 /// As [`run`].

@@ -1,4 +1,4 @@
-//! A run in steps: what an observer sees of it between two of them, and what may be changed there.
+//! A run in steps: the state that an observer sees between two steps, and the changes that are possible there.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,25 +11,25 @@ use crate::probe::Samples;
 use crate::tcp::{SenderCounters, SenderInfo};
 use crate::units::{Duration, Instant, Rate};
 
-/// How far [`Simulation::step`] came.
+/// The result of [`Simulation::step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// To the time that it was given.
+    /// The run reached the given time.
     Paused,
-    /// To the end of the run.
+    /// The run reached its end.
     Ended,
 }
 
 /// A TCP flow between two steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowView {
-    /// Window, timers, and what is in flight.
+    /// Window, timers and flight size.
     pub sender: SenderInfo,
-    /// What the sender counted since the start of the run.
+    /// Counters of the sender since the start of the run.
     pub counters: SenderCounters,
-    /// Payload that the receiver has got in order, bytes.
+    /// Payload received in order, bytes.
     pub delivered_bytes: u64,
-    /// When everything was acknowledged, if the flow ends.
+    /// When all data was acknowledged, for a finite flow.
     pub finished: Option<Instant>,
 }
 
@@ -44,7 +44,7 @@ pub struct LinkView {
     pub backlog_packets: u32,
     /// Their bytes.
     pub backlog_bytes: u64,
-    /// What was counted since the start of the run.
+    /// Counters since the start of the run.
     pub counters: LinkCounters,
 }
 
@@ -66,17 +66,17 @@ pub enum ChangeError {
 }
 
 impl Simulation<'_> {
-    /// How far the run has come: everything before has happened.
+    /// The current time: all events before it have been executed.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// Whether the last step was interrupted: something beyond `now` may have happened.
+    /// Whether the last step was interrupted: events after `now` may have been executed.
     pub(super) fn is_amid_step(&self) -> bool {
         self.now < self.target
     }
 
-    /// Goes on until `until`, or to the end of the run if that comes before; events at `until` have not happened then.
+    /// Runs until `until`, or to the end of the run if that comes first; events at `until` are not executed.
     ///
     /// ```
     /// use std::sync::atomic::AtomicBool;
@@ -113,7 +113,7 @@ impl Simulation<'_> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`run`](super::run). A step that was interrupted can be taken again; it ends no earlier than it was to.
+    /// Those of [`run`](super::run). A step that was interrupted can be repeated; it ends no earlier than intended.
     pub fn step(&mut self, until: Instant, stop: &AtomicBool) -> Result<Progress, RunError> {
         let end = Instant::ZERO + self.plan.duration;
         let until = until.min(end).max(self.target);
@@ -169,12 +169,12 @@ impl Simulation<'_> {
     /// Changes the rate of the link with this index in [`Plan::links`]: of transmissions that begin from now on. One in
     /// progress keeps its time.
     ///
-    /// Its queue stays as it was built, RED's idea of the rate for example. Capacities in the result are means over the
+    /// Its queue is not rebuilt; RED, for example, keeps the old rate. Capacities in the result are means over the
     /// rates that the link had; the column `capacity_bps` of samples is there only if some link of the plan varies by
     /// itself.
     ///
     /// # Errors
-    /// [`ChangeError`] where the link has no rate of its own that could be changed; nothing is then.
+    /// [`ChangeError`] if the link has no rate of its own; nothing is changed then.
     ///
     /// # Panics
     /// If the plan has no link of this index.
@@ -193,12 +193,12 @@ impl Simulation<'_> {
     }
 
     /// Changes the delay of the link with this index in [`Plan::links`]: of packets of which transmission begins from now
-    /// on. Where packets keep their order they keep it here, too: none arrives before what is in flight already.
+    /// on. If the link keeps the order of packets it keeps it here, too: none arrives before packets that are in flight already.
     ///
     /// The base RTT in results remains that of the plan.
     ///
     /// # Errors
-    /// [`ChangeError`] where the link has no delay of its own; nothing is changed then.
+    /// [`ChangeError`] if the link has no delay of its own; nothing is changed then.
     ///
     /// # Panics
     /// If the plan has no link of this index.

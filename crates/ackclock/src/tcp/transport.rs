@@ -1,4 +1,4 @@
-//! What a connection is configured with.
+//! The configuration of a connection.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@ use super::{Step, Steps};
 use crate::rng::Rng;
 use crate::units::Duration;
 
-/// A random rate, kept within bounds: what would leave them stays at the bound.
+/// A random walk of the rate, clamped to bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walk {
     /// How the next rate follows from the last one, B.
