@@ -12,7 +12,7 @@ use crate::sim::{
 };
 use crate::tcp::{EcnMode, LossRecovery, Transport};
 use crate::units::{Duration, Instant, Rate};
-use crate::variation::{Law, Lte, OnOff, Schedule, VariationPlan, Walk, Wifi};
+use crate::variation::{Lte, OnOff, Schedule, VariationPlan, Walk, WalkKind, Wifi};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
 /// `cc`: the case with this number, the same in every run. Half of the cases have arrivals of transfers and datagrams beside
@@ -147,8 +147,8 @@ pub(super) fn variation(draw: &mut Draw, most: u64) -> Option<VariationPlan> {
             VariationPlan::Schedule(Schedule::once(steps))
         }
         2 => {
-            let law = Law::Around { start: low, delta: most / 3 };
-            VariationPlan::Walk(Walk { law, min_bps: 0, max_bps: most, step: time(draw) })
+            let kind = WalkKind::Around { start: low, delta: most / 3 };
+            VariationPlan::Walk(Walk { kind, min_bps: 0, max_bps: most, step: time(draw) })
         }
         3 => {
             let (mean_high, mean_low) = (time(draw), time(draw));

@@ -37,7 +37,7 @@ pub use result::{
 };
 pub use session::{ChangeError, FlowView, LinkView, Progress};
 pub use simulation::Simulation;
-pub use source::{Distribution, Law, SourcePopulation};
+pub use source::{Distribution, DistributionKind, SourcePopulation};
 
 use std::sync::atomic::AtomicBool;
 

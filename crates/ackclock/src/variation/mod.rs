@@ -13,7 +13,7 @@ pub use on_off::OnOff;
 pub use radio::{Leo, Lte, Wifi};
 pub use schedule::Schedule;
 pub use serializer::VariableRateSerializer;
-pub use walk::{Law, Walk};
+pub use walk::{Walk, WalkKind};
 
 use crate::rng::Rng;
 use crate::units::{Duration, Instant, Rate};

@@ -14,7 +14,7 @@ mod web;
 mod writer;
 
 pub use arrivals::Arrivals;
-pub use distribution::{Distribution, Law};
+pub use distribution::{Distribution, DistributionKind};
 pub use emitter::{Burst, Emitter};
 pub use interactive::Interactive;
 pub use population::SourcePopulation;
