@@ -61,6 +61,7 @@ def keys_table() -> str:
         if key["of_kind"] is not None:
             path += f" ({key['of_kind']})"
         default = "**required**" if key["required"] else code(key["default"])
+        default += "".join(f"; {name}: {code(value)}" for name, value in key.get("profiles", {}).items())
         rows.append((path, key["kind"], default, help_text))
     for algorithm in json.loads(_core.list_json("cc")):
         for parameter in algorithm["parameters"]:

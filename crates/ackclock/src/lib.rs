@@ -4,6 +4,7 @@
 //! results and samples go out. `ARCHITECTURE.md` has the map.
 
 pub mod cc;
+#[cfg(any(test, feature = "contract"))]
 pub mod contract;
 pub mod engine;
 pub mod exchange;

@@ -4,6 +4,7 @@
 //! the window (in segments, fractions count) and, if it likes, a pacing rate. It never writes the sender.
 //! Only differences of time matter to it, and the same events give the same outputs.
 
+mod algorithm;
 mod cubic;
 mod event;
 mod parameters;
@@ -11,6 +12,7 @@ mod registry;
 mod window;
 mod windowed;
 
+pub use algorithm::{Algorithm, CcFactory};
 pub use cubic::{Cubic, CubicController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,

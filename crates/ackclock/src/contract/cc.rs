@@ -6,11 +6,11 @@ use super::journal::{Event, Journal};
 use super::run::check_result;
 use super::{Draw, Violation, for_each_case, network};
 use crate::cc::{
-    Ack, CaState, Cc, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Loss, PathView, Phase,
+    Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Loss, PathView, Phase,
     PhaseChange, RateSample, Recovery, Restart, Sent,
 };
 use crate::rule::linear::Aimd;
-use crate::sim::{self, FlowPlan};
+use crate::sim::{self, FlowPlan, Plan};
 use crate::tcp::LossRecovery;
 use crate::units::{Duration, Instant, Rate};
 
@@ -38,7 +38,11 @@ const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 ///
 /// # Errors
 /// The first promise that is broken.
-pub fn check_cc<C: CongestionControl + 'static>(name: &str, new: impl Fn(CcContext) -> C) -> Result<(), Violation> {
+pub fn check_cc<C: CongestionControl + 'static>(
+    name: &str,
+    new: impl Fn(CcContext) -> C + Send + Sync + 'static,
+) -> Result<(), Violation> {
+    let new = Arc::new(new);
     for_each_case(name, SCRIPTS, |draw| {
         let context = network::context(draw);
         let mut cc = new(context);
@@ -48,26 +52,45 @@ pub fn check_cc<C: CongestionControl + 'static>(name: &str, new: impl Fn(CcConte
             let event = script.next(draw, cc.cwnd());
             journal.tell(&mut cc, event);
         }
-        check_journal(&journal, &new, context)
+        check_journal(&journal, &*new, context)
     })?;
     for_each_case(&format!("{name} in a network"), NETWORKS, |draw| {
-        // The plan names an algorithm, of which nothing is used.
-        let plan = network::plan(draw, &CcSpec::Aimd(Aimd::default()));
-        let mut journals: Vec<(FlowPlan, Shared)> = Vec::new();
-        let result = sim::run_with(&plan, &Default::default(), &mut |flow| {
-            let journal = Shared::default();
-            journals.push((flow.clone(), journal.clone()));
-            Cc::Custom(Box::new(Watched { cc: new(*flow.cc_context), journal }))
-        });
-        let result = result.map_err(|stop| stop.to_string())?;
-        for (flow, journal) in &journals {
-            let journal = lock(journal);
-            check_journal(&journal, &new, *flow.cc_context)
-                .and_then(|()| check_reductions(&journal, flow, new(*flow.cc_context).responds_to_ecn()))
-                .map_err(|what| format!("{}: {what}", flow.name))?;
+        let mut plan = network::plan(draw, &CcSpec::Aimd(Aimd::default()));
+        let journals = watch(&mut plan, name, &new);
+        let result = sim::run(&plan, &Default::default()).map_err(|stop| stop.to_string())?;
+        let reacts = |flow: &FlowPlan| new(*flow.cc_context).responds_to_ecn();
+        for (flow, journals) in plan.tcp_flows().zip(&journals) {
+            for journal in lock(journals).iter() {
+                let journal = lock(journal);
+                check_journal(&journal, &*new, *flow.cc_context)
+                    .and_then(|()| check_reductions(&journal, flow, reacts(flow)))
+                    .map_err(|what| format!("{}: {what}", flow.name))?;
+            }
         }
         check_result(&plan, &result)
     })
+}
+
+/// Gives every flow of a plan this algorithm; for each flow, the journals of its connections.
+fn watch<C: CongestionControl + 'static>(
+    plan: &mut Plan,
+    name: &str,
+    new: &Arc<impl Fn(CcContext) -> C + Send + Sync + 'static>,
+) -> Vec<Arc<Mutex<Vec<Shared>>>> {
+    let slots = plan.arrivals.iter_mut().flat_map(|group| &mut group.slots);
+    let flows = plan.flows.iter_mut().chain(slots);
+    flows
+        .map(|flow| {
+            let journals: Arc<Mutex<Vec<Shared>>> = Arc::default();
+            let (new, kept) = (new.clone(), journals.clone());
+            flow.cc = Arc::new(Algorithm::new(name, move |context| {
+                let journal = Shared::default();
+                lock(&kept).push(journal.clone());
+                Watched { cc: new(context), journal }
+            }));
+            journals
+        })
+        .collect()
 }
 
 fn check_journal<C: CongestionControl>(
@@ -125,8 +148,8 @@ fn news_behind(journal: &Journal, number: usize) -> u64 {
 
 type Shared = Arc<Mutex<Journal>>;
 
-fn lock(journal: &Shared) -> MutexGuard<'_, Journal> {
-    journal.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An algorithm of which a journal is kept.

@@ -1,7 +1,6 @@
 //! The contract of a run.
 
 use super::Violation;
-use crate::cc::Cc;
 use crate::meter::Profile;
 use crate::qdisc::Limit;
 use crate::sim::{self, FlowPlan, MeterScope, Plan, RunResult, Traffic};
@@ -9,7 +8,7 @@ use crate::tcp::EcnMode;
 use crate::units::Duration;
 use std::sync::atomic::AtomicBool;
 
-/// Runs a plan with the caller's own algorithms, and checks the properties of every run:
+/// Runs a plan, and checks the properties of every run:
 ///
 /// * sent + duplicated = delivered + corrupted + policed + dropped + lost + in flight, in packets and in bytes, data and acknowledgements;
 /// * no link sends more than its capacity allows, no queue holds more than its limit;
@@ -24,9 +23,9 @@ use std::sync::atomic::AtomicBool;
 ///
 /// # Errors
 /// The first promise that is broken.
-pub fn check_run(name: &str, plan: &Plan, build_cc: &mut dyn FnMut(&FlowPlan) -> Cc) -> Result<RunResult, Violation> {
+pub fn check_run(name: &str, plan: &Plan) -> Result<RunResult, Violation> {
     let violation = |broken| Violation { subject: name.to_owned(), case: 0, broken };
-    let result = sim::run_with(plan, &AtomicBool::new(false), build_cc).map_err(|stop| violation(stop.to_string()))?;
+    let result = sim::run(plan, &AtomicBool::new(false)).map_err(|stop| violation(stop.to_string()))?;
     check_result(plan, &result).map_err(violation)?;
     Ok(result)
 }
@@ -232,7 +231,7 @@ mod tests {
     #[test]
     fn a_result_that_cannot_be_is_found() {
         let plan = random_plan(&CcSpec::by_name("aimd").unwrap(), 3);
-        let result = check_run("aimd", &plan, &mut |flow| flow.cc.build(*flow.cc_context)).unwrap();
+        let result = check_run("aimd", &plan).unwrap();
         let spoiled: [fn(&mut RunResult); 17] = [
             |result| result.totals.policed.bytes += 1,
             |result| result.meters[0].colours.policed += 1,

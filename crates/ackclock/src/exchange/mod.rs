@@ -14,6 +14,7 @@ mod connection;
 mod ecn;
 mod endpoint;
 mod expression;
+#[cfg(any(test, feature = "contract"))]
 mod fuzz;
 mod info;
 mod packet;
@@ -23,6 +24,7 @@ mod scanner;
 mod script;
 mod settings;
 
+#[cfg(any(test, feature = "contract"))]
 pub use fuzz::fuzz;
 pub use report::{Mismatch, Note, Outcome, Report};
 

@@ -6,10 +6,10 @@ use super::channel::Channel;
 use super::meter;
 use super::network::Access;
 use super::places::{place_of_access, places};
-use super::schema::{CutWindowName, Document, Flow, InitialSsthresh, TransportKeys};
+use super::schema::{Document, Flow};
 use super::topology::{Network, Route};
 use super::traffic::{SpacingName, TrafficKeys};
-use crate::cc::{CcContext, CcSpec, CutWindow};
+use crate::cc::{Algorithm, CcContext};
 use crate::qdisc::{Place, QueuePlan, QueueSpec};
 use crate::quantity::SendJitter;
 use crate::rng::RngStreams;
@@ -17,7 +17,7 @@ use crate::sim::{
     ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, OnOffPlan, Plan, Sampling,
     SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
 };
-use crate::tcp::{Transport, Variations};
+use crate::tcp::Transport;
 use crate::units::{Duration, Instant};
 
 /// The plan of one replicate, with the first `most` flows of each group.
@@ -42,9 +42,9 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         let meter = meter::index(document, flow);
         let group_name: Arc<str> = flow.name.as_str().into();
-        let cc = flow.cc.clone().map(Arc::new);
-        let cc_context = Arc::new(cc_context(&flow.transport));
-        let transport = Arc::new(transport(flow));
+        let cc = flow.cc.clone().map(Arc::<Algorithm>::from);
+        let cc_context = Arc::new(flow.transport.cc_context());
+        let transport = Arc::new(flow.transport.transport(flow.recovery));
         let group = (0..flow.count.min(most)).map(|number| {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
             let (group, cc, cc_context) = (group_name.clone(), cc.clone(), cc_context.clone());
@@ -179,7 +179,7 @@ struct SingleFlow<'a> {
     route: &'a Route,
     name: String,
     group: Arc<str>,
-    cc: Option<Arc<CcSpec>>,
+    cc: Option<Arc<Algorithm>>,
     cc_context: Arc<CcContext>,
     transport: Arc<Transport>,
     meter: Option<usize>,
@@ -282,66 +282,6 @@ impl SingleFlow<'_> {
                 packet.mul_f64_floor(packets)
             }
         }
-    }
-}
-
-fn cc_context(keys: &TransportKeys) -> CcContext {
-    let max_window = keys.max_window.segments().map_or(f64::INFINITY, f64::from);
-    CcContext {
-        initial_window: f64::from(keys.initial_window),
-        timeout_ssthresh: keys.timeout_ssthresh,
-        initial_ssthresh: match keys.initial_ssthresh {
-            InitialSsthresh::Unbounded => f64::INFINITY,
-            InitialSsthresh::MaxWindow => max_window,
-        },
-        first_cut: keys.first_cut,
-        cut_window: match keys.cut_window {
-            CutWindowName::Exact => CutWindow::Exact,
-            CutWindowName::Capped => CutWindow::Capped { max_window },
-            CutWindowName::Whole => CutWindow::Whole { max_window },
-        },
-        exit_window: keys.exit_window,
-    }
-}
-
-fn transport(flow: &Flow) -> Transport {
-    let keys = &flow.transport;
-    // Validation bounds each size by the largest packet.
-    let bytes = |size: crate::quantity::Size| u32::try_from(size.0).unwrap_or(u32::MAX);
-    Transport {
-        mss: bytes(keys.mss),
-        header: bytes(keys.header),
-        framing: bytes(keys.framing),
-        max_window: keys.max_window.segments(),
-        min_rto: keys.min_rto,
-        initial_rto: keys.initial_rto,
-        clock_tick: keys.clock_tick,
-        clock_offset: keys.clock_offset,
-        handshake_rtt: keys.handshake_rtt,
-        delayed_ack: keys.delayed_ack.longest(),
-        max_burst: keys.max_burst.segments(),
-        limited_transmit: keys.limited_transmit,
-        timestamps: keys.timestamps,
-        eifel: false,
-        byte_counting: keys.byte_counting,
-        idle_restart: keys.idle_restart,
-        recovery: flow.recovery,
-        peer_sack: keys.peer_sack,
-        ecn: keys.ecn,
-        variations: Variations {
-            window_growth: keys.window_growth,
-            exit_growth: keys.exit_growth,
-            second_loss: keys.second_loss,
-            partial_ack: keys.partial_ack,
-            partial_ack_timer: keys.partial_ack_timer,
-            sack_sender: keys.sack_sender,
-            repeated_timeout: keys.repeated_timeout,
-            limited_transmit_sends: keys.limited_transmit_sends,
-            mark_at_one: keys.mark_at_one,
-            delayed_ack_for: keys.delayed_ack_for,
-            ecn_retransmissions: keys.ecn_retransmissions,
-            rtt_samples: keys.rtt_samples,
-        },
     }
 }
 

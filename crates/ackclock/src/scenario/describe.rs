@@ -1,6 +1,8 @@
 //! A scenario in full: the named links of the shorthand, each flow's path and base RTT, and
 //! everything that is random.
 
+use std::sync::Arc;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -97,7 +99,7 @@ pub struct FlowDescription {
     /// Name of the group that it was declared in.
     pub group: String,
     /// Name of the algorithm; none for datagrams.
-    pub cc: Option<&'static str>,
+    pub cc: Option<Arc<str>>,
     /// Name of the loss recovery; none for datagrams.
     pub recovery: Option<&'static str>,
     /// Name of the ECN feedback; none for datagrams.
@@ -344,7 +346,7 @@ fn describe_flow(flow: &FlowPlan, plan: &Plan, traffic: String) -> FlowDescripti
     FlowDescription {
         name: flow.name.to_string(),
         group: flow.group.to_string(),
-        cc: Some(flow.cc.name()),
+        cc: Some(flow.cc.name().clone()),
         recovery: Some(flow.transport.recovery.name()),
         ecn: Some(flow.transport.ecn.name()),
         traffic,

@@ -12,6 +12,7 @@ mod conform;
 mod delays;
 mod describe;
 mod distribution;
+#[cfg(any(test, feature = "contract"))]
 mod fuzz;
 mod hash;
 mod impairments;
@@ -39,6 +40,7 @@ mod warnings;
 pub use crate::quantity::{Hint, Problem};
 pub use catalog::{CATALOGS, Entry, Parameter, catalog};
 pub use describe::{Description, FlowDescription, LinkDescription};
+#[cfg(any(test, feature = "contract"))]
 pub use fuzz::fuzz;
 pub use json_schema::document_schema;
 pub use keys::{KeyInfo, keys};

@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{Sizes, Times};
-use super::json_schema::document_schema;
 use super::mistakes::Misfits;
 use super::schema::Flow;
 use super::shorthand::Shorthand;
@@ -15,6 +14,7 @@ use super::variation::Varies;
 use crate::quantity::Problem;
 use crate::quantity::Size;
 use crate::quantity::without_default;
+use crate::tcp::TransportKeys;
 use crate::units::{Duration, Rate};
 use crate::variation::VariationPlan;
 
@@ -375,9 +375,7 @@ pub fn is_datagrams(flow: &Node) -> bool {
 
 /// The keys of a flow that only TCP has.
 pub fn keys_of_tcp() -> impl Iterator<Item = &'static str> {
-    let transport = document_schema().pointer("/$defs/TransportKeys/properties");
-    let transport = transport.and_then(serde_json::Value::as_object).into_iter().flat_map(serde_json::Map::keys);
-    ["cc", "recovery", "reverse_path"].into_iter().chain(transport.map(String::as_str))
+    ["cc", "recovery", "reverse_path"].into_iter().chain(TransportKeys::NAMES.iter().copied())
 }
 
 /// Adds the keys of flows of datagrams that these cannot have.

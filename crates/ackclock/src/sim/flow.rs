@@ -1,15 +1,15 @@
 //! A TCP flow: its two ends, its application, and the packets they send.
 
 use super::delays::QueueingDelay;
+use super::endpoint::{ReceivingEnd, SendingEnd};
 use super::network::{Network, Route};
 use super::packet::{Body, Flags, PacketMeta};
 use super::plan::FlowPlan;
 use super::source::Application;
 use super::transfer::{Slot, TransferLog};
-use crate::cc::Cc;
 use crate::prefetch::prefetch;
 use crate::qdisc::Ecn;
-use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender};
+use crate::tcp::{AckSegment, DataSegment, EcnFeedback};
 use crate::units::Instant;
 
 /// The SACK option: two bytes of kind and length, two of padding, eight a block (RFC 2018 §3).
@@ -22,7 +22,7 @@ const ACCECN_OPTION_LEN: u32 = 8;
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Flow {
-    pub(super) receiver: Receiver,
+    pub(super) receiver: ReceivingEnd,
     /// What goes before the first byte of this connection: sequence numbers on the wire go on where a slot is used again.
     pub(super) base: u64,
     /// The client waits until so many bytes have come.
@@ -41,9 +41,9 @@ pub(super) struct Flow {
     pub(super) finished: Option<(Instant, f64)>,
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
-    pub(super) sender: Sender,
+    pub(super) sender: SendingEnd,
     pub(super) application: Application,
-    /// When the transfer of a slot began.
+    /// When it began, or the transfer of a slot did; the future of one that has not.
     pub(super) started: Instant,
     pub(super) slot: Option<Slot>,
 }
@@ -55,15 +55,14 @@ impl Flow {
         number: u32,
         flags: Flags,
         application: Application,
-        cc: Cc,
         [forward, reverse]: [Route; 2],
         place: u32,
     ) -> Self {
         let overhead = plan.transport.data_overhead();
         Flow {
             number,
-            sender: Sender::new(plan.transport.clone(), cc),
-            receiver: Receiver::new(&plan.transport),
+            sender: SendingEnd::new(plan),
+            receiver: ReceivingEnd::new(plan),
             // A slot is idle.
             finished: matches!(application, Application::Slot).then_some((Instant::ZERO, 0.0)),
             application,
@@ -79,6 +78,25 @@ impl Flow {
             started: plan.start,
             slot: None,
         }
+    }
+
+    /// Whether it begins by itself, or was told to.
+    pub(super) fn has_begun(&self) -> bool {
+        self.started != FlowPlan::ON_REQUEST
+    }
+
+    /// A slot carries a transfer of this many bytes, over a connection of its own.
+    pub(super) fn carry(&mut self, now: Instant, plan: &FlowPlan, bytes: u64) {
+        // What is still under way of the last transfer lies below: nobody takes it for a part of this one.
+        self.base += self.sender.sent_once() + 1;
+        let most_outstanding = self.sender.most_outstanding();
+        self.sender = SendingEnd::new(plan);
+        self.sender.set_most_outstanding(most_outstanding);
+        self.receiver = ReceivingEnd::new(plan);
+        self.started = now;
+        self.finished = None;
+        self.sender.open(now);
+        self.sender.write(now, bytes);
     }
 
     /// Data will come soon.
@@ -110,7 +128,7 @@ impl Flow {
 
     /// What a packet of this flow has beside its body.
     #[inline]
-    pub(super) fn cover(&self, route: Route, wire_len: u32) -> PacketMeta {
+    pub(super) fn meta(&self, route: Route, wire_len: u32) -> PacketMeta {
         // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
         PacketMeta { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
     }
@@ -120,8 +138,8 @@ impl Flow {
     pub(super) fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
         segment.seq += self.base;
         let ecn = if segment.ecn.ect() { Ecn::Ect } else { Ecn::NotEct };
-        let cover = PacketMeta { ecn, ..self.cover(self.forward, segment.len + self.data_overhead) };
-        network.send(now, cover, Body::Data(segment));
+        let meta = PacketMeta { ecn, ..self.meta(self.forward, segment.len + self.data_overhead) };
+        network.send(now, meta, Body::Data(segment));
     }
 
     /// Sends an acknowledgement to the sender.
@@ -136,7 +154,7 @@ impl Flow {
             EcnFeedback::AccEcn { option: Some(_), .. } => ACCECN_OPTION_LEN,
             _ => 0,
         };
-        network.send(now, self.cover(self.reverse, self.ack_len + sack_len + ecn_len), Body::Ack(ack));
+        network.send(now, self.meta(self.reverse, self.ack_len + sack_len + ecn_len), Body::Ack(ack));
     }
 
     /// The answers of a flow that has many.

@@ -6,10 +6,11 @@ use super::components::Components;
 use super::ledger::{AtLink, Ledger};
 use super::lookahead::Lookahead;
 use super::meter::Meters;
+use super::order::{order_by_key, ranks};
 use super::packet::{Body, Owner, Packet, PacketMeta};
 use super::plan::{ChannelPlan, LinkPlan, Plan};
+use super::rates::ChangedRates;
 use super::result::{Totals, Volume};
-use super::simulation::{order_by_key, ranks};
 use crate::engine::{ComponentId, EventQueue};
 use crate::link::{Ahead, Channel, Link, LinkConfig, StationConfig};
 use crate::probe::PacketEvent;
@@ -74,6 +75,10 @@ pub(super) struct Network {
     pub(super) components: Components,
     /// In the order of their component numbers.
     pub(super) links: Vec<Packets>,
+    /// Where each link of the plan stands in `links`.
+    pub(super) link_rank: Vec<usize>,
+    /// The rates of links that were changed.
+    pub(super) rates: ChangedRates,
     /// In the order of their component numbers.
     channels: Vec<Channel<Packet>>,
     /// For each of `links` that is one; empty where there are no channels.
@@ -82,6 +87,8 @@ pub(super) struct Network {
     hands_over: Vec<bool>,
     /// Links that hand over and were touched since somebody looked.
     touched: Vec<u32>,
+    /// Events from then on do not take place for now: the end of a step, or the time of an error.
+    pub(super) until: Instant,
     /// The last moment of the warm-up, and then of the run: nothing that ends a route happens ahead of it.
     pub(super) horizon: Instant,
     /// The last moment before the next sample, where that comes before: nothing that samples show happens ahead of it.
@@ -172,10 +179,13 @@ impl Network {
             events: EventQueue::new(components.count(), end),
             components,
             links,
+            link_rank: routes.link_rank.to_vec(),
+            rates: ChangedRates::default(),
             channels,
             stations,
             hands_over: link_order.iter().map(|index| routes.lookahead[*index].hands_over).collect(),
             touched: Vec::new(),
+            until: Instant::ZERO,
             horizon: Instant::ZERO,
             sample_horizon: Instant::ZERO,
             step_horizon: Instant::MAX,
@@ -244,6 +254,14 @@ impl Network {
         self.events.set(self.components.channel(channel), state.next_start());
     }
 
+    /// Nothing happens from `now` on.
+    pub(super) fn stop(&mut self, now: Instant) {
+        self.until = now;
+        for horizon in [&mut self.horizon, &mut self.sample_horizon, &mut self.step_horizon] {
+            *horizon = now.min(*horizon);
+        }
+    }
+
     /// Brings all links up to date.
     pub(super) fn advance(&mut self, now: Instant) {
         for link in 0..self.links.len() {
@@ -258,8 +276,8 @@ impl Network {
 
     /// Sends a new packet.
     #[inline(always)]
-    pub(super) fn send(&mut self, now: Instant, cover: PacketMeta, body: Body) {
-        let packet = Packet::new(self.ledger.bodies.keep(cover.flow, body), &cover);
+    pub(super) fn send(&mut self, now: Instant, meta: PacketMeta, body: Body) {
+        let packet = Packet::new(self.ledger.bodies.keep(meta.flow, body), &meta);
         self.set_out(now, packet);
     }
 

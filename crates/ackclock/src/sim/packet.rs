@@ -1,11 +1,10 @@
 //! Packets: a small one that links move about, and what it carries, which stays where it is.
 
-use super::datagram::Datagram;
 use crate::link::Impairable;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
-use crate::units::Duration;
+use crate::units::{Duration, Instant};
 
 /// What travels through links: everything a hop needs to know, in two words, which stay in registers where it moves on.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +23,8 @@ impl Packet {
 
     /// A packet that sets out.
     #[inline]
-    pub fn new(body: BodyId, cover: &PacketMeta) -> Self {
-        let PacketMeta { route, flags, ecn, wire_len, .. } = *cover;
+    pub fn new(body: BodyId, meta: &PacketMeta) -> Self {
+        let PacketMeta { route, flags, ecn, wire_len, .. } = *meta;
         debug_assert!(wire_len >> Self::LEN_BITS == 0, "invariant: a packet is far below a gigabyte");
         Packet {
             route_hop_body: u64::from(route) << Self::HOP_SHIFT | u64::from(body.0),
@@ -163,6 +162,17 @@ pub struct PacketMeta {
     pub ecn: Ecn,
     /// Bytes on the wire.
     pub wire_len: u32,
+}
+
+/// A datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Its number among those of its source, from 0.
+    pub number: u64,
+    /// Bytes on the wire.
+    pub len: u32,
+    /// When it left its source.
+    pub sent_at: Instant,
 }
 
 /// What a packet carries.

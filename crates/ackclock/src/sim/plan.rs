@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::distribution::Distribution;
 use super::impairments::ImpairmentsPlan;
-use super::source::{Distribution, SourcePopulation};
-use crate::cc::{CcContext, CcSpec};
+use super::population::SourcePopulation;
+use crate::cc::{Algorithm, CcContext};
 use crate::link::Dcf;
 use crate::meter::Profile;
 use crate::qdisc::QueuePlan;
@@ -44,6 +45,30 @@ impl Plan {
     /// Every TCP flow: those of `flows`, and after them the slots of all groups of arrivals.
     pub fn tcp_flows(&self) -> impl Iterator<Item = &FlowPlan> {
         self.flows.iter().chain(self.arrivals.iter().flat_map(|group| &group.slots))
+    }
+
+    /// Adds a flow like the one with this index, on links of its own where that one has such; it sends nothing until
+    /// [`Simulation::begin_flow`](super::Simulation::begin_flow). Returns its index in `flows`.
+    ///
+    /// # Panics
+    /// If the plan has none of this index.
+    pub fn add_flow_like(&mut self, index: usize, name: &str) -> usize {
+        let like = self.flows[index].clone();
+        let mut own = |path: &[usize]| -> Arc<[usize]> {
+            path.iter()
+                .map(|link| match self.links[*link].name.strip_prefix(&*like.name) {
+                    Some(part) if self.links[*link].private => {
+                        let name = format!("{name}{part}");
+                        self.links.push(LinkPlan { name, ..self.links[*link].clone() });
+                        self.links.len() - 1
+                    }
+                    _ => *link,
+                })
+                .collect()
+        };
+        let (forward, reverse) = (own(&like.forward), own(&like.reverse));
+        self.flows.push(FlowPlan { name: name.into(), forward, reverse, start: FlowPlan::ON_REQUEST, ..like });
+        self.flows.len() - 1
     }
 
     /// The number of `flows`, from the first one on, that are sampled.
@@ -134,8 +159,8 @@ pub struct FlowPlan {
     pub forward: Arc<[usize]>,
     /// Links from the receiver to the sender, as indices.
     pub reverse: Arc<[usize]>,
-    /// The window algorithm; flows of a group share it.
-    pub cc: Arc<CcSpec>,
+    /// The algorithm; flows of a group share it.
+    pub cc: Arc<Algorithm>,
     /// The settings of the algorithm; flows of a group share them.
     pub cc_context: Arc<CcContext>,
     /// Sizes, timers and loss recovery; flows of a group share them.
@@ -146,12 +171,17 @@ pub struct FlowPlan {
     pub in_profile: bool,
     /// Index of the meter that its data meets, if it meets one.
     pub meter: Option<usize>,
-    /// When the application starts.
+    /// When the application starts; [`FlowPlan::ON_REQUEST`] for one that is told to.
     pub start: Instant,
     /// When it stops writing, if before the end of the run.
     pub stop: Option<Instant>,
     /// Propagation of the path and the reverse path.
     pub base_rtt: Duration,
+}
+
+impl FlowPlan {
+    /// The start of a flow that begins when it is told to.
+    pub const ON_REQUEST: Instant = Instant::MAX;
 }
 
 /// What an application writes.

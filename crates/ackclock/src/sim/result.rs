@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::probe::Samples;
 use crate::qdisc::Reason;
+use crate::units::NANOS_PER_SEC;
 
 /// The result of one run.
 #[derive(Clone, Debug)]
@@ -135,7 +136,7 @@ pub struct FlowResult {
     /// Name of the group it belongs to.
     pub group: Arc<str>,
     /// Name of the algorithm.
-    pub cc: &'static str,
+    pub cc: Arc<str>,
     /// Name of the loss recovery.
     pub recovery: &'static str,
     /// Name of the ECN feedback.
@@ -238,7 +239,7 @@ pub struct TransferResult {
     /// Name of the traffic.
     pub traffic: &'static str,
     /// Name of the algorithm.
-    pub cc: &'static str,
+    pub cc: Arc<str>,
     /// Name of the loss recovery.
     pub recovery: &'static str,
     /// Name of the ECN feedback.
@@ -442,4 +443,9 @@ impl From<hdrhistogram::Histogram<u64>> for Histogram {
             .unzip();
         Histogram { up_to_ns, packets }
     }
+}
+
+/// Nanoseconds as seconds.
+pub(super) fn seconds(nanos: f64) -> f64 {
+    nanos / NANOS_PER_SEC as f64
 }

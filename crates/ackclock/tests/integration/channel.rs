@@ -12,7 +12,7 @@ fn plan(text: &str, sets: &[&str]) -> Plan {
 
 /// Runs a plan and checks all that holds for any run, conservation among it.
 fn checked(plan: &Plan) -> RunResult {
-    let run = check_run("channel", plan, &mut |flow| flow.cc.build(*flow.cc_context));
+    let run = check_run("channel", plan);
     run.unwrap_or_else(|violation| panic!("{violation}"))
 }
 

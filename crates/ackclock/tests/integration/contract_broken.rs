@@ -151,7 +151,7 @@ fn an_algorithm_that_breaks_a_promise_is_found() {
         (Wrong::Resumes, "idleness raises the window"),
     ] {
         let new =
-            |context| Almost { sound: Windowed::new(SOUND, context), extra: 0.0, heard: 0.0, sampled: 0.0, wrong };
+            move |context| Almost { sound: Windowed::new(SOUND, context), extra: 0.0, heard: 0.0, sampled: 0.0, wrong };
         broken(check_cc("almost", new), promise);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use ackclock::cc::{Ack, Cc, Congestion, CongestionControl};
+use ackclock::cc::{Ack, Algorithm, Cc, Congestion, CongestionControl};
 use ackclock::scenario::Scenario;
 use ackclock::sim::{self, FlowResult, LinkResult, RunResult};
 use ackclock::units::Duration;
@@ -115,9 +115,12 @@ fn told(recovery: &str, change: &str) -> (u64, u64) {
     let mut plan = scenario.unwrap().plan(None, 0);
     plan.warmup = Duration::ZERO;
     let marks = Arc::new(Mutex::new(0));
-    let result = sim::run_with(&plan, &AtomicBool::new(false), &mut |flow| {
-        Cc::Custom(Box::new(Counting { cc: flow.cc.build(*flow.cc_context), marks: marks.clone() }))
-    });
+    for flow in &mut plan.flows {
+        let (cc, marks) = (flow.cc.clone(), marks.clone());
+        let counting = move |context| Counting { cc: cc.build(context), marks: marks.clone() };
+        flow.cc = Arc::new(Algorithm::new("counting", counting));
+    }
+    let result = sim::run(&plan, &AtomicBool::new(false));
     let told = *marks.lock().unwrap();
     (sum(&result.unwrap(), "accecn", |flow| flow.marks), told)
 }

@@ -219,7 +219,7 @@ fn everything_at_once_on_every_link_is_conserved_and_happens_again_in_the_same_w
     for link in &mut plan.links {
         link.impairments = everything();
     }
-    let result = check_run("impaired", &plan, &mut |flow| flow.cc.build(*flow.cc_context)).unwrap();
+    let result = check_run("impaired", &plan).unwrap();
     let totals = &result.totals;
     for part in [totals.duplicated, totals.corrupted, totals.lost, totals.delivered] {
         assert!(part.packets > 100, "{totals:?}");

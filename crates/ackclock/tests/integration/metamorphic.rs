@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::{Dumbbell, FlowSetup, run};
-use ackclock::cc::{Ack, Cc, CcSpec, Congestion, CongestionControl, algorithms};
+use ackclock::cc::{Ack, Algorithm, CcSpec, Congestion, CongestionControl, algorithms};
 use ackclock::contract::random_plan;
 use ackclock::sim::{
     self, DatagramResult, Emission, FlowPlan, FlowResult, LossPlan, Plan, QueuePlan, RunResult, Sampling, Summary,
@@ -167,9 +167,10 @@ fn slower(plan: &Plan, factor: u64) -> Plan {
         flow.start = ackclock::units::Instant::from_nanos(flow.start.as_nanos() * factor);
         flow.stop = flow.stop.map(|stop| ackclock::units::Instant::from_nanos(stop.as_nanos() * factor));
         flow.base_rtt = flow.base_rtt * factor;
-        if let CcSpec::Cubic(cubic) = Arc::make_mut(&mut flow.cc) {
+        if let Some(CcSpec::Cubic(mut cubic)) = flow.cc.spec().cloned() {
             // Segments per cubed second.
             cubic.c /= (factor * factor * factor) as f64;
+            flow.cc = CcSpec::Cubic(cubic).into();
         }
         let transport = transport(flow);
         transport.min_rto = transport.min_rto * factor;
@@ -314,17 +315,20 @@ fn no_frozen_window_beats_every_adaptive_one_over_a_suite() {
                 dumbbell
             })
             .collect();
-    let total = |build: &dyn Fn(&FlowPlan) -> Cc| -> f64 {
+    let total = |algorithm: Algorithm| -> f64 {
+        let algorithm = Arc::new(algorithm);
         let scores = environments.iter().map(|dumbbell| {
-            let result = sim::run_with(&dumbbell.plan(), &Default::default(), &mut |flow| build(flow)).unwrap();
+            let mut plan = dumbbell.plan();
+            plan.flows.iter_mut().for_each(|flow| flow.cc = algorithm.clone());
+            let result = sim::run(&plan, &Default::default()).unwrap();
             score(&result.summary, dumbbell.base_rtt)
         });
         scores.sum()
     };
-    let adaptive = algorithms().into_iter().map(|info| total(&|flow| info.defaults.build(*flow.cc_context)));
+    let adaptive = algorithms().into_iter().map(|info| total(info.defaults.into()));
     let best = adaptive.fold(f64::NEG_INFINITY, f64::max);
     for window in [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0] {
-        let frozen = total(&|_| Cc::Custom(Box::new(Frozen(window))));
+        let frozen = total(Algorithm::new("frozen", move |_| Frozen(window)));
         assert!(frozen < best, "a window of {window} scores {frozen}, the best adaptive one {best}");
     }
 }

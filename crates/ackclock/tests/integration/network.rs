@@ -78,7 +78,7 @@ fn reno_is_aimd_by_its_common_name() {
         dumbbell.run()
     });
     let [reno, aimd] = &results;
-    assert_eq!((reno.flows[0].cc, aimd.flows[0].cc), ("reno", "aimd"));
+    assert_eq!((&*reno.flows[0].cc, &*aimd.flows[0].cc), ("reno", "aimd"));
     assert_eq!(reno.summary, aimd.summary);
     assert_eq!(bottleneck(reno).drops, bottleneck(aimd).drops);
 }

@@ -148,7 +148,7 @@ fn sets_reach_every_key_of_the_full_form() {
         "flows.test.delayed_ack=40 ms",
     ]);
     let plan = scenario.plan(None, 0);
-    assert_eq!(plan.flows[0].cc.name(), "new-aimd");
+    assert_eq!(&**plan.flows[0].cc.name(), "new-aimd");
     assert_eq!(plan.flows[0].transport.mss, 1000);
     assert_eq!(plan.flows[0].transport.delayed_ack, Some(Duration::from_millis(40)));
     assert_eq!(plan.links[0].impairments.loss, LossPlan::Periodic { period: 100, offset: 0 });

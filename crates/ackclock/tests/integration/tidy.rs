@@ -20,7 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("link", &["units", "rng", "qdisc", "variation"]),
     ("cc", &["units", "rule"]),
     ("model", &["units", "rule", "cc", "metric"]),
-    ("tcp", &["units", "prefetch", "cc"]),
+    ("tcp", &["units", "quantity", "prefetch", "cc"]),
     ("exchange", &["units", "cc", "tcp"]),
     (
         "sim",
@@ -219,6 +219,18 @@ fn every_algorithm_has_a_page() {
         for section in ["Reference", "Equations", "Deviations", "Validation"] {
             assert!(text.contains(section), "{} says nothing of \"{section}\"", page.display());
         }
+    }
+}
+
+#[test]
+fn what_the_profile_of_ns2_sets_is_explained() {
+    let text = fs::read_to_string(root().join("docs/verify.md")).unwrap();
+    for (key, value) in ackclock::tcp::Profile::Ns2.settings() {
+        let row = text.lines().find_map(|line| line.strip_prefix(&format!("| `{key}` | ")));
+        let row = row.unwrap_or_else(|| panic!("docs/verify.md has no row of `{key}`"));
+        let value = value.as_str().unwrap();
+        let starts = row.trim_start_matches('`').starts_with(value);
+        assert!(starts, "docs/verify.md has another value of `{key}` than \"{value}\": {row}");
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use crate::rng::{Rng, RngStreams};
+use crate::sim::endpoint::SendingEnd;
 use crate::sim::plan::{FlowPlan, InteractivePlan};
 use crate::sim::transfer::TransferLog;
-use crate::tcp::Sender;
 use crate::units::Instant;
 
 /// The keystrokes of a flow, and those that have not come to the receiver.
@@ -44,8 +44,13 @@ impl Interactive {
         self.next
     }
 
+    /// No more keystrokes.
+    pub fn stop(&mut self) {
+        self.next = None;
+    }
+
     /// Makes the keystroke that is due at `now`.
-    pub fn on_deadline(&mut self, now: Instant, sender: &mut Sender) {
+    pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) {
         if self.written == 0 {
             sender.open(now);
         }

@@ -5,25 +5,21 @@
 
 mod arrivals;
 mod cbr;
-mod distribution;
 mod emitter;
 mod interactive;
 mod on_off;
-mod population;
 mod web;
 mod writer;
 
 pub use arrivals::Arrivals;
-pub use distribution::{Distribution, DistributionKind};
 pub use emitter::{Burst, Emitter};
 pub use interactive::Interactive;
-pub use population::SourcePopulation;
 pub use web::Web;
 pub use writer::Writer;
 
 use super::plan::{FlowPlan, Traffic};
 use crate::rng::RngStreams;
-use crate::tcp::Sender;
+use crate::sim::endpoint::SendingEnd;
 use crate::units::Instant;
 
 /// What writes into a TCP sender.
@@ -63,7 +59,7 @@ impl Application {
     }
 
     /// Does what is due at `now`; the number of a request to send from the receiver's side, if one is due.
-    pub fn on_deadline(&mut self, now: Instant, sender: &mut Sender) -> Option<u64> {
+    pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) -> Option<u64> {
         match self {
             Application::Writer(writer) => {
                 writer.on_deadline(now, sender);
@@ -75,6 +71,16 @@ impl Application {
                 None
             }
             Application::Slot => None,
+        }
+    }
+
+    /// Nothing is written from `now` on.
+    pub fn stop(&mut self, now: Instant) {
+        match self {
+            Application::Writer(writer) => writer.stop(now),
+            Application::Web(web) => web.stop(now),
+            Application::Interactive(interactive) => interactive.stop(),
+            Application::Slot => {}
         }
     }
 

@@ -49,9 +49,9 @@ impl OnOff {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Distribution, DistributionKind};
     use super::*;
     use crate::rng::RngStreams;
+    use crate::sim::distribution::{Distribution, DistributionKind};
     use crate::units::Rate;
 
     fn times(on: Distribution, off: Distribution, end: Instant) -> Vec<Instant> {

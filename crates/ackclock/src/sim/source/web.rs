@@ -1,10 +1,10 @@
 //! A client that sends a request, receives the whole response, and pauses before the next request (a closed loop).
 
-use super::Distribution;
 use crate::rng::{Rng, RngStreams};
+use crate::sim::distribution::Distribution;
+use crate::sim::endpoint::SendingEnd;
 use crate::sim::plan::{FlowPlan, WebPlan};
 use crate::sim::transfer::TransferLog;
-use crate::tcp::Sender;
 use crate::units::{Duration, Instant};
 
 /// A request that is lost is sent again after a second, and then after twice as long each time (RFC 6298 §2.1, §5.5).
@@ -71,8 +71,13 @@ impl Web {
         }
     }
 
+    /// Nothing is asked for from `now` on.
+    pub fn stop(&mut self, now: Instant) {
+        self.stop = Some(now);
+    }
+
     /// Does what is due at `now`; the number of a request to send.
-    pub fn on_deadline(&mut self, now: Instant, sender: &mut Sender) -> Option<u64> {
+    pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) -> Option<u64> {
         let timeout = match self.state {
             State::Thinking { until } if until <= now => {
                 if self.stop.is_some_and(|stop| stop <= now) {
