@@ -171,7 +171,7 @@ pub struct FlowPlan {
     pub in_profile: bool,
     /// Index of the meter that its data meets, if it meets one.
     pub meter: Option<usize>,
-    /// When the application starts; [`FlowPlan::ON_REQUEST`] for one that is told to.
+    /// When the application starts; [`FlowPlan::ON_REQUEST`] for one that starts on request.
     pub start: Instant,
     /// When it stops writing, if before the end of the run.
     pub stop: Option<Instant>,
@@ -180,7 +180,7 @@ pub struct FlowPlan {
 }
 
 impl FlowPlan {
-    /// The start of a flow that begins when it is told to.
+    /// The start of a flow that begins on request.
     pub const ON_REQUEST: Instant = Instant::MAX;
 }
 
