@@ -9,7 +9,7 @@ use crate::qdisc::{Limit, Place, QueuePlan};
 use crate::sim::{
     ChannelState, FlowPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, ReorderingPlan, Sampling, Script, WirePlan,
 };
-use crate::tcp::{EcnMode, LossRecovery, Transport};
+use crate::tcp::{EcnMode, LossRecovery, Transport, Undo};
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{Law, Lte, OnOff, Schedule, VariationPlan, Walk, Wifi};
 
@@ -243,7 +243,8 @@ pub(super) fn transport(draw: &mut Draw) -> Transport {
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),
         ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
-        eifel: draw.chance(50),
+        dsack: draw.chance(50),
+        undo: draw.pick(&[Undo::None, Undo::Eifel, Undo::Dsack, Undo::Both]),
         ..Transport::default()
     }
 }

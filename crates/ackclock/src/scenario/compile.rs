@@ -322,11 +322,12 @@ fn transport(flow: &Flow) -> Transport {
         max_burst: keys.max_burst.segments(),
         limited_transmit: keys.limited_transmit,
         timestamps: keys.timestamps,
-        eifel: false,
         byte_counting: keys.byte_counting,
         idle_restart: keys.idle_restart,
         recovery: flow.recovery,
         peer_sack: keys.peer_sack,
+        dsack: false,
+        undo: Default::default(),
         ecn: keys.ecn,
         variations: Variations {
             window_growth: keys.window_growth,

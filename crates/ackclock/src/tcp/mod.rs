@@ -17,6 +17,6 @@ pub use segment::{AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, M
 pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
-    PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, Variations,
+    PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, Undo, Variations,
     WindowGrowth,
 };

@@ -39,7 +39,8 @@ pub struct SentSegment {
 }
 
 impl SentSegment {
-    fn end(&self) -> u64 {
+    /// The byte behind it.
+    pub fn end(&self) -> u64 {
         self.seq + u64::from(self.len)
     }
 

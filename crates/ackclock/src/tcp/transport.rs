@@ -41,8 +41,6 @@ pub struct Transport {
     pub limited_transmit: bool,
     /// RFC 7323: an RTT measurement with every ACK.
     pub timestamps: bool,
-    /// RFC 3522: with timestamps, a recovery that turns out to be spurious is undone, as far as the algorithm does.
-    pub eifel: bool,
     /// RFC 3465: growth counts acknowledged segments (at most two an ACK) and not ACKs.
     pub byte_counting: bool,
     /// RFC 5681 §4.1: the window falls back to the initial one after an idle RTO.
@@ -51,6 +49,10 @@ pub struct Transport {
     pub recovery: LossRecovery,
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     pub peer_sack: bool,
+    /// RFC 2883: its first block says what has come twice (D-SACK).
+    pub dsack: bool,
+    /// What shows that a recovery was spurious, so that it is undone as far as the algorithm does.
+    pub undo: Undo,
     /// Whether routers may mark packets instead of dropping them, and how the receiver tells.
     pub ecn: EcnMode,
     /// Where the sender leaves the rules of the RFCs.
@@ -80,11 +82,12 @@ impl Default for Transport {
             max_burst: None,
             limited_transmit: true,
             timestamps: false,
-            eifel: false,
             byte_counting: false,
             idle_restart: true,
             recovery: LossRecovery::Sack,
             peer_sack: true,
+            dsack: false,
+            undo: Undo::None,
             ecn: EcnMode::Off,
             variations: Variations::default(),
         }
@@ -183,6 +186,32 @@ macro_rules! variation {
             $($(#[$other_doc])* $other,)+
         }
     };
+}
+
+variation! {
+    /// What shows that a recovery was spurious.
+    Undo {
+        /// Nothing.
+        None,
+        /// Timestamps: the Eifel detection algorithm (RFC 3522).
+        Eifel,
+        /// D-SACK blocks (RFC 3708).
+        Dsack,
+        /// Timestamps and D-SACK blocks, whichever do first.
+        Both
+    }
+}
+
+impl Undo {
+    /// True if timestamps show it.
+    pub fn by_timestamps(self) -> bool {
+        matches!(self, Undo::Eifel | Undo::Both)
+    }
+
+    /// True if D-SACK blocks show it.
+    pub fn by_duplicates(self) -> bool {
+        matches!(self, Undo::Dsack | Undo::Both)
+    }
 }
 
 variation! {

@@ -76,6 +76,7 @@ impl Sender {
         // dropped and/or CE packets from a single window of data."
         if !matches!(self.state, State::FastRecovery { .. }) && !self.was_sent_before_reduction() {
             let cwnd = self.cc.cwnd();
+            self.end_doubt();
             self.signal(now, CongestionKind::Ecn, Restart::Reduced);
             // RFC 3168 §6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when
             // the congestion window is one. The sending TCP will then be able to send a new packet only when the

@@ -38,7 +38,7 @@ use self::controller::Controller;
 use self::counters::WindowMean;
 use self::ecn::EcnState;
 use self::pacer::Pacer;
-use self::recovery::{AnyStrategy, Doubt, News, State, Strategy, View};
+use self::recovery::{AnyStrategy, Doubt, Dsack, News, State, Strategy, View};
 use self::timers::Timers;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;
@@ -84,6 +84,8 @@ pub struct Sender {
     times_one_segment: bool,
     /// Timestamps show which recoveries were spurious.
     detects_spurious: bool,
+    /// ACKs may have D-SACK blocks.
+    hears_duplicates: bool,
     /// The algorithm asks for the state of delivery.
     needs_rate_samples: bool,
     /// Selectively acknowledged segments count as in flight until recovery begins.
@@ -107,6 +109,8 @@ pub struct Sender {
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
     doubt: Doubt,
+    /// In a box, as hardly any connection has it.
+    dsack: Option<Box<Dsack>>,
     pacer: Pacer,
 }
 
@@ -123,8 +127,10 @@ impl Sender {
         Sender {
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
             times_one_segment: times_one,
-            detects_spurious: transport.eifel && transport.timestamps,
+            detects_spurious: transport.undo.by_timestamps() && transport.timestamps,
+            hears_duplicates: transport.dsack,
             doubt: Doubt::None,
+            dsack: transport.undo.by_duplicates().then(Box::default),
             hides_sacked: strategy.hides_sacked(),
             strategy,
             transport,
@@ -236,6 +242,7 @@ impl Sender {
         self.burst = 0;
         let in_flight_before = self.in_flight_for_window();
         let cwnd_limited = self.grows_unused || in_flight_before >= self.window();
+        let shows_needless = !ack.sack.is_empty() && self.hears_duplicates && self.hear_duplicate(ack);
         let mut delivered = Delivered::default();
         let acked_bytes = ack.ack - self.snd_una;
         let acked_from = self.board.outstanding();
@@ -265,6 +272,9 @@ impl Sender {
         } else if may_be_duplicate && self.board.outstanding() > 0 {
             // RFC 5681 §2: "(a) the receiver of the ACK has outstanding data".
             newly_lost += self.on_duplicate_ack(now);
+        }
+        if shows_needless {
+            self.undo_needless(now);
         }
         let (ece, ce_count) = self.on_feedback(now, ack, &delivered);
         if self.needs_rate_samples {
