@@ -2,7 +2,7 @@
 //! that set something this TCP has. Nothing is ever run.
 
 use crate::cc::{CcSpec, TimeoutSsthresh, algorithms};
-use crate::tcp::{EcnMode, LossRecovery};
+use crate::tcp::{EcnMode, LossRecovery, Undo};
 use crate::units::Duration;
 
 /// Linux's TCP_DELACK_MIN: how long an ACK waits once TCP_QUICKACK is switched off.
@@ -31,6 +31,10 @@ pub struct Settings {
     pub wscale: u32,
     /// Whether SACK is offered and accepted.
     pub sack: bool,
+    /// Whether SACK blocks report duplicates.
+    pub dsack: bool,
+    /// What shows that a recovery was spurious.
+    pub undo: Undo,
     /// Whether ECN is offered and accepted.
     pub ecn: EcnMode,
     /// Whether timestamps are offered and accepted.
@@ -59,6 +63,8 @@ impl Default for Settings {
             mss: MSS,
             wscale: 7,
             sack: true,
+            dsack: false,
+            undo: Undo::None,
             ecn: EcnMode::Off,
             timestamps: true,
             idle_restart: true,
@@ -103,6 +109,15 @@ impl Settings {
                     "half-flight" => TimeoutSsthresh::HalfFlight,
                     "law" => TimeoutSsthresh::Law,
                     _ => return Err(wrong("standard, half-cwnd, half-flight or law")),
+                };
+            }
+            "undo" => {
+                self.undo = match value {
+                    "none" => Undo::None,
+                    "eifel" => Undo::Eifel,
+                    "dsack" => Undo::Dsack,
+                    "both" => Undo::Both,
+                    _ => return Err(wrong("none, eifel, dsack or both")),
                 };
             }
             "ecn" => {
@@ -184,6 +199,7 @@ impl Settings {
         match name {
             "net.ipv4.tcp_congestion_control" => self.algorithm(value)?,
             "net.ipv4.tcp_sack" => self.sack = on()?,
+            "net.ipv4.tcp_dsack" => self.dsack = on()?,
             "net.ipv4.tcp_timestamps" => self.timestamps = on()?,
             "net.ipv4.tcp_slow_start_after_idle" => self.idle_restart = on()?,
             "net.ipv4.tcp_ecn" if value == "0" => self.ecn = EcnMode::Off,
@@ -195,7 +211,6 @@ impl Settings {
             "net.ipv4.tcp_recovery"
             | "net.ipv4.tcp_early_retrans"
             | "net.ipv4.tcp_frto"
-            | "net.ipv4.tcp_dsack"
             | "net.ipv4.tcp_fack"
             | "net.ipv4.tcp_fastopen"
             | "net.ipv4.tcp_autocorking"

@@ -293,6 +293,7 @@ impl<'plan> Simulation<'plan> {
             Component::Link(_) => {}
             Component::SenderTimer(index) => {
                 self.network.events.finish(id, None);
+                self.network.trace_timers(now, index, self.flows[index].sender.due_timers(now));
                 self.flows[index].sender.on_deadline(now);
                 self.after_news(now, index);
             }

@@ -430,6 +430,13 @@ impl Scoreboard {
         self.delivery.as_mut()?.on_delivered(now, delivered.bytes, delivered.newest?.sent_at)
     }
 
+    /// The ACK of this sample tells of `bytes` more that came with a mark.
+    pub fn add_marks(&mut self, bytes: u32, sample: &mut Option<RateSample>) {
+        if let Some(delivery) = &mut self.delivery {
+            delivery.add_marks(bytes, sample);
+        }
+    }
+
     /// The next transmission that was lost and not told of, where that is asked for.
     #[inline]
     pub fn next_untold(&mut self) -> Option<LostTransmission> {

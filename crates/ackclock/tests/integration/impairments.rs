@@ -156,7 +156,9 @@ fn what_was_late_and_not_lost_is_undone_where_timestamps_or_duplicates_show_it()
         let without = flow(&late, recovery, Undo::None);
         for undo in [Undo::Eifel, Undo::Dsack, Undo::Both] {
             let with = flow(&late, recovery, undo);
-            assert!(with.0 > 1.2 * without.0, "{} {undo:?}: {with:?}, {without:?}", recovery.name());
+            // Duplicates show it a round trip later than timestamps.
+            let least = if undo == Undo::Eifel { 1.2 } else { 1.1 };
+            assert!(with.0 > least * without.0, "{} {undo:?}: {with:?}, {without:?}", recovery.name());
             // Where everything that is sent again was lost, nothing is undone.
             let found = flow(&lossy, recovery, undo);
             assert_eq!(found, flow(&lossy, recovery, Undo::None), "{} {undo:?}", recovery.name());

@@ -23,5 +23,6 @@ mod scenario_mutations;
 mod stepping;
 mod texts;
 mod tidy;
+mod traces;
 mod traffic;
 mod window;

@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 use self::controller::Controller;
 use self::counters::WindowMean;
-use self::ecn::EcnState;
+use self::ecn::{EcnState, Marks};
 use self::pacer::Pacer;
 use self::recovery::{AnyStrategy, Doubt, Dsack, News, State, Strategy, View};
 use self::timers::Timers;
@@ -262,7 +262,7 @@ impl Sender {
         if let Some(newest) = &delivered.newest {
             self.measure_rtt(now, ack, acked_bytes, newest);
         }
-        let rate = self.board.rate_sample(now, &delivered);
+        let mut rate = self.board.rate_sample(now, &delivered);
         if acked_bytes > 0 {
             self.measure_timed(now);
         }
@@ -276,8 +276,9 @@ impl Sender {
         if shows_needless {
             self.undo_needless(now);
         }
-        let (ece, ce_count) = self.on_feedback(now, ack, &delivered);
+        let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered);
         if self.needs_rate_samples {
+            self.board.add_marks(ce_bytes, &mut rate);
             self.tell_losses(now);
         }
         let event = Ack {
@@ -303,6 +304,11 @@ impl Sender {
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         self.timers.next_deadline()
+    }
+
+    /// The timers that go off if the time is `now`, the first one first.
+    pub fn due_timers(&self, now: Instant) -> impl Iterator<Item = Timer> {
+        Timer::ALL.into_iter().filter(move |timer| self.timers.is_due(*timer, now))
     }
 
     /// The time is `now`; timers that are due go off.
