@@ -37,7 +37,7 @@ HAS_WASM = [ -d "$$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ]
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel docs clean
+.PHONY: compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -73,7 +73,7 @@ test-python: build ## Format, lints, types and tests of the Python half
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	MYPYPATH=tools/ns2:tools/ns3:tools/bench:tools/docs:tools/evidence $(BIN)/mypy --strict tools
+	MYPYPATH=tools/ns2:tools/ns3:tools/kernel:tools/bench:tools/docs:tools/evidence $(BIN)/mypy --strict tools
 	$(BIN)/pytest --numprocesses=logical --dist=loadfile
 
 bench: pgo rivals ## Speed of all workloads, with ns-2 and ns-3 beside it
@@ -100,8 +100,12 @@ environments-ns2: build ns2 ## The same beside cross traffic whose rate changes
 drr-ns2: build ns2 ## The same behind DRR
 	$(BIN)/python tools/ns2/drr.py
 
-compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals
+compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals and behind TCP
 	$(BIN)/python tools/ns3/aqm.py
+	$(BIN)/python tools/ns3/behind_tcp.py
+
+compare-kernel: build ## Compare the token bucket with that of the running kernel; as root
+	$(BIN)/python tools/kernel/tbf.py
 
 verify-ns2: build ns2 ns2-examples ## Compare packet by packet with ns-2's validation suites
 	$(BIN)/python tools/ns2/verify.py

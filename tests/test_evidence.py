@@ -106,7 +106,7 @@ def test_a_name_that_no_row_has_is_refused() -> None:
 def test_what_is_missing_is_named_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     found = row(needs=("ns2", "valgrind")).missing
-    assert found == "ns2 and valgrind are not installed (apt-get install ns2; apt-get install valgrind)"
+    assert found == "ns2 and valgrind are missing (apt-get install ns2; apt-get install valgrind)"
     assert row().missing is None
 
 
@@ -120,7 +120,7 @@ def test_slices_say_at_the_end_what_was_skipped(
     said = capsys.readouterr().out.splitlines()
     assert said[:3] == ["some: 3 tests pass (0 s)", "other: skipped", "whole: the tests run all of it"]
     assert said[3] == "evidence: 3 rows, 0 failed, 1 skipped, 0 s"
-    assert said[4:] == ["  skipped other: ns2 is not installed (apt-get install ns2)"]
+    assert said[4:] == ["  skipped other: ns2 is missing (apt-get install ns2)"]
 
 
 def test_a_slice_that_fails_shows_its_last_words(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +144,7 @@ def test_a_row_that_is_skipped_keeps_what_it_had(logs: Path, monkeypatch: pytest
     monkeypatch.setattr("shutil.which", lambda name: None)
     found = evidence_full.result(row(needs=("ns2",)), BEFORE, "def")
     assert dataclasses.replace(found, skipped="") == BEFORE
-    assert re.fullmatch(r"skipped on [\d-]+: ns2 is not installed \(apt-get install ns2\)", found.skipped)
+    assert re.fullmatch(r"skipped on [\d-]+: ns2 is missing \(apt-get install ns2\)", found.skipped)
     assert evidence_full.result(row(needs=("ns2",)), None, "def").commit == ""
 
 

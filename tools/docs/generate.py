@@ -4,8 +4,9 @@
     python tools/docs/generate.py --check    exit code 1 if anything is out of date
 
 The generated part of a page stands between the comments `<!-- generated: NAME -->` and `<!-- end -->`.
-A page of docs/papers is made as a whole, from its text with places for figures in tools/docs/papers, and from
-the results beside it, which `make papers` measures.
+A page of docs/papers is generated as a whole, from its text with places for figures in tools/docs/papers, and from
+the results beside it, which `make papers` measures. A page of docs/algorithms is generated from the header of the
+file of its algorithm.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import re
 import sys
 from pathlib import Path
 
+import algorithm_page
 import paper_page
 from ackclock import _core
 
@@ -59,6 +61,7 @@ def keys_table() -> str:
         if key["of_kind"] is not None:
             path += f" ({key['of_kind']})"
         default = "**required**" if key["required"] else code(key["default"])
+        default += "".join(f"; {name}: {code(value)}" for name, value in key.get("profiles", {}).items())
         rows.append((path, key["kind"], default, help_text))
     for algorithm in json.loads(_core.list_json("cc")):
         for parameter in algorithm["parameters"]:
@@ -95,6 +98,7 @@ def main() -> int:
     stale = False
     pages = {page: generated(page.read_text()) for page in DOCS.rglob("*.md")}
     pages |= {DOCS / "papers" / f"{name}.md": text for name, text in paper_page.pages()}
+    pages |= {DOCS / "algorithms" / f"{name}.md": text for name, text in algorithm_page.pages()}
     for page, renewed in sorted(pages.items()):
         text = page.read_text() if page.exists() else ""
         if renewed == text:

@@ -5,7 +5,7 @@
     python tools/evidence/evidence_full.py --page                   run nothing, write the page again
 
 Each row is stored as soon as it has run, with its date and the commit of the sources; its output is in
-target/evidence. A row is skipped if what it needs is not installed, and keeps the figure it had. Exit code 1
+target/evidence. A row is skipped if what it needs is missing, and keeps the figure it had. Exit code 1
 if a row fails.
 """
 

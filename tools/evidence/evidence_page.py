@@ -49,7 +49,7 @@ class Result:
     Attributes:
         figure: as it was read from the output; empty if there was none.
         failure: why it failed; empty if it did not.
-        skipped: what was not installed when it was to run again.
+        skipped: what was missing when it was to run again.
     """
 
     command: str

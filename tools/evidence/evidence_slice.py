@@ -3,7 +3,7 @@
     python tools/evidence/evidence_slice.py
     python tools/evidence/evidence_slice.py --only compare-ns2 fuzz
 
-A row is skipped if what it needs is not installed; the last lines say what was skipped, and why. Exit code 1
+A row is skipped if what it needs is missing; the last lines say what was skipped, and why. Exit code 1
 if a row fails.
 """
 

@@ -22,7 +22,16 @@ def _command(name: str) -> Callable[[], bool]:
     return lambda: shutil.which(name) is not None
 
 
-#: What a row may need: whether it is there, and how to install it on Debian and Ubuntu.
+def _kernel_tbf() -> bool:
+    """Whether a token bucket can be made in a network namespace, which ends at once."""
+    words = "unshare --net tc qdisc add dev lo root tbf rate 8mbit burst 2000 limit 2000"
+    try:
+        return subprocess.run(words.split(), capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+#: What a row may need: whether it is there, and how to come by it on Debian and Ubuntu.
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "ns2": (_command("ns"), "apt-get install ns2"),
     "ns2-examples": (
@@ -33,6 +42,7 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         Path("/usr/include/ns3/traffic-control-module.h").is_file,
         "apt-get install libns3-dev",
     ),
+    "tc as root": (_kernel_tbf, "apt-get install iproute2; Linux, and the right to make network namespaces"),
     "valgrind": (_command("valgrind"), "apt-get install valgrind"),
 }
 
@@ -87,12 +97,12 @@ class Row:
 
     @property
     def missing(self) -> str | None:
-        """What is not installed, in a sentence."""
+        """What is missing, in a sentence."""
         absent = [need for need in self.needs if not NEEDS[need][0]()]
         if not absent:
             return None
         how = "; ".join(NEEDS[need][1] for need in absent)
-        return f"{' and '.join(absent)} {'are' if len(absent) > 1 else 'is'} not installed ({how})"
+        return f"{' and '.join(absent)} {'are' if len(absent) > 1 else 'is'} missing ({how})"
 
     @property
     def in_readme(self) -> str:

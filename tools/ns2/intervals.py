@@ -1,11 +1,11 @@
-"""The interval of a difference of two means (Welch), and what it says of a bound."""
+"""Intervals of a difference of two means (Welch, or pair by pair), and what they say of a bound."""
 
 import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ackclock.statistics.estimates import student_t_quantile
+from ackclock.statistics.estimates import paired_difference, student_t_quantile
 
 
 @dataclass(frozen=True)
@@ -49,3 +49,11 @@ def welch(first: Sequence[float], second: Sequence[float]) -> Difference:
         )
         half_width = student_t_quantile(max(1, math.floor(freedom))) * math.sqrt(total)
     return Difference(statistics.fmean(first), statistics.fmean(second), half_width)
+
+
+def paired(first: Sequence[float], second: Sequence[float]) -> Difference:
+    """Student's 95 % interval of the mean of second - first, of two pairs or more."""
+    difference = paired_difference(second, first)
+    if difference.half_width is None:
+        raise ValueError("an interval takes two pairs or more")
+    return Difference(statistics.fmean(first), statistics.fmean(second), difference.half_width)

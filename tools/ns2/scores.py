@@ -17,8 +17,8 @@ class Score:
     Attributes:
         name: as in the table.
         of: its value, from what a run measures.
-        bound: how far ackclock may be from ns-2; None if it is not judged.
-        relative: whether bound and difference are parts of ns-2's value.
+        bound: how far ackclock may be from the other; None if it is not judged.
+        relative: whether bound and difference are parts of the other's value.
         of_drops: whether the bound needs drops.
     """
 
@@ -31,7 +31,7 @@ class Score:
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A score of a case, in ns-2 and in ackclock."""
+    """A score of a case, in another simulator and in ackclock."""
 
     score: str
     difference: Difference
@@ -47,7 +47,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """ns-2's value and the difference, in per cent of it where it is relative."""
+        """The other's value and the difference, in per cent of it where it is relative."""
         difference = self.difference
         if not self.relative:
             return f"{difference.first:.3f} {difference.value:+.3f} ± {difference.half_width:.3f}"
@@ -56,7 +56,8 @@ class Cell:
         value, half_width = (
             100 * part / abs(difference.first) for part in (difference.value, difference.half_width)
         )
-        return f"{difference.first:.3g} {value:+.1f} ± {half_width:.1f} %"
+        shown = f"{difference.first:.0f}" if difference.first >= 1000 else f"{difference.first:.3g}"
+        return f"{shown} {value:+.1f} ± {half_width:.1f} %"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,15 +83,20 @@ LOSS = Score("loss", lambda run: run["drops"] / run["arrivals"], 0.25, of_drops=
 DELAY = Score("queueing delay, ms", lambda run: run["queue_delay_s"] * 1e3, 0.1)
 
 
-def judge(words: tuple[str, ...], scores: Sequence[Score], runs: Sequence[Sequence[Measures]]) -> Row:
-    """The scores of a case, from the runs of ns-2 and of ackclock."""
+def judge(
+    words: tuple[str, ...],
+    scores: Sequence[Score],
+    runs: Sequence[Sequence[Measures]],
+    difference: Callable[[Sequence[float], Sequence[float]], Difference] = welch,
+) -> Row:
+    """The scores of a case, from the runs of another simulator and of ackclock."""
     few = min(sum(run["drops"] for run in side) / len(side) for side in runs) < FEW
     return Row(
         words,
         tuple(
             Cell(
                 score.name,
-                welch(*([score.of(run) for run in side] for side in runs)),
+                difference(*([score.of(run) for run in side] for side in runs)),
                 score.relative,
                 None if few and score.of_drops else score.bound,
             )

@@ -11,7 +11,7 @@ create_exception!(
     PyValueError,
     "A scenario that cannot be used; the message has the place."
 );
-create_exception!(ackclock._core, Interrupted, PyException, "A run was told to stop.");
+create_exception!(ackclock._core, Interrupted, PyException, "A run was cancelled.");
 create_exception!(
     ackclock._core,
     RunError,

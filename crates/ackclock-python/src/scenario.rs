@@ -71,7 +71,7 @@ impl Scenario {
         self.inner.resolved_json()
     }
 
-    /// Links, flows and random inputs behind the shorthand, as JSON; of `most` flows a group, or all.
+    /// Links, flows and random inputs that the shorthand stands for, as JSON; of `most` flows a group, or all.
     #[pyo3(signature = (most = None))]
     fn describe_json(&self, py: Python<'_>, most: Option<u32>) -> PyResult<String> {
         py.detach(|| to_json(&self.inner.describe_first(most.unwrap_or(u32::MAX))))

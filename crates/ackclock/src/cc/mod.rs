@@ -4,6 +4,7 @@
 //! the window (in segments, fractions count) and, if it likes, a pacing rate. It never writes the sender.
 //! Only differences of time matter to it, and the same events give the same outputs.
 
+mod algorithm;
 mod cubic;
 mod event;
 mod parameters;
@@ -11,6 +12,7 @@ mod registry;
 mod window;
 mod windowed;
 
+pub use algorithm::{Algorithm, CcFactory};
 pub use cubic::{Cubic, CubicController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
@@ -21,7 +23,7 @@ pub use windowed::Windowed;
 
 use crate::units::{Instant, Rate};
 
-/// What an algorithm is told before the first event.
+/// The settings that an algorithm gets before the first event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CcContext {
     /// The window to begin with, in segments.
@@ -56,10 +58,10 @@ impl CcContext {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstCut {
-    /// What the law leaves.
+    /// What the window rule leaves.
     #[default]
-    Law,
-    /// Half of it, whatever the law.
+    Rule,
+    /// Half of the window, whatever the rule.
     Half,
 }
 
@@ -96,15 +98,15 @@ pub enum ExitWindow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutSsthresh {
-    /// What the reference of the algorithm says: half the window in the four papers, CUBIC's law in RFC 9438.
+    /// As in the reference of the algorithm: half the window in the four papers, CUBIC's own decrease in RFC 9438.
     #[default]
     Standard,
     /// Half the window, as in ns-2.
     HalfCwnd,
     /// Half of what is in flight (RFC 5681, equation 4).
     HalfFlight,
-    /// The law's own decrease, as Linux does.
-    Law,
+    /// The decrease of the window rule, as in Linux.
+    Rule,
 }
 
 /// A congestion-control algorithm.
@@ -126,30 +128,30 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         0
     }
 
-    /// True if the algorithm itself sets the window while losses are being repaired, from ACK to ACK: it may then grow in
-    /// recovery, and hold a restart above one segment. The sender leaves the window alone either way.
+    /// True if the algorithm sets the window itself during loss recovery, from ACK to ACK. The window may then grow in
+    /// recovery, and stay above one segment at a restart. The sender does not write the window in either case.
     fn owns_recovery(&self) -> bool {
         false
     }
 
-    /// True for a law by which a congestion event can leave more than there was.
+    /// True if a congestion event can leave a larger window than before.
     fn congestion_may_raise(&self) -> bool {
         false
     }
 
-    /// False for an algorithm that does not send less when packets are marked. For the others a mark at a window of one
-    /// segment delays the next one, and a loss in a marked window is no second event (RFC 3168 §6.1.2).
+    /// False for an algorithm that does not reduce its window when packets are marked. For the others, a mark at a window of
+    /// one segment delays the next segment, and a loss in a marked window is not a second event (RFC 3168 §6.1.2).
     fn responds_to_ecn(&self) -> bool {
         true
     }
 
-    /// False for an algorithm that does nothing in `on_sent`: it need not be called.
+    /// False for an algorithm that does nothing in `on_sent`, which is then not called.
     fn needs_on_sent(&self) -> bool {
         true
     }
 
-    /// False for an algorithm that looks at no [`Ack::rate`] and does nothing in `on_loss`: the state of delivery is not
-    /// kept for it.
+    /// False for an algorithm that does not use [`Ack::rate`] and does nothing in `on_loss`: the sender then keeps no
+    /// state of delivery.
     fn needs_rate_samples(&self) -> bool {
         true
     }
@@ -157,32 +159,32 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// A segment was handed to the network.
     fn on_sent(&mut self, _sent: &Sent) {}
 
-    /// A transmission is taken for lost, told before the ACK that shows it and after the congestion event that it may be;
-    /// after that of a timeout, or when the segment is sent again on suspicion (RFC 6675 §4, rules 3 and 4).
+    /// A transmission is considered lost. Called before `on_ack` of the ACK that shows it and after the congestion event that it
+    /// may be; after that of a timeout, or when the segment is sent again on suspicion (RFC 6675 §4, rules 3 and 4).
     fn on_loss(&mut self, _loss: &Loss) {}
 
-    /// An ACK brought news: data delivered, data found lost, or marks.
+    /// An ACK reports data delivered, data lost, or marks.
     fn on_ack(&mut self, ack: &Ack);
 
     /// Congestion was detected; at most once per window of data, except for timeouts. An algorithm may react to marks
     /// (`CongestionKind::Ecn`) as it likes, or not at all: the sender answers the receiver either way. One that does not
-    /// send less for them hears of a loss in the same window, too.
+    /// send less for marks is also notified of a loss in the same window.
     fn on_congestion(&mut self, congestion: &Congestion);
 
-    /// Loss recovery begins, behind `on_congestion`: the loss, or a mark in the same window of data.
+    /// Loss recovery begins, after `on_congestion` for the loss or for a mark in the same window of data.
     fn on_recovery_enter(&mut self, _recovery: &Recovery) {}
 
     /// Everything sent before recovery began has been acknowledged.
     fn on_recovery_exit(&mut self, _recovery: &Recovery) {}
 
-    /// The last congestion event was spurious: what it did may be taken back. A recovery that goes on then has ended, and
-    /// that was told before.
+    /// The last congestion event was spurious and may be undone. If a recovery was going on it has ended, and
+    /// `on_recovery_exit` was called before.
     fn on_undo(&mut self, _recovery: &Recovery) {}
 
     /// The sender changed its phase.
     fn on_phase(&mut self, _change: &PhaseChange) {}
 
-    /// The sender goes on after having been idle for longer than its RTO, at time `now`.
+    /// The sender resumes at `now`, after being idle for longer than its RTO.
     fn on_resume(&mut self, _now: Instant) {}
 
     /// Reports named numbers for samples.

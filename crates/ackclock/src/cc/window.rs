@@ -1,4 +1,4 @@
-//! cwnd and ssthresh as RFC 5681 moves them, whatever the law above slow start.
+//! cwnd and ssthresh as RFC 5681 moves them, whatever the rule above slow start.
 
 use super::{
     Ack, CcContext, Congestion, CongestionKind, CutWindow, ExitWindow, FirstCut, Recovery, Restart, TimeoutSsthresh,
@@ -59,14 +59,14 @@ impl Window {
         self.cwnd += ack.acked;
     }
 
-    /// Congestion avoidance by the law: the window is `cwnd` from now on.
+    /// Congestion avoidance by the rule: the window is `cwnd` from now on.
     #[inline]
     pub(super) fn avoid(&mut self, cwnd: f64) {
         self.cwnd = cwnd;
     }
 
-    /// Congestion: `law` says what is left of a window, where no rule of the context comes before it.
-    pub(super) fn cut(&mut self, congestion: &Congestion, law: impl FnOnce(f64) -> f64) {
+    /// Congestion: `decrease` gives what is left of a window, unless the context sets it.
+    pub(super) fn cut(&mut self, congestion: &Congestion, decrease: impl FnOnce(f64) -> f64) {
         // RFC 3168 §6.1.2: "the TCP source should not decrease the slow-start threshold, ssthresh, if it has been
         // decreased within the last round trip time."
         if congestion.restart == Restart::SlowStartAgain {
@@ -88,7 +88,7 @@ impl Window {
             (CongestionKind::Timeout, TimeoutSsthresh::HalfCwnd) => window / 2.0,
             (CongestionKind::Timeout, TimeoutSsthresh::HalfFlight) => f64::from(congestion.flight_size) / 2.0,
             _ if halves => window / 2.0,
-            _ => law(window),
+            _ => decrease(window),
         };
         let left = self.leave(remaining, congestion.kind);
         self.cwnd = match congestion.restart {
@@ -97,7 +97,7 @@ impl Window {
         };
     }
 
-    /// The law takes more of the window that was cut, so that `remaining` is left, if that is less than there is.
+    /// The rule takes more of the window that was cut, so that `remaining` is left, if that is less than there is.
     pub(super) fn reduce_to(&mut self, remaining: f64) {
         if remaining < self.cwnd {
             self.cwnd = self.leave(remaining, CongestionKind::Loss).min(self.cwnd);
@@ -223,6 +223,6 @@ mod tests {
         };
         assert_eq!(after_a_timeout(TimeoutSsthresh::HalfCwnd), 10.0);
         assert_eq!(after_a_timeout(TimeoutSsthresh::HalfFlight), 3.0);
-        assert_eq!(after_a_timeout(TimeoutSsthresh::Law), 15.0);
+        assert_eq!(after_a_timeout(TimeoutSsthresh::Rule), 15.0);
     }
 }

@@ -6,11 +6,11 @@ use super::journal::{Event, Journal};
 use super::run::check_result;
 use super::{Draw, Violation, for_each_case, network};
 use crate::cc::{
-    Ack, CaState, Cc, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Loss, PathView, Phase,
+    Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Loss, PathView, Phase,
     PhaseChange, RateSample, Recovery, Restart, Sent,
 };
 use crate::rule::linear::Aimd;
-use crate::sim::{self, FlowPlan};
+use crate::sim::{self, FlowPlan, Plan};
 use crate::tcp::{EcnMode, LossRecovery};
 use crate::units::{Duration, Instant, Rate};
 
@@ -22,7 +22,7 @@ const NETWORKS: u64 = 40;
 /// By how much the second telling of a connection is later.
 const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 
-/// Checks that an algorithm keeps what [`CongestionControl`] promises, told random events, and as the algorithm
+/// Checks that an algorithm keeps what [`CongestionControl`] promises under random events, and as the algorithm
 /// of random small networks:
 ///
 /// * the window is finite and at least one segment;
@@ -39,7 +39,11 @@ const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 ///
 /// # Errors
 /// The first promise that is broken.
-pub fn check_cc<C: CongestionControl + 'static>(name: &str, new: impl Fn(CcContext) -> C) -> Result<(), Violation> {
+pub fn check_cc<C: CongestionControl + 'static>(
+    name: &str,
+    new: impl Fn(CcContext) -> C + Send + Sync + 'static,
+) -> Result<(), Violation> {
+    let new = Arc::new(new);
     for_each_case(name, SCRIPTS, |draw| {
         let context = network::context(draw);
         let mut cc = new(context);
@@ -49,27 +53,46 @@ pub fn check_cc<C: CongestionControl + 'static>(name: &str, new: impl Fn(CcConte
             let event = script.next(draw, cc.cwnd());
             journal.tell(&mut cc, event);
         }
-        check_journal(&journal, &new, context)
+        check_journal(&journal, &*new, context)
     })?;
     for_each_case(&format!("{name} in a network"), NETWORKS, |draw| {
-        // The plan names an algorithm, of which nothing is used.
-        let plan = network::plan(draw, &CcSpec::Aimd(Aimd::default()));
-        let mut journals: Vec<(FlowPlan, Shared)> = Vec::new();
-        let result = sim::run_with(&plan, &Default::default(), &mut |flow| {
-            let journal = Shared::default();
-            journals.push((flow.clone(), journal.clone()));
-            Cc::Custom(Box::new(Watched { cc: new(*flow.cc_context), journal }))
-        });
-        let result = result.map_err(|stop| stop.to_string())?;
-        for (flow, journal) in &journals {
-            let journal = lock(journal);
-            check_journal(&journal, &new, *flow.cc_context)
-                .and_then(|()| check_reductions(&journal, flow, new(*flow.cc_context).responds_to_ecn()))
-                .and_then(|()| check_marks(&journal, flow))
-                .map_err(|what| format!("{}: {what}", flow.name))?;
+        let mut plan = network::plan(draw, &CcSpec::Aimd(Aimd::default()));
+        let journals = watch(&mut plan, name, &new);
+        let result = sim::run(&plan, &Default::default()).map_err(|stop| stop.to_string())?;
+        let reacts = |flow: &FlowPlan| new(*flow.cc_context).responds_to_ecn();
+        for (flow, journals) in plan.tcp_flows().zip(&journals) {
+            for journal in lock(journals).iter() {
+                let journal = lock(journal);
+                check_journal(&journal, &*new, *flow.cc_context)
+                    .and_then(|()| check_reductions(&journal, flow, reacts(flow)))
+                    .and_then(|()| check_marks(&journal, flow))
+                    .map_err(|what| format!("{}: {what}", flow.name))?;
+            }
         }
         check_result(&plan, &result)
     })
+}
+
+/// Gives every flow of a plan this algorithm; for each flow, the journals of its connections.
+fn watch<C: CongestionControl + 'static>(
+    plan: &mut Plan,
+    name: &str,
+    new: &Arc<impl Fn(CcContext) -> C + Send + Sync + 'static>,
+) -> Vec<Arc<Mutex<Vec<Shared>>>> {
+    let slots = plan.arrivals.iter_mut().flat_map(|group| &mut group.slots);
+    let flows = plan.flows.iter_mut().chain(slots);
+    flows
+        .map(|flow| {
+            let journals: Arc<Mutex<Vec<Shared>>> = Arc::default();
+            let (new, kept) = (new.clone(), journals.clone());
+            flow.cc = Arc::new(Algorithm::new(name, move |context| {
+                let journal = Shared::default();
+                lock(&kept).push(journal.clone());
+                Watched { cc: new(context), journal }
+            }));
+            journals
+        })
+        .collect()
 }
 
 fn check_journal<C: CongestionControl>(
@@ -98,7 +121,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
                 let covered = match congestion.kind {
                     CongestionKind::Timeout => true,
                     CongestionKind::Loss => may_lose_again || delivered >= due,
-                    // The ACK that echoes the mark is told behind it.
+                    // The ACK that echoes the mark comes after it.
                     CongestionKind::Ecn => delivered + news_behind(journal, number) >= due,
                 };
                 ensure!(covered, "event {number}: a second reduction, {delivered} of {due} segments delivered");
@@ -133,7 +156,7 @@ fn check_marks(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
     Ok(())
 }
 
-/// What the next ACK behind an event delivers.
+/// What the next ACK after an event delivers.
 fn news_behind(journal: &Journal, number: usize) -> u64 {
     let acks = journal.entries[number..].iter().filter_map(|(event, _)| match event {
         Event::Ack(ack) => Some(u64::from(ack.newly_delivered)),
@@ -144,8 +167,8 @@ fn news_behind(journal: &Journal, number: usize) -> u64 {
 
 type Shared = Arc<Mutex<Journal>>;
 
-fn lock(journal: &Shared) -> MutexGuard<'_, Journal> {
-    journal.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An algorithm of which a journal is kept.
@@ -183,7 +206,7 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
     fn responds_to_ecn(&self) -> bool {
         self.cc.responds_to_ecn()
     }
-    /// The journal hears of it in any case.
+    /// The journal records it in any case.
     fn needs_on_sent(&self) -> bool {
         true
     }

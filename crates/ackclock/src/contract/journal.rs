@@ -1,4 +1,4 @@
-//! What an algorithm was told and what it answered, and the promises that every answer must keep.
+//! The events that an algorithm got and its answers, and the promises that every answer must keep.
 
 use crate::cc::{Ack, Congestion, CongestionControl, Loss, PhaseChange, Recovery, Restart, Sent};
 use crate::units::{Duration, Instant, Rate};
@@ -8,7 +8,7 @@ const MIN_SSTHRESH: f64 = 2.0;
 /// What additions of fractions may be off.
 const ROUNDING: f64 = 1e-9;
 
-/// Anything that an algorithm can be told.
+/// Any event of an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     Sent(Sent),
@@ -107,7 +107,7 @@ impl Journal {
         self.broken.clone().map_or(Ok(()), Err)
     }
 
-    /// A fresh algorithm told the same, as far as it says that it needs it, `shift` later, answers the same.
+    /// A fresh algorithm that gets the same events `shift` later, as far as it declares that it needs them, answers the same.
     pub(super) fn replay(&self, cc: &mut dyn CongestionControl, shift: Duration) -> Result<(), String> {
         let (needs_on_sent, needs_rate_samples) = (cc.needs_on_sent(), cc.needs_rate_samples());
         for (number, (event, expected)) in self.entries.iter().enumerate() {

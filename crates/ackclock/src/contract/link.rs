@@ -1,11 +1,11 @@
 //! The contract of a [`Link`].
 
-use super::network::{variation, wire};
+use super::network::{impairments, variation};
 use super::{Draw, Item, Violation, for_each_case};
 use crate::link::{Link, LinkConfig, Sink};
 use crate::qdisc::{Limit, Reason};
 use crate::rng::RngStreams;
-use crate::sim::WirePlan;
+use crate::sim::ImpairmentsPlan;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::Variation;
 
@@ -17,7 +17,7 @@ const END: Instant = Instant::from_nanos(3_600_000_000_000);
 /// Checks that links keep what they were asked for, with random rates, delays, impairments, limits of the queue
 /// and arrivals:
 ///
-/// * what comes is dropped by the queue, lost behind the transmitter, waits, is under way, or has arrived, once or twice:
+/// * what comes is dropped by the queue, lost in transit, queued, in flight, or has arrived, once or twice:
 ///   nothing else happens to it, in packets and in bytes;
 /// * nothing overtakes anything of its flow on a link that keeps the order;
 /// * nothing arrives before its transmission and propagation could be over, and no more arrives in any time
@@ -31,7 +31,7 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
     for_each_case(name, CASES, |draw| {
         let rate = if draw.chance(85) { Rate::from_bps(draw.scale(1e4, 1e10) as u64) } else { None };
         let delay = draw.time(Duration::from_millis(100));
-        let wire = wire(draw);
+        let impairments = impairments(draw);
         let rngs = || RngStreams::new(0, 0).stream("link", "rate");
         let plan = rate.and_then(|rate| Some((rate, variation(draw, rate.as_bps())?)));
         let varies = plan.map(|(rate, plan)| plan.build(rate, END, rngs));
@@ -39,7 +39,7 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
             rate,
             varies: varies.clone(),
             delay,
-            wire: wire.build(|purpose| RngStreams::new(0, 0).stream("link", purpose)),
+            impairments: impairments.build(|purpose| RngStreams::new(0, 0).stream("link", purpose)),
             histogram: draw.chance(50),
         };
         let mut link = new(config, random_limit(draw));
@@ -61,8 +61,8 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
         }
         course.witness(draw, &link)?;
         course.drain(&mut link)?;
-        course.check_times(rate, delay, &wire)?;
-        varies.map_or(Ok(()), |varies| course.check_capacity(&varies, delay, &wire))
+        course.check_times(rate, delay, &impairments)?;
+        varies.map_or(Ok(()), |varies| course.check_capacity(&varies, delay, &impairments))
     })
 }
 
@@ -127,8 +127,8 @@ impl Course {
         ensure!(forwarded == kept, "{kept:?} have left the queue, counted {forwarded:?}");
         let lost = (counters.losses, counters.lost_bytes);
         let through = (arrived.0 + flying.0 as u64 + lost.0, arrived.1 + flying.1 + lost.1);
-        let behind = (forwarded.0 + counters.duplicates, forwarded.1 + counters.duplicated_bytes);
-        ensure!(through == behind, "{behind:?} were sent or doubled; arrived, under way and lost are {through:?}");
+        let sent = (forwarded.0 + counters.duplicates, forwarded.1 + counters.duplicated_bytes);
+        ensure!(through == sent, "{sent:?} were sent or doubled; arrived, in flight and lost are {through:?}");
         Ok(())
     }
 
@@ -184,8 +184,8 @@ impl Course {
         Ok(())
     }
 
-    fn check_times(&self, rate: Option<Rate>, delay: Duration, wire: &WirePlan) -> Result<(), String> {
-        for flow in (0..4).filter(|_| !wire.reorders()) {
+    fn check_times(&self, rate: Option<Rate>, delay: Duration, impairments: &ImpairmentsPlan) -> Result<(), String> {
+        for flow in (0..4).filter(|_| !impairments.reorders()) {
             let numbers = self.arrived.iter().filter(|(_, item)| item.flow == flow).map(|(_, item)| item.number);
             ensure!(numbers.is_sorted(), "items of flow {flow} overtake one another");
         }
@@ -197,16 +197,16 @@ impl Course {
         for pair in self.arrived.windows(2) {
             let [(before, _), (at, item)] = pair else { continue };
             // Some impairments bunch arrivals up.
-            let is_even = wire.keeps_gaps();
+            let is_even = impairments.keeps_gaps();
             let apart = if is_even { transmission(rate, item) } else { Duration::ZERO };
-            ensure!(*at >= *before + apart, "item {} arrives at {at}, too close behind {before}", item.number);
+            ensure!(*at >= *before + apart, "item {} arrives at {at}, too close after {before}", item.number);
         }
         Ok(())
     }
 
     /// From the time at which an item came the capacity is enough for all that came since and has arrived.
-    fn check_capacity(&self, varies: &Variation, delay: Duration, wire: &WirePlan) -> Result<(), String> {
-        let is_even = wire.keeps_gaps();
+    fn check_capacity(&self, varies: &Variation, delay: Duration, impairments: &ImpairmentsPlan) -> Result<(), String> {
+        let is_even = impairments.keeps_gaps();
         for (came, first) in self.enqueued.iter().filter(|(_, item)| is_even && item.number.is_multiple_of(10)) {
             let mut variation = varies.clone();
             let (mut bits, mut possible, mut since) = (0.0, 0.0, *came);

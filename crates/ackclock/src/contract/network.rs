@@ -7,7 +7,8 @@ use crate::link::{DelayCourse, Outages};
 use crate::meter::Profile;
 use crate::qdisc::{Limit, Place, QueuePlan};
 use crate::sim::{
-    ChannelState, FlowPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, ReorderingPlan, Sampling, Script, WirePlan,
+    ChannelState, FlowPlan, ImpairmentsPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, ReorderingPlan, Sampling,
+    Script,
 };
 use crate::tcp::{EcnMode, LossRecovery, Transport, Undo};
 use crate::units::{Duration, Instant, Rate};
@@ -60,19 +61,23 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
     let rate = Rate::from_bps(bits as u64);
     let delay = draw.time(Duration::from_millis(40));
     let varies = variation(draw, bits as u64);
-    let shared = |name: &str, queue, wire| LinkPlan {
+    let shared = |name: &str, queue, impairments| LinkPlan {
         name: name.to_owned(),
         rate,
         varies: None,
         delay,
         queue,
-        wire,
+        impairments,
         channel: None,
         private: false,
     };
     let mut links = vec![
-        LinkPlan { varies, ..shared("bottleneck", queue(draw, bits), wire(draw)) },
-        shared("bottleneck.reverse", drop_tail(1000), if draw.chance(30) { wire(draw) } else { WirePlan::default() }),
+        LinkPlan { varies, ..shared("bottleneck", queue(draw, bits), impairments(draw)) },
+        shared(
+            "bottleneck.reverse",
+            drop_tail(1000),
+            if draw.chance(30) { impairments(draw) } else { ImpairmentsPlan::default() },
+        ),
     ];
     let mut flows = Vec::new();
     for index in 0..draw.whole(1, 4) {
@@ -85,7 +90,11 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
                 rate: access,
                 delay: side,
                 private: true,
-                ..shared(&format!("{name}.{direction}"), drop_tail(draw.whole(2, 1000) as u32), WirePlan::default())
+                ..shared(
+                    &format!("{name}.{direction}"),
+                    drop_tail(draw.whole(2, 1000) as u32),
+                    ImpairmentsPlan::default(),
+                )
             });
         }
         flows.push(FlowPlan {
@@ -120,10 +129,10 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
     }
 }
 
-/// What an algorithm is told at the start.
+/// The settings that an algorithm gets at the start.
 pub(super) fn context(draw: &mut Draw) -> CcContext {
-    use TimeoutSsthresh::{HalfCwnd, HalfFlight, Law, Standard};
-    let timeouts = [Standard, HalfCwnd, HalfFlight, Law];
+    use TimeoutSsthresh::{HalfCwnd, HalfFlight, Rule, Standard};
+    let timeouts = [Standard, HalfCwnd, HalfFlight, Rule];
     CcContext { timeout_ssthresh: draw.pick(&timeouts), ..CcContext::new(draw.whole(1, 20) as f64) }
 }
 
@@ -152,9 +161,9 @@ pub(super) fn variation(draw: &mut Draw, most: u64) -> Option<VariationPlan> {
 }
 
 /// Impairments of a link, mostly one or two of them.
-pub(super) fn wire(draw: &mut Draw) -> WirePlan {
+pub(super) fn impairments(draw: &mut Draw) -> ImpairmentsPlan {
     let reordering = ReorderingPlan { probability: draw.scale(1e-3, 1.0), delay: draw.time(Duration::from_millis(30)) };
-    WirePlan {
+    ImpairmentsPlan {
         course: draw.chance(15).then(|| course(draw)),
         outages: draw.chance(10).then(|| Outages {
             begins: vec![draw.time(Duration::from_millis(500)), Duration::from_secs(1)],

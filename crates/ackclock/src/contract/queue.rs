@@ -11,10 +11,10 @@ const OPERATIONS: usize = 600;
 
 /// Checks that a queue with a limit keeps what [`Qdisc`] promises, under random arrivals and departures:
 ///
-/// * what comes is dropped, or waits and leaves: nothing is lost or made, in packets and in bytes, and each drop is
+/// * an arriving item is dropped, or queued and sent: nothing is lost or made, in packets and in bytes, and each drop is
 ///   reported once, whether something comes or leaves;
 /// * the items of a flow leave in the order in which they came, with the time at which they did;
-/// * the limit is never exceeded, and something leaves at [`Qdisc::next_deadline`], or all that waits is dropped, or there
+/// * the limit is never exceeded, and something leaves at [`Qdisc::next_deadline`], or all queued items are dropped, or there
 ///   is a later deadline;
 /// * nothing leaves before the deadline;
 /// * only ECN-capable items are marked, those that it reports, and each once;
@@ -58,24 +58,27 @@ impl Waiting {
         let packets = self.items.len() as u64;
         let bytes: u64 = self.items.iter().map(|(_, item)| u64::from(item.bytes)).sum();
         let backlog = (u64::from(queue.backlog_packets()), queue.backlog_bytes());
-        ensure!(backlog == (packets, bytes), "the backlog is {backlog:?}, but {packets} items of {bytes} bytes wait");
+        ensure!(
+            backlog == (packets, bytes),
+            "the backlog is {backlog:?}, but {packets} items of {bytes} bytes are queued"
+        );
         let within = match limit {
             Limit::Packets(most) => packets <= u64::from(most),
             Limit::Bytes(most) => bytes <= most,
         };
-        ensure!(within, "{packets} items of {bytes} bytes wait beyond the limit, {limit:?}");
+        ensure!(within, "{packets} items of {bytes} bytes are queued beyond the limit, {limit:?}");
         Ok(())
     }
 
     /// Takes in what a queue reports: marks first, as nothing is marked that is gone.
     fn hear(&mut self, told: &Told) -> Result<(), String> {
         for (item, reason) in &told.marked {
-            let Some((_, waits)) = self.items.iter_mut().find(|(_, waits)| waits.number == item.number) else {
-                return Err(format!("{item:?} is marked ({reason:?}), but does not wait"));
+            let Some((_, queued)) = self.items.iter_mut().find(|(_, queued)| queued.number == item.number) else {
+                return Err(format!("{item:?} is marked ({reason:?}), but is not queued"));
             };
-            ensure!(waits.ecn != Ecn::NotEct, "an item that is not ECN-capable is marked");
-            waits.ecn = Ecn::Ce;
-            ensure!(waits == item, "{waits:?} is marked and becomes {item:?}");
+            ensure!(queued.ecn != Ecn::NotEct, "an item that is not ECN-capable is marked");
+            queued.ecn = Ecn::Ce;
+            ensure!(queued == item, "{queued:?} is marked and becomes {item:?}");
         }
         let twice = told
             .marked
@@ -83,8 +86,8 @@ impl Waiting {
             .any(|(item, _)| told.marked.iter().filter(|(other, _)| other.number == item.number).count() > 1);
         ensure!(!twice, "an item is marked twice: {:?}", told.marked);
         for (item, reason) in &told.dropped {
-            let place = self.items.iter().position(|(_, waits)| waits == item);
-            ensure!(place.is_some(), "{item:?} is dropped ({reason:?}), but does not wait");
+            let place = self.items.iter().position(|(_, queued)| queued == item);
+            ensure!(place.is_some(), "{item:?} is dropped ({reason:?}), but is not queued");
             place.and_then(|place| self.items.remove(place));
         }
         Ok(())
@@ -135,7 +138,7 @@ fn depart<Q: Qdisc<Item>>(queue: &mut Q, waiting: &mut Waiting, now: Instant) ->
     ensure!(left.is_none() || now >= deadline, "an item leaves at {now}, before {deadline}");
     if left.is_none() && was_waiting > 0 && now >= deadline {
         let later = queue.next_deadline() > now;
-        ensure!(waiting.items.is_empty() || later, "nothing leaves, but {} items wait", waiting.items.len());
+        ensure!(waiting.items.is_empty() || later, "nothing leaves, but {} items are queued", waiting.items.len());
     }
     waiting.leave(left)
 }

@@ -1,7 +1,6 @@
 //! The contract of a run.
 
 use super::Violation;
-use crate::cc::Cc;
 use crate::meter::Profile;
 use crate::qdisc::Limit;
 use crate::sim::{self, FlowPlan, MeterScope, Plan, RunResult, Traffic};
@@ -9,7 +8,7 @@ use crate::tcp::EcnMode;
 use crate::units::Duration;
 use std::sync::atomic::AtomicBool;
 
-/// Runs a plan with algorithms of the caller's own, and checks that the result keeps what every run must:
+/// Runs a plan, and checks that the result keeps what every run must:
 ///
 /// * sent + duplicated = delivered + corrupted + policed + dropped + lost + in flight, in packets and in bytes, data and acknowledgements;
 /// * no link sends more than its capacity allows, no queue holds more than its limit;
@@ -24,9 +23,9 @@ use std::sync::atomic::AtomicBool;
 ///
 /// # Errors
 /// The first promise that is broken.
-pub fn check_run(name: &str, plan: &Plan, build_cc: &mut dyn FnMut(&FlowPlan) -> Cc) -> Result<RunResult, Violation> {
+pub fn check_run(name: &str, plan: &Plan) -> Result<RunResult, Violation> {
     let violation = |broken| Violation { subject: name.to_owned(), case: 0, broken };
-    let result = sim::run_with(plan, &AtomicBool::new(false), build_cc).map_err(|stop| violation(stop.to_string()))?;
+    let result = sim::run(plan, &AtomicBool::new(false)).map_err(|stop| violation(stop.to_string()))?;
     check_result(plan, &result).map_err(violation)?;
     Ok(result)
 }
@@ -91,7 +90,7 @@ fn check_links(plan: &Plan, result: &RunResult) -> Result<(), String> {
             let most = 1.0 + 8.0 * f64::from(largest) / (capacity * secs);
             ensure!(utilization <= most, "{} is used {utilization} times", link.name);
         }
-        // What waited at the end of the warm-up leaves in the window of measurement.
+        // What was queued at the end of the warm-up leaves in the window of measurement.
         let waiting = match known.queue.limit() {
             Limit::Packets(most) => u64::from(most),
             Limit::Bytes(most) => most,
@@ -143,7 +142,7 @@ fn check_transfers(plan: &Plan, result: &RunResult) -> Result<(), String> {
         let name = &row.group;
         let mut flows = plan.tcp_flows().filter(|flow| *flow.group == **name).peekable();
         let Some(first) = flows.peek() else { return Err(format!("no group of the plan is called {name}")) };
-        // A keystroke goes one way, and many may be under way at the end of the warm-up.
+        // A keystroke goes one way, and many may be in flight at the end of the warm-up.
         let is_interactive = matches!(first.traffic, Traffic::Interactive(_));
         let soonest = |flow: &FlowPlan| match is_interactive {
             true => flow.forward.iter().fold(Duration::ZERO, |sum, link| sum + plan.links[*link].delay),
@@ -151,7 +150,7 @@ fn check_transfers(plan: &Plan, result: &RunResult) -> Result<(), String> {
         };
         let base_rtt = flows.map(soonest).min().unwrap_or_default().as_secs_f64();
         let times = &row.times;
-        // What was under way at the end of the warm-up: at most one transfer of each flow.
+        // What was in progress at the end of the warm-up: at most one transfer of each flow.
         let known = row.started + row.flows as u64;
         let ended = times.completed + row.unfinished;
         ensure!(
@@ -212,7 +211,7 @@ fn check_samples(plan: &Plan, result: &RunResult) -> Result<(), String> {
             Limit::Packets(most) => packets <= most,
             Limit::Bytes(most) => bytes <= most,
         };
-        ensure!(within, "{name} at {} ns: {packets} packets of {bytes} bytes wait", samples.time_ns[row]);
+        ensure!(within, "{name} at {} ns: {packets} packets of {bytes} bytes are queued", samples.time_ns[row]);
     }
     Ok(())
 }
@@ -232,7 +231,7 @@ mod tests {
     #[test]
     fn a_result_that_cannot_be_is_found() {
         let plan = random_plan(&CcSpec::by_name("aimd").unwrap(), 3);
-        let result = check_run("aimd", &plan, &mut |flow| flow.cc.build(*flow.cc_context)).unwrap();
+        let result = check_run("aimd", &plan).unwrap();
         let spoiled: [fn(&mut RunResult); 17] = [
             |result| result.totals.policed.bytes += 1,
             |result| result.meters[0].colours.policed += 1,

@@ -4,8 +4,8 @@ use super::Draw;
 use super::network::{context, transport, variation};
 use crate::cc::CcSpec;
 use crate::sim::{
-    ArrivalsPlan, Crowd, DatagramPlan, Distribution, Emission, FlowPlan, InteractivePlan, Law, OnOffPlan, Plan,
-    SourcePlan, Spacing, Traffic, WebPlan,
+    ArrivalsPlan, DatagramPlan, Distribution, Emission, FlowPlan, InteractivePlan, Law, OnOffPlan, Plan, SourcePlan,
+    SourcePopulation, Spacing, Traffic, WebPlan,
 };
 use crate::units::{Duration, Instant, Rate};
 
@@ -27,10 +27,10 @@ pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
     }
 }
 
-/// A group of arrivals whose slots take the ways of the flows; sometimes too few of them.
+/// A group of arrivals whose slots take the paths of the flows; sometimes too few of them.
 pub(super) fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
     let slots = (0..draw.whole(1, 6)).map(|number| {
-        let way = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
+        let flow = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
         FlowPlan {
             name: format!("mice.{number}").into(),
             group: "mice".into(),
@@ -40,7 +40,7 @@ pub(super) fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
             traffic: Traffic::Slot,
             start: Instant::ZERO,
             stop: None,
-            ..plan.flows[way].clone()
+            ..plan.flows[flow].clone()
         }
     });
     let slots = slots.collect();
@@ -57,11 +57,11 @@ pub(super) fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
     });
 }
 
-/// Datagrams of every kind on the ways of the flows.
+/// Datagrams of every kind on the paths of the flows.
 pub(super) fn add_datagrams(draw: &mut Draw, plan: &mut Plan) {
     let most = plan.links[plan.bottleneck].rate.map_or(1e6, |rate| rate.as_bps() as f64);
     for number in 0..draw.whole(1, 3) {
-        let way = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
+        let flow = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
         let Some(rate) = Rate::from_bps((most * draw.scale(0.02, 1.5)) as u64) else { continue };
         let times = |draw: &mut Draw| Distribution {
             mean: draw.scale(1e6, 1e9),
@@ -71,9 +71,10 @@ pub(super) fn add_datagrams(draw: &mut Draw, plan: &mut Plan) {
         let count = draw.whole(2, 20) as u32;
         let emission = match (draw.whole(0, 3), leaves) {
             (0, leaves) => Emission::Cbr { rate, spacing: draw.pick(&[Spacing::Even, Spacing::Exponential]), leaves },
-            (1, Some(leaves)) => {
-                Emission::Crowd { crowd: Crowd { capacity: rate, beside: draw.whole(1, 9) as u32, count }, leaves }
-            }
+            (1, Some(leaves)) => Emission::Population {
+                population: SourcePopulation { capacity: rate, beside: draw.whole(1, 9) as u32, count },
+                leaves,
+            },
             (1 | 2, _) => Emission::OnOff(OnOffPlan { rate, on: times(draw), off: times(draw) }),
             _ => Emission::Rtp {
                 rate,
@@ -82,11 +83,11 @@ pub(super) fn add_datagrams(draw: &mut Draw, plan: &mut Plan) {
             },
         };
         let name = format!("datagrams{number}");
-        let forward = &plan.flows[way].forward;
+        let forward = &plan.flows[flow].forward;
         let sources = match emission {
-            Emission::Crowd { crowd, .. } => {
+            Emission::Population { population, .. } => {
                 let source = |number| SourcePlan { name: format!("{name}.{number}"), forward: forward.clone() };
-                (0..crowd.count).map(source).collect()
+                (0..population.count).map(source).collect()
             }
             _ => vec![SourcePlan { name: name.clone(), forward: forward.clone() }],
         };

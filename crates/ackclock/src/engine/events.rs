@@ -60,7 +60,7 @@ impl Key {
 }
 
 impl EventQueue {
-    /// An empty queue for components `0 .. components`; timers that are due behind `end` never go off.
+    /// An empty queue for components `0 .. components`; timers that are due after `end` never go off.
     pub fn new(components: usize, end: Instant) -> Self {
         EventQueue { heap: BinaryHeap::new(), wheel: Wheel::new(), end, wakes: vec![Wake::NEVER; components] }
     }
@@ -137,7 +137,7 @@ impl EventQueue {
     /// The component whose event follows the one that [`EventQueue::peek`] just returned, unless another one is
     /// scheduled before it.
     #[inline]
-    pub fn peek_behind(&self) -> Option<ComponentId> {
+    pub fn peek_next(&self) -> Option<ComponentId> {
         let candidates = self.heap.as_slice().get(1..3)?;
         Some(candidates[0].max(candidates[1]).0.component())
     }
@@ -170,7 +170,7 @@ mod tests {
         Instant::from_nanos(nanos)
     }
 
-    /// A queue that ends behind every time of these tests.
+    /// A queue that ends after every time of these tests.
     fn queue(components: usize) -> EventQueue {
         EventQueue::new(components, at(1 << 62))
     }
@@ -229,7 +229,7 @@ mod tests {
         queue.set(it, Some(at(5)));
         queue.set(it, Some(at(10)));
         assert_eq!(drain(&mut queue), [(10, 0)]);
-        // One that stopped may run again, before or behind its old time.
+        // One that stopped may run again, before or after its old time.
         queue.set(it, Some(at(20)));
         queue.set(it, None);
         queue.set(it, Some(at(15)));
@@ -265,12 +265,12 @@ mod tests {
         for (component, time) in [(3, 40), (1, 10), (2, 20), (0, 30)] {
             queue.schedule(ComponentId(component), at(time));
         }
-        let mut behind = Vec::new();
+        let mut next = Vec::new();
         while let Some((_, component)) = queue.peek() {
-            behind.push(queue.peek_behind().map(|component| component.0));
+            next.push(queue.peek_next().map(|component| component.0));
             queue.finish(component, None);
         }
-        assert_eq!(behind, [Some(2), Some(0), None, None]);
+        assert_eq!(next, [Some(2), Some(0), None, None]);
     }
 
     #[test]

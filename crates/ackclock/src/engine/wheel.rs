@@ -45,7 +45,7 @@ impl Wheel {
         self.next
     }
 
-    /// Adds an entry at or behind the edge.
+    /// Adds an entry at or after the edge.
     pub(super) fn put(&mut self, key: Key) {
         debug_assert!(key.at() >= self.edge(), "invariant: what is due in an opened slot is not put into the wheel");
         let slot = key.at().as_nanos() >> SLOT_BITS;

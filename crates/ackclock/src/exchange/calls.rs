@@ -12,7 +12,7 @@ const MAX_WRITTEN: u64 = 1 << 31;
 pub struct Returned {
     /// The value.
     pub value: i64,
-    /// The error behind a value of -1.
+    /// The error that a value of -1 stands for.
     pub errno: Option<&'static str>,
     /// What it asked for and was left out.
     pub note: Option<String>,
@@ -67,7 +67,7 @@ impl Sockets {
                     return Ok(Returned::error(if endpoint.connection().is_some() { "EISCONN" } else { "EALREADY" }));
                 }
                 endpoint.connect(now);
-                // A call that blocks returns 0 later on; this one does not wait.
+                // A call that blocks returns 0 later on; this one does not block.
                 let blocks = call.result == Some(0);
                 Ok(if blocks { Returned::value(0) } else { Returned::error("EINPROGRESS") })
             }

@@ -1,6 +1,6 @@
 //! An open connection: a sender and a receiver, with the sequence numbers of a script.
 //!
-//! The sender and the receiver count bytes from 0; in a script data begin at 1, behind the SYN.
+//! The sender and the receiver count bytes from 0; in a script data begin at 1, after the SYN.
 
 use super::MAX_SEGMENTS;
 use super::ecn;
@@ -166,7 +166,7 @@ impl Connection {
         true
     }
 
-    /// Reads up to `bytes`; `None` where there is nothing to read yet, 0 behind the peer's FIN.
+    /// Reads up to `bytes`; `None` where there is nothing to read yet, 0 after the peer's FIN.
     pub fn read(&mut self, bytes: u64) -> Option<u64> {
         let available = self.receiver.delivered() - self.read;
         if available == 0 {

@@ -43,7 +43,7 @@ pub fn answer(mode: EcnMode, seen: Option<IpEcn>) -> Flags {
     }
 }
 
-/// RFC 9768 §3.2.2.1: the ACK of a SYN/ACK tells of the ECN field that it came with; none where that needs no answer.
+/// RFC 9768 §3.2.2.1: the ACK of a SYN/ACK reports the ECN field that it came with; none where that needs no answer.
 pub fn third(mode: EcnMode, seen: Option<IpEcn>) -> Option<Flags> {
     (mode == EcnMode::AccEcn).then(|| handshake(seen))
 }
@@ -57,7 +57,7 @@ fn handshake(seen: Option<IpEcn>) -> Flags {
     })
 }
 
-/// What a segment of the peer tells of marks. On a SYN the flags negotiate.
+/// The marks that a segment of the peer reports. On a SYN the flags negotiate.
 pub fn feedback(mode: EcnMode, packet: &Packet) -> EcnFeedback {
     let is_syn = packet.flags.has(Flags::SYN);
     match mode {
@@ -71,7 +71,7 @@ pub fn feedback(mode: EcnMode, packet: &Packet) -> EcnFeedback {
     }
 }
 
-/// How a segment of our own tells of marks.
+/// How a segment of our own reports marks.
 pub fn carry(feedback: EcnFeedback) -> (Flags, Option<AccEcnCounters>) {
     match feedback {
         EcnFeedback::None | EcnFeedback::Classic { ece: false } => (Flags::default(), None),

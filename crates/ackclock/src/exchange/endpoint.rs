@@ -1,4 +1,4 @@
-//! One end of a connection as a socket sees it: the handshake, and the open connection behind it.
+//! One end of a connection as a socket sees it: the handshake, and then the open connection.
 
 use super::connection::{Agreement, Connection, Sent, sent_at, ticks};
 use super::ecn;
@@ -173,7 +173,7 @@ impl Endpoint {
         }
     }
 
-    /// Moves what was sent since the last call behind `queue`.
+    /// Appends what was sent since the last call to `queue`.
     pub fn take_sent(&mut self, queue: &mut impl Extend<Sent>) {
         self.segments += self.sent.len() as u64;
         if let Some((value, _)) = self.sent.last().and_then(|sent| sent.packet.options.as_ref()?.timestamps) {

@@ -123,7 +123,7 @@ impl Flags {
 }
 
 impl Packet {
-    /// Reads a segment, what stands behind `<` or `>`.
+    /// Reads a segment, the text after `<` or `>`.
     pub fn parse(scanner: &mut Scanner) -> Result<Packet, ScriptError> {
         let ecn = parse_ecn(scanner)?;
         let mut flags = Flags::default();
@@ -177,7 +177,7 @@ fn parse_ecn(scanner: &mut Scanner) -> Result<Option<IpEcn>, ScriptError> {
     Ok(Some(ecn))
 }
 
-/// Options behind `<`; `None` for `...`.
+/// Options after `<`; `None` for `...`.
 fn parse_options(scanner: &mut Scanner) -> Result<Option<Options>, ScriptError> {
     if scanner.eat("...") {
         scanner.expect(">")?;

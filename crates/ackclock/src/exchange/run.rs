@@ -14,7 +14,7 @@ use super::report::{Mismatch, Note, Outcome, Report};
 use super::script::{Action, Call, Event, Script, When};
 use crate::units::{Duration, Instant};
 
-/// How long a segment without a time (`*`) is waited for.
+/// How long a segment without a time (`*`) is expected.
 const PATIENCE: Duration = Duration::from_secs(1_000);
 
 /// A script as it runs.

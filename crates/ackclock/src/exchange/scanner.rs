@@ -34,7 +34,7 @@ impl<'text> Scanner<'text> {
         self.error(format!("expected {what}, found {there}"))
     }
 
-    /// True behind everything but blanks and comments.
+    /// True if only blanks and comments are left.
     pub fn at_end(&mut self) -> bool {
         self.skip_blank();
         self.rest.is_empty()

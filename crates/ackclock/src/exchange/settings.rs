@@ -1,11 +1,13 @@
 //! What a script configures, and how: `--name=value` at its head, `setsockopt`, and those commands of the shell
 //! that set something this TCP has. Nothing is ever run.
 
+use serde::de::{DeserializeOwned, IntoDeserializer};
+
 use crate::cc::{CcSpec, TimeoutSsthresh, algorithms};
 use crate::tcp::{EcnMode, LossRecovery, Undo};
 use crate::units::Duration;
 
-/// Linux's TCP_DELACK_MIN: how long an ACK waits once TCP_QUICKACK is switched off.
+/// Linux's TCP_DELACK_MIN: how long an ACK is delayed once TCP_QUICKACK is switched off.
 const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// RFC 6691 with an MTU of 1500: 1500 less 40 bytes of headers.
 const MSS: u32 = 1460;
@@ -87,47 +89,16 @@ impl Settings {
         match name {
             "tolerance_usecs" => self.tolerance = micros(value).ok_or_else(|| wrong("microseconds"))?,
             "cc" => self.algorithm(value)?,
-            "recovery" => {
-                self.recovery = Some(match value {
-                    "tahoe" => LossRecovery::Tahoe,
-                    "reno" => LossRecovery::Reno,
-                    "newreno" => LossRecovery::NewReno,
-                    "sack" => LossRecovery::Sack,
-                    _ => return Err(wrong("tahoe, reno, newreno or sack")),
-                });
-            }
+            "recovery" => self.recovery = Some(named(value).map_err(|names| wrong(&names))?),
             "delayed_ack_usecs" => {
                 self.delayed_ack = Some(micros(value).ok_or_else(|| wrong("microseconds"))?).filter(|d| !d.is_zero());
             }
             "min_rto_usecs" => self.min_rto = micros(value).ok_or_else(|| wrong("microseconds"))?,
             "limited_transmit" => self.limited_transmit = switch(value).ok_or_else(|| wrong("0 or 1"))?,
             "byte_counting" => self.byte_counting = switch(value).ok_or_else(|| wrong("0 or 1"))?,
-            "timeout_ssthresh" => {
-                self.timeout_ssthresh = match value {
-                    "standard" => TimeoutSsthresh::Standard,
-                    "half-cwnd" => TimeoutSsthresh::HalfCwnd,
-                    "half-flight" => TimeoutSsthresh::HalfFlight,
-                    "law" => TimeoutSsthresh::Law,
-                    _ => return Err(wrong("standard, half-cwnd, half-flight or law")),
-                };
-            }
-            "undo" => {
-                self.undo = match value {
-                    "none" => Undo::None,
-                    "eifel" => Undo::Eifel,
-                    "dsack" => Undo::Dsack,
-                    "both" => Undo::Both,
-                    _ => return Err(wrong("none, eifel, dsack or both")),
-                };
-            }
-            "ecn" => {
-                self.ecn = match value {
-                    "off" => EcnMode::Off,
-                    "classic" => EcnMode::Classic,
-                    "accecn" => EcnMode::AccEcn,
-                    _ => return Err(wrong("off, classic or accecn")),
-                };
-            }
+            "timeout_ssthresh" => self.timeout_ssthresh = named(value).map_err(|names| wrong(&names))?,
+            "ecn" => self.ecn = named(value).map_err(|names| wrong(&names))?,
+            "undo" => self.undo = named(value).map_err(|names| wrong(&names))?,
             "ip_version" if value == "ipv4" => {}
             _ => return Err(format!("the option --{name} is not supported")),
         }
@@ -258,6 +229,17 @@ fn micros(text: &str) -> Option<Duration> {
     text.parse().ok().filter(|micros| *micros <= 1_000_000_000).map(Duration::from_micros)
 }
 
+/// What has this name in a scenario.
+///
+/// # Errors
+/// The names that there are.
+fn named<T: DeserializeOwned>(name: &str) -> Result<T, String> {
+    T::deserialize(name.into_deserializer()).map_err(|error: serde::de::value::Error| {
+        let message = error.to_string();
+        message.split_once("expected ").map_or(message.clone(), |(_, names)| names.replace('`', ""))
+    })
+}
+
 fn switch(text: &str) -> Option<bool> {
     match text {
         "0" => Some(false),
@@ -292,6 +274,21 @@ mod tests {
         );
         assert!(settings.shell("sysctl net.ipv4.tcp_congestion_control=cubik").is_err());
         assert!(settings.shell("ip route change initcwnd many").is_err());
+    }
+
+    #[test]
+    fn options_take_the_names_of_a_scenario() {
+        let mut settings = Settings::default();
+        settings.option("recovery", "newreno").unwrap();
+        settings.option("timeout_ssthresh", "half-flight").unwrap();
+        settings.option("ecn", "accecn").unwrap();
+        assert_eq!(settings.recovery, Some(LossRecovery::NewReno));
+        assert_eq!(settings.timeout_ssthresh, TimeoutSsthresh::HalfFlight);
+        assert_eq!(settings.ecn, EcnMode::AccEcn);
+        assert_eq!(
+            settings.option("recovery", "vegas"),
+            Err("--recovery=vegas: expected one of tahoe, reno, newreno, sack".to_owned())
+        );
     }
 
     #[test]

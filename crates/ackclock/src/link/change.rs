@@ -1,6 +1,6 @@
 //! What can be changed of a link while packets are on it: its rate and its delay.
 
-use super::{Impairable, Line, Link, Wire};
+use super::{Impairable, Impairments, Line, Link};
 use crate::units::{Duration, Rate};
 
 impl<T: Impairable> Link<T> {
@@ -34,8 +34,8 @@ impl<T: Impairable> Link<T> {
     /// Changes the delay of packets of which transmission begins from now on. Call [`Link::advance`] first, up to the
     /// last moment before the change, and wake the link by its new deadline afterwards.
     ///
-    /// Where packets keep their order, what is sent behind a change to a shorter delay arrives no earlier than what is
-    /// under way.
+    /// Where packets keep their order, what is sent after a change to a shorter delay arrives no earlier than what is
+    /// in flight.
     pub fn set_delay(&mut self, delay: Duration) {
         let is_shorter = delay < self.delay;
         self.delay = delay;
@@ -43,8 +43,8 @@ impl<T: Impairable> Link<T> {
             && !self.reorders()
             && let Some((last, _)) = self.pipe.back()
         {
-            let wire = self.wire.get_or_insert_with(|| Box::new(Wire::harmless()));
-            wire.not_before = wire.not_before.max(*last);
+            let impairments = self.impairments.get_or_insert_with(|| Box::new(Impairments::none()));
+            impairments.not_before = impairments.not_before.max(*last);
             self.is_bare = false;
         }
     }

@@ -1,12 +1,12 @@
 //! A channel that stations contend for by the DCF of IEEE 802.11: one transmission at a time, and collisions where two
 //! counters reach zero in the same slot.
 //!
-//! Time is slotted from one DIFS behind the last busy period on. A counter is kept as the number of the slot in which it
+//! Time is slotted from one DIFS after the last busy period. A counter is kept as the number of the slot in which it
 //! reaches zero, where the slots of busy periods are not numbered: it freezes without being touched. What happens between
 //! two transmissions takes one step, [`Channel::advance`], and no event per slot.
 //!
 //! A frame that comes to a station without a counter, while the channel is idle, goes out with the next slot; where the
-//! channel is busy the station draws a counter. It draws one behind each transmission, too, whether a frame waits or not.
+//! channel is busy the station draws a counter. It also draws one after each transmission, whether a frame is queued or not.
 
 use super::dcf::{Countdown, Dcf, Exchange};
 use super::{Impairable, Link, Sink};
@@ -27,7 +27,7 @@ impl<T> Sinks<T> for () {
 /// Never: the slot of a station that has nothing to send.
 const NEVER: u64 = u64::MAX;
 
-/// A channel with its stations. The queue of a station, and what is on its way from it, is a [`Link`] of its own, made
+/// A channel with its stations. The queue of a station, and the frames in flight from it, is a [`Link`] of its own, made
 /// by [`Link::of_station`]; calls name all links, and a station knows the place of its own among them.
 #[derive(Clone, Debug)]
 pub struct Channel<T> {
@@ -36,7 +36,7 @@ pub struct Channel<T> {
     next_start: Instant,
     /// The slot that begins at `idle_from`.
     slot: u64,
-    /// When counters go on, or went on, behind the last busy period.
+    /// When counters go on, or went on, after the last busy period.
     idle_from: Instant,
     /// Busy periods so far.
     rounds: u64,
@@ -67,7 +67,7 @@ struct Station<T> {
     config: StationConfig,
     /// The slot in which its counter reaches zero.
     due: u64,
-    /// The busy period behind which that was drawn.
+    /// The busy period after which that was drawn.
     drawn: u64,
     /// Transmissions of the current frame that failed.
     failures: u32,
@@ -287,14 +287,14 @@ impl<T: Impairable> Link<T> {
 
     /// A packet that was taken is given up.
     fn give_up(&mut self, at: Instant, item: T, sink: &mut impl Sink<T>) {
-        let counters = &mut **self.mishaps.get_or_insert_default();
+        let counters = &mut **self.counters.get_or_insert_default();
         counters.losses += 1;
         counters.lost_bytes += u64::from(item.wire_len());
         sink.lost(at, item);
     }
 
     fn count_attempt(&mut self, failed: bool) {
-        let counters = &mut **self.mishaps.get_or_insert_default();
+        let counters = &mut **self.counters.get_or_insert_default();
         counters.attempts += 1;
         counters.failed_attempts += u64::from(failed);
     }

@@ -1,8 +1,8 @@
-//! What changes on a wire by the clock: its delay, and times in which nothing comes through.
+//! Changes of a link by the clock: its delay, and its outages.
 
 use crate::units::{Duration, Instant};
 
-/// What a wire adds to its shortest delay, over time.
+/// Extra delay of a link over time, above its shortest delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayCourse {
     /// From when on, from zero on, and what is added then.
@@ -31,7 +31,7 @@ fn phase(at: Instant, repeat: Option<Duration>) -> Duration {
 }
 
 impl DelayCourse {
-    /// What is added to the delay of a packet that enters the wire at this time, rounded down to a nanosecond.
+    /// What is added to the delay of a packet that leaves the transmitter at this time, rounded down to a nanosecond.
     pub fn extra(&self, at: Instant) -> Duration {
         let at = phase(at, self.repeat);
         let next = self.points.partition_point(|(begin, _)| *begin <= at);
@@ -67,7 +67,7 @@ impl DelayCourse {
 }
 
 impl Outages {
-    /// Whether what enters the wire at this time is lost.
+    /// Whether a packet that leaves the transmitter at this time is lost.
     pub fn loses(&self, at: Instant) -> bool {
         let at = phase(at, self.repeat);
         let next = self.begins.partition_point(|begin| *begin <= at);

@@ -31,7 +31,7 @@ pub struct Dcf {
     pub retries: u32,
     /// Preamble and header of the physical layer, before every frame.
     pub phy_header: Duration,
-    /// What the physical layer adds behind every frame.
+    /// What the physical layer adds after every frame.
     pub phy_trailer: Duration,
     /// Length of an OFDM symbol; none where bits go out one by one.
     pub symbol: Option<Duration>,
@@ -56,7 +56,7 @@ pub struct Dcf {
 /// What a busy period does to the counters of those who do not send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Countdown {
-    /// Nothing: they go on where they stopped, with the first idle slot behind the DIFS (the standard).
+    /// Nothing: they go on where they stopped, with the first idle slot after the DIFS (the standard).
     #[default]
     Freezes,
     /// It counts as one slot (Bianchi's chain).
@@ -73,7 +73,7 @@ pub enum AfterFailure {
     Difs,
 }
 
-/// A frame on its way, from the beginning of what is sent first.
+/// A frame in flight, from the beginning of what is sent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exchange {
     /// What stands on the air until somebody else can tell that it collided.
@@ -85,7 +85,7 @@ pub(super) struct Exchange {
 }
 
 impl Dcf {
-    /// The contention window behind so many failures in a row.
+    /// The contention window after so many failures in a row.
     pub fn window(&self, failures: u32) -> u32 {
         let widest = u64::from(self.cw_max) + 1;
         let doubled = (u64::from(self.cw_min) + 1).checked_shl(failures).filter(|_| failures < 32);

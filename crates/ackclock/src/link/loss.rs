@@ -4,7 +4,7 @@ use super::script::Scripted;
 use crate::rng::Rng;
 use crate::units::Duration;
 
-/// Decides, packet by packet, what is lost behind the transmitter.
+/// Decides, packet by packet, what is lost in transit.
 #[derive(Clone, Debug)]
 pub enum Loss {
     /// Nothing.
@@ -31,7 +31,7 @@ pub enum Loss {
     Scripted(Scripted),
 }
 
-/// What becomes of a packet behind the transmitter.
+/// What becomes of a packet in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It arrives.

@@ -1,4 +1,4 @@
-//! A link without I/O: a queue, a transmitter, propagation, and what goes wrong on the way.
+//! A link without I/O: a queue, a transmitter, propagation, and impairments.
 //!
 //! The link is lazy. Transmissions need no wake-ups of their own: whenever the link is touched at `now`,
 //! it first starts every transmission that was due by then, at the very time it was due. The queue
@@ -11,23 +11,23 @@ mod change;
 mod channel;
 mod course;
 mod dcf;
+mod impairments;
 mod loss;
 mod open_loop;
 mod script;
 mod sink;
 mod sojourn_times;
-mod wire;
 
 pub use channel::{Channel, Sinks, StationConfig};
 pub use course::{DelayCourse, Outages};
 pub use dcf::{AfterFailure, Countdown, Dcf};
+use impairments::Impaired;
+pub use impairments::{Chance, Impairments, Jitter};
 pub use loss::{BitErrors, ChannelState, GilbertElliott, Loss};
 pub use open_loop::{Arrival, Event, OpenLoopItem, Outcome, serve};
 pub use script::{Script, Scripted};
 pub use sink::Sink;
 pub use sojourn_times::SojournTimes;
-use wire::Passage;
-pub use wire::{Chance, Jitter, Wire};
 
 use std::collections::VecDeque;
 
@@ -37,25 +37,25 @@ use crate::qdisc::{Ecn, Qdisc, Queue, QueueSink, Queued, Reason};
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{VariableRateSerializer, Variation};
 
-/// What a link needs to know of an item beside what its queue does.
+/// What a link needs of an item beside what its queue needs.
 pub trait Impairable: Queued + Clone {
     /// Some of its bits have become wrong.
     fn corrupt(&mut self);
 
-    /// It arrives twice: first as it is left behind, and then as it is returned.
+    /// It arrives twice: first as `self`, then as the returned value.
     fn double(&mut self) -> Self {
         self.clone()
     }
 }
 
-/// What to do with a packet that is under way.
+/// What to do with a packet in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
     /// It leaves the link ahead of time.
     Take,
     /// It comes out of [`Link::poll`] at its time, and is not asked about again.
     Leave,
-    /// It stays for now, and all behind it.
+    /// It stays for now, and so do all after it.
     Stop,
 }
 
@@ -64,13 +64,13 @@ pub enum Ahead {
 pub struct LinkConfig {
     /// Bits per second; `None` for a pure delay.
     pub rate: Option<Rate>,
-    /// What of the rate there is over time; `None` where it is always all of it.
+    /// Capacity over time; `None` if constant.
     pub varies: Option<Variation>,
     /// Propagation.
     pub delay: Duration,
-    /// What goes wrong behind the transmitter; `None` where nothing does.
-    pub wire: Option<Wire>,
-    /// Whether waiting times are kept as a histogram, too.
+    /// Impairments after transmission; `None` for a link without any.
+    pub impairments: Option<Impairments>,
+    /// Whether sojourn times of packets are kept as a histogram.
     pub histogram: bool,
 }
 
@@ -81,21 +81,21 @@ pub struct LinkConfig {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Link<T: Queued> {
-    /// When the transmission of the next packet that waits is due; never where none waits.
+    /// When the transmission of the next queued packet is due; never if none is queued.
     next_start: Instant,
     delay: Duration,
-    /// What has been sent and has not arrived, with the time of arrival, in the order of arrival.
+    /// Packets in flight with their times of arrival, in the order of arrival.
     pipe: VecDeque<(Instant, T)>,
-    /// So many of it, from the front, were looked at ahead of time and left where they are.
+    /// The number of packets at its front that were looked at ahead of time and left.
     left: usize,
-    /// Nothing but a delay: no queue, no harm, no histogram.
+    /// A delay alone: no queue, no impairments, no histogram.
     is_bare: bool,
     transmitter: Transmitter,
-    wire: Option<Box<Wire>>,
+    impairments: Option<Box<Impairments>>,
     passed: Passed,
-    waits: Option<Box<SojournTimes>>,
-    /// What happened to packets beside transmission; in a box, as most links have none.
-    mishaps: Option<Box<LinkCounters>>,
+    sojourn_times: Option<Box<SojournTimes>>,
+    /// Counters of drops, marks and impairments; in a box, as most links have none.
+    counters: Option<Box<LinkCounters>>,
     queue: Queue<T>,
 }
 
@@ -104,8 +104,8 @@ pub struct Link<T: Queued> {
 struct Passed {
     packets: u64,
     bytes: u64,
-    /// Sum of their waiting times.
-    wait_ns: u64,
+    /// Sum of their sojourn times.
+    sojourn_ns: u64,
 }
 
 /// What a link counts, from the start of the run.
@@ -129,7 +129,7 @@ pub struct LinkCounters {
     pub forwarded: u64,
     /// Their bytes.
     pub forwarded_bytes: u64,
-    /// Packets lost behind the transmitter.
+    /// Packets lost in transit.
     pub losses: u64,
     /// Their bytes.
     pub lost_bytes: u64,
@@ -145,11 +145,11 @@ pub struct LinkCounters {
     pub attempts: u64,
     /// Those that collided, or came with wrong bits.
     pub failed_attempts: u64,
-    /// Sum of the waiting times of forwarded packets, transmission excluded.
-    pub wait_ns: u64,
+    /// Sum of the sojourn times of forwarded packets, transmission excluded.
+    pub sojourn_ns: u64,
 }
 
-/// Hears of what the queue of a link drops and marks, counts it, and tells the owner of the link.
+/// Counts what the queue of a link drops and marks, and reports it to the owner of the link.
 struct Reports<'link, S> {
     counters: &'link mut Option<Box<LinkCounters>>,
     sink: &'link mut S,
@@ -178,19 +178,19 @@ impl<T: Impairable, S: Sink<T>> QueueSink<T> for Reports<'_, S> {
 impl<T: Impairable> Link<T> {
     /// An idle link with an empty queue.
     pub fn new(config: LinkConfig, queue: Queue<T>) -> Self {
-        let is_pure_delay = config.rate.is_none() && config.wire.is_none();
+        let is_pure_delay = config.rate.is_none() && config.impairments.is_none();
         Link {
             is_bare: is_pure_delay && !config.histogram && matches!(queue, Queue::DropTail(_)),
             next_start: Instant::MAX,
             transmitter: Transmitter::new(config.rate, config.varies),
             delay: config.delay,
-            wire: config.wire.map(Box::new),
+            impairments: config.impairments.map(Box::new),
             queue,
             pipe: VecDeque::new(),
             left: 0,
             passed: Passed::default(),
-            waits: config.histogram.then(Box::default),
-            mishaps: None,
+            sojourn_times: config.histogram.then(Box::default),
+            counters: None,
         }
     }
 
@@ -205,8 +205,8 @@ impl<T: Impairable> Link<T> {
         }
         self.advance(now, sink);
         let free_at = self.transmitter.free_at;
-        let reports = &mut Reports { counters: &mut self.mishaps, sink };
-        // Something may wait at an idle transmitter, until its queue lets it go.
+        let reports = &mut Reports { counters: &mut self.counters, sink };
+        // A packet may be queued at an idle transmitter until its queue releases it.
         if free_at > now || self.next_start < Instant::MAX {
             self.queue.enqueue(now, item, reports);
             self.note_backlog();
@@ -217,7 +217,7 @@ impl<T: Impairable> Link<T> {
         }
     }
 
-    /// Whether nothing is under way.
+    /// Whether nothing is in flight.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.pipe.is_empty()
@@ -227,7 +227,7 @@ impl<T: Impairable> Link<T> {
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         match self.pipe.front() {
-            // What waits may overtake what is under way.
+            // What is queued may overtake what is in flight.
             Some((arrival, _)) if self.reorders() => {
                 Some(self.next_commitment().map_or(*arrival, |earliest| earliest.min(*arrival)))
             }
@@ -251,13 +251,13 @@ impl<T: Impairable> Link<T> {
         Some(item)
     }
 
-    /// What comes to the far end `place` packets behind the next one, if it is under way already.
+    /// The packet that arrives `place` packets after the next one, if it is in flight already.
     #[inline]
     pub fn under_way(&self, place: usize) -> Option<&T> {
         self.pipe.get(place).map(|(_, item)| item)
     }
 
-    /// Takes a packet that is under way out of the link, ahead of time: when it would have come to the far end, and whether
+    /// Takes a packet in flight out of the link, ahead of time: when it would have come to the far end, and whether
     /// nothing follows so far. `decide` is told both, of one packet after the other.
     ///
     /// For an owner that can deal with arrivals before they happen; it then wakes the link by [`Link::next_arrival`] and
@@ -289,19 +289,19 @@ impl<T: Impairable> Link<T> {
         self.pipe.front().map_or_else(|| self.next_commitment(), |(at, _)| Some(*at))
     }
 
-    /// Whether anything can go wrong behind the transmitter.
+    /// Whether the link impairs packets.
     #[inline]
     pub fn is_impaired(&self) -> bool {
-        self.wire.is_some()
+        self.impairments.is_some()
     }
 
     /// Whether packets may overtake one another.
     #[inline]
     pub fn reorders(&self) -> bool {
-        self.wire.as_ref().is_some_and(|wire| wire.reorders())
+        self.impairments.as_ref().is_some_and(|impairments| impairments.reorders())
     }
 
-    /// A time before which nothing comes out that is not under way already.
+    /// A time before which nothing comes out that is not in flight already.
     #[inline]
     pub fn next_commitment(&self) -> Option<Instant> {
         (self.next_start < Instant::MAX).then(|| self.next_start + self.delay)
@@ -318,8 +318,9 @@ impl<T: Impairable> Link<T> {
     /// The queue took or gave something.
     #[inline]
     fn note_backlog(&mut self) {
-        let waits = self.queue.backlog_packets() > 0;
-        self.next_start = if waits { self.transmitter.free_at.max(self.queue.next_deadline()) } else { Instant::MAX };
+        let is_backlogged = self.queue.backlog_packets() > 0;
+        self.next_start =
+            if is_backlogged { self.transmitter.free_at.max(self.queue.next_deadline()) } else { Instant::MAX };
     }
 
     #[inline(never)]
@@ -339,37 +340,37 @@ impl<T: Impairable> Link<T> {
     /// The next packet leaves the queue, if there is one that may.
     #[inline]
     fn take(&mut self, start: Instant, sink: &mut impl Sink<T>) -> Option<(Instant, T)> {
-        let (since, item) = self.queue.dequeue(start, &mut Reports { counters: &mut self.mishaps, sink })?;
-        sink.waited(&item, start.since(since));
+        let (since, item) = self.queue.dequeue(start, &mut Reports { counters: &mut self.counters, sink })?;
+        sink.dequeued(&item, start.since(since));
         Some((since, item))
     }
 
-    /// What was counted so far. Call [`Link::advance`] first for exact figures.
+    /// The counters so far. Call [`Link::advance`] first for exact figures.
     pub fn counters(&self) -> LinkCounters {
-        let counters = self.mishaps.as_deref().copied().unwrap_or_default();
-        let Passed { packets, bytes, wait_ns } = self.passed;
+        let counters = self.counters.as_deref().copied().unwrap_or_default();
+        let Passed { packets, bytes, sojourn_ns } = self.passed;
         LinkCounters {
             arrivals: packets + counters.drops + u64::from(self.queue.backlog_packets()),
             forwarded: packets,
             forwarded_bytes: bytes,
-            wait_ns,
+            sojourn_ns,
             ..counters
         }
     }
 
-    /// The waiting times of forwarded packets, in nanoseconds, since the last [`Link::clear_waits`].
-    pub fn waits(&self) -> Option<Histogram<u64>> {
-        self.waits.as_ref().map(|waits| waits.histogram())
+    /// The sojourn times of forwarded packets, in nanoseconds, since the last [`Link::clear_sojourn_times`].
+    pub fn sojourn_times(&self) -> Option<Histogram<u64>> {
+        self.sojourn_times.as_ref().map(|times| times.histogram())
     }
 
-    /// Forgets the waiting times.
-    pub fn clear_waits(&mut self) {
-        if let Some(waits) = &mut self.waits {
-            waits.clear();
+    /// Forgets the sojourn times.
+    pub fn clear_sojourn_times(&mut self) {
+        if let Some(times) = &mut self.sojourn_times {
+            times.clear();
         }
     }
 
-    /// Packets and bytes that wait.
+    /// Packets and bytes in the queue.
     pub fn backlog(&self) -> (u32, u64) {
         (self.queue.backlog_packets(), self.queue.backlog_bytes())
     }
@@ -380,41 +381,41 @@ impl<T: Impairable> Link<T> {
     }
 
     #[inline(always)]
-    fn transmit(&mut self, start: Instant, wait: Duration, item: T, sink: &mut impl Sink<T>) {
-        self.begin(start, wait, &item, sink);
+    fn transmit(&mut self, start: Instant, sojourn: Duration, item: T, sink: &mut impl Sink<T>) {
+        self.begin(start, sojourn, &item, sink);
         let left = self.transmitter.send(start, item.wire_len());
         self.send_off(start, left, item, sink);
     }
 
     /// Counts a packet of which transmission begins.
     #[inline(always)]
-    fn begin(&mut self, start: Instant, wait: Duration, item: &T, sink: &mut impl Sink<T>) {
+    fn begin(&mut self, start: Instant, sojourn: Duration, item: &T, sink: &mut impl Sink<T>) {
         self.passed.packets += 1;
         self.passed.bytes += u64::from(item.wire_len());
-        self.passed.wait_ns += wait.as_nanos();
-        if let Some(waits) = &mut self.waits {
-            waits.record(wait);
+        self.passed.sojourn_ns += sojourn.as_nanos();
+        if let Some(times) = &mut self.sojourn_times {
+            times.record(sojourn);
             sink.transmitted(start, item);
         }
     }
 
-    /// A packet has left the transmitter at `left`, and comes to the far end if nothing goes wrong.
+    /// A packet has left the transmitter at `left`, and arrives unless an impairment prevents it.
     #[inline(always)]
     fn send_off(&mut self, start: Instant, left: Instant, item: T, sink: &mut impl Sink<T>) {
-        match &mut self.wire {
+        match &mut self.impairments {
             None => self.pipe.push_back((left + self.delay, item)),
-            Some(wire) => {
-                let passage = wire.pass(left, self.delay, item.wire_len());
-                self.pass(start, passage, item, sink);
+            Some(impairments) => {
+                let impaired = impairments.apply(left, self.delay, item.wire_len());
+                self.deliver(start, impaired, item, sink);
             }
         }
     }
 
     #[inline(never)]
-    fn pass(&mut self, start: Instant, passage: Passage, mut item: T, sink: &mut impl Sink<T>) {
-        let Passage { at, lost, marked, doubled, corrupted } = passage;
+    fn deliver(&mut self, start: Instant, impaired: Impaired, mut item: T, sink: &mut impl Sink<T>) {
+        let Impaired { at, lost, marked, doubled, corrupted } = impaired;
         let bytes = u64::from(item.wire_len());
-        let counters = &mut **self.mishaps.get_or_insert_default();
+        let counters = &mut **self.counters.get_or_insert_default();
         if lost {
             counters.losses += 1;
             counters.lost_bytes += bytes;
@@ -428,7 +429,7 @@ impl<T: Impairable> Link<T> {
             counters.corruptions += 1;
             item.corrupt();
         }
-        // Behind everything that arrives no later.
+        // After everything that arrives no later.
         let place = self.pipe.iter().rposition(|(arrival, _)| *arrival <= at).map_or(0, |before| before + 1);
         counters.reordered += u64::from(place < self.pipe.len());
         if doubled {
@@ -442,7 +443,7 @@ impl<T: Impairable> Link<T> {
     }
 }
 
-/// Turns bytes into time, and loses none of it to rounding while it is busy.
+/// Turns bytes into time, without accumulated rounding while it is busy.
 #[derive(Clone, Debug)]
 struct Transmitter {
     free_at: Instant,

@@ -41,7 +41,8 @@ pub struct Event {
 
 /// Puts arrivals through a queue in front of a transmitter of this rate, until nothing waits: what happened, in order.
 pub fn serve(queue: Queue<OpenLoopItem>, rate: Rate, arrivals: &[Arrival]) -> Vec<Event> {
-    let config = LinkConfig { rate: Some(rate), varies: None, delay: Duration::ZERO, wire: None, histogram: true };
+    let config =
+        LinkConfig { rate: Some(rate), varies: None, delay: Duration::ZERO, impairments: None, histogram: true };
     let mut link = Link::new(config, queue);
     let mut log = Log::default();
     for (number, arrival) in arrivals.iter().enumerate() {

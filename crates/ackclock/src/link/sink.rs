@@ -1,19 +1,19 @@
-//! What a link tells its owner of packets that do not simply come out at the far end.
+//! Events that a link reports to its owner, beside packets that arrive.
 
 use crate::qdisc::Reason;
 use crate::units::{Duration, Instant};
 
-/// Hears of packets, link by link; by default it does nothing. `()` hears nothing at all.
+/// Receives the events of packets, link by link; by default it does nothing. `()` discards all of them.
 pub trait Sink<T> {
-    /// The queue dropped a packet: it is gone.
+    /// The queue dropped a packet: it is lost.
     fn dropped(&mut self, _at: Instant, _item: T, _reason: Reason) {}
     /// The queue set the ECN field of a packet that it keeps to congestion experienced.
     fn marked(&mut self, _at: Instant, _item: &T, _reason: Reason) {}
-    /// The transmission of a packet begins, on a link that keeps a histogram of waiting times.
+    /// The transmission of a packet begins, on a link that keeps a histogram of sojourn times.
     fn transmitted(&mut self, _at: Instant, _item: &T) {}
-    /// A packet leaves the queue in which it waited this long, and its transmission begins.
-    fn waited(&mut self, _item: &T, _wait: Duration) {}
-    /// A packet is lost behind the transmitter, and would have come out at this time: it is gone.
+    /// A packet leaves the queue after this sojourn time, and its transmission begins.
+    fn dequeued(&mut self, _item: &T, _sojourn: Duration) {}
+    /// A packet is lost in transit; it would have come out at this time.
     fn lost(&mut self, _at: Instant, _item: T) {}
     /// From this time on there are two of a packet.
     fn doubled(&mut self, _at: Instant, _item: &T) {}

@@ -1,17 +1,17 @@
-//! How long packets waited, as a logarithmic histogram.
+//! Sojourn times of packets, as a logarithmic histogram.
 
 use hdrhistogram::Histogram;
 
 use crate::units::Duration;
 
-/// Longer waits count as this long.
+/// Longer times count as this long.
 const LONGEST: Duration = Duration::from_secs(3600);
 /// Two significant digits bound the error of a percentile by 1 %.
 const DIGITS: u8 = 2;
-/// So many digits take 2^8 steps up to the first power of two that needs rounding, and half as many in each one behind.
+/// So many digits take 2^8 steps up to the first power of two that needs rounding, and half as many in each one after it.
 const STEP_BITS: u32 = 8;
 
-/// Waiting times in nanoseconds, counted at the steps of [`Histogram`], which takes longer to find them.
+/// Sojourn times in nanoseconds, counted at the steps of [`Histogram`], which takes longer to find them.
 #[derive(Clone, Debug)]
 pub struct SojournTimes {
     counts: Box<[u64]>,
@@ -24,13 +24,13 @@ impl Default for SojournTimes {
 }
 
 impl SojournTimes {
-    /// A packet waited this long.
+    /// Adds the sojourn time of a packet.
     #[inline]
-    pub fn record(&mut self, wait: Duration) {
-        self.counts[step(wait.min(LONGEST).as_nanos())] += 1;
+    pub fn record(&mut self, sojourn: Duration) {
+        self.counts[step(sojourn.min(LONGEST).as_nanos())] += 1;
     }
 
-    /// All waits since the last [`SojournTimes::clear`].
+    /// All times since the last [`SojournTimes::clear`].
     pub fn histogram(&self) -> Histogram<u64> {
         let bounds = Histogram::new_with_bounds(1, LONGEST.as_nanos(), DIGITS);
         let mut all = bounds.expect("invariant: the bounds and the precision are valid");
@@ -73,25 +73,25 @@ mod tests {
         /// A step is what the histogram takes for one value.
         #[test]
         fn steps_are_those_of_the_histogram(nanos in prop_oneof![0u64..600, 0..=LONGEST.as_nanos()]) {
-            let waits = SojournTimes::default().histogram();
-            prop_assert_eq!(least(step(nanos)), waits.lowest_equivalent(nanos));
-            prop_assert_eq!(least(step(nanos) + 1), waits.next_non_equivalent(nanos));
+            let times = SojournTimes::default().histogram();
+            prop_assert_eq!(least(step(nanos)), times.lowest_equivalent(nanos));
+            prop_assert_eq!(least(step(nanos) + 1), times.next_non_equivalent(nanos));
         }
     }
 
     #[test]
     fn what_is_recorded_is_in_the_histogram_until_it_is_cleared() {
-        let mut waits = SojournTimes::default();
+        let mut times = SojournTimes::default();
         for seconds in [0, 1, 1, 5000] {
-            waits.record(Duration::from_secs(seconds));
+            times.record(Duration::from_secs(seconds));
         }
-        let histogram = waits.histogram();
+        let histogram = times.histogram();
         assert_eq!((histogram.len(), histogram.count_at(1_000_000_000), histogram.count_at(0)), (4, 2, 1));
         assert_eq!(histogram.count_at(LONGEST.as_nanos()), 1);
-        let mut both = waits.clone();
-        both.add(&waits);
+        let mut both = times.clone();
+        both.add(&times);
         assert_eq!((both.histogram().len(), both.histogram().count_at(1_000_000_000)), (8, 4));
-        waits.clear();
-        assert!(waits.histogram().is_empty());
+        times.clear();
+        assert!(times.histogram().is_empty());
     }
 }

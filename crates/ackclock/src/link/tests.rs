@@ -35,8 +35,8 @@ impl Impairable for Frame {
 /// Added to the number of a frame.
 const CORRUPTED: u32 = 1000;
 
-fn losing(loss: Loss) -> Wire {
-    Wire { loss, ..Wire::harmless() }
+fn losing(loss: Loss) -> Impairments {
+    Impairments { loss, ..Impairments::none() }
 }
 
 fn always() -> Chance {
@@ -57,8 +57,14 @@ fn link(rate_bps: u64, delay: Duration, limit: u32, loss: Loss) -> Link<Frame> {
     impaired(rate_bps, delay, limit, losing(loss))
 }
 
-fn impaired(rate_bps: u64, delay: Duration, limit: u32, wire: Wire) -> Link<Frame> {
-    let config = LinkConfig { rate: Rate::from_bps(rate_bps), varies: None, delay, wire: Some(wire), histogram: true };
+fn impaired(rate_bps: u64, delay: Duration, limit: u32, impairments: Impairments) -> Link<Frame> {
+    let config = LinkConfig {
+        rate: Rate::from_bps(rate_bps),
+        varies: None,
+        delay,
+        impairments: Some(impairments),
+        histogram: true,
+    };
     Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(limit))))
 }
 
@@ -93,9 +99,9 @@ fn packets_queue_behind_one_another_and_arrive_after_transmission_and_propagatio
     link.enqueue(ms(10), Frame { number: 3, bytes: 1000 }, &mut ());
     assert_eq!(arrivals(&mut link), [(0, 6), (1, 7), (2, 8), (3, 16)]);
     // They waited 0, 1, 2 and 0 ms.
-    let p95 = link.waits().unwrap().value_at_quantile(0.95) as f64;
+    let p95 = link.sojourn_times().unwrap().value_at_quantile(0.95) as f64;
     assert!((p95 / 2e6 - 1.0).abs() < 0.01, "{p95}");
-    assert_eq!(link.counters().wait_ns, 3_000_000);
+    assert_eq!(link.counters().sojourn_ns, 3_000_000);
     assert_eq!(link.counters().forwarded_bytes, 4000);
 }
 
@@ -111,7 +117,7 @@ fn packets_are_taken_ahead_of_time_from_behind_those_that_stay() {
         let taken = link.take_ahead(|_, frame, _| decisions[frame.number as usize]);
         taken.map(|(at, frame, is_last)| (frame.number, at, is_last))
     };
-    // Nothing but what is under way.
+    // Nothing but what is in flight.
     assert_eq!([(); 3].map(|()| taken(&mut link)), [Some((1, ms(7), false)), Some((2, ms(8), true)), None]);
     assert_eq!(link.next_arrival(), Some(ms(6)));
     assert_eq!(link.poll(ms(6), &mut ()).map(|frame| frame.number), Some(0));
@@ -147,8 +153,8 @@ fn a_link_goes_on_when_everything_in_flight_was_lost() {
 fn a_packet_that_is_held_back_is_overtaken_by_those_that_were_still_waiting() {
     // 1000 bytes at 8 Mbit/s take 1 ms; 5 ms of propagation.
     let reordering = Some((once(), Duration::from_micros(2_500)));
-    let wire = Wire { reordering, ..losing(Loss::None) };
-    let mut link = impaired(8_000_000, Duration::from_millis(5), 10, wire);
+    let impairments = Impairments { reordering, ..losing(Loss::None) };
+    let mut link = impaired(8_000_000, Duration::from_millis(5), 10, impairments);
     for number in 0..3 {
         link.enqueue(ms(0), Frame { number, bytes: 1000 }, &mut ());
     }
@@ -159,8 +165,8 @@ fn a_packet_that_is_held_back_is_overtaken_by_those_that_were_still_waiting() {
 
 #[test]
 fn a_doubled_packet_arrives_twice_in_a_row() {
-    let wire = Wire { duplication: Some(once()), ..losing(Loss::None) };
-    let mut link = impaired(8_000_000, Duration::from_millis(5), 10, wire);
+    let impairments = Impairments { duplication: Some(once()), ..losing(Loss::None) };
+    let mut link = impaired(8_000_000, Duration::from_millis(5), 10, impairments);
     for number in 0..2 {
         link.enqueue(ms(0), Frame { number, bytes: 1000 }, &mut ());
     }
@@ -171,13 +177,13 @@ fn a_doubled_packet_arrives_twice_in_a_row() {
 
 #[test]
 fn a_lost_packet_is_neither_doubled_nor_corrupted() {
-    let both = Wire { duplication: Some(always()), corruption: Some(always()), ..losing(Loss::None) };
+    let both = Impairments { duplication: Some(always()), corruption: Some(always()), ..losing(Loss::None) };
     let mut link = impaired(8_000_000, Duration::ZERO, 10, both.clone());
     link.enqueue(ms(0), Frame { number: 0, bytes: 1000 }, &mut ());
     assert_eq!(arrivals(&mut link), [(CORRUPTED, 1), (CORRUPTED, 1)]);
     assert_eq!(link.counters().corruptions, 1);
     let loss = Loss::Periodic { period: 1, count: 0 };
-    let mut link = impaired(8_000_000, Duration::ZERO, 10, Wire { loss, ..both });
+    let mut link = impaired(8_000_000, Duration::ZERO, 10, Impairments { loss, ..both });
     link.enqueue(ms(0), Frame { number: 0, bytes: 1000 }, &mut ());
     assert_eq!(arrivals(&mut link), []);
     let counters = link.counters();
@@ -216,7 +222,7 @@ fn a_wall_clock_loop_drives_a_link_by_enqueue_next_deadline_and_poll() {
         }
         // The clock is late by up to 0.3 ms, as real ones are; no capacity may be lost by that.
         let late = Duration::from_micros(37 * u64::from(sent) % 300);
-        let wake_up = link.next_deadline().expect("packets are under way");
+        let wake_up = link.next_deadline().expect("packets are in flight");
         clock = clock.max(wake_up.min(clock + Duration::from_micros(50))) + late;
         while let Some(frame) = link.poll(clock, &mut ()) {
             delivered.push(frame.number);
@@ -228,7 +234,7 @@ fn a_wall_clock_loop_drives_a_link_by_enqueue_next_deadline_and_poll() {
 
 #[test]
 fn what_is_late_is_overtaken() {
-    // 1 ms each; number 1 arrives at 2 + 5 + 10 ms, behind what waits while it is under way.
+    // 1 ms each; number 1 arrives at 2 + 5 + 10 ms, after packets that were queued while it was in flight.
     let mut link = link(8_000_000, Duration::from_millis(5), 20, script(&[4], &[2]));
     for number in 0..4 {
         link.enqueue(ms(0), Frame { number, bytes: 1000 }, &mut ());
@@ -245,7 +251,7 @@ fn a_script_marks_what_is_ecn_capable() {
         rate: None,
         varies: None,
         delay: Duration::ZERO,
-        wire: Some(losing(Loss::Scripted(Scripted::new(script)))),
+        impairments: Some(losing(Loss::Scripted(Scripted::new(script)))),
         histogram: false,
     };
     let mut link = Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(10))));
@@ -261,9 +267,9 @@ fn a_script_marks_what_is_ecn_capable() {
 }
 
 /// A link of a byte per millisecond and 10 ms, with two frames of 5 bytes on it: sent at 0 and 5 ms.
-fn busy(wire: Option<Wire>) -> Link<Frame> {
+fn busy(impairments: Option<Impairments>) -> Link<Frame> {
     let (rate, delay) = (Rate::from_bps(8_000), Duration::from_millis(10));
-    let config = LinkConfig { rate, varies: None, delay, wire, histogram: false };
+    let config = LinkConfig { rate, varies: None, delay, impairments, histogram: false };
     let mut link = Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(10))));
     (0..2).for_each(|number| link.enqueue(ms(0), Frame { number, bytes: 5 }, &mut ()));
     link
@@ -275,7 +281,7 @@ fn a_new_rate_holds_for_transmissions_that_begin_then() {
     link.advance(ms(2), &mut ());
     assert!(link.set_rate(Rate::from_bps(40_000).unwrap()));
     assert_eq!(link.rate(), Rate::from_bps(40_000));
-    // The first leaves at 5 ms as it was to, the second a millisecond behind it.
+    // The first leaves at 5 ms as it was to, the second a millisecond after it.
     assert_eq!(arrivals(&mut link), [(0, 15), (1, 16)]);
     // A rate that whole nanoseconds do not express leaves no remainder for the next one.
     let mut link = busy(None);
@@ -292,8 +298,8 @@ fn a_new_delay_holds_for_transmissions_that_begin_then_and_keeps_the_order() {
     link.advance(ms(2), &mut ());
     link.set_delay(Duration::from_millis(30));
     assert_eq!(arrivals(&mut link), [(0, 15), (1, 40)]);
-    for wire in [None, Some(Wire::harmless())] {
-        let mut link = busy(wire);
+    for impairments in [None, Some(Impairments::none())] {
+        let mut link = busy(impairments);
         link.advance(ms(2), &mut ());
         link.set_delay(Duration::from_millis(1));
         assert_eq!(link.delay(), Duration::from_millis(1));
@@ -304,7 +310,7 @@ fn a_new_delay_holds_for_transmissions_that_begin_then_and_keeps_the_order() {
     }
     // Where packets may overtake one another, they do.
     let reordering = Some((Chance { probability: 0.0, ..always() }, Duration::ZERO));
-    let mut link = busy(Some(Wire { reordering, ..Wire::harmless() }));
+    let mut link = busy(Some(Impairments { reordering, ..Impairments::none() }));
     link.advance(ms(2), &mut ());
     link.set_delay(Duration::from_millis(1));
     assert_eq!(arrivals(&mut link), [(1, 11), (0, 15)]);
@@ -313,7 +319,7 @@ fn a_new_delay_holds_for_transmissions_that_begin_then_and_keeps_the_order() {
 #[test]
 fn a_pure_delay_and_a_rate_that_varies_have_no_rate_to_change() {
     let config =
-        LinkConfig { rate: None, varies: None, delay: Duration::from_millis(10), wire: None, histogram: false };
+        LinkConfig { rate: None, varies: None, delay: Duration::from_millis(10), impairments: None, histogram: false };
     let mut link: Link<Frame> = Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(10))));
     assert!(!link.set_rate(Rate::from_bps(8_000).unwrap()));
     assert_eq!(link.rate(), None);

@@ -37,7 +37,7 @@ pub fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// The interarrival jitter behind a packet that took `difference_ns` more or less than the one before it.
+/// The interarrival jitter after a packet that took `difference_ns` more or less than the one before it.
 /// Source: RFC 3550 §6.4.1.
 pub fn interarrival_jitter(jitter_ns: f64, difference_ns: u64) -> f64 {
     jitter_ns + (difference_ns as f64 - jitter_ns) / 16.0

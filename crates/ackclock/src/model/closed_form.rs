@@ -51,7 +51,7 @@ pub enum Convergence {
     RatioDiverges,
 }
 
-/// How a rule treats two unequal windows (Chiu & Jain 1989, section 3). None where no simple law holds.
+/// How a rule treats two unequal windows (Chiu & Jain 1989, section 3). None where no simple relation holds.
 pub fn convergence(cc: &CcSpec) -> Option<Convergence> {
     match cc {
         CcSpec::Aimd(aimd) => Some(Convergence::Difference { factor: aimd.remaining }),
@@ -66,7 +66,7 @@ pub fn convergence(cc: &CcSpec) -> Option<Convergence> {
         }
         CcSpec::Mimd(_) => Some(Convergence::RatioKept),
         CcSpec::Miad(_) => Some(Convergence::RatioDiverges),
-        // Without marks the increases of two users differ by ever less, but no law holds for the windows alone.
+        // Without marks the increases of two users differ by ever less, but no relation holds for the windows alone.
         CcSpec::MrAimd(_) | CcSpec::Linear(_) | CcSpec::Cubic(_) => None,
     }
 }

@@ -16,7 +16,7 @@ pub struct Cycle {
     pub growing_time: f64,
     /// The load just before the cut.
     pub peak: f64,
-    /// The load just behind it.
+    /// The load just after it.
     pub after_cut: f64,
     /// Largest minus smallest window at the peak.
     pub difference: f64,

@@ -1,7 +1,7 @@
 //! Throughput, response time and power against the offered load, with knee and cliff.
 //!
 //! Reference: the shape is figure 1 of Chiu & Jain 1989 (figure 2 of jasem-efficiency-fairness): throughput
-//! follows the load up to the *knee*, gains little from there to the *cliff*, and collapses behind it, as the
+//! follows the load up to the *knee*, gains little from there to the *cliff*, and collapses beyond it, as the
 //! queue overflows and what still gets through comes too late. The closed form here is a queue M/M/1/K whose
 //! senders wait `timeout` service times for a packet before they send it again, so that a packet that took
 //! longer was sent for nothing (Nagle's congestion collapse, RFC 896):

@@ -263,7 +263,7 @@ impl Synchronous {
         Advance::Grew
     }
 
-    /// Lets users arrive and leave, at the first step at or behind their time.
+    /// Lets users arrive and leave, at the first step at or after their time.
     fn admit_and_dismiss(&mut self) {
         let now = self.clock.now();
         for (i, user) in self.setup.users.iter().enumerate() {

@@ -53,7 +53,7 @@ fn one() -> f64 {
 /// The model over time; all columns are of one length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Trajectory {
-    /// Round trips since the start. Exact peaks give two rows of one time, before and behind the cut.
+    /// Round trips since the start. Exact peaks give two rows of one time, before and after the cut.
     pub time: Vec<f64>,
     /// One row per time: the window of each user in segments; none for one who is not there.
     pub windows: Vec<Vec<Option<f64>>>,

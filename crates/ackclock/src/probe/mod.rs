@@ -73,9 +73,9 @@ pub struct LinkSamples {
     pub time_ns: Vec<u64>,
     /// Index into `Samples::link_names`.
     pub link: Vec<u32>,
-    /// Packets that wait, the one in transmission not counted.
+    /// Packets in the queue, the one in transmission not counted.
     pub backlog_packets: Vec<u32>,
-    /// Bytes that wait.
+    /// Bytes in the queue.
     pub backlog_bytes: Vec<u64>,
     /// Bytes transmitted so far.
     pub forwarded_bytes: Vec<u64>,
@@ -125,7 +125,7 @@ pub enum PacketEvent {
     Leave,
     /// The queue drops it.
     Drop,
-    /// It is lost behind the transmitter, at the time at which it would have come out.
+    /// It is lost in transit; the time is that of its arrival, had it arrived.
     Lose,
     /// No packet: the sender's window has changed.
     Window,

@@ -1,8 +1,8 @@
-//! What a queue discipline is, and what it is told of items and tells of them.
+//! The contract of a queue discipline: what it is told of items, and what it reports of them.
 
 use crate::units::{Duration, Instant};
 
-/// What a queue needs to know of an item.
+/// What a queue needs of an item.
 pub trait Queued {
     /// Bytes on the wire.
     fn wire_len(&self) -> u32;
@@ -12,7 +12,7 @@ pub trait Queued {
     fn ecn(&self) -> Ecn;
     /// Sets the ECN field to congestion experienced.
     fn mark(&mut self);
-    /// Whether it keeps within what its sender has been promised (Clark & Fang 1998).
+    /// Whether it is within the profile of its sender (Clark & Fang 1998).
     fn in_profile(&self) -> bool;
 }
 
@@ -34,7 +34,7 @@ pub enum Ecn {
 pub enum Reason {
     /// The limit was reached.
     Full,
-    /// It was chosen before there was need.
+    /// It was chosen early, at random.
     Early,
     /// The average queue is so long that everything is chosen.
     Forced,
@@ -64,19 +64,19 @@ impl Reason {
     }
 }
 
-/// What a discipline decides of an item that comes.
+/// What a discipline decides about an arriving item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It may wait.
+    /// It may be queued.
     Queued,
-    /// It may wait, with a mark.
+    /// It may be queued, with a mark.
     Marked(Reason),
     /// It is to be dropped.
     Dropped(Reason),
 }
 
 impl Verdict {
-    /// Marks the item, or drops it: the item if it may wait.
+    /// Marks the item, or drops it; returns it if it may be queued.
     #[inline]
     pub(super) fn carry_out<T: Queued>(self, now: Instant, mut item: T, sink: &mut dyn QueueSink<T>) -> Option<T> {
         match self {
@@ -94,9 +94,9 @@ impl Verdict {
     }
 }
 
-/// Hears what a queue does with items beside sending them. `()` hears nothing.
+/// Receives the drops and marks of a queue. `()` discards them.
 pub trait QueueSink<T> {
-    /// An item is dropped: one that comes, or one that waited.
+    /// An item is dropped: an arriving or a queued one.
     fn dropped(&mut self, now: Instant, item: T, reason: Reason);
     /// The ECN field of an item has been set to congestion experienced.
     fn marked(&mut self, now: Instant, item: &T, reason: Reason);
@@ -109,18 +109,18 @@ impl<T> QueueSink<T> for () {
 
 /// The contract of a queue discipline. Time never runs backwards between calls.
 ///
-/// [`Qdisc::enqueue`] and [`Qdisc::dequeue`] both may drop and mark any items; each is reported to the sink once. What
-/// is neither dropped nor given back waits.
+/// [`Qdisc::enqueue`] and [`Qdisc::dequeue`] both may drop and mark any items; each is reported to the sink once. An
+/// item that is neither dropped nor given back is queued.
 pub trait Qdisc<T: Queued> {
-    /// An item comes.
+    /// An item arrives.
     fn enqueue(&mut self, now: Instant, item: T, sink: &mut dyn QueueSink<T>);
 
-    /// Gives the next item to send, and when it came; none if nothing waits, or nothing that waits may be sent before
+    /// Returns the next item to send, and when it arrived; none if the queue is empty, or if nothing may be sent before
     /// [`Qdisc::next_deadline`].
     fn dequeue(&mut self, now: Instant, sink: &mut dyn QueueSink<T>) -> Option<(Instant, T)>;
 
-    /// An item comes while the queue is empty and the transmitter has been idle for `idle`: the item if it may be sent at
-    /// once. A discipline may have a shorter way than to enqueue and dequeue it, with the same outcome.
+    /// An item arrives while the queue is empty and the transmitter has been idle for `idle`; returns the item if it may be
+    /// sent at once. A discipline may have a faster implementation than to enqueue and dequeue it, with the same outcome.
     #[inline]
     fn bypass(&mut self, now: Instant, idle: Duration, item: T, sink: &mut dyn QueueSink<T>) -> Option<T> {
         self.idled(idle);
@@ -128,19 +128,18 @@ pub trait Qdisc<T: Queued> {
         self.dequeue(now, sink).map(|(_, item)| item)
     }
 
-    /// Before an item that comes while the queue is empty and has to wait all the same, the transmitter was idle for
-    /// `idle`.
+    /// The transmitter was idle for `idle` before an item that arrives at an empty queue and has to be queued all the same.
     fn idled(&mut self, _idle: Duration) {}
 
-    /// When something that waits may be sent, by what is known now; a time that has passed means at once. After a
-    /// [`Qdisc::dequeue`] that gave nothing although something waits it lies in the future.
+    /// When a queued item may be sent, as far as known now; a time that has passed means at once. It lies in the future
+    /// after a [`Qdisc::dequeue`] that returned nothing although items are queued.
     #[inline]
     fn next_deadline(&self) -> Instant {
         Instant::ZERO
     }
 
-    /// Items that wait.
+    /// Items in the queue.
     fn backlog_packets(&self) -> u32;
-    /// Bytes that wait.
+    /// Bytes in the queue.
     fn backlog_bytes(&self) -> u64;
 }

@@ -49,7 +49,7 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
 
     /// Hashes flows anew, with all queues empty.
     pub(super) fn salt(&mut self, salt: u64) {
-        debug_assert_eq!(self.packets, 0, "invariant: nothing waits where flows are hashed anew");
+        debug_assert_eq!(self.packets, 0, "invariant: flows are hashed anew while empty");
         self.salt = Some(salt);
         self.places.clear();
         self.recent = [None; RECENT];
@@ -105,18 +105,18 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
         bytes.fold((0, 0), |best, (position, bytes)| if bytes > best.1 { (position, bytes) } else { best }).0
     }
 
-    /// Whether no more waits than a limit allows.
+    /// Whether the backlog is within a limit.
     pub(super) fn keep(&self, limit: Limit) -> bool {
         limit.holds(self.packets, self.bytes)
     }
 
-    /// Items that wait in all queues.
+    /// Items in all queues.
     #[inline]
     pub(super) fn packets(&self) -> u32 {
         self.packets
     }
 
-    /// Bytes that wait in all queues.
+    /// Bytes in all queues.
     #[inline]
     pub(super) fn bytes(&self) -> u64 {
         self.bytes

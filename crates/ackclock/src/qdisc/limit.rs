@@ -12,7 +12,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether one of `len` bytes fits beside what waits.
+    /// Whether one more item of `len` bytes fits.
     #[inline]
     pub(super) fn fits(self, packets: u32, bytes: u64, len: u32) -> bool {
         match self {
@@ -21,7 +21,7 @@ impl Limit {
         }
     }
 
-    /// Whether so much may wait.
+    /// Whether a backlog is within the limit.
     pub(super) fn holds(self, packets: u32, bytes: u64) -> bool {
         match self {
             Limit::Packets(limit) => packets <= limit,
@@ -40,7 +40,7 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// The limit of a queue that should hardly ever drop: access links and the way of the ACKs.
+/// The limit of a queue that should hardly ever drop: access links and the path of the ACKs.
 pub const AMPLE: quantity::Limit = quantity::Limit::Packets(10_000);
 
 /// The limit of the queue of a link that flows share.

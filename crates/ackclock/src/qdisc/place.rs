@@ -9,7 +9,7 @@ use crate::units::{Duration, Rate};
 pub struct Place {
     /// Rate of the link.
     pub rate: Option<Rate>,
-    /// Propagation, one way.
+    /// One-way propagation delay.
     pub delay: Duration,
     /// The largest packet that crosses it, in bytes.
     pub packet_bytes: u64,

@@ -26,7 +26,7 @@ pub trait QueueKeys {
     /// link in the place of "{link}"; none if it draws none.
     const DRAWS: Option<&'static str> = None;
 
-    /// How much waits at most.
+    /// The limit of the queue.
     fn limit(&self) -> quantity::Limit;
 
     /// Whether it marks ECN-capable packets.
@@ -57,7 +57,7 @@ pub trait QueueParameters {
     const MARKS: &'static [Reason] = &[];
     /// Whether it looks at profiles.
     const READS_PROFILES: bool = false;
-    /// Whether it sends whenever something waits. One that does not cannot share a channel.
+    /// Whether it is work-conserving. A queue that is not cannot share a channel.
     const CONSERVES_WORK: bool = true;
 
     /// An empty queue; one that draws numbers draws them from the `stream` of a purpose.
@@ -97,7 +97,7 @@ macro_rules! queues {
         }
 
         impl QueueSpec {
-            /// How much waits at most.
+            /// The limit of the queue.
             pub fn limit(&self) -> quantity::Limit {
                 match self {
                     QueueSpec::$most(keys) => keys.limit(),
@@ -367,7 +367,7 @@ impl QueuePlan {
         self.traits().reads_profiles
     }
 
-    /// Whether it sends whenever something waits.
+    /// Whether it is work-conserving.
     pub fn conserves_work(&self) -> bool {
         self.traits().conserves_work
     }

@@ -59,6 +59,14 @@ pub enum Problem {
         /// A near one, or all.
         hint: Hint,
     },
+    /// A name that was changed.
+    #[error("\"{old}\" is called \"{new}\" now")]
+    Renamed {
+        /// The old name.
+        old: &'static str,
+        /// The new one.
+        new: &'static str,
+    },
     /// A value of the wrong type.
     #[error("expected {expected}, found {found}")]
     WrongType {
@@ -213,7 +221,7 @@ pub enum Problem {
         /// The limit.
         limit: u64,
     },
-    /// A flow that could go several ways.
+    /// A flow that could take several paths.
     #[error("missing; there are several links, write for example path = [\"{example}\"]")]
     NoPath {
         /// One of the links.

@@ -1,16 +1,45 @@
-//! AILD: additive increase, and a decrease that is linear in what was lost.
+//! # AILD: additive increase, loss-dependent decrease
 //!
-//! Reference: Venkitaraman, Kim, Lee, Lu & Bharghavan 1999, as reddy-aimd-aiad quotes it (section 5):
+//! `cc = "aild"`
 //!
-//! * a round trip without loss: `w <- w + a`, that is `a/w` per ACK of one segment
-//! * one with loss: `w <- w - beta f`, `f` the part of the window that was lost
+//! ## Reference
 //!
-//! A sender knows of one lost segment when it has to cut, and of the others when recovery ends. So the cut is by
-//! `beta/w`, and the end of recovery takes `beta/w` for each segment beyond the first that was sent again. A model that
-//! knows `f` says so before the cut.
+//! N. Venkitaraman, T. Kim, K.-W. Lee, S. Lu and V. Bharghavan: Design and evaluation of congestion control
+//! algorithms in the future Internet (poster, ACM SIGMETRICS 1999), as Reddy et al. report it in their section 5:
+//! the increase of AIMD, and `w <- w - beta f` with the loss ratio f.
 //!
-//! Deviations: none, but `f` is left open there: over what it is measured, and what counts as lost. A mark counts as one
-//! lost segment.
+//! ## Equations
+//!
+//! Per round trip without congestion `w <- w + a`, that is `a/w` per ACK of one segment. A window of w segments of
+//! which n were lost is reduced by `beta n / w`: by `beta / w` at once, when the first loss is detected, and by
+//! `beta / w` for each further segment that was sent again by the end of recovery. In the [synchronous
+//! model](../model.md) f is the part of the load above `X_goal`, `1 - X_goal / X`, and is known before the cut.
+//!
+//! ## Parameters
+//!
+//! ## What the paper leaves open
+//!
+//! The interval over which f is measured, what counts as lost, and beta. Here f is measured over the window of data
+//! that a congestion event belongs to, since the equation is one step of a control whose step is a round trip.
+//! Every segment that was sent again counts as lost, and so does a mark. With the default beta a loss ratio of 1 %
+//! removes what a round trip adds. [Decision 27](../decisions/0027-aild.md) has the reasons.
+//!
+//! ## Deviations
+//!
+//! None in the rule. Inside TCP the window never falls below one segment and ssthresh never below two (RFC 5681). A
+//! window that is not used does not grow. A timeout halves the window by default (`timeout_ssthresh`).
+//!
+//! ## Validation
+//!
+//! Formula tests by hand. In the model two users lose the same, so that the difference of their windows never
+//! changes. In packets the time-mean window under periodic loss is that of the balance between growth and cut, `1/p
+//! - beta/a` (`cargo test --package ackclock --release --test theory aild`).
+//!
+//! ## What to know before you use it
+//!
+//! A single loss reduces a large window by less than a small one. Windows whose losses coincide, as at a full
+//! drop-tail queue, stay unequal (tables of `ackclock reproduce reddy-linear --extended`). Where losses are random,
+//! as with RED, they converge: a larger window has fewer round trips without loss in which to grow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

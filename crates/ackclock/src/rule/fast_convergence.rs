@@ -1,16 +1,68 @@
-//! AIMD-FC and AIMD-FC+: fast convergence by halving only what is older than the last decrease.
+//! AIMD-FC and AIMD-FC+: fast convergence by halving only the part of the window that is older than the last
+//! decrease.
 //!
-//! Reference: jasem-efficiency-fairness, after Lahanas & Tsaoussidis. A flow remembers `dw`, its window
-//! just after the last decrease, and cuts to
+//! # AIMD-FC: fast convergence
 //!
-//! * AIMD-FC:  `dw <- dw/2 + (w - dw)`, `w <- dw`
-//! * AIMD-FC+: `dw <- dw/2 + (w - dw)`, `w <- dw + f g`, `g` = what was gained since the last decrease
+//! `cc = "aimd-fc"`
 //!
-//! In AIMD-FC+ the gain of the first formula is measured from `dw`, `g` from the window that the last
-//! decrease really left. The paper has `f(q)` for what is added to `dw` and does not say what it is; f = 1/2 yields the
-//! efficiency of 88.9 % that it quotes, f = 0 is AIMD-FC.
+//! ## Reference
 //!
-//! Deviations: growth in slow start counts as old; the paper does not say.
+//! A. Lahanas and V. Tsaoussidis: Exploiting the efficiency and fairness potential of AIMD-based congestion
+//! avoidance and control, 2003; as read by jasem-efficiency-fairness.
+//!
+//! ## Equations
+//!
+//! A flow remembers `dw`, its window just after the last decrease. Growth is that of AIMD. At a congestion event
+//! `dw <- dw/2 + (w - dw)`, `w <- dw`: only the part that is older than the last decrease is halved, because
+//! synchronised flows gain the same in a cycle.
+//!
+//! ## Parameters
+//!
+//! ## Deviations
+//!
+//! The gain of slow start counts as old window. The paper does not define this; otherwise the first decrease would
+//! remove nothing. The rule has no other deviation. Inside TCP the window never falls below one segment and
+//! ssthresh never below two (RFC 5681). A window that is not used does not grow. A timeout halves the window by
+//! default (`timeout_ssthresh`).
+//!
+//! ## Validation
+//!
+//! Formula tests by hand: two thirds of the window remain in the long run; 5/6 efficiency in the model
+//! ([model.md](../model.md)).
+//!
+//! # AIMD-FC+: fast convergence that keeps half of the gain
+//!
+//! `cc = "aimd-fc+"`
+//!
+//! ## Reference
+//!
+//! As [AIMD-FC](aimd-fc.md).
+//!
+//! ## Equations
+//!
+//! As AIMD-FC, but `dw <- dw/2 + (w - dw)`, `w <- dw + f g`, where `g` is the gain since the window that the last
+//! decrease really left, and `f` is `gain_kept`. The paper has `f(q)` in the place of `f g` and does not define it;
+//! f = 1/2 yields the 88.9 % that it quotes, f = 0 is AIMD-FC.
+//!
+//! Of a peak of 1, `r = (2/3 + f) / (1 + f)` remains in the long run: `dw` settles at 2/3 and `r` at `2/3 + f (1 -
+//! r)`. The efficiency is `(1 + r)/2 = (5 + 6f)/(6 + 6f)`: 5/6 for f = 0, 8/9 for 1/2, towards 11/12 for 1, where
+//! `r` no longer settles.
+//!
+//! ## Parameters
+//!
+//! ## Deviations
+//!
+//! Those of [AIMD-FC](aimd-fc.md).
+//!
+//! ## Validation
+//!
+//! Formula tests by hand: seven ninths of the window remain in the long run; 8/9 efficiency in the model, and the
+//! closed form for four values of `gain_kept` ([model.md](../model.md)).
+//!
+//! ## What to know before you use it
+//!
+//! Taken literally, the decrease *raises* the window of a flow that more than doubled since its last decrease. The
+//! rule is implemented as published.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,7 +132,7 @@ impl Rule for AimdFcRule {
 pub struct AimdFcPlus {
     /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
-    /// Part of what was gained since the last decrease that a decrease adds to what AIMD-FC leaves (the paper's f(q)), at least 0 and below 1.
+    /// Part of the gain since the last decrease that a decrease keeps, in addition to what AIMD-FC leaves (the paper's f(q)), at least 0 and below 1.
     pub gain_kept: f64,
 }
 

@@ -1,16 +1,138 @@
 //! The family of linear controls.
 //!
-//! Reference: Chiu & Jain 1989; eq. 1 of jasem-utilization. Per round trip without congestion
-//! `w <- a_I + b_I w`, at a congestion event `w <- a_D + b_D w`.
+//! # Linear: any control of the linear family
 //!
-//! | member | increase per round trip | decrease | per ACK of one segment |
+//! `cc = "linear"`
+//!
+//! ## Reference
+//!
+//! D.-M. Chiu and R. Jain: Analysis of the increase and decrease algorithms for congestion avoidance in computer
+//! networks, 1989; equation 1 of jasem-utilization. The parameters of the named members are those of Reddy et al.
+//! on AIMD against AIAD.
+//!
+//! ## Equations
+//!
+//! Per round trip without congestion `w <- a_I + b_I w`; at a congestion event `w <- a_D + b_D w`. Four members
+//! have names:
+//!
+//! | member | per round trip | per ACK of one segment | at a congestion event |
 //! |---|---|---|---|
-//! | AIMD(a, b) | `w + a` | `b w` (b REMAINS) | `w + a/w` |
-//! | AIAD(a, b) | `w + a` | `w - b` | `w + a/w` |
-//! | MIMD(a, b) | `(1 + a) w` | `b w` | `w + a` |
-//! | MIAD(a, b) | `(1 + a) w` | `w - b` | `w + a` |
+//! | [AIMD](aimd.md)(a, b) | `w + a` | `w + a/w` | `b w` (b **remains**) |
+//! | [AIAD](aiad.md)(a, b) | `w + a` | `w + a/w` | `w - b` |
+//! | [MIMD](mimd.md)(a, b) | `(1 + a) w` | `w + a` | `b w` (b **remains**) |
+//! | [MIAD](miad.md)(a, b) | `(1 + a) w` | `w + a` | `w - b` |
 //!
-//! Deviations: none. The floor of one segment is the caller's.
+//! AIAD with a small multiplicative part in its decrease (`decrease_add` below 0 and `decrease_mul` below 1) is a
+//! member, too.
+//!
+//! ## Parameters
+//!
+//! ## Deviations
+//!
+//! None in the rule. Inside TCP the window never falls below one segment and ssthresh never below two (RFC 5681). A
+//! window that is not used does not grow. A timeout halves the window by default (`timeout_ssthresh`).
+//!
+//! ## Validation
+//!
+//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../model.md)). The four named members
+//! are views onto this one.
+//!
+//! # AIMD: additive increase, multiplicative decrease
+//!
+//! `cc = "aimd"`
+//!
+//! ## Reference
+//!
+//! A member of the [linear family](linear.md). AIMD(1, 0.5) is standard TCP (RFC 5681).
+//!
+//! ## Equations
+//!
+//! Per round trip without congestion `w <- w + a`, that is `a/w` per ACK of one segment. At a congestion event `w
+//! <- b w`: b is what **remains**.
+//!
+//! ## Parameters
+//!
+//! ## Deviations
+//!
+//! Those of the [linear family](linear.md).
+//!
+//! ## Validation
+//!
+//! Formula tests by hand; efficiency (1 + b)/2 in the model; in packets: time-mean window under periodic loss,
+//! utilisation against buffer size, and a renewal model of random loss (`crates/ackclock/tests/theory`); goodput
+//! and drops side by side with ns-2 ([ns2.md](../ns2.md)).
+//!
+//! # AIAD: additive increase, additive decrease
+//!
+//! `cc = "aiad"`
+//!
+//! ## Reference
+//!
+//! A member of the [linear family](linear.md).
+//!
+//! ## Equations
+//!
+//! Per round trip without congestion `w <- w + a`, that is `a/w` per ACK of one segment. At a congestion event `w
+//! <- w - b`.
+//!
+//! ## Parameters
+//!
+//! ## Deviations
+//!
+//! Those of the [linear family](linear.md).
+//!
+//! ## Validation
+//!
+//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../model.md)). There the difference
+//! of two windows never changes, so that unequal shares stay unequal.
+//!
+//! # MIMD: multiplicative increase, multiplicative decrease
+//!
+//! `cc = "mimd"`
+//!
+//! ## Reference
+//!
+//! A member of the [linear family](linear.md).
+//!
+//! ## Equations
+//!
+//! Per round trip without congestion `w <- (1 + a) w`, that is `a` per ACK of one segment. At a congestion event `w
+//! <- b w`: b is what **remains**.
+//!
+//! ## Parameters
+//!
+//! ## Deviations
+//!
+//! Those of the [linear family](linear.md).
+//!
+//! ## Validation
+//!
+//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../model.md)). There the ratio of two
+//! windows never changes, until one of them reaches its floor.
+//!
+//! # MIAD: multiplicative increase, additive decrease
+//!
+//! `cc = "miad"`
+//!
+//! ## Reference
+//!
+//! A member of the [linear family](linear.md).
+//!
+//! ## Equations
+//!
+//! Per round trip without congestion `w <- (1 + a) w`, that is `a` per ACK of one segment. At a congestion event `w
+//! <- w - b`.
+//!
+//! ## Parameters
+//!
+//! ## Deviations
+//!
+//! Those of the [linear family](linear.md).
+//!
+//! ## Validation
+//!
+//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../model.md)). There the ratio of two
+//! windows diverges: the smaller flow starves.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

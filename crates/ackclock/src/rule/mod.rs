@@ -39,7 +39,7 @@ pub trait Rule: Send {
         false
     }
 
-    /// A segment is sent again; told to a rule that counts them.
+    /// A segment is sent again, for a rule that counts retransmissions.
     #[inline]
     fn on_retransmission(&mut self) {}
 
@@ -48,12 +48,12 @@ pub trait Rule: Send {
         w
     }
 
-    /// True for a law whose cut can leave more than there was.
+    /// True for a rule whose cut can leave a larger window.
     fn cut_may_raise(&self) -> bool {
         false
     }
 
-    /// True for a law whose increase itself grows with what is acknowledged.
+    /// True for a rule whose increase itself grows with what is acknowledged.
     fn accelerates(&self) -> bool {
         false
     }
@@ -63,7 +63,7 @@ pub trait Rule: Send {
         Marks::Cut
     }
 
-    /// The last measured round-trip time, told before the ACK that comes with it; the synchronous model measures none.
+    /// The last measured round-trip time, called before the ACK that measures it; the synchronous model measures none.
     #[inline]
     fn on_rtt(&mut self, _latest: Duration) {}
 
@@ -74,7 +74,7 @@ pub trait Rule: Send {
     /// Marks are echoed; at most once per window of data, for a rule with [`Marks::Observed`].
     fn on_mark(&mut self) {}
 
-    /// The retransmission timer expired, behind the cut.
+    /// The retransmission timer expired; called after the cut.
     fn on_timeout(&mut self) {}
 
     /// Reports named numbers of the rule for samples, the unit in each name.
@@ -86,7 +86,7 @@ pub trait Rule: Send {
 pub enum Marks {
     /// Congestion like any other: a cut.
     Cut,
-    /// Something that the rule hears of; the window stays, and may grow.
+    /// An event that does not cut the window.
     Observed,
 }
 

@@ -1,16 +1,65 @@
-//! MR-AIMD: the additive increase itself increases additively, more slowly while routers mark packets.
+//! # MR-AIMD: multi-rate AIMD, in which the increase grows too
 //!
-//! Reference: psaras-mr-aimd, eq. 1 and 2. With `alpha` the increase per round trip and `alpha'` the increase of that,
+//! `cc = "mr-aimd"`, with `ecn = "classic"` and a queue that marks
 //!
-//! * every ACK of new data: `alpha <- alpha + alpha'/w`, then `w <- w + alpha/w`
-//! * a loss: `alpha <- alpha - alpha/2`, and half of the window goes
-//! * a mark: `alpha' = 0.005` instead of 0.5 for a while; the window stays
-//! * a timeout: `alpha'` is 0.5 again
+//! ## Reference
 //!
-//! Deviations: none. What the paper leaves open is a parameter: how long a mark lasts, what a timeout resets, and the
-//! two other reactions to a mark that it names, each of alpha and of alpha'. `alpha` never falls below `alpha_min`, and
-//! stays in slow start. Its conclusions propose `alpha <- alpha + c alpha'/w` with c "the flow's latest measured RTT
-//! sample" for fairness between RTTs: `rtt_scaled`.
+//! I. Psaras, M. Dianati and R. Tafazolli: MR-AIMD, multi-rate additive increase, multiplicative decrease
+//! (psaras-mr-aimd), equations 1 and 2.
+//!
+//! ## Equations
+//!
+//! alpha is the increase per round trip, alpha' the increase of alpha per round trip.
+//!
+//! - Every ACK of new data: `alpha <- alpha + alpha'/w`, then `w <- w + alpha/w`. Initially alpha = 1 and alpha' =
+//!   0.5.
+//! - A loss (three duplicate ACKs): `w <- w - w/2`, `alpha <- alpha - alpha/2`.
+//! - A mark: `alpha' <- 0.005`; the window stays.
+//! - A timeout: `alpha' <- 0.5`.
+//!
+//! ## Parameters
+//!
+//! `ecn_hold`: a mark holds alpha' at `alpha_prime_marked` for the ACK that echoes it (`ack`), until a round trip
+//! without a mark (`rtt`), or until a timeout (`timeout`).
+//!
+//! `on_mark`: `slow` as above; `cut`: alpha is cut as at a loss, once a window; `freeze`: alpha stays;
+//! `cut-alpha-prime`: alpha' is cut as at a loss, until a timeout; `freeze-alpha-prime`: alpha' stays, and alpha
+//! goes on growing.
+//!
+//! ## What the paper leaves open
+//!
+//! The paper leaves open how long a mark has an effect and the floor of alpha, and says that a timeout "reduces"
+//! alpha' to 0.5, which is more than 0.005. Fixed here: alpha stays in slow start. The sender answers an echo with
+//! CWR once a window although it does not reduce its window, since a receiver of RFC 3168 would echo for ever. The
+//! window grows on ACKs that echo a mark. A loss in a marked window is a congestion event. [Decision
+//! 19](../decisions/0019-mr-aimd.md) says how the default of `ecn_hold` was chosen.
+//!
+//! Section 3.1 names three responses to a mark: "(i) Additive Increase, (ii) Multiplicative Decrease or (iii)
+//! stabilization of the AI rate, a'", and takes (i). Read as written, of alpha', (ii) is `cut-alpha-prime`
+//! ("results in very low values for a'": there is no floor) and (iii) is `freeze-alpha-prime`, under which a mark
+//! changes nothing. If a' stands for the rate that it changes, they act on alpha: `cut` and `freeze`. `ecn_hold`
+//! has no effect on the two cuts and on `freeze-alpha-prime`.
+//!
+//! Section 5 says that "MR-AIMD's Additive Increase function may be complemented with a fraction of the flow's
+//! measured RTT sample": `alpha <- alpha + c alpha'/w`, c "the flow's latest measured RTT sample". It does not give
+//! the unit of c; with `rtt_scaled` c is the latest RTT over `reference_rtt`. alpha then grows in time, not in
+//! round trips, and alike for flows of all RTTs. Before the first measurement, and in the synchronous model, which
+//! has no RTT, c is 1.
+//!
+//! ## Deviations
+//!
+//! None in the rule. Inside TCP the window never falls below one segment and ssthresh never below two (RFC 5681). A
+//! window that is not used does not grow.
+//!
+//! ## Validation
+//!
+//! Formula tests by hand. From 20 segments without marks the window is 33.7 after 6 round trips and passes 40 in
+//! the eighth. Figure 7 of the paper ("doubles within 6 round trips") is drawn from its equation 3, which gives
+//! 43.5 after 6; `ackclock model` shows both ([model.md](../model.md)).
+//!
+//! ## What to know before you use it
+//!
+//! If no queue marks, only losses reduce alpha. Beside standard TCP it takes more than its share.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,27 +67,27 @@ use serde::{Deserialize, Serialize};
 use super::{MOST_SEGMENTS, Marks, ParameterError, Rule, RuleParameters, require, require_segments};
 use crate::units::Duration;
 
-/// Multi-rate AIMD: the increase grows too, faster without marks than with them.
+/// Multi-rate AIMD: the increase grows too, more slowly while packets are marked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MrAimd {
-    /// Segments added per round trip to begin with, above 0.
+    /// Initial increase per round trip in segments, above 0.
     pub alpha: f64,
-    /// What a loss leaves of alpha at least, above 0 and at most `alpha`.
+    /// Lower bound of alpha, above 0 and at most `alpha`.
     pub alpha_min: f64,
-    /// What is added to alpha per round trip, at least 0 and at most 16777216.
+    /// Increase of alpha per round trip, at least 0 and at most 16777216.
     pub alpha_prime: f64,
-    /// What is added to alpha per round trip while a mark holds it, at least 0 and at most 16777216.
+    /// Increase of alpha per round trip while a mark holds it, at least 0 and at most 16777216.
     pub alpha_prime_marked: f64,
     /// How long a mark holds alpha': by the ACK that echoes it, until a round trip without one, or until a timeout.
     pub ecn_hold: EcnHold,
-    /// What a mark does: slow or freeze alpha while it holds, or cut it as a loss does, once a window; or cut alpha' so until a timeout, or leave it as it is.
+    /// Response to a mark: slow or freeze alpha while it holds; cut alpha as a loss does, once a window; cut alpha' in that way until a timeout; or leave alpha' as it is.
     pub on_mark: OnMark,
-    /// What a timeout resets: alpha' (marks are forgotten), alpha, or both.
+    /// Values that a timeout resets: alpha' (marks are forgotten), alpha, or both.
     pub on_timeout: OnTimeout,
     /// Part of the window and of alpha that remains at a loss, above 0 and at most 1.
     pub remaining: f64,
-    /// Whether what is added to alpha is in proportion to the last measured round-trip time.
+    /// Whether the increase of alpha is proportional to the last measured round-trip time.
     pub rtt_scaled: bool,
     /// Round-trip time at which `rtt_scaled` changes nothing, above 0.
     pub reference_rtt: Duration,

@@ -1,14 +1,58 @@
-//! New-AIMD: only the window of the beginning halves, never what was gained since.
+//! # New-AIMD: only the base of the window is halved
 //!
-//! Reference: jasem-efficiency-fairness, jasem-utilization. `w = base + gained`, `base` the window when
-//! congestion avoidance was entered from slow start. A congestion event does `base <- base/2` and leaves
-//! `gained`, so after m cycles `base = x / 2^(m-1)` (eq. 1-4).
+//! `cc = "new-aimd"`
 //!
-//! The paper does not say what `base` is inside TCP, where slow start comes before and timeouts come between: [`Base`] has
-//! the readings. With [`Base::Recovery`] the rule is AIMD-FC.
+//! ## Reference
 //!
-//! Deviations: none. Taken literally the decrease tends to nothing and the algorithm stops yielding; flows
-//! that come late are starved. That is the algorithm, and it is measured, not mended.
+//! K. Jasem, Z. Zukarnain, M. Othman and S. Subramaniam: Efficiency and fairness of New-AIMD, and their paper on
+//! bottleneck link utilisation (jasem-efficiency-fairness, jasem-utilization), equations 1 to 4.
+//!
+//! ## Equations
+//!
+//! `w = base + gained`. `base` is the window at which slow start ended and congestion avoidance began; `gained` is
+//! all additive increase since. At a congestion event `base <- base/2`, and `gained` stays. After m cycles `base =
+//! x / 2^(m-1)`. A timeout leads to slow start and so to a new base.
+//!
+//! ## Parameters
+//!
+//! ## What the paper leaves open
+//!
+//! The proof starts from windows `x_1` and `x_2` and has neither slow start nor timeouts; the paper does not say
+//! which window of a TCP flow is that `x`. `base` chooses a reading:
+//!
+//! | `base` | the base is | rests on |
+//! |---|---|---|
+//! | `slow-start` | the window at which the last slow start ended; a timeout leads to a new one | “the TCP will change from the slow start status to the status of congestion avoidance when the cwnd is increased to half its value before the timeout” |
+//! | `first-slow-start` | the window at which the first slow start ended, kept for ever; a cut takes half of what is left of it, or half of the window if that is less | eq. 4: `x / 2^(m-1)` in the m-th cycle, whatever happened in the others |
+//! | `recovery` | the window that the last recovery left | “the TCP will make cwnd equal to ssthresh ... equal to half the value of the cwnd when the procedure of recovery started and go to the status of the congestion avoidance” |
+//!
+//! With `recovery` every decrease makes the gain old: that is [AIMD-FC](aimd-fc.md), cut by cut, and contradicts
+//! eq. 3, whose third cycle has a quarter of `x`. The base may be the window *before* the congestion event that
+//! ends slow start, or the window that fast recovery leaves: the result is the same, since all of that window is
+//! base, and half of it is left.
+//!
+//! ## Deviations
+//!
+//! None in the rule. Inside TCP the window never falls below one segment and ssthresh never below two (RFC 5681). A
+//! window that is not used does not grow. A timeout halves the window by default (`timeout_ssthresh`).
+//!
+//! ## Validation
+//!
+//! Formula tests by hand; the cycle algebra of the paper and the tendency of its efficiency to 1 in the model
+//! ([model.md](../model.md)).
+//!
+//! ## What to know before you use it
+//!
+//! The decrease tends to zero, so the algorithm stops yielding. In the synchronous model with integer steps more
+//! than 97 % of the steps are congested, and a user that arrives late is starved. Inside TCP it loses several times
+//! as much as standard TCP, and takes throughput from standard TCP that it does not give back. To see it, run
+//!
+//! ```console no-test
+//! $ ackclock evaluate new-aimd
+//! ```
+//!
+//! The environments “With standard TCP”, “Unequal RTTs” and “A late-comer, far away” show it. The rule is
+//! implemented as published.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +65,7 @@ use super::{ParameterError, Rule, RuleParameters, require_segments};
 pub struct NewAimd {
     /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
-    /// Which window is the base, of which a congestion event halves what is left: that at which the last slow start ended, that at which the first one did, kept for ever, or that which the last recovery left.
+    /// The window that is the base, which congestion events halve: that at the end of the last slow start, that at the end of the first one, kept for ever, or that which the last recovery left.
     pub base: Base,
 }
 

@@ -1,12 +1,35 @@
-//! Reno: the congestion avoidance of standard TCP.
+//! # Reno: the congestion control of standard TCP
 //!
-//! Reference: RFC 5681 §3.1. Per round trip without congestion `w <- w + 1`, at a congestion event `w <- w / 2`:
-//! AIMD(1, 0.5) by its common name, with nothing to choose.
+//! `cc = "reno"`
 //!
-//! Deviations:
-//! * ssthresh is half of cwnd and not of `FlightSize` (equation 4). RFC 5681 warns that cwnd "may incidentally increase well
-//!   beyond rwnd"; here a window that is not used does not grow, so that the two are the same but for the fraction of
-//!   a segment that cwnd carries. After a timeout `timeout_ssthresh = "half-flight"` is equation 4 to the letter.
+//! ## Reference
+//!
+//! RFC 5681 (Allman, Paxson and Blanton 2009), TCP Congestion Control, §3.1. This is the window rule of
+//! [AIMD](aimd.md)(1, 0.5) under its common name, which results show as `reno`. Loss recovery is another key:
+//! `recovery` is `"tahoe"`, `"reno"`, `"newreno"` or `"sack"`.
+//!
+//! ## Equations
+//!
+//! Slow start below ssthresh: `w <- w + 1` per ACK of new data. Above it `w <- w + 1/w` per ACK (equation 3), that
+//! is one segment per round trip. At a congestion event `w <- w/2`, and ssthresh is at least two segments (equation
+//! 4). `byte_counting = true` counts acknowledged segments instead of ACKs (equation 2 with N; RFC 3465), up to two
+//! per ACK.
+//!
+//! ## Parameters
+//!
+//! None. For other increases and decreases use [AIMD](aimd.md).
+//!
+//! ## Deviations
+//!
+//! ssthresh is half of cwnd and not half of the flight size (equation 4). The RFC warns that cwnd "may incidentally
+//! increase well beyond rwnd"; here a window that is not used does not grow (RFC 7661), so that the two differ by
+//! no more than the fraction of a segment that cwnd carries. `timeout_ssthresh = "half-flight"` gives equation 4 to
+//! the letter after a timeout.
+//!
+//! ## Validation
+//!
+//! Formula tests by hand; the contract suites; the validation of [AIMD](aimd.md) at its defaults: both run the same
+//! rule object, and a test compares their results (`crates/ackclock/tests/integration/network.rs`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

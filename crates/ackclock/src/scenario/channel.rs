@@ -33,7 +33,7 @@ pub struct Dcf {
     /// Time between a frame and its answer. Default: 10 us (802.11b, 802.11g), 16 us (802.11a), 28 us (fhss).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sifs: Option<Duration>,
-    /// How long the channel is idle before counters go on. Default: SIFS and two slots.
+    /// Idle time of the channel before counters resume. Default: SIFS and two slots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difs: Option<Duration>,
     /// Propagation between any two stations.
@@ -43,18 +43,18 @@ pub struct Dcf {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 65_535))]
     pub cw_min: Option<u32>,
-    /// What the bound of counters is doubled up to, behind each failure. Default: 1023; fhss: 255.
+    /// The largest bound of counters; each failure doubles the bound up to it. Default: 1023; fhss: 255.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 65_535))]
     pub cw_max: Option<u32>,
-    /// Retransmissions of a frame, behind which its packets are lost. Default: 6; fhss: 255, which is as good as no limit.
+    /// Retransmissions of a frame; when they fail its packets are lost. Default: 6; fhss: 255, which is as good as no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 255))]
     pub retries: Option<u32>,
     /// Preamble and header of the physical layer before each frame. Default: 192 us (802.11b), 20 us (802.11a, 802.11g), 128 us (fhss).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phy_header: Option<Duration>,
-    /// What a frame has beside its packet: MAC header, check sequence, LLC. Default: 36 B; fhss: 34 B.
+    /// Overhead of a frame: MAC header, check sequence, LLC. Default: 36 B; fhss: 34 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mac_header: Option<Size>,
     /// Size of an ACK of the MAC.
@@ -64,10 +64,10 @@ pub struct Dcf {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub basic_rates: Option<Vec<Rate>>,
-    /// What a busy period does to the counters of the others. Default: freezes; fhss: counts-busy.
+    /// Effect of a busy period on the counters of other stations. Default: freezes; fhss: counts-busy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub countdown: Option<CountdownName>,
-    /// What follows a transmission without an ACK. Default: eifs; fhss: difs.
+    /// Interframe space after a transmission without an ACK. Default: eifs; fhss: difs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_failure: Option<AfterFailureName>,
     /// Frames of at least this size, MAC header included, are announced by RTS and CTS; by default none is.
@@ -101,7 +101,7 @@ pub enum Preset {
     Fhss,
 }
 
-/// What a busy period does to the counters of the others.
+/// Effect of a busy period on the counters of other stations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountdownName {
@@ -111,7 +111,7 @@ pub enum CountdownName {
     CountsBusy,
 }
 
-/// What follows a transmission without an ACK.
+/// Interframe space after a transmission without an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterFailureName {

@@ -6,18 +6,18 @@ use super::channel::Channel;
 use super::meter;
 use super::network::Access;
 use super::places::{place_of_access, places};
-use super::schema::{CutWindowName, Document, Flow, InitialSsthresh, TransportKeys};
+use super::schema::{Document, Flow};
 use super::topology::{Network, Route};
 use super::traffic::{SpacingName, TrafficKeys};
-use crate::cc::{CcContext, CcSpec, CutWindow};
+use crate::cc::{Algorithm, CcContext};
 use crate::qdisc::{Place, QueuePlan, QueueSpec};
 use crate::quantity::SendJitter;
 use crate::rng::RngStreams;
 use crate::sim::{
-    ArrivalsPlan, ChannelPlan, Crowd, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, OnOffPlan, Plan,
-    Sampling, SourcePlan, Spacing, Traffic, WebPlan,
+    ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, OnOffPlan, Plan, Sampling,
+    SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
 };
-use crate::tcp::{Transport, Variations};
+use crate::tcp::Transport;
 use crate::units::{Duration, Instant};
 
 /// The plan of one replicate, with the first `most` flows of each group.
@@ -42,9 +42,9 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         let meter = meter::index(document, flow);
         let group_name: Arc<str> = flow.name.as_str().into();
-        let cc = flow.cc.clone().map(Arc::new);
-        let cc_context = Arc::new(cc_context(&flow.transport));
-        let transport = Arc::new(transport(flow));
+        let cc = flow.cc.clone().map(Arc::<Algorithm>::from);
+        let cc_context = Arc::new(flow.transport.cc_context());
+        let transport = Arc::new(flow.transport.transport(flow.recovery));
         let group = (0..flow.count.min(most)).map(|number| {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
             let (group, cc, cc_context) = (group_name.clone(), cc.clone(), cc_context.clone());
@@ -63,7 +63,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
                     stop: stop_of(flow),
                 });
             }
-            (TrafficKeys::Crowd { .. }, Some(emission)) => {
+            (TrafficKeys::Population { .. }, Some(emission)) => {
                 let sources = group.map(|single| single.add_source_to(&mut plan, network, rngs)).collect();
                 let start = start_of(flow, &flow.name, rngs);
                 plan.datagrams.push(datagrams(flow, &flow.name, meter, emission, start, sources));
@@ -129,7 +129,7 @@ fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
                 .unwrap_or_else(|(key, problem)| panic!("invariant: rates that vary were checked, {key}: {problem}")),
             delay: link.delay,
             queue: queue_plan(&link.queue, &place),
-            wire: link.impairments.plan(link.delay),
+            impairments: link.impairments.plan(link.delay),
             channel: link.channel,
             private: false,
         })
@@ -168,9 +168,9 @@ pub fn private_links(flow: &Flow, route: &Route, network: &Network) -> u64 {
     }
 }
 
-/// The way of a flow; that of its group if it is the same.
-fn shared(way: Vec<usize>, of_group: &Arc<[usize]>) -> Arc<[usize]> {
-    if *way == **of_group { of_group.clone() } else { way.into() }
+/// The path of a flow; that of its group if it is the same.
+fn shared(path: Vec<usize>, of_group: &Arc<[usize]>) -> Arc<[usize]> {
+    if *path == **of_group { of_group.clone() } else { path.into() }
 }
 
 /// One flow of a group.
@@ -179,7 +179,7 @@ struct SingleFlow<'a> {
     route: &'a Route,
     name: String,
     group: Arc<str>,
-    cc: Option<Arc<CcSpec>>,
+    cc: Option<Arc<Algorithm>>,
     cc_context: Arc<CcContext>,
     transport: Arc<Transport>,
     meter: Option<usize>,
@@ -235,7 +235,7 @@ impl SingleFlow<'_> {
         }
     }
 
-    /// Adds its private links; returns it as a source of datagrams, which go one way.
+    /// Adds its private links; returns it as a source of datagrams, which have no reverse path.
     fn add_source_to(self, plan: &mut Plan, network: &Network, rngs: RngStreams) -> SourcePlan {
         let out = (self.base_rtt(rngs) - self.route.path_rtt) / 2;
         let mut forward = Vec::new();
@@ -256,9 +256,9 @@ impl SingleFlow<'_> {
         let pure_delay = Access::default();
         let access = network.access.as_ref().unwrap_or(&pure_delay);
         let place = place_of_access(self.flow, self.route, access, part.ends_with("reverse"));
-        let mut wire = access.impairments.plan(access.delay);
+        let mut impairments = access.impairments.plan(access.delay);
         if !jitter.is_zero() {
-            wire.jitter = jitter;
+            impairments.jitter = jitter;
         }
         LinkPlan {
             name: format!("{}.{part}", self.name),
@@ -266,7 +266,7 @@ impl SingleFlow<'_> {
             varies: None,
             delay: access.delay + extra,
             queue: queue_plan(&access.queue, &place),
-            wire,
+            impairments,
             channel: None,
             private: true,
         }
@@ -285,67 +285,6 @@ impl SingleFlow<'_> {
     }
 }
 
-fn cc_context(keys: &TransportKeys) -> CcContext {
-    let max_window = keys.max_window.segments().map_or(f64::INFINITY, f64::from);
-    CcContext {
-        initial_window: f64::from(keys.initial_window),
-        timeout_ssthresh: keys.timeout_ssthresh,
-        initial_ssthresh: match keys.initial_ssthresh {
-            InitialSsthresh::Unbounded => f64::INFINITY,
-            InitialSsthresh::MaxWindow => max_window,
-        },
-        first_cut: keys.first_cut,
-        cut_window: match keys.cut_window {
-            CutWindowName::Exact => CutWindow::Exact,
-            CutWindowName::Capped => CutWindow::Capped { max_window },
-            CutWindowName::Whole => CutWindow::Whole { max_window },
-        },
-        exit_window: keys.exit_window,
-    }
-}
-
-fn transport(flow: &Flow) -> Transport {
-    let keys = &flow.transport;
-    // Validation bounds each size by the largest packet.
-    let bytes = |size: crate::quantity::Size| u32::try_from(size.0).unwrap_or(u32::MAX);
-    Transport {
-        mss: bytes(keys.mss),
-        header: bytes(keys.header),
-        framing: bytes(keys.framing),
-        max_window: keys.max_window.segments(),
-        min_rto: keys.min_rto,
-        initial_rto: keys.initial_rto,
-        clock_tick: keys.clock_tick,
-        clock_offset: keys.clock_offset,
-        handshake_rtt: keys.handshake_rtt,
-        delayed_ack: keys.delayed_ack.longest(),
-        max_burst: keys.max_burst.segments(),
-        limited_transmit: keys.limited_transmit,
-        timestamps: keys.timestamps,
-        byte_counting: keys.byte_counting,
-        idle_restart: keys.idle_restart,
-        recovery: flow.recovery,
-        peer_sack: keys.peer_sack,
-        dsack: false,
-        undo: Default::default(),
-        ecn: keys.ecn,
-        variations: Variations {
-            window_growth: keys.window_growth,
-            exit_growth: keys.exit_growth,
-            second_loss: keys.second_loss,
-            partial_ack: keys.partial_ack,
-            partial_ack_timer: keys.partial_ack_timer,
-            sack_sender: keys.sack_sender,
-            repeated_timeout: keys.repeated_timeout,
-            limited_transmit_sends: keys.limited_transmit_sends,
-            mark_at_one: keys.mark_at_one,
-            delayed_ack_for: keys.delayed_ack_for,
-            ecn_retransmissions: keys.ecn_retransmissions,
-            rtt_samples: keys.rtt_samples,
-        },
-    }
-}
-
 fn traffic(keys: &TrafficKeys) -> Traffic {
     match keys {
         TrafficKeys::Bulk => Traffic::Bulk,
@@ -361,7 +300,10 @@ fn traffic(keys: &TrafficKeys) -> Traffic {
             Traffic::Interactive(Box::new(InteractivePlan { every: every.distribution(), size: size.distribution() }))
         }
         TrafficKeys::Arrivals { .. } => Traffic::Slot,
-        TrafficKeys::Cbr { .. } | TrafficKeys::Crowd { .. } | TrafficKeys::OnOff { .. } | TrafficKeys::Rtp { .. } => {
+        TrafficKeys::Cbr { .. }
+        | TrafficKeys::Population { .. }
+        | TrafficKeys::OnOff { .. }
+        | TrafficKeys::Rtp { .. } => {
             unreachable!("invariant: datagrams are no flow of TCP")
         }
     }
@@ -381,9 +323,9 @@ fn emission(flow: &Flow) -> Option<Emission> {
             },
             leaves,
         }),
-        TrafficKeys::Crowd { capacity, beside, .. } => {
-            let crowd = Crowd { capacity: *capacity, beside: *beside, count: flow.count };
-            leaves.map(|leaves| Emission::Crowd { crowd, leaves })
+        TrafficKeys::Population { capacity, beside, .. } => {
+            let population = SourcePopulation { capacity: *capacity, beside: *beside, count: flow.count };
+            leaves.map(|leaves| Emission::Population { population, leaves })
         }
         TrafficKeys::OnOff { rate, on, off, .. } => {
             Some(Emission::OnOff(OnOffPlan { rate: *rate, on: on.distribution(), off: off.distribution() }))

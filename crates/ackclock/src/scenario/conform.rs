@@ -9,6 +9,10 @@ use crate::quantity::{self, Spelling};
 use crate::quantity::{Hint, Problem};
 use crate::units::show_number;
 
+/// Values that have another name now: the key, the old name and the new one.
+const RENAMED: [(&str, &str, &str); 3] =
+    [("traffic", "crowd", "population"), ("first_cut", "law", "rule"), ("timeout_ssthresh", "law", "rule")];
+
 /// Checks a document in its full form; what does not fit, in the order of the file.
 pub fn conform(root: &Node) -> Misfits {
     let mut walk = Walk::default();
@@ -90,11 +94,20 @@ impl Walk {
                     }
                     return;
                 }
-                Problem::UnknownName { what, name: name.clone(), hint: Hint::for_name(name, names) }
+                self.unknown_name(what, name, names)
             }
             Some(other) => Problem::WrongType { expected: format!("the name of a {what}"), found: other.in_words() },
         };
         self.below("kind", |walk| walk.wrong(problem));
+    }
+
+    /// The problem with a name that is none of `known` at this place.
+    fn unknown_name<'a>(&self, what: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Problem {
+        let key = self.path.last().map(String::as_str);
+        match RENAMED.iter().find(|(place, old, _)| key == Some(*place) && *old == name) {
+            Some((_, old, new)) => Problem::Renamed { old, new },
+            None => Problem::UnknownName { what, name: name.to_owned(), hint: Hint::for_name(name, known) },
+        }
     }
 
     /// What the `kind` at this place is a kind of.
@@ -175,8 +188,8 @@ impl Walk {
             }
             None if names.is_empty() => {}
             None => {
-                let hint = Hint::for_name(text, names);
-                self.wrong(Problem::UnknownName { what: "value", name: text.to_owned(), hint });
+                let problem = self.unknown_name("value", text, names);
+                self.wrong(problem);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The keys of what changes by the clock behind a queue: the delay of a link, and its outages.
+//! The keys of a link that changes by the clock: its delay and its outages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub enum DelayVaries {
         #[serde(skip_serializing_if = "Option::is_none")]
         repeat: Option<Duration>,
     },
-    /// Evenly from point to point, as the way to a satellite that passes.
+    /// Linearly from point to point, as the distance to a satellite that passes.
     Linear {
         /// When there is each delay; the first one at "0 s".
         times: Vec<Duration>,
@@ -41,7 +41,7 @@ pub enum DelayVaries {
 pub struct OutageTimes {
     /// When each begins.
     pub times: Vec<Duration>,
-    /// How long it lasts.
+    /// Length of each outage.
     pub length: Duration,
     /// When everything begins again; by default they come once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,8 +116,8 @@ impl OutageTimes {
     fn check(&self) -> Result<(), Misfit> {
         rise(&self.times, self.repeat)?;
         let shortest = self.times.windows(2).map(|pair| pair[1] - pair[0]).min();
-        let behind = self.repeat.zip(self.times.last()).map(|(repeat, last)| repeat - *last);
-        let room = shortest.into_iter().chain(behind).min().unwrap_or(LONGEST);
+        let last = self.repeat.zip(self.times.last()).map(|(repeat, last)| repeat - *last);
+        let room = shortest.into_iter().chain(last).min().unwrap_or(LONGEST);
         if self.length.is_zero() || self.length > room {
             return out_of_range("length", self.length, format!("above zero and at most {room}, until the next one"));
         }
@@ -125,7 +125,7 @@ impl OutageTimes {
     }
 }
 
-/// Adds what does not fit of what changes by the clock behind the queue of a link of this delay.
+/// Checks the changes by the clock of a link of this delay.
 pub fn check_times(place: &str, impairments: &Impairments, delay: Duration, misfits: &mut Misfits) {
     let varies = impairments.delay_varies.as_ref().map_or(Ok(()), |varies| varies.check(delay));
     let outages = impairments.outages.as_ref().map_or(Ok(()), OutageTimes::check);

@@ -1,5 +1,7 @@
-//! What a scenario amounts to: the named links behind the shorthand, each flow's way and base RTT, and
+//! A scenario in full: the named links of the shorthand, each flow's path and base RTT, and
 //! everything that is random.
+
+use std::sync::Arc;
 
 use std::collections::BTreeMap;
 
@@ -15,7 +17,8 @@ use super::traffic::TrafficKeys;
 use crate::meter::Profile;
 use crate::quantity::RateOrZero;
 use crate::sim::{
-    DatagramPlan, Dcf, FlowPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, ReorderingPlan, Script, WirePlan,
+    DatagramPlan, Dcf, FlowPlan, ImpairmentsPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, ReorderingPlan,
+    Script,
 };
 use crate::variation::{Law, Leo, Lte, OnOff, VariationPlan, Walk, Wifi};
 
@@ -43,7 +46,7 @@ pub struct Description {
     pub channels: BTreeMap<String, String>,
     /// Every directed link.
     pub links: Vec<LinkDescription>,
-    /// Every single flow, and behind them groups of arrivals and datagrams; drawn values are those of the first
+    /// Every single flow, and after them groups of arrivals and datagrams; drawn values are those of the first
     /// replicate, of a group those of its first slot.
     pub flows: Vec<FlowDescription>,
     /// Every meter, in words; left out where there is none.
@@ -80,9 +83,9 @@ pub struct LinkDescription {
     pub queue: String,
     /// The parameters of the queue in force, where its keys leave them open.
     pub queue_parameters: Option<Json>,
-    /// Losses behind the queue.
+    /// Losses in transit.
     pub loss: String,
-    /// What else goes wrong behind the queue.
+    /// The other impairments.
     pub impairments: Vec<String>,
     /// True if only one flow crosses it.
     pub private: bool,
@@ -96,7 +99,7 @@ pub struct FlowDescription {
     /// Name of the group that it was declared in.
     pub group: String,
     /// Name of the algorithm; none for datagrams.
-    pub cc: Option<&'static str>,
+    pub cc: Option<Arc<str>>,
     /// Name of the loss recovery; none for datagrams.
     pub recovery: Option<&'static str>,
     /// Name of the ECN feedback; none for datagrams.
@@ -158,7 +161,7 @@ fn counts(document: &Document, network: &Network) -> (u64, u64) {
         let count = u64::from(flow.count);
         links += count * private_links(flow, route, network);
         flows += match flow.traffic {
-            TrafficKeys::Arrivals { .. } | TrafficKeys::Crowd { .. } => 1,
+            TrafficKeys::Arrivals { .. } | TrafficKeys::Population { .. } => 1,
             _ => count,
         };
     }
@@ -173,11 +176,11 @@ fn describe_link(link: &LinkPlan, plan: &Plan) -> LinkDescription {
         rate_bps: link.rate.map(|rate| rate.as_bps()),
         varies: link.varies.as_ref().map(variation_in_words),
         delay_s: link.delay.as_secs_f64(),
-        jitter_s: link.wire.jitter.as_secs_f64(),
+        jitter_s: link.impairments.jitter.as_secs_f64(),
         queue,
         queue_parameters: link.queue.in_force(),
-        loss: loss_in_words(&link.wire.loss),
-        impairments: impairments_in_words(&link.wire),
+        loss: loss_in_words(&link.impairments.loss),
+        impairments: impairments_in_words(&link.impairments),
         private: link.private,
     }
 }
@@ -250,8 +253,9 @@ fn loss_in_words(loss: &LossPlan) -> String {
 }
 
 /// What goes wrong beside jitter and losses.
-fn impairments_in_words(wire: &WirePlan) -> Vec<String> {
-    let WirePlan { course, outages, jitter, jitter_reorders, reordering, loss: _, duplication, corruption } = wire;
+fn impairments_in_words(impairments: &ImpairmentsPlan) -> Vec<String> {
+    let ImpairmentsPlan { course, outages, jitter, jitter_reorders, reordering, loss: _, duplication, corruption } =
+        impairments;
     let mut words = Vec::new();
     if let Some(course) = course {
         words.push(format!("delay varies, by up to {}", course.most()));
@@ -316,8 +320,8 @@ fn describe_flows(document: &Document, plan: &Plan) -> Vec<FlowDescription> {
     flows.chain(arrivals).chain(datagrams).collect()
 }
 
-fn names(plan: &Plan, way: &[usize]) -> Vec<String> {
-    way.iter().map(|link| plan.links[*link].name.clone()).collect()
+fn names(plan: &Plan, path: &[usize]) -> Vec<String> {
+    path.iter().map(|link| plan.links[*link].name.clone()).collect()
 }
 
 fn describe_datagrams(group: &DatagramPlan, plan: &Plan, traffic: String) -> FlowDescription {
@@ -340,7 +344,7 @@ fn describe_flow(flow: &FlowPlan, plan: &Plan, traffic: String) -> FlowDescripti
     FlowDescription {
         name: flow.name.to_string(),
         group: flow.group.to_string(),
-        cc: Some(flow.cc.name()),
+        cc: Some(flow.cc.name().clone()),
         recovery: Some(flow.transport.recovery.name()),
         ecn: Some(flow.transport.ecn.name()),
         traffic,

@@ -5,7 +5,7 @@ use super::{Mistake, Problem, Scenario};
 /// More flows than a fuzzer should wait for.
 const MOST_FLOWS: u32 = 1_000;
 
-/// Reads bytes as a scenario, `--set` texts behind zero bytes, and checks what must hold for every text: it is
+/// Reads bytes as a scenario, `--set` texts after zero bytes, and checks what must hold for every text: it is
 /// a scenario or there is a message; the plan is consistent; what is resolved reads back as itself.
 ///
 /// # Panics
@@ -40,8 +40,8 @@ fn check(scenario: &Scenario) {
     let plan = scenario.plan(None, 0);
     assert!(plan.bottleneck < plan.links.len());
     for flow in &plan.flows {
-        let way = flow.forward.iter().chain(&*flow.reverse);
-        let delays: u64 = way.map(|link| plan.links[*link].delay.as_nanos()).sum();
+        let path = flow.forward.iter().chain(&*flow.reverse);
+        let delays: u64 = path.map(|link| plan.links[*link].delay.as_nanos()).sum();
         assert_eq!(delays, flow.base_rtt.as_nanos(), "the base RTT of {}", flow.name);
         assert!(flow.start.as_nanos() < plan.duration.as_nanos());
     }

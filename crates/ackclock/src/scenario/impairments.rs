@@ -1,4 +1,4 @@
-//! The keys of what goes wrong behind the queue of a link: jitter, reordering, loss, duplication, corruption.
+//! The keys of the impairments of a link: jitter, reordering, loss, duplication, corruption.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 use super::delays::{DelayVaries, OutageTimes};
 use super::shorthand::Shorthand;
 use crate::quantity::Problem;
-use crate::sim::{ChannelState, LossPlan, ReorderingPlan, Script, WirePlan};
+use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
 use crate::units::Duration;
 
-/// What goes wrong behind a queue.
+/// The impairments of a link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Impairments {
-    /// The delay over time; the `delay` beside it is the shortest. By default it is always that.
+    /// The delay over time, of which `delay` is the shortest; by default it is constant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_varies: Option<DelayVaries>,
-    /// Times in which all that is sent is lost.
+    /// Times in which every packet is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outages: Option<OutageTimes>,
     /// Extra delay of each packet, uniform between 0 and this.
     pub jitter: Duration,
-    /// Whether jitter may change the order of packets; if not, none arrives before the one in front of it.
+    /// Whether jitter may change the order of packets; if not, packets arrive in the order in which they were sent.
     pub jitter_reorders: bool,
-    /// Packets that are held back, so that others overtake them.
+    /// Packets that are held back, so that others overtake them (reordering).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reordering: Option<Reordering>,
-    /// Losses behind the queue.
+    /// Losses in transit.
     #[schemars(with = "Shorthand<Loss>")]
     pub loss: Loss,
     /// Probability that a packet arrives twice, 0 to 1.
@@ -89,7 +89,7 @@ pub enum Loss {
         /// The n: at least 1.
         #[schemars(range(min = 1))]
         period: u64,
-        /// How many packets earlier the first loss comes; below the period.
+        /// Number of packets by which the first loss comes earlier; below the period.
         #[serde(default)]
         offset: u64,
     },
@@ -101,7 +101,7 @@ pub enum Loss {
         /// Numbers of the packets that arrive late, so that others overtake them.
         #[serde(default)]
         late_packets: Vec<u64>,
-        /// How much later they arrive.
+        /// Extra delay of those packets.
         #[serde(default)]
         late_by: Duration,
         /// Numbers of the packets that are marked (RFC 3168) if they are ECN-capable.
@@ -194,9 +194,9 @@ impl Impairments {
         warnings
     }
 
-    /// What goes wrong behind a link of this delay, as a plan says it.
-    pub fn plan(&self, delay: Duration) -> WirePlan {
-        WirePlan {
+    /// The impairments of a link of this delay, as a plan has them.
+    pub fn plan(&self, delay: Duration) -> ImpairmentsPlan {
+        ImpairmentsPlan {
             course: self.delay_varies.as_ref().map(|varies| varies.course(delay)),
             outages: self.outages.as_ref().map(OutageTimes::outages),
             jitter: self.jitter,

@@ -4,7 +4,11 @@ use std::sync::OnceLock;
 
 use serde_json::Value as Json;
 
-use super::schema::{Document, TransportKeys};
+use super::schema::Document;
+use crate::tcp::{Profile, TransportKeys};
+
+/// The key of the JSON Schema under which stands what a key of the transport is under a profile that says otherwise.
+pub const PROFILES_KEY: &str = "x-profiles";
 
 /// The schema of the document, shorthand included.
 pub fn document_schema() -> &'static Json {
@@ -12,15 +16,14 @@ pub fn document_schema() -> &'static Json {
     SCHEMA.get_or_init(|| {
         let mut schema = schemars::schema_for!(Document).to_value();
         inherit_transport(&mut schema);
+        show_profiles(&mut schema);
         schema
     })
 }
 
 /// A flow's transport keys have no defaults of their own.
 fn inherit_transport(schema: &mut Json) {
-    let transport = schemars::schema_for!(TransportKeys).to_value();
-    let keys = transport["properties"].as_object().into_iter().flat_map(serde_json::Map::keys);
-    for key in keys {
+    for key in TransportKeys::NAMES {
         if let Some(property) =
             schema.pointer_mut(&format!("/$defs/Flow/properties/{key}")).and_then(Json::as_object_mut)
         {
@@ -32,7 +35,16 @@ fn inherit_transport(schema: &mut Json) {
     }
 }
 
-/// The schema behind a reference.
+/// What profiles say stands beside the defaults.
+fn show_profiles(schema: &mut Json) {
+    for (name, profile) in Profile::ALL {
+        for (key, value) in profile.settings() {
+            schema["$defs"]["TransportKeys"]["properties"][key][PROFILES_KEY][*name] = value;
+        }
+    }
+}
+
+/// The schema that a reference names.
 pub fn resolve(schema: &Json) -> &Json {
     let mut here = schema;
     while let Some(reference) = here.get("$ref").and_then(Json::as_str) {
@@ -108,5 +120,12 @@ mod tests {
         let mss = |place: &str| document_schema().pointer(&format!("/$defs/{place}/properties/mss")).cloned().unwrap();
         assert_eq!(mss("TransportKeys")["default"], "1460 B");
         assert_eq!(mss("Flow").get("default"), None);
+    }
+
+    #[test]
+    fn profiles_stand_beside_the_defaults() {
+        let properties = document_schema().pointer("/$defs/TransportKeys/properties").unwrap();
+        assert_eq!(properties["initial_rto"]["default"], "1 s");
+        assert_eq!(properties["initial_rto"][PROFILES_KEY], serde_json::json!({ "ns-2": "3 s" }));
     }
 }

@@ -1,9 +1,11 @@
 //! Every key of a scenario with its type, default and help, for the documentation.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::json_schema::{alternatives, document_schema, kind};
+use super::json_schema::{PROFILES_KEY, alternatives, document_schema, kind};
 use crate::quantity;
 
 /// A key of a scenario.
@@ -17,6 +19,9 @@ pub struct KeyInfo {
     pub kind: String,
     /// What stands there if nothing is written; none for a key that must be given, or may be left out.
     pub default: Option<String>,
+    /// What stands there instead under a profile, by the profile's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub profiles: BTreeMap<String, String>,
     /// True if the key must be given.
     pub required: bool,
     /// What it means.
@@ -45,6 +50,7 @@ fn collect(path: &str, of_kind: Option<&str>, table: &Json, place: Option<&Json>
             of_kind: of_kind.map(str::to_owned),
             kind: in_words(schema),
             default: place.and_then(|place| place.get(key)).or(schema.get("default")).and_then(default_in_words),
+            profiles: profiles(schema),
             required: required(key),
             help: schema.get("description").and_then(Json::as_str).unwrap_or_default().to_owned(),
         });
@@ -67,6 +73,11 @@ fn below(path: &str, schema: &Json, list: &mut Vec<KeyInfo>) {
             below(&format!("{path}.NAME"), named, list);
         }
     }
+}
+
+fn profiles(schema: &Json) -> BTreeMap<String, String> {
+    let values = schema.get(PROFILES_KEY).and_then(Json::as_object).into_iter().flatten();
+    values.filter_map(|(profile, value)| Some((profile.clone(), default_in_words(value)?))).collect()
 }
 
 /// Tables are written by their kind alone, or not at all: their keys have defaults of their own.
@@ -146,6 +157,8 @@ mod tests {
         assert_eq!(described("duration"), ("duration".to_owned(), None, true));
         assert_eq!(described("warmup"), ("duration".to_owned(), text("0 s"), false));
         assert_eq!(described("transport.mss"), ("size".to_owned(), text("1460 B"), false));
+        assert_eq!(key("transport.clock_tick").profiles, BTreeMap::from([("ns-2".to_owned(), "10 ms".to_owned())]));
+        assert_eq!(key("transport.mss").profiles, BTreeMap::new());
         assert_eq!(described("flows.mss"), ("size".to_owned(), None, false));
         assert_eq!(described("transport.max_window"), ("whole number or \"none\"".to_owned(), text("none"), false));
         assert_eq!(described("transport.delayed_ack"), ("true or false or duration".to_owned(), text("false"), false));

@@ -28,9 +28,9 @@ pub enum Meter {
 pub struct SingleRate {
     /// Bits on the wire per time that are green.
     pub committed_rate: Rate,
-    /// What may be green at once beyond that.
+    /// Committed burst size: bytes above that rate that are still green.
     pub committed_burst: Size,
-    /// What may be yellow at once; it fills when the committed burst is full.
+    /// Excess burst size: bytes that are yellow; its bucket fills when that of the committed burst is full.
     #[serde(default = "nothing")]
     pub excess_burst: Size,
     /// Where it stands, and what it does.
@@ -44,11 +44,11 @@ pub struct SingleRate {
 pub struct TwoRates {
     /// Bits on the wire per time that are green.
     pub committed_rate: Rate,
-    /// What may be green at once beyond that.
+    /// Committed burst size: bytes above that rate that are still green.
     pub committed_burst: Size,
     /// Bits on the wire per time that are green or yellow; at least the committed rate.
     pub peak_rate: Rate,
-    /// What may be green or yellow at once beyond that.
+    /// Peak burst size: bytes above that rate that are still green or yellow.
     pub peak_burst: Size,
     /// Where it stands, and what it does.
     #[serde(flatten)]
@@ -62,11 +62,11 @@ pub struct Edge {
     /// Name of the link in front of whose queue it stands; by default the first link of the path of its flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// Whom it holds to the profile: all its flows together, or each flow.
+    /// Whether one profile is for all its flows together, or for each flow.
     pub per: Per,
     /// Whether the colour that packets have counts (aware): what comes out of profile is yellow then, and not green.
     pub colour: Sight,
-    /// What becomes of red packets: they are dropped, or go on out of profile as yellow ones do.
+    /// Whether red packets are dropped, or forwarded out of profile like yellow ones.
     pub red: Fate,
 }
 
@@ -167,7 +167,7 @@ impl Meter {
     }
 }
 
-/// Groups of flows that name a meter, with their index and way.
+/// Groups of flows that name a meter, with their index and path.
 fn flows_of<'a>(
     document: &'a Document,
     network: &'a Network,
@@ -212,7 +212,7 @@ pub fn plans(document: &Document, network: &Network) -> Vec<MeterPlan> {
     document.meters.iter().map(plan).collect()
 }
 
-/// Adds the meters that are not there, or not on the way of their flows, and the keys of them that do not fit.
+/// Adds the mistakes of meters: those that do not exist, those that are not on the path of their flows, and wrong keys.
 pub fn check_meters(document: &Document, network: &Network, misfits: &mut Misfits) {
     let unknown = |what, name: &str, known: Vec<&str>| Problem::UnknownName {
         what,
@@ -231,7 +231,7 @@ pub fn check_meters(document: &Document, network: &Network, misfits: &mut Misfit
             continue;
         };
         for (index, ..) in flows_of(document, network, name).filter(|(_, _, route)| {
-            // A path that leads nowhere is told already.
+            // A path that leads nowhere was reported already.
             !route.forward.is_empty() && !route.forward.contains(&link)
         }) {
             let problem = Problem::NotAtMeter { meter: name.clone(), link: network.links[link].name.clone() };
@@ -259,10 +259,10 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         }
         let from = link(document, network, name);
         let knows = |link: &usize| network.links[*link].queue.reads_profiles();
-        let mut ways = flows_of(document, network, name).map(|(_, _, route)| &route.forward);
-        let is_seen = ways.any(|way| way.iter().skip_while(|link| Some(**link) != from).any(knows));
+        let mut paths = flows_of(document, network, name).map(|(_, _, route)| &route.forward);
+        let is_seen = paths.any(|path| path.iter().skip_while(|link| Some(**link) != from).any(knows));
         if !is_seen && meter.edge().red == Fate::Out {
-            warnings.push(format!("the meter {name} drops nothing, and no queue behind it knows profiles"));
+            warnings.push(format!("the meter {name} drops nothing, and no queue after it knows profiles"));
         }
     }
     warnings
@@ -326,7 +326,7 @@ mod tests {
                     [[flows]]\ncc = 'aimd'\nmeter = 'gold'\n";
         assert_eq!(
             Scenario::from_toml::<&str>(text, "x", &[]).unwrap().warnings(),
-            ["the meter gold drops nothing, and no queue behind it knows profiles", "no flow names the meter idle"]
+            ["the meter gold drops nothing, and no queue after it knows profiles", "no flow names the meter idle"]
         );
     }
 }

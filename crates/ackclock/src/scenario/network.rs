@@ -13,7 +13,7 @@ use crate::units::{Duration, Rate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Topology {
-    /// All flows share the link `bottleneck`, each behind access links of its own if there are any.
+    /// All flows share the link `bottleneck`, each with access links of its own, if there are any.
     Dumbbell(Dumbbell),
     /// Equal links `hop1`, `hop2`, ... in a row. A flow without a `path` crosses all of them.
     ParkingLot(ParkingLot),
@@ -23,19 +23,19 @@ pub enum Topology {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Dumbbell {
-    /// Rate of a link that flows share, each way.
+    /// Rate of a shared link, in each direction.
     pub rate: Rate,
     /// Capacity over time, of which `rate` is the highest value; by default it is constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<Varies>")]
     pub varies: Option<Varies>,
-    /// Propagation through such a link, one way.
+    /// One-way propagation delay of such a link.
     pub delay: Duration,
     /// Queue of the data direction.
     #[serde(default = "QueueSpec::one_bdp")]
     #[schemars(with = "Shorthand<QueueSpec>")]
     pub queue: QueueSpec,
-    /// What goes wrong behind the queue.
+    /// Impairments after the queue.
     #[serde(flatten)]
     pub impairments: Impairments,
     /// The other direction of such a link.
@@ -50,7 +50,7 @@ pub struct Dumbbell {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ParkingLot {
-    /// How many links.
+    /// Number of links.
     #[schemars(range(min = 1, max = 1000))]
     pub hops: u32,
     /// Each of them.
@@ -65,21 +65,21 @@ pub struct Link {
     /// The channel of which the link is a station; each direction is one for itself. Propagation is then the channel's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
-    /// Rate, each way; without it a pure delay, or on a channel its rate.
+    /// Rate in each direction; without it a pure delay, or on a channel its rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Capacity over time, of which `rate` is the highest value; by default it is constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<Varies>")]
     pub varies: Option<Varies>,
-    /// Propagation, one way.
+    /// One-way propagation delay.
     #[serde(default)]
     pub delay: Duration,
     /// Queue in front of the transmitter.
     #[serde(default = "QueueSpec::one_bdp")]
     #[schemars(with = "Shorthand<QueueSpec>")]
     pub queue: QueueSpec,
-    /// What goes wrong behind the queue.
+    /// Impairments after the queue.
     #[serde(flatten)]
     pub impairments: Impairments,
     /// The other direction.
@@ -105,7 +105,7 @@ pub struct Reverse {
     #[serde(default)]
     #[schemars(with = "Shorthand<QueueSpec>")]
     pub queue: QueueSpec,
-    /// What goes wrong behind the queue.
+    /// Impairments after the queue.
     #[serde(flatten)]
     pub impairments: Impairments,
 }
@@ -117,14 +117,14 @@ pub struct Access {
     /// Rate; without it a pure delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Propagation through one of the links, one way.
+    /// One-way propagation delay of each of the links.
     #[serde(default)]
     pub delay: Duration,
     /// Queue in front of each transmitter.
     #[serde(default)]
     #[schemars(with = "Shorthand<QueueSpec>")]
     pub queue: QueueSpec,
-    /// What goes wrong behind the queue.
+    /// Impairments after the queue.
     #[serde(flatten)]
     pub impairments: Impairments,
 }

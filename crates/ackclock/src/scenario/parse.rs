@@ -24,7 +24,7 @@ pub fn toml(text: &str, source: &str) -> Result<Node, Mistake> {
     Ok(Node { origin: Origin::File, ..root })
 }
 
-/// Reads one value of TOML, as it stands behind a `=`.
+/// Reads one value of TOML, as it stands after a `=`.
 pub fn toml_value(text: &str) -> Option<Node> {
     let value: toml_edit::Value = text.trim().parse().ok()?;
     Some(TomlReader { lines: Lines::of(text) }.value(&value, 1))

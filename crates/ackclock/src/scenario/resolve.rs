@@ -2,9 +2,10 @@
 
 use serde_json::Value as Json;
 
-use super::schema::{Document, Flow, Profile, TransportKeys};
+use super::schema::{Document, Flow};
 use super::traffic::{is_datagrams, keys_of_tcp};
 use super::tree::{Node, Origin, Value};
+use crate::tcp::{Profile, TransportKeys};
 
 /// The document of a tree that conforms to the schema.
 ///
@@ -45,7 +46,7 @@ fn fill_profiles(root: &mut Node) {
         if let Value::Table(own) = &mut flow.value {
             for (key, value) in profile.settings() {
                 if !own.iter().any(|(name, _)| name == key) {
-                    own.push(((*key).to_owned(), Node::from_default(&Json::from(*value))));
+                    own.push((key.to_owned(), Node::from_default(&value)));
                 }
             }
         }

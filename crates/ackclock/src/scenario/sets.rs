@@ -13,7 +13,7 @@ const DEEPEST: usize = 16;
 
 /// Applies one change to a document in its full form, and brings the result into its full form.
 ///
-/// The value is read as TOML, and taken as a string where it is none. Tables on the way are made if they are
+/// The value is read as TOML, and taken as a string where it is none. Missing tables are made if they are
 /// not there; items of lists are found by index or by name. A new `kind` drops the parameters of the old one.
 ///
 /// # Errors

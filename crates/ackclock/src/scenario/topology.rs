@@ -1,4 +1,4 @@
-//! The network: directed links, and the way of each group of flows.
+//! The network: directed links, and the path of each group of flows.
 //!
 //! A dumbbell is the link `bottleneck` with access links, a parking lot the links `hop1`, `hop2` and so on. A link `x` of the document is two directed ones,
 //! `x` and `x.reverse`.
@@ -21,7 +21,7 @@ pub const BOTTLENECK: &str = "bottleneck";
 
 const REVERSE: &str = ".reverse";
 
-/// The links that flows share, and the ways across them.
+/// The links that flows share, and the paths across them.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// Directed links; the reverse of a link follows it.
@@ -30,7 +30,7 @@ pub struct Network {
     pub access: Option<Access>,
     /// Whether a flow without a path crosses all links.
     is_chain: bool,
-    /// The way of each group of flows, in the order of declaration.
+    /// The path of each group of flows, in the order of declaration.
     pub routes: Vec<Route>,
     /// The index of the link that summaries are about.
     pub bottleneck: usize,
@@ -51,11 +51,11 @@ pub struct DirectedLink {
     pub delay: Duration,
     /// The queue.
     pub queue: QueueSpec,
-    /// What goes wrong behind it.
+    /// Its impairments.
     pub impairments: Impairments,
 }
 
-/// The way of a group of flows.
+/// The path of a group of flows.
 #[derive(Clone, Debug, Default)]
 pub struct Route {
     /// Shared links that data crosses.
@@ -115,7 +115,7 @@ impl Network {
         Some(network)
     }
 
-    /// Shared links by name, and the access links as one, with their queues and what goes wrong behind them.
+    /// Shared links by name, and the access links as one, with their queues and impairments.
     pub fn parts(&self) -> impl Iterator<Item = (&str, &QueueSpec, &Impairments)> {
         let shared = self.links.iter().map(|link| (link.name.as_str(), &link.queue, &link.impairments));
         let access = self.access.iter().map(|access| ("every access link", &access.queue, &access.impairments));
@@ -162,7 +162,7 @@ impl Network {
     }
 
     fn walk(&self, names: &[String], by_name: &BTreeMap<&str, usize>) -> Result<Vec<usize>, Problem> {
-        let mut way = Vec::with_capacity(names.len());
+        let mut path = Vec::with_capacity(names.len());
         let mut crossed = BTreeMap::new();
         for name in names {
             let Some(index) = by_name.get(name.as_str()).copied() else {
@@ -173,7 +173,7 @@ impl Network {
             };
             // A link and its reverse are neighbours.
             match crossed.insert(index / 2, index) {
-                None => way.push(index),
+                None => path.push(index),
                 Some(before) if before == index => return Err(Problem::PathLoop { link: name.clone() }),
                 Some(before) => {
                     let first = self.links[before].name.clone();
@@ -181,10 +181,10 @@ impl Network {
                 }
             }
         }
-        if way.is_empty() {
+        if path.is_empty() {
             return Err(Problem::WrongLength { expected: "at least 1".to_owned(), found: 0 });
         }
-        Ok(way)
+        Ok(path)
     }
 
     /// The link called `bottleneck`, else the slowest among those that most flows cross with data.

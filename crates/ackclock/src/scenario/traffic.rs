@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{Sizes, Times};
-use super::json_schema::document_schema;
 use super::mistakes::Misfits;
 use super::schema::Flow;
 use super::shorthand::Shorthand;
@@ -15,6 +14,7 @@ use super::variation::Varies;
 use crate::quantity::Problem;
 use crate::quantity::Size;
 use crate::quantity::without_default;
+use crate::tcp::TransportKeys;
 use crate::units::{Duration, Rate};
 use crate::variation::VariationPlan;
 
@@ -39,13 +39,13 @@ pub enum TrafficKeys {
     Arrivals {
         /// Mean time between two arrivals, of the whole group; a run may expect 10000000 of them.
         every: Duration,
-        /// Another mean that takes turns with it.
+        /// A second mean, which alternates with the first.
         #[serde(skip_serializing_if = "Option::is_none")]
         alternating: Option<Alternating>,
         /// Payload of each.
         size: Sizes,
     },
-    /// A client at the receiver that asks for something, waits for all of it, and thinks before it asks again.
+    /// A client at the receiver that requests something, gets all of it, and pauses before it requests again.
     Web {
         /// Time between an answer and the next request.
         think: Times,
@@ -65,30 +65,30 @@ pub enum TrafficKeys {
     },
     /// Datagrams at a constant rate, whatever happens to them.
     Cbr {
-        /// Bits on the wire per time.
+        /// Rate in bits on the wire.
         rate: Rate,
         /// Bytes of each on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
-        /// Time between two: always the same, or random with that mean (a Poisson process).
+        /// Time between two packets: constant, or random with the same mean (a Poisson process).
         #[serde(default)]
         spacing: SpacingName,
-        /// A rate that varies and is taken off, so that it is left to others.
+        /// A rate over time that is subtracted, so that it is left to others.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Shorthand<Varies>", transform = without_default)]
         leaves: Option<Varies>,
     },
-    /// Datagrams from as many sources, the group's count at the most, as leave others a rate that varies where a queue shares fairly.
-    Crowd {
-        /// What is shared, bits on the wire per time.
+    /// Datagrams from a population of sources. The number that sends varies, up to the group's count, so that under fair queueing other flows get a given rate.
+    Population {
+        /// The shared rate, in bits on the wire.
         capacity: Rate,
         /// Bytes of each on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
-        /// How many flows there are beside the crowd.
+        /// Number of flows beside the population.
         #[schemars(range(min = 1))]
         beside: u32,
-        /// The rate that is left to them.
+        /// The rate that is left to those flows.
         #[schemars(with = "Shorthand<Varies>")]
         leaves: Varies,
     },
@@ -99,22 +99,22 @@ pub enum TrafficKeys {
         /// Bytes of each on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
-        /// How long a burst is.
+        /// Length of a burst.
         on: Times,
-        /// How long a pause is.
+        /// Length of a pause.
         off: Times,
     },
     /// Frames of datagrams at even intervals, each of use only if it comes in time.
     Rtp {
-        /// Bits on the wire per time.
+        /// Rate in bits on the wire.
         rate: Rate,
-        /// The most bytes of a datagram on the wire; a frame that is larger is several of them.
+        /// The largest datagram on the wire; a larger frame is several datagrams.
         #[serde(default = "default_frame_packet")]
         packet: Size,
         /// Time between two frames.
         #[serde(default = "default_interval")]
         interval: Duration,
-        /// The longest delay of use.
+        /// Delay after which a packet is of no use.
         #[serde(default = "default_deadline")]
         deadline: Duration,
     },
@@ -126,7 +126,7 @@ pub enum TrafficKeys {
 pub struct Alternating {
     /// The other mean time between two arrivals.
     pub every: Duration,
-    /// How long each of the two holds.
+    /// Time for which each of the two holds.
     pub interval: Duration,
 }
 
@@ -165,7 +165,7 @@ fn default_interval() -> Duration {
     Duration::from_millis(20)
 }
 
-/// ITU-T G.114: up to 150 ms one way is acceptable to most users.
+/// ITU-T G.114: a one-way delay of up to 150 ms is acceptable to most users.
 fn default_deadline() -> Duration {
     Duration::from_millis(150)
 }
@@ -175,7 +175,7 @@ impl TrafficKeys {
     pub fn datagram(&self) -> Option<Size> {
         match self {
             TrafficKeys::Cbr { packet, .. }
-            | TrafficKeys::Crowd { packet, .. }
+            | TrafficKeys::Population { packet, .. }
             | TrafficKeys::OnOff { packet, .. }
             | TrafficKeys::Rtp { packet, .. } => Some(*packet),
             _ => None,
@@ -186,7 +186,7 @@ impl TrafficKeys {
     pub fn leaves(&self) -> Option<Result<VariationPlan, (&'static str, Problem)>> {
         match self {
             TrafficKeys::Cbr { rate, leaves: Some(leaves), .. } => Some(leaves.plan(*rate)),
-            TrafficKeys::Crowd { capacity, leaves, .. } => Some(leaves.plan(*capacity)),
+            TrafficKeys::Population { capacity, leaves, .. } => Some(leaves.plan(*capacity)),
             _ => None,
         }
     }
@@ -207,7 +207,7 @@ impl TrafficKeys {
             TrafficKeys::Bulk
             | TrafficKeys::RateLimited { .. }
             | TrafficKeys::Cbr { .. }
-            | TrafficKeys::Crowd { .. } => Ok(()),
+            | TrafficKeys::Population { .. } => Ok(()),
             TrafficKeys::Transfer { size } => at("size", within(*size, 1, u64::MAX)),
             TrafficKeys::Arrivals { every, alternating, size } => {
                 at("every", positive(*every))?;
@@ -267,7 +267,7 @@ impl TrafficKeys {
                     random("what is left", leaves.is_random(), leaves.name().to_owned());
                 }
             }
-            TrafficKeys::Crowd { leaves, .. } => {
+            TrafficKeys::Population { leaves, .. } => {
                 random("what is left", leaves.is_random(), leaves.name().to_owned());
             }
             TrafficKeys::OnOff { on, off, .. } => {
@@ -303,9 +303,12 @@ impl fmt::Display for TrafficKeys {
                 let leaves = leaves.as_ref().map_or_else(String::new, |leaves| format!(", leaves {}", leaves.name()));
                 write!(f, "cbr, {rate} in packets of {packet}{random}{leaves}")
             }
-            TrafficKeys::Crowd { capacity, packet, beside, leaves } => {
+            TrafficKeys::Population { capacity, packet, beside, leaves } => {
                 let leaves = leaves.name();
-                write!(f, "crowd in packets of {packet}, leaves {leaves} of {capacity} to {beside} flows")
+                write!(
+                    f,
+                    "population of sources in packets of {packet}, leaves {leaves} of {capacity} to {beside} flows"
+                )
             }
             TrafficKeys::OnOff { rate, packet, on, off } => {
                 write!(f, "on-off, {rate} in packets of {packet}, on {on}, off {off}")
@@ -353,7 +356,7 @@ fn positive(length: Duration) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A frame is sent at once, and waits as a whole.
+/// A frame is sent at once and queued as a whole.
 fn short_frame(rate: Rate, packet: Size, interval: Duration) -> Result<(), Problem> {
     const MOST_DATAGRAMS: u64 = 1_000_000;
     let datagrams = rate.bytes_in_floor(interval) / packet.0.max(1);
@@ -367,14 +370,12 @@ fn short_frame(rate: Rate, packet: Size, interval: Duration) -> Result<(), Probl
 /// True for a flow of a tree whose traffic consists of datagrams.
 pub fn is_datagrams(flow: &Node) -> bool {
     let kind = flow.get("traffic").and_then(|traffic| traffic.get("kind")).and_then(Node::as_text);
-    kind.is_some_and(|kind| ["cbr", "crowd", "on-off", "rtp"].contains(&kind))
+    kind.is_some_and(|kind| ["cbr", "population", "on-off", "rtp"].contains(&kind))
 }
 
 /// The keys of a flow that only TCP has.
 pub fn keys_of_tcp() -> impl Iterator<Item = &'static str> {
-    let transport = document_schema().pointer("/$defs/TransportKeys/properties");
-    let transport = transport.and_then(serde_json::Value::as_object).into_iter().flat_map(serde_json::Map::keys);
-    ["cc", "recovery", "reverse_path"].into_iter().chain(transport.map(String::as_str))
+    ["cc", "recovery", "reverse_path"].into_iter().chain(TransportKeys::NAMES.iter().copied())
 }
 
 /// Adds the keys of flows of datagrams that these cannot have.

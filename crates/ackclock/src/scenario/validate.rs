@@ -12,7 +12,7 @@ use super::schema::{Document, Draw, Flow};
 use super::topology::{Network, link_names};
 use crate::qdisc::QueueSpec;
 use crate::quantity::Problem;
-use crate::quantity::{Limit, SendJitter, Size};
+use crate::quantity::{Limit, SendJitter};
 use crate::units::{Duration, Rate};
 
 /// More flows than a run can hold in memory.
@@ -158,28 +158,14 @@ fn flow_alone(flow: &Flow, duration: Duration, mut at: impl FnMut(&str, Result<(
     if let Err((key, problem)) = flow.traffic.check() {
         at(&format!("traffic.{key}"), Err(problem));
     }
-    let transport = &flow.transport;
-    at("mss", at_least(transport.mss, 1).and_then(|()| at_most(transport.mss)));
-    at("header", at_least(transport.header, 1).and_then(|()| at_most(transport.header)));
-    at("framing", at_most(transport.framing));
-    at("min_rto", positive(transport.min_rto));
-    at("initial_rto", positive(transport.initial_rto));
-    at("delayed_ack", transport.delayed_ack.longest().map_or(Ok(()), positive));
+    for (key, problem) in flow.transport.problems() {
+        at(key, Err(problem));
+    }
 }
 
 fn in_order(draw: &Draw) -> Result<(), Problem> {
     let (min, max) = (draw.min(), draw.max());
     if min > max { Err(Problem::EmptyRange { min, max }) } else { Ok(()) }
-}
-
-fn at_least(size: Size, bytes: u64) -> Result<(), Problem> {
-    if size.0 < bytes { out_of_range(size, &format!("at least {bytes} B")) } else { Ok(()) }
-}
-
-/// The largest packet of IP.
-fn at_most(size: Size) -> Result<(), Problem> {
-    const LARGEST: u64 = 65_535;
-    if size.0 > LARGEST { out_of_range(size, &format!("at most {LARGEST} B")) } else { Ok(()) }
 }
 
 /// What no range says of losses.

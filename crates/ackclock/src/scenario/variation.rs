@@ -40,10 +40,10 @@ pub enum Varies {
         high: RateOrZero,
         /// Time until everything begins again.
         period: Duration,
-        /// Down as slowly as up, or at once.
+        /// Whether the rate falls as slowly as it rises, or at once.
         #[serde(default)]
         shape: Shape,
-        /// Steps of one way.
+        /// Steps in one direction.
         #[serde(default = "fifty")]
         #[schemars(range(min = 1, max = 100_000))]
         steps: u32,
@@ -74,7 +74,7 @@ pub enum Varies {
     AdditiveWalk {
         /// The first rate.
         start: RateOrZero,
-        /// How far it may rise.
+        /// The largest rise.
         delta: RateOrZero,
         /// Time at each rate.
         step: Duration,
@@ -102,9 +102,9 @@ pub enum Varies {
         /// The low rate.
         #[serde(default)]
         low: RateOrZero,
-        /// How long the high rate holds on average.
+        /// Mean time at the high rate.
         mean_high: Duration,
-        /// How long the low rate holds on average.
+        /// Mean time at the low rate.
         mean_low: Duration,
     },
     /// The delivery opportunities of a mahimahi trace, again and again.
@@ -115,7 +115,7 @@ pub enum Varies {
         /// The same lines, here.
         #[serde(default)]
         milliseconds: Vec<u64>,
-        /// Time over which opportunities are evened out.
+        /// Time over which transmission opportunities are averaged.
         #[serde(default = "one_millisecond")]
         bin: Duration,
     },
@@ -128,7 +128,7 @@ pub enum Varies {
     },
     /// As the rate of a cellular subscriber: Sprout's Brownian motion with outages.
     Lte {
-        /// What the rate moves in a second (standard deviation), as a share of the highest rate.
+        /// Standard deviation of the change in a second, as a share of the highest rate.
         #[serde(default = "volatility_of_sprout")]
         #[schemars(range(min = 0.0, max = 100.0))]
         volatility: f64,
@@ -144,7 +144,7 @@ pub enum Varies {
         /// Time with one satellite.
         #[serde(default = "slot_of_starlink")]
         slot: Duration,
-        /// What of it passes before anything is sent.
+        /// Part of a slot at its beginning in which nothing is sent.
         #[serde(default = "fifty_milliseconds")]
         interruption: Duration,
     },
@@ -212,8 +212,8 @@ impl Varies {
             }
             Varies::Ramp { low, high, period, shape, steps } => {
                 let (low, high) = bounds.low_and_high(*low, *high)?;
-                let ways = if *shape == Shape::Triangle { 2 } else { 1 };
-                let shortest = SHORTEST * u64::from(*steps) * ways;
+                let directions = if *shape == Shape::Triangle { 2 } else { 1 };
+                let shortest = SHORTEST * u64::from(*steps) * directions;
                 let period = at_least("period", *period, shortest)?;
                 VariationPlan::Schedule(match shape {
                     Shape::Triangle => Schedule::triangle(low, high, *steps, period),

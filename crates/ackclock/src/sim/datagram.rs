@@ -1,30 +1,16 @@
-//! Datagrams under way: who sends next, and what their receivers make of them.
+//! Datagrams: who sends next, and what their receivers count.
 
 use super::ledger::{Colours, Fates};
-use super::measure::seconds;
-use super::network::Route;
-use super::packet::{Body, Flags, PacketMeta};
+use super::network::{Network, Route};
+use super::packet::{Body, Datagram, Flags, PacketMeta};
 use super::plan::{DatagramPlan, Plan};
-use super::result::DatagramResult;
-use super::simulation::Simulation;
+use super::result::{DatagramResult, seconds};
 use super::source::{Burst, Emitter};
-use crate::engine::ComponentId;
 use crate::link::SojournTimes;
 use crate::metric::{interarrival_jitter, ratio};
 use crate::qdisc::Ecn;
 use crate::rng::RngStreams;
 use crate::units::{Duration, Instant};
-
-/// A datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Datagram {
-    /// Its number among those of its source, from 0.
-    pub number: u64,
-    /// Bytes on the wire.
-    pub len: u32,
-    /// When it left its source.
-    pub sent_at: Instant,
-}
 
 /// One source and its receiver.
 #[derive(Debug)]
@@ -82,6 +68,45 @@ impl Stream {
         self.next.map(|burst| burst.at)
     }
 
+    /// What is due now; goes on to what is due next.
+    pub(super) fn next_burst(&mut self) -> Option<Burst> {
+        std::mem::replace(&mut self.next, self.emitter.next_burst())
+    }
+
+    /// Sends a burst, as this flow.
+    pub(super) fn send(&mut self, now: Instant, flow: u32, burst: Burst, rows: &mut [Row], network: &mut Network) {
+        let (route, flags) = (self.route, self.flags);
+        let mut left = burst.bytes;
+        while left > 0 {
+            let len = left.min(u64::from(self.packet)) as u32;
+            left -= u64::from(len);
+            let body = Body::Datagram(Datagram { number: self.sent, len, sent_at: now });
+            self.sent += 1;
+            let row = &mut rows[self.row];
+            row.sent += 1;
+            row.sent_bytes += u64::from(len);
+            network.send(now, PacketMeta { flow, route, flags, ecn: Ecn::NotEct, wire_len: len }, body);
+        }
+    }
+
+    /// A datagram has come to its receiver.
+    pub(super) fn on_datagram(&mut self, now: Instant, datagram: &Datagram, rows: &mut [Row]) {
+        if !self.is_new(datagram.number) {
+            return;
+        }
+        let transit = now.since(datagram.sent_at);
+        if let Some(last) = self.transit.replace(transit) {
+            self.jitter_ns = interarrival_jitter(self.jitter_ns, transit.as_nanos().abs_diff(last.as_nanos()));
+        }
+        let row = &mut rows[self.row];
+        row.arrived += 1;
+        row.arrived_bytes += u64::from(datagram.len);
+        row.delay_ns += transit.as_nanos();
+        row.delays.record(transit);
+        row.jitter_ns += self.jitter_ns;
+        row.late += u64::from(row.deadline.is_some_and(|deadline| transit > deadline));
+    }
+
     /// Whether a packet comes for the first time.
     fn is_new(&mut self, number: u64) -> bool {
         let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
@@ -123,7 +148,7 @@ impl Row {
     }
 
     /// The run has ended.
-    fn result(&self, id: usize, plan: &Plan, fates: &Fates, colours: &Colours) -> DatagramResult {
+    pub(super) fn result(&self, id: usize, plan: &Plan, fates: &Fates, colours: &Colours) -> DatagramResult {
         let datagrams = &plan.datagrams[id];
         let end = Instant::ZERO + plan.duration;
         let secs = end.since(self.since).as_secs_f64();
@@ -154,61 +179,5 @@ impl Row {
             lost_or_late_rate: self.deadline.and_then(|_| of_sent(fates.lost + fates.corrupted + self.late)),
             colours: datagrams.meter.map(|_| colours.counts()),
         }
-    }
-}
-
-impl Simulation<'_> {
-    /// The run has ended: a result for each row.
-    pub(super) fn datagram_results(&self) -> Vec<DatagramResult> {
-        let mut sums = vec![(Fates::default(), Colours::default()); self.rows.len()];
-        for (index, stream) in self.streams.iter().enumerate() {
-            let (fates, colours) = &mut sums[stream.row];
-            *fates += self.network.ledger.fates(self.flows.len() + index);
-            *colours += self.network.ledger.colours(self.flows.len() + index);
-        }
-        let rows = self.rows.iter().zip(&sums).enumerate();
-        rows.map(|(id, (row, (fates, colours)))| row.result(id, self.plan, fates, colours)).collect()
-    }
-
-    /// A source sends what is due.
-    pub(super) fn emit(&mut self, now: Instant, id: ComponentId, index: usize) {
-        let stream = &mut self.streams[index];
-        let burst = stream.next.take();
-        stream.next = stream.emitter.next_burst();
-        self.network.events.finish(id, stream.next_deadline());
-        let Some(burst) = burst else { return };
-        let (route, flags, packet) = (stream.route, stream.flags, u64::from(stream.packet));
-        let mut left = burst.bytes;
-        while left > 0 {
-            let len = left.min(packet) as u32;
-            left -= u64::from(len);
-            let stream = &mut self.streams[index];
-            let body = Body::Datagram(Datagram { number: stream.sent, len, sent_at: now });
-            stream.sent += 1;
-            let row = &mut self.rows[stream.row];
-            row.sent += 1;
-            row.sent_bytes += u64::from(len);
-            let flow = (self.flows.len() + index) as u32;
-            self.network.send(now, PacketMeta { flow, route, flags, ecn: Ecn::NotEct, wire_len: len }, body);
-        }
-    }
-
-    /// A datagram has come to its receiver.
-    pub(super) fn on_datagram(&mut self, now: Instant, index: usize, datagram: &Datagram) {
-        let stream = &mut self.streams[index];
-        if !stream.is_new(datagram.number) {
-            return;
-        }
-        let transit = now.since(datagram.sent_at);
-        if let Some(last) = stream.transit.replace(transit) {
-            stream.jitter_ns = interarrival_jitter(stream.jitter_ns, transit.as_nanos().abs_diff(last.as_nanos()));
-        }
-        let row = &mut self.rows[stream.row];
-        row.arrived += 1;
-        row.arrived_bytes += u64::from(datagram.len);
-        row.delay_ns += transit.as_nanos();
-        row.delays.record(transit);
-        row.jitter_ns += stream.jitter_ns;
-        row.late += u64::from(row.deadline.is_some_and(|deadline| transit > deadline));
     }
 }

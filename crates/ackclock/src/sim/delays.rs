@@ -1,4 +1,4 @@
-//! How long packets waited in the queues of their paths.
+//! Queueing delays of packets on their paths.
 
 use hdrhistogram::Histogram;
 
@@ -9,22 +9,22 @@ use crate::units::Duration;
 /// So many flows, and so many groups of arrivals, have a histogram of their own: more of them do not stay in the caches.
 const OWN: usize = 8;
 
-/// Packets that came to the end of their path, and the sum of the times that they waited.
+/// Packets that came to the end of their path, and the sum of their queueing delays.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Waited {
+pub(super) struct QueueingDelay {
     pub(super) packets: u64,
     sum_ns: u64,
 }
 
-impl Waited {
+impl QueueingDelay {
     #[inline]
-    pub(super) fn note(&mut self, waited: Duration) {
+    pub(super) fn note(&mut self, delay: Duration) {
         self.packets += 1;
-        self.sum_ns += waited.as_nanos();
+        self.sum_ns += delay.as_nanos();
     }
 
     /// Adds what another one counted.
-    pub(super) fn add(&mut self, other: Waited) {
+    pub(super) fn add(&mut self, other: QueueingDelay) {
         self.packets += other.packets;
         self.sum_ns += other.sum_ns;
     }
@@ -35,12 +35,12 @@ impl Waited {
     }
 }
 
-/// The times that packets waited on their paths since the window of measurement began.
+/// Queueing delays of packets since the window of measurement began.
 #[derive(Debug)]
 pub(super) struct PathDelays {
     /// Of ACKs to flows of the plan.
-    acks: Waited,
-    /// Of those that waited at all.
+    acks: QueueingDelay,
+    /// Of those that were delayed at all.
     ack_histogram: SojournTimes,
     /// Of the first flows of the plan, of its other flows together, of the first groups of arrivals, and of the others.
     histograms: Vec<SojournTimes>,
@@ -53,7 +53,7 @@ impl PathDelays {
         let of_flows = histograms_of(plan.flows.len());
         let of_groups = histograms_of(plan.arrivals.len());
         PathDelays {
-            acks: Waited::default(),
+            acks: QueueingDelay::default(),
             ack_histogram: SojournTimes::default(),
             histograms: (0..of_flows + of_groups).map(|_| SojournTimes::default()).collect(),
             of_flows,
@@ -72,28 +72,28 @@ impl PathDelays {
         flows.chain(slots).map(|place| place as u32).collect()
     }
 
-    /// Data of a flow whose histogram is at `place` waited this long.
+    /// Adds the delay of data of a flow whose histogram is at `place`.
     #[inline]
-    pub(super) fn note_data(&mut self, place: u32, waited: Duration) {
-        self.histograms[place as usize].record(waited);
+    pub(super) fn note_data(&mut self, place: u32, delay: Duration) {
+        self.histograms[place as usize].record(delay);
     }
 
-    /// An ACK to a flow whose histogram is at `place` waited this long.
+    /// Adds the delay of an ACK to a flow whose histogram is at `place`.
     #[inline]
-    pub(super) fn note_ack(&mut self, place: u32, waited: Duration) {
+    pub(super) fn note_ack(&mut self, place: u32, delay: Duration) {
         if (place as usize) < self.of_flows {
             self.acks.packets += 1;
-            // Mostly none waits.
-            if !waited.is_zero() {
-                self.acks.sum_ns += waited.as_nanos();
-                self.ack_histogram.record(waited);
+            // Mostly there is none.
+            if !delay.is_zero() {
+                self.acks.sum_ns += delay.as_nanos();
+                self.ack_histogram.record(delay);
             }
         }
     }
 
     /// The window of measurement begins.
     pub(super) fn begin(&mut self) {
-        self.acks = Waited::default();
+        self.acks = QueueingDelay::default();
         self.histograms.iter_mut().chain([&mut self.ack_histogram]).for_each(SojournTimes::clear);
     }
 
@@ -113,16 +113,16 @@ impl PathDelays {
         (index < OWN).then(|| self.histograms[self.of_flows + index].histogram())
     }
 
-    /// The mean of the times that ACKs to all flows waited, nanoseconds; none of none.
+    /// The mean queueing delay of the ACKs of all flows, nanoseconds; none of none.
     pub(super) fn acks_mean_ns(&self) -> Option<f64> {
         self.acks.mean_ns()
     }
 
     /// Of the ACKs to all flows.
     pub(super) fn acks(&self) -> Histogram<u64> {
-        let mut waited = self.ack_histogram.histogram();
-        waited.saturating_record_n(0, self.acks.packets - waited.len());
-        waited
+        let mut delays = self.ack_histogram.histogram();
+        delays.saturating_record_n(0, self.acks.packets - delays.len());
+        delays
     }
 }
 

@@ -1,15 +1,15 @@
 //! A TCP flow: its two ends, its application, and the packets they send.
 
-use super::delays::Waited;
+use super::delays::QueueingDelay;
+use super::endpoint::{ReceivingEnd, SendingEnd};
 use super::network::{Network, Route};
 use super::packet::{Body, Flags, PacketMeta};
 use super::plan::FlowPlan;
 use super::source::Application;
 use super::transfer::{Slot, TransferLog};
-use crate::cc::Cc;
 use crate::prefetch::prefetch;
 use crate::qdisc::Ecn;
-use crate::tcp::{AckSegment, DataSegment, EcnFeedback, Receiver, Sender};
+use crate::tcp::{AckSegment, DataSegment, EcnFeedback};
 use crate::units::Instant;
 
 /// The SACK option: two bytes of kind and length, two of padding, eight a block (RFC 2018 §3).
@@ -22,7 +22,7 @@ const ACCECN_OPTION_LEN: u32 = 8;
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Flow {
-    pub(super) receiver: Receiver,
+    pub(super) receiver: ReceivingEnd,
     /// What goes before the first byte of this connection: sequence numbers on the wire go on where a slot is used again.
     pub(super) base: u64,
     /// The client waits until so many bytes have come.
@@ -34,16 +34,16 @@ pub(super) struct Flow {
     pub(super) reverse: Route,
     pub(super) ack_len: u32,
     /// The waiting times of its data since the window of measurement began, and where their histogram is.
-    pub(super) waited: Waited,
+    pub(super) queueing_delay: QueueingDelay,
     pub(super) place: u32,
     forward: Route,
     /// When everything was acknowledged, and the integral of cwnd up to then.
     pub(super) finished: Option<(Instant, f64)>,
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
-    pub(super) sender: Sender,
+    pub(super) sender: SendingEnd,
     pub(super) application: Application,
-    /// When the transfer of a slot began.
+    /// When it began, or the transfer of a slot did; the future of one that has not.
     pub(super) started: Instant,
     pub(super) slot: Option<Slot>,
 }
@@ -55,15 +55,14 @@ impl Flow {
         number: u32,
         flags: Flags,
         application: Application,
-        cc: Cc,
         [forward, reverse]: [Route; 2],
         place: u32,
     ) -> Self {
         let overhead = plan.transport.data_overhead();
         Flow {
             number,
-            sender: Sender::new(plan.transport.clone(), cc),
-            receiver: Receiver::new(&plan.transport),
+            sender: SendingEnd::new(plan),
+            receiver: ReceivingEnd::new(plan),
             // A slot is idle.
             finished: matches!(application, Application::Slot).then_some((Instant::ZERO, 0.0)),
             application,
@@ -72,13 +71,32 @@ impl Flow {
             data_overhead: overhead,
             ack_len: overhead,
             place,
-            waited: Waited::default(),
+            queueing_delay: QueueingDelay::default(),
             flags,
             base: 0,
             awaited: u64::MAX,
             started: plan.start,
             slot: None,
         }
+    }
+
+    /// Whether it begins by itself, or was told to.
+    pub(super) fn has_begun(&self) -> bool {
+        self.started != FlowPlan::ON_REQUEST
+    }
+
+    /// A slot carries a transfer of this many bytes, over a connection of its own.
+    pub(super) fn carry(&mut self, now: Instant, plan: &FlowPlan, bytes: u64) {
+        // What is still under way of the last transfer lies below: nobody takes it for a part of this one.
+        self.base += self.sender.sent_once() + 1;
+        let most_outstanding = self.sender.most_outstanding();
+        self.sender = SendingEnd::new(plan);
+        self.sender.set_most_outstanding(most_outstanding);
+        self.receiver = ReceivingEnd::new(plan);
+        self.started = now;
+        self.finished = None;
+        self.sender.open(now);
+        self.sender.write(now, bytes);
     }
 
     /// Data will come soon.
@@ -110,21 +128,21 @@ impl Flow {
 
     /// What a packet of this flow has beside its body.
     #[inline]
-    pub(super) fn cover(&self, route: Route, wire_len: u32) -> PacketMeta {
+    pub(super) fn meta(&self, route: Route, wire_len: u32) -> PacketMeta {
         // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
         PacketMeta { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
     }
 
-    /// Puts a segment on its way to the receiver.
+    /// Sends a segment to the receiver.
     #[inline]
     pub(super) fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
         segment.seq += self.base;
         let ecn = if segment.ecn.ect() { Ecn::Ect } else { Ecn::NotEct };
-        let cover = PacketMeta { ecn, ..self.cover(self.forward, segment.len + self.data_overhead) };
-        network.send(now, cover, Body::Data(segment));
+        let meta = PacketMeta { ecn, ..self.meta(self.forward, segment.len + self.data_overhead) };
+        network.send(now, meta, Body::Data(segment));
     }
 
-    /// Puts an acknowledgement on its way to the sender.
+    /// Sends an acknowledgement to the sender.
     #[inline]
     pub(super) fn send_ack(&self, now: Instant, mut ack: AckSegment, network: &mut Network) {
         ack.ack += self.base;
@@ -136,7 +154,7 @@ impl Flow {
             EcnFeedback::AccEcn { option: Some(_), .. } => ACCECN_OPTION_LEN,
             _ => 0,
         };
-        network.send(now, self.cover(self.reverse, self.ack_len + sack_len + ecn_len), Body::Ack(ack));
+        network.send(now, self.meta(self.reverse, self.ack_len + sack_len + ecn_len), Body::Ack(ack));
     }
 
     /// The answers of a flow that has many.
@@ -148,7 +166,7 @@ impl Flow {
         }
     }
 
-    /// Transfers under way of a flow that has many.
+    /// Transfers in progress of a flow that has many.
     pub(super) fn pending(&self) -> u64 {
         match &self.application {
             Application::Interactive(interactive) => interactive.pending(),
@@ -156,7 +174,7 @@ impl Flow {
         }
     }
 
-    /// The receiver tells of the first keystroke under way.
+    /// The receiver reports the first keystroke in flight.
     pub(super) fn await_keystroke(&mut self) {
         if let Application::Interactive(interactive) = &self.application {
             self.awaited = interactive.awaited().unwrap_or(u64::MAX);

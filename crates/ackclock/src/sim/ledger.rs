@@ -1,4 +1,4 @@
-//! The ledger of a run: the packets under way, and what becomes of those that do not simply arrive, flow by flow.
+//! The ledger of a run: the packets in flight, and for each flow the fate of those that do not simply arrive.
 
 use std::ops::{AddAssign, Range};
 
@@ -15,7 +15,7 @@ use crate::units::{Duration, Instant};
 /// What became of the packets of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fates {
-    /// Data dropped by queues or lost behind transmitters.
+    /// Data dropped by queues or lost in transit.
     pub(super) lost: u64,
     /// Of them, dropped by queues before the first shared link.
     pub(super) access_drops: u64,
@@ -66,7 +66,7 @@ struct Account {
     pairs: u64,
 }
 
-/// Packets under way, and accounts of what became of others.
+/// Packets in flight, and accounts of the others.
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub(super) bodies: Bodies,
@@ -149,9 +149,9 @@ impl Ledger {
 
     /// A packet as it comes out of an impaired link.
     #[cold]
-    pub(super) fn harmed(&mut self, mut packet: Packet) -> Packet {
-        let harm = packet.take_harm();
-        if harm.is_doubled() {
+    pub(super) fn impaired(&mut self, mut packet: Packet) -> Packet {
+        let flags = packet.take_impairments();
+        if flags.is_doubled() {
             let shared = packet.body();
             packet.set_body(self.bodies.keep_copy(shared));
             if self.bodies.get(shared).kind() == Kind::Data {
@@ -161,7 +161,7 @@ impl Ledger {
                 tracer.doubled(shared, packet.body());
             }
         }
-        if harm.is_corrupted() {
+        if flags.is_corrupted() {
             self.bodies.corrupt(packet.body());
         }
         packet
@@ -238,8 +238,8 @@ impl Sink<Packet> for AtLink<'_> {
     }
 
     #[inline]
-    fn waited(&mut self, packet: &Packet, wait: Duration) {
-        self.ledger.bodies.wait(packet.body(), wait);
+    fn dequeued(&mut self, packet: &Packet, sojourn: Duration) {
+        self.ledger.bodies.add_queueing_delay(packet.body(), sojourn);
     }
 
     fn lost(&mut self, at: Instant, packet: Packet) {

@@ -11,10 +11,10 @@ const TIMES: u64 = 16;
 const LEAST: u64 = 1 << 16;
 /// And never more than so many.
 pub const MOST_IN_FLIGHT: u64 = 1 << 22;
-/// So many packets of all flows together may be under way.
-pub const MOST_UNDER_WAY: usize = 1 << 24;
+/// The most packets of all flows together that may be in flight.
+pub const MOST_PACKETS: usize = 1 << 24;
 
-/// Segments that a path holds: in its queues, and under way at the rate of its slowest link, there and back.
+/// Segments that a path holds: in its queues, and in flight at the rate of its slowest link, there and back.
 fn holds(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> (Option<Rate>, Duration)) -> u64 {
     let wire = u64::from(flow.transport.mss + flow.transport.header + flow.transport.framing);
     let links = || flow.forward.iter().map(|link| &plan.links[*link]);
@@ -23,12 +23,12 @@ fn holds(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> (Option
         Limit::Bytes(bytes) => bytes / wire,
     });
     let delay = flow.forward.iter().chain(&*flow.reverse).fold(Duration::ZERO, |sum, link| {
-        let wire = &plan.links[*link].wire;
-        let extra = wire.course.as_ref().map_or(Duration::ZERO, DelayCourse::most);
+        let impairments = &plan.links[*link].impairments;
+        let extra = impairments.course.as_ref().map_or(Duration::ZERO, DelayCourse::most);
         sum + current(plan, *link).1
             + extra
-            + wire.jitter
-            + wire.reordering.map_or(Duration::ZERO, |reordering| reordering.delay)
+            + impairments.jitter
+            + impairments.reordering.map_or(Duration::ZERO, |reordering| reordering.delay)
     });
     let Some(rate) = flow.forward.iter().filter_map(|link| current(plan, *link).0).min() else { return u64::MAX };
     queues.fold(bdp(rate, delay, wire), u64::saturating_add)

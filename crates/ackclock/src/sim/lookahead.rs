@@ -1,7 +1,7 @@
 //! Lookahead: which deliveries may be executed before their time, because that cannot be observed.
 //!
 //! A packet that comes out of a link enters the next one ahead of time if nothing else feeds that one and if it is not
-//! reported. Data arrives ahead of time if its ACK enters a link that only receivers behind the same link feed: ACKs come
+//! reported. Data arrives ahead of time if its ACK enters a link that only the receivers at one link feed: ACKs come
 //! there in the order of their times. An ACK arrives ahead of time if its sender feeds a link of its own. Nothing enters or
 //! leaves a station of a channel ahead of time: when it sends depends on what the others get meanwhile.
 
@@ -22,14 +22,14 @@ pub(super) struct Lookahead {
     pub(super) hands_over: bool,
 }
 
-/// What is known of a link.
+/// What feeds a link, and which routes end with it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     feeder: Option<Feeder>,
     /// Routes that end with it.
     ends: u32,
-    /// And one of them must not do so ahead of time.
-    waits: bool,
+    /// One of these routes must not deliver ahead of time.
+    in_time: bool,
     /// Samples show what comes of one of them.
     shows: bool,
 }
@@ -42,7 +42,7 @@ enum Feeder {
     Source,
     Link(usize),
     /// Receivers of what comes out of this link.
-    BehindLink(usize),
+    ReceiversOf(usize),
     Several,
 }
 
@@ -56,14 +56,14 @@ impl Known {
 
     fn ends(&mut self, ahead: bool, shows: bool) {
         self.ends += 1;
-        self.waits |= !ahead;
+        self.in_time |= !ahead;
         self.shows |= shows;
     }
 }
 
 /// What may happen ahead of time at each link of a plan.
 pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
-    // A trace tells of the window at the time of each arrival.
+    // A trace shows the window at the time of each arrival.
     if plan.sampling.packets {
         return vec![Lookahead::default(); plan.links.len()];
     }
@@ -71,7 +71,7 @@ pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
     let mut links = vec![Known::default(); plan.links.len()];
     for (number, flow) in plan.tcp_flows().enumerate() {
         let last = feed(&mut links, Feeder::Sender(number), &flow.forward);
-        feed(&mut links, Feeder::BehindLink(last), &flow.reverse);
+        feed(&mut links, Feeder::ReceiversOf(last), &flow.reverse);
     }
     for source in plan.datagrams.iter().flat_map(|row| &row.sources) {
         feed(&mut links, Feeder::Source, &source.forward);
@@ -79,13 +79,13 @@ pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
     for (number, flow) in plan.tcp_flows().enumerate() {
         let is_sampled = number < plan.sampled_flows();
         let last = last(&flow.forward);
-        let in_order = links[flow.reverse[0]].feeder == Some(Feeder::BehindLink(last));
+        let in_order = links[flow.reverse[0]].feeder == Some(Feeder::ReceiversOf(last));
         links[last].ends(
             in_order && !contends(flow.reverse[0]) && answers_at_once(flow),
             is_sampled || plan.reports(flow.reverse[0]),
         );
         let alone = links[flow.forward[0]].feeder == Some(Feeder::Sender(number)) && !plan.reports(flow.forward[0]);
-        links[self::last(&flow.reverse)].ends(alone && hears_of_acks_alone(flow), is_sampled);
+        links[self::last(&flow.reverse)].ends(alone && reacts_only_to_acks(flow), is_sampled);
     }
     for row in &plan.datagrams {
         // What is counted of a row depends on the order of its arrivals.
@@ -96,7 +96,8 @@ pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
 
     let mut lookahead = vec![Lookahead::default(); links.len()];
     for (index, link) in links.iter().enumerate() {
-        lookahead[index].ends = link.ends > 0 && !link.waits && !contends(index) && !plan.links[index].wire.reorders();
+        lookahead[index].ends =
+            link.ends > 0 && !link.in_time && !contends(index) && !plan.links[index].impairments.reorders();
         lookahead[index].shows = link.shows;
         lookahead[index].shared = link.ends > 1;
         lookahead[index].hands_over |= lookahead[index].ends;
@@ -104,7 +105,7 @@ pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
             && !plan.reports(index)
             && !contends(index)
             && !contends(before)
-            && !plan.links[before].wire.reorders()
+            && !plan.links[before].impairments.reorders()
         {
             lookahead[index].takes = true;
             lookahead[before].hands_over = true;
@@ -131,7 +132,7 @@ fn answers_at_once(flow: &FlowPlan) -> bool {
     flow.transport.delayed_ack.is_none() && !matches!(flow.traffic, Traffic::Web(_))
 }
 
-/// Whether nothing but ACKs and timers makes the sender send, and nobody waits for its end.
-fn hears_of_acks_alone(flow: &FlowPlan) -> bool {
+/// Whether nothing but ACKs and timers makes the sender send, and nothing depends on its end.
+fn reacts_only_to_acks(flow: &FlowPlan) -> bool {
     !matches!(flow.traffic, Traffic::Web(_) | Traffic::Slot)
 }

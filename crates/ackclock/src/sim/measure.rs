@@ -1,23 +1,30 @@
 //! From counters to metrics: what was counted at the end less what was counted at the end of the warm-up.
 
-use super::delays::Waited;
+use super::counters::FlowCounters;
+use super::delays::QueueingDelay;
+use super::ends::Ends;
 use super::flow::Flow;
-use super::network::Packets;
+use super::ledger::{Colours, Fates};
+use super::network::{Network, Packets};
 use super::plan::{FlowPlan, Plan, Traffic};
 use super::result::{
-    Attempts, FlowResult, Histogram, ImpairmentCounts, LinkResult, Reasons, RunResult, Summary, TransferResult,
+    Attempts, DatagramResult, FlowResult, Histogram, ImpairmentCounts, LinkResult, MeterResult, Reasons, RunResult,
+    Summary, TransferResult, seconds,
 };
-use super::simulation::Simulation;
-use super::transfer::{Group, TransferLog};
+use super::transfer::TransferLog;
 use crate::link::LinkCounters;
 use crate::metric::{jain_index, ratio, spread};
 use crate::probe::Samples;
 use crate::qdisc::{QueuePlan, Reason};
 use crate::rng::RngStreams;
-use crate::tcp::SenderCounters;
 use crate::units::{Instant, NANOS_PER_SEC};
 
-use std::ops::AddAssign;
+/// A run at its end.
+pub(super) struct Run<'a, 'plan> {
+    pub(super) plan: &'plan Plan,
+    pub(super) ends: &'a mut Ends<'plan>,
+    pub(super) network: &'a Network,
+}
 
 /// Counters at the beginning of the window of measurement.
 #[derive(Debug, Default)]
@@ -28,72 +35,6 @@ pub(super) struct Measurement {
     links: Vec<LinkCounters>,
     /// Data packets of each flow in flight, datagrams after those of TCP.
     in_flight: Vec<u64>,
-}
-
-/// What is counted of a flow.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FlowCounters {
-    sender: SenderCounters,
-    wire_bytes: u64,
-    acknowledged: u64,
-    /// Bytes ever sent, retransmissions not counted.
-    sent_once: u64,
-    delivered: u64,
-    marks: u32,
-    rtt_ns: u64,
-    rtt_count: u64,
-    window_integral: f64,
-}
-
-impl FlowCounters {
-    pub(super) fn read(flow: &mut Flow, now: Instant) -> Self {
-        let (rtt_ns, rtt_count) = flow.sender.rtt().totals();
-        FlowCounters {
-            sender: flow.sender.counters(),
-            wire_bytes: flow.wire_bytes_sent(),
-            acknowledged: flow.sender.acknowledged(),
-            sent_once: flow.sender.sent_once(),
-            delivered: flow.receiver.delivered(),
-            marks: flow.receiver.ce_count(),
-            rtt_ns,
-            rtt_count,
-            window_integral: match flow.finished {
-                Some((_, integral)) => integral,
-                None => flow.sender.window_integral(now),
-            },
-        }
-    }
-}
-
-impl AddAssign for FlowCounters {
-    fn add_assign(&mut self, other: FlowCounters) {
-        self.sender += other.sender;
-        self.wire_bytes += other.wire_bytes;
-        self.acknowledged += other.acknowledged;
-        self.sent_once += other.sent_once;
-        self.delivered += other.delivered;
-        self.marks += other.marks;
-        self.rtt_ns += other.rtt_ns;
-        self.rtt_count += other.rtt_count;
-        self.window_integral += other.window_integral;
-    }
-}
-
-/// What was counted of a group of arrivals: of the transfers that ended, and of those under way.
-fn group_counters(group: &Group, flows: &mut [Flow], now: Instant) -> FlowCounters {
-    let mut sum = group.ended;
-    for index in group.flows() {
-        let flow = &mut flows[*index];
-        if flow.finished.is_none() {
-            sum += FlowCounters::read(flow, now);
-        }
-    }
-    sum
-}
-
-/// Nanoseconds as seconds.
-pub(super) fn seconds(nanos: f64) -> f64 {
-    nanos / NANOS_PER_SEC as f64
 }
 
 fn reasons(queue: &QueuePlan, before: &LinkCounters, after: &LinkCounters) -> Reasons {
@@ -107,11 +48,11 @@ fn reasons(queue: &QueuePlan, before: &LinkCounters, after: &LinkCounters) -> Re
 }
 
 /// The 95th percentile of waiting times, in seconds; none of none.
-fn p95_s(waits: &hdrhistogram::Histogram<u64>) -> Option<f64> {
-    (!waits.is_empty()).then(|| seconds(waits.value_at_quantile(0.95) as f64))
+fn p95_s(times: &hdrhistogram::Histogram<u64>) -> Option<f64> {
+    (!times.is_empty()).then(|| seconds(times.value_at_quantile(0.95) as f64))
 }
 
-fn mishaps(before: &LinkCounters, after: &LinkCounters) -> ImpairmentCounts {
+fn impairments(before: &LinkCounters, after: &LinkCounters) -> ImpairmentCounts {
     ImpairmentCounts {
         duplicates: after.duplicates - before.duplicates,
         corruptions: after.corruptions - before.corruptions,
@@ -129,7 +70,7 @@ struct Transfers<'plan> {
     unfinished: u64,
     active_mean: Option<f64>,
     lost: u64,
-    waited: Waited,
+    queueing_delay: QueueingDelay,
     delays: Option<hdrhistogram::Histogram<u64>>,
 }
 
@@ -137,7 +78,7 @@ impl<'plan> Transfers<'plan> {
     /// One flow of which nothing is known.
     fn of(plan: &'plan FlowPlan) -> Self {
         let (before, after, log) = (FlowCounters::default(), FlowCounters::default(), TransferLog::default());
-        let waited = Waited::default();
+        let queueing_delay = QueueingDelay::default();
         Transfers {
             plan,
             flows: 1,
@@ -147,7 +88,7 @@ impl<'plan> Transfers<'plan> {
             unfinished: 0,
             active_mean: None,
             lost: 0,
-            waited,
+            queueing_delay,
             delays: None,
         }
     }
@@ -159,18 +100,18 @@ impl<'plan> Transfers<'plan> {
         self.log.append(&other.log);
         self.unfinished += other.unfinished;
         self.lost += other.lost;
-        self.waited.add(other.waited);
+        self.queueing_delay.add(other.queueing_delay);
     }
 
     fn result(&self, group: &str, secs: f64) -> TransferResult {
-        let Transfers { plan, flows, before, after, log, unfinished, active_mean, lost, waited, delays } = self;
+        let Transfers { plan, flows, before, after, log, unfinished, active_mean, lost, queueing_delay, delays } = self;
         let sent = after.sender.segments - before.sender.segments;
         let retransmits = after.sender.retransmits - before.sender.retransmits;
         let rate = |bytes: u64| 8.0 * bytes as f64 / secs;
         TransferResult {
             group: group.to_owned(),
             traffic: plan.traffic.transfers().unwrap_or_default(),
-            cc: plan.cc.name(),
+            cc: plan.cc.name().clone(),
             recovery: plan.transport.recovery.name(),
             ecn: plan.transport.ecn.name(),
             flows: *flows,
@@ -188,7 +129,7 @@ impl<'plan> Transfers<'plan> {
             retransmits,
             retransmit_rate: ratio(retransmits as f64, sent as f64),
             timeouts: after.sender.timeouts - before.sender.timeouts,
-            queue_delay_mean_s: waited.mean_ns().map(seconds),
+            queue_delay_mean_s: queueing_delay.mean_ns().map(seconds),
             queue_delay_p95_s: delays.as_ref().and_then(p95_s),
         }
     }
@@ -196,70 +137,75 @@ impl<'plan> Transfers<'plan> {
 
 impl Measurement {
     /// The warm-up ends at `now`.
-    pub(super) fn begin(simulation: &mut Simulation, now: Instant) -> Self {
-        let Simulation { flows, groups, network, rows, delays, .. } = simulation;
+    pub(super) fn begin(ends: &mut Ends, network: &mut Network, now: Instant) -> Self {
+        let Ends { flows, groups, rows, delays, .. } = ends;
         delays.begin();
-        flows.iter_mut().for_each(|flow| flow.waited = Waited::default());
-        network.links.iter_mut().for_each(Packets::clear_waits);
+        flows.iter_mut().for_each(|flow| flow.queueing_delay = QueueingDelay::default());
+        network.links.iter_mut().for_each(Packets::clear_sojourn_times);
         rows.iter_mut().for_each(|row| row.begin(now));
         groups.iter_mut().for_each(|group| group.begin(now));
         flows.iter_mut().filter_map(Flow::log).for_each(|log| *log = TransferLog::default());
         Measurement {
             since: now,
             flows: flows.iter_mut().map(|flow| FlowCounters::read(flow, now)).collect(),
-            groups: groups.iter().map(|group| group_counters(group, flows, now)).collect(),
+            groups: groups.iter().map(|group| group.counters(flows, now)).collect(),
             links: network.links.iter().map(Packets::counters).collect(),
             in_flight: network.ledger.in_flight(network.ledger.window().start),
         }
     }
 
     /// The run has ended.
-    pub(super) fn finish(self, plan: &Plan, simulation: &mut Simulation, samples: Samples) -> RunResult {
+    pub(super) fn finish(self, mut run: Run, events: u64, samples: Samples) -> RunResult {
+        let plan = run.plan;
         let end = Instant::ZERO + plan.duration;
-        let in_flight = simulation.network.ledger.in_flight(end);
-        let flows: Vec<_> =
-            (0..plan.flows.len()).map(|index| self.flow(plan, simulation, index, &in_flight, end)).collect();
+        let in_flight = run.network.ledger.in_flight(end);
+        let begun: Vec<_> = (0..plan.flows.len()).filter(|index| run.ends.flow(*index).has_begun()).collect();
+        let flows: Vec<_> = begun.into_iter().map(|index| self.flow(&mut run, index, &in_flight, end)).collect();
         let shared = (0..plan.links.len()).filter(|index| plan.reports(*index));
-        let links = shared.map(|index| self.link(plan, simulation, index, end)).collect();
-        let bottleneck = simulation.link_rank[plan.bottleneck];
+        let links = shared.map(|index| self.link(&run, index, end)).collect();
+        let bottleneck = run.network.link_rank[plan.bottleneck];
         RunResult {
-            summary: self.summary(plan, simulation, &flows, end),
+            summary: self.summary(&run, &flows, end),
             flows,
-            transfers: self.transfers(plan, simulation, end),
-            datagrams: simulation.datagram_results(),
-            meters: simulation.meter_results(self.since, end),
-            queue_delays: Histogram::from(simulation.delays.all_flows()),
+            transfers: self.transfers(&mut run, end),
+            datagrams: datagram_results(&run),
+            meters: self.meters(&run, end),
+            queue_delays: Histogram::from(run.ends.delays.all_flows()),
             links,
-            packets_forwarded: simulation.network.links[bottleneck].counters().forwarded,
-            events: simulation.events_handled(),
-            totals: simulation.network.totals(),
+            packets_forwarded: run.network.links[bottleneck].counters().forwarded,
+            events: events,
+            totals: run.network.totals(),
             samples,
         }
     }
 
     /// A row for each group of flows that transfer, and for each group of arrivals.
-    fn transfers(&self, plan: &Plan, simulation: &mut Simulation, end: Instant) -> Vec<TransferResult> {
+    fn transfers(&self, run: &mut Run, end: Instant) -> Vec<TransferResult> {
         let mut rows: Vec<(&str, Transfers, Vec<usize>)> = Vec::new();
+        let plan = run.plan;
         for (index, flow_plan) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.traffic.transfers().is_some()) {
-            let rank = simulation.flow_rank[index];
-            let flow = &mut simulation.flows[rank];
+            if !run.ends.flow(index).has_begun() {
+                continue;
+            }
+            let rank = run.ends.flow_rank[index];
+            let flow = &mut run.ends.flows[rank];
             let mut one = Transfers::of(flow_plan);
             one.before = self.flows[rank];
             one.after = FlowCounters::read(flow, end);
             one.log = flow.log().cloned().unwrap_or_default();
             one.unfinished = flow.pending();
-            one.lost = simulation.network.ledger.fates(rank).lost;
-            one.waited = flow.waited;
+            one.lost = run.network.ledger.fates(rank).lost;
+            one.queueing_delay = flow.queueing_delay;
             if let Traffic::Transfer { bytes } = flow_plan.traffic {
                 let is_measured = |at: Instant| at >= self.since && at < end;
                 let ended = flow.finished.map(|(at, _)| at);
-                if is_measured(flow_plan.start) {
+                if is_measured(flow.started) {
                     one.log.start(bytes);
                 }
-                one.unfinished = u64::from(ended.is_none() && flow_plan.start < end);
+                one.unfinished = u64::from(ended.is_none() && flow.started < end);
                 one.log
                     .times_ns
-                    .extend(ended.filter(|at| is_measured(*at)).map(|at| at.since(flow_plan.start).as_nanos()));
+                    .extend(ended.filter(|at| is_measured(*at)).map(|at| at.since(flow.started).as_nanos()));
             }
             match rows.iter_mut().find(|(group, ..)| **group == *flow_plan.group) {
                 Some((_, sum, members)) => {
@@ -270,47 +216,40 @@ impl Measurement {
             }
         }
         for (_, sum, members) in &mut rows {
-            sum.delays = simulation.delays.flows(members);
+            sum.delays = run.ends.delays.flows(members);
         }
         let secs = end.since(self.since).as_secs_f64();
         for (index, arrivals) in plan.arrivals.iter().enumerate() {
             let Some(slot) = arrivals.slots.first() else { continue };
             let mut sum = Transfers::of(slot);
-            let group = &mut simulation.groups[index];
+            let group = &mut run.ends.groups[index];
             sum.flows = arrivals.slots.len();
             sum.before = self.groups[index];
             sum.active_mean = Some(group.active_ns(end) as f64 / (secs * NANOS_PER_SEC as f64));
             sum.unfinished = group.active() as u64;
             sum.log = group.log.clone();
-            sum.after = group_counters(&simulation.groups[index], &mut simulation.flows, end);
-            for flow in simulation.groups[index].flows() {
-                sum.lost += simulation.network.ledger.fates(*flow).lost;
-                sum.waited.add(simulation.flows[*flow].waited);
+            sum.after = run.ends.groups[index].counters(&mut run.ends.flows, end);
+            for flow in run.ends.groups[index].flows() {
+                sum.lost += run.network.ledger.fates(*flow).lost;
+                sum.queueing_delay.add(run.ends.flows[*flow].queueing_delay);
             }
-            sum.delays = simulation.delays.group(index);
+            sum.delays = run.ends.delays.group(index);
             rows.push((&arrivals.name, sum, Vec::new()));
         }
         rows.into_iter().map(|(group, transfers, _)| transfers.result(group, secs)).collect()
     }
 
-    fn flow(
-        &self,
-        plan: &Plan,
-        simulation: &mut Simulation,
-        index: usize,
-        in_flight: &[u64],
-        end: Instant,
-    ) -> FlowResult {
-        let flow_plan = &plan.flows[index];
-        let rank = simulation.flow_rank[index];
-        let fates = simulation.network.ledger.fates(rank);
-        let colours = flow_plan.meter.map(|_| Box::new(simulation.network.ledger.colours(rank).counts()));
+    fn flow(&self, run: &mut Run, index: usize, in_flight: &[u64], end: Instant) -> FlowResult {
+        let flow_plan = &run.plan.flows[index];
+        let rank = run.ends.flow_rank[index];
+        let fates = run.network.ledger.fates(rank);
+        let colours = flow_plan.meter.map(|_| Box::new(run.network.ledger.colours(rank).counts()));
         let before = &self.flows[rank];
-        let flow = &mut simulation.flows[rank];
-        let (waited, after) = (flow.waited, FlowCounters::read(flow, end));
+        let flow = &mut run.ends.flows[rank];
+        let (queueing_delay, started, after) = (flow.queueing_delay, flow.started, FlowCounters::read(flow, end));
         let secs = end.since(self.since).as_secs_f64();
         let finished_at = flow.finished.map(|(at, _)| at);
-        let active_since = self.since.max(flow_plan.start);
+        let active_since = self.since.max(started);
         let active_until = finished_at.unwrap_or(end);
         let active_ns = active_until.as_nanos().saturating_sub(active_since.as_nanos()) as f64;
         let measurements = after.rtt_count - before.rtt_count;
@@ -321,7 +260,7 @@ impl Measurement {
             id: index,
             name: flow_plan.name.clone(),
             group: flow_plan.group.clone(),
-            cc: flow_plan.cc.name(),
+            cc: flow_plan.cc.name().clone(),
             recovery: flow_plan.transport.recovery.name(),
             ecn: flow_plan.transport.ecn.name(),
             goodput_bps: 8.0 * (after.delivered - before.delivered) as f64 / secs,
@@ -331,7 +270,7 @@ impl Measurement {
             in_flight_start: self.in_flight[rank],
             sent,
             copies: fates.copies,
-            arrived: waited.packets,
+            arrived: queueing_delay.packets,
             lost: fates.lost,
             corrupted: fates.corrupted,
             in_flight_end: in_flight[rank],
@@ -344,27 +283,27 @@ impl Measurement {
             marks: u64::from(after.marks - before.marks),
             ecn_events: after.sender.ecn_events - before.sender.ecn_events,
             access_drops: fates.access_drops,
-            queue_delay_mean_s: waited.mean_ns().map(seconds),
-            queue_delay_p95_s: simulation.delays.flows(&[index]).as_ref().and_then(p95_s),
+            queue_delay_mean_s: queueing_delay.mean_ns().map(seconds),
+            queue_delay_p95_s: run.ends.delays.flows(&[index]).as_ref().and_then(p95_s),
             rtt_mean_s: (measurements > 0)
                 .then(|| (after.rtt_ns - before.rtt_ns) as f64 / measurements as f64 / NANOS_PER_SEC as f64),
             cwnd_mean_segments: ratio(after.window_integral - before.window_integral, active_ns),
             base_rtt_s: flow_plan.base_rtt.as_secs_f64(),
-            completion_time_s: finished_at.map(|at| at.since(flow_plan.start).as_secs_f64()),
+            completion_time_s: finished_at.map(|at| at.since(started).as_secs_f64()),
             times,
             colours,
         }
     }
 
-    fn link(&self, plan: &Plan, simulation: &Simulation, index: usize, end: Instant) -> LinkResult {
-        let rank = simulation.link_rank[index];
-        let link = &simulation.network.links[rank];
+    fn link(&self, run: &Run, index: usize, end: Instant) -> LinkResult {
+        let rank = run.network.link_rank[index];
+        let (plan, link) = (run.plan, &run.network.links[rank]);
         let (before, after) = (&self.links[rank], link.counters());
         let forwarded = after.forwarded - before.forwarded;
         let bits = 8.0 * (after.forwarded_bytes - before.forwarded_bytes) as f64;
         let secs = end.since(self.since).as_secs_f64();
-        let waits = link.waits();
-        let (capacity_bps, is_changed) = (self.capacity_bps(simulation, index, end), simulation.rates.knows(index));
+        let sojourn_times = link.sojourn_times();
+        let (capacity_bps, is_changed) = (self.capacity_bps(run, index, end), run.network.rates.knows(index));
         LinkResult {
             name: plan.links[index].name.clone(),
             utilization: capacity_bps.and_then(|capacity| ratio(bits, capacity * secs)),
@@ -379,21 +318,24 @@ impl Measurement {
                 .reads_profiles()
                 .then(|| after.in_profile_drops - before.in_profile_drops),
             losses: after.losses - before.losses,
-            mishaps: plan.links[index].wire.harms().then(|| mishaps(before, &after)),
+            impairments: plan.links[index].impairments.may_alter_arrivals().then(|| impairments(before, &after)),
             attempts: plan.links[index].channel.map(|_| Attempts {
                 attempts: after.attempts - before.attempts,
                 failed_attempts: after.failed_attempts - before.failed_attempts,
             }),
-            queue_delay_mean_s: ratio((after.wait_ns - before.wait_ns) as f64 / NANOS_PER_SEC as f64, forwarded as f64),
-            queue_delay_p95_s: waits.as_ref().and_then(p95_s),
-            queue_delays: waits.map(Histogram::from).unwrap_or_default(),
+            queue_delay_mean_s: ratio(
+                (after.sojourn_ns - before.sojourn_ns) as f64 / NANOS_PER_SEC as f64,
+                forwarded as f64,
+            ),
+            queue_delay_p95_s: sojourn_times.as_ref().and_then(p95_s),
+            queue_delays: sojourn_times.map(Histogram::from).unwrap_or_default(),
         }
     }
 
     /// The mean of the available capacity; none for a pure delay.
-    fn capacity_bps(&self, simulation: &Simulation, link: usize, end: Instant) -> Option<f64> {
-        let plan = simulation.plan;
-        if let Some(mean) = simulation.rates.mean_bps(link, self.since, end) {
+    fn capacity_bps(&self, run: &Run, link: usize, end: Instant) -> Option<f64> {
+        let plan = run.plan;
+        if let Some(mean) = run.network.rates.mean_bps(link, self.since, end) {
             return Some(mean);
         }
         let link = &plan.links[link];
@@ -403,14 +345,15 @@ impl Measurement {
         }
     }
 
-    fn summary(&self, plan: &Plan, simulation: &Simulation, flows: &[FlowResult], end: Instant) -> Summary {
-        let bottleneck = self.link(plan, simulation, plan.bottleneck, end);
+    fn summary(&self, run: &Run, flows: &[FlowResult], end: Instant) -> Summary {
+        let plan = run.plan;
+        let bottleneck = self.link(run, plan.bottleneck, end);
         let goodputs: Vec<_> = flows.iter().map(|flow| flow.goodput_bps).collect();
         let crosses = |flow: usize| plan.flows[flow].forward.contains(&plan.bottleneck);
         let (mut sums, mut delivered_over_bottleneck) = (FlowSums::default(), None);
-        for (index, flow) in flows.iter().enumerate() {
-            let (state, before) =
-                (&simulation.flows[simulation.flow_rank[index]], &self.flows[simulation.flow_rank[index]]);
+        for flow in flows {
+            let index = flow.id;
+            let (state, before) = (&run.ends.flows[run.ends.flow_rank[index]], &self.flows[run.ends.flow_rank[index]]);
             let delivered = state.receiver.delivered() - before.delivered;
             sums.wire_bytes += state.wire_bytes_sent() - before.wire_bytes;
             sums.delivered += delivered;
@@ -418,7 +361,7 @@ impl Measurement {
             sums.sent += flow.sent;
             sums.lost += flow.lost;
             sums.retransmits += flow.retransmits;
-            sums.waited.add(state.waited);
+            sums.queueing_delay.add(state.queueing_delay);
             if crosses(index) {
                 *delivered_over_bottleneck.get_or_insert(0) += delivered;
             }
@@ -426,7 +369,7 @@ impl Measurement {
         let secs = end.since(self.since).as_secs_f64();
         let has_flows = !flows.is_empty();
         let rate = |bytes: u64| 8.0 * bytes as f64 / secs;
-        let capacity_bps = self.capacity_bps(simulation, plan.bottleneck, end);
+        let capacity_bps = self.capacity_bps(run, plan.bottleneck, end);
         Summary {
             capacity_bps,
             goodput_bps: has_flows.then(|| rate(sums.delivered)),
@@ -441,14 +384,57 @@ impl Measurement {
             mark_rate: ratio(bottleneck.marks as f64, bottleneck.arrivals as f64),
             jain_index: has_flows.then(|| jain_index(&goodputs)),
             spread: has_flows.then(|| spread(&goodputs)),
-            queue_delay_mean_s: sums.waited.mean_ns().map(seconds),
-            queue_delay_p95_s: p95_s(&simulation.delays.all_flows()),
-            reverse_queue_delay_mean_s: simulation.delays.acks_mean_ns().map(seconds),
-            reverse_queue_delay_p95_s: p95_s(&simulation.delays.acks()),
+            queue_delay_mean_s: sums.queueing_delay.mean_ns().map(seconds),
+            queue_delay_p95_s: p95_s(&run.ends.delays.all_flows()),
+            reverse_queue_delay_mean_s: run.ends.delays.acks_mean_ns().map(seconds),
+            reverse_queue_delay_p95_s: p95_s(&run.ends.delays.acks()),
             bottleneck_queue_delay_mean_s: bottleneck.queue_delay_mean_s,
             bottleneck_queue_delay_p95_s: bottleneck.queue_delay_p95_s,
         }
     }
+
+    /// A row for each meter: the sum over those that point to it.
+    fn meters(&self, run: &Run, end: Instant) -> Vec<MeterResult> {
+        let mut sums = vec![Colours::default(); run.plan.meters.len()];
+        let ledger = &run.network.ledger;
+        for (flow, rank) in run.plan.tcp_flows().zip(&run.ends.flow_rank) {
+            if let Some(meter) = flow.meter {
+                sums[meter] += ledger.colours(*rank);
+            }
+        }
+        for (number, stream) in run.ends.streams.iter().enumerate() {
+            if let Some(meter) = run.plan.datagrams[stream.row()].meter {
+                sums[meter] += ledger.colours(run.ends.flows.len() + number);
+            }
+        }
+        let rows = run.plan.meters.iter().zip(sums);
+        rows.map(|(meter, sum)| {
+            let secs = end.since(self.since).as_secs_f64();
+            let [green_bps, yellow_bps, red_bps] = sum.of.map(|volume| 8.0 * volume.bytes as f64 / secs);
+            MeterResult {
+                name: meter.name.clone(),
+                link: run.plan.links[meter.link].name.clone(),
+                colours: sum.counts(),
+                green_bps,
+                yellow_bps,
+                red_bps,
+            }
+        })
+        .collect()
+    }
+}
+
+/// A row for each row of datagrams: the sum over its sources.
+fn datagram_results(run: &Run) -> Vec<DatagramResult> {
+    let Run { plan, ends, network } = run;
+    let mut sums = vec![(Fates::default(), Colours::default()); ends.rows.len()];
+    for (index, stream) in ends.streams.iter().enumerate() {
+        let (fates, colours) = &mut sums[stream.row()];
+        *fates += network.ledger.fates(ends.flows.len() + index);
+        *colours += network.ledger.colours(ends.flows.len() + index);
+    }
+    let rows = ends.rows.iter().zip(&sums).enumerate();
+    rows.map(|(id, (row, (fates, colours)))| row.result(id, plan, fates, colours)).collect()
 }
 
 /// Flows, added up.
@@ -460,5 +446,5 @@ struct FlowSums {
     sent: u64,
     lost: u64,
     retransmits: u64,
-    waited: Waited,
+    queueing_delay: QueueingDelay,
 }

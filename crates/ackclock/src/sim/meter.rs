@@ -3,13 +3,12 @@
 use super::ledger::Colours;
 use super::packet::Packet;
 use super::plan::{MeterPlan, MeterScope, Plan};
-use super::result::{ColourCounts, MeterResult, Volume};
-use super::simulation::Simulation;
+use super::result::{ColourCounts, Volume};
 use crate::meter::{Colour, Meter};
 use crate::qdisc::Queued;
 use crate::units::Instant;
 
-/// All meters of a run: those of aggregates in the order of the plan, and behind them those that one flow has for itself.
+/// All meters of a run: those of aggregates in the order of the plan, and after them those that one flow has for itself.
 #[derive(Debug)]
 pub(super) struct Meters {
     plan: Vec<MeterPlan>,
@@ -70,37 +69,5 @@ impl Colours {
     pub(super) fn counts(&self) -> ColourCounts {
         let [green, yellow, red] = self.of.map(|volume| volume.packets);
         ColourCounts { green, yellow, red, policed: self.policed }
-    }
-}
-
-impl Simulation<'_> {
-    /// A row for each meter: the sum over those that point to it.
-    pub(super) fn meter_results(&self, since: Instant, end: Instant) -> Vec<MeterResult> {
-        let mut sums = vec![Colours::default(); self.plan.meters.len()];
-        let ledger = &self.network.ledger;
-        for (flow, rank) in self.plan.tcp_flows().zip(&self.flow_rank) {
-            if let Some(meter) = flow.meter {
-                sums[meter] += ledger.colours(*rank);
-            }
-        }
-        for (number, stream) in self.streams.iter().enumerate() {
-            if let Some(meter) = self.plan.datagrams[stream.row()].meter {
-                sums[meter] += ledger.colours(self.flows.len() + number);
-            }
-        }
-        let rows = self.plan.meters.iter().zip(sums);
-        rows.map(|(meter, sum)| {
-            let secs = end.since(since).as_secs_f64();
-            let [green_bps, yellow_bps, red_bps] = sum.of.map(|volume| 8.0 * volume.bytes as f64 / secs);
-            MeterResult {
-                name: meter.name.clone(),
-                link: self.plan.links[meter.link].name.clone(),
-                colours: sum.counts(),
-                green_bps,
-                yellow_bps,
-                red_bps,
-            }
-        })
-        .collect()
     }
 }

@@ -1,31 +1,37 @@
 //! Nodes, routes, traffic: the plan of a run, and the run.
 
 mod components;
+mod counters;
 mod datagram;
 mod delays;
+mod endpoint;
+mod ends;
 mod flow;
 mod flow_hash;
+mod group;
+mod impairments;
 mod ledger;
 mod limits;
 mod lookahead;
 mod measure;
 mod meter;
 mod network;
+mod order;
 mod packet;
 mod plan;
 mod rates;
 mod result;
 mod sampler;
-mod session;
 mod simulation;
 mod source;
 mod trace;
 mod transfer;
-mod wire;
+mod view;
 
 pub use crate::link::{AfterFailure, ChannelState, Countdown, Dcf, Script};
 pub use crate::qdisc::{Limit as QueueLimit, QueuePlan};
-pub use limits::{MOST_IN_FLIGHT, MOST_UNDER_WAY};
+pub use impairments::{ImpairmentsPlan, LossPlan, ReorderingPlan};
+pub use limits::{MOST_IN_FLIGHT, MOST_PACKETS};
 pub use plan::{
     ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, MeterPlan, MeterScope,
     OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
@@ -34,20 +40,18 @@ pub use result::{
     Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, ImpairmentCounts, LinkResult, MeterResult, Reasons,
     RunResult, Summary, Totals, TransferResult, TransferTimes, Volume,
 };
-pub use session::{ChangeError, FlowView, LinkView, Progress};
 pub use simulation::Simulation;
-pub use source::{Crowd, Distribution, Law};
-pub use wire::{LossPlan, ReorderingPlan, WirePlan};
+pub use source::{Distribution, Law, SourcePopulation};
+pub use view::{ChangeError, FlowView, LinkView, Progress};
 
 use std::sync::atomic::AtomicBool;
 
-use crate::cc::Cc;
 use crate::units::{Duration, Instant};
 
 /// Why a run did not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// It was told to stop.
+    /// It was cancelled.
     #[error("interrupted")]
     Interrupted,
     /// A window grew beyond all bounds.
@@ -65,10 +69,10 @@ pub enum RunError {
     },
     /// The network holds too much.
     #[error(
-        "{MOST_UNDER_WAY} packets are under way {at} after the start, which is the most that a run may have; make rates, \
+        "{MOST_PACKETS} packets are in flight {at} after the start, which is the most that a run may have; make rates, \
          delays, queues or the number of flows smaller"
     )]
-    TooMuchUnderWay {
+    TooManyPackets {
         /// When.
         at: Duration,
     },
@@ -80,18 +84,6 @@ pub enum RunError {
 /// [`RunError::Interrupted`] soon after `stop` became true, and the others where a run would take too much memory.
 pub fn run(plan: &Plan, stop: &AtomicBool) -> Result<RunResult, RunError> {
     Simulation::new(plan).finish(stop)
-}
-
-/// Runs a plan with algorithms of the caller's own.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_with(
-    plan: &Plan,
-    stop: &AtomicBool,
-    build_cc: &mut dyn FnMut(&FlowPlan) -> Cc,
-) -> Result<RunResult, RunError> {
-    Simulation::with_cc(plan, build_cc).finish(stop)
 }
 
 /// The last moment before a time; none before the start.

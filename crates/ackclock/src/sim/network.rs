@@ -1,4 +1,4 @@
-//! The network: links, routes, and packets on their way from hop to hop.
+//! The network: links, routes, and packets in flight from hop to hop.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,11 @@ use super::components::Components;
 use super::ledger::{AtLink, Ledger};
 use super::lookahead::Lookahead;
 use super::meter::Meters;
+use super::order::{order_by_key, ranks};
 use super::packet::{Body, Owner, Packet, PacketMeta};
 use super::plan::{ChannelPlan, LinkPlan, Plan};
+use super::rates::ChangedRates;
 use super::result::{Totals, Volume};
-use super::simulation::{order_by_key, ranks};
 use crate::engine::{ComponentId, EventQueue};
 use crate::link::{Ahead, Channel, Link, LinkConfig, StationConfig};
 use crate::probe::PacketEvent;
@@ -69,12 +70,16 @@ struct Station {
     place: usize,
 }
 
-/// All that lies between senders and receivers, and what is under way.
+/// All that lies between senders and receivers, and the packets in flight.
 pub(super) struct Network {
     pub(super) events: EventQueue,
     pub(super) components: Components,
     /// In the order of their component numbers.
     pub(super) links: Vec<Packets>,
+    /// Where each link of the plan stands in `links`.
+    pub(super) link_rank: Vec<usize>,
+    /// The rates of links that were changed.
+    pub(super) rates: ChangedRates,
     /// In the order of their component numbers.
     channels: Vec<Channel<Packet>>,
     /// For each of `links` that is one; empty where there are no channels.
@@ -83,13 +88,15 @@ pub(super) struct Network {
     hands_over: Vec<bool>,
     /// Links that hand over and were touched since somebody looked.
     touched: Vec<u32>,
+    /// Events from then on do not take place for now: the end of a step, or the time of an error.
+    pub(super) until: Instant,
     /// The last moment of the warm-up, and then of the run: nothing that ends a route happens ahead of it.
     pub(super) horizon: Instant,
     /// The last moment before the next sample, where that comes before: nothing that samples show happens ahead of it.
     pub(super) sample_horizon: Instant,
     /// The last moment of a step: nothing at all happens ahead of it.
     pub(super) step_horizon: Instant,
-    /// All routes, one behind the other.
+    /// All routes, one after the other.
     hops: Vec<Hop>,
     meters: Meters,
     pub(super) ledger: Ledger,
@@ -173,10 +180,13 @@ impl Network {
             events: EventQueue::new(components.count(), end),
             components,
             links,
+            link_rank: routes.link_rank.to_vec(),
+            rates: ChangedRates::default(),
             channels,
             stations,
             hands_over: link_order.iter().map(|index| routes.lookahead[*index].hands_over).collect(),
             touched: Vec::new(),
+            until: Instant::ZERO,
             horizon: Instant::ZERO,
             sample_horizon: Instant::ZERO,
             step_horizon: Instant::MAX,
@@ -189,10 +199,10 @@ impl Network {
         }
     }
 
-    /// Whose timer is likely to expire behind the event that is dealt with now.
+    /// Whose timer is likely to expire after the event that is dealt with now.
     #[inline]
     pub(super) fn next_sender(&self) -> Option<usize> {
-        self.components.timed(self.events.peek_behind()?)
+        self.components.timed(self.events.peek_next()?)
     }
 
     /// Where everything is that was ever sent.
@@ -245,6 +255,14 @@ impl Network {
         self.events.set(self.components.channel(channel), state.next_start());
     }
 
+    /// Nothing happens from `now` on.
+    pub(super) fn stop(&mut self, now: Instant) {
+        self.until = now;
+        for horizon in [&mut self.horizon, &mut self.sample_horizon, &mut self.step_horizon] {
+            *horizon = now.min(*horizon);
+        }
+    }
+
     /// Brings all links up to date.
     pub(super) fn advance(&mut self, now: Instant) {
         for link in 0..self.links.len() {
@@ -257,10 +275,10 @@ impl Network {
         self.links[link].advance(now, &mut AtLink { ledger: &mut self.ledger, link: link as u32 });
     }
 
-    /// Puts a new packet on its way.
+    /// Sends a new packet.
     #[inline(always)]
-    pub(super) fn send(&mut self, now: Instant, cover: PacketMeta, body: Body) {
-        let packet = Packet::new(self.ledger.bodies.keep(cover.flow, body), &cover);
+    pub(super) fn send(&mut self, now: Instant, meta: PacketMeta, body: Body) {
+        let packet = Packet::new(self.ledger.bodies.keep(meta.flow, body), &meta);
         self.set_out(now, packet);
     }
 
@@ -284,7 +302,7 @@ impl Network {
             self.events.finish(id, state.next_deadline());
         }
         if state.is_impaired() {
-            arrived = arrived.map(|packet| self.ledger.harmed(packet));
+            arrived = arrived.map(|packet| self.ledger.impaired(packet));
         }
         let packet = arrived?;
         self.ledger.trace(now, link, packet, PacketEvent::Leave);
@@ -294,7 +312,7 @@ impl Network {
     /// Moves packets on that leave links ahead of time, up to one that comes to the end of its route: when, by which
     /// link, and the packet. To be asked until there is none before the next event.
     ///
-    /// Only what `may_arrive` does so; it is told of the time, the flow, what it carries, and whether nothing follows.
+    /// Only what `may_arrive` does so; it gets the time, the flow, what it carries, and whether nothing follows.
     #[inline(always)]
     pub(super) fn next_ahead(
         &mut self,
@@ -321,7 +339,7 @@ impl Network {
                 continue;
             };
             if state.is_impaired() {
-                packet = self.ledger.harmed(packet);
+                packet = self.ledger.impaired(packet);
             }
             if is_last {
                 self.wake(link);
@@ -405,7 +423,7 @@ impl Network {
             return;
         }
         let state = &mut self.links[link as usize];
-        // While packets are under way a wake-up is pending.
+        // While packets are in flight a wake-up is pending.
         let is_news = state.is_idle() || state.reorders();
         state.enqueue(now, packet, &mut AtLink { ledger: &mut self.ledger, link });
         let deadline = state.next_deadline();
@@ -430,7 +448,7 @@ impl Network {
         self.ledger.trace(now, link, packet, PacketEvent::Discard);
     }
 
-    /// The window of a flow, after it was told of something.
+    /// The window of a flow, after an event.
     #[inline]
     pub(super) fn trace_window(&mut self, now: Instant, flow: usize, cwnd: impl FnOnce() -> f64) {
         if let Some(tracer) = &mut self.ledger.tracer {
@@ -448,9 +466,9 @@ impl Network {
 }
 
 fn build_link(plan: &LinkPlan, rngs: RngStreams, end: Instant) -> Packets {
-    let wire = plan.wire.build(|purpose| rngs.stream(&plan.name, purpose));
+    let impairments = plan.impairments.build(|purpose| rngs.stream(&plan.name, purpose));
     let varies = plan.variation(rngs, end);
-    let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, wire, histogram: !plan.private };
+    let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, impairments, histogram: !plan.private };
     let link = Link::new(config, plan.queue.build(|purpose| rngs.stream(&plan.name, purpose)));
     if plan.channel.is_some() { link.of_station() } else { link }
 }

@@ -1,17 +1,16 @@
 //! Packets: a small one that links move about, and what it carries, which stays where it is.
 
-use super::datagram::Datagram;
 use crate::link::Impairable;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Ecn, Queued};
 use crate::tcp::{AckSegment, DataSegment};
-use crate::units::Duration;
+use crate::units::{Duration, Instant};
 
 /// What travels through links: everything a hop needs to know, in two words, which stay in registers where it moves on.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// The place of its body, and above it the index of the next hop in the table of routes.
-    way: u64,
+    route_hop_body: u64,
     /// Flags, above them the bytes on the wire, and on top the ECN field.
     header: u64,
 }
@@ -24,11 +23,11 @@ impl Packet {
 
     /// A packet that sets out.
     #[inline]
-    pub fn new(body: BodyId, cover: &PacketMeta) -> Self {
-        let PacketMeta { route, flags, ecn, wire_len, .. } = *cover;
+    pub fn new(body: BodyId, meta: &PacketMeta) -> Self {
+        let PacketMeta { route, flags, ecn, wire_len, .. } = *meta;
         debug_assert!(wire_len >> Self::LEN_BITS == 0, "invariant: a packet is far below a gigabyte");
         Packet {
-            way: u64::from(route) << Self::HOP_SHIFT | u64::from(body.0),
+            route_hop_body: u64::from(route) << Self::HOP_SHIFT | u64::from(body.0),
             header: (ecn as u64) << Self::ECN_SHIFT | u64::from(wire_len) << Self::LEN_SHIFT | u64::from(flags.0),
         }
     }
@@ -36,24 +35,24 @@ impl Packet {
     /// Where its body is kept.
     #[inline]
     pub fn body(self) -> BodyId {
-        BodyId(self.way as u32)
+        BodyId(self.route_hop_body as u32)
     }
 
     /// From now on its body is this one.
     pub fn set_body(&mut self, body: BodyId) {
-        self.way = self.way >> Self::HOP_SHIFT << Self::HOP_SHIFT | u64::from(body.0);
+        self.route_hop_body = self.route_hop_body >> Self::HOP_SHIFT << Self::HOP_SHIFT | u64::from(body.0);
     }
 
     /// Index of the next hop in the table of routes.
     #[inline]
     pub fn next_hop(self) -> usize {
-        (self.way >> Self::HOP_SHIFT) as usize
+        (self.route_hop_body >> Self::HOP_SHIFT) as usize
     }
 
     /// It enters the next hop.
     #[inline]
     pub fn enter_hop(&mut self) {
-        self.way += 1 << Self::HOP_SHIFT;
+        self.route_hop_body += 1 << Self::HOP_SHIFT;
     }
 
     fn flags(self) -> Flags {
@@ -67,7 +66,7 @@ impl Packet {
     }
 
     /// Its flags; what the link has done is forgotten.
-    pub fn take_harm(&mut self) -> Flags {
+    pub fn take_impairments(&mut self) -> Flags {
         let all = self.flags();
         self.header &= !u64::from(Flags::HARM);
         all
@@ -103,7 +102,7 @@ impl Flags {
         self.0 & Self::CORRUPTED != 0
     }
 
-    /// Whether a second packet with the same body comes right behind it.
+    /// Whether a second packet with the same body comes right after it.
     pub fn is_doubled(self) -> bool {
         self.0 & Self::DOUBLED != 0
     }
@@ -153,7 +152,7 @@ impl Impairable for Packet {
 /// What a new packet has beside its body.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketMeta {
-    /// Whose it is: a flow, or behind all flows a source of datagrams.
+    /// Whose it is: a flow, or after all flows a source of datagrams.
     pub flow: u32,
     /// Index of its first hop in the table of routes.
     pub route: u32,
@@ -163,6 +162,17 @@ pub struct PacketMeta {
     pub ecn: Ecn,
     /// Bytes on the wire.
     pub wire_len: u32,
+}
+
+/// A datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Its number among those of its source, from 0.
+    pub number: u64,
+    /// Bytes on the wire.
+    pub len: u32,
+    /// When it left its source.
+    pub sent_at: Instant,
 }
 
 /// What a packet carries.
@@ -238,13 +248,13 @@ impl BodyId {
     }
 }
 
-/// Whose a packet is, and how long it has waited in queues so far, in one word.
+/// Whose a packet is, and its queueing delay so far, in one word.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner(u64);
 
 impl Owner {
     const FLOW_BITS: u32 = 22;
-    /// More than an hour; longer waits count as this long.
+    /// More than an hour; longer delays count as this long.
     const LONGEST_NS: u64 = (1 << (u64::BITS - Self::FLOW_BITS)) - 1;
     /// Flows are numbered below.
     pub const FLOWS: usize = 1 << Self::FLOW_BITS;
@@ -260,20 +270,20 @@ impl Owner {
         (self.0 & (Self::FLOWS as u64 - 1)) as usize
     }
 
-    /// How long the packet has waited.
+    /// The queueing delay of the packet so far.
     #[inline]
-    pub fn waited(self) -> Duration {
+    pub fn queueing_delay(self) -> Duration {
         Duration::from_nanos(self.0 >> Self::FLOW_BITS)
     }
 
     #[inline]
-    fn wait(&mut self, wait: Duration) {
+    fn add_queueing_delay(&mut self, sojourn: Duration) {
         let left = Self::LONGEST_NS - (self.0 >> Self::FLOW_BITS);
-        self.0 += wait.as_nanos().min(left) << Self::FLOW_BITS;
+        self.0 += sojourn.as_nanos().min(left) << Self::FLOW_BITS;
     }
 }
 
-/// The bodies of all packets under way, and whose they are. A place that was given back is used again.
+/// The bodies of all packets in flight, and whose they are. A place that was given back is used again.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
     places: Vec<Body>,
@@ -301,7 +311,7 @@ impl Bodies {
         id
     }
 
-    /// Whose a packet is, and how long it has waited.
+    /// Whose a packet is, and its queueing delay.
     #[inline]
     pub fn owner(&self, id: BodyId) -> Owner {
         self.owners[id.0 as usize]
@@ -313,10 +323,10 @@ impl Bodies {
         self.owner(id).flow()
     }
 
-    /// A packet has waited in a queue.
+    /// Adds the sojourn time of a packet in a queue.
     #[inline]
-    pub fn wait(&mut self, id: BodyId, wait: Duration) {
-        self.owners[id.0 as usize].wait(wait);
+    pub fn add_queueing_delay(&mut self, id: BodyId, sojourn: Duration) {
+        self.owners[id.0 as usize].add_queueing_delay(sojourn);
     }
 
     /// A body that is kept.
@@ -393,9 +403,9 @@ mod tests {
         packet.set_body(BodyId(0));
         assert_eq!((packet.body(), packet.next_hop(), packet.ecn()), (BodyId(0), u32::MAX as usize, Ecn::Ce));
         for (packet, doubled) in [(&mut packet, true), (&mut second, false)] {
-            let harm = packet.take_harm();
-            assert_eq!((harm.is_corrupted(), harm.is_doubled()), (true, doubled));
-            assert_eq!((packet.take_harm(), told(packet)), (flags, (65_535, 0x1abc_def0, true)));
+            let met = packet.take_impairments();
+            assert_eq!((met.is_corrupted(), met.is_doubled()), (true, doubled));
+            assert_eq!((packet.take_impairments(), told(packet)), (flags, (65_535, 0x1abc_def0, true)));
         }
     }
 
@@ -406,11 +416,11 @@ mod tests {
         let (first, second) = (bodies.keep(0, body(1)), bodies.keep(7, body(2)));
         assert!(matches!(bodies.take(first), Body::Data(DataSegment { seq: 1, .. })));
         assert_eq!(bodies.keep(8, body(3)), first);
-        bodies.wait(second, Duration::from_nanos(40));
+        bodies.add_queueing_delay(second, Duration::from_nanos(40));
         let copy = bodies.keep_copy(second);
         assert!(matches!(bodies.take(second), Body::Data(DataSegment { seq: 2, .. })));
-        bodies.wait(copy, Duration::from_nanos(2));
-        let owners = [first, copy].map(|id| (bodies.flow(id), bodies.owner(id).waited().as_nanos()));
+        bodies.add_queueing_delay(copy, Duration::from_nanos(2));
+        let owners = [first, copy].map(|id| (bodies.flow(id), bodies.owner(id).queueing_delay().as_nanos()));
         assert_eq!(owners, [(8, 0), (7, 42)]);
         let mut kept = Vec::new();
         bodies.for_each(|flow, body| kept.push((flow, body.position().0)));
@@ -421,9 +431,9 @@ mod tests {
     fn a_packet_that_waits_for_hours_keeps_its_flow() {
         let mut owner = Owner::new(Owner::FLOWS as u32 - 1);
         for hours in [1, 3] {
-            owner.wait(Duration::from_secs(3600));
+            owner.add_queueing_delay(Duration::from_secs(3600));
             assert_eq!(
-                (owner.flow(), owner.waited() >= Duration::from_secs(3600)),
+                (owner.flow(), owner.queueing_delay() >= Duration::from_secs(3600)),
                 (Owner::FLOWS - 1, true),
                 "{hours}"
             );

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::source::{Crowd, Distribution};
-use super::wire::WirePlan;
-use crate::cc::{CcContext, CcSpec};
+use super::impairments::ImpairmentsPlan;
+use super::source::{Distribution, SourcePopulation};
+use crate::cc::{Algorithm, CcContext};
 use crate::link::Dcf;
 use crate::meter::Profile;
 use crate::qdisc::QueuePlan;
@@ -41,9 +41,33 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Every TCP flow: those of `flows`, and behind them the slots of all groups of arrivals.
+    /// Every TCP flow: those of `flows`, and after them the slots of all groups of arrivals.
     pub fn tcp_flows(&self) -> impl Iterator<Item = &FlowPlan> {
         self.flows.iter().chain(self.arrivals.iter().flat_map(|group| &group.slots))
+    }
+
+    /// Adds a flow like the one with this index, on links of its own where that one has such; it sends nothing until
+    /// [`Simulation::begin_flow`](super::Simulation::begin_flow). Returns its index in `flows`.
+    ///
+    /// # Panics
+    /// If the plan has none of this index.
+    pub fn add_flow_like(&mut self, index: usize, name: &str) -> usize {
+        let like = self.flows[index].clone();
+        let mut own = |path: &[usize]| -> Arc<[usize]> {
+            path.iter()
+                .map(|link| match self.links[*link].name.strip_prefix(&*like.name) {
+                    Some(part) if self.links[*link].private => {
+                        let name = format!("{name}{part}");
+                        self.links.push(LinkPlan { name, ..self.links[*link].clone() });
+                        self.links.len() - 1
+                    }
+                    _ => *link,
+                })
+                .collect()
+        };
+        let (forward, reverse) = (own(&like.forward), own(&like.reverse));
+        self.flows.push(FlowPlan { name: name.into(), forward, reverse, start: FlowPlan::ON_REQUEST, ..like });
+        self.flows.len() - 1
     }
 
     /// How many of `flows`, from the first one on, samples show.
@@ -66,12 +90,12 @@ pub struct LinkPlan {
     pub rate: Option<Rate>,
     /// Capacity over time; none if constant.
     pub varies: Option<VariationPlan>,
-    /// Propagation, one way.
+    /// One-way propagation delay.
     pub delay: Duration,
     /// The queue in front of the transmitter.
     pub queue: QueuePlan,
-    /// What goes wrong behind it.
-    pub wire: WirePlan,
+    /// Its impairments.
+    pub impairments: ImpairmentsPlan,
     /// The channel of `channels` of which it is a station; `rate` is then that of its data, `delay` the channel's.
     pub channel: Option<usize>,
     /// True for a link that belongs to one flow (access links, pure delays): it appears in the results
@@ -134,8 +158,8 @@ pub struct FlowPlan {
     pub forward: Arc<[usize]>,
     /// Links from the receiver to the sender, as indices.
     pub reverse: Arc<[usize]>,
-    /// The window algorithm; flows of a group share it.
-    pub cc: Arc<CcSpec>,
+    /// The algorithm; flows of a group share it.
+    pub cc: Arc<Algorithm>,
     /// What it is told at the start; flows of a group share that, too.
     pub cc_context: Arc<CcContext>,
     /// Sizes, timers and loss recovery; flows of a group share them.
@@ -146,12 +170,17 @@ pub struct FlowPlan {
     pub in_profile: bool,
     /// Index of the meter that its data meets, if it meets one.
     pub meter: Option<usize>,
-    /// When the application starts.
+    /// When the application starts; [`FlowPlan::ON_REQUEST`] for one that is told to.
     pub start: Instant,
     /// When it stops writing, if before the end of the run.
     pub stop: Option<Instant>,
-    /// Propagation of the path and the way back.
+    /// Propagation of the path and the reverse path.
     pub base_rtt: Duration,
+}
+
+impl FlowPlan {
+    /// The start of a flow that begins when it is told to.
+    pub const ON_REQUEST: Instant = Instant::MAX;
 }
 
 /// What an application writes.
@@ -169,7 +198,7 @@ pub enum Traffic {
         /// Payload bits per second.
         rate: Rate,
     },
-    /// Answers to a client that asks, waits and thinks.
+    /// Responses to a client that requests, receives and pauses.
     Web(Box<WebPlan>),
     /// Keystrokes, one after the other.
     Interactive(Box<InteractivePlan>),
@@ -229,10 +258,10 @@ pub struct ArrivalsPlan {
     pub stop: Option<Instant>,
 }
 
-/// Datagrams of one flow, or of a crowd of them; a row of the results.
+/// Datagrams of one flow, or of a population of sources; a row of the results.
 #[derive(Clone, Debug)]
 pub struct DatagramPlan {
-    /// Its name; that of the group for a crowd.
+    /// Its name; that of the group for a population.
     pub name: String,
     /// Name of the group it was declared in.
     pub group: String,
@@ -244,11 +273,11 @@ pub struct DatagramPlan {
     pub meter: Option<usize>,
     /// When packets leave.
     pub emission: Emission,
-    /// Nothing leaves before.
+    /// Nothing is sent before.
     pub start: Instant,
-    /// Nothing leaves from then on, if before the end of the run.
+    /// Nothing is sent from then on, if before the end of the run.
     pub stop: Option<Instant>,
-    /// Where packets leave; one but for a crowd.
+    /// Where packets leave; one but for a population.
     pub sources: Vec<SourcePlan>,
 }
 
@@ -266,7 +295,7 @@ impl DatagramPlan {
     pub fn leaves(&self, end: Instant, rngs: &RngStreams) -> Option<Variation> {
         let (plan, most) = match &self.emission {
             Emission::Cbr { rate, leaves: Some(leaves), .. } => (leaves, *rate),
-            Emission::Crowd { crowd, leaves } => (leaves, crowd.capacity),
+            Emission::Population { population, leaves } => (leaves, population.capacity),
             Emission::Cbr { leaves: None, .. } | Emission::OnOff(_) | Emission::Rtp { .. } => return None,
         };
         Some(plan.build(most, end, || rngs.stream(&self.name, "leaves")))
@@ -276,7 +305,7 @@ impl DatagramPlan {
 /// When datagrams leave. Rates are those on the wire.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Emission {
-    /// At a constant rate, or what `leaves` leaves of it.
+    /// At a constant rate less `leaves`.
     Cbr {
         /// Bits per second.
         rate: Rate,
@@ -296,10 +325,10 @@ pub enum Emission {
         /// A packet that takes longer is of no use.
         deadline: Duration,
     },
-    /// From as many sources as it takes where queues share fairly.
-    Crowd {
-        /// Who sends how fast.
-        crowd: Crowd,
+    /// From a population of sources, for fair queueing.
+    Population {
+        /// The sources and their rates.
+        population: SourcePopulation,
         /// The rate that is left to others.
         leaves: VariationPlan,
     },
@@ -312,7 +341,7 @@ impl Emission {
             Emission::Cbr { .. } => "cbr",
             Emission::OnOff(_) => "on-off",
             Emission::Rtp { .. } => "rtp",
-            Emission::Crowd { .. } => "crowd",
+            Emission::Population { .. } => "population",
         }
     }
 
@@ -320,7 +349,7 @@ impl Emission {
     pub fn deadline(&self) -> Option<Duration> {
         match self {
             Emission::Rtp { deadline, .. } => Some(*deadline),
-            Emission::Cbr { .. } | Emission::OnOff(_) | Emission::Crowd { .. } => None,
+            Emission::Cbr { .. } | Emission::OnOff(_) | Emission::Population { .. } => None,
         }
     }
 }
@@ -342,7 +371,7 @@ pub struct OnOffPlan {
     pub rate: Rate,
     /// How long a burst is.
     pub on: Distribution,
-    /// How long the pause behind it is.
+    /// How long the pause after it is.
     pub off: Distribution,
 }
 

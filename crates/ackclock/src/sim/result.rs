@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::probe::Samples;
 use crate::qdisc::Reason;
+use crate::units::NANOS_PER_SEC;
 
 /// The result of one run.
 #[derive(Clone, Debug)]
@@ -23,7 +24,7 @@ pub struct RunResult {
     pub meters: Vec<MeterResult>,
     /// Metrics of the shared links, in the order of declaration.
     pub links: Vec<LinkResult>,
-    /// How long the data packets of all flows waited on their paths.
+    /// Queueing delays of the data packets of all flows.
     pub queue_delays: Histogram,
     /// Data packets that the bottleneck forwarded over the whole run, warm-up included.
     pub packets_forwarded: u64,
@@ -51,9 +52,9 @@ pub struct Totals {
     pub policed: Volume,
     /// Dropped by queues.
     pub dropped: Volume,
-    /// Lost behind transmitters.
+    /// Lost in transit.
     pub lost: Volume,
-    /// Waiting or under way.
+    /// Queued or in flight.
     pub in_flight: Volume,
 }
 
@@ -111,17 +112,17 @@ pub struct Summary {
     pub jain_index: Option<f64>,
     /// (max - min) / mean of the flows' goodputs.
     pub spread: Option<f64>,
-    /// Mean time that data packets of the flows waited in the queues of their path, seconds.
+    /// Mean queueing delay of the data packets of the flows along their path, seconds.
     pub queue_delay_mean_s: Option<f64>,
     /// 95th percentile of that time, within 1 %, seconds.
     pub queue_delay_p95_s: Option<f64>,
-    /// Mean time that their ACKs waited on the way back, seconds.
+    /// Mean queueing delay of their ACKs, seconds.
     pub reverse_queue_delay_mean_s: Option<f64>,
     /// 95th percentile of that time, within 1 %, seconds.
     pub reverse_queue_delay_p95_s: Option<f64>,
-    /// Mean wait in the bottleneck queue of forwarded packets, transmission excluded, seconds.
+    /// Mean sojourn time of forwarded packets in the bottleneck queue, transmission excluded, seconds.
     pub bottleneck_queue_delay_mean_s: Option<f64>,
-    /// 95th percentile of that wait, within 1 %, seconds.
+    /// 95th percentile of that time, within 1 %, seconds.
     pub bottleneck_queue_delay_p95_s: Option<f64>,
 }
 
@@ -135,7 +136,7 @@ pub struct FlowResult {
     /// Name of the group it belongs to.
     pub group: Arc<str>,
     /// Name of the algorithm.
-    pub cc: &'static str,
+    pub cc: Arc<str>,
     /// Name of the loss recovery.
     pub recovery: &'static str,
     /// Name of the ECN feedback.
@@ -148,7 +149,7 @@ pub struct FlowResult {
     pub loss_rate: Option<f64>,
     /// Segments retransmitted over segments sent; none where none was sent.
     pub retransmit_rate: Option<f64>,
-    /// Data packets that were under way at the beginning of the window.
+    /// Data packets in flight at the beginning of the window.
     pub in_flight_start: u64,
     /// Segments sent, retransmissions included.
     pub sent: u64,
@@ -160,7 +161,7 @@ pub struct FlowResult {
     pub lost: u64,
     /// Data packets that arrived with wrong bits, and were discarded by the host.
     pub corrupted: u64,
-    /// Data packets that are under way at the end.
+    /// Data packets in flight at the end.
     pub in_flight_end: u64,
     /// ACKs dropped by queues or lost by links.
     pub acks_lost: u64,
@@ -180,7 +181,7 @@ pub struct FlowResult {
     pub ecn_events: u64,
     /// Of the packets lost, those dropped before the first shared link: by the queue of the access link.
     pub access_drops: u64,
-    /// Mean time that data packets waited in the queues of their path, seconds; none where none arrived.
+    /// Mean queueing delay of data packets along their path, seconds; none where none arrived.
     pub queue_delay_mean_s: Option<f64>,
     /// 95th percentile of that time, within 1 %; none where none arrived, and beyond the first 8 flows.
     pub queue_delay_p95_s: Option<f64>,
@@ -188,7 +189,7 @@ pub struct FlowResult {
     pub rtt_mean_s: Option<f64>,
     /// Mean of cwnd over the time the flow was active, recovery included; none where it was not.
     pub cwnd_mean_segments: Option<f64>,
-    /// Propagation of the path and the way back.
+    /// Propagation of the path and the reverse path.
     pub base_rtt_s: f64,
     /// Time from start to the last byte acknowledged, for a transfer that ended.
     pub completion_time_s: Option<f64>,
@@ -238,7 +239,7 @@ pub struct TransferResult {
     /// Name of the traffic.
     pub traffic: &'static str,
     /// Name of the algorithm.
-    pub cc: &'static str,
+    pub cc: Arc<str>,
     /// Name of the loss recovery.
     pub recovery: &'static str,
     /// Name of the ECN feedback.
@@ -249,9 +250,9 @@ pub struct TransferResult {
     pub started: u64,
     /// Transfers that found no slot.
     pub refused: u64,
-    /// Transfers under way at the end.
+    /// Transfers in progress at the end.
     pub unfinished: u64,
-    /// Transfers under way, on average; only of arrivals.
+    /// Transfers in progress, on average; only of arrivals.
     pub active_mean: Option<f64>,
     /// How long they took.
     #[serde(flatten)]
@@ -274,14 +275,14 @@ pub struct TransferResult {
     pub retransmit_rate: Option<f64>,
     /// Expiries of the retransmission timers.
     pub timeouts: u64,
-    /// Mean time that data packets waited in the queues of their path, seconds; none where none arrived.
+    /// Mean queueing delay of data packets along their path, seconds; none where none arrived.
     pub queue_delay_mean_s: Option<f64>,
     /// 95th percentile of that time, within 1 %; none where none arrived, and beyond the first 8 flows or groups of
     /// arrivals.
     pub queue_delay_p95_s: Option<f64>,
 }
 
-/// Metrics of datagrams over `[warmup, end)`: of one flow, or of a crowd. Bits and bytes are those on the wire.
+/// Metrics of datagrams over `[warmup, end)`: of one flow, or of a population. Bits and bytes are those on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DatagramResult {
     /// Position among the datagrams of the scenario.
@@ -371,19 +372,19 @@ pub struct LinkResult {
     /// Of the drops, those of packets in profile; none for a queue that does not look at profiles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_profile_drops: Option<u64>,
-    /// Packets lost behind the transmitter.
+    /// Packets lost in transit.
     pub losses: u64,
-    /// What else went wrong behind the transmitter; none where nothing can.
+    /// The other impairments; none for a link without any.
     #[serde(flatten)]
-    pub mishaps: Option<ImpairmentCounts>,
+    pub impairments: Option<ImpairmentCounts>,
     /// What it tried; none for a link that is no station of a channel.
     #[serde(flatten)]
     pub attempts: Option<Attempts>,
-    /// Mean wait in the queue of forwarded packets, transmission excluded.
+    /// Mean sojourn time of forwarded packets in the queue, transmission excluded.
     pub queue_delay_mean_s: Option<f64>,
-    /// 95th percentile of that wait, within 1 %.
+    /// 95th percentile of that time, within 1 %.
     pub queue_delay_p95_s: Option<f64>,
-    /// All of these waits. They stand beside the metrics, not among them.
+    /// All of these sojourn times. They are not among the metrics.
     #[serde(skip)]
     pub queue_delays: Histogram,
 }
@@ -397,7 +398,7 @@ pub struct Attempts {
     pub failed_attempts: u64,
 }
 
-/// What went wrong behind a transmitter with packets that arrived.
+/// Impairments of packets that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ImpairmentCounts {
     /// Packets that arrived twice.
@@ -442,4 +443,9 @@ impl From<hdrhistogram::Histogram<u64>> for Histogram {
             .unzip();
         Histogram { up_to_ns, packets }
     }
+}
+
+/// Nanoseconds as seconds.
+pub(super) fn seconds(nanos: f64) -> f64 {
+    nanos / NANOS_PER_SEC as f64
 }

@@ -1,9 +1,8 @@
 //! Samples over time: the first flows and the shared links, at even intervals.
 
-use super::flow::Flow;
-use super::network::Packets;
+use super::ends::Ends;
+use super::network::Network;
 use super::plan::Plan;
-use super::rates::ChangedRates;
 use crate::cc::CongestionControl;
 use crate::probe::Samples;
 use crate::rng::RngStreams;
@@ -68,19 +67,11 @@ impl Sampler {
     }
 
     /// Takes a sample of what happened before `now`; returns the time of the next one.
-    pub(super) fn sample(
-        &mut self,
-        now: Instant,
-        flows: &[Flow],
-        links: &[Packets],
-        flow_rank: &[usize],
-        link_rank: &[usize],
-        rates: &ChangedRates,
-    ) -> Instant {
+    pub(super) fn sample(&mut self, now: Instant, ends: &Ends, network: &Network) -> Instant {
         let time_ns = now.as_nanos();
         let columns = &mut self.samples.flows;
         for (position, index) in self.flows.iter().enumerate() {
-            let flow = &flows[flow_rank[*index]];
+            let flow = ends.flow(*index);
             let sender = &flow.sender;
             columns.time_ns.push(time_ns);
             columns.flow.push(position as u32);
@@ -96,7 +87,7 @@ impl Sampler {
         }
         let columns = &mut self.samples.links;
         for (position, index) in self.links.iter().enumerate() {
-            let link = &links[link_rank[*index]];
+            let link = &network.links[network.link_rank[*index]];
             let (backlog_packets, backlog_bytes) = link.backlog();
             let counters = link.counters();
             columns.time_ns.push(time_ns);
@@ -108,7 +99,7 @@ impl Sampler {
         }
         let capacities = self.capacities.iter_mut().zip(&self.links);
         columns.capacity_bps.extend(capacities.map(|(capacity, link)| {
-            rates.mean_bps(*link, self.last, now).unwrap_or_else(|| capacity.mean_bps(self.last, now))
+            network.rates.mean_bps(*link, self.last, now).unwrap_or_else(|| capacity.mean_bps(self.last, now))
         }));
         self.last = now;
         now + self.interval

@@ -84,7 +84,7 @@ impl Tracer {
         self.rows.push(Row { link, seq, len, wire_len, retransmission, ..row });
     }
 
-    /// The window of a flow, after it was told of something.
+    /// The window of a flow, after an event.
     #[cold]
     pub(super) fn window(&mut self, time: Instant, flow: usize, cwnd: f64) {
         if self.cwnd[flow] != cwnd {

@@ -56,8 +56,8 @@ pub struct Delivery {
     stamps: VecDeque<SendStamp>,
     /// That of the newest segment delivered by the ACK at hand.
     newest: SendStamp,
-    /// What the algorithm was not told of yet.
-    untold: VecDeque<LostTransmission>,
+    /// Losses not yet reported to the algorithm.
+    unreported: VecDeque<LostTransmission>,
 }
 
 impl Delivery {
@@ -104,7 +104,7 @@ impl Delivery {
     pub fn on_lost(&mut self, position: usize, bytes: u32, retransmission: bool) {
         let stamp = self.stamps[position];
         self.lost += u64::from(bytes);
-        self.untold.push_back(LostTransmission {
+        self.unreported.push_back(LostTransmission {
             bytes,
             retransmission,
             tx_in_flight: stamp.tx_in_flight,
@@ -113,12 +113,12 @@ impl Delivery {
         });
     }
 
-    /// The next transmission that was lost and that the algorithm was not told of.
-    pub fn next_untold(&mut self) -> Option<LostTransmission> {
-        self.untold.pop_front()
+    /// The next lost transmission that was not reported to the algorithm.
+    pub fn next_unreported(&mut self) -> Option<LostTransmission> {
+        self.unreported.pop_front()
     }
 
-    /// The application has nothing more to send while `in_flight` bytes are under way.
+    /// The application has nothing more to send while `in_flight` bytes are in flight.
     pub fn note_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }

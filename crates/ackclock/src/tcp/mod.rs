@@ -16,7 +16,7 @@ pub use rtt::Rtt;
 pub use segment::{AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
-    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
-    PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, Undo, Variations,
-    WindowGrowth,
+    CutWindowName, DelayedAck, DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, InitialSsthresh,
+    LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, PartialAck, PartialAckTimer, Profile, RepeatedTimeout,
+    RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo, Variations, WindowGrowth,
 };

@@ -32,7 +32,7 @@ impl RangeSet {
         if start >= end {
             return (start, start);
         }
-        // Mostly it is the last range that grows, or one behind it that begins.
+        // Mostly it is the last range that grows, or one after it that begins.
         match self.ranges.back_mut() {
             Some(last) if start < last.0 => {}
             Some(last) if start <= last.1 => {

@@ -106,14 +106,14 @@ impl Receiver {
         if self.dsack {
             self.note_duplicate(start, end);
         }
-        let may_wait = in_order || self.delays_out_of_order(start, end);
+        let may_delay = in_order || self.delays_out_of_order(start, end);
         if in_order {
             self.next = end;
         } else {
             self.reassemble(start, end);
         }
         // RFC 5681 §4.2: out-of-order segments, and those that fill a gap, are acknowledged at once.
-        if may_wait {
+        if may_delay {
             self.unacknowledged += 1;
             if let Some(delay) = self.delayed_ack
                 && self.unacknowledged < 2
@@ -131,7 +131,7 @@ impl Receiver {
         self.ce_count
     }
 
-    /// True for a segment other than the next in order whose ACK waits all the same.
+    /// True for a segment out of order whose ACK is delayed all the same.
     #[cold]
     fn delays_out_of_order(&self, start: u64, end: u64) -> bool {
         let repeats = end == self.next && self.out_of_order.is_empty();
@@ -230,7 +230,7 @@ impl Receiver {
         AckSegment { ack: self.next, sack, echo: self.ts_recent, ecn }
     }
 
-    /// What an ACK tells of marks.
+    /// The marks that an ACK reports.
     #[inline]
     fn feedback(&self) -> EcnFeedback {
         match self.ecn {
@@ -402,7 +402,7 @@ mod tests {
             let mut arrives = |number: &u64| receiver.on_data(Instant::ZERO, &data(*number), false).is_some();
             numbers.iter().map(&mut arrives).collect::<Vec<_>>()
         };
-        // 1 comes twice; with 2 behind it two segments wait.
+        // 1 comes twice; with 2 after it two segments are delayed.
         let copies = [0, 1, 1, 2];
         assert_eq!(at_once(DelayedAckFor::NewData, &copies), [false, true, true, false]);
         assert_eq!(at_once(DelayedAckFor::LastSegment, &copies), [false, true, false, true]);

@@ -164,7 +164,7 @@ impl Scoreboard {
         self.sacked_ranges.prefetch();
     }
 
-    /// Adds a segment that was sent for the first time, behind all others.
+    /// Adds a segment that was sent for the first time, after all others.
     #[inline(always)]
     pub fn push(&mut self, seq: u64, len: u32, sent_at: Instant) {
         self.pipe += 1;
@@ -393,7 +393,7 @@ impl Scoreboard {
         self.first + self.segments.len() as u64
     }
 
-    /// Notes that the segment at `index` is sent again; `advance` moves HighRxt behind it.
+    /// Notes that the segment at `index` is sent again; `advance` moves HighRxt past it.
     pub fn retransmit(&mut self, index: u64, advance: bool, sent_at: Instant) -> SentSegment {
         let position = (index - self.first) as usize;
         let segment = &mut self.segments[position];
@@ -430,17 +430,17 @@ impl Scoreboard {
         self.delivery.as_mut()?.on_delivered(now, delivered.bytes, delivered.newest?.sent_at)
     }
 
-    /// The ACK of this sample tells of `bytes` more that came with a mark.
+    /// The ACK of this sample reports `bytes` more that came with a mark.
     pub fn add_marks(&mut self, bytes: u32, sample: &mut Option<RateSample>) {
         if let Some(delivery) = &mut self.delivery {
             delivery.add_marks(bytes, sample);
         }
     }
 
-    /// The next transmission that was lost and not told of, where that is asked for.
+    /// The next lost transmission that was not reported yet, where rate samples are kept.
     #[inline]
-    pub fn next_untold(&mut self) -> Option<LostTransmission> {
-        self.delivery.as_mut()?.next_untold()
+    pub fn next_unreported(&mut self) -> Option<LostTransmission> {
+        self.delivery.as_mut()?.next_unreported()
     }
 
     /// The bytes `from .. to` are newly covered, as is all of the range `whole`: the segments that they complete are

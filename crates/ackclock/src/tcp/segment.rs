@@ -1,4 +1,4 @@
-//! What travels: data one way, acknowledgements the other.
+//! Segments: data in one direction, acknowledgements in the other.
 
 use crate::units::Instant;
 
@@ -18,7 +18,7 @@ pub struct DataSegment {
     pub ecn: DataEcn,
 }
 
-/// ECN flags of a data segment, in one byte: a later copy of it does not wait for the store.
+/// ECN flags of a data segment, in one byte, so that a later copy does not stall on the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataEcn(u8);
 
@@ -54,11 +54,11 @@ pub struct AckSegment {
     pub sack: SackBlocks,
     /// The echoed clock of the sender.
     pub echo: Instant,
-    /// What it tells of marks.
+    /// The marks that it reports.
     pub ecn: EcnFeedback,
 }
 
-/// What an acknowledgement tells of marks.
+/// The marks that an acknowledgement reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnFeedback {
     /// Nothing: ECN was not agreed on.

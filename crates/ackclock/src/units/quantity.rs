@@ -16,7 +16,7 @@ pub enum ParseQuantityError {
     /// The unit is not one of this quantity.
     #[error("unknown unit \"{unit}\" for a {quantity}; use one of {expected}")]
     UnknownUnit {
-        /// What was written behind the number.
+        /// The text after the number.
         unit: String,
         /// The name of the quantity.
         quantity: &'static str,
@@ -167,7 +167,7 @@ pub fn with_a_point(text: &str) -> Option<String> {
     (digits(whole) && rest.starts_with(|c: char| c.is_ascii_digit())).then(|| format!("{whole}.{rest}"))
 }
 
-/// Where the unit starts: behind the longest prefix made of the characters of a number.
+/// Where the unit starts: after the longest prefix made of the characters of a number.
 /// An `e` belongs to the number only where an exponent follows it.
 fn split_at_unit(text: &str) -> usize {
     let bytes = text.as_bytes();

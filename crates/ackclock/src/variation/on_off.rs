@@ -25,7 +25,7 @@ impl OnOff {
     }
 }
 
-/// The chain under way.
+/// The state of the chain.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
     on_off: OnOff,

@@ -35,7 +35,7 @@ impl Wifi {
     }
 }
 
-/// The station under way.
+/// The state of the station.
 #[derive(Clone, Debug)]
 pub(super) struct WifiCourse {
     wifi: Wifi,
@@ -88,7 +88,7 @@ impl Lte {
     }
 }
 
-/// The link under way.
+/// The state of the link.
 #[derive(Clone, Debug)]
 pub(super) struct LteCourse {
     lte: Lte,
@@ -145,7 +145,7 @@ impl Leo {
     }
 }
 
-/// The terminal under way.
+/// The state of the terminal.
 #[derive(Clone, Debug)]
 pub(super) struct LeoCourse {
     leo: Leo,

@@ -347,7 +347,7 @@ mod pace {
                 // Ends are rounded down by less than a nanosecond: at 1 Gbit/s, a bit each.
                 prop_assert!(bits <= possible + 2.0, "{} bits in the room of {}", bits, possible);
             }
-            // And not less where nothing waits in vain.
+            // And not less where the queue never runs empty.
             for (start, end, bits) in sent {
                 let possible = variation.clone().bits_between(start, end);
                 prop_assert!(possible <= bits + 1.0, "{} bits took the room of {}", bits, possible);

@@ -51,7 +51,7 @@ impl Walk {
     }
 }
 
-/// A walk under way.
+/// The state of a walk.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
     walk: Walk,

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use ackclock::cc::{CcContext, CcSpec};
 use ackclock::sim::{
-    self, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling, Traffic, WirePlan,
+    self, FlowPlan, ImpairmentsPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling, Traffic,
 };
 use ackclock::tcp::Transport;
 use ackclock::units::{Duration, Instant, Rate};
@@ -72,7 +72,7 @@ impl Dumbbell {
             varies: None,
             delay: eighth * 2,
             queue: QueuePlan::drop_tail(QueueLimit::Packets(limit)),
-            wire: WirePlan { loss, ..WirePlan::default() },
+            impairments: ImpairmentsPlan { loss, ..ImpairmentsPlan::default() },
             channel: None,
             private: false,
         };

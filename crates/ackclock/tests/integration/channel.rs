@@ -12,7 +12,7 @@ fn plan(text: &str, sets: &[&str]) -> Plan {
 
 /// Runs a plan and checks all that holds for any run, conservation among it.
 fn checked(plan: &Plan) -> RunResult {
-    let run = check_run("channel", plan, &mut |flow| flow.cc.build(*flow.cc_context));
+    let run = check_run("channel", plan);
     run.unwrap_or_else(|violation| panic!("{violation}"))
 }
 
@@ -34,7 +34,7 @@ fn saturated(stations: usize, keys: &str) -> String {
     text
 }
 
-/// Five stations with an access point, TCP up and down, datagrams beside it, and links behind the access point.
+/// Five stations with an access point, TCP up and down, datagrams beside it, and links beyond the access point.
 pub(crate) const HOME: &str = "
 schema = 1
 duration = '10 s'

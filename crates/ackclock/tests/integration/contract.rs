@@ -87,7 +87,7 @@ fn every_algorithm_keeps_its_contract() -> Result<(), Violation> {
         // Parameters of a window rule are varied in the contract of the rule.
         let varied = if info.defaults.rule().is_none() { variants(&info.defaults) } else { vec![info.defaults] };
         for spec in varied {
-            check_cc(&title(&spec), |context| spec.build(context))?;
+            check_cc(&title(&spec), move |context| spec.build(context))?;
         }
     }
     Ok(())
@@ -130,7 +130,7 @@ fn every_run_keeps_its_contract() -> Result<(), Violation> {
     for info in algorithms() {
         for case in 0..60 {
             let plan = random_plan(&info.defaults, case);
-            check_run(&format!("{} in network {case}", info.name), &plan, &mut |flow| flow.cc.build(*flow.cc_context))?;
+            check_run(&format!("{} in network {case}", info.name), &plan)?;
         }
     }
     Ok(())

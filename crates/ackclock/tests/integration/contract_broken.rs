@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use ackclock::cc::{Ack, Congestion, CongestionControl, Sent, Windowed};
 use ackclock::contract::{Item, Violation, check_cc, check_link, check_queue, check_rule};
-use ackclock::link::{Jitter, Link, LinkConfig, Wire};
+use ackclock::link::{Impairments, Jitter, Link, LinkConfig};
 use ackclock::qdisc::{DropTail, Ecn, Limit, Qdisc, Queue, QueueSink, Reason};
 use ackclock::rng::RngStreams;
 use ackclock::rule::Rule;
@@ -151,7 +151,7 @@ fn an_algorithm_that_breaks_a_promise_is_found() {
         (Wrong::Resumes, "idleness raises the window"),
     ] {
         let new =
-            |context| Almost { sound: Windowed::new(SOUND, context), extra: 0.0, heard: 0.0, sampled: 0.0, wrong };
+            move |context| Almost { sound: Windowed::new(SOUND, context), extra: 0.0, heard: 0.0, sampled: 0.0, wrong };
         broken(check_cc("almost", new), promise);
     }
 }
@@ -255,8 +255,8 @@ fn twice_as_fast(config: LinkConfig) -> LinkConfig {
 /// Each packet late on its own, whether the order was to be kept or not.
 fn disordered(config: LinkConfig) -> LinkConfig {
     let jitter = Jitter::free(Duration::from_millis(100), RngStreams::new(1, 0).stream("link", "disorder"));
-    let wire = config.wire.unwrap_or_else(Wire::harmless);
-    LinkConfig { wire: Some(Wire { jitter: Some(jitter), ..wire }), ..config }
+    let impairments = config.impairments.unwrap_or_else(Impairments::none);
+    LinkConfig { impairments: Some(Impairments { jitter: Some(jitter), ..impairments }), ..config }
 }
 
 #[test]
@@ -268,15 +268,15 @@ fn a_link_that_breaks_a_promise_is_found() {
         (steady, "in the room of"),
         (disordered, "overtake one another"),
         (|config| LinkConfig { delay: config.delay / 2, ..config }, ", before"),
-        (|config| twice_as_fast(late(config)), "too close behind"),
-        (|config| LinkConfig { rate: None, varies: None, ..late(config) }, "too close behind"),
+        (|config| twice_as_fast(late(config)), "too close after"),
+        (|config| LinkConfig { rate: None, varies: None, ..late(config) }, "too close after"),
     ];
     for (wrong, promise) in wrong {
         broken(check_link("link", |config, limit| link(wrong(config), limit)), promise);
     }
     // Something was sent before the first item came.
     let used = |config, limit| {
-        let mut link = link(LinkConfig { wire: None, ..config }, limit);
+        let mut link = link(LinkConfig { impairments: None, ..config }, limit);
         link.enqueue(
             Instant::ZERO,
             Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, in_profile: false, corrupted: false },

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::Dumbbell;
 use ackclock::cc::{
-    Ack, Cc, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Phase, PhaseChange, RateSample,
-    Recovery, Restart, Sent,
+    Ack, Algorithm, Cc, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Phase, PhaseChange,
+    RateSample, Recovery, Restart, Sent,
 };
 use ackclock::contract::check_cc;
-use ackclock::sim::{self, LossPlan};
+use ackclock::sim::{self, LossPlan, Plan};
 use ackclock::tcp::{AckSegment, EcnFeedback, EcnMode, SackBlocks, Sender, Transport};
 use ackclock::units::{Duration, Instant, Rate};
 
@@ -69,19 +69,23 @@ impl CongestionControl for Paced {
     }
 }
 
+/// The plan with this algorithm in its first flow.
+fn paced(mut plan: Plan, log: &Log) -> Plan {
+    let log = log.clone();
+    let new = move |_| Paced { best: None, min_rtt: Duration::ZERO, cwnd: 10.0, log: log.clone() };
+    plan.flows[0].cc = Arc::new(Algorithm::new("paced", new));
+    plan
+}
+
 #[test]
 fn a_paced_algorithm_that_owns_recovery_fills_the_link_without_filling_the_queue() {
     let log = Log::default();
     let mut dumbbell = Dumbbell::new(10_000_000, Duration::from_millis(40), 100, 1);
     dumbbell.duration = Duration::from_secs(20);
     dumbbell.loss = LossPlan::Periodic { period: 500, offset: 0 };
-    let plan = dumbbell.plan();
-    let result = sim::run_with(&plan, &AtomicBool::new(false), &mut |_| {
-        Cc::Custom(Box::new(Paced { best: None, min_rtt: Duration::ZERO, cwnd: 10.0, log: log.clone() }))
-    })
-    .unwrap();
+    let result = sim::run(&paced(dumbbell.plan(), &log), &AtomicBool::new(false)).unwrap();
     assert!(result.summary.utilization.unwrap() > 0.95, "{}", result.summary.utilization.unwrap());
-    // A quarter of 40 ms and four packets of 1.2 ms wait, and no buffer of 120 ms is filled.
+    // A quarter of 40 ms and four packets of 1.2 ms are queued, and no buffer of 120 ms is filled.
     assert!(result.summary.queue_delay_mean_s.unwrap() < 0.02, "{}", result.summary.queue_delay_mean_s.unwrap());
     let log = log.lock().unwrap();
     let count = |what: &str| log.iter().filter(|entry| *entry == what).count();
@@ -96,10 +100,7 @@ fn a_paced_algorithm_that_the_receiver_holds_back_comes_to_an_end() {
     dumbbell.duration = Duration::from_secs(2);
     dumbbell.warmup = Duration::ZERO;
     dumbbell.flows[0].1.transport.max_window = Some(3);
-    let result = sim::run_with(&dumbbell.plan(), &AtomicBool::new(false), &mut |_| {
-        Cc::Custom(Box::new(Paced { best: None, min_rtt: Duration::ZERO, cwnd: 10.0, log: Log::default() }))
-    })
-    .unwrap();
+    let result = sim::run(&paced(dumbbell.plan(), &Log::default()), &AtomicBool::new(false)).unwrap();
     // Three segments a round trip of 40 ms and what the links take.
     assert!((100..=150).contains(&result.flows[0].sent), "{}", result.flows[0].sent);
 }
@@ -151,7 +152,7 @@ impl CongestionControl for Proportionate {
                 let limit = (self.delivered - self.out).max(f64::from(ack.newly_delivered)) + 1.0;
                 (self.ssthresh - pipe).min(limit)
             };
-            // Where packets are doubled, duplicate ACKs tell of more deliveries than were sent.
+            // Where packets are doubled, duplicate ACKs report more deliveries than were sent.
             self.cwnd = (pipe + count.max(0.0)).clamp(1.0, self.recover_fs);
         } else if ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery && !ack.ece {
             self.cwnd += if self.cwnd < self.ssthresh { ack.acked } else { ack.acked / self.cwnd };
@@ -164,7 +165,7 @@ impl CongestionControl for Proportionate {
         self.recover_fs = f64::from(congestion.flight_size.max(1));
     }
     fn on_recovery_enter(&mut self, _recovery: &Recovery) {
-        // A recovery behind a mark in the same window has no cut of its own.
+        // A recovery after a mark in the same window has no cut of its own.
         self.is_repairing = self.recover_fs > 0.0;
         (self.delivered, self.out) = (0.0, 0.0);
     }

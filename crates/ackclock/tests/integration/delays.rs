@@ -49,7 +49,7 @@ fn every_packet_takes_the_delay_at_the_time_at_which_it_enters_the_wire() {
     let arrivals = passages(&stepped);
     let overtaking = |pair: &&[(u64, u64)]| pair[0].0 > pair[1].0;
     assert!(arrivals.windows(2).filter(overtaking).count() > 0);
-    assert_eq!(stepped.links[0].mishaps.unwrap().reordered, 3);
+    assert_eq!(stepped.links[0].impairments.unwrap().reordered, 3);
 
     let linear = "delay_varies = { kind = 'linear', times = ['0 s', '4 s', '8 s'], delays = ['20 ms', '60 ms', '20 ms'], repeat = '8 s' }";
     let passing = result(linear, EVEN);
@@ -59,7 +59,7 @@ fn every_packet_takes_the_delay_at_the_time_at_which_it_enters_the_wire() {
         let expected = 20 * MS + place.min(8000 * MS - place) / 100;
         assert!(took.abs_diff(expected) <= 1, "{entered}: {took}, expected {expected}");
     }
-    assert!(passages(&passing).is_sorted() && passing.links[0].mishaps.is_none());
+    assert!(passages(&passing).is_sorted() && passing.links[0].impairments.is_none());
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn packets_are_reordered_exactly_where_a_later_one_arrives_first() {
         let mut sent: Vec<(u64, u64)> = passages(&result);
         sent.sort_unstable();
         let overtakes = sent.windows(2).any(|pair| pair[0].0 + pair[0].1 > pair[1].0 + pair[1].1);
-        let reordered = result.links[0].mishaps.unwrap().reordered;
+        let reordered = result.links[0].impairments.unwrap().reordered;
         assert_eq!((overtakes, reordered > 0), (expected, expected), "{gap_rate}: {reordered}");
     }
 }
@@ -82,7 +82,7 @@ fn an_outage_loses_what_is_sent_in_it() {
     let outages = result("outages = { times = ['2 s', '5 s'], length = '300 ms', repeat = '10 s' }", EVEN);
     // Twice two outages of 30 packets each.
     let row = &outages.datagrams[0];
-    assert_eq!((row.lost, outages.links[0].losses, outages.links[0].mishaps), (120, 120, None));
+    assert_eq!((row.lost, outages.links[0].losses, outages.links[0].impairments), (120, 120, None));
     let within = |entered: u64| {
         [2000, 5000].iter().any(|begin| (begin * MS..(begin + 300) * MS).contains(&(entered % (10_000 * MS))))
     };
@@ -104,7 +104,7 @@ fn a_sender_takes_reordering_for_loss_once_and_an_outage_for_a_timeout() {
         bulk(&format!("delay_varies = {{ kind = 'steps', times = ['0 s', '10 s'], delays = [{delays}] }}"), window)
     };
     let (longer, shorter) = (stepped("'20 ms', '60 ms'", 20), stepped("'60 ms', '20 ms'", 60));
-    // Nothing is lost. A longer way, of a window that leaves the link idle, reorders nothing and is within the RTO;
+    // Nothing is lost. A longer path, of a window that leaves the link idle, reorders nothing and is within the RTO;
     // a shorter one, of a window that fills it, looks like losses.
     assert_eq!((longer.flows[0].lost, longer.flows[0].retransmits, longer.flows[0].timeouts), (0, 0, 0));
     assert!(shorter.flows[0].lost == 0 && (1..40).contains(&shorter.flows[0].retransmits), "{:?}", shorter.flows[0]);

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use ackclock::cc::{Ack, Cc, Congestion, CongestionControl};
+use ackclock::cc::{Ack, Algorithm, Cc, Congestion, CongestionControl};
 use ackclock::scenario::Scenario;
 use ackclock::sim::{self, FlowResult, LinkResult, RunResult};
 use ackclock::units::Duration;
@@ -55,7 +55,7 @@ fn marks_take_the_place_of_drops() {
         assert!(plain.drops > 100 && plain.marks == 0, "{recovery}: {:?}", plain.reasons);
         assert!(marked.summary.goodput_bps.unwrap() > 0.99 * dropped.summary.goodput_bps.unwrap(), "{recovery}");
         assert!(marked.summary.mark_rate.unwrap() > 0.0 && dropped.summary.mark_rate.unwrap() == 0.0);
-        // What was marked came to a receiver, but for what is under way at either end of the window.
+        // What was marked came to a receiver, but for what is in flight at either end of the window.
         let arrived = sum(&marked, "classic", |flow| flow.marks);
         assert!(arrived.abs_diff(link.marks) < 60, "{recovery}: {arrived} of {} marks", link.marks);
         let events = sum(&marked, "classic", |flow| flow.ecn_events);
@@ -72,20 +72,20 @@ fn only_flows_that_are_ecn_capable_are_marked() {
     assert!(sum(&result, "classic", |flow| flow.retransmits) < sum(&result, "off", |flow| flow.retransmits) / 4);
 }
 
-/// Two packets a second for each flow and more than one waits: windows are one segment, and nearly everything is marked.
+/// Two packets a second for each flow and more than one is queued: windows are one segment, and nearly everything is marked.
 #[test]
 fn where_nearly_everything_is_marked_the_timer_spaces_the_segments() {
     let many = flows("sack", "classic").replace("count = 4", "count = 400");
     let result = run("ecn = true, weight = 1, max_p = 1, hard_drop = false", &many);
     let link = bottleneck(&result);
-    // Without the wait all are marked.
+    // Without the delay all are marked.
     let share = link.marks as f64 / link.arrivals as f64;
     assert!((0.7..0.9).contains(&share), "{share}");
     assert!(result.summary.utilization.unwrap() > 0.95, "{}", result.summary.utilization.unwrap());
     assert!(link.drops < link.arrivals / 50, "{:?}", link.reasons);
 }
 
-/// Hears of marks and counts them: packets, and bytes in samples.
+/// Counts marks: packets, and bytes in samples.
 #[derive(Debug)]
 struct Counting {
     cc: Cc,
@@ -123,9 +123,12 @@ fn told_with(recovery: &str, ecn: &str, change: &str) -> (u64, (u64, u64)) {
     let mut plan = scenario.unwrap().plan(None, 0);
     plan.warmup = Duration::ZERO;
     let marks = Arc::new(Mutex::new((0, 0)));
-    let result = sim::run_with(&plan, &AtomicBool::new(false), &mut |flow| {
-        Cc::Custom(Box::new(Counting { cc: flow.cc.build(*flow.cc_context), marks: marks.clone() }))
-    });
+    for flow in &mut plan.flows {
+        let (cc, marks) = (flow.cc.clone(), marks.clone());
+        let counting = move |context| Counting { cc: cc.build(context), marks: marks.clone() };
+        flow.cc = Arc::new(Algorithm::new("counting", counting));
+    }
+    let result = sim::run(&plan, &AtomicBool::new(false));
     let told = *marks.lock().unwrap();
     (sum(&result.unwrap(), ecn, |flow| flow.marks), told)
 }

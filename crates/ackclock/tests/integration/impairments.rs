@@ -7,7 +7,9 @@ use ackclock::cc::CcSpec;
 use ackclock::contract::check_run;
 use ackclock::probe::PacketEvent;
 use ackclock::scenario::Scenario;
-use ackclock::sim::{ChannelState, ImpairmentCounts, LossPlan, Plan, ReorderingPlan, RunResult, Traffic, WirePlan};
+use ackclock::sim::{
+    ChannelState, ImpairmentCounts, ImpairmentsPlan, LossPlan, Plan, ReorderingPlan, RunResult, Traffic,
+};
 use ackclock::tcp::{LossRecovery, Undo};
 use ackclock::units::Duration;
 
@@ -63,7 +65,7 @@ fn so_does_a_way_back_on_which_every_ack_is_lost() {
     dumbbell.warmup = Duration::ZERO;
     dumbbell.duration = Duration::from_secs(200);
     let mut plan = dumbbell.plan();
-    plan.links[1].wire.loss = LossPlan::Bernoulli { probability: 1.0 };
+    plan.links[1].impairments.loss = LossPlan::Bernoulli { probability: 1.0 };
     let result = run(&plan);
     check_back_off(&result);
     let flow = &result.flows[0];
@@ -94,44 +96,44 @@ fn losses_of_a_run_are_those_of_the_closed_forms() {
     }
 }
 
-/// A flow whose window of 20 segments the buffer always holds, with this wire in the two directions of the bottleneck.
-fn undropped(forward: &WirePlan, reverse: &WirePlan) -> Plan {
+/// A flow whose window of 20 segments the buffer always holds, with this impairments in the two directions of the bottleneck.
+fn undropped(forward: &ImpairmentsPlan, reverse: &ImpairmentsPlan) -> Plan {
     let mut dumbbell = small(1);
     dumbbell.warmup = Duration::ZERO;
     dumbbell.flows[0].1.transport.max_window = Some(20);
     let mut plan = dumbbell.plan();
-    plan.links[0].wire = forward.clone();
-    plan.links[1].wire = reverse.clone();
+    plan.links[0].impairments = forward.clone();
+    plan.links[1].impairments = reverse.clone();
     plan
 }
 
-fn mishaps(result: &RunResult, link: usize) -> ImpairmentCounts {
-    result.links[link].mishaps.expect("the link harms packets")
+fn impairments(result: &RunResult, link: usize) -> ImpairmentCounts {
+    result.links[link].impairments.expect("the link impairs packets")
 }
 
-fn sound() -> WirePlan {
-    WirePlan::default()
+fn sound() -> ImpairmentsPlan {
+    ImpairmentsPlan::default()
 }
 
 #[test]
 fn jitter_in_order_causes_no_retransmission_and_jitter_that_reorders_does() {
     // Eight packets' time.
-    let jitter = WirePlan { jitter: Duration::from_millis(20), ..sound() };
+    let jitter = ImpairmentsPlan { jitter: Duration::from_millis(20), ..sound() };
     let in_order = run(&undropped(&jitter, &jitter));
     assert!(in_order.flows[0].sent > 10_000);
     assert_eq!((in_order.flows[0].retransmits, in_order.flows[0].timeouts), (0, 0));
-    assert_eq!(in_order.links[0].mishaps, None);
-    let free = WirePlan { jitter_reorders: true, ..jitter };
+    assert_eq!(in_order.links[0].impairments, None);
+    let free = ImpairmentsPlan { jitter_reorders: true, ..jitter };
     let result = run(&undropped(&free, &free));
     assert!(result.flows[0].retransmits > 100 && result.links[0].losses + result.links[0].drops == 0);
-    assert!(mishaps(&result, 0).reordered > 1000);
+    assert!(impairments(&result, 0).reordered > 1000);
 }
 
 #[test]
 fn packets_held_back_long_enough_are_taken_for_lost() {
     let held_back = |millis| {
         let reordering = Some(ReorderingPlan { probability: 0.01, delay: Duration::from_millis(millis) });
-        run(&undropped(&WirePlan { reordering, ..sound() }, &sound())).flows[0].clone()
+        run(&undropped(&ImpairmentsPlan { reordering, ..sound() }, &sound())).flows[0].clone()
     };
     // A packet takes 2.4 ms: one that is overtaken by two others gives two duplicate ACKs, not three.
     assert_eq!(held_back(6).retransmits, 0);
@@ -140,8 +142,8 @@ fn packets_held_back_long_enough_are_taken_for_lost() {
 
 #[test]
 fn what_was_late_and_not_lost_is_undone_where_timestamps_or_duplicates_show_it() {
-    let flow = |wire: &WirePlan, recovery, undo| {
-        let mut plan = undropped(wire, &sound());
+    let flow = |impairments: &ImpairmentsPlan, recovery, undo| {
+        let mut plan = undropped(impairments, &sound());
         plan.flows[0].cc = CcSpec::by_name("cubic").unwrap().into();
         let transport = Arc::make_mut(&mut plan.flows[0].transport);
         (transport.recovery, transport.timestamps, transport.dsack) = (recovery, true, true);
@@ -150,8 +152,8 @@ fn what_was_late_and_not_lost_is_undone_where_timestamps_or_duplicates_show_it()
         (result.goodput_bps, result.retransmits, result.sent)
     };
     let late = Some(ReorderingPlan { probability: 0.01, delay: Duration::from_millis(12) });
-    let late = WirePlan { reordering: late, ..sound() };
-    let lossy = WirePlan { loss: LossPlan::Bernoulli { probability: 0.01 }, ..sound() };
+    let late = ImpairmentsPlan { reordering: late, ..sound() };
+    let lossy = ImpairmentsPlan { loss: LossPlan::Bernoulli { probability: 0.01 }, ..sound() };
     for recovery in [LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack] {
         let without = flow(&late, recovery, Undo::None);
         for undo in [Undo::Eifel, Undo::Dsack, Undo::Both] {
@@ -168,7 +170,7 @@ fn what_was_late_and_not_lost_is_undone_where_timestamps_or_duplicates_show_it()
 
 #[test]
 fn duplicates_do_no_harm() {
-    let twice = WirePlan { duplication: 0.2, ..sound() };
+    let twice = ImpairmentsPlan { duplication: 0.2, ..sound() };
     for recovery in [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack] {
         for (forward, reverse) in [(&twice, &sound()), (&sound(), &twice), (&twice, &twice)] {
             let mut plan = undropped(forward, reverse);
@@ -189,7 +191,7 @@ fn duplicates_do_no_harm() {
 
 #[test]
 fn what_arrives_corrupted_is_discarded_and_counted_apart() {
-    let corrupted = WirePlan { corruption: 0.02, ..sound() };
+    let corrupted = ImpairmentsPlan { corruption: 0.02, ..sound() };
     let mut plan = undropped(&corrupted, &corrupted);
     plan.sampling.packets = true;
     let result = run(&plan);
@@ -198,15 +200,15 @@ fn what_arrives_corrupted_is_discarded_and_counted_apart() {
     let corrupted = flow.corrupted + flow.acks_corrupted;
     assert_eq!(corrupted, totals.corrupted.packets);
     assert!(corrupted > 200 && flow.retransmits > 100 && flow.lost == 0);
-    let at_links = mishaps(&result, 0).corruptions + mishaps(&result, 1).corruptions;
-    // The last few are on their way behind the bottleneck.
+    let at_links = impairments(&result, 0).corruptions + impairments(&result, 1).corruptions;
+    // The last few are in flight beyond the bottleneck.
     assert!(at_links - corrupted < 3, "{at_links} at links, {corrupted} at hosts");
     let traced = result.samples.trace.event.iter().filter(|event| **event == PacketEvent::Discard as u8).count();
     assert_eq!(traced as u64, corrupted);
 }
 
-fn everything() -> WirePlan {
-    WirePlan {
+fn everything() -> ImpairmentsPlan {
+    ImpairmentsPlan {
         jitter: Duration::from_millis(3),
         jitter_reorders: true,
         reordering: Some(ReorderingPlan { probability: 0.02, delay: Duration::from_millis(10) }),
@@ -222,9 +224,9 @@ fn everything_at_once_on_every_link_is_conserved_and_happens_again_in_the_same_w
     let mut plan = small(3).plan();
     plan.sampling.packets = true;
     for link in &mut plan.links {
-        link.wire = everything();
+        link.impairments = everything();
     }
-    let result = check_run("impaired", &plan, &mut |flow| flow.cc.build(*flow.cc_context)).unwrap();
+    let result = check_run("impaired", &plan).unwrap();
     let totals = &result.totals;
     for part in [totals.duplicated, totals.corrupted, totals.lost, totals.delivered] {
         assert!(part.packets > 100, "{totals:?}");
@@ -236,7 +238,7 @@ fn everything_at_once_on_every_link_is_conserved_and_happens_again_in_the_same_w
 
 #[test]
 fn a_scenario_says_how_a_link_loses() {
-    let loss = |keys: &str| scenario(keys).plan(None, 0).links[0].wire.loss.clone();
+    let loss = |keys: &str| scenario(keys).plan(None, 0).links[0].impairments.loss.clone();
     assert_eq!(loss("loss = { kind = 'bit-errors', probability = 1e-6 }"), LossPlan::BitErrors { probability: 1e-6 });
     assert_eq!(
         loss("loss = { kind = 'gilbert-elliott', p = 0.01, r = 0.4 }"),
@@ -244,7 +246,7 @@ fn a_scenario_says_how_a_link_loses() {
     );
     let bursts = "loss = { kind = 'gilbert-elliott', p = 0.01, r = 0.4, loss_good = 0.001, loss_bad = 0.5 }";
     let bursts = scenario(bursts);
-    assert_eq!(bursts.plan(None, 0).links[0].wire.loss, gilbert_elliott((0.001, 0.01), (0.5, 0.4)));
+    assert_eq!(bursts.plan(None, 0).links[0].impairments.loss, gilbert_elliott((0.001, 0.01), (0.5, 0.4)));
     assert_eq!(bursts.describe().links[0].loss, "gilbert-elliott, p 0.01, r 0.4, loss 0.001 or 0.5");
     let again = Scenario::from_json::<&str>(&bursts.resolved_json(), "resolved", &[]).unwrap();
     assert_eq!((again.document(), again.hash()), (bursts.document(), bursts.hash()));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::{Dumbbell, FlowSetup, run};
-use ackclock::cc::{Ack, Cc, CcSpec, Congestion, CongestionControl, algorithms};
+use ackclock::cc::{Ack, Algorithm, CcSpec, Congestion, CongestionControl, algorithms};
 use ackclock::contract::random_plan;
 use ackclock::sim::{
     self, DatagramResult, Emission, FlowPlan, FlowResult, LossPlan, Plan, QueuePlan, RunResult, Sampling, Summary,
@@ -107,11 +107,11 @@ fn course(result: &RunResult) -> Vec<(u64, u64, u64, Vec<u64>)> {
 fn everything_later_is_the_same_later() {
     let shift = Duration::from_nanos(86_400_123_456_789);
     for mut plan in plans() {
-        // The samples of the shifted run are those of the straight one, behind the pause.
+        // The samples of the shifted run are those of the straight one, after the pause.
         plan.warmup = Duration::ZERO;
         // Some queues act at fixed times of the run, whether or not anything comes.
         // So does a capacity that varies, and what datagrams leave to others.
-        plan.datagrams.retain(|group| !matches!(group.emission, Emission::Crowd { .. }));
+        plan.datagrams.retain(|group| !matches!(group.emission, Emission::Population { .. }));
         for group in &mut plan.datagrams {
             if let Emission::Cbr { leaves, .. } = &mut group.emission {
                 *leaves = None;
@@ -119,7 +119,7 @@ fn everything_later_is_the_same_later() {
         }
         for link in &mut plan.links {
             link.varies = None;
-            (link.wire.course, link.wire.outages) = (None, None);
+            (link.impairments.course, link.impairments.outages) = (None, None);
             if link.queue.has_clock() {
                 link.queue = QueuePlan::drop_tail(link.queue.limit());
             }
@@ -158,8 +158,8 @@ fn slower(plan: &Plan, factor: u64) -> Plan {
     for link in &mut plan.links {
         link.rate = link.rate.map(rate);
         link.delay = link.delay * factor;
-        link.wire.jitter = link.wire.jitter * factor;
-        if let Some(reordering) = &mut link.wire.reordering {
+        link.impairments.jitter = link.impairments.jitter * factor;
+        if let Some(reordering) = &mut link.impairments.reordering {
             reordering.delay = reordering.delay * factor;
         }
     }
@@ -167,9 +167,10 @@ fn slower(plan: &Plan, factor: u64) -> Plan {
         flow.start = ackclock::units::Instant::from_nanos(flow.start.as_nanos() * factor);
         flow.stop = flow.stop.map(|stop| ackclock::units::Instant::from_nanos(stop.as_nanos() * factor));
         flow.base_rtt = flow.base_rtt * factor;
-        if let CcSpec::Cubic(cubic) = Arc::make_mut(&mut flow.cc) {
+        if let Some(CcSpec::Cubic(mut cubic)) = flow.cc.spec().cloned() {
             // Segments per cubed second.
             cubic.c /= (factor * factor * factor) as f64;
+            flow.cc = CcSpec::Cubic(cubic).into();
         }
         let transport = transport(flow);
         transport.min_rto = transport.min_rto * factor;
@@ -246,8 +247,8 @@ fn the_configuration_of_a_flow_does_not_reach_a_flow_on_another_path() {
         }
         for flow in &mut other.flows {
             flow.name = format!("other.{}", flow.name).into();
-            for way in [&mut flow.forward, &mut flow.reverse] {
-                *way = way.iter().map(|link| link + links).collect();
+            for path in [&mut flow.forward, &mut flow.reverse] {
+                *path = path.iter().map(|link| link + links).collect();
             }
             flow.meter = flow.meter.map(|meter| meter + plan.meters.len());
         }
@@ -314,17 +315,20 @@ fn no_frozen_window_beats_every_adaptive_one_over_a_suite() {
                 dumbbell
             })
             .collect();
-    let total = |build: &dyn Fn(&FlowPlan) -> Cc| -> f64 {
+    let total = |algorithm: Algorithm| -> f64 {
+        let algorithm = Arc::new(algorithm);
         let scores = environments.iter().map(|dumbbell| {
-            let result = sim::run_with(&dumbbell.plan(), &Default::default(), &mut |flow| build(flow)).unwrap();
+            let mut plan = dumbbell.plan();
+            plan.flows.iter_mut().for_each(|flow| flow.cc = algorithm.clone());
+            let result = sim::run(&plan, &Default::default()).unwrap();
             score(&result.summary, dumbbell.base_rtt)
         });
         scores.sum()
     };
-    let adaptive = algorithms().into_iter().map(|info| total(&|flow| info.defaults.build(*flow.cc_context)));
+    let adaptive = algorithms().into_iter().map(|info| total(info.defaults.into()));
     let best = adaptive.fold(f64::NEG_INFINITY, f64::max);
     for window in [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0] {
-        let frozen = total(&|_| Cc::Custom(Box::new(Frozen(window))));
+        let frozen = total(Algorithm::new("frozen", move |_| Frozen(window)));
         assert!(frozen < best, "a window of {window} scores {frozen}, the best adaptive one {best}");
     }
 }

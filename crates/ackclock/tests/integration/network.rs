@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::{Dumbbell, run};
 use ackclock::cc::{CcContext, CcSpec, algorithms};
-use ackclock::sim::{self, LossPlan, QueueLimit, QueuePlan, RunError, RunResult, Traffic, WirePlan};
+use ackclock::sim::{self, ImpairmentsPlan, LossPlan, QueueLimit, QueuePlan, RunError, RunResult, Traffic};
 use ackclock::tcp::LossRecovery;
 use ackclock::units::{Duration, Rate};
 
@@ -78,7 +78,7 @@ fn reno_is_aimd_by_its_common_name() {
         dumbbell.run()
     });
     let [reno, aimd] = &results;
-    assert_eq!((reno.flows[0].cc, aimd.flows[0].cc), ("reno", "aimd"));
+    assert_eq!((&*reno.flows[0].cc, &*aimd.flows[0].cc), ("reno", "aimd"));
     assert_eq!(reno.summary, aimd.summary);
     assert_eq!(bottleneck(reno).drops, bottleneck(aimd).drops);
 }
@@ -142,7 +142,7 @@ fn packets_are_conserved_at_the_bottleneck() {
     // What has not arrived yet is on the access links: less than their bandwidth-delay product.
     assert!(sent >= link.arrivals && sent - link.arrivals < 50, "{sent} sent, {} arrived", link.arrivals);
     let waiting = link.arrivals - link.drops - link.forwarded;
-    assert!(waiting <= 25, "{waiting} wait in a queue of 25");
+    assert!(waiting <= 25, "{waiting} are queued in a queue of 25");
 }
 
 #[test]
@@ -224,20 +224,20 @@ fn the_same_plan_gives_the_same_result() {
 #[test]
 fn deliveries_ahead_of_time_change_no_result() {
     let loss = LossPlan::Bernoulli { probability: 0.002 };
-    let lossy = WirePlan { loss, ..WirePlan::default() };
+    let lossy = ImpairmentsPlan { loss, ..ImpairmentsPlan::default() };
     let jitter = Duration::from_millis(1);
-    let impaired = WirePlan { jitter, duplication: 0.002, corruption: 0.002, ..lossy.clone() };
+    let impaired = ImpairmentsPlan { jitter, duplication: 0.002, corruption: 0.002, ..lossy.clone() };
     for flows in [1, 3] {
-        for wire in [&lossy, &impaired] {
-            ahead_or_event_by_event(flows, wire);
+        for impairments in [&lossy, &impaired] {
+            ahead_or_event_by_event(flows, impairments);
         }
     }
 }
 
-fn ahead_or_event_by_event(flows: usize, wire: &WirePlan) {
+fn ahead_or_event_by_event(flows: usize, impairments: &ImpairmentsPlan) {
     let mut plan = small(flows).plan();
     for link in &mut plan.links {
-        link.wire = wire.clone();
+        link.impairments = impairments.clone();
     }
     let ahead = run(&plan);
     // A flow that never starts and crosses everything in one path: no link has a single feeder any more.
@@ -278,7 +278,7 @@ fn drops_of_an_access_queue_are_counted_for_its_flow() {
     let result = run(&plan);
     assert!(result.flows[0].access_drops > 0);
     assert_eq!(result.flows[1].access_drops, 0);
-    // What was sent came to the bottleneck or was dropped before it; few packets are on the way at either end.
+    // What was sent came to the bottleneck or was dropped before it; few packets are in flight at either end.
     let sent: u64 = result.flows.iter().map(|flow| flow.sent).sum();
     let seen = bottleneck(&result).arrivals + result.flows[0].access_drops;
     assert!(sent.abs_diff(seen) < 50, "{sent} sent, {seen} seen");

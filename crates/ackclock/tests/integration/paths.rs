@@ -96,8 +96,8 @@ fn traffic_in_both_directions_shares_each_with_the_acks_of_the_other() {
         assert!(link.utilization.unwrap() > 0.6 && link.drops > 0, "{name}: {:?}", link.utilization);
     }
     // ACKs wait behind data.
-    let wait = |result: &RunResult| link(result, "bottleneck.reverse").queue_delay_mean_s.unwrap();
-    assert!(wait(&both) > 0.005 && wait(&alone) == 0.0, "{} {}", wait(&both), wait(&alone));
+    let delay = |result: &RunResult| link(result, "bottleneck.reverse").queue_delay_mean_s.unwrap();
+    assert!(delay(&both) > 0.005 && delay(&alone) == 0.0, "{} {}", delay(&both), delay(&alone));
 }
 
 /// Three hops of 10 Mbit/s; a flow over all of them, and one over each.
@@ -126,7 +126,7 @@ fn a_parking_lot_is_a_row_of_links_which_the_long_flow_crosses_all() {
     assert_eq!(described.bottleneck, "hop1");
     let result = run(&scenario);
     let goodput: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_bps).collect();
-    // The long flow loses at three links, and has the longer way.
+    // The long flow loses at three links, and has the longer path.
     assert!(goodput[1..].iter().all(|cross| *cross > 2.0 * goodput[0]), "{goodput:?}");
     assert!(goodput[0] > 2e5, "{goodput:?}");
     for hop in ["hop1", "hop2", "hop3"] {

@@ -75,7 +75,7 @@ fn a_sparse_flow_hardly_waits_behind_fq_codel() {
         result.datagrams[0].delay_p99_s.unwrap() - 0.010_016
     };
     let (sparse, fifo) = (delay("'fq-codel'"), delay("'drop-tail'"));
-    assert!(sparse < 0.000_5 && fifo > 0.005, "{sparse} s, behind drop-tail {fifo} s");
+    assert!(sparse < 0.000_5 && fifo > 0.005, "{sparse} s, with drop-tail {fifo} s");
 }
 
 #[test]

@@ -75,8 +75,8 @@ fn permuted_flows_draw_the_same_by_name() {
     for (one, other) in [(0, 1), (1, 0)] {
         let (one, other) = (&forth.flows[one], &back.flows[other]);
         assert_eq!((&one.name, one.start, one.base_rtt), (&other.name, other.start, other.base_rtt));
-        let names = |plan: &ackclock::sim::Plan, way: &[usize]| {
-            way.iter().map(|link| (plan.links[*link].name.clone(), plan.links[*link].delay)).collect::<Vec<_>>()
+        let names = |plan: &ackclock::sim::Plan, path: &[usize]| {
+            path.iter().map(|link| (plan.links[*link].name.clone(), plan.links[*link].delay)).collect::<Vec<_>>()
         };
         assert_eq!(names(&forth, &one.forward), names(&back, &other.forward));
         assert_eq!(names(&forth, &one.reverse), names(&back, &other.reverse));
@@ -85,16 +85,16 @@ fn permuted_flows_draw_the_same_by_name() {
 
 #[test]
 fn an_rtt_adds_what_is_missing_to_the_side_of_the_source() {
-    // 100 ms - 64 ms = 36 ms: 18 ms more each way, behind 1 ms of access link.
+    // 100 ms - 64 ms = 36 ms: 18 ms more in each direction, after 1 ms of access link.
     let plan = two_flows(&["flows.test.rtt=100 ms", "flows.test.count=1"]).plan(None, 0);
     let delay = |name: &str| plan.links.iter().find(|link| link.name == name).unwrap().delay;
     assert_eq!(delay("test.source"), Duration::from_millis(19));
     assert_eq!(delay("test.source.reverse"), Duration::from_millis(19));
     assert_eq!(delay("test.destination"), Duration::from_millis(1));
     assert_eq!(plan.flows[0].base_rtt, Duration::from_millis(100));
-    let way: u64 =
+    let path: u64 =
         plan.flows[0].forward.iter().chain(&*plan.flows[0].reverse).map(|l| plan.links[*l].delay.as_nanos()).sum();
-    assert_eq!(way, 100_000_000);
+    assert_eq!(path, 100_000_000);
 }
 
 #[test]
@@ -118,12 +118,12 @@ fn links_of_the_general_form_are_crossed_there_and_back() {
     let link = |name: &str| plan.links.iter().find(|link| link.name == name).unwrap();
     // Mean base RTT (40 + 30)/2 = 35 ms, 5 Mbit/s: 21,875 B, 14.58 packets of 1500 B.
     assert_eq!(link("b").queue, QueuePlan::drop_tail(QueueLimit::Packets(15)));
-    assert_eq!(link("b").wire.loss, LossPlan::Bernoulli { probability: 0.01 });
-    assert_eq!(link("b.reverse").wire.loss, LossPlan::None);
+    assert_eq!(link("b").impairments.loss, LossPlan::Bernoulli { probability: 0.01 });
+    assert_eq!(link("b.reverse").impairments.loss, LossPlan::None);
     assert_eq!(link("a.reverse").rate.unwrap().as_bps(), 1_000_000);
     assert_eq!(link("flow1.source").delay, Duration::from_millis(10));
     // 1500 B at 5 Mbit/s.
-    assert_eq!(link("flow1.source").wire.jitter, Duration::from_micros(2400));
+    assert_eq!(link("flow1.source").impairments.jitter, Duration::from_micros(2400));
     assert_eq!(link("flow1.source").rate, None);
 }
 
@@ -148,10 +148,10 @@ fn sets_reach_every_key_of_the_full_form() {
         "flows.test.delayed_ack=40 ms",
     ]);
     let plan = scenario.plan(None, 0);
-    assert_eq!(plan.flows[0].cc.name(), "new-aimd");
+    assert_eq!(&**plan.flows[0].cc.name(), "new-aimd");
     assert_eq!(plan.flows[0].transport.mss, 1000);
     assert_eq!(plan.flows[0].transport.delayed_ack, Some(Duration::from_millis(40)));
-    assert_eq!(plan.links[0].wire.loss, LossPlan::Periodic { period: 100, offset: 0 });
+    assert_eq!(plan.links[0].impairments.loss, LossPlan::Periodic { period: 100, offset: 0 });
     // 5 Mbit/s x 64 ms = 40,000 B; half of it is 19.2 packets of 1040 B.
     assert_eq!(plan.links[0].queue, QueuePlan::drop_tail(QueueLimit::Packets(19)));
 

@@ -16,7 +16,7 @@ fn complaint_after(old: &str, new: &str) -> String {
     complaint(&TWO_FLOWS.replacen(old, new, 1))
 }
 
-/// A change of the example, and what is said about it behind the name of the file.
+/// A change of the example, and the message about it after the name of the file.
 const MISTAKES: &[(&str, &str, &str)] = &[
     ("schema = 1\n", "", r#" schema: missing; write schema = 1"#),
     (
@@ -38,6 +38,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         r#"18: flows.test.cc.kind: missing; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, new-aimd, mr-aimd, cubic, reno"#,
     ),
     ("\"sack\"", "\"sak\"", r#"19: flows.test.recovery: unknown value "sak"; did you mean "sack"?"#),
+    (
+        "\"sack\"",
+        "\"sack\"\ntimeout_ssthresh = \"law\"",
+        r#"20: flows.test.timeout_ssthresh: "law" is called "rule" now"#,
+    ),
     (
         "kind = \"dumbbell\"",
         "kind = \"dumbell\"",
@@ -411,6 +416,13 @@ fn mistakes_that_no_schema_knows_are_told_at_once_too() {
         "x.toml:21: flows.flow1.rtt: an RTT of 1 ms is below the 10 ms that the shared path takes",
     ];
     assert_eq!(error.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_name_that_was_changed_is_said_with_the_new_one() {
+    let text = TWO_LINKS.replace("path = [\"a\", \"b\"]", "path = [\"a\"]\ntraffic = \"crowd\"");
+    let error = Scenario::from_toml(&text, "x.toml", &NO_SETS).unwrap_err().to_string();
+    assert!(error.ends_with("traffic.kind: \"crowd\" is called \"population\" now"), "{error}");
 }
 
 #[test]

@@ -7,7 +7,10 @@ use ackclock::cc::{CcContext, CcSpec};
 use ackclock::contract::random_plan;
 use ackclock::rng::{Rng, RngStreams};
 use ackclock::scenario::Scenario;
-use ackclock::sim::{ChangeError, Plan, Progress, QueueLimit, QueuePlan, RunError, RunResult, Simulation};
+use ackclock::sim::{
+    ChangeError, Distribution, FlowPlan, Plan, Progress, QueueLimit, QueuePlan, RunError, RunResult, Simulation,
+    Traffic, WebPlan,
+};
 use ackclock::units::{Duration, Instant, Rate};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -16,7 +19,7 @@ fn plan_of(case: u64) -> Plan {
     random_plan(&CcSpec::by_name(["aimd", "cubic", "mr-aimd"][case as usize % 3]).unwrap(), case)
 }
 
-/// Runs in which packets pass links of their own ahead of time, before and behind those that flows share.
+/// Runs in which packets pass links of their own ahead of time, before and after those that flows share.
 fn plans_with_hosts() -> Vec<Plan> {
     let hosts = "topology.access={ rate = '100 Mbit/s', delay = '1 ms' }";
     let traffic = include_str!("../../../../bench/golden/traffic.toml");
@@ -32,7 +35,7 @@ fn plans_with_hosts() -> Vec<Plan> {
     .to_vec()
 }
 
-/// Stations that contend for a channel, and links behind it.
+/// Stations that contend for a channel, and links beyond it.
 fn home() -> Plan {
     Scenario::from_toml(crate::channel::HOME, "home.toml", &["duration=3 s"]).unwrap().plan(None, 0)
 }
@@ -180,7 +183,7 @@ fn a_delay_that_grows_by_a_step_is_one_that_grows_by_the_clock() {
     let link = plan.flows[0].reverse[0];
     plan.links[link].rate = None;
     let mut by_clock = plan.clone();
-    by_clock.links[link].wire.course = Some(ackclock::link::DelayCourse {
+    by_clock.links[link].impairments.course = Some(ackclock::link::DelayCourse {
         points: vec![(Duration::ZERO, Duration::ZERO), (at, extra)],
         is_linear: false,
         repeat: None,
@@ -273,4 +276,71 @@ fn a_step_that_was_interrupted_can_be_taken_again() {
     assert_eq!(simulation.step(end, &NEVER), Ok(Progress::Ended));
     let result = simulation.finish(&NEVER).unwrap();
     assert_eq!(without_work(result), without_work(crate::common::run(plan)));
+}
+
+/// A plan with a transfer, a bulk flow and a web client that begin at `start`, and one that never does.
+fn joined(start: Instant) -> (Plan, [usize; 3]) {
+    let text = include_str!("../../../../bench/golden/dumbbell.toml");
+    let access = "topology.access={ rate = '100 Mbit/s', delay = '1 ms' }";
+    let mut plan = Scenario::from_toml(text, "golden.toml", &["duration=8 s", access]).unwrap().plan(None, 0);
+    let web = Traffic::Web(Box::new(WebPlan {
+        think: Distribution::fixed(0.2),
+        request: 300,
+        response: Distribution::fixed(20_000.0),
+    }));
+    let traffic = [Traffic::Bulk, Traffic::Transfer { bytes: 300_000 }, web];
+    let added = [0, 1, 2].map(|number| plan.add_flow_like(0, &format!("more.{number}")));
+    for (index, traffic) in added.into_iter().zip(traffic) {
+        plan.flows[index].traffic = traffic;
+        plan.flows[index].start = start;
+    }
+    (plan, added)
+}
+
+#[test]
+fn a_flow_that_is_begun_is_one_that_starts_then() {
+    let at = Instant::ZERO + Duration::from_millis(3210);
+    let (planned, _) = joined(at);
+    let planned = Simulation::new(&planned).finish(&NEVER).unwrap();
+    let (plan, added) = joined(FlowPlan::ON_REQUEST);
+    let mut simulation = Simulation::new(&plan);
+    simulation.step(at, &NEVER).unwrap();
+    for index in added {
+        assert_eq!(simulation.end_flow(index), Err(ChangeError::NotBegun));
+        simulation.begin_flow(index).unwrap();
+        assert_eq!(simulation.begin_flow(index), Err(ChangeError::Begun));
+    }
+    assert_eq!(simulation.begin_flow(0), Err(ChangeError::Begun));
+    let begun = simulation.finish(&NEVER).unwrap();
+    assert!(begun.flows[added[0]].goodput_bps > 100_000.0 && begun.flows[added[1]].completion_time_s.is_some());
+    assert_eq!(without_work(begun), without_work(planned));
+}
+
+#[test]
+fn a_flow_that_never_begins_is_in_no_result() {
+    let (plan, added) = joined(FlowPlan::ON_REQUEST);
+    let result = Simulation::new(&plan).finish(&NEVER).unwrap();
+    assert_eq!(result.flows.len(), plan.flows.len() - added.len());
+    let mut without = plan.clone();
+    without.flows.truncate(added[0]);
+    let alone = Simulation::new(&without).finish(&NEVER).unwrap();
+    assert_eq!(format!("{:?}", result.summary), format!("{:?}", alone.summary));
+    assert_eq!(format!("{:?}", result.transfers), format!("{:?}", alone.transfers));
+}
+
+#[test]
+fn a_flow_that_is_ended_sends_what_it_has_written_and_no_more() {
+    let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+    let (plan, added) = joined(at(1000));
+    let mut simulation = Simulation::new(&plan);
+    simulation.step(at(3000), &NEVER).unwrap();
+    added.into_iter().for_each(|index| simulation.end_flow(index).unwrap());
+    simulation.step(at(5000), &NEVER).unwrap();
+    let then: Vec<_> = added.iter().map(|index| simulation.flow(*index).delivered_bytes).collect();
+    assert!(then.iter().all(|bytes| *bytes > 0));
+    let others = simulation.flow(0).delivered_bytes;
+    simulation.step(at(8000), &NEVER).unwrap();
+    let later: Vec<_> = added.iter().map(|index| simulation.flow(*index).delivered_bytes).collect();
+    assert_eq!(then, later);
+    assert!(simulation.flow(0).delivered_bytes > others);
 }

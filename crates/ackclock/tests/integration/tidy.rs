@@ -20,7 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("link", &["units", "rng", "qdisc", "variation"]),
     ("cc", &["units", "rule"]),
     ("model", &["units", "rule", "cc", "metric"]),
-    ("tcp", &["units", "prefetch", "cc"]),
+    ("tcp", &["units", "quantity", "prefetch", "cc"]),
     ("exchange", &["units", "cc", "tcp"]),
     (
         "sim",
@@ -100,7 +100,7 @@ fn item_len(lines: &[&str]) -> usize {
     lines.iter().position(ends).map_or(lines.len(), |last| last + 1)
 }
 
-/// A source text without the items behind `#[cfg(test)]`.
+/// A source text without the items after `#[cfg(test)]`.
 fn without_tests(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
     let (mut kept, mut at) = (Vec::new(), 0);
@@ -122,7 +122,7 @@ fn code(text: &str) -> Vec<&str> {
     without_tests(text).into_iter().filter(|line| !line.trim_start().starts_with("//")).collect()
 }
 
-/// The top-level modules that a source text names behind `crate::`, tests left out.
+/// The top-level modules that a source text names after `crate::`, tests left out.
 fn used_modules(text: &str) -> Vec<String> {
     let lines = code(text);
     lines.iter().flat_map(|line| line.split("crate::").skip(1).map(first_word).collect::<Vec<_>>()).collect()
@@ -222,6 +222,18 @@ fn every_algorithm_has_a_page() {
     }
 }
 
+#[test]
+fn what_the_profile_of_ns2_sets_is_explained() {
+    let text = fs::read_to_string(root().join("docs/verify.md")).unwrap();
+    for (key, value) in ackclock::tcp::Profile::Ns2.settings() {
+        let row = text.lines().find_map(|line| line.strip_prefix(&format!("| `{key}` | ")));
+        let row = row.unwrap_or_else(|| panic!("docs/verify.md has no row of `{key}`"));
+        let value = value.as_str().unwrap();
+        let starts = row.trim_start_matches('`').starts_with(value);
+        assert!(starts, "docs/verify.md has another value of `{key}` than \"{value}\": {row}");
+    }
+}
+
 /// Items for tests at the beginning, in the middle and at the end of a file.
 const SAMPLE: &str = r#"use crate::units::Rate;
 // crate::sim is not used, nor is HashMap
@@ -272,7 +284,7 @@ fn what_is_read_of_a_file_is_all_but_its_tests() {
     let named: Vec<_> = functions(SAMPLE);
     let expected = [("second", 4), ("third", 1), ("fourth", 3), ("fifth", 1), ("seventh", 3)];
     assert_eq!(named, expected.map(|(name, lines)| (name.to_owned(), lines)));
-    // What stands behind CUBIC's first item for tests is read.
+    // The text after CUBIC's first item for tests is read.
     let cubic = fs::read_to_string(root().join("crates/ackclock/src/cc/cubic.rs")).unwrap();
     assert!(functions(&cubic).iter().any(|(name, _)| name == "on_congestion"));
 }

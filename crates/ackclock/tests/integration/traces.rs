@@ -1,11 +1,11 @@
 //! What a trace of every packet tells of senders.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 
-use ackclock::cc::{Ack, Cc, Congestion, CongestionControl};
+use ackclock::cc::{Ack, Algorithm, Congestion, CongestionControl};
 use ackclock::probe::PacketEvent;
 use ackclock::scenario::Scenario;
-use ackclock::sim::{self, Plan, RunResult};
+use ackclock::sim::{Plan, RunResult};
 use ackclock::tcp::Timer;
 use ackclock::units::Rate;
 
@@ -78,8 +78,11 @@ impl CongestionControl for Steady {
 
 #[test]
 fn a_trace_names_the_pacing_timer_once_for_each_segment_that_it_held_back() {
-    let plan = plan(&[]);
-    let result = sim::run_with(&plan, &AtomicBool::new(false), &mut |_| Cc::Custom(Box::new(Steady))).unwrap();
+    let mut plan = plan(&[]);
+    for flow in &mut plan.flows {
+        flow.cc = Arc::new(Algorithm::new("steady", |_| Steady));
+    }
+    let result = crate::common::run(&plan);
     // All but the first segment of each flow.
     let sent: u64 = result.flows.iter().map(|flow| flow.sent - 1).sum();
     assert!(sent > 1000);

@@ -29,7 +29,7 @@ fn estimate(values: &[f64]) -> (f64, f64) {
 
 #[test]
 fn poisson_datagrams_wait_as_in_an_m_d_1_queue() {
-    // 1000 B at 8 Mbit/s take S = 1 ms; at a load of .7 the mean wait is .7 S / (2 (1 - .7)) = 1.1667 ms.
+    // 1000 B at 8 Mbit/s take S = 1 ms; at a load of .7 the mean waiting time is .7 S / (2 (1 - .7)) = 1.1667 ms.
     let link = "rate = '8 Mbit/s'\nqueue = { kind = 'drop-tail', limit = '100000 packets' }";
     let flows = "[[flows]]\nname = 'cbr'\ntraffic = { kind = 'cbr', rate = '5.6 Mbit/s', spacing = 'exponential' }";
     let runs = (0..10).map(|replicate| result(link, "duration = '200 s'\nwarmup = '5 s'", flows, replicate));
@@ -47,7 +47,7 @@ fn even_datagrams_never_wait_and_arrive_one_transmission_and_one_delay_later() {
     let flows = "[[flows]]\nname = 'cbr'\ntraffic = { kind = 'cbr', rate = '6 Mbit/s' }";
     let run = result(link, "duration = '10 s'\nwarmup = '1 s'", flows, 0);
     let row = datagrams(&run, "cbr");
-    // 750 packets a second; those of the last 21 ms are under way.
+    // 750 packets a second; those of the last 21 ms are in flight.
     assert_eq!(row.sent, 6750);
     assert!(row.sent - row.delivered <= 16, "{}", row.delivered);
     assert_eq!(row.delay_mean_s, Some(0.021));
@@ -244,42 +244,46 @@ fn a_random_rate_that_is_left_does_not_depend_on_who_else_is_there() {
 }
 
 #[test]
-fn a_crowd_offers_the_fair_shares_of_those_that_send() {
+fn a_population_offers_the_fair_shares_of_those_that_send() {
     let link = "rate = '50 Mbit/s'\ndelay = '10 ms'";
-    let crowd = |count: u32| {
+    let population = |count: u32| {
         let flows = format!(
-            "[[flows]]\nname = 'crowd'\ncount = {count}\n\
-             traffic = {{ kind = 'crowd', capacity = '5 Mbit/s', beside = 4, {SQUARE} }}\n"
+            "[[flows]]\nname = 'population'\ncount = {count}\n\
+             traffic = {{ kind = 'population', capacity = '5 Mbit/s', beside = 4, {SQUARE} }}\n"
         );
         let run = result(link, "duration = '100 s'\nwarmup = '20 s'", &flows, 0);
         assert_eq!(run.datagrams.len(), 1);
-        datagrams(&run, "crowd").clone()
+        datagrams(&run, "population").clone()
     };
     // 1 of 1 Mbit/s for 4 Mbit/s, and 16 of 250 kbit/s for 1 Mbit/s.
-    let row = crowd(40);
+    let row = population(40);
     assert_eq!((row.sources, row.leaves_bps), (40, Some(2.5e6)));
     assert!((row.offered_bps - 2.5e6).abs() < 0.01e6, "{}", row.offered_bps);
     assert_eq!(row.loss_rate.unwrap().max(1e-3), 1e-3);
     // 1 of 1 Mbit/s, and all 6 of 500 kbit/s.
-    let row = crowd(6);
+    let row = population(6);
     assert!((row.offered_bps - 2e6).abs() < 0.01e6, "{}", row.offered_bps);
 }
 
 #[test]
-fn behind_a_fair_queue_a_crowd_leaves_what_it_is_told_to() {
-    // Crowds of 1, 4 and 16 beside 4 flows.
+fn behind_a_fair_queue_a_population_leaves_what_it_is_told_to() {
+    // Populations of 1, 4 and 16 beside 4 flows.
     for (leaves, mbps) in [("4 Mbit/s", 4.0), ("2.5 Mbit/s", 2.5), ("1 Mbit/s", 1.0)] {
         let link = "rate = '5 Mbit/s'\ndelay = '10 ms'\nqueue = { kind = 'drr', limit = '80 packets' }";
         let flows = format!(
             "[[flows]]\nname = 'test'\ncc = 'aimd'\nrecovery = 'sack'\ncount = 4\nstart = {{ uniform = ['0 s', '1 s'] }}\n\
-             [[flows]]\nname = 'crowd'\ncount = 40\ntraffic = {{ kind = 'crowd', capacity = '5 Mbit/s', beside = 4, \
+             [[flows]]\nname = 'population'\ncount = 40\ntraffic = {{ kind = 'population', capacity = '5 Mbit/s', beside = 4, \
              leaves = {{ kind = 'steps', times = ['0 s'], rates = ['{leaves}'] }} }}\n"
         );
         let run = result(link, "duration = '120 s'\nwarmup = '20 s'", &flows, 0);
         let wire = run.summary.goodput_bps.unwrap() * 1500.0 / 1460.0 / 1e6;
         assert!((wire / mbps - 1.0).abs() < 0.05, "{wire} of {leaves}");
-        let crowd = datagrams(&run, "crowd");
-        assert!((crowd.delivered_bps / (5e6 - 1e6 * mbps) - 1.0).abs() < 0.02, "{leaves}: {}", crowd.delivered_bps);
+        let population = datagrams(&run, "population");
+        assert!(
+            (population.delivered_bps / (5e6 - 1e6 * mbps) - 1.0).abs() < 0.02,
+            "{leaves}: {}",
+            population.delivered_bps
+        );
     }
 }
 

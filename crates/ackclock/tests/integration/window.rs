@@ -72,10 +72,10 @@ fn counted(result: &RunResult, secs: f64) -> Vec<(String, u64)> {
 #[test]
 fn windows_add_up() {
     let hosts = "topology.access={ rate = '20 Mbit/s', delay = '1 ms' }";
-    let harm = "topology.duplication=0.01";
+    let duplication = "topology.duplication=0.01";
     let cases: &[((&str, &str), &[&str])] = &[
         (DUMBBELL, &[]),
-        (DUMBBELL, &[hosts, harm, "topology.corruption=0.01", "topology.jitter=1 ms"]),
+        (DUMBBELL, &[hosts, duplication, "topology.corruption=0.01", "topology.jitter=1 ms"]),
         (TRAFFIC, &["flows.transfer.start=1 s"]),
         (TRAFFIC, &["flows.transfer.start=1 s", hosts, "topology.loss={ kind = 'bernoulli', probability = 0.02 }"]),
         (LINKS, &["flows.short.start=1 s"]),

@@ -84,9 +84,9 @@ fn periodic_loss_follows_the_cycles_from_any_peak() {
             }
             (cycles.integral, cycles.time)
         };
-        // From the first cut behind the warm-up to the first behind the end.
-        let ((before, warmup), (behind, end)) = (integral_at(secs / 5.0), integral_at(secs));
-        let (mean, expected) = (mean_from(alone(), peak, secs), (behind - before) / (end - warmup));
+        // From the first cut after the warm-up to the first after the end.
+        let ((before, warmup), (after, end)) = (integral_at(secs / 5.0), integral_at(secs));
+        let (mean, expected) = (mean_from(alone(), peak, secs), (after - before) / (end - warmup));
         assert_within(-0.01, mean, expected, 0.01, &format!("from {part} of the peak"));
         let (low, high) = if part < 1.0 { (-0.15, -0.1) } else { (0.1, 0.2) };
         assert_within(low, mean, mean_of_the_closed_form(), high, &format!("closed form, from {part} of the peak"));

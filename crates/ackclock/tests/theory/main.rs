@@ -212,18 +212,18 @@ fn tcp_walks_exactly_as_the_rule_of_the_model_does() {
         let samples = &result.samples.flows;
         let mut cuts = 0;
         for (number, pair) in samples.cwnd_segments.windows(2).enumerate() {
-            let (before, behind) = (pair[0], pair[1]);
+            let (before, after) = (pair[0], pair[1]);
             let slow_start = before < samples.ssthresh_segments[number];
-            if behind < before {
+            if after < before {
                 if slow_start {
                     rule.restart(before);
                 }
                 let expected = rule.cut(before).max(2.0);
-                assert_eq!(behind, expected, "{}: cut {cuts} at {before}", info.name);
+                assert_eq!(after, expected, "{}: cut {cuts} at {before}", info.name);
                 cuts += 1;
-            } else if behind > before {
+            } else if after > before {
                 let expected = if slow_start { before + 1.0 } else { rule.grow(before, 1.0) };
-                assert_eq!(behind, expected, "{}: growth from {before}", info.name);
+                assert_eq!(after, expected, "{}: growth from {before}", info.name);
             }
         }
         assert!(cuts > 20, "{}: {cuts} cuts", info.name);

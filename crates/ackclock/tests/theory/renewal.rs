@@ -17,7 +17,7 @@ pub fn mean_window(remaining: f64, p: f64, cycles: u32, draws: &mut Draws) -> f6
     let mut mean = Mean::default();
     let mut window = 1.0 / p.sqrt();
     for _ in 0..cycles {
-        // Losses behind the first of the window to be cut, and the first one behind the window.
+        // Losses after the first of the window to be cut, and the first one after the window.
         let outstanding = window as u64;
         let (mut losses, mut last, mut gap) = (1, 0, draws.geometric(p));
         while gap < outstanding {
@@ -27,9 +27,9 @@ pub fn mean_window(remaining: f64, p: f64, cycles: u32, draws: &mut Draws) -> f6
         let mut sent_before_next_loss = gap - outstanding;
         window = (remaining * window).max(2.0);
 
-        let behind = last as f64 / outstanding as f64;
-        mean.stay(window, 1.0 + behind);
-        let mut acked_in_recovery = (window * behind) as u64;
+        let offset = last as f64 / outstanding as f64;
+        mean.stay(window, 1.0 + offset);
+        let mut acked_in_recovery = (window * offset) as u64;
         if draws.uniform() > (1.0 - p).powi(losses) {
             mean.stay(window, 1.0);
             let ssthresh = (window / 2.0).max(2.0);

@@ -246,7 +246,7 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
     let mut driven = Driven::cut(&plain());
     driven.acks(11);
     assert_eq!(driven.stage().elapsed, RTT * 10);
-    // The application writes too little for a minute, and the time to the first ACK behind it is not known to be used.
+    // The application writes too little for a minute, and the time to the first ACK after it is not known to be used.
     let cwnd = driven.cc.cwnd();
     for _ in 0..600 {
         assert_eq!(driven.ack_with(RTT, false, Driven::path()), cwnd);
@@ -255,7 +255,7 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
     assert_eq!(driven.stage().elapsed, RTT * 10);
     driven.acks(1);
     assert_eq!(driven.stage().elapsed, RTT * 11);
-    // The application writes nothing for a minute: only the round trip behind it counts.
+    // The application writes nothing for a minute: only the round trip after it counts.
     driven.now += Duration::from_secs(60);
     let path = PathView { in_flight: 1, ..Driven::path() };
     driven.cc.on_sent(&Sent { now: driven.now, bytes: 1460, retransmission: false, path });

@@ -8,7 +8,7 @@ use crate::rng::RngStreams;
 
 const PAYLOAD: u32 = 1023;
 
-/// Bianchi 2000, table II: FHSS at 1 Mbit/s. 8184 bits of payload behind 272 bits of MAC header.
+/// Bianchi 2000, table II: FHSS at 1 Mbit/s. 8184 bits of payload after 272 bits of MAC header.
 fn fhss(window: u32, stages: u32) -> Dcf {
     Dcf {
         slot: Duration::from_micros(50),
@@ -76,8 +76,13 @@ impl Saturated {
             errors: rngs.stream(&name(link), "frame errors"),
         };
         let link = |_| {
-            let config =
-                LinkConfig { rate: Some(rate), varies: None, delay: dcf.propagation, wire: None, histogram: false };
+            let config = LinkConfig {
+                rate: Some(rate),
+                varies: None,
+                delay: dcf.propagation,
+                impairments: None,
+                histogram: false,
+            };
             Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(1000)))).of_station()
         };
         let channel = Channel::new(dcf.clone(), (0..stations).map(config).collect());

@@ -13,25 +13,25 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoDelKeys {
-    /// How much waits at most.
+    /// The limit of the queue.
     #[serde(default = "limit")]
     pub limit: Limit,
-    /// Sojourn time that the queue may have all the time.
+    /// Acceptable sojourn time of a standing queue.
     #[serde(default = "target")]
     pub target: Duration,
-    /// How long sojourn times stay above the target before something is dropped: about the RTT of most flows.
+    /// Time for which sojourn times must exceed the target before a packet is dropped: about the RTT of most flows.
     #[serde(default = "interval")]
     pub interval: Duration,
-    /// No more than this waiting is no queue worth a drop. Default: the largest packet that crosses the link.
+    /// A backlog of at most this size is never dropped from. Default: the largest packet that crosses the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<Size>,
     /// Whether ECN-capable packets are marked where others are dropped.
     #[serde(default)]
     pub ecn: bool,
-    /// Sojourn time above which every ECN-capable packet is marked, whatever the rest says. By default none.
+    /// Sojourn time above which every ECN-capable packet is marked, independently of the control law. By default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Duration>,
-    /// How the time to the next drop is computed.
+    /// Arithmetic of the time to the next drop.
     #[serde(default)]
     pub control_law: ControlLaw,
 }
@@ -63,17 +63,17 @@ pub(in crate::qdisc) fn interval() -> Duration {
 /// The parameters of CoDel, resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelParameters {
-    /// Sojourn time that the queue may have all the time.
+    /// Acceptable sojourn time of a standing queue.
     pub target: Duration,
-    /// How long sojourn times stay above the target before something is dropped; above zero.
+    /// Time for which sojourn times must exceed the target before a packet is dropped; above zero.
     pub interval: Duration,
-    /// Bytes that may wait without a drop.
+    /// Backlog in bytes that is never dropped from.
     pub mtu: u32,
     /// Whether ECN-capable items are marked where others are dropped.
     pub ecn: bool,
     /// Sojourn time above which every ECN-capable item is marked, if there is such a threshold.
     pub ce_threshold: Option<Duration>,
-    /// How the time to the next drop is computed.
+    /// Arithmetic of the time to the next drop.
     pub control_law: ControlLaw,
 }
 

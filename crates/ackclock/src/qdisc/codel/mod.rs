@@ -24,7 +24,7 @@ pub(super) use keys::{interval, parameters_in_words, target};
 use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
 use crate::units::Instant;
 
-/// A FIFO with a limit that drops what has waited for too long.
+/// A FIFO with a limit that drops items whose sojourn time is too long.
 #[derive(Clone, Debug)]
 pub struct CoDel<T> {
     queue: DropTail<T>,

@@ -65,9 +65,9 @@ fn drops_come_closer_together_by_the_square_root_of_their_number() {
 
 #[test]
 fn a_queue_below_the_target_or_of_one_packet_drops_nothing() {
-    // As fast as the link: a packet waits at the most.
+    // As fast as the link: at most one packet is queued.
     assert_eq!(overload(parameters(ControlLaw::Sqrt), Ecn::NotEct, 1000, 1000, 5_000).0, []);
-    // A packet takes 20 ms, so that one that waits for another is above the target, but nothing else waits.
+    // A packet takes 20 ms, so that one that is queued for another is above the target, but nothing else is queued.
     assert_eq!(overload(parameters(ControlLaw::Sqrt), Ecn::NotEct, 20_000, 20_000, 500).0, []);
 }
 

@@ -12,8 +12,8 @@ use crate::rng::Rng;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropTailKeys {
-    /// How much waits at most: packets, bytes or a multiple of the bandwidth-delay product. By default "1 BDP"
-    /// at a link that flows share, "10000 packets" at access links, on the way of the ACKs and without a rate, "100 packets" at stations of a channel.
+    /// The limit of the queue: packets, bytes or a multiple of the bandwidth-delay product. By default "1 BDP"
+    /// at a link that flows share, "10000 packets" at access links, on the path of the ACKs and without a rate, "100 packets" at stations of a channel.
     #[serde(default = "ample")]
     #[schemars(transform = without_default)]
     pub limit: quantity::Limit,

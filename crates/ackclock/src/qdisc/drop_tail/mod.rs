@@ -21,7 +21,7 @@ impl<T: Queued> DropTail<T> {
         DropTail { fifo: Fifo::default(), limit }
     }
 
-    /// Whether the item fits beside what waits.
+    /// Whether the item fits.
     #[inline]
     pub(super) fn fits(&self, item: &T) -> bool {
         self.limit.fits(self.fifo.packets(), self.fifo.bytes(), item.wire_len())
@@ -44,7 +44,7 @@ impl<T: Queued> DropTail<T> {
         self.fifo.remove_last(is_wanted)
     }
 
-    /// What waits.
+    /// The queued items.
     pub(super) fn fifo(&mut self) -> &mut Fifo<T> {
         &mut self.fifo
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn the_limit_counts_packets_or_bytes() {
         assert_eq!(taken(Limit::Packets(2), &[9, 9, 9]), [true, true, false]);
-        // 60 + 60 > 100, but a small packet still fits behind a large one that did not.
+        // 60 + 60 > 100, but a small packet still fits after a large one that did not.
         assert_eq!(taken(Limit::Bytes(100), &[60, 60, 40, 1]), [true, false, true, false]);
     }
 

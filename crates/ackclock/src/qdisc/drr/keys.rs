@@ -12,13 +12,13 @@ use crate::rng::Rng;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DrrKeys {
-    /// How much waits at most, all flows together; where it is more the longest flow loses its first packet.
+    /// The limit of all flows together; beyond it the longest flow loses its first packet.
     #[serde(default = "one_bdp")]
     pub limit: Limit,
-    /// What a flow may send a round. Default: the largest packet that crosses the link.
+    /// Bytes that a flow may send in a round. Default: the largest packet that crosses the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Size>,
-    /// How many queues there are, which flows share by their hashes. By default each flow has one.
+    /// Number of queues, to which flows are hashed. By default each flow has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65_536))]
     pub buckets: Option<u32>,

@@ -6,14 +6,14 @@
 //! ```text
 //! a flow's turn    deficit <- deficit + quantum
 //!                  while its first item fits: send it, deficit <- deficit - its bytes
-//! then             nothing waits: deficit <- 0; else the turn is the next flow's, and the deficit is kept
-//! full             the first item of the flow with the most bytes is dropped, until what waits fits
+//! then             empty: deficit <- 0; else the turn is the next flow's, and the deficit is kept
+//! full             the first item of the flow with the most bytes is dropped, until the rest fits
 //! ```
 //!
 //! Over any interval in which two flows have something waiting their service differs by at most a quantum and twice
 //! the largest item (lemma 2).
 //!
-//! Deviations: a flow that comes alive takes its turn behind all others, as in the paper; ns-2 does not count the flow
+//! Deviations: a flow that becomes active takes its turn after all others, as in the paper; ns-2 does not count the flow
 //! that has just spent its deficit among them.
 
 mod keys;
@@ -42,7 +42,7 @@ pub struct Drr<T> {
     limit: Limit,
     parameters: DrrParameters,
     queues: FlowQueues<T, Deficit>,
-    /// Queues in which something waits, in the order of their turns.
+    /// Non-empty queues, in the order of their turns.
     active: VecDeque<usize>,
     /// Whether the first of them has got its quantum.
     has_begun: bool,
@@ -73,7 +73,7 @@ impl<T: Queued> Drr<T> {
         Drr { limit, parameters, queues, active: VecDeque::new(), has_begun: false }
     }
 
-    /// Hashes flows anew: what waits moves to its new queue, and every flow keeps its order.
+    /// Hashes flows anew: queued items move to their new queues, and every flow keeps its order.
     pub(super) fn shuffle(&mut self, salt: u64) {
         let turns = std::mem::take(&mut self.active);
         let waiting = turns.into_iter().flat_map(|place| self.queues.take(place, |queue| queue.fifo.drain()));

@@ -17,32 +17,32 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FqCoDelKeys {
-    /// How much waits at most, all flows together; where it is more the longest queue loses half of what it has.
+    /// The limit of all flows together; beyond it the longest queue loses half of its packets.
     #[serde(default = "limit")]
     pub limit: Limit,
-    /// How many queues there are.
+    /// Number of queues, to which flows are hashed.
     #[serde(default = "flows")]
     #[schemars(range(min = 1, max = 65_536))]
     pub flows: u32,
-    /// What a queue may send a round. Default: the largest packet that crosses the link.
+    /// Bytes that a queue may send in a round. Default: the largest packet that crosses the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Size>,
-    /// Sojourn time that each queue may have all the time.
+    /// Acceptable sojourn time of a standing queue.
     #[serde(default = "crate::qdisc::codel::target")]
     pub target: Duration,
-    /// How long sojourn times stay above the target before something is dropped: about the RTT of most flows.
+    /// Time for which sojourn times must exceed the target before a packet is dropped: about the RTT of most flows.
     #[serde(default = "crate::qdisc::codel::interval")]
     pub interval: Duration,
-    /// No more than this waiting is no queue worth a drop. Default: the largest packet that crosses the link.
+    /// A backlog of at most this size is never dropped from. Default: the largest packet that crosses the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<Size>,
     /// Whether ECN-capable packets are marked where others are dropped.
     #[serde(default = "yes")]
     pub ecn: bool,
-    /// Sojourn time above which every ECN-capable packet is marked, whatever the rest says. By default none.
+    /// Sojourn time above which every ECN-capable packet is marked, independently of the control law. By default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Duration>,
-    /// How the time to the next drop is computed.
+    /// Arithmetic of the time to the next drop.
     #[serde(default)]
     pub control_law: ControlLaw,
 }
@@ -65,11 +65,11 @@ fn yes() -> bool {
 /// The parameters of FQ-CoDel, resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCoDelParameters {
-    /// How many queues there are; at least 1.
+    /// Number of queues; at least 1.
     pub flows: u32,
-    /// What a queue may send a round, in bytes; at least 1.
+    /// Bytes that a queue may send in a round; at least 1.
     pub quantum: u32,
-    /// What drops in each queue.
+    /// The CoDel parameters of each queue.
     pub codel: CoDelParameters,
 }
 

@@ -61,7 +61,7 @@ fn a_flow_that_has_run_empty_waits_for_its_turn_among_the_old_ones() {
     // Flow 2 is still in the list of new queues, with 900 credits: it is no newcomer again.
     assert_eq!(queue.dequeue(Instant::ZERO, &mut ()).unwrap().1.number, 12);
     put(&mut queue, &[(1, 13, 1000), (2, 22, 100)]);
-    // Old queues in their order: flow 1 got a quantum before flow 2 was moved behind it.
+    // Old queues in their order: flow 1 got a quantum before flow 2 was moved after it.
     assert_eq!(order(&mut queue), [22, 13]);
 }
 
@@ -84,7 +84,7 @@ fn flows_that_share_a_bucket_share_a_queue() {
     assert_eq!(order(&mut queue), [1, 2, 3]);
 }
 
-/// What waits in the queue of a flow, its credit, and its control law.
+/// The backlog of the queue of a flow, its credit, and its control law.
 type FlowQueue = (VecDeque<(Instant, Item)>, i64, Controller);
 
 /// RFC 8290, section 4, with the queue of CoDel for each flow: lists of queues, credits, and what is dropped.

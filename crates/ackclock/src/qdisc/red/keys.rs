@@ -13,10 +13,10 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedKeys {
-    /// Whose defaults hold where a key is not written.
+    /// Source of the defaults.
     #[serde(default)]
     pub preset: Preset,
-    /// How much waits at most: packets, bytes or a multiple of the bandwidth-delay product.
+    /// The limit of the queue: packets, bytes or a multiple of the bandwidth-delay product.
     #[serde(default = "one_bdp")]
     pub limit: Limit,
     /// Average queue from which packets are dropped early, as a limit, or as a share of the queue's own ("0.25 limit"). Default: half of `target_delay`, but at least 5 packets of mean size; linux: a third of `max`.
@@ -36,32 +36,32 @@ pub struct RedKeys {
     /// Whether the probability rises from `max_p` to 1 between `max` and twice that, and not at once. Default: true; linux: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gentle: Option<bool>,
-    /// What the average counts. Default: packets; ns-2 and linux: bytes.
+    /// Unit of the average. Default: packets; ns-2 and linux: bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<RedMode>,
-    /// What counts as one packet in bytes, and as one in idle time. Default: the largest packet that crosses the link; ns-2: 500 B.
+    /// Mean packet size, for the average in bytes and for idle times. Default: the largest packet that crosses the link; ns-2: 500 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_packet: Option<Size>,
     /// Whether a large packet is dropped more often than a small one. Default: false; ns-2: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_by_size: Option<bool>,
-    /// How gaps between drops are drawn: 1/p to 2/p packets (wait), 1 to 1/p (plain), or that by one number a drop (once). Default: wait; linux: once.
+    /// Distribution of the gaps between drops: 1/p to 2/p packets (wait), 1 to 1/p (plain), or the latter from one random number a drop (once). Default: wait; linux: once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gaps: Option<Gaps>,
-    /// Queueing delay from which `min` follows where it is not written.
+    /// Queueing delay that sets the default of `min`.
     #[serde(default = "target_delay")]
     pub target_delay: Duration,
     /// Whether `max_p` adapts so that the average stays between the thresholds (Floyd, Gummadi & Shenker 2001).
     #[serde(default)]
     pub adaptive: bool,
-    /// Whether ECN-capable packets are marked where others are dropped.
+    /// Whether ECN-capable packets are marked instead of dropped.
     #[serde(default)]
     pub ecn: bool,
-    /// Probability from which early drops stay drops. Default: 1; ns-2: 0.1.
+    /// Probability from which packets are dropped early and no longer marked. Default: 1; ns-2: 0.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub mark_below: Option<f64>,
-    /// Whether packets beyond the thresholds are dropped even where they could be marked. Default: true; linux: false.
+    /// Whether packets beyond the thresholds are dropped even if they could be marked. Default: true; linux: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hard_drop: Option<bool>,
 }
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_automatic_values_are_those_of_ns2() {
-        // Rows of ns-2 2.35 (queue/red.cc), read back behind its initialisation.
+        // Rows of ns-2 2.35 (queue/red.cc), read back after its initialisation.
         let wired = parameters(r#"{"preset": "ns-2", "mean_packet": "1000 B"}"#, &PLACE);
         assert_eq!((wired.min, wired.max), (5_000.0, 15_000.0));
         assert!((wired.weight - 0.007_968_09).abs() < 5e-9, "{}", wired.weight);

@@ -5,11 +5,11 @@
 //! Linux (`include/net/red.h`) where a parameter says so. RFC 7567 §4.3 leaves the choice of parameters open.
 //!
 //! ```text
-//! at each arrival      avg <- (1 - w) avg + w q              q: what waits, without the packet in transmission
+//! at each arrival      avg <- (1 - w) avg + w q              q: the backlog, without the packet in transmission
 //! after idle time t    avg <- (1 - w)^floor(t r) avg before  r: packets of mean size that a second could carry
 //! min <= avg < max     p_b = max_p (avg - min) / (max - min)
 //! gentle, avg < 2 max  p_b = max_p + (1 - max_p) (avg - max) / max
-//! beyond               p_b = 1: a forced drop, or a mark where the queue is told so
+//! beyond               p_b = 1: a forced drop, or a mark if the queue is set to mark
 //! then                 p_a from p_b and the packets since the last drop, so that gaps are uniform
 //! ```
 //!
@@ -253,7 +253,7 @@ impl Detector {
         (slope * self.average + offset).min(1.0)
     }
 
-    /// The time before `now` was idle since `since`: so many packets could have come and gone.
+    /// The time before `now` was idle since `since`: so many packets could have been sent.
     #[inline]
     pub(super) fn decay(&mut self, idle: Duration) {
         let packets = idle.as_secs_f64() * self.parameters.packets_per_second;

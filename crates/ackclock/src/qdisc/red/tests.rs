@@ -55,7 +55,7 @@ fn at(mut queue: Red<Item>, backlog: usize, average: f64) -> Red<Item> {
 
 #[test]
 fn average_and_probability_of_a_sequence_worked_by_hand() {
-    // Half of the old average and half of what waits: 0, 1, 2, 3, 4 packets.
+    // Half of the old average and half of the backlog: 0, 1, 2, 3, 4 packets.
     let mut queue = red(|parameters| (parameters.max, parameters.max_p) = (5.0, 0.25));
     let mut seen = Vec::new();
     for _ in 0..5 {
@@ -85,7 +85,7 @@ fn the_probability_rises_to_max_p_then_gently_or_at_once_to_one() {
     }
     assert_eq!(probability(false, 3.0), 1.0);
     assert_eq!(probability(true, 3.0), 0.5);
-    // Half of the way from 3 to 6.
+    // Half-way from 3 to 6.
     assert_eq!(probability(true, 4.5), 0.75);
     assert_eq!(probability(true, 6.0), 1.0);
     assert_eq!(probability(true, 9.0), 1.0);
@@ -137,22 +137,22 @@ fn gaps_between_drops_are_uniform() {
     let plain = [(Gaps::Plain, 1000, 1, 7), (Gaps::Plain, 500, 1, 15)];
     let once = [(Gaps::Once, 1000, 1, 8), (Gaps::Once, 500, 1, 16)];
     let wait = [(Gaps::Wait, 1000, 8, 15), (Gaps::Wait, 500, 16, 31)];
-    for (way, bytes, shortest, longest) in [plain, once, wait].concat() {
-        let gaps = gaps(way, bytes);
+    for (spread, bytes, shortest, longest) in [plain, once, wait].concat() {
+        let gaps = gaps(spread, bytes);
         let lengths = f64::from(longest - shortest + 1);
         for length in shortest..=longest {
             let count = gaps.iter().filter(|gap| **gap == length).count() as f64;
             // Five standard deviations: one of so many checks hardly ever fails by chance.
             let (mean, deviation) = (20_000.0 / lengths, (20_000.0 / lengths * (1.0 - 1.0 / lengths)).sqrt());
-            assert!((count - mean).abs() < 5.0 * deviation, "{way:?}: {count} gaps of {length}, expected {mean}");
+            assert!((count - mean).abs() < 5.0 * deviation, "{spread:?}: {count} gaps of {length}, expected {mean}");
         }
-        assert!(gaps.iter().all(|gap| (shortest..=longest).contains(gap)), "{way:?}");
+        assert!(gaps.iter().all(|gap| (shortest..=longest).contains(gap)), "{spread:?}");
     }
 }
 
 #[test]
 fn drops_say_why() {
-    // Nothing is forced below twice the maximum, or where one packet waits.
+    // Nothing is forced below twice the maximum, or where one packet is queued.
     assert_eq!(offer(&mut at(red(|_| {}), 9, 20.0), ms(1), FRAME), Verdict::Dropped(Reason::Forced));
     assert_eq!(offer(&mut at(red(|_| {}), 1, 20.0), ms(1), FRAME), Verdict::Queued);
     let empty = Red { fifo: DropTail::new(Limit::Packets(9)), ..red(|_| {}) };

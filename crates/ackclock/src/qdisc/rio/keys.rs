@@ -16,16 +16,16 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RioKeys {
-    /// How much waits at most, of either profile.
+    /// The limit of the queue, for packets of either profile.
     #[serde(default = "two_bdp")]
     pub limit: Limit,
-    /// How packets out of profile are dropped: as RED says of the average of all that waits, or where `out_max` would be exceeded.
+    /// How packets out of profile are dropped: by RED on the average of the whole queue, or when `out_max` would be exceeded.
     #[serde(default)]
     pub out: Out,
     /// Average queue from which packets out of profile are dropped, as a limit, or as a share of the queue's own ("0.25 limit"). Default: half of `target_delay`, but at least 5 packets of mean size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_min: Option<Threshold>,
-    /// Average queue at which packets out of profile are dropped with `out_max_p`; under drop-tail what waits at most when one is taken in. Default: 3 times `out_min`; under drop-tail half of `limit`.
+    /// Average queue at which packets out of profile are dropped with `out_max_p`; under drop-tail the longest queue that still takes one in. Default: 3 times `out_min`; under drop-tail half of `limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_max: Option<Threshold>,
     /// Probability of a drop at `out_max`, above 0.
@@ -49,19 +49,19 @@ pub struct RioKeys {
     /// Whether probabilities rise to 1 between an upper threshold and twice that, and not at once.
     #[serde(default)]
     pub gentle: bool,
-    /// What the averages count.
+    /// Unit of the averages.
     #[serde(default)]
     pub mode: RedMode,
-    /// What counts as one packet in bytes, and as one in idle time. Default: the largest packet that crosses the link.
+    /// Mean packet size, for the averages in bytes and for idle times. Default: the largest packet that crosses the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_packet: Option<Size>,
-    /// How gaps between drops are drawn: 1/p to 2/p packets (wait), 1 to 1/p (plain), or that by one number a drop (once).
+    /// Distribution of the gaps between drops: 1/p to 2/p packets (wait), 1 to 1/p (plain), or the latter from one random number a drop (once).
     #[serde(default)]
     pub gaps: Gaps,
-    /// Queueing delay from which `out_min` follows where it is not written.
+    /// Queueing delay that sets the default of `out_min`.
     #[serde(default = "target_delay")]
     pub target_delay: Duration,
-    /// Whether what is in profile and finds the queue full takes the place of the last packet out of profile.
+    /// Whether a packet in profile that arrives at a full queue replaces the last packet out of profile.
     #[serde(default = "yes")]
     pub push_out: bool,
 }
@@ -70,7 +70,7 @@ pub struct RioKeys {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Out {
-    /// As RED says of the average of all that waits.
+    /// As RED says of the average of the whole queue.
     #[default]
     Red,
     /// Where `out_max` would be exceeded.

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Deviations: what is out of profile may meet a drop-tail limit instead (reddy-aimd-aiad). What is in profile and finds
-//! the queue full takes the place of the last item out of profile, unless it is told not to.
+//! the queue full takes the place of the last item out of profile, unless it is set not to.
 
 mod keys;
 
@@ -38,7 +38,7 @@ pub struct RioParameters {
 pub enum Outside {
     /// The average of all items.
     Red(RedParameters),
-    /// What waits, of either profile.
+    /// The queued items of either profile.
     DropTail(Limit),
 }
 
@@ -50,7 +50,7 @@ pub struct Rio<T> {
     inside: Average,
     outside: Threshold,
     push_out: bool,
-    /// Of what waits, that in profile.
+    /// The part of the backlog that is in profile.
     packets_inside: u32,
     bytes_inside: u64,
 }

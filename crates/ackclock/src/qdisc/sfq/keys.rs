@@ -14,17 +14,17 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SfqKeys {
-    /// How much waits at most, all flows together; where it is more the longest queue loses its first packet.
+    /// The limit of all flows together; beyond it the longest queue loses its first packet.
     #[serde(default = "one_bdp")]
     pub limit: Limit,
-    /// What a queue may send a round. Default: the largest packet that crosses the link.
+    /// Bytes that a queue may send in a round. Default: the largest packet that crosses the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Size>,
-    /// How many queues there are.
+    /// Number of queues, to which flows are hashed.
     #[serde(default = "buckets_of_sfq")]
     #[schemars(range(min = 1, max = 65_536))]
     pub buckets: u32,
-    /// How often flows are hashed anew; "0 s" for never.
+    /// Time between two perturbations of the hash; "0 s" for never.
     #[serde(default = "perturbation")]
     pub perturbation: Duration,
 }
@@ -47,7 +47,7 @@ fn perturbation() -> Duration {
 pub struct SfqParameters {
     /// Whose turn it is, and for how long.
     pub turns: DrrParameters,
-    /// How often flows are hashed anew; never where there is none.
+    /// Time between two perturbations of the hash; `None` for never.
     pub perturbation: Option<Duration>,
 }
 

@@ -4,7 +4,7 @@
 //! (`net/sched/sch_sfq.c`), so that flows with small packets are not at a disadvantage; what is dropped when the queue
 //! is full comes from the longest queue, as McKenney's buffer stealing does.
 //!
-//! Deviations: the first item of that queue is dropped, and not the last. When the hash changes, what waits moves, so
+//! Deviations: the first item of that queue is dropped, and not the last. When the hash changes, queued items move, so
 //! that the items of a flow keep their order. The hash changes with the next arrival.
 
 mod keys;

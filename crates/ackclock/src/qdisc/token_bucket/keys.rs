@@ -13,12 +13,12 @@ use crate::units::Rate;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenBucketKeys {
-    /// How much waits at most.
+    /// The limit of the queue.
     #[serde(default = "limit")]
     pub limit: Limit,
     /// Rate at which tokens come, in bits on the wire.
     pub rate: Rate,
-    /// How many tokens there are at the most: what may leave at once after a pause. Default: ten of the largest packets that cross the link.
+    /// Size of the bucket: bytes that may be sent at once after a pause. Default: ten of the largest packets that cross the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<Size>,
 }
@@ -32,7 +32,7 @@ fn limit() -> Limit {
 pub struct TokenBucketParameters {
     /// Rate at which tokens come.
     pub rate: Rate,
-    /// How many there are at the most, in bytes.
+    /// Size of the bucket in bytes.
     pub burst: u32,
 }
 

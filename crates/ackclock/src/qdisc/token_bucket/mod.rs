@@ -18,7 +18,7 @@ pub use keys::{TokenBucketKeys, TokenBucketParameters};
 use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
 use crate::units::{Instant, NANOS_PER_SEC};
 
-/// A FIFO behind a token bucket.
+/// A FIFO with a token bucket at its head.
 #[derive(Clone, Debug)]
 pub struct TokenBucket<T> {
     queue: DropTail<T>,
@@ -60,8 +60,8 @@ impl<T: Queued> TokenBucket<T> {
     fn look_ahead(&mut self) {
         let Some(len) = self.queue.fifo().first_len() else { return };
         let missing = cost(len).saturating_sub(self.tokens);
-        let wait = missing.div_ceil(u128::from(self.parameters.rate.as_bps()));
-        self.ready_at = Instant::from_nanos(self.counted_at.as_nanos() + wait as u64);
+        let nanos = missing.div_ceil(u128::from(self.parameters.rate.as_bps()));
+        self.ready_at = Instant::from_nanos(self.counted_at.as_nanos() + nanos as u64);
     }
 }
 

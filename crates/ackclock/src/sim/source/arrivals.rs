@@ -33,17 +33,17 @@ impl ArrivalTimes {
         (if number.is_multiple_of(2) { self.every } else { other }, Some(until))
     }
 
-    /// The time behind `at` at which `means` mean times between arrivals have passed, rounded down.
+    /// The time after `at` at which `means` mean times between arrivals have passed, rounded down.
     fn after(&self, mut at: Instant, mut means: f64) -> Instant {
         loop {
             let (mean, until) = self.piece(at);
-            let wait = mean.mul_f64_floor(means);
+            let gap = mean.mul_f64_floor(means);
             match until {
-                Some(until) if at + wait >= until => {
+                Some(until) if at + gap >= until => {
                     means -= until.since(at).as_nanos() as f64 / mean.as_nanos() as f64;
                     at = until;
                 }
-                _ => return at + wait,
+                _ => return at + gap,
             }
             means = means.max(0.0);
         }

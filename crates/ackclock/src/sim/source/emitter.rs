@@ -1,8 +1,8 @@
 //! When datagrams leave their source.
 
-use super::crowd::CrowdSource;
+use super::cbr::Cbr;
 use super::on_off::OnOff;
-use super::paced::Paced;
+use super::population::PopulationSource;
 use crate::rng::RngStreams;
 use crate::sim::plan::{DatagramPlan, Emission, Spacing};
 use crate::units::{Duration, Instant, Rate};
@@ -28,10 +28,10 @@ pub struct Emitter {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Paced(Box<Paced>),
+    Cbr(Box<Cbr>),
     OnOff(Box<OnOff>),
     Frames { rate: Rate, interval: Duration, start: Instant, frames: u64 },
-    Crowd(Box<CrowdSource>),
+    Population(Box<PopulationSource>),
 }
 
 impl Emitter {
@@ -45,15 +45,21 @@ impl Emitter {
                     Some(leaves) => leaves.complement(),
                     None => constant(*rate, end),
                 };
-                Kind::Paced(Box::new(Paced::new(variation, plan.packet, random, start)))
+                Kind::Cbr(Box::new(Cbr::new(variation, plan.packet, random, start)))
             }
             Emission::OnOff(on_off) => {
                 Kind::OnOff(Box::new(OnOff::new(*on_off, plan.packet, rngs.stream(name, "on-off"), start)))
             }
             Emission::Rtp { rate, interval, .. } => Kind::Frames { rate: *rate, interval: *interval, start, frames: 0 },
-            Emission::Crowd { crowd, .. } => {
-                let leaves = plan.leaves(end, rngs).expect("invariant: a crowd leaves something");
-                Kind::Crowd(Box::new(CrowdSource::new(*crowd, number as u32, leaves, plan.packet, start)))
+            Emission::Population { population, .. } => {
+                let leaves = plan.leaves(end, rngs).expect("invariant: a population leaves something");
+                Kind::Population(Box::new(PopulationSource::new(
+                    *population,
+                    number as u32,
+                    leaves,
+                    plan.packet,
+                    start,
+                )))
             }
         };
         // What leaves at the very end of the run is a part of it.
@@ -64,10 +70,10 @@ impl Emitter {
     /// What leaves next.
     pub fn next_burst(&mut self) -> Option<Burst> {
         let (at, bytes) = match &mut self.kind {
-            Kind::Paced(paced) => {
-                let at = paced.next();
+            Kind::Cbr(cbr) => {
+                let at = cbr.next();
                 if at < self.end {
-                    paced.step();
+                    cbr.step();
                 }
                 (at, u64::from(self.packet))
             }
@@ -82,7 +88,7 @@ impl Emitter {
                 *frames += 1;
                 (at, produced(*frames) - produced(*frames - 1))
             }
-            Kind::Crowd(crowd) => (crowd.next(self.end)?, u64::from(self.packet)),
+            Kind::Population(population) => (population.next(self.end)?, u64::from(self.packet)),
         };
         (at < self.end).then_some(Burst { at, bytes })
     }

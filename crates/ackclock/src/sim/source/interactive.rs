@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use crate::rng::{Rng, RngStreams};
+use crate::sim::endpoint::SendingEnd;
 use crate::sim::plan::{FlowPlan, InteractivePlan};
 use crate::sim::transfer::TransferLog;
-use crate::tcp::Sender;
 use crate::units::Instant;
 
 /// The keystrokes of a flow, and those that have not come to the receiver.
@@ -18,7 +18,7 @@ pub struct Interactive {
     next: Option<Instant>,
     /// Bytes written so far.
     written: u64,
-    /// Where each keystroke under way ends, and when it was made.
+    /// Where each keystroke in flight ends, and when it was made.
     pending: VecDeque<(u64, Instant)>,
     /// Keystrokes.
     pub log: TransferLog,
@@ -44,8 +44,13 @@ impl Interactive {
         self.next
     }
 
+    /// No more keystrokes.
+    pub fn stop(&mut self) {
+        self.next = None;
+    }
+
     /// Makes the keystroke that is due at `now`.
-    pub fn on_deadline(&mut self, now: Instant, sender: &mut Sender) {
+    pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) {
         if self.written == 0 {
             sender.open(now);
         }
@@ -66,12 +71,12 @@ impl Interactive {
         }
     }
 
-    /// The end of the first keystroke under way; none where none is.
+    /// The end of the first keystroke in flight, if any.
     pub fn awaited(&self) -> Option<u64> {
         self.pending.front().map(|(end, _)| *end)
     }
 
-    /// Keystrokes under way.
+    /// Keystrokes in flight.
     pub fn pending(&self) -> u64 {
         self.pending.len() as u64
     }

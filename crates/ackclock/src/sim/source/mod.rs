@@ -1,29 +1,29 @@
-//! Traffic: who puts what on its way when.
+//! Traffic: which source sends how much, and when.
 //!
 //! An [`Application`] writes into a TCP sender, [`Arrivals`] open one transfer after the other, an [`Emitter`] sends
-//! datagrams. All of them are told the time, and say when they want to be told again.
+//! datagrams. Each is called with the time, and returns when it wants to be called again.
 
 mod arrivals;
-mod crowd;
+mod cbr;
 mod distribution;
 mod emitter;
 mod interactive;
 mod on_off;
-mod paced;
+mod population;
 mod web;
 mod writer;
 
 pub use arrivals::Arrivals;
-pub use crowd::Crowd;
 pub use distribution::{Distribution, Law};
 pub use emitter::{Burst, Emitter};
 pub use interactive::Interactive;
+pub use population::SourcePopulation;
 pub use web::Web;
 pub use writer::Writer;
 
 use super::plan::{FlowPlan, Traffic};
 use crate::rng::RngStreams;
-use crate::tcp::Sender;
+use crate::sim::endpoint::SendingEnd;
 use crate::units::Instant;
 
 /// What writes into a TCP sender.
@@ -33,7 +33,7 @@ pub enum Application {
     Writer(Writer),
     /// Answers requests of a client at the receiver.
     Web(Box<Web>),
-    /// Writes a little from time to time, and waits for it to come.
+    /// Writes a little from time to time, and measures its delay.
     Interactive(Box<Interactive>),
     /// A slot: others open it.
     Slot,
@@ -63,7 +63,7 @@ impl Application {
     }
 
     /// Does what is due at `now`; the number of a request to send from the receiver's side, if one is due.
-    pub fn on_deadline(&mut self, now: Instant, sender: &mut Sender) -> Option<u64> {
+    pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) -> Option<u64> {
         match self {
             Application::Writer(writer) => {
                 writer.on_deadline(now, sender);
@@ -75,6 +75,16 @@ impl Application {
                 None
             }
             Application::Slot => None,
+        }
+    }
+
+    /// Nothing is written from `now` on.
+    pub fn stop(&mut self, now: Instant) {
+        match self {
+            Application::Writer(writer) => writer.stop(now),
+            Application::Web(web) => web.stop(now),
+            Application::Interactive(interactive) => interactive.stop(),
+            Application::Slot => {}
         }
     }
 

@@ -41,7 +41,7 @@ impl OnOff {
         Some(self.began + (due - self.on_before))
     }
 
-    /// Goes on to the packet behind the next one.
+    /// Goes on to the packet after the next one.
     pub fn step(&mut self) {
         self.packets += 1;
     }

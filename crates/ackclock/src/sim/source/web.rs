@@ -1,10 +1,10 @@
-//! A client that asks, waits for the whole answer, and thinks before it asks again (a closed loop).
+//! A client that sends a request, receives the whole response, and pauses before the next request (a closed loop).
 
 use super::Distribution;
 use crate::rng::{Rng, RngStreams};
+use crate::sim::endpoint::SendingEnd;
 use crate::sim::plan::{FlowPlan, WebPlan};
 use crate::sim::transfer::TransferLog;
-use crate::tcp::Sender;
 use crate::units::{Duration, Instant};
 
 /// A request that is lost is sent again after a second, and then after twice as long each time (RFC 6298 §2.1, §5.5).
@@ -32,9 +32,9 @@ pub struct Web {
 enum State {
     /// Nothing has been asked yet, or the last answer is being read.
     Thinking { until: Instant },
-    /// The request is under way.
-    Asking { retry_at: Instant, wait: Duration },
-    /// The answer is under way.
+    /// The request is in flight.
+    Asking { retry_at: Instant, timeout: Duration },
+    /// The response is in flight.
     Answering,
     /// No more requests.
     Over,
@@ -71,9 +71,14 @@ impl Web {
         }
     }
 
+    /// Nothing is asked for from `now` on.
+    pub fn stop(&mut self, now: Instant) {
+        self.stop = Some(now);
+    }
+
     /// Does what is due at `now`; the number of a request to send.
-    pub fn on_deadline(&mut self, now: Instant, sender: &mut Sender) -> Option<u64> {
-        let wait = match self.state {
+    pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) -> Option<u64> {
+        let timeout = match self.state {
             State::Thinking { until } if until <= now => {
                 if self.stop.is_some_and(|stop| stop <= now) {
                     self.state = State::Over;
@@ -86,10 +91,10 @@ impl Web {
                 self.asked_at = now;
                 FIRST_RETRY
             }
-            State::Asking { retry_at, wait } if retry_at <= now => (wait * 2).min(LAST_RETRY),
+            State::Asking { retry_at, timeout } if retry_at <= now => (timeout * 2).min(LAST_RETRY),
             _ => return None,
         };
-        self.state = State::Asking { retry_at: now + wait, wait };
+        self.state = State::Asking { retry_at: now + timeout, timeout };
         Some(self.request)
     }
 

@@ -1,7 +1,7 @@
 //! Applications that write by themselves, and how much when.
 
 use super::super::plan::{FlowPlan, Traffic};
-use crate::tcp::Sender;
+use crate::sim::endpoint::SendingEnd;
 use crate::units::{Duration, Instant, NANOS_PER_SEC};
 
 /// An application that asks nobody.
@@ -34,8 +34,14 @@ impl Writer {
         self.next
     }
 
+    /// Nothing is written from `now` on.
+    pub fn stop(&mut self, now: Instant) {
+        self.stop = Some(now);
+        self.next = Some(now);
+    }
+
     /// Does what is due at `now`.
-    pub fn on_deadline(&mut self, now: Instant, sender: &mut Sender) {
+    pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) {
         if self.stop.is_some_and(|stop| stop <= now) {
             sender.stop_writing();
             self.next = None;

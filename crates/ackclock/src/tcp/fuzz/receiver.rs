@@ -84,8 +84,8 @@ impl Model {
     fn block(&self, position: u64) -> (u64, u64) {
         let position = position as usize;
         let before = self.received[..position].iter().rev().take_while(|received| **received).count();
-        let behind = self.received[position..].iter().take_while(|received| **received).count();
-        ((position - before) as u64, (position + behind) as u64)
+        let after = self.received[position..].iter().take_while(|received| **received).count();
+        ((position - before) as u64, (position + after) as u64)
     }
 
     /// All blocks above what came in order.

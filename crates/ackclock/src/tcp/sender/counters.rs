@@ -19,7 +19,7 @@ pub struct SenderCounters {
     pub congestion_events: u64,
     /// Of them, those for marks.
     pub ecn_events: u64,
-    /// Marked packets that AccECN has told of.
+    /// Marked packets that AccECN has reported.
     pub ce_reported: u64,
     /// D-SACK blocks.
     pub duplicates_reported: u64,

@@ -15,7 +15,7 @@ pub(super) struct EcnState {
     last: Option<Reduction>,
     /// The next new segment tells the receiver that the window was reduced.
     cwr_due: bool,
-    /// What AccECN has told so far.
+    /// What AccECN has reported so far.
     known: KnownMarks,
     /// The newest echo of a timestamp.
     last_echo: Instant,
@@ -40,7 +40,7 @@ struct Reduction {
     kind: CongestionKind,
     /// Where what was sent by then ends.
     sent: u64,
-    /// Losses behind it have been repaired without another one.
+    /// Later losses have been repaired without another one.
     repairs: bool,
 }
 
@@ -51,7 +51,7 @@ impl Sender {
         self.transport.ecn != EcnMode::Off
     }
 
-    /// An ACK tells of marks, or of none.
+    /// The marks that an ACK reports.
     #[inline]
     pub(super) fn on_feedback(&mut self, now: Instant, ack: &AckSegment, delivered: &Delivered) -> Marks {
         match (self.transport.ecn, ack.ecn) {
@@ -112,7 +112,7 @@ impl Sender {
         self.ecn.cwr_due = self.transport.ecn == EcnMode::Classic;
     }
 
-    /// Whether the segment that leaves is the first new one behind a reduction, whatever made it necessary.
+    /// Whether the segment that leaves is the first new one after a reduction, whatever caused it.
     ///
     /// RFC 3168 §6.1.2: "the TCP sender sets the CWR flag in the TCP header of the first new data packet sent after
     /// the window reduction."
@@ -127,7 +127,7 @@ impl Sender {
         self.ecn.last.is_some_and(signalled) && self.cc.responds_to_ecn()
     }
 
-    /// How slow start begins again: a timeout behind the repair of losses is a new event.
+    /// How slow start begins again: a timeout after the repair of losses is a new event.
     pub(super) fn slow_start(&self) -> Restart {
         let repairs = self.ecn.last.is_some_and(|last| last.repairs);
         if self.has_cut_for_mark() && !repairs { Restart::SlowStartAgain } else { Restart::SlowStart }
@@ -142,7 +142,7 @@ impl Sender {
         taken
     }
 
-    /// True if what is acknowledged was all sent before the last reduction. The segment behind it carries CWR, so that
+    /// True if what is acknowledged was all sent before the last reduction. The segment after it carries CWR, so that
     /// an echo beyond is a new one.
     fn was_sent_before_reduction(&self) -> bool {
         self.ecn.last.is_some_and(|last| self.snd_una <= last.sent)

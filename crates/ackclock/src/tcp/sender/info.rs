@@ -1,4 +1,4 @@
-//! What a sender tells of itself, as Linux does in `struct tcp_info`.
+//! The state of a sender, as in Linux's `struct tcp_info`.
 
 use super::{Sender, State, Timer};
 use crate::cc::CaState;

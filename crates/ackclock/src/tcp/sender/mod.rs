@@ -13,7 +13,7 @@
 //!                        └─┘ timer (backed off)
 //! ```
 //!
-//! `transmit` holds the send decision and `pacer` when it waits, `recovery` what ACKs and the timer make of losses, with a file
+//! `transmit` holds the send decision and `pacer` its delay, `recovery` the reaction of ACKs and the timer to losses, with a file
 //! for each strategy, `ecn` what they make of marks, `timers` what wakes the sender.
 //!
 //! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments; algorithms see
@@ -434,7 +434,7 @@ impl Sender {
     /// Tells an algorithm that asks for it of each transmission that was lost.
     #[cold]
     fn tell_losses(&mut self, now: Instant) {
-        while let Some(lost) = self.board.next_untold() {
+        while let Some(lost) = self.board.next_unreported() {
             let LostTransmission { bytes, retransmission, tx_in_flight, lost, app_limited } = lost;
             let path = self.path();
             self.cc.on_loss(&Loss { now, bytes, retransmission, tx_in_flight, lost, app_limited, path });

@@ -14,14 +14,14 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    /// True if a segment of `len` bytes of payload has to wait.
+    /// True if a segment of `len` bytes of payload must not leave yet.
     #[inline]
     pub(super) fn holds(&self, now: Instant, len: u32) -> bool {
         let is_in_burst = self.burst_at == now && self.burst_left >= u64::from(len);
         self.next_send_at > now && !is_in_burst
     }
 
-    /// When it need not wait any longer.
+    /// When it may leave.
     #[inline]
     pub(super) fn next_send_at(&self) -> Instant {
         self.next_send_at

@@ -1,4 +1,4 @@
-//! The timers of a sender, behind one deadline.
+//! The timers of a sender, with one deadline for all.
 
 use crate::units::Instant;
 

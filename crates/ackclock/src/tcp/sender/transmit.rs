@@ -16,9 +16,9 @@ pub(super) enum Next {
         /// Bytes of payload.
         len: u32,
     },
-    /// The segment at this index again, and then those behind it.
+    /// The segment at this index again, and then those after it.
     Again(u64),
-    /// The segment at this index again, which those before it that are lost still wait for: RFC 6675's rescue retransmission.
+    /// The segment at this index again, although lost segments before it have not been sent again: RFC 6675's rescue retransmission.
     Rescue(u64),
 }
 

@@ -22,7 +22,7 @@ pub(in crate::tcp::sender) struct DuplicateAcks {
     had_partial_ack: bool,
     /// Segments that a partial ACK sends whatever the window says.
     owed: u32,
-    /// Index of the segment behind the last one that was sent so.
+    /// Index of the segment after the last one that was sent so.
     owed_next: u64,
 }
 
@@ -52,7 +52,7 @@ impl DuplicateAcks {
         }
     }
 
-    /// Each ACK tells of one segment that left, a partial ACK of two.
+    /// Each ACK reports one segment that left, a partial ACK two.
     fn count(&mut self, view: &mut View) {
         let State::FastRecovery { point, .. } = view.state else {
             if view.is_new {

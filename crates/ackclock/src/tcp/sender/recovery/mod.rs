@@ -156,7 +156,7 @@ impl Sender {
             return self.board.lose_all();
         }
         let lost = self.board.lose_front();
-        // What a timeout gave up goes on being sent again behind the first segment.
+        // What a timeout gave up goes on being sent again after the first segment.
         let restarted = match self.state {
             State::Restarted { point, .. } => point,
             State::Open | State::FastRecovery { .. } => 0,

@@ -13,7 +13,7 @@ use crate::tcp::transport::Transport;
 pub(in crate::tcp::sender) struct Sack {
     /// Selectively acknowledged segments make no room until recovery begins: limited transmit is off.
     hides_sacked: bool,
-    /// RFC 6675's RescueRxt: the rescue retransmission waits for an ACK above.
+    /// RFC 6675's RescueRxt: the rescue retransmission needs an ACK above.
     rescue_rxt: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What one way of loss recovery does differently from another, chosen once when a connection begins.
+//! Loss recovery strategies: the differences between them, chosen once when a connection begins.
 
 use super::duplicate_acks::DuplicateAcks;
 use super::newreno::NewReno;
@@ -57,7 +57,7 @@ pub(in crate::tcp::sender) enum BeforeNew {
     Holds,
 }
 
-/// A way to find and repair losses. The defaults are those of RFC 5681.
+/// A strategy to detect and repair losses. The defaults are those of RFC 5681.
 pub(in crate::tcp::sender) trait Strategy {
     /// True if selectively acknowledged segments count as in flight until recovery begins.
     fn hides_sacked(&self) -> bool {

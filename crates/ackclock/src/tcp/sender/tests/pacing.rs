@@ -54,7 +54,7 @@ fn a_paced_sender_with_nothing_to_send_in_recovery_sleeps() {
             tcp.ack(0, &[(1, end)]);
         }
         assert_eq!((tcp.sender.phase(), tcp.sender.counters().retransmits), (Phase::FastRecovery, 1));
-        // The retransmission is under way, and all else was sent: only the retransmission timer is left.
+        // The retransmission is in flight, and all else was sent: only the retransmission timer is left.
         let rest = tcp.wake_until(tcp.now + Duration::from_millis(100));
         assert_eq!(rest, (vec![], 0), "{recovery:?}");
     }

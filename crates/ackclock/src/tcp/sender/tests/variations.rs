@@ -236,7 +236,7 @@ fn a_recovery_inside_a_restart_goes_on_with_what_was_given_up() {
     let mut tcp = timed_out(SecondLoss::Always);
     assert_eq!(tcp.ack(1, &[]), [1, 2]);
     assert_eq!((tcp.ack(1, &[]), tcp.ack(1, &[])), (vec![], vec![]));
-    // A window of 2 and three duplicates: 3 to 5 go again behind the first one.
+    // A window of 2 and three duplicates: 3 to 5 are sent again after the first one.
     assert_eq!(tcp.ack(1, &[]), [1, 3, 4, 5]);
     assert_eq!(tcp.sender.phase(), Phase::FastRecovery);
     // All that was sent by the timeout is acknowledged but the last segment: it was given up, and goes out.

@@ -146,7 +146,7 @@ fn an_ack_tells_what_it_delivers_and_what_it_finds_lost() {
 }
 
 #[test]
-fn a_recovery_is_told_behind_the_congestion_that_begins_it_and_when_it_ends() {
+fn a_recovery_is_told_after_the_congestion_that_begins_it_and_when_it_ends() {
     let witness = Witness::new(8.0);
     let mut tcp = witness.drive(LossRecovery::Sack);
     tcp.sent();
@@ -202,7 +202,7 @@ fn rounds_end_with_the_first_ack_of_what_was_sent_after_the_last_end() {
     for acked in 1..=6 {
         tcp.ack(acked, &[]);
     }
-    // The first ACK ends a round in which nothing was sent: behind it lie segments 0 and 1, 2 and 3, 4 and 5.
+    // The first ACK ends a round in which nothing was sent: after it come segments 0 and 1, 2 and 3, 4 and 5.
     assert_eq!(witness.heard(|ack| ack.round_ended), [true, false, true, false, true, false]);
 }
 
@@ -231,7 +231,7 @@ fn delivery_rates_leave_out_idle_time_and_tell_what_the_application_held_back() 
     tcp.now += Duration::from_millis(50);
     tcp.sender.write(tcp.now, 8 * MSS);
     assert_eq!(tcp.sent(), [2, 3, 4, 5]);
-    // The first one behind the gap is limited by the application, what goes out by its ACK is not.
+    // The first one after the gap is limited by the application, what goes out by its ACK is not.
     assert_eq!(tcp.ack(3, &[]), [6]);
     tcp.ack(7, &[]);
     let samples = witness.heard(|ack| ack.rate.map(|rate| (rate.delivered, rate.interval, rate.app_limited)));

@@ -1,4 +1,4 @@
-//! Datagrams at a constant rate, or at what a varying rate leaves of it.
+//! Datagrams at a constant rate, or at the rest of it beside a varying rate.
 
 use super::distribution::exponential;
 use crate::rng::Rng;
@@ -7,20 +7,20 @@ use crate::variation::{VariableRateSerializer, Variation};
 
 /// One packet after the other: each leaves when its last bit has been produced.
 #[derive(Clone, Debug)]
-pub struct Paced {
-    pace: VariableRateSerializer,
+pub struct Cbr {
+    serializer: VariableRateSerializer,
     packet: u32,
     /// Where a packet stands for an exponential number of bytes, so that packets are a Poisson process.
     random: Option<Rng>,
     next: Instant,
 }
 
-impl Paced {
+impl Cbr {
     /// From `start` on at the rate of `variation`; with a stream, at random times.
     pub fn new(variation: Variation, packet: u32, random: Option<Rng>, start: Instant) -> Self {
-        let mut paced = Paced { pace: VariableRateSerializer::new(variation), packet, random, next: start };
-        paced.step();
-        paced
+        let mut cbr = Cbr { serializer: VariableRateSerializer::new(variation), packet, random, next: start };
+        cbr.step();
+        cbr
     }
 
     /// When the next packet is due.
@@ -28,12 +28,12 @@ impl Paced {
         self.next
     }
 
-    /// Goes on to the packet behind the next one.
+    /// Goes on to the packet after the next one.
     pub fn step(&mut self) {
         let bytes = match &mut self.random {
             None => self.packet,
             Some(stream) => (f64::from(self.packet) * exponential(stream)).round() as u32,
         };
-        self.next = self.pace.send(self.next, bytes);
+        self.next = self.serializer.send(self.next, bytes);
     }
 }

@@ -1,14 +1,14 @@
-//! What goes wrong behind a transmitter, as a plan says it.
+//! The impairments of a link, as a plan has them.
 
 use crate::link::{
-    BitErrors, Chance, ChannelState, DelayCourse, GilbertElliott, Jitter, Loss, Outages, Script, Scripted, Wire,
+    BitErrors, Chance, ChannelState, DelayCourse, GilbertElliott, Impairments, Jitter, Loss, Outages, Script, Scripted,
 };
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
-/// What goes wrong behind a transmitter; by default nothing.
+/// The impairments of a link; none by default.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct WirePlan {
+pub struct ImpairmentsPlan {
     /// What is added to the delay over time.
     pub course: Option<DelayCourse>,
     /// Times in which nothing comes through.
@@ -36,7 +36,7 @@ pub struct ReorderingPlan {
     pub delay: Duration,
 }
 
-impl WirePlan {
+impl ImpairmentsPlan {
     /// Whether packets may overtake one another.
     pub fn reorders(&self) -> bool {
         self.reordering.is_some()
@@ -46,7 +46,7 @@ impl WirePlan {
     }
 
     /// Whether packets that arrive may be out of order, doubled or corrupted.
-    pub fn harms(&self) -> bool {
+    pub fn may_alter_arrivals(&self) -> bool {
         self.reorders() || self.duplication > 0.0 || self.corruption > 0.0
     }
 
@@ -55,12 +55,12 @@ impl WirePlan {
         self.jitter.is_zero() && !self.reorders() && self.duplication == 0.0 && self.course.is_none()
     }
 
-    /// The wire, if anything goes wrong on it; each impairment draws from the `stream` of its name.
-    pub fn build(&self, stream: impl Fn(&str) -> Rng) -> Option<Wire> {
+    /// The impairments of a link, if it has any; each draws from the `stream` of its name.
+    pub fn build(&self, stream: impl Fn(&str) -> Rng) -> Option<Impairments> {
         let chance =
             |probability: f64, name: &str| (probability > 0.0).then(|| Chance { probability, stream: stream(name) });
         let jitter = if self.jitter_reorders { Jitter::free } else { Jitter::in_order };
-        let wire = Wire {
+        let impairments = Impairments {
             course: self.course.clone(),
             outages: self.outages.clone(),
             not_before: Instant::ZERO,
@@ -70,7 +70,7 @@ impl WirePlan {
             duplication: chance(self.duplication, "duplication"),
             corruption: chance(self.corruption, "corruption"),
         };
-        wire.does_anything().then_some(wire)
+        impairments.does_anything().then_some(impairments)
     }
 }
 

@@ -1,24 +1,24 @@
-//! A crowd of sources for queues that share fairly: as many send as leave others a given capacity.
+//! A population of sources: under fair queueing, as many of them send as leave other flows a given capacity.
 
 use crate::units::{Instant, NANOS_PER_SEC, Rate};
 use crate::variation::Variation;
 
-/// Who sends how fast in a crowd.
+/// The sources of a population, and their rates.
 ///
 /// Where a queue shares a capacity C fairly among all that send, n flows beside m sources get `C n / (n + m)` together. They
 /// get B if `m = n (C - B) / B`, which is rounded and at most the number of sources. Each of those that send has at
 /// least its fair share `C / (n + m)` to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crowd {
-    /// C.
+pub struct SourcePopulation {
+    /// The capacity C.
     pub capacity: Rate,
-    /// n.
+    /// The number n of other flows.
     pub beside: u32,
-    /// Sources there are.
+    /// The number of sources.
     pub count: u32,
 }
 
-impl Crowd {
+impl SourcePopulation {
     /// How many sources send where `leaves_bps` is left to others.
     pub fn active(&self, leaves_bps: u64) -> u32 {
         let (capacity, beside) = (u128::from(self.capacity.as_bps()), u128::from(self.beside));
@@ -36,36 +36,36 @@ impl Crowd {
     }
 }
 
-/// One source of a crowd.
+/// One source of a population.
 #[derive(Clone, Debug)]
-pub struct CrowdSource {
-    crowd: Crowd,
+pub struct PopulationSource {
+    population: SourcePopulation,
     /// Sources with lower numbers send first.
     number: u32,
     leaves: Variation,
     at: Instant,
-    /// What has been produced of the next packet, in billionths of a bit.
+    /// The part of the next packet that has been produced, in billionths of a bit.
     produced: u128,
     packet: u128,
 }
 
-impl CrowdSource {
-    /// Source `number` of a crowd that leaves others `leaves`, from `start` on. Packets of different sources are
+impl PopulationSource {
+    /// Source `number` of a population that leaves others `leaves`, from `start` on. Packets of different sources are
     /// spread over the time between two of one source.
-    pub fn new(crowd: Crowd, number: u32, leaves: Variation, packet: u32, start: Instant) -> Self {
+    pub fn new(population: SourcePopulation, number: u32, leaves: Variation, packet: u32, start: Instant) -> Self {
         let packet = u128::from(packet) * 8 * u128::from(NANOS_PER_SEC);
-        let produced = packet * u128::from(number) / u128::from(crowd.count.max(1));
-        CrowdSource { crowd, number, leaves, at: start, produced, packet }
+        let produced = packet * u128::from(number) / u128::from(population.count.max(1));
+        PopulationSource { population, number, leaves, at: start, produced, packet }
     }
 
-    /// When the next packet is due, if before `end`; goes on to the packet behind it.
+    /// When the next packet is due, if before `end`; goes on to the packet after it.
     pub fn next(&mut self, end: Instant) -> Option<Instant> {
         while self.at < end {
             let piece = self.leaves.seek(self.at);
-            let active = self.crowd.active(piece.rate_bps);
+            let active = self.population.active(piece.rate_bps);
             let until = piece.until.min(end);
             if self.number < active {
-                let rate = u128::from(self.crowd.share_bps(active));
+                let rate = u128::from(self.population.share_bps(active));
                 let missing = self.packet - self.produced;
                 let passes = rate * u128::from(until.since(self.at).as_nanos());
                 if missing <= passes {
@@ -86,12 +86,13 @@ impl CrowdSource {
 mod tests {
     use super::*;
 
-    const CROWD: Crowd = Crowd { capacity: Rate::from_bps(5_000_000).unwrap(), beside: 4, count: 50 };
+    const POPULATION: SourcePopulation =
+        SourcePopulation { capacity: Rate::from_bps(5_000_000).unwrap(), beside: 4, count: 50 };
 
     #[test]
     fn as_many_send_as_the_formula_says() {
         // m = 4 (5 - B) / B: none for all, 4 for half, 16 for a fifth, 4 * 4 / 1.
-        let active = |leaves: u64| CROWD.active(leaves);
+        let active = |leaves: u64| POPULATION.active(leaves);
         assert_eq!((active(5_000_000), active(2_500_000), active(1_000_000)), (0, 4, 16));
         // 4 * 2 / 3 = 2.67 is rounded; more than everything leaves nobody.
         assert_eq!((active(3_000_000), active(7_000_000)), (3, 0));
@@ -101,8 +102,8 @@ mod tests {
 
     #[test]
     fn each_has_at_least_its_fair_share_to_send() {
-        assert_eq!(CROWD.share_bps(4), 625_000);
-        assert_eq!(CROWD.share_bps(3), 714_286);
-        assert_eq!(CROWD.share_bps(0), 1_250_000);
+        assert_eq!(POPULATION.share_bps(4), 625_000);
+        assert_eq!(POPULATION.share_bps(3), 714_286);
+        assert_eq!(POPULATION.share_bps(0), 1_250_000);
     }
 }

@@ -1,98 +1,7 @@
-//! What a connection is configured with.
+//! The rules of a connection that have names.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::units::Duration;
-
-/// RFC 6298 §2.1: "Until a round-trip time (RTT) measurement has been made for a segment sent between the
-/// sender and receiver, the sender SHOULD set RTO <- 1 second".
-const INITIAL_RTO: Duration = Duration::from_secs(1);
-
-/// Bytes of the TCP option that carries timestamps, padded (RFC 7323 appendix A).
-pub const TIMESTAMPS_LEN: u32 = 12;
-
-/// The transport of one flow, resolved.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Transport {
-    /// Payload bytes in a full segment.
-    pub mss: u32,
-    /// Bytes of TCP and IP header on every packet.
-    pub header: u32,
-    /// Bytes that the link layer adds to every packet.
-    pub framing: u32,
-    /// Segments that the receiver's window allows; `None` for no bound.
-    pub max_window: Option<u32>,
-    /// Lower bound of the retransmission timeout.
-    pub min_rto: Duration,
-    /// The retransmission timeout before the first measurement.
-    pub initial_rto: Duration,
-    /// What the clock of round-trip times and timeouts counts in; zero for the simulated clock itself.
-    pub clock_tick: Duration,
-    /// How much earlier than at a whole number of ticks that clock ticks.
-    pub clock_offset: Duration,
-    /// Round-trip time that the connection's set-up measured before the start; zero if it measured none.
-    pub handshake_rtt: Duration,
-    /// Longest delay of an ACK; `None` for an ACK per packet.
-    pub delayed_ack: Option<Duration>,
-    /// Segments that one ACK or timeout sends at most; `None` for no bound.
-    pub max_burst: Option<u32>,
-    /// RFC 3042: new data on the first two duplicate ACKs.
-    pub limited_transmit: bool,
-    /// RFC 7323: an RTT measurement with every ACK.
-    pub timestamps: bool,
-    /// RFC 3465: growth counts acknowledged segments (at most two an ACK) and not ACKs.
-    pub byte_counting: bool,
-    /// RFC 5681 §4.1: the window falls back to the initial one after an idle RTO.
-    pub idle_restart: bool,
-    /// How losses are found and repaired.
-    pub recovery: LossRecovery,
-    /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
-    pub peer_sack: bool,
-    /// RFC 2883: its first block says what has come twice (D-SACK).
-    pub dsack: bool,
-    /// What shows that a recovery was spurious, so that it is undone as far as the algorithm does.
-    pub undo: Undo,
-    /// Whether routers may mark packets instead of dropping them, and how the receiver tells.
-    pub ecn: EcnMode,
-    /// Where the sender leaves the rules of the RFCs.
-    pub variations: Variations,
-}
-
-impl Transport {
-    /// Bytes on the wire of a data segment beyond its payload: headers, timestamps, framing.
-    pub fn data_overhead(&self) -> u32 {
-        self.header + self.framing + if self.timestamps { TIMESTAMPS_LEN } else { 0 }
-    }
-}
-
-impl Default for Transport {
-    fn default() -> Self {
-        Transport {
-            mss: 1460,
-            header: 40,
-            framing: 0,
-            max_window: None,
-            min_rto: Duration::from_millis(200),
-            initial_rto: INITIAL_RTO,
-            clock_tick: Duration::ZERO,
-            clock_offset: Duration::ZERO,
-            handshake_rtt: Duration::ZERO,
-            delayed_ack: None,
-            max_burst: None,
-            limited_transmit: true,
-            timestamps: false,
-            byte_counting: false,
-            idle_restart: true,
-            recovery: LossRecovery::Sack,
-            peer_sack: true,
-            dsack: false,
-            undo: Undo::None,
-            ecn: EcnMode::Off,
-            variations: Variations::default(),
-        }
-    }
-}
 
 /// How losses are found and repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -143,35 +52,6 @@ impl EcnMode {
             EcnMode::AccEcn => "accecn",
         }
     }
-}
-
-/// Rules of the sender and the receiver that older simulators have differently; the defaults are those of the RFCs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Variations {
-    /// Which ACKs let the window grow.
-    pub window_growth: WindowGrowth,
-    /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow.
-    pub exit_growth: ExitGrowth,
-    /// What three duplicate ACKs mean before everything is acknowledged that was sent before the last loss.
-    pub second_loss: SecondLoss,
-    /// What a partial ACK does to NewReno's window.
-    pub partial_ack: PartialAck,
-    /// Which partial ACKs restart NewReno's timer.
-    pub partial_ack_timer: PartialAckTimer,
-    /// How the SACK sender counts what is in flight, and what it remembers.
-    pub sack_sender: SackSender,
-    /// What a timeout of a segment does that has timed out before.
-    pub repeated_timeout: RepeatedTimeout,
-    /// What limited transmit sends.
-    pub limited_transmit_sends: LimitedTransmitSends,
-    /// What marks do to the timer at a window of one segment.
-    pub mark_at_one: MarkAtOne,
-    /// Which segments' ACKs the receiver may delay.
-    pub delayed_ack_for: DelayedAckFor,
-    /// What ECN makes of segments that are sent again.
-    pub ecn_retransmissions: EcnRetransmissions,
-    /// Which segments are timed for the RTT estimate, without timestamps.
-    pub rtt_samples: RttSamples,
 }
 
 macro_rules! variation {

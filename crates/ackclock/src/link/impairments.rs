@@ -1,4 +1,4 @@
-//! What happens to packets behind the transmitter: jitter, reordering, loss, duplication, corruption.
+//! Impairments of packets after transmission: jitter, reordering, loss, duplication, corruption.
 //!
 //! Each of them draws from a stream of its own, once for every packet that was sent, whatever the others decide:
 //! to add one, or to change it, shifts nobody else's draws.
@@ -8,14 +8,14 @@ use super::loss::{Fate, Loss};
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
-/// An impaired wire.
+/// What a link does to packets after transmission.
 #[derive(Clone, Debug)]
-pub struct Wire {
+pub struct Impairments {
     /// What is added to the delay of the link over time.
     pub course: Option<DelayCourse>,
     /// Times in which nothing comes through.
     pub outages: Option<Outages>,
-    /// Nothing arrives before: what was under way when the delay of the link became shorter.
+    /// Nothing arrives before: set when the delay of the link becomes shorter.
     pub not_before: Instant,
     /// Extra delay of every packet.
     pub jitter: Option<Jitter>,
@@ -78,7 +78,7 @@ impl Jitter {
 
 /// What becomes of a packet on the wire.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Passage {
+pub(super) struct Impaired {
     /// When it comes to the far end, or would.
     pub at: Instant,
     pub lost: bool,
@@ -87,10 +87,10 @@ pub(super) struct Passage {
     pub corrupted: bool,
 }
 
-impl Wire {
+impl Impairments {
     /// One that does nothing to packets.
-    pub fn harmless() -> Self {
-        Wire {
+    pub fn none() -> Self {
+        Impairments {
             course: None,
             outages: None,
             not_before: Instant::ZERO,
@@ -104,7 +104,7 @@ impl Wire {
 
     /// Whether anything can happen to a packet.
     pub fn does_anything(&self) -> bool {
-        let Wire { course, outages, not_before: _, jitter, reordering, loss, duplication, corruption } = self;
+        let Impairments { course, outages, not_before: _, jitter, reordering, loss, duplication, corruption } = self;
         course.is_some()
             || outages.is_some()
             || jitter.is_some()
@@ -123,7 +123,7 @@ impl Wire {
     }
 
     /// A packet of so many bytes has left the transmitter of a link of this delay.
-    pub(super) fn pass(&mut self, entered: Instant, delay: Duration, bytes: u32) -> Passage {
+    pub(super) fn apply(&mut self, entered: Instant, delay: Duration, bytes: u32) -> Impaired {
         let is_out = self.outages.as_ref().is_some_and(|outages| outages.loses(entered));
         let at = entered + delay + self.course.as_ref().map_or(Duration::ZERO, |course| course.extra(entered));
         let at = at.max(self.not_before);
@@ -145,7 +145,7 @@ impl Wire {
         };
         let happens = |chance: &mut Option<Chance>| chance.as_mut().is_some_and(Chance::happens);
         let lost = lost || is_out;
-        Passage { at, lost, marked, doubled: happens(&mut self.duplication), corrupted: happens(&mut self.corruption) }
+        Impaired { at, lost, marked, doubled: happens(&mut self.duplication), corrupted: happens(&mut self.corruption) }
     }
 }
 
@@ -166,40 +166,45 @@ mod tests {
         Loss::Bernoulli { probability: 0.2, stream: stream("loss") }
     }
 
-    fn everything() -> Wire {
-        Wire {
+    fn everything() -> Impairments {
+        Impairments {
             jitter: Some(Jitter::free(Duration::from_millis(1), stream("jitter"))),
             reordering: Some((chance("reordering"), Duration::from_secs(1))),
             loss: loss(),
             duplication: Some(chance("duplication")),
             corruption: Some(chance("corruption")),
-            ..Wire::harmless()
+            ..Impairments::none()
         }
     }
 
-    fn passages(mut wire: Wire) -> Vec<Passage> {
-        (0..1000).map(|millis| wire.pass(Instant::ZERO + Duration::from_millis(millis), Duration::ZERO, 1500)).collect()
+    fn outcomes(mut impairments: Impairments) -> Vec<Impaired> {
+        (0..1000)
+            .map(|millis| impairments.apply(Instant::ZERO + Duration::from_millis(millis), Duration::ZERO, 1500))
+            .collect()
     }
 
     #[test]
     fn every_impairment_alone_meets_the_packets_that_it_meets_among_the_others() {
-        let together = passages(everything());
+        let together = outcomes(everything());
         let alone = [
-            Wire { loss: loss(), ..Wire::harmless() },
-            Wire { duplication: Some(chance("duplication")), ..Wire::harmless() },
-            Wire { corruption: Some(chance("corruption")), ..Wire::harmless() },
-            Wire { reordering: Some((chance("reordering"), Duration::from_secs(1))), ..Wire::harmless() },
-            Wire { jitter: Some(Jitter::free(Duration::from_millis(1), stream("jitter"))), ..Wire::harmless() },
+            Impairments { loss: loss(), ..Impairments::none() },
+            Impairments { duplication: Some(chance("duplication")), ..Impairments::none() },
+            Impairments { corruption: Some(chance("corruption")), ..Impairments::none() },
+            Impairments { reordering: Some((chance("reordering"), Duration::from_secs(1))), ..Impairments::none() },
+            Impairments {
+                jitter: Some(Jitter::free(Duration::from_millis(1), stream("jitter"))),
+                ..Impairments::none()
+            },
         ];
-        let late = |passage: &Passage, millis: usize| passage.at.as_nanos() - 1_000_000 * millis as u64;
-        let [lost, doubled, corrupted, held_back, jittered] = alone.map(passages);
+        let late = |packet: &Impaired, millis: usize| packet.at.as_nanos() - 1_000_000 * millis as u64;
+        let [lost, doubled, corrupted, held_back, jittered] = alone.map(outcomes);
         for (millis, passage) in together.iter().enumerate() {
             assert_eq!(passage.lost, lost[millis].lost);
             assert_eq!(passage.doubled, doubled[millis].doubled);
             assert_eq!(passage.corrupted, corrupted[millis].corrupted);
             assert_eq!(late(passage, millis), late(&held_back[millis], millis) + late(&jittered[millis], millis));
         }
-        let met = |happened: fn(&Passage) -> bool| together.iter().filter(|passage| happened(passage)).count();
+        let met = |happened: fn(&Impaired) -> bool| together.iter().filter(|packet| happened(packet)).count();
         // A fifth of a thousand, within four standard errors: 4 sqrt(1000 x .2 x .8) = 51.
         for count in [met(|passage| passage.lost), met(|passage| passage.doubled), met(|passage| passage.corrupted)] {
             assert!(count.abs_diff(200) < 51, "{count}");
@@ -209,9 +214,10 @@ mod tests {
     #[test]
     fn jitter_in_order_delays_what_follows_a_late_packet() {
         let most = Duration::from_millis(20);
-        let free = passages(Wire { jitter: Some(Jitter::free(most, stream("jitter"))), ..Wire::harmless() });
-        let in_order = passages(Wire { jitter: Some(Jitter::in_order(most, stream("jitter"))), ..Wire::harmless() });
-        assert!(!free.is_sorted_by_key(|passage| passage.at));
+        let free = outcomes(Impairments { jitter: Some(Jitter::free(most, stream("jitter"))), ..Impairments::none() });
+        let in_order =
+            outcomes(Impairments { jitter: Some(Jitter::in_order(most, stream("jitter"))), ..Impairments::none() });
+        assert!(!free.is_sorted_by_key(|packet| packet.at));
         // The same draws, and nobody before the one in front.
         let mut last = Instant::ZERO;
         for (free, in_order) in free.iter().zip(&in_order) {

@@ -1,0 +1,390 @@
+//! The ends of routes: what senders, receivers, applications and sources make of packets and of time.
+
+use super::RunError;
+use super::components::{Component, Components};
+use super::counters::FlowCounters;
+use super::datagram::{Row, Stream};
+use super::delays::PathDelays;
+use super::flow::Flow;
+use super::flow_hash::FlowHashes;
+use super::group::Group;
+use super::limits::{most_in_flight, planned};
+use super::network::{Network, Routes};
+use super::order::{order_by_key, ranks};
+use super::packet::{Body, Packet};
+use super::plan::{ArrivalsPlan, FlowPlan, Plan};
+use super::source::Application;
+use super::view::ChangeError;
+use crate::cc::CongestionControl;
+use crate::engine::ComponentId;
+use crate::qdisc::{Ecn, Queued};
+use crate::rng::RngStreams;
+use crate::units::Instant;
+
+/// So many flows stay in the caches near the processor; of more, those that are needed next are asked for.
+const CACHED_FLOWS: usize = 700;
+/// Distances, in packets after the next one, at which memory is prefetched: first the ends of a flow, then what they point to.
+const FAR: usize = 3;
+const NEAR: usize = 1;
+
+/// Everything that sends and receives.
+pub(super) struct Ends<'plan> {
+    plan: &'plan Plan,
+    /// In the order of their component numbers.
+    pub(super) flows: Vec<Flow>,
+    /// Where each TCP flow of the plan stands in `flows`.
+    pub(super) flow_rank: Vec<usize>,
+    /// In the order of the plan.
+    pub(super) groups: Vec<Group>,
+    /// Sources of datagrams, in the order of their component numbers, and the rows of results they belong to, in the
+    /// order of the plan. The flows of datagrams are numbered after those of TCP.
+    pub(super) streams: Vec<Stream>,
+    pub(super) rows: Vec<Row>,
+    pub(super) delays: PathDelays,
+    /// Why the run cannot go on.
+    pub(super) error: Option<RunError>,
+}
+
+impl<'plan> Ends<'plan> {
+    /// Everything before its start; the routes of all flows are added to `routes`.
+    pub(super) fn new<'routes>(plan: &'plan Plan, rngs: &RngStreams, routes: &mut Routes<'routes>) -> Self
+    where
+        'plan: 'routes,
+    {
+        let tcp_flows: Vec<&FlowPlan> = plan.tcp_flows().collect();
+        let flow_order = order_by_key(rngs, tcp_flows.iter().map(|flow| &*flow.name));
+        let flow_rank = ranks(&flow_order);
+        let places = PathDelays::places(plan);
+        let mut hashes = FlowHashes::default();
+        let mut flows: Vec<Flow> = flow_order
+            .iter()
+            .enumerate()
+            .map(|(number, index)| {
+                let flow = tcp_flows[*index];
+                let forward = routes.past(flow.meter, &flow.forward);
+                let reverse = routes.over(&flow.reverse);
+                let flags = hashes.flags(rngs.key(&flow.name), flow.in_profile);
+                let application = Application::new(flow, rngs);
+                let place = places[*index];
+                let mut flow_state = Flow::new(flow, number as u32, flags, application, [forward, reverse], place);
+                flow_state.sender.set_most_outstanding(most_in_flight(plan, flow, planned));
+                flow_state
+            })
+            .collect();
+        let streams = numbered_sources(plan, rngs)
+            .into_iter()
+            .map(|(row, number)| {
+                let datagrams = &plan.datagrams[row];
+                let source = &datagrams.sources[number];
+                let flags = hashes.flags(rngs.key(&source.name), datagrams.in_profile);
+                Stream::new(plan, row, number, flags, routes.past(datagrams.meter, &source.forward))
+            })
+            .collect();
+        let groups = groups_of(plan, &mut flows, &flow_rank, rngs);
+        let rows = plan.datagrams.iter().map(Row::new).collect();
+        Ends { plan, flows, flow_rank, groups, streams, rows, delays: PathDelays::new(plan), error: None }
+    }
+
+    /// The flow with this index among the TCP flows of the plan.
+    pub(super) fn flow(&self, index: usize) -> &Flow {
+        &self.flows[self.flow_rank[index]]
+    }
+
+    /// A flow that waits to be told begins now.
+    pub(super) fn begin_flow(&mut self, index: usize, now: Instant, network: &mut Network) -> Result<(), ChangeError> {
+        let (plan, rank) = (&self.plan.flows[index], self.flow_rank[index]);
+        let flow = &mut self.flows[rank];
+        if flow.has_begun() {
+            return Err(ChangeError::Begun);
+        }
+        flow.started = now;
+        let begun = FlowPlan { start: now, ..plan.clone() };
+        flow.application = Application::new(&begun, &RngStreams::from_root(self.plan.seed));
+        network.events.set(network.components.application(rank), flow.application.next_deadline());
+        Ok(())
+    }
+
+    /// The application of a flow writes nothing from now on.
+    pub(super) fn end_flow(&mut self, index: usize, now: Instant, network: &mut Network) -> Result<(), ChangeError> {
+        let rank = self.flow_rank[index];
+        let flow = &mut self.flows[rank];
+        if flow.started > now {
+            return Err(ChangeError::NotBegun);
+        }
+        flow.application.stop(now);
+        network.events.set(network.components.application(rank), flow.application.next_deadline());
+        Ok(())
+    }
+
+    /// Whatever begins by itself, and when.
+    pub(super) fn first_deadlines(&self, components: Components) -> Vec<(ComponentId, Option<Instant>)> {
+        let applications = self.flows.iter().map(|flow| flow.application.next_deadline()).enumerate();
+        let arrivals = self.groups.iter().map(Group::next_deadline).enumerate();
+        let emissions = self.streams.iter().map(Stream::next_deadline).enumerate();
+        applications
+            .map(|(index, at)| (components.application(index), at))
+            .chain(arrivals.map(|(index, at)| (components.arrivals(index), at)))
+            .chain(emissions.map(|(index, at)| (components.source(index), at)))
+            .collect()
+    }
+
+    /// The next packet that comes to the end of its route ahead of time: when, and by which link.
+    #[inline(always)]
+    pub(super) fn next_ahead(&self, network: &mut Network) -> Option<(Instant, u32, Packet)> {
+        let (flows, has_slots) = (&self.flows, !self.groups.is_empty());
+        network.next_ahead(|at, flow, body, is_last| {
+            let Some(flow) = flows.get(flow) else { return true };
+            if matches!(body, Body::Ack(_)) {
+                return flow.hears_ahead(at);
+            }
+            if is_last && are_many(flows) {
+                // It arrives when the next packet follows, and finds its receiver in the caches.
+                flow.prefetch_receiver();
+                return false;
+            }
+            // Before a copy of what a slot has received already, the slot may be used again.
+            !has_slots || flow.slot.is_none() || flow.awaits(body)
+        })
+    }
+
+    /// Asks for the sender whose timer is likely to expire next, where there are many flows.
+    #[inline]
+    pub(super) fn prefetch_timed(&self, network: &Network) {
+        if are_many(&self.flows)
+            && let Some(index) = network.next_sender()
+        {
+            self.flows[index].prefetch_sender();
+        }
+    }
+
+    /// Something at an end is due.
+    pub(super) fn on_event(&mut self, now: Instant, id: ComponentId, component: Component, network: &mut Network) {
+        match component {
+            Component::SenderTimer(index) => {
+                network.events.finish(id, None);
+                network.trace_timers(now, index, self.flows[index].sender.due_timers(now));
+                self.flows[index].sender.on_deadline(now);
+                self.after_news(now, index, network);
+            }
+            Component::Application(index) => {
+                let flow = &mut self.flows[index];
+                let request = flow.application.on_deadline(now, &mut flow.sender);
+                flow.await_keystroke();
+                network.events.finish(id, flow.application.next_deadline());
+                if let Some(number) = request {
+                    self.send_request(now, index, number, network);
+                }
+                self.send_all(now, index, network);
+            }
+            Component::Arrivals(index) => {
+                let flow = self.arrive(now, index);
+                network.events.finish(id, self.groups[index].next_deadline());
+                if let Some(flow) = flow {
+                    self.after_news(now, flow, network);
+                }
+            }
+            Component::Source(index) => self.emit(now, id, index, network),
+            Component::ReceiverTimer(index) => {
+                network.events.finish(id, None);
+                let flow = &mut self.flows[index];
+                if let Some(ack) = flow.receiver.on_deadline(now) {
+                    flow.send_ack(now, ack, network);
+                }
+                self.schedule_receiver(index, network);
+            }
+            Component::Link(_) | Component::Channel(_) | Component::Warmup | Component::Sampling => {}
+        }
+    }
+
+    /// A packet has reached the end of its route, over this link.
+    #[inline]
+    pub(super) fn on_arrival(&mut self, now: Instant, link: u32, packet: Packet, network: &mut Network) {
+        let (owner, body) = network.open(now, packet);
+        let index = owner.flow();
+        match body {
+            Body::Data(mut segment) => {
+                self.ask_ahead(network, link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
+                let flow = &mut self.flows[index];
+                flow.queueing_delay.note(owner.queueing_delay());
+                self.delays.note_data(flow.place, owner.queueing_delay());
+                let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
+                segment.seq = seq;
+                let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
+                let responds = flow.receiver.delivered() >= flow.awaited;
+                match ack {
+                    Some(ack) => flow.send_ack(now, ack, network),
+                    None => self.schedule_receiver(index, network),
+                }
+                if responds {
+                    self.on_response(now, index, network);
+                }
+            }
+            Body::Ack(mut ack) => {
+                self.ask_ahead(network, link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
+                let flow = &mut self.flows[index];
+                self.delays.note_ack(flow.place, owner.queueing_delay());
+                let Some(next) = ack.ack.checked_sub(flow.base) else { return };
+                ack.ack = next;
+                flow.sender.on_ack(now, &ack);
+                if flow.finished.is_none() && flow.sender.is_done() {
+                    self.on_done(now, index);
+                }
+                self.after_news(now, index, network);
+            }
+            Body::Datagram(datagram) => {
+                let stream = &mut self.streams[index - self.flows.len()];
+                stream.on_datagram(now, &datagram, &mut self.rows);
+            }
+            Body::Request { number, .. } => self.on_request(now, index, number, network),
+            Body::Corrupted { .. } => {}
+        }
+    }
+
+    /// Asks for the body of a packet that comes out of a link soon, and, where there are many flows, for what those will
+    /// need whose packets do.
+    #[inline]
+    fn ask_ahead(&self, network: &Network, link: u32, for_ends: impl Fn(&Flow), for_lists: impl Fn(&Flow)) {
+        let link = &network.links[link as usize];
+        let Some(far) = link.under_way(FAR) else { return };
+        network.ledger.bodies.prefetch(far.body());
+        if are_many(&self.flows) {
+            let flow_of = |packet: &Packet| self.flows.get(network.ledger.bodies.flow(packet.body()));
+            flow_of(far).into_iter().for_each(for_ends);
+            link.under_way(NEAR).and_then(flow_of).into_iter().for_each(for_lists);
+        }
+    }
+
+    /// The sender of a flow was told of something, or is a new one, and may send.
+    #[inline]
+    fn after_news(&mut self, now: Instant, index: usize, network: &mut Network) {
+        network.trace_window(now, index, || self.flows[index].sender.cc().cwnd());
+        self.send_all(now, index, network);
+    }
+
+    /// Sends whatever the sender of a flow may send at `now`.
+    #[inline]
+    fn send_all(&mut self, now: Instant, index: usize, network: &mut Network) {
+        let flow = &mut self.flows[index];
+        while let Some(segment) = flow.sender.poll_transmit(now) {
+            flow.send_data(now, segment, network);
+        }
+        network.events.set(network.components.sender(index), flow.sender.next_deadline());
+        if flow.sender.wants_too_much() {
+            self.give_up_on(now, index, network);
+        }
+    }
+
+    /// The window of a flow grows without bound: the run ends.
+    #[cold]
+    fn give_up_on(&mut self, now: Instant, index: usize, network: &mut Network) {
+        let number = self.flow_rank.iter().position(|rank| *rank == index);
+        let flow = number.and_then(|number| self.plan.tcp_flows().nth(number));
+        let flow = flow.map(|flow| flow.name.to_string()).unwrap_or_default();
+        let limit = self.flows[index].sender.most_outstanding();
+        self.error.get_or_insert(RunError::TooMuchInFlight { flow, at: now.since(Instant::ZERO), limit });
+        network.stop(now);
+    }
+
+    /// A source of datagrams sends what is due.
+    fn emit(&mut self, now: Instant, id: ComponentId, index: usize, network: &mut Network) {
+        let flow = (self.flows.len() + index) as u32;
+        let stream = &mut self.streams[index];
+        let burst = stream.next_burst();
+        network.events.finish(id, stream.next_deadline());
+        if let Some(burst) = burst {
+            stream.send(now, flow, burst, &mut self.rows, network);
+        }
+    }
+
+    /// A transfer arrives, and an idle slot may take it; the flow that does.
+    fn arrive(&mut self, now: Instant, index: usize) -> Option<usize> {
+        let (number, bytes) = self.groups[index].arrive(now)?;
+        let flow_index = self.groups[index].flows()[number as usize];
+        let plan = &self.plan.arrivals[index].slots[number as usize];
+        self.flows[flow_index].carry(now, plan, bytes);
+        Some(flow_index)
+    }
+
+    /// Everything that a flow has written is acknowledged.
+    #[cold]
+    fn on_done(&mut self, now: Instant, index: usize) {
+        let flow = &mut self.flows[index];
+        if !flow.application.ends() {
+            return;
+        }
+        flow.finished = Some((now, flow.sender.window_integral(now)));
+        let Some(slot) = flow.slot else { return };
+        let (counters, time) = (FlowCounters::read(flow, now), now.since(flow.started));
+        self.groups[slot.group as usize].depart(now, slot, time, counters);
+    }
+
+    /// The client at the receiver asks.
+    fn send_request(&mut self, now: Instant, index: usize, number: u64, network: &mut Network) {
+        let flow = &self.flows[index];
+        let Application::Web(web) = &flow.application else { return };
+        let len = web.request_len();
+        let meta = flow.meta(flow.reverse, len + flow.ack_len);
+        network.send(now, meta, Body::Request { number, len });
+    }
+
+    /// A request has come to its server.
+    #[cold]
+    fn on_request(&mut self, now: Instant, index: usize, number: u64, network: &mut Network) {
+        let flow = &mut self.flows[index];
+        let Application::Web(web) = &mut flow.application else { return };
+        let Some(bytes) = web.on_request(number) else { return };
+        flow.awaited = flow.sender.sent_once() + bytes;
+        flow.sender.write(now, bytes);
+        self.send_all(now, index, network);
+    }
+
+    /// A whole answer has come to its client, or a keystroke to its receiver.
+    #[cold]
+    fn on_response(&mut self, now: Instant, index: usize, network: &mut Network) {
+        let flow = &mut self.flows[index];
+        if let Application::Interactive(interactive) = &mut flow.application {
+            interactive.on_delivered(now, flow.receiver.delivered());
+            flow.await_keystroke();
+            return;
+        }
+        flow.awaited = u64::MAX;
+        let Application::Web(web) = &mut flow.application else { return };
+        web.on_response(now);
+        if let Some(next) = flow.application.next_deadline() {
+            network.events.schedule(network.components.application(index), next);
+        }
+    }
+
+    fn schedule_receiver(&self, index: usize, network: &mut Network) {
+        network.events.set(network.components.receiver(index), self.flows[index].receiver.next_deadline());
+    }
+}
+
+/// The groups of arrivals before the first one, whose slots are told so.
+fn groups_of(plan: &Plan, flows: &mut [Flow], flow_rank: &[usize], rngs: &RngStreams) -> Vec<Group> {
+    let mut first = plan.flows.len();
+    let group = |(index, arrivals): (usize, &ArrivalsPlan)| {
+        let group = Group::new(arrivals, first, flow_rank, rngs);
+        for (flow, slot) in group.slots(index) {
+            flows[flow].slot = Some(slot);
+        }
+        first += arrivals.slots.len();
+        group
+    };
+    plan.arrivals.iter().enumerate().map(group).collect()
+}
+
+/// Whether flows are too many for the caches near the processor.
+#[inline]
+fn are_many(flows: &[Flow]) -> bool {
+    flows.len() > CACHED_FLOWS
+}
+
+/// Row and number of every source of datagrams, in the order of the keys of their names.
+fn numbered_sources(plan: &Plan, rngs: &RngStreams) -> Vec<(usize, usize)> {
+    let rows = plan.datagrams.iter().enumerate();
+    let numbered: Vec<_> =
+        rows.flat_map(|(row, datagrams)| (0..datagrams.sources.len()).map(move |number| (row, number))).collect();
+    let names = numbered.iter().map(|(row, number)| plan.datagrams[*row].sources[*number].name.as_str());
+    order_by_key(rngs, names).into_iter().map(|index| numbered[index]).collect()
+}

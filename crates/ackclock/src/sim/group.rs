@@ -1,0 +1,113 @@
+//! Groups of transfers that arrive at random, each in an idle slot.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::counters::FlowCounters;
+use super::flow::Flow;
+use super::plan::ArrivalsPlan;
+use super::source::Arrivals;
+use super::transfer::{Slot, TransferLog};
+use crate::rng::RngStreams;
+use crate::units::{Duration, Instant};
+
+/// A group of arrivals in progress.
+#[derive(Debug)]
+pub(super) struct Group {
+    arrivals: Arrivals,
+    /// Which flow each slot is.
+    flows: Vec<usize>,
+    /// The lowest is on top.
+    idle: BinaryHeap<Reverse<u32>>,
+    pub(super) log: TransferLog,
+    /// What was counted of transfers that ended.
+    ended: FlowCounters,
+    active_since: Instant,
+    /// Transfers in progress times nanoseconds.
+    active_ns: u128,
+}
+
+impl Group {
+    /// Before the first arrival; `first` is the number of its first slot among all TCP flows of the plan.
+    pub(super) fn new(plan: &ArrivalsPlan, first: usize, flow_rank: &[usize], rngs: &RngStreams) -> Self {
+        let count = plan.slots.len();
+        Group {
+            arrivals: Arrivals::new(plan, rngs),
+            flows: flow_rank[first..first + count].to_vec(),
+            idle: (0..count as u32).map(Reverse).collect(),
+            log: TransferLog::default(),
+            ended: FlowCounters::default(),
+            active_since: Instant::ZERO,
+            active_ns: 0,
+        }
+    }
+
+    /// The slots by number, for flows that know their group.
+    pub(super) fn slots(&self, group: usize) -> impl Iterator<Item = (usize, Slot)> {
+        self.flows
+            .iter()
+            .enumerate()
+            .map(move |(number, flow)| (*flow, Slot { group: group as u32, number: number as u32 }))
+    }
+
+    /// When the next transfer arrives.
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        self.arrivals.next_deadline()
+    }
+
+    /// Transfers in progress.
+    pub(super) fn active(&self) -> usize {
+        self.flows.len() - self.idle.len()
+    }
+
+    /// Adds up the transfers in progress until `now`; returns transfers times nanoseconds.
+    pub(super) fn active_ns(&mut self, now: Instant) -> u128 {
+        self.active_ns += self.active() as u128 * u128::from(now.since(self.active_since).as_nanos());
+        self.active_since = now;
+        self.active_ns
+    }
+
+    /// The warm-up ends at `now`.
+    pub(super) fn begin(&mut self, now: Instant) {
+        self.active_ns(now);
+        self.active_ns = 0;
+        self.log = TransferLog::default();
+    }
+
+    /// The flows of all slots.
+    pub(super) fn flows(&self) -> &[usize] {
+        &self.flows
+    }
+
+    /// A transfer arrives: the lowest idle slot takes it, or nobody does. The number of the slot and its bytes.
+    pub(super) fn arrive(&mut self, now: Instant) -> Option<(u32, u64)> {
+        let bytes = self.arrivals.arrive(now);
+        self.active_ns(now);
+        let Some(Reverse(number)) = self.idle.pop() else {
+            self.log.refused += 1;
+            return None;
+        };
+        self.log.start(bytes);
+        Some((number, bytes))
+    }
+
+    /// The transfer of a slot ends after `time`.
+    pub(super) fn depart(&mut self, now: Instant, slot: Slot, time: Duration, counters: FlowCounters) {
+        self.active_ns(now);
+        self.ended += counters;
+        self.log.times_ns.push(time.as_nanos());
+        self.idle.push(Reverse(slot.number));
+    }
+
+    /// What was counted of all transfers: of those that ended, and of those in progress.
+    pub(super) fn counters(&self, flows: &mut [Flow], now: Instant) -> FlowCounters {
+        let mut sum = self.ended;
+        for index in &self.flows {
+            let flow = &mut flows[*index];
+            if flow.finished.is_none() {
+                sum += FlowCounters::read(flow, now);
+            }
+        }
+        sum
+    }
+}

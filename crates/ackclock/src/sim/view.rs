@@ -1,0 +1,65 @@
+//! What an observer sees of a run between two steps, and why something cannot be changed there.
+
+use crate::link::LinkCounters;
+use crate::tcp::{SenderCounters, SenderInfo};
+use crate::units::{Duration, Instant, Rate};
+
+/// How far [`Simulation::step`] came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// To the time that it was given.
+    Paused,
+    /// To the end of the run.
+    Ended,
+}
+
+/// A TCP flow between two steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowView {
+    /// Window, timers, and what is in flight.
+    pub sender: SenderInfo,
+    /// What the sender counted since the start of the run.
+    pub counters: SenderCounters,
+    /// Payload that the receiver has got in order, bytes.
+    pub delivered_bytes: u64,
+    /// When everything was acknowledged, if the flow ends.
+    pub finished: Option<Instant>,
+}
+
+/// A link between two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkView {
+    /// Bits per second of a link whose rate does not vary.
+    pub rate: Option<Rate>,
+    /// Propagation.
+    pub delay: Duration,
+    /// Packets in the queue.
+    pub backlog_packets: u32,
+    /// Their bytes.
+    pub backlog_bytes: u64,
+    /// What was counted since the start of the run.
+    pub counters: LinkCounters,
+}
+
+/// Why a link or a flow cannot be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeError {
+    /// The last step was interrupted.
+    #[error("the last step was interrupted: finish it by another one to the same time")]
+    Interrupted,
+    /// A station of a channel.
+    #[error("the link is a station of a channel, which sets its rate and its delay")]
+    Station,
+    /// A pure delay.
+    #[error("the link has no rate")]
+    PureDelay,
+    /// A rate that varies by itself.
+    #[error("the rate of the link varies by itself")]
+    Varies,
+    /// A flow that starts by itself, or was begun before.
+    #[error("the flow has begun already, or begins by itself")]
+    Begun,
+    /// A flow that was never begun.
+    #[error("the flow has not begun")]
+    NotBegun,
+}

@@ -1,0 +1,340 @@
+//! What a scenario says of a connection: every key of `[transport]`, one row of [`transport_keys!`] each.
+
+mod rules;
+mod values;
+
+use std::convert::identity;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, TimeoutSsthresh};
+use crate::quantity::{Problem, SendJitter, Size};
+use crate::units::Duration;
+pub use rules::{
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
+    PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo, WindowGrowth,
+};
+pub use values::{CutWindowName, DelayedAck, InitialSsthresh, MaxWindow};
+use values::{NoneWord, bytes, not_zero, up_to_a_packet, wait_not_zero};
+
+/// Bytes of the TCP option that carries timestamps, padded (RFC 7323 appendix A).
+pub const TIMESTAMPS_LEN: u32 = 12;
+
+/// A row of the table:
+///
+/// ```text
+/// /// Help.
+/// name: Type = [value, Profile: value under a profile that says otherwise, ...] range(...) check(...) => reader;
+/// ```
+///
+/// `range` is what the JSON Schema says of a number, `check` what it cannot say of a quantity. The readers:
+///
+/// - `transport`: a field of [`Transport`], `as` another type, with the function that makes it;
+/// - `variations`: a field of [`Variations`];
+/// - `algorithm`: [`TransportKeys::cc_context`] reads it;
+/// - `scenario`: the scenario reads it.
+///
+/// Documents have the keys in the order of the rows, and hashes of scenarios depend on it.
+macro_rules! transport_keys {
+    (
+        profiles { $(#[$first_doc:meta])* $first:ident = $first_name:literal, $($(#[$profile_doc:meta])* $profile:ident = $profile_name:literal,)* }
+        $(
+            $(#[$help:meta])*
+            $name:ident: $type:ty = [$value:expr $(, $under:ident: $other:expr)*]
+            $(range($($range:tt)*))? $(check($check:expr))? => $reader:ident $(as $held:ty, $by:expr)?;
+        )*
+    ) => {
+        /// A set of defaults for the transport.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub enum Profile {
+            $(#[$first_doc])*
+            #[default]
+            #[serde(rename = $first_name)]
+            $first,
+            $($(#[$profile_doc])* #[serde(rename = $profile_name)] $profile,)*
+        }
+
+        impl Profile {
+            /// All of them, by name.
+            pub const ALL: &[(&str, Profile)] = &[($first_name, Profile::$first) $(, ($profile_name, Profile::$profile))*];
+
+            /// The keys that it sets otherwise than the first profile, with their values as a file has them.
+            pub fn settings(self) -> Vec<(&'static str, Json)> {
+                let mut settings = Vec::new();
+                $($(
+                    if self == Profile::$under {
+                        let value: $type = $other;
+                        settings.push((stringify!($name), values::written(&value)));
+                    }
+                )*)*
+                settings
+            }
+        }
+
+        /// Sizes and timers of a connection.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default)]
+        #[schemars(deny_unknown_fields)]
+        pub struct TransportKeys {
+            $($(#[$help])* $(#[schemars(range($($range)*))])? pub $name: $type,)*
+        }
+
+        impl Default for TransportKeys {
+            fn default() -> Self {
+                TransportKeys { $($name: $value,)* }
+            }
+        }
+
+        impl TransportKeys {
+            /// The keys.
+            pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+
+            /// What no type and no JSON Schema refuses: the keys with what is wrong.
+            pub fn problems(&self) -> Vec<(&'static str, Problem)> {
+                let mut problems = Vec::new();
+                $($(
+                    let check: fn($type) -> Result<(), Problem> = $check;
+                    problems.extend(check(self.$name).err().map(|problem| (stringify!($name), problem)));
+                )?)*
+                problems
+            }
+        }
+
+        readers! { [] [] $({ $(#[$help])* $name: $type => $reader $(as $held, $by)? })* }
+    };
+}
+
+/// The structs of the readers: sorts the rows into fields of the one and of the other.
+macro_rules! readers {
+    ([$($fields:tt)*] [$($variations:tt)*] { $(#[$help:meta])* $name:ident: $type:ty => transport } $($rest:tt)*) => {
+        readers! { [$($fields)* $(#[$help])* $name: $type, identity;] [$($variations)*] $($rest)* }
+    };
+    (
+        [$($fields:tt)*] [$($variations:tt)*]
+        { $(#[$help:meta])* $name:ident: $type:ty => transport as $held:ty, $by:expr } $($rest:tt)*
+    ) => {
+        readers! { [$($fields)* $(#[$help])* $name: $held, $by;] [$($variations)*] $($rest)* }
+    };
+    ([$($fields:tt)*] [$($variations:tt)*] { $(#[$help:meta])* $name:ident: $type:ty => variations } $($rest:tt)*) => {
+        readers! { [$($fields)*] [$($variations)* $(#[$help])* $name: $type;] $($rest)* }
+    };
+    ([$($fields:tt)*] [$($variations:tt)*] { $(#[$help:meta])* $name:ident: $type:ty => algorithm } $($rest:tt)*) => {
+        readers! { [$($fields)*] [$($variations)*] $($rest)* }
+    };
+    ([$($fields:tt)*] [$($variations:tt)*] { $(#[$help:meta])* $name:ident: $type:ty => scenario } $($rest:tt)*) => {
+        readers! { [$($fields)*] [$($variations)*] $($rest)* }
+    };
+    (
+        [$($(#[$help:meta])* $name:ident: $type:ty, $by:expr;)*]
+        [$($(#[$variation_help:meta])* $variation:ident: $variation_type:ty;)*]
+    ) => {
+        /// The transport of one flow, resolved: sizes in bytes, windows in segments.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Transport {
+            $($(#[$help])* pub $name: $type,)*
+            /// Loss recovery.
+            pub recovery: LossRecovery,
+            /// Where the sender leaves the rules of the RFCs.
+            pub variations: Variations,
+        }
+
+        /// Rules of the sender and the receiver that older simulators have differently; the defaults are those of the RFCs.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Variations {
+            $($(#[$variation_help])* pub $variation: $variation_type,)*
+        }
+
+        impl TransportKeys {
+            /// What a connection is configured with; sizes have been checked.
+            pub fn transport(&self, recovery: LossRecovery) -> Transport {
+                Transport {
+                    $($name: ($by)(self.$name),)*
+                    recovery,
+                    variations: Variations { $($variation: self.$variation,)* },
+                }
+            }
+        }
+    };
+}
+
+transport_keys! {
+    profiles {
+        /// Those of the RFCs.
+        Rfc = "rfc",
+        /// Those of ns-2, as its validation suites set them.
+        Ns2 = "ns-2",
+    }
+
+    /// Whose rules hold where a key is not written: those of the RFCs, or those of ns-2.
+    profile: Profile = [Profile::Rfc] => scenario;
+    /// Payload of a full segment.
+    mss: Size = [Size(1460)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
+    /// TCP and IP header of every packet.
+    header: Size = [Size(40)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
+    /// What the link layer adds to every packet (Ethernet: 38 B).
+    framing: Size = [Size(0)] check(|size| bytes(size, 0)) => transport as u32, up_to_a_packet;
+    /// Window at the start, in segments: 1 to 16777216.
+    // RFC 2581 and the papers: two segments.
+    initial_window: u32 = [2] range(min = 1, max = 16_777_216) => algorithm;
+    /// Segments that the receiver's window allows, 1 to 16777216, or "none".
+    max_window: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
+    /// Lower bound of the retransmission timeout.
+    min_rto: Duration = [Duration::from_millis(200)] check(not_zero) => transport;
+    /// The retransmission timeout before the first measurement (RFC 6298 §2.1).
+    initial_rto: Duration = [Duration::from_secs(1), Ns2: Duration::from_secs(3)] check(not_zero) => transport;
+    /// What the sender's clock counts round-trip times and timeouts in; "0 s" for exact times.
+    clock_tick: Duration = [Duration::ZERO, Ns2: Duration::from_millis(10)] => transport;
+    /// How much earlier than at whole numbers of ticks that clock ticks; ns-2 draws it for each sender.
+    clock_offset: Duration = [Duration::ZERO] => transport;
+    /// Round-trip time that the connection's set-up measured before the start; "0 s" for none.
+    handshake_rtt: Duration = [Duration::ZERO] => transport;
+    /// Whether ACKs are delayed until a second segment arrives, and for how long at most (true: 100 ms).
+    delayed_ack: DelayedAck = [DelayedAck::Switch(false)] check(wait_not_zero)
+        => transport as Option<Duration>, DelayedAck::longest;
+    /// Which segments' ACKs are delayed: those of new data in order (RFC 5681 §4.2), of a copy of the last segment, too, or of all that fill part of a gap, too.
+    delayed_ack_for: DelayedAckFor = [DelayedAckFor::NewData, Ns2: DelayedAckFor::LastSegment] => variations;
+    /// Segments that one ACK or timeout sends at most, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
+    max_burst: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
+    /// RFC 3042: new data on the first two duplicate ACKs.
+    limited_transmit: bool = [true] => transport;
+    /// RFC 7323: an RTT measurement with every ACK.
+    timestamps: bool = [false] => transport;
+    /// RFC 3465: growth counts acknowledged segments, at most two an ACK, and not ACKs.
+    byte_counting: bool = [false] => transport;
+    /// RFC 5681: the window falls back to the initial one after an idle RTO.
+    idle_restart: bool = [true] => transport;
+    /// What a retransmission timeout leaves as ssthresh; the standard is half the window, under CUBIC its own cut.
+    timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard] => algorithm;
+    /// The slow-start threshold to begin with: none, or the receiver's window.
+    initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow] => algorithm;
+    /// What the first cut, and one in slow start, leaves of the window: what the window rule says, or half.
+    first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
+    /// Which window is cut: cwnd with its fraction, what `max_window` leaves of it, or the whole segments of that, and whole ones remain.
+    cut_window: CutWindowName = [CutWindowName::Exact, Ns2: CutWindowName::Whole] => algorithm;
+    /// Which ACKs let the window grow: those of a window that was used (RFC 7661), or always all.
+    window_growth: WindowGrowth = [WindowGrowth::WhenUsed, Ns2: WindowGrowth::Always] => variations;
+    /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow (RFC 5681 §3.2: none).
+    exit_growth: ExitGrowth = [ExitGrowth::None, Ns2: ExitGrowth::OneAck] => variations;
+    /// What three duplicate ACKs mean before everything is acknowledged that was sent before the last loss: by the standard a loss to Reno (RFC 5681) and nothing to others (RFC 6582); careful: nothing; less-careful: a loss if all but what came later is acknowledged; by the heuristics of RFC 6582 §4.1 and §4.2; always a loss.
+    second_loss: SecondLoss = [SecondLoss::Standard, Ns2: SecondLoss::Careful] => variations;
+    /// What a partial ACK does to NewReno's window: deflate it (RFC 6582 §3.2), or reset it to cwnd.
+    partial_ack: PartialAck = [PartialAck::Deflate] => variations;
+    /// Which partial ACKs restart NewReno's timer: the first one ("Impatient", RFC 6582 §3.2), or each ("Slow-but-Steady").
+    partial_ack_timer: PartialAckTimer = [PartialAckTimer::First] => variations;
+    /// What bounds the window when recovery ends: ssthresh, or one segment more than is in flight, too (RFC 6582 §3.2, step 3).
+    exit_window: ExitWindow = [ExitWindow::Ssthresh] => algorithm;
+    /// How the SACK sender counts what is in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996), maybe with two segments on a partial ACK.
+    sack_sender: SackSender = [SackSender::Scoreboard, Ns2: SackSender::DuplicateAcks] => variations;
+    /// What a second timeout of a segment does to ssthresh: hold it (RFC 5681 §3.1), cut it again, or set it to one segment, below the two of RFC 5681 (jasem-efficiency-fairness, "Status of the exponential back-off").
+    repeated_timeout: RepeatedTimeout = [RepeatedTimeout::Hold, Ns2: RepeatedTimeout::Cut] => variations;
+    /// What limited transmit sends: new data (RFC 3042), or what comes next, even while a timeout is repaired.
+    limited_transmit_sends: LimitedTransmitSends = [LimitedTransmitSends::NewData, Ns2: LimitedTransmitSends::Next]
+        => variations;
+    /// What a mark does to the timer at a window of one segment: reset it (RFC 3168 §6.1.2), or back off, too, with every further mark.
+    mark_at_one: MarkAtOne = [MarkAtOne::Reset, Ns2: MarkAtOne::BackOff] => variations;
+    /// What ECN makes of segments that are sent again: plain ones that cannot be marked (RFC 3168), or the same as of new ones.
+    ecn_retransmissions: EcnRetransmissions = [EcnRetransmissions::Plain, Ns2: EcnRetransmissions::LikeNew] => variations;
+    /// Which segments are timed for the RTT estimate, without timestamps: once a round trip the newest that an ACK reports (RFC 6298 §3), or one at a time until an ACK covers it, whatever blocks report (4.4BSD).
+    rtt_samples: RttSamples = [RttSamples::EachRound, Ns2: RttSamples::TimedSegment] => variations;
+    /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
+    peer_sack: bool = [true] => transport;
+    /// Whether the first of them reports what has come twice (D-SACK, RFC 2883).
+    dsack: bool = [false] => transport;
+    /// What shows that a loss recovery was spurious, so that CUBIC takes its cut back: nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first.
+    undo: Undo = [Undo::None] => transport;
+    /// Explicit congestion notification, so that queues that mark need not drop: off, classic (RFC 3168), or with accurate
+    /// feedback, accecn (RFC 9768).
+    ecn: EcnMode = [EcnMode::Off] => transport;
+    /// Extra delay of each packet at its sender, uniform between 0 and this; "1 packet" is one transmission at the bottleneck.
+    send_jitter: SendJitter = [SendJitter::Time(Duration::ZERO)] => scenario;
+}
+
+impl Transport {
+    /// Bytes on the wire of a data segment beyond its payload: headers, timestamps, framing.
+    pub fn data_overhead(&self) -> u32 {
+        self.header + self.framing + if self.timestamps { TIMESTAMPS_LEN } else { 0 }
+    }
+}
+
+impl Default for Transport {
+    fn default() -> Self {
+        TransportKeys::default().transport(LossRecovery::default())
+    }
+}
+
+impl TransportKeys {
+    /// What the algorithm is told.
+    pub fn cc_context(&self) -> CcContext {
+        let max_window = self.max_window.segments().map_or(f64::INFINITY, f64::from);
+        CcContext {
+            initial_window: f64::from(self.initial_window),
+            timeout_ssthresh: self.timeout_ssthresh,
+            initial_ssthresh: match self.initial_ssthresh {
+                InitialSsthresh::Unbounded => f64::INFINITY,
+                InitialSsthresh::MaxWindow => max_window,
+            },
+            first_cut: self.first_cut,
+            cut_window: match self.cut_window {
+                CutWindowName::Exact => CutWindow::Exact,
+                CutWindowName::Capped => CutWindow::Capped { max_window },
+                CutWindowName::Whole => CutWindow::Whole { max_window },
+            },
+            exit_window: self.exit_window,
+        }
+    }
+
+    /// Bytes of a full data packet on the wire.
+    pub fn data_packet_bytes(&self) -> u64 {
+        self.mss.0 + self.header.0 + self.framing.0
+    }
+
+    /// Bytes of an ACK on the wire.
+    pub fn ack_packet_bytes(&self) -> u64 {
+        self.header.0 + self.framing.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_differ_in_what_they_set() {
+        let table = serde_json::to_value(TransportKeys::default()).unwrap();
+        for (name, profile) in Profile::ALL {
+            assert_eq!(values::written(profile), **name);
+            assert_eq!(profile.settings().is_empty(), *profile == Profile::default(), "{name}");
+            for (key, value) in profile.settings() {
+                assert_ne!(table[key], value, "{name}: {key} is what it is without the profile");
+            }
+        }
+    }
+
+    #[test]
+    fn the_defaults_have_no_problems_and_other_values_do() {
+        assert_eq!(TransportKeys::default().problems(), []);
+        let wrong = TransportKeys {
+            mss: Size(0),
+            header: Size(65_536),
+            framing: Size(65_536),
+            min_rto: Duration::ZERO,
+            initial_rto: Duration::ZERO,
+            delayed_ack: DelayedAck::Longest(Duration::ZERO),
+            ..TransportKeys::default()
+        };
+        let found: Vec<String> = wrong.problems().iter().map(|(key, problem)| format!("{key}: {problem}")).collect();
+        let large = "65536 B is out of range; must be at most 65535 B";
+        let zero = "0 s is out of range; must be above zero";
+        let expected = [
+            "mss: 0 B is out of range; must be at least 1 B".to_owned(),
+            format!("header: {large}"),
+            format!("framing: {large}"),
+            format!("min_rto: {zero}"),
+            format!("initial_rto: {zero}"),
+            format!("delayed_ack: {zero}"),
+        ];
+        assert_eq!(found, expected);
+    }
+}
