@@ -6,7 +6,7 @@ use crate::cc::{CcContext, TimeoutSsthresh};
 use crate::link::{DelayCourse, Outages};
 use crate::qdisc::{Limit, Place, QueuePlan};
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
-use crate::tcp::{EcnMode, LossRecovery, Transport};
+use crate::tcp::{EcnMode, LossRecovery, Transport, Undo};
 use crate::units::{Duration, Rate};
 use crate::variation::{Lte, OnOff, Schedule, VariationPlan, Walk, WalkKind, Wifi};
 
@@ -133,7 +133,8 @@ pub(super) fn transport(draw: &mut Draw) -> Transport {
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),
         ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
-        eifel: draw.chance(50),
+        dsack: draw.chance(50),
+        undo: draw.pick(&[Undo::None, Undo::Eifel, Undo::Dsack, Undo::Both]),
         ..Transport::default()
     }
 }
