@@ -59,8 +59,8 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	cargo test --package ackclock --locked --quiet
 	cargo test --package ackclock --locked --quiet --release --test theory
 	@if $(HAS_WASM); then \
-		echo cargo check --package ackclock --target wasm32-unknown-unknown --locked --quiet; \
-		cargo check --package ackclock --target wasm32-unknown-unknown --locked --quiet; \
+		echo cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \
+		cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \
 	else \
 		echo "SKIPPED: whether the core compiles for wasm32-unknown-unknown; its standard library is not installed," \
 			"and 'rustup target add wasm32-unknown-unknown' failed" >&2; \
@@ -125,6 +125,7 @@ beside:
 	@test -d /usr/share/doc/ns2/examples/tcl/test || ($(call INSTALL,ns2-examples)) || true
 	@command -v valgrind >/dev/null || ($(call INSTALL,valgrind)) || true
 	@test -e /usr/include/ns3/traffic-control-module.h || ($(call INSTALL,libns3-dev)) || true
+	@command -v tc >/dev/null || ($(call INSTALL,iproute2)) || true
 
 rivals:
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true

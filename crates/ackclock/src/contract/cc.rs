@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::journal::{Event, Journal};
 use super::run::check_result;
-use super::{Draw, Violation, for_each_case, network};
+use super::{Draw, Violation, for_each_case, network, parts};
 use crate::cc::{
     Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Loss, PathView, Phase,
     PhaseChange, RateSample, Recovery, Restart, Sent,
@@ -45,7 +45,7 @@ pub fn check_cc<C: CongestionControl + 'static>(
 ) -> Result<(), Violation> {
     let new = Arc::new(new);
     for_each_case(name, SCRIPTS, |draw| {
-        let context = network::context(draw);
+        let context = parts::context(draw);
         let mut cc = new(context);
         let mut journal = Journal::default();
         let mut script = Script::default();

@@ -1,10 +1,10 @@
 //! Losses that are not the queue's.
 
+use super::fate::Fate;
 use super::script::Scripted;
 use crate::rng::Rng;
-use crate::units::Duration;
 
-/// Decides, packet by packet, what is lost in transit.
+/// Loss model: decides which packets are lost in transit.
 #[derive(Clone, Debug)]
 pub enum Loss {
     /// Nothing.
@@ -31,27 +31,8 @@ pub enum Loss {
     Scripted(Scripted),
 }
 
-/// What becomes of a packet in transit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It arrives.
-    Arrives {
-        /// So much later than the others.
-        late_by: Duration,
-        /// Marked, if it is ECN-capable.
-        marked: bool,
-    },
-    /// It does not arrive.
-    Lost,
-}
-
-impl Fate {
-    /// Nothing happens to it.
-    pub const ARRIVES: Fate = Fate::Arrives { late_by: Duration::ZERO, marked: false };
-}
-
 impl Loss {
-    /// What becomes of the next packet, of so many bytes on the wire.
+    /// The fate of the next packet, of so many bytes on the wire.
     #[inline]
     pub fn fate(&mut self, bytes: u32) -> Fate {
         let lost = match self {
@@ -106,7 +87,7 @@ impl BitErrors {
 /// A channel that is good or bad for some packets at a time (Gilbert 1960, Elliott 1963).
 ///
 /// It changes between packets, whatever the time between them. In the long run it is bad for p / (p + r) of the
-/// packets, for 1 / r of them in a row; it begins as it is in the long run.
+/// packets, for 1 / r of them in a row; it begins in its stationary state.
 #[derive(Clone, Debug)]
 pub struct GilbertElliott {
     good: ChannelState,

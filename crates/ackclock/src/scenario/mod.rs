@@ -1,8 +1,8 @@
 //! Scenario files: schema, validation, canonical hash, and the compilation to a `Plan`.
 //!
-//! A text becomes a tree that knows its lines (`parse`), the tree its full form (`shorthand`), changed by
+//! A text is parsed into a tree with line numbers (`parse`), expanded to its full form (`shorthand`), changed by
 //! `--set` (`sets`), checked against the schema (`conform`), read into types (`resolve`), checked as a whole
-//! (`validate`), and compiled for each replicate (`compile`). All that is wrong is told at once (`mistakes`).
+//! (`validate`), and compiled for each replicate (`compile`). All mistakes are reported at once (`mistakes`).
 
 mod amounts;
 mod catalog;
@@ -12,6 +12,7 @@ mod conform;
 mod delays;
 mod describe;
 mod distribution;
+#[cfg(any(test, feature = "contract"))]
 mod fuzz;
 mod hash;
 mod impairments;
@@ -39,6 +40,7 @@ mod warnings;
 pub use crate::quantity::{Hint, Problem};
 pub use catalog::{CATALOGS, Entry, Parameter, catalog};
 pub use describe::{Description, FlowDescription, LinkDescription};
+#[cfg(any(test, feature = "contract"))]
 pub use fuzz::fuzz;
 pub use json_schema::document_schema;
 pub use keys::{KeyInfo, keys};
@@ -112,7 +114,7 @@ impl Scenario {
         Self::from_tree(self.tree.clone(), &self.source, sets, None)
     }
 
-    /// This scenario with some keys changed, among them maybe names of trace files.
+    /// This scenario with some keys changed, which may name trace files.
     ///
     /// # Errors
     /// Every mistake.
@@ -190,7 +192,7 @@ impl Scenario {
         !describe::random_inputs(&self.document, &self.network).is_empty()
     }
 
-    /// What one should look at before one trusts a result.
+    /// Warnings: properties to check before trusting a result.
     pub fn warnings(&self) -> Vec<String> {
         warnings::warnings(&self.document, &self.network)
     }
@@ -202,7 +204,7 @@ impl Scenario {
 
     /// The plan of one replicate, under `seed` or else the seed of the document.
     ///
-    /// Where nothing is random it is the same for all of them: not even the order of simultaneous events differs.
+    /// If nothing is random it is the same for all replicates, including the order of simultaneous events.
     pub fn plan(&self, seed: Option<u64>, replicate: u64) -> Plan {
         self.plan_of_first(u32::MAX, seed, replicate)
     }

@@ -47,7 +47,7 @@ pub struct Document {
     /// Channels that stations contend for, by name; a link is a station of the one that its `channel` names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub channels: BTreeMap<String, Channel>,
-    /// Meters by name, which hold groups of flows to a profile.
+    /// Meters by name, which colour the packets of groups of flows by a profile.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub meters: BTreeMap<String, Meter>,
     /// Transport of all flows; each flow may override every key.

@@ -1,10 +1,10 @@
 //! The ends of routes: what senders, receivers, applications and sources make of packets and of time.
 
-use super::RunError;
 use super::components::{Component, Components};
 use super::counters::FlowCounters;
 use super::datagram::{Row, Stream};
 use super::delays::PathDelays;
+use super::error::RunError;
 use super::flow::Flow;
 use super::flow_hash::FlowHashes;
 use super::group::Group;
@@ -135,7 +135,7 @@ impl<'plan> Ends<'plan> {
         network.next_ahead(|at, flow, body, is_last| {
             let Some(flow) = flows.get(flow) else { return true };
             if matches!(body, Body::Ack(_)) {
-                return flow.hears_ahead(at);
+                return flow.arrives_ahead(at);
             }
             if is_last && are_many(flows) {
                 // It arrives when the next packet follows, and finds its receiver in the caches.
@@ -360,7 +360,7 @@ impl<'plan> Ends<'plan> {
     }
 }
 
-/// The groups of arrivals before the first one, whose slots are told so.
+/// The groups of arrivals before the first one, whose slots know their group.
 fn groups_of(plan: &Plan, flows: &mut [Flow], flow_rank: &[usize], rngs: &RngStreams) -> Vec<Group> {
     let mut first = plan.flows.len();
     let group = |(index, arrivals): (usize, &ArrivalsPlan)| {

@@ -1,4 +1,4 @@
-//! What a run leaves: counters turned into metrics, and samples.
+//! The result of a run: metrics, computed from counters, and samples.
 
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct RunResult {
     pub events: u64,
     /// Where everything is that was sent over the whole run.
     pub totals: Totals,
-    /// What was sampled over time.
+    /// Samples over time.
     pub samples: Samples,
 }
 
@@ -85,16 +85,16 @@ impl AddAssign for Volume {
 /// Metrics over `[warmup, end)`; `metric` holds each formula. Flows are those of [`RunResult::flows`]: not slots of
 /// arrivals, and not datagrams.
 ///
-/// A metric is none where it does not apply: without flows, or where there is nothing to divide by.
+/// A metric is none if it does not apply: without flows, or with a denominator of zero.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// Capacity of the bottleneck, the mean of what was available where it varies, bits per second; none for a pure delay.
+    /// Capacity of the bottleneck, its mean if it varies, bits per second; none for a pure delay.
     pub capacity_bps: Option<f64>,
     /// Payload received in order, all flows, bits per second.
     pub goodput_bps: Option<f64>,
-    /// What the senders put on the wire, retransmissions, headers and framing included, bits per second.
+    /// Throughput of the senders on the wire, retransmissions, headers and framing included, bits per second.
     pub throughput_bps: Option<f64>,
-    /// Bits that the bottleneck transmitted over what it could have.
+    /// Bits that the bottleneck transmitted over its capacity.
     pub utilization: Option<f64>,
     /// Goodput of the flows over the bottleneck, over its capacity.
     pub efficiency: Option<f64>,
@@ -143,7 +143,7 @@ pub struct FlowResult {
     pub ecn: &'static str,
     /// Payload received in order, bits per second.
     pub goodput_bps: f64,
-    /// What the sender put on the wire, bits per second.
+    /// Throughput of the sender on the wire, bits per second.
     pub throughput_bps: f64,
     /// Segments lost over segments sent; none where none was sent.
     pub loss_rate: Option<f64>,
@@ -196,7 +196,7 @@ pub struct FlowResult {
     /// How long the answers took of a flow that has many.
     #[serde(flatten)]
     pub times: Option<Box<TransferTimes>>,
-    /// What its meter made of its data; none of a flow that meets no meter.
+    /// Colours that its meter gave to its data; none for a flow without a meter.
     #[serde(flatten)]
     pub colours: Option<Box<ColourCounts>>,
 }
@@ -261,7 +261,7 @@ pub struct TransferResult {
     pub offered_bps: f64,
     /// Payload received in order, bits per second.
     pub goodput_bps: f64,
-    /// What the senders put on the wire, bits per second.
+    /// Throughput of the senders on the wire, bits per second.
     pub throughput_bps: f64,
     /// Segments sent, retransmissions included.
     pub sent: u64,
@@ -295,9 +295,9 @@ pub struct DatagramResult {
     pub traffic: &'static str,
     /// How many sources there are.
     pub sources: usize,
-    /// What was sent, bits per second.
+    /// Sent, bits per second.
     pub offered_bps: f64,
-    /// What arrived, bits per second.
+    /// Arrived, bits per second.
     pub delivered_bps: f64,
     /// The rate that it was to leave to others, mean, bits per second; none where it leaves a fixed one.
     pub leaves_bps: Option<f64>,
@@ -325,7 +325,7 @@ pub struct DatagramResult {
     /// Packets lost, discarded as corrupt, or late, over packets sent; none without a deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_or_late_rate: Option<f64>,
-    /// What their meter made of them; none of datagrams that meet no meter.
+    /// Colours that their meter gave them; none for datagrams without a meter.
     #[serde(flatten)]
     pub colours: Option<ColourCounts>,
 }
@@ -335,16 +335,16 @@ pub struct DatagramResult {
 pub struct MeterResult {
     /// Its name.
     pub name: String,
-    /// Name of the link that it stands in front of.
+    /// Name of the link in front of whose queue it is.
     pub link: String,
     /// Packets by colour.
     #[serde(flatten)]
     pub colours: ColourCounts,
-    /// What was green, bits per second.
+    /// Green, bits per second.
     pub green_bps: f64,
-    /// What was yellow, bits per second.
+    /// Yellow, bits per second.
     pub yellow_bps: f64,
-    /// What was red, bits per second.
+    /// Red, bits per second.
     pub red_bps: f64,
 }
 
@@ -353,7 +353,7 @@ pub struct MeterResult {
 pub struct LinkResult {
     /// Its name.
     pub name: String,
-    /// Bits transmitted over what could have been; none for a pure delay.
+    /// Bits transmitted over capacity; none for a pure delay.
     pub utilization: Option<f64>,
     /// Mean of the available capacity; none for a link that does not vary.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -377,7 +377,7 @@ pub struct LinkResult {
     /// The other impairments; none for a link without any.
     #[serde(flatten)]
     pub impairments: Option<ImpairmentCounts>,
-    /// What it tried; none for a link that is no station of a channel.
+    /// Transmissions; none for a link that is not a station of a channel.
     #[serde(flatten)]
     pub attempts: Option<Attempts>,
     /// Mean sojourn time of forwarded packets in the queue, transmission excluded.
@@ -429,7 +429,7 @@ impl Serialize for Reasons {
 /// How many packets had a value of at most an edge and above the edge before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Histogram {
-    /// Upper edges of the classes that are not empty, nanoseconds, rising; each within 1 % of what it stands for.
+    /// Upper edges of the classes that are not empty, nanoseconds, ascending; each within 1 % of its values.
     pub up_to_ns: Vec<u64>,
     /// Packets in each class.
     pub packets: Vec<u64>,

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::components::{Component, Components};
 use super::ends::Ends;
+use super::error::RunError;
 use super::limits::{MOST_PACKETS, most_in_flight, planned};
 use super::lookahead::look_ahead;
 use super::measure::{Measurement, Run};
@@ -13,7 +14,6 @@ use super::plan::{FlowPlan, Plan};
 use super::result::RunResult;
 use super::sampler::Sampler;
 use super::view::{ChangeError, FlowView, LinkView, Progress};
-use super::{RunError, before};
 use crate::engine::ComponentId;
 use crate::probe::Samples;
 use crate::rng::RngStreams;
@@ -83,10 +83,10 @@ impl<'plan> Simulation<'plan> {
     fn observe_start(&mut self) {
         if self.plan.sampling.interval.is_some() {
             let next = self.sample(Instant::ZERO);
-            self.network.events.set(self.network.components.sampling(), before(next));
+            self.network.events.set(self.network.components.sampling(), next.before());
         }
         let warmup_ends = Instant::ZERO + self.plan.warmup;
-        match before(warmup_ends) {
+        match warmup_ends.before() {
             None => self.begin_measurement(Instant::ZERO),
             Some(last) => {
                 self.network.events.set(self.network.components.warmup(), Some(last));
@@ -99,7 +99,7 @@ impl<'plan> Simulation<'plan> {
     fn begin_measurement(&mut self, now: Instant) {
         self.measurement = Measurement::begin(&mut self.ends, &mut self.network, now);
         let end = Instant::ZERO + self.plan.duration;
-        self.last = before(end).unwrap_or(end);
+        self.last = end.before().unwrap_or(end);
         self.set_horizon();
     }
 
@@ -107,7 +107,7 @@ impl<'plan> Simulation<'plan> {
     fn sample(&mut self, now: Instant) -> Instant {
         for link in self.sampler.links() {
             let link = self.network.link_rank[*link];
-            if let Some(last) = before(now) {
+            if let Some(last) = now.before() {
                 self.network.advance_link(last, link);
             }
         }
@@ -121,7 +121,7 @@ impl<'plan> Simulation<'plan> {
     fn set_horizon(&mut self) {
         let last = self.last.min(self.network.step_horizon);
         self.network.horizon = last;
-        self.network.sample_horizon = before(self.next_sample).map_or(last, |sample| sample.min(last));
+        self.network.sample_horizon = self.next_sample.before().map_or(last, |sample| sample.min(last));
     }
 
     /// Handles all events before `self.network.until`, and what may happen ahead of its time.
@@ -157,7 +157,7 @@ impl<'plan> Simulation<'plan> {
     pub fn finish(mut self, stop: &AtomicBool) -> Result<RunResult, RunError> {
         let end = Instant::ZERO + self.plan.duration;
         self.go_on(end, Instant::MAX, stop)?;
-        self.network.advance(before(end).unwrap_or(end));
+        self.network.advance(end.before().unwrap_or(end));
         let mut samples = std::mem::take(&mut self.sampler).into_samples();
         if let Some(tracer) = self.network.ledger.tracer.take() {
             let streams: Vec<_> = self.ends.streams.iter().map(|stream| stream.name(self.plan)).collect();
@@ -179,24 +179,24 @@ impl<'plan> Simulation<'plan> {
             }
             Component::Sampling => {
                 let next = self.sample(self.next_sample);
-                self.network.events.finish(id, before(next));
+                self.network.events.finish(id, next.before());
                 self.set_horizon();
             }
             other => self.ends.on_event(now, id, other, &mut self.network),
         }
     }
 
-    /// How far the run has come: everything before has happened.
+    /// The current time: all events before it have been executed.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// Whether the last step was interrupted: something beyond `now` may have happened.
+    /// Whether the last step was interrupted: events after `now` may have been executed.
     fn is_amid_step(&self) -> bool {
         self.now < self.target
     }
 
-    /// Goes on until `until`, or to the end of the run if that comes before; events at `until` have not happened then.
+    /// Runs until `until`, or to the end of the run if that comes first; events at `until` are not executed.
     ///
     /// ```
     /// use std::sync::atomic::AtomicBool;
@@ -233,11 +233,11 @@ impl<'plan> Simulation<'plan> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`run`](super::run). A step that was interrupted can be taken again; it ends no earlier than it was to.
+    /// Those of [`run`](super::run). A step that was interrupted can be repeated; it ends no earlier than intended.
     pub fn step(&mut self, until: Instant, stop: &AtomicBool) -> Result<Progress, RunError> {
         let end = Instant::ZERO + self.plan.duration;
         let until = until.min(end).max(self.target);
-        self.go_on(until, before(until).unwrap_or_default(), stop)?;
+        self.go_on(until, until.before().unwrap_or_default(), stop)?;
         Ok(if self.now == end { Progress::Ended } else { Progress::Paused })
     }
 
@@ -313,12 +313,12 @@ impl<'plan> Simulation<'plan> {
     /// Changes the rate of the link with this index in [`Plan::links`]: of transmissions that begin from now on. One in
     /// progress keeps its time.
     ///
-    /// Its queue stays as it was built, RED's idea of the rate for example. Capacities in the result are means over the
+    /// Its queue is not rebuilt; RED, for example, keeps the old rate. Capacities in the result are means over the
     /// rates that the link had; the column `capacity_bps` of samples is there only if some link of the plan varies by
     /// itself.
     ///
     /// # Errors
-    /// [`ChangeError`] where the link has no rate of its own that could be changed; nothing is then.
+    /// [`ChangeError`] if the link has no rate of its own; nothing is changed then.
     ///
     /// # Panics
     /// If the plan has no link of this index.
@@ -337,12 +337,12 @@ impl<'plan> Simulation<'plan> {
     }
 
     /// Changes the delay of the link with this index in [`Plan::links`]: of packets of which transmission begins from now
-    /// on. Where packets keep their order they keep it here, too: none arrives before what is in flight already.
+    /// on. If the link keeps the order of packets it keeps it here, too: none arrives before packets that are in flight already.
     ///
     /// The base RTT in results remains that of the plan.
     ///
     /// # Errors
-    /// [`ChangeError`] where the link has no delay of its own; nothing is changed then.
+    /// [`ChangeError`] if the link has no delay of its own; nothing is changed then.
     ///
     /// # Panics
     /// If the plan has no link of this index.
@@ -370,7 +370,7 @@ impl<'plan> Simulation<'plan> {
     /// Everything that a link does before now has happened; returns where it stands in the network.
     fn bring_up_to_date(&mut self, link: usize) -> usize {
         let rank = self.network.link_rank[link];
-        if let Some(last) = before(self.now()) {
+        if let Some(last) = self.now().before() {
             self.network.advance_link(last, rank);
         }
         rank

@@ -2,6 +2,7 @@
 
 mod accecn;
 mod delivery;
+#[cfg(any(test, feature = "contract"))]
 pub mod fuzz;
 mod ranges;
 mod receiver;

@@ -21,7 +21,7 @@ pub struct Receiver {
     dsack: bool,
     /// The next byte expected.
     next: u64,
-    /// What came above it.
+    /// Data received above it.
     out_of_order: RangeSet,
     /// The ranges that grew last, the most recent first; those below what is expected are gone.
     recent: [(u64, u64); MAX_SACK_BLOCKS],
@@ -157,7 +157,7 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    /// A segment comes; true if it is marked and has to be acknowledged at once.
+    /// A segment arrives; returns true if it is marked and has to be acknowledged at once.
     fn note_ecn(&mut self, segment: &DataSegment, ce: bool) -> bool {
         if segment.ecn.cwr() {
             self.echoes = false;
@@ -212,7 +212,7 @@ impl Receiver {
         };
     }
 
-    /// What an ACK may report, the most recent first.
+    /// The ranges that an ACK may report, the most recent first.
     fn blocks(&self) -> impl Iterator<Item = (u64, u64)> {
         self.recent.into_iter().filter(|range| range.1 > self.next)
     }

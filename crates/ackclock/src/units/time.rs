@@ -34,6 +34,11 @@ impl Instant {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
+    /// The last moment before this one; none at the start.
+    pub fn before(self) -> Option<Instant> {
+        self.0.checked_sub(1).map(Instant)
+    }
+
     /// Time passed since `earlier`, which must not be later than `self`: time does not run backwards.
     ///
     /// # Panics

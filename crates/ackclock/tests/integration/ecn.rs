@@ -8,7 +8,7 @@ use ackclock::scenario::Scenario;
 use ackclock::sim::{self, FlowResult, LinkResult, RunResult};
 use ackclock::units::Duration;
 
-/// Four flows at 10 Mbit/s and 40 ms, behind RED.
+/// Four flows at 10 Mbit/s and 40 ms, with RED.
 fn text(queue: &str, flows: &str) -> String {
     format!(
         r#"

@@ -2,6 +2,7 @@
 
 mod capacity;
 mod channel;
+mod circles;
 #[path = "../common/mod.rs"]
 mod common;
 mod contract;

@@ -1,7 +1,7 @@
 //! Transfers that arrive at random, whatever becomes of those before (an open loop).
 
-use super::distribution::exponential;
 use crate::rng::{Rng, RngStreams};
+use crate::sim::distribution::exponential;
 use crate::sim::plan::ArrivalsPlan;
 use crate::units::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     plan: ArrivalTimes,
-    size: super::Distribution,
+    size: crate::sim::distribution::Distribution,
     times: Rng,
     sizes: Rng,
     next: Option<Instant>,
@@ -85,8 +85,8 @@ impl Arrivals {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Distribution, Law};
     use super::*;
+    use crate::sim::distribution::{Distribution, DistributionKind};
 
     const HOUR: Instant = Instant::from_nanos(3_600_000_000_000);
 
@@ -96,7 +96,7 @@ mod tests {
             slots: Vec::new(),
             every: Duration::from_millis(30),
             alternating,
-            size: Distribution { mean: 20_000.0, law: Law::Exponential },
+            size: Distribution { mean: 20_000.0, kind: DistributionKind::Exponential },
             start: Instant::ZERO,
             stop: Some(HOUR),
         }

@@ -1,7 +1,7 @@
 //! Datagrams at a constant rate, or at the rest of it beside a varying rate.
 
-use super::distribution::exponential;
 use crate::rng::Rng;
+use crate::sim::distribution::exponential;
 use crate::units::Instant;
 use crate::variation::{VariableRateSerializer, Variation};
 

@@ -2,9 +2,9 @@
 
 use super::cbr::Cbr;
 use super::on_off::OnOff;
-use super::population::PopulationSource;
 use crate::rng::RngStreams;
 use crate::sim::plan::{DatagramPlan, Emission, Spacing};
+use crate::sim::population::PopulationSource;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{Schedule, Variation, VariationPlan};
 

@@ -5,19 +5,15 @@
 
 mod arrivals;
 mod cbr;
-mod distribution;
 mod emitter;
 mod interactive;
 mod on_off;
-mod population;
 mod web;
 mod writer;
 
 pub use arrivals::Arrivals;
-pub use distribution::{Distribution, Law};
 pub use emitter::{Burst, Emitter};
 pub use interactive::Interactive;
-pub use population::SourcePopulation;
 pub use web::Web;
 pub use writer::Writer;
 

@@ -1,7 +1,7 @@
 //! A client that sends a request, receives the whole response, and pauses before the next request (a closed loop).
 
-use super::Distribution;
 use crate::rng::{Rng, RngStreams};
+use crate::sim::distribution::Distribution;
 use crate::sim::endpoint::SendingEnd;
 use crate::sim::plan::{FlowPlan, WebPlan};
 use crate::sim::transfer::TransferLog;

@@ -61,7 +61,7 @@ pub struct Sender {
     written: Option<u64>,
     /// The round ends when this byte is acknowledged.
     round_end: u64,
-    /// What was acknowledged before the last ACK of new data.
+    /// The cumulative ACK before the last ACK of new data.
     previous_una: u64,
     /// Segments by which duplicate ACKs widen the window (Reno and NewReno), and partial ACKs narrow it.
     inflation: i32,
@@ -211,7 +211,7 @@ impl Sender {
         self.written = None;
     }
 
-    /// The application stops: what was never sent will not be.
+    /// The application stops: data that was never sent is discarded.
     pub fn stop_writing(&mut self) {
         self.written = Some(self.snd_nxt);
     }
@@ -339,7 +339,7 @@ impl Sender {
         self.cc.cc()
     }
 
-    /// What was counted so far.
+    /// The counters so far.
     pub fn counters(&self) -> SenderCounters {
         self.counters
     }
@@ -431,7 +431,7 @@ impl Sender {
         self.timers.set(Timer::Retransmission, now + self.rtt.rto());
     }
 
-    /// Tells an algorithm that asks for it of each transmission that was lost.
+    /// Reports each lost transmission to an algorithm that needs them.
     #[cold]
     fn tell_losses(&mut self, now: Instant) {
         while let Some(lost) = self.board.next_unreported() {

@@ -265,7 +265,7 @@ impl Default for Transport {
 }
 
 impl TransportKeys {
-    /// What the algorithm is told.
+    /// The settings of the algorithm.
     pub fn cc_context(&self) -> CcContext {
         let max_window = self.max_window.segments().map_or(f64::INFINITY, f64::from);
         CcContext {
