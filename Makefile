@@ -125,6 +125,7 @@ beside:
 	@test -d /usr/share/doc/ns2/examples/tcl/test || ($(call INSTALL,ns2-examples)) || true
 	@command -v valgrind >/dev/null || ($(call INSTALL,valgrind)) || true
 	@test -e /usr/include/ns3/traffic-control-module.h || ($(call INSTALL,libns3-dev)) || true
+	@command -v tc >/dev/null || ($(call INSTALL,iproute2)) || true
 
 rivals:
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true

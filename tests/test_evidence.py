@@ -103,6 +103,17 @@ def test_a_name_that_no_row_has_is_refused() -> None:
     assert [each.name for each in rows.chosen(["fuzz", "model"])] == ["model", "fuzz"]
 
 
+def test_a_queue_that_cannot_be_made_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tmp_path / "unshare"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    there = rows.NEEDS["tc as root"][0]
+    assert not there()
+    for status in (0, 1):
+        made.write_text(f"#!/bin/sh\nexit {status}\n")
+        made.chmod(0o755)
+        assert there() == (status == 0)
+
+
 def test_what_is_missing_is_named_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     found = row(needs=("ns2", "valgrind")).missing

@@ -128,7 +128,10 @@ class Run:
 
     @property
     def packets(self) -> Table:
-        """Every packet at every link, a table of Arrow; empty unless `sampling.packets` is on."""
+        """Every packet at every link, every window that changes and timer that goes off, a table of Arrow.
+
+        Empty unless `sampling.packets` is on.
+        """
 
 @final
 class Table:

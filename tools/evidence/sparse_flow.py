@@ -1,6 +1,6 @@
 """Measures how long a sparse flow waits behind FQ-CoDel, apart where it shares its queue with a bulk flow.
 
-    python tools/evidence/sparse_flow.py              300 replicates, three minutes
+    python tools/evidence/sparse_flow.py              300 replicates, half a minute
     python tools/evidence/sparse_flow.py --count 20
 
 A link of 100 Mbit/s carries 10 bulk flows and a sparse one, which sends a quantum of 1500 B every 1.5 ms: the

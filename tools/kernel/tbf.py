@@ -1,6 +1,6 @@
 """Compares the token bucket filter with that of the running kernel (`sch_tbf`), on the same arrivals.
 
-    python tools/kernel/tbf.py                            16 courses, a minute and a half; takes root
+    python tools/kernel/tbf.py                            16 courses, a minute; takes root
     python tools/kernel/tbf.py --seeds 1 --packets 500
 
 Frames go through `tc qdisc ... tbf` on a pair of virtual devices, and the kernel says when each came to the

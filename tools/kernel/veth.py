@@ -95,6 +95,9 @@ def send(schedule: Sequence[tuple[int, int]], drain_s: float) -> Passed:
     """Send frames at their times, in ns from now, with their bytes, Ethernet header included.
 
     Afterwards wait for `drain_s`, in which the queue has to run empty.
+
+    Raises:
+        Unavailable: if the kernel does not stamp every frame.
     """
     with _socket(FAR) as far, _socket(NEAR) as near:
         far.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
@@ -112,9 +115,11 @@ def send(schedule: Sequence[tuple[int, int]], drain_s: float) -> Passed:
                 if error.errno != errno.ENOBUFS:
                     raise
         time.sleep(drain_s)
-        return Passed(
-            dict(_stamps(near, socket.MSG_ERRQUEUE, SO_TIMESTAMPING)), dict(_stamps(far, 0, SO_TIMESTAMPNS))
-        )
+        came = dict(_stamps(near, socket.MSG_ERRQUEUE, SO_TIMESTAMPING))
+        left = dict(_stamps(far, 0, SO_TIMESTAMPNS))
+    if len(came) != len(schedule):
+        raise Unavailable(f"stamps in front of the queue: {len(came)} of {len(schedule)} frames have one")
+    return Passed(came, left)
 
 
 def _socket(device: str) -> socket.socket:

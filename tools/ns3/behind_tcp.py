@@ -1,6 +1,6 @@
 """Runs long TCP flows behind CoDel and FQ-CoDel in ns-3 and in ackclock, and compares what the queues do.
 
-    python tools/ns3/behind_tcp.py                           6 cases, 20 seeds each, six minutes
+    python tools/ns3/behind_tcp.py                           6 cases, 20 seeds each, five minutes
     python tools/ns3/behind_tcp.py fq-codel "5 flows"        those that have all of these words
     python tools/ns3/behind_tcp.py --tcp ns3::TcpLinuxReno   with a congestion control of ns-3's own
 

@@ -134,6 +134,13 @@ pub struct RateSample {
     pub tx_in_flight: u64,
     /// Payload bytes lost since then: `RS.lost`.
     pub lost: u64,
+    /// Payload bytes newly known to have come with a mark, by this ACK and those before it that had no sample. Only AccECN
+    /// (RFC 9768) counts them: under RFC 3168 it is 0, and all that is known is [`Ack::ece`], that there was a mark since the
+    /// sender's last answer.
+    pub newly_ce: u64,
+    /// Of `delivered`, the bytes that came with a mark, as far as ACKs have told of them (Linux's `delivered_ce`, in bytes). At
+    /// most `delivered`, though a receiver may tell of more: of what came twice, or of what no SACK block had room for.
+    pub delivered_ce: u64,
     /// True if the application, not the network, limited the sample.
     pub app_limited: bool,
 }
@@ -238,9 +245,18 @@ mod tests {
         // 12 500 bytes in 10 ms, and 1 byte in 3 s.
         let rate = |delivered, millis| {
             let interval = Duration::from_millis(millis);
-            let (prior_delivered, newly_acked, tx_in_flight, lost) = (0, delivered, delivered, 0);
-            RateSample { delivered, interval, prior_delivered, newly_acked, tx_in_flight, lost, app_limited: false }
-                .rate()
+            let sample = RateSample {
+                delivered,
+                interval,
+                prior_delivered: 0,
+                newly_acked: delivered,
+                tx_in_flight: delivered,
+                lost: 0,
+                newly_ce: 0,
+                delivered_ce: 0,
+                app_limited: false,
+            };
+            sample.rate()
         };
         assert_eq!((rate(12_500, 10), rate(1, 3_000)), (Rate::from_bps(10_000_000), Rate::from_bps(2)));
     }

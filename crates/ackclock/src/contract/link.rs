@@ -1,6 +1,6 @@
 //! The contract of a [`Link`].
 
-use super::network::{impairments, variation};
+use super::parts::{impairments, variation};
 use super::{Draw, Item, Violation, for_each_case};
 use crate::link::{Link, LinkConfig, Sink};
 use crate::qdisc::{Limit, Reason};

@@ -44,6 +44,7 @@ mod item;
 mod journal;
 mod link;
 mod network;
+mod parts;
 mod queue;
 mod random_queue;
 mod rule;

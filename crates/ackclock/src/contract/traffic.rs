@@ -1,7 +1,7 @@
 //! Random traffic.
 
 use super::Draw;
-use super::network::{context, transport, variation};
+use super::parts::{context, transport, variation};
 use crate::cc::CcSpec;
 use crate::sim::{
     ArrivalsPlan, DatagramPlan, Distribution, DistributionKind, Emission, FlowPlan, InteractivePlan, OnOffPlan, Plan,

@@ -8,12 +8,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+use super::key::{ComponentId, Key};
 use super::wheel::Wheel;
 use crate::units::Instant;
-
-/// The number of a component; smaller numbers go first among events of one time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ComponentId(pub u32);
 
 /// Pending wake-ups, at most one valid per component.
 ///
@@ -39,24 +36,6 @@ struct Wake {
 
 impl Wake {
     const NEVER: Wake = Wake { due: Instant::MAX, entry: Instant::MAX };
-}
-
-/// Time and component in one integer, so that a comparison is one operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key(u128);
-
-impl Key {
-    fn new(at: Instant, component: ComponentId) -> Self {
-        Key(u128::from(at.as_nanos()) << 32 | u128::from(component.0))
-    }
-
-    pub(super) fn at(self) -> Instant {
-        Instant::from_nanos((self.0 >> 32) as u64)
-    }
-
-    fn component(self) -> ComponentId {
-        ComponentId(self.0 as u32)
-    }
 }
 
 impl EventQueue {

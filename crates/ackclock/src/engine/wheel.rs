@@ -1,6 +1,6 @@
 //! Entries that are far from due: not in order, but slot by slot of time.
 
-use super::events::Key;
+use super::key::Key;
 use crate::units::Instant;
 
 /// How long a slot is, as a power of two of nanoseconds: about 4 ms.

@@ -4,7 +4,8 @@
 //! to add one, or to change it, shifts nobody else's draws.
 
 use super::course::{DelayCourse, Outages};
-use super::loss::{Fate, Loss};
+use super::fate::Fate;
+use super::loss::Loss;
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 

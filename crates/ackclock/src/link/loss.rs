@@ -1,8 +1,8 @@
 //! Losses that are not the queue's.
 
+use super::fate::Fate;
 use super::script::Scripted;
 use crate::rng::Rng;
-use crate::units::Duration;
 
 /// Loss model: decides which packets are lost in transit.
 #[derive(Clone, Debug)]
@@ -29,25 +29,6 @@ pub enum Loss {
     },
     /// Given packets.
     Scripted(Scripted),
-}
-
-/// The fate of a packet in transit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It arrives.
-    Arrives {
-        /// So much later than the others.
-        late_by: Duration,
-        /// Marked, if it is ECN-capable.
-        marked: bool,
-    },
-    /// It does not arrive.
-    Lost,
-}
-
-impl Fate {
-    /// Nothing happens to it.
-    pub const ARRIVES: Fate = Fate::Arrives { late_by: Duration::ZERO, marked: false };
 }
 
 impl Loss {

@@ -11,6 +11,7 @@ mod change;
 mod channel;
 mod course;
 mod dcf;
+mod fate;
 mod impairments;
 mod loss;
 mod open_loop;

@@ -1,6 +1,6 @@
 //! Scripted losses: given packets of a link are lost, late or marked.
 
-use super::loss::Fate;
+use super::fate::Fate;
 use crate::units::Duration;
 
 /// Numbers of packets at a link, counted from 1, ascending.

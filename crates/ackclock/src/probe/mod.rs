@@ -86,7 +86,7 @@ pub struct LinkSamples {
     pub capacity_bps: Vec<f64>,
 }
 
-/// A trace of every packet, link by link, and of the windows; all columns have one length, times ascend.
+/// A trace of every packet, link by link, and of the windows and timers of senders; all columns have one length, times ascend.
 #[derive(Clone, Debug, Default)]
 pub struct PacketTrace {
     /// Flow names, to which `flow` points.
@@ -95,7 +95,7 @@ pub struct PacketTrace {
     pub link_names: Vec<String>,
     /// When.
     pub time_ns: Vec<u64>,
-    /// Index into `link_names`; of no meaning where a window changes.
+    /// Index into `link_names`; of no meaning where a window changes or a timer goes off.
     pub link: Vec<u32>,
     /// Index into `flow_names`.
     pub flow: Vec<u32>,
@@ -111,6 +111,8 @@ pub struct PacketTrace {
     pub retransmission: Vec<bool>,
     /// The flow's window at that time.
     pub cwnd_segments: Vec<f64>,
+    /// `tcp::Timer` as a number, where one goes off.
+    pub timer: Vec<Option<u8>>,
 }
 
 /// An event of a packet.
@@ -137,10 +139,12 @@ pub enum PacketEvent {
     Copy,
     /// The meter in front of the queue drops it.
     Police,
+    /// No packet: a timer of the sender goes off.
+    Timer,
 }
 
 impl PacketEvent {
     /// Names, in the order of the discriminants.
-    pub const NAMES: [&'static str; 10] =
-        ["enter", "leave", "drop", "lose", "window", "discard", "transmit", "mark", "copy", "police"];
+    pub const NAMES: [&'static str; 11] =
+        ["enter", "leave", "drop", "lose", "window", "discard", "transmit", "mark", "copy", "police", "timer"];
 }

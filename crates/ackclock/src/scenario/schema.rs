@@ -187,7 +187,7 @@ pub struct SamplingKeys {
     pub interval: Interval,
     /// Number of flows that are sampled, in the order of declaration; counters are kept for all.
     pub flows: u32,
-    /// Whether every packet is written down at every link, and every change of a window; at most 50000000 packets at the bottleneck.
+    /// Whether every packet is written down at every link, every change of a window, and every timer of a sender that goes off; at most 50000000 rows.
     pub packets: bool,
 }
 

@@ -3,7 +3,7 @@
 
 use super::plan::FlowPlan;
 use crate::cc::{Cc, Phase};
-use crate::tcp::{AckSegment, DataSegment, Receiver, Rtt, Sender, SenderCounters, SenderInfo};
+use crate::tcp::{AckSegment, DataSegment, Receiver, Rtt, Sender, SenderCounters, SenderInfo, Timer};
 use crate::units::Instant;
 
 /// The end that sends data.
@@ -22,14 +22,14 @@ pub enum ReceivingEnd {
 
 /// A method that each transport has for itself.
 macro_rules! delegate {
-    ($(#[$doc:meta])* fn $name:ident(&self) -> $output:ty) => {
+    ($(#[$doc:meta])* fn $name:ident(&self) -> $output:ty;) => {
         $(#[$doc])*
         #[inline]
         pub fn $name(&self) -> $output {
             match self { Self::Tcp(end) => end.$name() }
         }
     };
-    ($(#[$doc:meta])* fn $name:ident(&mut self $(, $argument:ident: $type:ty)*) $(-> $output:ty)?) => {
+    ($(#[$doc:meta])* fn $name:ident(&mut self $(, $argument:ident: $type:ty)*) $(-> $output:ty)?;) => {
         $(#[$doc])*
         #[inline]
         pub fn $name(&mut self $(, $argument: $type)*) $(-> $output)? {
@@ -58,85 +58,91 @@ impl SendingEnd {
         sender.poll_transmit(now)
     }
 
+    /// The timers that expire if the time is `now`, the first one first.
+    pub fn due_timers(&self, now: Instant) -> impl Iterator<Item = Timer> {
+        let SendingEnd::Tcp(sender) = self;
+        sender.due_timers(now)
+    }
+
     delegate! {
         /// The application begins to use the connection.
-        fn open(&mut self, now: Instant)
+        fn open(&mut self, now: Instant);
     }
     delegate! {
         /// The application writes so many bytes more.
-        fn write(&mut self, now: Instant, bytes: u64)
+        fn write(&mut self, now: Instant, bytes: u64);
     }
     delegate! {
         /// The application always has more to write.
-        fn write_forever(&mut self)
+        fn write_forever(&mut self);
     }
     delegate! {
         /// The application writes no more.
-        fn stop_writing(&mut self)
+        fn stop_writing(&mut self);
     }
     delegate! {
         /// Whether everything written is acknowledged.
-        fn is_done(&self) -> bool
+        fn is_done(&self) -> bool;
     }
     delegate! {
         /// When a timer goes off next.
-        fn next_deadline(&self) -> Option<Instant>
+        fn next_deadline(&self) -> Option<Instant>;
     }
     delegate! {
         /// A timer may have gone off.
-        fn on_deadline(&mut self, now: Instant)
+        fn on_deadline(&mut self, now: Instant);
     }
     delegate! {
         /// The congestion control.
-        fn cc(&self) -> &Cc
+        fn cc(&self) -> &Cc;
     }
     delegate! {
         /// What was counted since the start of the connection.
-        fn counters(&self) -> SenderCounters
+        fn counters(&self) -> SenderCounters;
     }
     delegate! {
         /// What an observer may see.
-        fn info(&self) -> SenderInfo
+        fn info(&self) -> SenderInfo;
     }
     delegate! {
         /// The estimate of the round-trip time.
-        fn rtt(&self) -> &Rtt
+        fn rtt(&self) -> &Rtt;
     }
     delegate! {
         /// Bytes acknowledged.
-        fn acknowledged(&self) -> u64
+        fn acknowledged(&self) -> u64;
     }
     delegate! {
         /// Bytes ever sent, retransmissions not counted.
-        fn sent_once(&self) -> u64
+        fn sent_once(&self) -> u64;
     }
     delegate! {
         /// Segments in flight.
-        fn in_flight(&self) -> u32
+        fn in_flight(&self) -> u32;
     }
     delegate! {
         /// Slow start, congestion avoidance, or a kind of recovery.
-        fn phase(&self) -> Phase
+        fn phase(&self) -> Phase;
     }
     delegate! {
         /// The integral of the window up to `now`, segments times nanoseconds.
-        fn window_integral(&mut self, now: Instant) -> f64
+        fn window_integral(&mut self, now: Instant) -> f64;
     }
     delegate! {
         /// Bounds what may be outstanding, in segments.
-        fn set_most_outstanding(&mut self, segments: u32)
+        fn set_most_outstanding(&mut self, segments: u32);
     }
     delegate! {
         /// That bound.
-        fn most_outstanding(&self) -> u32
+        fn most_outstanding(&self) -> u32;
     }
     delegate! {
         /// Whether the window asks for more than that.
-        fn wants_too_much(&self) -> bool
+        fn wants_too_much(&self) -> bool;
     }
     delegate! {
         /// Asks for memory that the next ACK will need.
-        fn prefetch_lists(&self) -> ()
+        fn prefetch_lists(&self) -> ();
     }
 }
 
@@ -162,18 +168,18 @@ impl ReceivingEnd {
 
     delegate! {
         /// Bytes received in order.
-        fn delivered(&self) -> u64
+        fn delivered(&self) -> u64;
     }
     delegate! {
         /// Marked packets received.
-        fn ce_count(&self) -> u32
+        fn ce_count(&self) -> u32;
     }
     delegate! {
         /// When a timer goes off next.
-        fn next_deadline(&self) -> Option<Instant>
+        fn next_deadline(&self) -> Option<Instant>;
     }
     delegate! {
         /// Asks for memory that the next segment will need.
-        fn prefetch_lists(&self) -> ()
+        fn prefetch_lists(&self) -> ();
     }
 }

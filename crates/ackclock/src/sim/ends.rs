@@ -162,6 +162,7 @@ impl<'plan> Ends<'plan> {
         match component {
             Component::SenderTimer(index) => {
                 network.events.finish(id, None);
+                network.trace_timers(now, index, self.flows[index].sender.due_timers(now));
                 self.flows[index].sender.on_deadline(now);
                 self.after_news(now, index, network);
             }

@@ -158,7 +158,7 @@ impl Flow {
     }
 
     /// The answers of a flow that has many.
-    pub(super) fn log(&mut self) -> Option<&mut TransferLog> {
+    pub(super) fn transfer_log(&mut self) -> Option<&mut TransferLog> {
         match &mut self.application {
             Application::Web(web) => Some(&mut web.log),
             Application::Interactive(interactive) => Some(&mut interactive.log),

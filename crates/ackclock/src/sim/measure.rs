@@ -144,7 +144,7 @@ impl Measurement {
         network.links.iter_mut().for_each(Packets::clear_sojourn_times);
         rows.iter_mut().for_each(|row| row.begin(now));
         groups.iter_mut().for_each(|group| group.begin(now));
-        flows.iter_mut().filter_map(Flow::log).for_each(|log| *log = TransferLog::default());
+        flows.iter_mut().filter_map(Flow::transfer_log).for_each(|log| *log = TransferLog::default());
         Measurement {
             since: now,
             flows: flows.iter_mut().map(|flow| FlowCounters::read(flow, now)).collect(),
@@ -192,7 +192,7 @@ impl Measurement {
             let mut one = Transfers::of(flow_plan);
             one.before = self.flows[rank];
             one.after = FlowCounters::read(flow, end);
-            one.log = flow.log().cloned().unwrap_or_default();
+            one.log = flow.transfer_log().cloned().unwrap_or_default();
             one.unfinished = flow.pending();
             one.lost = run.network.ledger.fates(rank).lost;
             one.queueing_delay = flow.queueing_delay;
@@ -253,7 +253,7 @@ impl Measurement {
         let active_until = finished_at.unwrap_or(end);
         let active_ns = active_until.as_nanos().saturating_sub(active_since.as_nanos()) as f64;
         let measurements = after.rtt_count - before.rtt_count;
-        let times = flow.log().map(|log| Box::new(log.times()));
+        let times = flow.transfer_log().map(|log| Box::new(log.times()));
         let sent = after.sender.segments - before.sender.segments;
         let retransmits = after.sender.retransmits - before.sender.retransmits;
         FlowResult {

@@ -39,7 +39,8 @@ pub struct SentSegment {
 }
 
 impl SentSegment {
-    fn end(&self) -> u64 {
+    /// The byte behind it.
+    pub fn end(&self) -> u64 {
         self.seq + u64::from(self.len)
     }
 
@@ -427,6 +428,13 @@ impl Scoreboard {
     #[inline]
     pub fn rate_sample(&mut self, now: Instant, delivered: &Delivered) -> Option<RateSample> {
         self.delivery.as_mut()?.on_delivered(now, delivered.bytes, delivered.newest?.sent_at)
+    }
+
+    /// The ACK of this sample reports `bytes` more that came with a mark.
+    pub fn add_marks(&mut self, bytes: u32, sample: &mut Option<RateSample>) {
+        if let Some(delivery) = &mut self.delivery {
+            delivery.add_marks(bytes, sample);
+        }
     }
 
     /// The next lost transmission that was not reported yet, where rate samples are kept.

@@ -2,6 +2,7 @@
 
 mod capacity;
 mod channel;
+mod circles;
 #[path = "../common/mod.rs"]
 mod common;
 mod contract;
@@ -23,5 +24,6 @@ mod scenario_mutations;
 mod stepping;
 mod texts;
 mod tidy;
+mod traces;
 mod traffic;
 mod window;

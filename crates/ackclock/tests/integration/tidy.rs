@@ -47,6 +47,8 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ("dbg!", "the core prints nothing"),
     ("HashMap", "its order would leak into results; use a Vec or a BTreeMap"),
     ("HashSet", "its order would leak into results; use a Vec or a BTreeSet"),
+    (".powi(", "of unspecified precision; multiply, or use libm::pow"),
+    (".log(", "platform dependent; use libm::log"),
     (".powf(", "platform dependent; use libm::pow"),
     (".exp()", "platform dependent; use libm::exp"),
     (".exp2()", "platform dependent; use libm::exp2"),
@@ -70,7 +72,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -118,7 +120,7 @@ fn without_tests(text: &str) -> Vec<&str> {
 }
 
 /// The same without lines that are comments.
-fn code(text: &str) -> Vec<&str> {
+pub fn code(text: &str) -> Vec<&str> {
     without_tests(text).into_iter().filter(|line| !line.trim_start().starts_with("//")).collect()
 }
 

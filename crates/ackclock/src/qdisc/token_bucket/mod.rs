@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Deviations: tokens are counted without rounding, and an item leaves at the first whole nanosecond at which they
-//! suffice; Linux counts them in units of 64 ns and ns-3 in whole bytes.
+//! suffice; Linux counts them in whole nanoseconds at the rate, and ns-3 in whole bytes.
 
 mod keys;
 

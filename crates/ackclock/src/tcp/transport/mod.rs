@@ -14,7 +14,7 @@ use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::Duration;
 pub use rules::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
-    PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, WindowGrowth,
+    PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo, WindowGrowth,
 };
 pub use values::{CutWindowName, DelayedAck, InitialSsthresh, MaxWindow};
 use values::{NoneWord, bytes, not_zero, up_to_a_packet, wait_not_zero};
@@ -136,8 +136,6 @@ macro_rules! readers {
             $($(#[$help])* pub $name: $type,)*
             /// Loss recovery.
             pub recovery: LossRecovery,
-            /// RFC 3522: with timestamps, a recovery that turns out to be spurious is undone, as far as the algorithm does.
-            pub eifel: bool,
             /// Where the sender leaves the rules of the RFCs.
             pub variations: Variations,
         }
@@ -154,7 +152,6 @@ macro_rules! readers {
                 Transport {
                     $($name: ($by)(self.$name),)*
                     recovery,
-                    eifel: false,
                     variations: Variations { $($variation: self.$variation,)* },
                 }
             }
@@ -243,6 +240,10 @@ transport_keys! {
     rtt_samples: RttSamples = [RttSamples::EachRound, Ns2: RttSamples::TimedSegment] => variations;
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     peer_sack: bool = [true] => transport;
+    /// Whether the first of them reports what has come twice (D-SACK, RFC 2883).
+    dsack: bool = [false] => transport;
+    /// What shows that a loss recovery was spurious, so that CUBIC takes its cut back: nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first.
+    undo: Undo = [Undo::None] => transport;
     /// Explicit congestion notification, so that queues that mark need not drop: off, classic (RFC 3168), or with accurate
     /// feedback, accecn (RFC 9768).
     ecn: EcnMode = [EcnMode::Off] => transport;

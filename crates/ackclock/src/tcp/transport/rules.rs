@@ -69,6 +69,32 @@ macro_rules! variation {
 }
 
 variation! {
+    /// What shows that a recovery was spurious.
+    Undo {
+        /// Nothing.
+        None,
+        /// Timestamps: the Eifel detection algorithm (RFC 3522).
+        Eifel,
+        /// D-SACK blocks (RFC 3708).
+        Dsack,
+        /// Timestamps and D-SACK blocks, whichever do first.
+        Both
+    }
+}
+
+impl Undo {
+    /// True if timestamps show it.
+    pub fn by_timestamps(self) -> bool {
+        matches!(self, Undo::Eifel | Undo::Both)
+    }
+
+    /// True if D-SACK blocks show it.
+    pub fn by_duplicates(self) -> bool {
+        matches!(self, Undo::Dsack | Undo::Both)
+    }
+}
+
+variation! {
     /// Which ACKs let the window grow.
     WindowGrowth {
         /// Those of a window that was used (RFC 7661).
