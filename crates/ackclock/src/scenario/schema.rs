@@ -179,7 +179,7 @@ impl Draw {
     }
 }
 
-/// What is written down over time.
+/// Samples over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SamplingKeys {
