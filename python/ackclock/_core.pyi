@@ -84,13 +84,13 @@ class Scenario:
 
     @property
     def warnings(self) -> list[str]:
-        """What one should look at before one trusts a result."""
+        """Warnings: properties to check before trusting a result."""
 
     def resolved_json(self) -> str:
         """The resolved scenario as JSON that reads back as the same scenario."""
 
     def describe_json(self, most: int | None = None) -> str:
-        """Links, flows and random inputs behind the shorthand, as JSON; of `most` flows a group, or all."""
+        """Links, flows and random inputs in full, as JSON; of `most` flows a group, or all."""
 
     def run(
         self,
@@ -129,7 +129,10 @@ class Run:
 
     @property
     def packets(self) -> Table:
-        """Every packet at every link, a table of Arrow; empty unless `sampling.packets` is on."""
+        """Every packet at every link, every window that changes and timer that goes off, a table of Arrow.
+
+        Empty unless `sampling.packets` is on.
+        """
 
 @final
 class Table:

@@ -1,4 +1,4 @@
-"""Checks of what Python code passes in: the message names the argument and what it takes."""
+"""Checks of arguments from Python code: the message names the argument and the values that it takes."""
 
 from __future__ import annotations
 

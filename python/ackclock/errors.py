@@ -43,7 +43,7 @@ class Mistake:
     message: str
 
     def text(self, sets_called: str = "sets:") -> str:
-        """Return the whole message; `sets_called` is what stands in front of a changed key."""
+        """Return the whole message; `sets_called` is the prefix of a changed key."""
         place = f"{sets_called} {self.set}" if self.set is not None else self.file
         line = f":{self.line}" if self.line is not None else ""
         return f"{place}{line}: {f'{self.key}: ' if self.key else ''}{self.message}"
@@ -108,7 +108,7 @@ class WriteError(StoreError):
 
 
 class ClusterError(AckclockError):
-    """A cluster that cannot be reached, or cannot run what it was given."""
+    """A cluster that cannot be reached, or cannot run its work."""
 
 
 class BuildError(ClusterError):
@@ -120,10 +120,10 @@ class InputError(AckclockError):
 
 
 class ArgumentError(InputError):
-    """An argument that cannot be used: its name, what is wrong and what is expected."""
+    """An argument that cannot be used: its name, the mistake and the expected value."""
 
     def __init__(self, argument: str, what: str, option: str = "") -> None:
-        """`option`: what a command calls the argument, if that is not `--` and its name."""
+        """`option`: the name of the argument in a command, if that is not `--` and its name."""
         super().__init__(argument, what, option)
 
     def __str__(self) -> str:

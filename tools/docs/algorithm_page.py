@@ -1,7 +1,7 @@
 """Pages of algorithms: the header of the algorithm's file, with the table of its parameters.
 
-A header (`//!`) has a section for each algorithm of the file. It begins with `# TITLE` and a line with `cc = "NAME"`.
-What comes before the first one is for readers of the file alone.
+A header (`//!`) has a section for each algorithm of the file, which begins with `# TITLE` and a line with
+`cc = "NAME"`. The text before the first section is not part of a page.
 """
 
 import json

@@ -4,9 +4,9 @@
     python tools/docs/generate.py --check    exit code 1 if anything is out of date
 
 The generated part of a page stands between the comments `<!-- generated: NAME -->` and `<!-- end -->`.
-A page of docs/papers is generated as a whole, from its text with places for figures in tools/docs/papers, and from
-the results beside it, which `make papers` measures. A page of docs/algorithms is generated from the header of the
-file of its algorithm.
+A page of docs/papers is generated as a whole, from its text with places for figures in tools/docs/papers,
+and from the results beside it, which `make papers` measures. A page of docs/algorithms is generated from the
+header of the file of its algorithm.
 """
 
 import argparse

@@ -88,7 +88,8 @@ def scenario_of(seed: int) -> Tree:
     tree = random_scenario(seed)
     if seed % 2:
         return tree
-    events = _trace(tree).group_by(polars.col("event").cast(polars.String)).agg("time_ns").sort("event")
+    trace = _trace(tree).filter(polars.col("timer").is_null())
+    events = trace.group_by(polars.col("event").cast(polars.String)).agg("time_ns").sort("event")
     return with_events_at_the_edges(tree, dict(events.iter_rows()))
 
 

@@ -194,7 +194,7 @@ def follow(trace: polars.DataFrame, network: Network) -> list[Packet]:
 
 def _rows(trace: polars.DataFrame) -> Iterator[tuple[int, str, Key]]:
     columns = ("time_ns", "event", "link", "flow", "seq", "len", "wire_bytes", "retransmission")
-    rows = trace.filter(polars.col("event") != "window").select(columns)
+    rows = trace.filter(~polars.col("event").is_in(["window", "timer"])).select(columns)
     for now, event, *key in rows.iter_rows():
         link, flow, seq, length, wire_bytes, retransmission = key
         yield now, event, (link, flow, seq, length, wire_bytes, retransmission)

@@ -118,7 +118,9 @@ impl Run {
         self.outcome.link_samples.clone()
     }
 
-    /// Every packet at every link, a table of Arrow; empty unless `sampling.packets` is on.
+    /// Every packet at every link, every window that changes and timer that goes off, a table of Arrow.
+    ///
+    /// Empty unless `sampling.packets` is on.
     #[getter]
     fn packets(&self) -> Table {
         self.outcome.packets.clone()

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use ackclock::cc::Phase;
 use ackclock::probe::{FlowSamples, LinkSamples, PacketEvent, PacketTrace};
+use ackclock::tcp::Timer;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt32Type};
 use arrow_array::{
-    ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch,
-    RecordBatchIterator, StringArray, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, RecordBatchIterator,
+    StringArray, UInt32Array, UInt64Array,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -104,7 +105,7 @@ pub fn link_table(samples: LinkSamples, names: &[String]) -> Table {
     table(columns)
 }
 
-/// The trace of every packet, with names and events as text.
+/// The trace of every packet, with names, events and timers as text.
 pub fn packet_table(trace: PacketTrace) -> Table {
     let PacketTrace {
         flow_names,
@@ -118,6 +119,7 @@ pub fn packet_table(trace: PacketTrace) -> Table {
         wire_bytes,
         retransmission,
         cwnd_segments,
+        timer,
     } = trace;
     table(vec![
         ("time_ns", Arc::new(UInt64Array::from(time_ns))),
@@ -129,6 +131,7 @@ pub fn packet_table(trace: PacketTrace) -> Table {
         ("wire_bytes", Arc::new(UInt32Array::from(wire_bytes))),
         ("retransmission", Arc::new(BooleanArray::from(retransmission))),
         ("cwnd_segments", Arc::new(Float64Array::from(cwnd_segments))),
+        ("timer", text::<UInt8Type>(timer, &Timer::NAMES)),
     ])
 }
 
@@ -142,13 +145,9 @@ fn optional(values: Vec<f64>) -> ArrayRef {
     Arc::new(Float64Array::from_iter(values.into_iter().map(|value| (!value.is_nan()).then_some(value))))
 }
 
-/// A column of text: which of the names, row by row.
-fn text<K>(keys: Vec<K::Native>, names: &[impl AsRef<str>]) -> ArrayRef
-where
-    K: ArrowDictionaryKeyType,
-    PrimitiveArray<K>: From<Vec<<K as ArrowPrimitiveType>::Native>>,
-{
+/// A column of text: which of the names, or none of them, row by row.
+fn text<K: ArrowDictionaryKeyType>(keys: impl Into<PrimitiveArray<K>>, names: &[impl AsRef<str>]) -> ArrayRef {
     let names = StringArray::from_iter_values(names);
-    let column = DictionaryArray::<K>::try_new(PrimitiveArray::from(keys), Arc::new(names));
+    let column = DictionaryArray::<K>::try_new(keys.into(), Arc::new(names));
     Arc::new(column.expect("invariant: samples point at names that there are"))
 }

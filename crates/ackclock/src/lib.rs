@@ -1,6 +1,6 @@
 //! ackclock: a congestion-control laboratory.
 //!
-//! The core asks the outside for nothing. Time, bytes, randomness and configuration come in as arguments;
+//! The core depends on nothing outside. Time, bytes, randomness and configuration come in as arguments;
 //! results and samples go out. `ARCHITECTURE.md` has the map.
 
 pub mod cc;

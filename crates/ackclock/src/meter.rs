@@ -24,10 +24,10 @@
 
 use crate::units::{Duration, Instant, NANOS_PER_SEC, Rate};
 
-/// What a meter makes of a packet.
+/// The colour that a meter gives to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Colour {
-    /// Within what was committed.
+    /// Within the committed rate and burst.
     Green,
     /// Beyond that, and within the excess.
     Yellow,
@@ -35,7 +35,7 @@ pub enum Colour {
     Red,
 }
 
-/// What a meter holds packets against. Bursts are in bytes.
+/// A profile: rates and bursts. Bursts are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// RFC 2697.

@@ -1,7 +1,7 @@
 //! Named random streams.
 //!
-//! A stream is found by the seed, the replicate, the name of a component and what it draws for. The order
-//! in which components are declared or draw does not matter, and a new component shifts nobody else's draws.
+//! A stream is identified by the seed, the replicate, the name of a component and a purpose. The order
+//! in which components are declared or draw does not matter, and a new component does not change the draws of others.
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -22,7 +22,7 @@ _MAX_ROWS = 24
 @set_option
 @json_option
 def command(file: str, sets: tuple[str, ...], as_json: bool) -> None:
-    """Check the scenario FILE and print what it expands to, without running it.
+    """Check the scenario FILE and print it in full, without running it.
 
     With --json the mistakes of an invalid scenario are printed to stdout as a list.
     """
@@ -117,7 +117,7 @@ def _traffic(flows: list[dict[str, Any]]) -> None:
 
 
 def _impairments(links: list[dict[str, Any]], link_count: int) -> None:
-    """A line for what goes wrong in the same way on some links."""
+    """A line for impairments that several links have in common."""
     impaired: dict[str, list[dict[str, Any]]] = {}
     for link in links:
         if link["impairments"]:

@@ -1,4 +1,4 @@
-"""What commands print: text and tables on stdout, talk and progress on stderr.
+"""Output of commands: text and tables on stdout, messages and progress on stderr.
 
 Nothing that a terminal would obey gets through, wherever a text comes from. rich is imported for tables only:
 `run --json` starts without it.
@@ -37,7 +37,7 @@ def say(text: str) -> None:
 
 
 def emit(text: str) -> None:
-    """Print what programs read to stdout, as it is unless stdout is a terminal."""
+    """Print machine-readable output to stdout, unchanged unless stdout is a terminal."""
     click.echo((printable(text) if sys.stdout.isatty() else text).removesuffix("\n"))
 
 

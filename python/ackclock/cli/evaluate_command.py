@@ -114,7 +114,7 @@ def command(
 
 
 def _tell(checks: Sequence[Check]) -> int:
-    """Say what the gate found on stderr, and return the exit code."""
+    """Print the result of the gate to stderr, and return the exit code."""
     failed = [check for check in checks if check.failed]
     for check in failed:
         talk(f"gate: {check}; fails {check.condition.text!r}")

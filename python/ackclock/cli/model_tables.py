@@ -1,4 +1,4 @@
-"""Tables of `ackclock model` about cycles: their lengths and packets, and what the papers say of them."""
+"""Tables of `ackclock model` about cycles: their lengths and packets, and the figures of the papers."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
 
 
 def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: str) -> None:
-    """Show a table of what is there and fits: columns without a value are left out where they may be."""
+    """Show a table that fits: columns without a value are left out if they are optional."""
     if not rows:
         return
     given = [

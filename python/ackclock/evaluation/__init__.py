@@ -58,7 +58,7 @@ class Evaluation:
 
     @property
     def regret_baseline(self) -> RegretBaseline:
-        """What regret is measured against."""
+        """The baseline of regret."""
         assert self.board.regret_baseline is not None, "an evaluation has a regret_baseline"
         return self.board.regret_baseline
 

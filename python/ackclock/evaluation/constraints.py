@@ -1,4 +1,4 @@
-"""What keeps a linear control what its name says: the constraints of Reddy et al., section 3.2.
+"""The constraints of Reddy et al., section 3.2, under which a linear control keeps its kind.
 
 A control adds and multiplies, `w <- a_I + b_I w` per round trip and `w <- a_D + b_D w` at congestion. An
 additive part that is large beside the window looks like a multiplicative one, and a factor near 1 like an

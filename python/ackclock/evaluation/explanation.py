@@ -1,4 +1,4 @@
-"""What happened in an environment, in plain words and per group of flows: from the runs alone."""
+"""An environment in plain words, per group of flows: from the runs alone."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def explain(board: Scoreboard, result: Result, worst: Score, runs: Sequence[StoredRun]) -> list[str]:
-    """Say what is worse in an environment, who gets what instead, and what else differs."""
+    """Describe the worse metric of an environment, the shares of other flows, and other differences."""
     name = board.candidates[0].label
     reference = board.candidates[board.reference].label
     theirs = result.scores[board.reference][result.metrics.index(worst.metric)]

@@ -1,4 +1,4 @@
-"""A gate for continuous integration: conditions on what changed since a baseline."""
+"""A gate for continuous integration: conditions on changes since a baseline."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _BOARD = _part(
 
 @dataclass(frozen=True)
 class Condition:
-    """What must not be: a change of a metric below or above a limit."""
+    """A condition for failure: a change of a metric below or above a limit."""
 
     text: str
     metric: str
@@ -221,7 +221,7 @@ class Baseline:
 
 
 def gate_json(baseline: Baseline, checks: Sequence[Check]) -> dict[str, Any]:
-    """Return what the gate found; a change from zero has no percentage, and is null."""
+    """Return the result of the gate; a change from zero has no percentage, and is null."""
     return {
         "baseline": str(baseline.path.parent),
         "passed": not any(check.failed for check in checks),

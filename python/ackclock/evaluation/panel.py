@@ -70,7 +70,7 @@ class Panel:
 
     @classmethod
     def load(cls, suite: Suite) -> Panel | None:
-        """Return what is stored beside a suite, or nothing. Raises `InputError` where it cannot be read."""
+        """Return the scores stored beside a suite, if any. Raises `InputError` if they cannot be read."""
         if suite.folder is None or not (path := suite.folder / FILE).is_file():
             return None
         try:
@@ -148,7 +148,7 @@ def _with_costs(document: dict[str, Any]) -> set[str]:
 
 
 def panel_document(board: Scoreboard) -> dict[str, Any]:
-    """Return what is stored of a scoreboard that shows the panel alone."""
+    """Return the stored form of a scoreboard that shows the panel alone."""
     labels = [candidate.label for candidate in board.candidates]
     environments = {}
     for result in board.results:

@@ -25,7 +25,7 @@ Costs = Mapping[str, Sequence[Sequence[float]]]
 
 @dataclass(frozen=True)
 class Scale:
-    """What regret is measured in."""
+    """The metrics of regret."""
 
     #: The name of the metric.
     name: str
@@ -137,7 +137,7 @@ def regrets(costs: Costs, scale: Scale, baseline: RegretBaseline, reference: int
 def _noise_floor(
     costs: Costs, scale: Scale, baseline: RegretBaseline, reference: int, unit: Mapping[str, float]
 ) -> NoiseFloor:
-    """Return what the last of a table of equal algorithms shows against the best.
+    """Return the regret of the last of a table of equal algorithms.
 
     With stored scores the best is that of the stored algorithms, and the judged one comes on top of them.
     """
@@ -160,7 +160,7 @@ def noise_floor_of(
     draws: Mapping[str, int] | None = None,
     ahead: bool = False,
 ) -> NoiseFloor:
-    """Return what an algorithm would show among `rivals` that equal it, from one algorithm's replicates.
+    """Return the regret of an algorithm among `rivals` that equal it, from one algorithm's replicates.
 
     `costs`: per replicate, by environment. Each algorithm of a table is a resample of the replicates,
     joint over environments. `draws`: replicates of the judged one; as many as of the others by default.

@@ -1,4 +1,4 @@
-"""The report: one page that loads nothing, and the data behind it as files beside it."""
+"""The report: one page without external resources, and its data as files beside it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, command: str) -> 
 
 
 class _Card:
-    """One environment: what the template shows of it, and what its charts draw."""
+    """One environment: data of the template and of its charts."""
 
     def __init__(self, evaluation: Evaluation, index: int, runs: Sequence[StoredRun]) -> None:
         self.board = evaluation.board
@@ -121,7 +121,7 @@ class _Card:
         self.groups = {flow["name"]: flow["group"] for flow in json.loads(outcome.result_json)["flows"]}
 
     def shown(self, worst: Score | None) -> dict[str, Any]:
-        """Return what the template needs; `worst` is the score that makes this the worst environment."""
+        """Return the data of the template; `worst` is the score that makes this the worst environment."""
         return {
             "result": self.result,
             "candidates": [
@@ -139,7 +139,7 @@ class _Card:
         }
 
     def drawn(self, points: int) -> dict[str, Any]:
-        """Return what the charts draw; scales are shared between the algorithms."""
+        """Return the data of the charts; scales are shared between the algorithms."""
         watch = self.result.environment.watch
         drawn = Drawn(
             link=self.described["bottleneck"],
@@ -186,7 +186,7 @@ class _Card:
         return float(self._bottleneck()["rate_bps"] or 0) / 1e6
 
     def _facts(self) -> list[tuple[str, str]]:
-        """The set-up in a line: what a reader wants to know before looking at a chart."""
+        """The set-up in one line."""
         link = self._bottleneck()
         base_rtts = sorted({flow["base_rtt_s"] for flow in json.loads(self.row[0][1].result_json)["flows"]})
         rtts = " and ".join(f"{1e3 * rtt:.4g}" for rtt in base_rtts[:3])
@@ -215,7 +215,7 @@ def nice(value: float) -> float:
 
 
 def _top(run: dict[str, Any], kind: str, warmup_s: float) -> float:
-    """The greatest value that a chart has to show: what is in the warm-up may reach beyond it."""
+    """The greatest value that a chart has to show; the warm-up may exceed it."""
     lines = [run[kind]] if kind == "queue" else run[kind]
     return max(
         (
@@ -240,12 +240,12 @@ def _phase_top(runs: Sequence[dict[str, Any]], capacity_mbps: float, drawn: Draw
 
 
 def about(metric: Metric) -> str:
-    """Return what a metric is called, its unit, and which way is better."""
+    """Return the name of a metric, its unit, and which direction is better."""
     return f"{metric.heading}, {_BETTER[metric.better]}"
 
 
 def _summary(candidate: Candidate) -> str:
-    """Return what the library says of an algorithm."""
+    """Return the description of an algorithm."""
     known: dict[str, str] = {entry["name"]: entry["summary"] for entry in json.loads(_core.list_json("cc"))}
     return known[candidate.resolved["kind"]]
 

@@ -116,7 +116,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Result:
-    """What an environment showed: scores by candidate, in the order of the candidates."""
+    """Results of an environment: scores by candidate, in the order of the candidates."""
 
     environment: Environment
     metrics: tuple[Metric, ...]
@@ -213,7 +213,7 @@ def score(
 
 
 def scales_of(environments: Sequence[Environment]) -> list[Scale]:
-    """Return what regret is measured in: the metrics of every environment, and the watched ones as shares."""
+    """Return the metrics of regret: those of every environment, and the watched ones as shares."""
     relative = frozenset(
         environment.id
         for environment in environments
@@ -262,7 +262,7 @@ def _watched(watch: Watch, run: Document) -> float:
 
 
 def _watched_transfers(watch: Watch, run: Document) -> float:
-    """Return what is watched of flow arrivals, which have no rows of their own in `flows`."""
+    """Return the watched metric of flow arrivals, which have no rows of their own in `flows`."""
     group = next((each for each in run.get("transfers", ()) if each["group"] == watch.group), None)
     match watch.metric, group:
         case "group-goodput", dict():

@@ -1,4 +1,4 @@
-"""From the samples of a run to what its charts draw: thinned, rounded, ready for JSON."""
+"""Data of charts from the samples of a run: thinned, rounded, ready for JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Series = list[float | None]
 
 @dataclass(frozen=True)
 class Drawn:
-    """What the charts of a run need to know of its environment."""
+    """The environment of a run, as its charts need it."""
 
     #: The link whose queue is drawn.
     link: str
@@ -151,7 +151,7 @@ def _rates(counter: polars.Series, time_s: Sequence[float], edges: Sequence[tupl
 
 
 def _capacity(link: polars.DataFrame, edges: Sequence[tuple[int, int]]) -> Series:
-    """Mean of what was available in every interval; a sample has the mean since the one before it."""
+    """Mean available capacity of every interval; a sample has the mean since the one before it."""
     mbps = [bps / 1e6 for bps in link["capacity_bps"]]
     return _rounded([math.fsum(mbps[low + 1 : high + 1]) / (high - low) for low, high in edges], 3)
 
@@ -189,7 +189,7 @@ def _timeouts(frame: polars.DataFrame, time_s: Sequence[float]) -> Series:
 
 
 def _rounded(values: Iterable[float | None], digits: int) -> Series:
-    """Return values with so many digits; nothing for what JSON cannot say, such as an infinite ssthresh."""
+    """Return rounded values; nothing for values that JSON does not have, such as an infinite ssthresh."""
     rounded: Series = []
     for value in values:
         if value is None or not math.isfinite(value):

@@ -79,7 +79,7 @@ class Watch:
 
 @dataclass(frozen=True)
 class Environment:
-    """A scenario and what it asks."""
+    """A scenario and its question."""
 
     id: str
     title: str
@@ -125,7 +125,7 @@ class Environment:
         return changed
 
     def require_groups(self, place: Place, test_groups: Iterable[str]) -> None:
-        """Raise `InputError` unless there are flows under test, and what is watched has its metric."""
+        """Raise `InputError` unless there are flows under test, and the watched metric exists."""
         under_test = set(test_groups)
         if not under_test & self.traffic.keys():
             place.fail(
@@ -251,7 +251,7 @@ class Suite:
                 raise ScenarioError(f"{place.file}: panel: {error}") from None
 
     def fingerprint(self, environment: Environment) -> str:
-        """Return a short hash of what an environment is; comments and layout of its file do not count."""
+        """Return a short hash of an environment; comments and layout of its file do not count."""
         read = read_json if environment.path.suffix == ".json" else read_toml
         tree = read(environment.path)
         parts = [tree, environment.sets, self.test_groups, environment.fairness]

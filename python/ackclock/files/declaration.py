@@ -1,4 +1,4 @@
-"""What a file may hold, declared once: types of values, and tables of keys with their types.
+"""The keys that a file may have, declared once: types of values, and tables of keys with their types.
 
 `check` raises one `InputError` for the first value that is not as declared, with file, key, what was
 expected, and a hint where a name is misspelt.
@@ -41,13 +41,13 @@ class Place:
         raise InputError(f"{self.file}: {self.key}: {what}" if self.key else f"{self.file}: {what}")
 
     def refuse(self, value: Any, expected: str) -> NoReturn:
-        """Raise `InputError` for a value that is not what was expected."""
+        """Raise `InputError` for an unexpected value."""
         shown = as_toml(value)
         cut = f"{shown[:_SHOWN]}..." if len(shown) > _SHOWN else shown
         self.fail(f"is {cut}, but must be {expected}")
 
     def require(self, name: str, known: Iterable[object], what: str) -> None:
-        """Raise `InputError` where a name is none of the known ones; `what` is what they are called."""
+        """Raise `InputError` for an unknown name; `what` is the word for such names."""
         names = list(map(str, known))
         if name not in names:
             self.fail(f"no {what} is called {name!r}; {hint(name, names)}")
@@ -61,15 +61,15 @@ def require_once(names: Sequence[str], place: Place) -> None:
 
 
 class Type(Protocol):
-    """What a value may be."""
+    """The type of a value."""
 
     @property
     def words(self) -> str:
-        """What is expected, for a message."""
+        """The expected value, for a message."""
 
     @property
     def python(self) -> tuple[type, ...]:
-        """What such a value is in Python."""
+        """The type of such a value in Python."""
 
     def check(self, value: Any, place: Place) -> None:
         """Raise `InputError` for a value of another type."""
@@ -193,12 +193,12 @@ class Either:
 
     @property
     def words(self) -> str:
-        """What is expected."""
+        """The expected value."""
         return " or ".join(each.words for each in self.types)
 
     @property
     def python(self) -> tuple[type, ...]:
-        """What such a value is in Python."""
+        """The type of such a value in Python."""
         return tuple(kind for each in self.types for kind in each.python)
 
     def check(self, value: Any, place: Place) -> None:

@@ -27,7 +27,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def remove_partial(folder: Path) -> None:
-    """Remove what processes that were killed began to write."""
+    """Remove unfinished files of killed processes."""
     for partial in folder.glob(f"**/*{_PARTIAL}"):
         process = partial.name.removesuffix(_PARTIAL).rpartition(".")[2]
         if process.isdecimal() and not _is_alive(int(process)):

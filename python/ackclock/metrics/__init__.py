@@ -1,1 +1,1 @@
-"""What was measured: metrics of a run by name and unit, and tables of them with the unit in each column."""
+"""Metrics of a run by name and unit, and tables of them with the unit in each column."""

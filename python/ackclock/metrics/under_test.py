@@ -29,7 +29,7 @@ class UnderTest:
         return [flow["goodput_bps"] for flow in self._flows]
 
     def available_bps(self, taken: str = "offered_bps") -> float:
-        """Return the capacity of the bottleneck less what datagrams and transfers over it take.
+        """Return the capacity of the bottleneck less the throughput of datagrams and transfers.
 
         `taken`: `offered_bps`, what datagrams send, or `delivered_bps`, what comes through. Not a number
         where the bottleneck has no rate.
@@ -42,7 +42,7 @@ class UnderTest:
         return float(capacity_bps) - math.fsum(datagrams) - math.fsum(transfers)
 
     def goodput_fraction(self, taken: str = "offered_bps") -> float:
-        """Return goodput over what is available: may pass one where datagrams are lost."""
+        """Return goodput over available capacity: may exceed one if datagrams are lost."""
         goodput_bps = math.fsum(self.goodputs_bps)
         return goodput_bps / self.available_bps(taken) if goodput_bps else 0.0
 

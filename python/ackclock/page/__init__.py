@@ -1,4 +1,4 @@
-"""What the pages of ackclock have in common: one style sheet, and how a template becomes a page."""
+"""Common parts of HTML pages: the style sheet, and the rendering of templates."""
 
 from __future__ import annotations
 

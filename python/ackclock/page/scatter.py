@@ -14,7 +14,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 12, 40
 
 @dataclass(frozen=True)
 class Dots:
-    """Points of one kind; `title` of each is what pointing at it shows."""
+    """Points of one kind; `title` of each is its tooltip."""
 
     #: A class of the style sheet.
     kind: str

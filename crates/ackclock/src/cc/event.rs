@@ -2,7 +2,7 @@
 
 use crate::units::{Duration, Instant, Rate};
 
-/// What every event can look at: the sender's own measurements, after the event.
+/// A read-only view of the path: the sender's own measurements, after the event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PathView {
     /// Segments in flight (the pipe of RFC 6675).
@@ -32,7 +32,7 @@ pub struct Sent {
     pub path: PathView,
 }
 
-/// An ACK brought news.
+/// An ACK with new information.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// When.
@@ -47,18 +47,18 @@ pub struct Ack {
     /// Packets newly reported as marked with CE; only AccECN (RFC 9768) counts them.
     pub ce_count: u32,
     /// True if the ACK echoes a mark: with AccECN one that is newly reported, under RFC 3168 each until the sender's
-    /// answer has arrived. The sender signals echoes as congestion, too, once a window.
+    /// answer has arrived. The sender also signals echoes as congestion, once per window.
     pub ece: bool,
     /// True on the first ACK of data sent after the previous round's end.
     pub round_ended: bool,
-    /// True if the window, and not the application or the receiver, was what held the sender back.
+    /// True if the window limited the sender, and not the application or the receiver.
     pub cwnd_limited: bool,
-    /// True while losses are being repaired.
+    /// True during loss recovery.
     pub in_recovery: bool,
     /// The delivery rate seen by the newest segment delivered, for an algorithm that
     /// [needs it](super::CongestionControl::needs_rate_samples).
     pub rate: Option<RateSample>,
-    /// How far the repair of losses is, after the ACK.
+    /// The state of loss recovery after the ACK.
     pub state: CaState,
     /// The path, after the ACK.
     pub path: PathView,
@@ -85,10 +85,10 @@ impl Ack {
     }
 }
 
-/// A transmission is taken for lost: the packet of `BBRHandleLostPacket` in draft-ietf-ccwg-bbr.
+/// A transmission is considered lost: the packet of `BBRHandleLostPacket` in draft-ietf-ccwg-bbr.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
-    /// When it is found.
+    /// When it is detected.
     pub now: Instant,
     /// Payload bytes.
     pub bytes: u32,
@@ -98,20 +98,20 @@ pub struct Loss {
     pub tx_in_flight: u64,
     /// Payload bytes lost since it was sent, with itself: `C.lost - P.lost`.
     pub lost: u64,
-    /// True if the application, not the network, held the sender back when it was sent.
+    /// True if the application, not the network, limited the sender when it was sent.
     pub app_limited: bool,
     /// The path.
     pub path: PathView,
 }
 
-/// How far the repair of losses is, with Linux's names (`tcpi_ca_state`).
+/// The state of loss recovery, with Linux's names (`tcpi_ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaState {
     /// Nothing unusual.
     Open,
     /// Duplicate ACKs or SACK blocks, fewer than show a loss.
     Disorder,
-    /// The window was cut for a mark, in the window of data under way.
+    /// The window was cut for a mark in the current window of data.
     Cwr,
     /// Fast recovery.
     Recovery,
@@ -134,6 +134,13 @@ pub struct RateSample {
     pub tx_in_flight: u64,
     /// Payload bytes lost since then: `RS.lost`.
     pub lost: u64,
+    /// Payload bytes newly known to have come with a mark, by this ACK and those before it that had no sample. Only AccECN
+    /// (RFC 9768) counts them: under RFC 3168 it is 0, and all that is known is [`Ack::ece`], that there was a mark since the
+    /// sender's last answer.
+    pub newly_ce: u64,
+    /// Of `delivered`, the bytes that came with a mark, as far as ACKs have told of them (Linux's `delivered_ce`, in bytes). At
+    /// most `delivered`, though a receiver may tell of more: of what came twice, or of what no SACK block had room for.
+    pub delivered_ce: u64,
     /// True if the application, not the network, limited the sample.
     pub app_limited: bool,
 }
@@ -151,9 +158,9 @@ impl RateSample {
 pub struct Congestion {
     /// When.
     pub now: Instant,
-    /// By what sign.
+    /// The sign of congestion.
     pub kind: CongestionKind,
-    /// How the sender goes on.
+    /// How the sender continues.
     pub restart: Restart,
     /// Segments sent and not acknowledged (RFC 5681's FlightSize).
     pub flight_size: u32,
@@ -172,16 +179,16 @@ pub enum CongestionKind {
     Timeout,
 }
 
-/// How a sender goes on after a congestion event.
+/// How a sender continues after a congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
     /// At the reduced window.
     Reduced,
     /// At one segment, in slow start (timeouts, and every loss in Tahoe).
     SlowStart,
-    /// So, too, but for a window of data that was cut for already: ssthresh stays (RFC 3168 §6.1.2).
+    /// At one segment, after a cut in the same window of data: ssthresh stays (RFC 3168 §6.1.2).
     SlowStartAgain,
-    /// At one segment, and ssthresh at one segment, too: congestion avoidance from there. Asked for by an option alone,
+    /// At one segment, and ssthresh at one segment, too: congestion avoidance from there. Only on request by an option,
     /// which overrides RFC 5681's lower bound of two segments (a repeated timeout in jasem-efficiency-fairness).
     OneSegment,
 }
@@ -217,10 +224,10 @@ pub enum Phase {
     SlowStart,
     /// The window is at or above ssthresh.
     CongestionAvoidance,
-    /// Losses found by duplicate or selective ACKs are being repaired.
+    /// Fast recovery: losses shown by duplicate or selective ACKs are repaired.
     FastRecovery,
-    /// A retransmission timer expired, and what it found lost is being repaired. The papers call it exponential back-off,
-    /// as samples do.
+    /// The retransmission timer expired, and the losses are repaired. The papers and the samples call it exponential
+    /// back-off.
     RtoRecovery,
 }
 
@@ -238,9 +245,18 @@ mod tests {
         // 12 500 bytes in 10 ms, and 1 byte in 3 s.
         let rate = |delivered, millis| {
             let interval = Duration::from_millis(millis);
-            let (prior_delivered, newly_acked, tx_in_flight, lost) = (0, delivered, delivered, 0);
-            RateSample { delivered, interval, prior_delivered, newly_acked, tx_in_flight, lost, app_limited: false }
-                .rate()
+            let sample = RateSample {
+                delivered,
+                interval,
+                prior_delivered: 0,
+                newly_acked: delivered,
+                tx_in_flight: delivered,
+                lost: 0,
+                newly_ce: 0,
+                delivered_ce: 0,
+                app_limited: false,
+            };
+            sample.rate()
         };
         assert_eq!((rate(12_500, 10), rate(1, 3_000)), (Rate::from_bps(10_000_000), Rate::from_bps(2)));
     }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::{CcContext, CongestionControl, Windowed};
 use crate::rule::{ParameterError, RuleParameters};
 
-/// What a scenario file says of an algorithm.
+/// The parameters of an algorithm, as in a scenario file.
 pub trait CcParameters: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// The algorithm with its state.
     type Controller: CongestionControl;
@@ -24,18 +24,18 @@ pub trait CcParameters: Clone + std::fmt::Debug + PartialEq + Serialize + Deseri
     /// The algorithm at the start of a connection.
     fn controller(&self, context: CcContext) -> Self::Controller;
 
-    /// Shows `visitor` the parameters of the window rule, if the algorithm is nothing but one.
+    /// Passes the parameters of the window rule to `visitor`, if the algorithm is only a rule.
     fn visit<V: ParametersVisitor>(&self, _visitor: V) -> Option<V::Output> {
         None
     }
 }
 
-/// Does something with the parameters of any window rule.
+/// A visitor of the parameters of any window rule.
 pub trait ParametersVisitor {
-    /// What comes of it.
+    /// The result of the visit.
     type Output;
 
-    /// Does it.
+    /// Visits the parameters.
     fn visit<P: RuleParameters>(self, parameters: &P) -> Self::Output;
 }
 

@@ -17,7 +17,7 @@ use crate::units::{Instant, Rate};
 pub struct CcInfo {
     /// The `kind` in a scenario.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A description in one sentence.
     pub summary: String,
     /// The paper or standard.
     pub reference: &'static str,

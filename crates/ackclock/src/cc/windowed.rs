@@ -86,7 +86,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         });
         let left = self.window.cwnd();
         match by_rule {
-            // Where slow start ends is told then.
+            // The end of slow start is reported then.
             None if self.window.in_slow_start() => {}
             None => rule.restart(left),
             Some(by_rule) if by_rule < left => rule.floored(left),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_hears_of_round_trip_times_once_there_is_one() {
+    fn a_rule_gets_round_trip_times_once_there_is_one() {
         let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(8.0) };
         let mut controller = Windowed::new(MrAimd { rtt_scaled: true, ..MrAimd::default() }.rule(), context);
         controller.on_ack(&Ack::of(8.0));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_hears_of_the_floor() {
+    fn a_rule_gets_the_floor() {
         let mut controller = Windowed::new(AimdFc::default().rule(), CcContext::new(3.0));
         // 3/2 is below the floor of two segments; what was gained since is measured from there.
         assert_eq!(lose(&mut controller), 2.0);

@@ -11,7 +11,7 @@ use crate::cc::{
 };
 use crate::rule::linear::Aimd;
 use crate::sim::{self, FlowPlan, Plan};
-use crate::tcp::LossRecovery;
+use crate::tcp::{EcnMode, LossRecovery};
 use crate::units::{Duration, Instant, Rate};
 
 /// Connections whose events are made up, and events of each.
@@ -31,6 +31,7 @@ const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 ///   there as it likes;
 /// * congestion does not raise it above two segments, unless [`CongestionControl::congestion_may_raise`]; nor
 ///   does sending, a single loss, the end of idleness, or a recovery that the algorithm does not own;
+/// * rate samples tell of no more marks than ACKs, and of no more than they cover;
 /// * there is at most one reduction for losses and marks per window of data, except for losses under Reno;
 /// * the same events give the same answers, whatever time it is, without those of sending, of single
 ///   losses, and without rate samples, too, if it does not need them;
@@ -64,6 +65,7 @@ pub fn check_cc<C: CongestionControl + 'static>(
                 let journal = lock(journal);
                 check_journal(&journal, &*new, *flow.cc_context)
                     .and_then(|()| check_reductions(&journal, flow, reacts(flow)))
+                    .and_then(|()| check_marks(&journal, flow))
                     .map_err(|what| format!("{}: {what}", flow.name))?;
             }
         }
@@ -133,6 +135,23 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
             }
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// Samples tell of no more marks than ACKs, in full segments, and of none without a receiver that counts them.
+fn check_marks(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
+    let (mss, counts) = (u64::from(flow.transport.mss), flow.transport.ecn == EcnMode::AccEcn);
+    let (mut told, mut sampled) = (0, 0);
+    for (number, (event, _)) in journal.entries.iter().enumerate() {
+        let Event::Ack(ack) = event else { continue };
+        ensure!(counts || ack.ce_count == 0, "event {number}: {} marks that nobody counts", ack.ce_count);
+        told += u64::from(ack.ce_count) * mss;
+        let Some(rate) = ack.rate else { continue };
+        sampled += rate.newly_ce;
+        ensure!(sampled <= told, "event {number}: samples of {sampled} bytes with a mark, ACKs tell of {told}");
+        ensure!(rate.delivered_ce <= rate.delivered, "event {number}: {rate:?}");
+        ensure!(rate.delivered_ce <= sampled, "event {number}: {rate:?} of {sampled} bytes with a mark");
     }
     Ok(())
 }
@@ -293,13 +312,16 @@ impl Script {
 /// A sample of a round trip.
 fn rate(draw: &mut Draw, path: PathView) -> RateSample {
     let newly_acked = u64::from(path.mss) * draw.whole(1, 2);
+    let delivered = newly_acked + draw.whole(0, path.in_flight_bytes);
     RateSample {
-        delivered: newly_acked + draw.whole(0, path.in_flight_bytes),
+        delivered,
         interval: path.latest_rtt,
         prior_delivered: draw.whole(0, 1 << 30),
         newly_acked,
         tx_in_flight: path.in_flight_bytes,
         lost: u64::from(path.mss) * draw.pick(&[0, 0, 0, 1, 3]),
+        newly_ce: newly_acked * draw.pick(&[0, 0, 0, 1]),
+        delivered_ce: draw.pick(&[0, delivered / 3, delivered]),
         app_limited: draw.chance(10),
     }
 }

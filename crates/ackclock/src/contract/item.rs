@@ -1,4 +1,4 @@
-//! What the suites put into queues and links: no packet of a simulation.
+//! Items that the suites put into queues and links instead of packets of a simulation.
 
 use super::Draw;
 use crate::link::Impairable;
@@ -46,17 +46,17 @@ impl Impairable for Item {
     }
 }
 
-/// What a queue told of items.
+/// The drops and marks that a queue reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
-    /// What it dropped.
+    /// Dropped items.
     pub dropped: Vec<(Item, Reason)>,
-    /// What it marked, as it was then.
+    /// Marked items, as they were then.
     pub marked: Vec<(Item, Reason)>,
 }
 
 impl Told {
-    /// What a queue tells of an item that comes.
+    /// The reports of a queue about an arriving item.
     pub fn of_arrival(queue: &mut impl Qdisc<Item>, now: Instant, item: Item) -> Told {
         let mut told = Told::default();
         queue.enqueue(now, item, &mut told);

@@ -1,4 +1,4 @@
-//! Contract suites: what every rule, algorithm, queue, link and run must keep, whoever wrote it.
+//! Contract suites: the properties that every rule, algorithm, queue, link and run must have.
 //!
 //! Each suite drives its subject with random operations from named streams, the same ones in every run, and
 //! says which promise was broken in which case. Everything registered is checked by them; a call checks an

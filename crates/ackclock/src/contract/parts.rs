@@ -6,9 +6,9 @@ use crate::cc::{CcContext, TimeoutSsthresh};
 use crate::link::{DelayCourse, Outages};
 use crate::qdisc::{Limit, Place, QueuePlan};
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
-use crate::tcp::{EcnMode, LossRecovery, Transport};
+use crate::tcp::{EcnMode, LossRecovery, Transport, Undo};
 use crate::units::{Duration, Rate};
-use crate::variation::{Law, Lte, OnOff, Schedule, VariationPlan, Walk, Wifi};
+use crate::variation::{Lte, OnOff, Schedule, VariationPlan, Walk, WalkKind, Wifi};
 
 /// The settings that an algorithm gets at the start.
 pub(super) fn context(draw: &mut Draw) -> CcContext {
@@ -28,8 +28,8 @@ pub(super) fn variation(draw: &mut Draw, most: u64) -> Option<VariationPlan> {
             VariationPlan::Schedule(Schedule::once(steps))
         }
         2 => {
-            let law = Law::Around { start: low, delta: most / 3 };
-            VariationPlan::Walk(Walk { law, min_bps: 0, max_bps: most, step: time(draw) })
+            let kind = WalkKind::Around { start: low, delta: most / 3 };
+            VariationPlan::Walk(Walk { kind, min_bps: 0, max_bps: most, step: time(draw) })
         }
         3 => {
             let (mean_high, mean_low) = (time(draw), time(draw));
@@ -133,7 +133,8 @@ pub(super) fn transport(draw: &mut Draw) -> Transport {
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),
         ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
-        eifel: draw.chance(50),
+        dsack: draw.chance(50),
+        undo: draw.pick(&[Undo::None, Undo::Eifel, Undo::Dsack, Undo::Both]),
         ..Transport::default()
     }
 }

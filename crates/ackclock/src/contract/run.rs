@@ -8,11 +8,11 @@ use crate::tcp::EcnMode;
 use crate::units::Duration;
 use std::sync::atomic::AtomicBool;
 
-/// Runs a plan, and checks that the result keeps what every run must:
+/// Runs a plan, and checks the properties of every run:
 ///
 /// * sent + duplicated = delivered + corrupted + policed + dropped + lost + in flight, in packets and in bytes, data and acknowledgements;
 /// * no link sends more than its capacity allows, no queue holds more than its limit;
-/// * nobody measures an RTT below the propagation of the path;
+/// * no measured RTT is below the propagation of the path;
 /// * windows are finite and at least one segment; no more is in flight than the receiver's window allows;
 /// * in flight at the beginning of the window + sent + copies = arrived + lost + discarded as corrupt + in flight at its
 ///   end, in data packets of each flow;

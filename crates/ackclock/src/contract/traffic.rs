@@ -4,22 +4,25 @@ use super::Draw;
 use super::parts::{context, transport, variation};
 use crate::cc::CcSpec;
 use crate::sim::{
-    ArrivalsPlan, DatagramPlan, Distribution, Emission, FlowPlan, InteractivePlan, Law, OnOffPlan, Plan, SourcePlan,
-    SourcePopulation, Spacing, Traffic, WebPlan,
+    ArrivalsPlan, DatagramPlan, Distribution, DistributionKind, Emission, FlowPlan, InteractivePlan, OnOffPlan, Plan,
+    SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
 };
 use crate::units::{Duration, Instant, Rate};
 
-/// What a flow that is there all the time writes.
+/// Traffic of a flow that lasts for the whole run.
 pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
     match draw.whole(0, 7) {
         7 => Traffic::Interactive(Box::new(InteractivePlan {
-            every: Distribution { mean: draw.scale(1e6, 1e9), law: Law::Pareto { shape: 1.5 } },
-            size: Distribution { mean: draw.scale(1.0, 3000.0), law: Law::Exponential },
+            every: Distribution { mean: draw.scale(1e6, 1e9), kind: DistributionKind::Pareto { shape: 1.5 } },
+            size: Distribution { mean: draw.scale(1.0, 3000.0), kind: DistributionKind::Exponential },
         })),
         6 => Traffic::Web(Box::new(WebPlan {
-            think: Distribution { mean: draw.scale(1e7, 1e9), law: Law::Exponential },
+            think: Distribution { mean: draw.scale(1e7, 1e9), kind: DistributionKind::Exponential },
             request: 300,
-            response: Distribution { mean: draw.scale(500.0, 100_000.0), law: Law::Pareto { shape: 1.2 } },
+            response: Distribution {
+                mean: draw.scale(500.0, 100_000.0),
+                kind: DistributionKind::Pareto { shape: 1.2 },
+            },
         })),
         0 => Traffic::Transfer { bytes: draw.scale(1.0, 1e6) as u64 },
         1 => Rate::from_bps(draw.scale(5e3, 5e6) as u64).map_or(Traffic::Bulk, |rate| Traffic::RateLimited { rate }),
@@ -44,14 +47,19 @@ pub(super) fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
         }
     });
     let slots = slots.collect();
-    let law = draw.pick(&[Law::Fixed, Law::Exponential, Law::Pareto { shape: 1.5 }, Law::Lognormal { sigma: 1.0 }]);
+    let kind = draw.pick(&[
+        DistributionKind::Fixed,
+        DistributionKind::Exponential,
+        DistributionKind::Pareto { shape: 1.5 },
+        DistributionKind::Lognormal { sigma: 1.0 },
+    ]);
     let interval = Duration::from_millis(500);
     plan.arrivals.push(ArrivalsPlan {
         name: "mice".to_owned(),
         slots,
         every: Duration::from_secs_f64_round(draw.scale(0.02, 0.5)),
         alternating: draw.chance(30).then(|| (Duration::from_millis(draw.whole(10, 100)), interval)),
-        size: Distribution { mean: draw.scale(500.0, 50_000.0), law },
+        size: Distribution { mean: draw.scale(500.0, 50_000.0), kind },
         start: Instant::ZERO + draw.time(Duration::from_secs(2)),
         stop: draw.chance(30).then(|| Instant::ZERO + Duration::from_secs(3)),
     });
@@ -65,7 +73,11 @@ pub(super) fn add_datagrams(draw: &mut Draw, plan: &mut Plan) {
         let Some(rate) = Rate::from_bps((most * draw.scale(0.02, 1.5)) as u64) else { continue };
         let times = |draw: &mut Draw| Distribution {
             mean: draw.scale(1e6, 1e9),
-            law: draw.pick(&[Law::Fixed, Law::Exponential, Law::Pareto { shape: 1.5 }]),
+            kind: draw.pick(&[
+                DistributionKind::Fixed,
+                DistributionKind::Exponential,
+                DistributionKind::Pareto { shape: 1.5 },
+            ]),
         };
         let leaves = variation(draw, rate.as_bps());
         let count = draw.whole(2, 20) as u32;

@@ -97,6 +97,8 @@ impl Connection {
             idle_restart: settings.idle_restart,
             recovery: settings.recovery.unwrap_or(default),
             peer_sack: agreement.sack,
+            dsack: settings.dsack,
+            undo: settings.undo,
             ecn: agreement.ecn,
             ..Transport::default()
         };

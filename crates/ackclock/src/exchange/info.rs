@@ -49,6 +49,7 @@ const FIELDS: &[(&str, Formula)] = &[
     ("tcpi_bytes_received", |r| r.bytes_received as f64),
     ("tcpi_bytes_sent", |r| r.counters.payload_bytes as f64),
     ("tcpi_delivered_ce", |r| r.counters.ce_reported as f64),
+    ("tcpi_dsack_dups", |r| r.counters.duplicates_reported as f64),
     ("tcpi_data_segs_out", |r| r.counters.segments as f64),
 ];
 

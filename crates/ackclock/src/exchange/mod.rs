@@ -2,7 +2,7 @@
 //! sender and the receiver of [`crate::tcp`] in virtual time.
 //!
 //! Reference: Cardwell et al., "packetdrill: Scriptable Network Stack Testing, from Sockets to Packets",
-//! USENIX ATC 2013. `docs/exchange.md` says what is supported.
+//! USENIX ATC 2013. `docs/exchange.md` lists the supported features.
 //!
 //! ```text
 //! text ──▶ Script ──▶ Run ◀──▶ Endpoint (handshake) ◀──▶ Connection (tcp::Sender, tcp::Receiver)
@@ -30,13 +30,13 @@ pub use report::{Mismatch, Note, Outcome, Report};
 
 use script::Script;
 
-/// A script that cannot be read, or asks for what does not exist here.
+/// A script that cannot be read, or uses an unsupported feature.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}: {message}")]
 pub struct ScriptError {
     /// The line, from 1.
     pub line: u32,
-    /// What is wrong with it.
+    /// The message.
     pub message: String,
 }
 

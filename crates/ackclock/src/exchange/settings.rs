@@ -4,7 +4,7 @@
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::cc::{CcSpec, TimeoutSsthresh, algorithms};
-use crate::tcp::{EcnMode, LossRecovery};
+use crate::tcp::{EcnMode, LossRecovery, Undo};
 use crate::units::Duration;
 
 /// Linux's TCP_DELACK_MIN: how long an ACK is delayed once TCP_QUICKACK is switched off.
@@ -33,6 +33,10 @@ pub struct Settings {
     pub wscale: u32,
     /// Whether SACK is offered and accepted.
     pub sack: bool,
+    /// Whether SACK blocks report duplicates.
+    pub dsack: bool,
+    /// What shows that a recovery was spurious.
+    pub undo: Undo,
     /// Whether ECN is offered and accepted.
     pub ecn: EcnMode,
     /// Whether timestamps are offered and accepted.
@@ -61,6 +65,8 @@ impl Default for Settings {
             mss: MSS,
             wscale: 7,
             sack: true,
+            dsack: false,
+            undo: Undo::None,
             ecn: EcnMode::Off,
             timestamps: true,
             idle_restart: true,
@@ -92,6 +98,7 @@ impl Settings {
             "byte_counting" => self.byte_counting = switch(value).ok_or_else(|| wrong("0 or 1"))?,
             "timeout_ssthresh" => self.timeout_ssthresh = named(value).map_err(|names| wrong(&names))?,
             "ecn" => self.ecn = named(value).map_err(|names| wrong(&names))?,
+            "undo" => self.undo = named(value).map_err(|names| wrong(&names))?,
             "ip_version" if value == "ipv4" => {}
             _ => return Err(format!("the option --{name} is not supported")),
         }
@@ -163,6 +170,7 @@ impl Settings {
         match name {
             "net.ipv4.tcp_congestion_control" => self.algorithm(value)?,
             "net.ipv4.tcp_sack" => self.sack = on()?,
+            "net.ipv4.tcp_dsack" => self.dsack = on()?,
             "net.ipv4.tcp_timestamps" => self.timestamps = on()?,
             "net.ipv4.tcp_slow_start_after_idle" => self.idle_restart = on()?,
             "net.ipv4.tcp_ecn" if value == "0" => self.ecn = EcnMode::Off,
@@ -174,7 +182,6 @@ impl Settings {
             "net.ipv4.tcp_recovery"
             | "net.ipv4.tcp_early_retrans"
             | "net.ipv4.tcp_frto"
-            | "net.ipv4.tcp_dsack"
             | "net.ipv4.tcp_fack"
             | "net.ipv4.tcp_fastopen"
             | "net.ipv4.tcp_autocorking"

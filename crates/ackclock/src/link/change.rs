@@ -1,4 +1,4 @@
-//! What can be changed of a link while packets are on it: its rate and its delay.
+//! Changes of a link during a run: its rate and its delay.
 
 use super::{Impairable, Impairments, Line, Link};
 use crate::units::{Duration, Rate};

@@ -32,7 +32,7 @@ const NEVER: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub struct Channel<T> {
     dcf: Dcf,
-    /// When the next transmission begins; never where nobody has anything to send.
+    /// When the next transmission begins; never if no station has a packet.
     next_start: Instant,
     /// The slot that begins at `idle_from`.
     slot: u64,
@@ -49,7 +49,7 @@ pub struct Channel<T> {
     senders: Vec<usize>,
 }
 
-/// What a station is made of.
+/// The configuration of a station.
 #[derive(Clone, Debug)]
 pub struct StationConfig {
     /// The place of its link.
@@ -129,7 +129,7 @@ impl<T: Impairable> Channel<T> {
         (frames().count() as u64, frames().map(|item| u64::from(item.wire_len())).sum())
     }
 
-    /// A packet comes to the queue of a station at `now`.
+    /// A packet arrives at the queue of a station at `now`.
     pub fn enqueue(&mut self, now: Instant, station: usize, item: T, links: &mut [Link<T>], sinks: &mut impl Sinks<T>) {
         self.advance(now, links, sinks);
         let state = &mut self.stations[station];
@@ -247,8 +247,8 @@ impl<T: Impairable> Channel<T> {
         self.next_start = next.map_or(Instant::MAX, |slot| self.start_of(slot));
     }
 
-    /// A station that sends a frame for the first time takes its packets from the queue. False if the queue drops all that
-    /// waits, so that there is nothing to send.
+    /// A station that sends a frame for the first time takes its packets from the queue. False if the queue drops all of
+    /// them, so that nothing is sent.
     fn make_frame(&mut self, start: Instant, station: usize, links: &mut [Link<T>], sinks: &mut impl Sinks<T>) -> bool {
         let state = &mut self.stations[station];
         if !state.frame.is_empty() {
@@ -265,7 +265,7 @@ impl<T: Impairable> Channel<T> {
         true
     }
 
-    /// Whether a transmission that nobody disturbs arrives with wrong bits.
+    /// Whether a transmission without a collision arrives with wrong bits.
     fn is_damaged(&mut self, station: usize) -> bool {
         self.dcf.frame_errors > 0.0 && self.stations[station].config.errors.next_f64() < self.dcf.frame_errors
     }

@@ -13,7 +13,7 @@ pub struct DelayCourse {
     pub repeat: Option<Duration>,
 }
 
-/// Times in which nothing comes through.
+/// Outages: times in which every packet is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outages {
     /// When they begin, rising.
@@ -31,7 +31,7 @@ fn phase(at: Instant, repeat: Option<Duration>) -> Duration {
 }
 
 impl DelayCourse {
-    /// What is added to the delay of a packet that leaves the transmitter at this time, rounded down to a nanosecond.
+    /// The extra delay of a packet that leaves the transmitter at this time, rounded down to a nanosecond.
     pub fn extra(&self, at: Instant) -> Duration {
         let at = phase(at, self.repeat);
         let next = self.points.partition_point(|(begin, _)| *begin <= at);

@@ -1,4 +1,4 @@
-//! The times of IEEE 802.11's distributed coordination function (DCF): what an exchange of frames takes.
+//! The timing of IEEE 802.11's distributed coordination function (DCF).
 //!
 //! Source: IEEE Std 802.11-2012, 9.3 (DCF), 17 (802.11b), 18 (OFDM of 802.11a), 19 (802.11g).
 
@@ -19,19 +19,19 @@ pub struct Dcf {
     pub slot: Duration,
     /// Between a frame and its answer.
     pub sifs: Duration,
-    /// What the channel must be idle before counters go on.
+    /// Idle time of the channel before counters resume.
     pub difs: Duration,
     /// Propagation between any two stations.
     pub propagation: Duration,
     /// The contention window of a new frame: counters are drawn from 0 to this.
     pub cw_min: u32,
-    /// What it is doubled up to.
+    /// The largest contention window.
     pub cw_max: u32,
     /// Retransmissions of a frame at most.
     pub retries: u32,
     /// Preamble and header of the physical layer, before every frame.
     pub phy_header: Duration,
-    /// What the physical layer adds after every frame.
+    /// Signal extension of the physical layer after every frame.
     pub phy_trailer: Duration,
     /// Length of an OFDM symbol; none where bits go out one by one.
     pub symbol: Option<Duration>,
@@ -41,11 +41,11 @@ pub struct Dcf {
     pub ack: u32,
     /// Rates of what answers and asks, ascending: the highest that is not above the rate of the data, or the lowest.
     pub basic_rates: Vec<Rate>,
-    /// What a busy period does to the counters of the others.
+    /// Effect of a busy period on the counters of other stations.
     pub countdown: Countdown,
-    /// What follows a transmission without an ACK.
+    /// Interframe space after a transmission without an ACK.
     pub after_failure: AfterFailure,
-    /// Frames of at least so many bytes ask before they are sent; none where no frame does.
+    /// Size in bytes from which frames are preceded by RTS and CTS; none for no frames.
     pub rts_threshold: Option<u32>,
     /// Packets in a transmission at most.
     pub aggregate: u32,
@@ -53,7 +53,7 @@ pub struct Dcf {
     pub frame_errors: f64,
 }
 
-/// What a busy period does to the counters of those who do not send.
+/// Effect of a busy period on the counters of stations that do not send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Countdown {
     /// Nothing: they go on where they stopped, with the first idle slot after the DIFS (the standard).
@@ -63,7 +63,7 @@ pub enum Countdown {
     CountsBusy,
 }
 
-/// What follows a transmission without an ACK, before counters go on.
+/// Interframe space after a transmission without an ACK, before counters resume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AfterFailure {
     /// EIFS: SIFS, an ACK at the lowest basic rate, and DIFS. Senders wait for the ACK as long.
@@ -92,7 +92,7 @@ impl Dcf {
         (doubled.unwrap_or(widest).min(widest) - 1) as u32
     }
 
-    /// What a frame of so many bytes takes at a rate, in whole nanoseconds, rounded up.
+    /// Duration of a frame of so many bytes at a rate, in whole nanoseconds, rounded up.
     pub fn airtime(&self, bytes: u64, rate: Rate) -> Duration {
         let ceiling = |(length, rest): (Duration, u64)| length + Duration::from_nanos(u64::from(rest > 0));
         let body = match self.symbol {

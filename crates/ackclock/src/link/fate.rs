@@ -1,8 +1,8 @@
-//! What becomes of a packet behind the transmitter.
+//! The fate of a packet in transit.
 
 use crate::units::Duration;
 
-/// What becomes of a packet in transit.
+/// The fate of a packet in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It arrives.

@@ -4,7 +4,7 @@ use super::fate::Fate;
 use super::script::Scripted;
 use crate::rng::Rng;
 
-/// Decides, packet by packet, what is lost in transit.
+/// Loss model: decides which packets are lost in transit.
 #[derive(Clone, Debug)]
 pub enum Loss {
     /// Nothing.
@@ -32,7 +32,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// What becomes of the next packet, of so many bytes on the wire.
+    /// The fate of the next packet, of so many bytes on the wire.
     #[inline]
     pub fn fate(&mut self, bytes: u32) -> Fate {
         let lost = match self {
@@ -87,7 +87,7 @@ impl BitErrors {
 /// A channel that is good or bad for some packets at a time (Gilbert 1960, Elliott 1963).
 ///
 /// It changes between packets, whatever the time between them. In the long run it is bad for p / (p + r) of the
-/// packets, for 1 / r of them in a row; it begins as it is in the long run.
+/// packets, for 1 / r of them in a row; it begins in its stationary state.
 #[derive(Clone, Debug)]
 pub struct GilbertElliott {
     good: ChannelState,

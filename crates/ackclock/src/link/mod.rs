@@ -259,7 +259,7 @@ impl<T: Impairable> Link<T> {
     }
 
     /// Takes a packet in flight out of the link, ahead of time: when it would have come to the far end, and whether
-    /// nothing follows so far. `decide` is told both, of one packet after the other.
+    /// nothing follows so far. `decide` gets both, for one packet after the other.
     ///
     /// For an owner that can deal with arrivals before they happen; it then wakes the link by [`Link::next_arrival`] and
     /// not by [`Link::next_deadline`]. Not for a link that [`Link::reorders`].

@@ -1,4 +1,4 @@
-//! A queue alone in front of a transmitter, with arrivals that nobody holds back.
+//! A queue in front of a transmitter, with open-loop arrivals.
 
 use super::{Link, LinkConfig, Sink};
 use crate::qdisc::{Ecn, Queue, Queued, Reason};
@@ -17,7 +17,7 @@ pub struct Arrival {
     pub is_ecn_capable: bool,
 }
 
-/// What became of an arrival.
+/// The fate of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Its transmission began.
@@ -39,7 +39,7 @@ pub struct Event {
     pub outcome: Outcome,
 }
 
-/// Puts arrivals through a queue in front of a transmitter of this rate, until nothing waits: what happened, in order.
+/// Sends arrivals through a queue in front of a transmitter of this rate, until the queue is empty; returns the events in order.
 pub fn serve(queue: Queue<OpenLoopItem>, rate: Rate, arrivals: &[Arrival]) -> Vec<Event> {
     let config =
         LinkConfig { rate: Some(rate), varies: None, delay: Duration::ZERO, impairments: None, histogram: true };

@@ -1,4 +1,4 @@
-//! What happens to given packets of a link: some are lost, some are late, some are marked.
+//! Scripted losses: given packets of a link are lost, late or marked.
 
 use super::fate::Fate;
 use crate::units::Duration;
@@ -6,23 +6,23 @@ use crate::units::Duration;
 /// Numbers of packets at a link, counted from 1, ascending.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
-    /// What is lost.
+    /// Numbers of lost packets.
     pub lost: Vec<u64>,
-    /// What is late, so that others overtake it.
+    /// Numbers of late packets, which others overtake.
     pub late: Vec<u64>,
     /// By how much.
     pub late_by: Duration,
-    /// What is marked if it is ECN-capable.
+    /// Numbers of packets that are marked if they are ECN-capable.
     pub marked: Vec<u64>,
 }
 
-/// A script as it is carried out.
+/// The state of a script.
 #[derive(Clone, Debug)]
 pub struct Scripted {
     script: Script,
     /// Packets counted so far.
     count: u64,
-    /// Where the script is in each of its lists.
+    /// The position in each of its lists.
     next: Places,
 }
 
@@ -39,7 +39,7 @@ impl Scripted {
         Scripted { script, count: 0, next: Places::default() }
     }
 
-    /// What becomes of the next packet.
+    /// The fate of the next packet.
     pub(super) fn fate(&mut self) -> Fate {
         self.count += 1;
         let taken = |numbers: &[u64], next: &mut usize| {

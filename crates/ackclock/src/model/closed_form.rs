@@ -1,4 +1,4 @@
-//! Closed forms: what the models and the simulator must show, to the accuracy that each formula states.
+//! Closed forms that the models and the simulator are tested against, to the accuracy that each formula states.
 //!
 //! `remaining` is the part of the window that a congestion event leaves; `p` is a loss probability per
 //! packet; windows are in segments.
@@ -36,13 +36,13 @@ pub fn efficiency(remaining: f64) -> f64 {
     (1.0 + remaining) / 2.0
 }
 
-/// What becomes of two unequal windows from one congestion event to the next.
+/// Change of two unequal windows from one congestion event to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Convergence {
     /// Their difference is multiplied by `factor` per cycle.
     Difference {
-        /// 1 is unfair for ever.
+        /// 1 is permanently unfair.
         factor: f64,
     },
     /// Their ratio never changes, until a window meets its floor.

@@ -1,6 +1,6 @@
 //! Cycles of the model: from one congestion event to the next.
 //!
-//! A step is what lies between two signals, a cycle what lies between two congestion events.
+//! A step is the time between two signals, a cycle the time between two congestion events.
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub struct Cycle {
     pub jain_index: f64,
 }
 
-/// Advances a model and notices the ends of its cycles.
+/// Advances a model and detects the ends of its cycles.
 #[derive(Default)]
 pub(super) struct CycleMeter {
     growing_time: f64,

@@ -16,12 +16,12 @@ use crate::cc::{CcSpec, algorithms};
 /// A request that cannot be answered.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
-    /// The text is not what a request looks like.
+    /// The text is not a request.
     #[error("{}{message}", if path == "." { String::new() } else { format!("{path}: ") })]
     Format {
         /// Where: `users[0].cc`.
         path: String,
-        /// What was expected.
+        /// The expected form.
         message: String,
     },
     /// A value is out of its range.

@@ -46,7 +46,7 @@ pub enum Peak {
 /// Everything that the model needs to know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// Who takes part.
+    /// The users.
     pub users: Vec<User>,
     /// The capacity, in segments per round trip.
     pub x_goal: f64,
@@ -95,7 +95,7 @@ impl Setup {
 /// A set-up that makes no sense.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SetupError {
-    /// Nobody takes part.
+    /// There are no users.
     #[error("`users` is empty; give at least one user")]
     NoUsers,
     /// A value is out of its range.
@@ -103,9 +103,9 @@ pub enum SetupError {
     OutOfRange {
         /// Path of the key.
         key: String,
-        /// What it was.
+        /// The value.
         value: f64,
-        /// What it may be, in words.
+        /// The range, in words.
         expected: &'static str,
     },
     /// A parameter of an algorithm is out of its range.

@@ -25,7 +25,7 @@ const FAIR: f64 = 0.99;
 /// Long enough for every rule to settle, short enough for the differences not to drown in rounding.
 const EXACT_CYCLES: u64 = 64;
 const SHOWN_CYCLES: usize = 6;
-/// So many cycles may pass until users are called unfair for ever.
+/// Cycles after which users count as permanently unfair.
 const FAIR_CYCLES: usize = 128;
 /// A bound for searches that may not end.
 const MAX_STEPS: usize = 1_000_000;
@@ -69,7 +69,7 @@ pub struct EfficiencyRow {
     pub integer_step: Vec<IntegerStep>,
 }
 
-/// What a rule tends to.
+/// The limit of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ClosedForm {
     /// Window after the cut over the peak.

@@ -8,11 +8,11 @@ use super::synchronous::{Peak, Setup, SetupError, Synchronous, User};
 use crate::cc::CcSpec;
 use crate::metric::jain_index;
 
-/// What to simulate.
+/// The set-up of a simulation.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrajectoryRequest {
-    /// Who takes part.
+    /// The users.
     pub users: Vec<UserRequest>,
     /// The capacity, in segments per round trip.
     pub x_goal: f64,

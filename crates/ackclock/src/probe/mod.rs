@@ -28,7 +28,7 @@ pub struct FlowSamples {
     pub cwnd_segments: Vec<f64>,
     /// Slow-start threshold; infinite before the first congestion event.
     pub ssthresh_segments: Vec<f64>,
-    /// The sender's estimate of what is in flight.
+    /// The sender's estimate of the flight size.
     pub in_flight_segments: Vec<u32>,
     /// Smoothed RTT; 0 before the first measurement.
     pub srtt_ns: Vec<u64>,
@@ -40,12 +40,12 @@ pub struct FlowSamples {
     pub delivered_bytes: Vec<u64>,
     /// Segments retransmitted so far.
     pub retransmits: Vec<u64>,
-    /// What the algorithms report of themselves, by names with units; not a number where a flow's has no such number.
+    /// State variables of the algorithms, by names with units; NaN for a flow whose algorithm has no such variable.
     pub reported: Vec<(&'static str, Vec<f64>)>,
 }
 
 impl FlowSamples {
-    /// Adds to the last row what its flow's algorithm reports.
+    /// Adds the state variables of the flow's algorithm to the last row.
     pub fn report(&mut self, name: &'static str, value: f64) {
         let row = self.time_ns.len() - 1;
         let known = self.reported.iter().position(|(column, _)| *column == name);
@@ -86,7 +86,7 @@ pub struct LinkSamples {
     pub capacity_bps: Vec<f64>,
 }
 
-/// What happened to every packet, link by link, and to the windows; all columns are of one length, times ascend.
+/// A trace of every packet, link by link, and of the windows and timers of senders; all columns have one length, times ascend.
 #[derive(Clone, Debug, Default)]
 pub struct PacketTrace {
     /// Flow names, to which `flow` points.
@@ -95,7 +95,7 @@ pub struct PacketTrace {
     pub link_names: Vec<String>,
     /// When.
     pub time_ns: Vec<u64>,
-    /// Index into `link_names`; of no meaning where a window changes.
+    /// Index into `link_names`; of no meaning where a window changes or a timer goes off.
     pub link: Vec<u32>,
     /// Index into `flow_names`.
     pub flow: Vec<u32>,
@@ -111,13 +111,15 @@ pub struct PacketTrace {
     pub retransmission: Vec<bool>,
     /// The flow's window at that time.
     pub cwnd_segments: Vec<f64>,
+    /// `tcp::Timer` as a number, where one goes off.
+    pub timer: Vec<Option<u8>>,
 }
 
-/// What happens to a packet.
+/// An event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PacketEvent {
-    /// It comes to the queue of a link.
+    /// It arrives at the queue of a link.
     Enter,
     /// It comes out of the link.
     Leave,
@@ -133,14 +135,16 @@ pub enum PacketEvent {
     Transmit,
     /// The queue marks it.
     Mark,
-    /// The link makes a second one of it.
+    /// The link duplicates it.
     Copy,
     /// The meter in front of the queue drops it.
     Police,
+    /// No packet: a timer of the sender goes off.
+    Timer,
 }
 
 impl PacketEvent {
     /// Names, in the order of the discriminants.
-    pub const NAMES: [&'static str; 10] =
-        ["enter", "leave", "drop", "lose", "window", "discard", "transmit", "mark", "copy", "police"];
+    pub const NAMES: [&'static str; 11] =
+        ["enter", "leave", "drop", "lose", "window", "discard", "transmit", "mark", "copy", "police", "timer"];
 }

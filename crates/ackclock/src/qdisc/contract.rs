@@ -1,4 +1,4 @@
-//! The contract of a queue discipline: what it is told of items, and what it reports of them.
+//! The contract of a queue discipline: its calls, and its reports of drops and marks.
 
 use crate::units::{Duration, Instant};
 

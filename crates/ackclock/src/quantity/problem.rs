@@ -205,13 +205,11 @@ pub enum Problem {
         /// The limit.
         limit: u64,
     },
-    /// More packets in a trace than a machine should hold.
-    #[error(
-        "up to {packets} packets would be written down at the bottleneck; at most {limit}: a shorter run, or packets = false"
-    )]
-    TooManyPackets {
+    /// More rows of a trace than a machine should hold.
+    #[error("about {rows} rows of packets would be written down; at most {limit}: a shorter run, or packets = false")]
+    TooManyTraceRows {
         /// How many.
-        packets: u64,
+        rows: u64,
         /// The limit.
         limit: u64,
     },

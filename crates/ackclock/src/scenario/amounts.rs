@@ -9,8 +9,14 @@ use crate::units::Duration;
 
 /// More rows than a store should hold.
 const MOST_ROWS: u64 = 10_000_000;
-/// More packets than a trace of all of them should hold: some gigabytes.
-const MOST_PACKETS: u64 = 50_000_000;
+/// More rows than a trace of all packets should hold: some gigabytes.
+const MOST_TRACE_ROWS: u64 = 50_000_000;
+/// Rows of a packet at a link that flows share, unless something happens to it: it enters, is transmitted, leaves.
+const ROWS_AT_SHARED_LINK: u64 = 3;
+/// Rows of a packet and its ACK at their access links: they enter and leave two each.
+const ROWS_AT_ACCESS_LINKS: u64 = 8;
+/// Rows of a sender for a packet: its pacing timer goes off, its window changes.
+const ROWS_AT_SENDER: u64 = 2;
 /// More transfers than a run should remember the times of.
 const MOST_ARRIVALS: u64 = 10_000_000;
 
@@ -44,14 +50,18 @@ fn samples(document: &Document, network: &Network) -> Result<(), Problem> {
     if rows > MOST_ROWS { Err(Problem::TooManySamples { rows, limit: MOST_ROWS }) } else { Ok(()) }
 }
 
-/// A busy bottleneck bounds what all packets can be.
+/// What is written down of all packets, of which a busy bottleneck bounds the number.
 fn packets(document: &Document, network: &Network) -> Result<(), Problem> {
     let Some(rate) = network.links[network.bottleneck].rate.filter(|_| document.sampling.packets) else {
         return Ok(());
     };
     let packet = document.flows.iter().map(super::schema::Flow::packet_bytes).max().unwrap_or(1).max(1);
     let packets = rate.bytes_in_floor(document.duration) / packet;
-    if packets > MOST_PACKETS { Err(Problem::TooManyPackets { packets, limit: MOST_PACKETS }) } else { Ok(()) }
+    let shared =
+        network.routes.iter().map(|route| (route.forward.len() + route.reverse.len()) as u64).max().unwrap_or(0);
+    let access = if network.access.is_some() { ROWS_AT_ACCESS_LINKS } else { 0 };
+    let rows = packets.saturating_mul(ROWS_AT_SHARED_LINK * shared + access + ROWS_AT_SENDER);
+    if rows > MOST_TRACE_ROWS { Err(Problem::TooManyTraceRows { rows, limit: MOST_TRACE_ROWS }) } else { Ok(()) }
 }
 
 fn arrivals(active: Duration, every: Duration) -> Result<(), Problem> {

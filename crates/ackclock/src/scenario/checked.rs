@@ -73,7 +73,7 @@ impl Scenario {
         Self::from_tree(self.tree.clone(), &self.source, sets, None)
     }
 
-    /// This scenario with some keys changed, among them maybe names of trace files.
+    /// This scenario with some keys changed, which may name trace files.
     ///
     /// # Errors
     /// Every mistake.
@@ -151,7 +151,7 @@ impl Scenario {
         !random_inputs::random_inputs(&self.document, &self.network).is_empty()
     }
 
-    /// What one should look at before one trusts a result.
+    /// Warnings: properties to check before trusting a result.
     pub fn warnings(&self) -> Vec<String> {
         warnings::warnings(&self.document, &self.network)
     }
@@ -163,7 +163,7 @@ impl Scenario {
 
     /// The plan of one replicate, under `seed` or else the seed of the document.
     ///
-    /// Where nothing is random it is the same for all of them: not even the order of simultaneous events differs.
+    /// If nothing is random it is the same for all replicates, including the order of simultaneous events.
     pub fn plan(&self, seed: Option<u64>, replicate: u64) -> Plan {
         self.plan_of_first(u32::MAX, seed, replicate)
     }

@@ -20,7 +20,7 @@ use crate::sim::{
     DatagramPlan, Dcf, FlowPlan, ImpairmentsPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, ReorderingPlan,
     Script,
 };
-use crate::variation::{Law, Leo, Lte, OnOff, VariationPlan, Walk, Wifi};
+use crate::variation::{Leo, Lte, OnOff, VariationPlan, Walk, WalkKind, Wifi};
 
 /// A scenario, spelled out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -206,17 +206,19 @@ fn variation_in_words(plan: &VariationPlan) -> String {
     let shown = |bps: u64| RateOrZero(bps);
     match plan {
         VariationPlan::Schedule(schedule) => format!("timetable, up to {}", shown(schedule.peak_bps())),
-        VariationPlan::Walk(Walk { law, min_bps, max_bps, step }) => {
+        VariationPlan::Walk(Walk { kind, min_bps, max_bps, step }) => {
             let (min, max) = (shown(*min_bps), shown(*max_bps));
-            let law = match law {
-                Law::Anywhere => "random".to_owned(),
-                Law::Around { start, delta } => format!("random-walk from {} by {}", shown(*start), shown(*delta)),
-                Law::Additive { start, delta } => format!("additive-walk from {} by {}", shown(*start), shown(*delta)),
-                Law::Multiplicative { start, factor } => {
+            let kind = match kind {
+                WalkKind::Anywhere => "random".to_owned(),
+                WalkKind::Around { start, delta } => format!("random-walk from {} by {}", shown(*start), shown(*delta)),
+                WalkKind::Additive { start, delta } => {
+                    format!("additive-walk from {} by {}", shown(*start), shown(*delta))
+                }
+                WalkKind::Multiplicative { start, factor } => {
                     format!("multiplicative-walk from {} by {factor}", shown(*start))
                 }
             };
-            format!("{law}, kept between {min} and {max}, every {step}")
+            format!("{kind}, kept between {min} and {max}, every {step}")
         }
         VariationPlan::OnOff(OnOff { high_bps, low_bps, mean_high, mean_low }) => {
             let (high, low) = (shown(*high_bps), shown(*low_bps));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::Problem;
 use crate::quantity::Size;
-use crate::sim::{Distribution, Law};
+use crate::sim::{Distribution, DistributionKind};
 use crate::units::Duration;
 
 /// Always the same size, or a random one.
@@ -93,12 +93,12 @@ fn default_sigma() -> f64 {
 impl Sizes {
     /// As the engine draws them.
     pub fn distribution(&self) -> Distribution {
-        let of = |mean: Size, law| Distribution { mean: mean.0 as f64, law };
+        let of = |mean: Size, kind| Distribution { mean: mean.0 as f64, kind };
         match *self {
-            Sizes::Fixed(size) => of(size, Law::Fixed),
-            Sizes::Random(RandomSizes::Exponential { mean }) => of(mean, Law::Exponential),
-            Sizes::Random(RandomSizes::Pareto { mean, shape }) => of(mean, Law::Pareto { shape }),
-            Sizes::Random(RandomSizes::Lognormal { mean, sigma }) => of(mean, Law::Lognormal { sigma }),
+            Sizes::Fixed(size) => of(size, DistributionKind::Fixed),
+            Sizes::Random(RandomSizes::Exponential { mean }) => of(mean, DistributionKind::Exponential),
+            Sizes::Random(RandomSizes::Pareto { mean, shape }) => of(mean, DistributionKind::Pareto { shape }),
+            Sizes::Random(RandomSizes::Lognormal { mean, sigma }) => of(mean, DistributionKind::Lognormal { sigma }),
         }
     }
 
@@ -122,12 +122,12 @@ impl Times {
 
     /// As the engine draws them, in nanoseconds.
     pub fn distribution(&self) -> Distribution {
-        let law = match *self {
-            Times::Fixed(_) => Law::Fixed,
-            Times::Random(RandomTimes::Exponential { .. }) => Law::Exponential,
-            Times::Random(RandomTimes::Pareto { shape, .. }) => Law::Pareto { shape },
+        let kind = match *self {
+            Times::Fixed(_) => DistributionKind::Fixed,
+            Times::Random(RandomTimes::Exponential { .. }) => DistributionKind::Exponential,
+            Times::Random(RandomTimes::Pareto { shape, .. }) => DistributionKind::Pareto { shape },
         };
-        Distribution { mean: self.mean().as_nanos() as f64, law }
+        Distribution { mean: self.mean().as_nanos() as f64, kind }
     }
 
     /// Whether it can be drawn; a fixed time may be zero.
@@ -144,12 +144,12 @@ impl Times {
 
 fn check(distribution: &Distribution, mean: &str, written: &dyn fmt::Display) -> Result<(), Problem> {
     let problem = |value: String, expected: &str| Err(Problem::OutOfRange { value, expected: expected.to_owned() });
-    match distribution.law {
+    match distribution.kind {
         _ if distribution.mean < 1.0 => problem(written.to_string(), mean),
-        Law::Pareto { shape } if !(shape > 1.0 && shape <= 100.0) => {
+        DistributionKind::Pareto { shape } if !(shape > 1.0 && shape <= 100.0) => {
             problem(format!("a shape of {shape}"), "above 1, so that there is a mean, and at most 100")
         }
-        Law::Lognormal { sigma } if !(0.0..=10.0).contains(&sigma) => {
+        DistributionKind::Lognormal { sigma } if !(0.0..=10.0).contains(&sigma) => {
             problem(format!("a sigma of {sigma}"), "from 0 to 10")
         }
         _ => Ok(()),

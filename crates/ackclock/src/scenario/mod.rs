@@ -1,8 +1,8 @@
 //! Scenario files: schema, validation, canonical hash, and the compilation to a `Plan`.
 //!
-//! A text becomes a tree that knows its lines (`parse`), the tree its full form (`shorthand`), changed by
+//! A text is parsed into a tree with line numbers (`parse`), expanded to its full form (`shorthand`), changed by
 //! `--set` (`sets`), checked against the schema (`conform`), read into types (`resolve`), checked as a whole
-//! (`validate`), and compiled for each replicate (`compile`). All that is wrong is told at once (`mistakes`).
+//! (`validate`), and compiled for each replicate (`compile`). All mistakes are reported at once (`mistakes`).
 
 mod amounts;
 mod catalog;

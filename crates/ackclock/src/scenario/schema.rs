@@ -47,7 +47,7 @@ pub struct Document {
     /// Channels that stations contend for, by name; a link is a station of the one that its `channel` names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub channels: BTreeMap<String, Channel>,
-    /// Meters by name, which hold groups of flows to a profile.
+    /// Meters by name, which colour the packets of groups of flows by a profile.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub meters: BTreeMap<String, Meter>,
     /// Transport of all flows; each flow may override every key.
@@ -196,7 +196,7 @@ impl Draw {
     }
 }
 
-/// What is written down over time.
+/// Samples over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SamplingKeys {
@@ -204,7 +204,7 @@ pub struct SamplingKeys {
     pub interval: Interval,
     /// Number of flows that are sampled, in the order of declaration; counters are kept for all.
     pub flows: u32,
-    /// Whether every packet is written down at every link, and every change of a window; at most 50000000 packets at the bottleneck.
+    /// Whether every packet is written down at every link, every change of a window, and every timer of a sender that goes off; at most 50000000 rows.
     pub packets: bool,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::quantity::Problem;
 use crate::quantity::RateOrZero;
 use crate::units::{Duration, Rate};
-use crate::variation::{Law, Leo, Lte, OnOff, Schedule, VariationPlan, Walk, Wifi};
+use crate::variation::{Leo, Lte, OnOff, Schedule, VariationPlan, Walk, WalkKind, Wifi};
 
 /// How a rate varies. Rates lie between 0 and the rate that stands beside it, and so do walks: they stay at a bound
 /// that they would leave.
@@ -223,16 +223,16 @@ impl Varies {
             Varies::Random { high, low, step } => {
                 let (min_bps, max_bps) = bounds.low_and_high(*low, *high)?;
                 let step = long_enough("step", *step)?;
-                VariationPlan::Walk(Walk { law: Law::Anywhere, min_bps, max_bps, step })
+                VariationPlan::Walk(Walk { kind: WalkKind::Anywhere, min_bps, max_bps, step })
             }
             Varies::RandomWalk { start, delta, step, min } => {
-                bounds.walk(*start, *min, *step, |start| Law::Around { start, delta: delta.0 })?
+                bounds.walk(*start, *min, *step, |start| WalkKind::Around { start, delta: delta.0 })?
             }
             Varies::AdditiveWalk { start, delta, step, min } => {
                 if delta.0 == 0 {
                     return Err(("delta", out_of_range(delta, "above 0")));
                 }
-                bounds.walk(*start, *min, *step, |start| Law::Additive { start, delta: delta.0 })?
+                bounds.walk(*start, *min, *step, |start| WalkKind::Additive { start, delta: delta.0 })?
             }
             Varies::MultiplicativeWalk { start, factor, step, min } => {
                 if *factor <= 0.0 {
@@ -241,7 +241,7 @@ impl Varies {
                 if start.0 == 0 {
                     return Err(("start", out_of_range(start, "above 0")));
                 }
-                bounds.walk(*start, *min, *step, |start| Law::Multiplicative { start, factor: *factor })?
+                bounds.walk(*start, *min, *step, |start| WalkKind::Multiplicative { start, factor: *factor })?
             }
             Varies::OnOff { high, low, mean_high, mean_low } => {
                 let (low_bps, high_bps) = bounds.low_and_high(*low, *high)?;
@@ -384,12 +384,12 @@ impl Bounds {
         start: RateOrZero,
         min: RateOrZero,
         step: Duration,
-        law: impl FnOnce(u64) -> Law,
+        kind: impl FnOnce(u64) -> WalkKind,
     ) -> Result<VariationPlan, Misfit> {
         let min_bps = self.inside("min", min, 0)?;
         let start_bps = self.inside("start", start, min_bps)?;
         let step = long_enough("step", step)?;
-        Ok(VariationPlan::Walk(Walk { law: law(start_bps), min_bps, max_bps: self.most.as_bps(), step }))
+        Ok(VariationPlan::Walk(Walk { kind: kind(start_bps), min_bps, max_bps: self.most.as_bps(), step }))
     }
 }
 

@@ -41,6 +41,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     for (name, _) in document.channels.iter().filter(|(_, channel)| channel.is_dead()) {
         warnings.push(format!("{name} lets nothing through: every frame comes with wrong bits"));
     }
+    warnings.extend(flows().flat_map(|(flow, _)| cannot_undo(flow)));
     for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
         let shared = route.forward.iter().map(|link| &network.links[*link]);
         let mut queues: Vec<(&str, &QueueSpec)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();
@@ -57,6 +58,17 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         }
     }
     warnings
+}
+
+/// What is to show that a recovery was spurious, and is not there.
+fn cannot_undo(flow: &Flow) -> impl Iterator<Item = String> {
+    let (name, keys) = (&flow.name, &flow.transport);
+    let timestamps = (keys.undo.by_timestamps() && !keys.timestamps)
+        .then(|| format!("{name} is to undo recoveries by timestamps, but sends none; write timestamps = true"));
+    let duplicates = (keys.undo.by_duplicates() && !(keys.dsack && keys.peer_sack)).then(|| {
+        format!("{name} is to undo recoveries by D-SACK blocks, but its receiver sends none; write dsack = true")
+    });
+    timestamps.into_iter().chain(duplicates)
 }
 
 /// A trace that offers more than the link's rate.
@@ -150,6 +162,20 @@ mod tests {
         assert_eq!(warnings(trace, PLAIN), [expected]);
         let even = "varies = { kind = 'trace', bin = '5 ms', milliseconds = [5, 5, 5] }";
         assert_eq!(warnings(even, PLAIN), [""; 0]);
+    }
+
+    #[test]
+    fn a_flow_that_cannot_undo_what_it_is_to_undo_is_named() {
+        let with = |keys: &str| warnings("", &format!("[[flows]]\nname = 'shy'\ncc = 'cubic'\n{keys}"));
+        let timestamps = "shy is to undo recoveries by timestamps, but sends none; write timestamps = true";
+        let duplicates = "shy is to undo recoveries by D-SACK blocks, but its receiver sends none; write dsack = true";
+        assert_eq!(with("undo = 'eifel'"), [timestamps]);
+        assert_eq!(with("undo = 'dsack'"), [duplicates]);
+        assert_eq!(with("undo = 'dsack'\ndsack = true\npeer_sack = false"), [duplicates]);
+        assert_eq!(with("undo = 'both'"), [timestamps, duplicates]);
+        for keys in ["", "dsack = true", "undo = 'dsack'\ndsack = true", "undo = 'eifel'\ntimestamps = true"] {
+            assert_eq!(with(keys), [""; 0], "{keys}");
+        }
     }
 
     #[test]

@@ -9,12 +9,12 @@ pub struct Distribution {
     /// Its mean: bytes, or nanoseconds.
     pub mean: f64,
     /// Its shape.
-    pub law: Law,
+    pub kind: DistributionKind,
 }
 
 /// The shape of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
+pub enum DistributionKind {
     /// Always the mean.
     Fixed,
     /// Without memory.
@@ -34,24 +34,24 @@ pub enum Law {
 impl Distribution {
     /// Always `value`.
     pub fn fixed(value: f64) -> Self {
-        Distribution { mean: value, law: Law::Fixed }
+        Distribution { mean: value, kind: DistributionKind::Fixed }
     }
 
     /// True if values differ.
     pub fn is_random(&self) -> bool {
-        self.law != Law::Fixed
+        self.kind != DistributionKind::Fixed
     }
 
     /// A value.
     pub fn draw(&self, stream: &mut Rng) -> f64 {
-        match self.law {
-            Law::Fixed => self.mean,
-            Law::Exponential => self.mean * exponential(stream),
-            Law::Pareto { shape } => {
+        match self.kind {
+            DistributionKind::Fixed => self.mean,
+            DistributionKind::Exponential => self.mean * exponential(stream),
+            DistributionKind::Pareto { shape } => {
                 let smallest = self.mean * (shape - 1.0) / shape;
                 smallest * libm::pow(1.0 - stream.next_f64(), -1.0 / shape)
             }
-            Law::Lognormal { sigma } => {
+            DistributionKind::Lognormal { sigma } => {
                 // The mean is exp(mu + sigma^2 / 2).
                 self.mean * libm::exp(sigma * normal(stream) - sigma * sigma / 2.0)
             }
@@ -89,9 +89,9 @@ mod tests {
 
     const DRAWS: usize = 100_000;
 
-    fn sorted(law: Law) -> Vec<f64> {
+    fn sorted(kind: DistributionKind) -> Vec<f64> {
         let mut stream = RngStreams::new(1, 0).stream("x", "test");
-        let distribution = Distribution { mean: 20_000.0, law };
+        let distribution = Distribution { mean: 20_000.0, kind };
         let mut draws: Vec<f64> = (0..DRAWS).map(|_| distribution.draw(&mut stream)).collect();
         draws.sort_unstable_by(f64::total_cmp);
         draws
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn exponential_draws_have_mean_and_median() {
-        let draws = sorted(Law::Exponential);
+        let draws = sorted(DistributionKind::Exponential);
         // The standard deviation is the mean: four standard errors are 4 / sqrt(100 000) = 1.3 %.
         assert!((mean(&draws) / 20_000.0 - 1.0).abs() < 0.0127);
         assert!(holds(&draws, 20_000.0 * std::f64::consts::LN_2, 0.5));
@@ -118,10 +118,10 @@ mod tests {
     #[test]
     fn pareto_draws_have_mean_and_percentiles() {
         // Shape 3: k = 20 000 * 2 / 3, the standard deviation is k / 2 * sqrt 3 = 11 547.
-        let draws = sorted(Law::Pareto { shape: 3.0 });
+        let draws = sorted(DistributionKind::Pareto { shape: 3.0 });
         assert!((mean(&draws) - 20_000.0).abs() < 4.0 * 11_547.0 / (DRAWS as f64).sqrt());
         // Shape 1.2: k = 20 000 / 6. Half of the draws are below k 2^(1/1.2), 99 % below k 100^(1/1.2), none below k.
-        let draws = sorted(Law::Pareto { shape: 1.2 });
+        let draws = sorted(DistributionKind::Pareto { shape: 1.2 });
         let smallest = 20_000.0 / 6.0;
         assert!(draws[0] >= smallest && draws[0] < 1.001 * smallest);
         assert!(holds(&draws, smallest * libm::pow(2.0, 1.0 / 1.2), 0.5));
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn lognormal_draws_have_mean_and_median() {
         // The median is mean / exp(sigma^2 / 2), the standard deviation mean * sqrt(exp(sigma^2) - 1).
-        let draws = sorted(Law::Lognormal { sigma: 1.0 });
+        let draws = sorted(DistributionKind::Lognormal { sigma: 1.0 });
         let deviation = 20_000.0 * (libm::exp(1.0) - 1.0).sqrt();
         assert!((mean(&draws) - 20_000.0).abs() < 4.0 * deviation / (DRAWS as f64).sqrt());
         assert!(holds(&draws, 20_000.0 / libm::exp(0.5), 0.5));

@@ -3,7 +3,7 @@
 
 use super::plan::FlowPlan;
 use crate::cc::{Cc, Phase};
-use crate::tcp::{AckSegment, DataSegment, Receiver, Rtt, Sender, SenderCounters, SenderInfo};
+use crate::tcp::{AckSegment, DataSegment, Receiver, Rtt, Sender, SenderCounters, SenderInfo, Timer};
 use crate::units::Instant;
 
 /// The end that sends data.
@@ -56,6 +56,12 @@ impl SendingEnd {
     pub fn poll_transmit(&mut self, now: Instant) -> Option<DataSegment> {
         let SendingEnd::Tcp(sender) = self;
         sender.poll_transmit(now)
+    }
+
+    /// The timers that expire if the time is `now`, the first one first.
+    pub fn due_timers(&self, now: Instant) -> impl Iterator<Item = Timer> {
+        let SendingEnd::Tcp(sender) = self;
+        sender.due_timers(now)
     }
 
     delegate! {

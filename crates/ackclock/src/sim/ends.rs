@@ -135,7 +135,7 @@ impl<'plan> Ends<'plan> {
         network.next_ahead(|at, flow, body, is_last| {
             let Some(flow) = flows.get(flow) else { return true };
             if matches!(body, Body::Ack(_)) {
-                return flow.hears_ahead(at);
+                return flow.arrives_ahead(at);
             }
             if is_last && are_many(flows) {
                 // It arrives when the next packet follows, and finds its receiver in the caches.
@@ -162,6 +162,7 @@ impl<'plan> Ends<'plan> {
         match component {
             Component::SenderTimer(index) => {
                 network.events.finish(id, None);
+                network.trace_timers(now, index, self.flows[index].sender.due_timers(now));
                 self.flows[index].sender.on_deadline(now);
                 self.after_news(now, index, network);
             }
@@ -359,7 +360,7 @@ impl<'plan> Ends<'plan> {
     }
 }
 
-/// The groups of arrivals before the first one, whose slots are told so.
+/// The groups of arrivals before the first one, whose slots know their group.
 fn groups_of(plan: &Plan, flows: &mut [Flow], flow_rank: &[usize], rngs: &RngStreams) -> Vec<Group> {
     let mut first = plan.flows.len();
     let group = |(index, arrivals): (usize, &ArrivalsPlan)| {

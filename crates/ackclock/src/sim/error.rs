@@ -1,15 +1,15 @@
-//! Why a run did not come to its end.
+//! Why a run did not complete.
 
 use super::limits::MOST_PACKETS;
 use crate::units::Duration;
 
-/// Why a run did not come to its end.
+/// Why a run did not complete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// It was cancelled.
     #[error("interrupted")]
     Interrupted,
-    /// A window grew beyond all bounds.
+    /// A window grew without bound.
     #[error(
         "{flow} has {limit} segments in flight {at} after the start, many times what its path holds, and would send more: \
          its window grows without bound; give transport.max_window a limit, or look at what the algorithm does"

@@ -87,7 +87,7 @@ impl Flow {
 
     /// A slot carries a transfer of this many bytes, over a connection of its own.
     pub(super) fn carry(&mut self, now: Instant, plan: &FlowPlan, bytes: u64) {
-        // What is still under way of the last transfer lies below: nobody takes it for a part of this one.
+        // Segments of the last transfer that are still in flight have lower numbers, and are not taken for a part of this one.
         self.base += self.sender.sent_once() + 1;
         let most_outstanding = self.sender.most_outstanding();
         self.sender = SendingEnd::new(plan);
@@ -115,7 +115,7 @@ impl Flow {
 
     /// Whether an ACK may come to the sender ahead of time: nothing else is to happen there until then.
     #[inline]
-    pub(super) fn hears_ahead(&self, at: Instant) -> bool {
+    pub(super) fn arrives_ahead(&self, at: Instant) -> bool {
         let timers = [self.sender.next_deadline(), self.application.next_deadline()];
         timers.into_iter().flatten().all(|deadline| at <= deadline)
     }

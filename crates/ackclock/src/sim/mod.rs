@@ -1,4 +1,4 @@
-//! Nodes, routes, traffic: the plan of a run, and the run.
+//! The simulation: the plan of a run with links, routes and traffic, and the run.
 
 mod components;
 mod counters;
@@ -33,7 +33,7 @@ mod view;
 
 pub use crate::link::{AfterFailure, ChannelState, Countdown, Dcf, Script};
 pub use crate::qdisc::{Limit as QueueLimit, QueuePlan};
-pub use distribution::{Distribution, Law};
+pub use distribution::{Distribution, DistributionKind};
 pub use error::RunError;
 pub use impairments::{ImpairmentsPlan, LossPlan, ReorderingPlan};
 pub use limits::{MOST_IN_FLIGHT, MOST_PACKETS};

@@ -16,6 +16,7 @@ use crate::link::{Ahead, Channel, Link, LinkConfig, StationConfig};
 use crate::probe::PacketEvent;
 use crate::qdisc::Queued;
 use crate::rng::RngStreams;
+use crate::tcp::Timer;
 use crate::units::Instant;
 
 /// A link as a simulation uses it.
@@ -452,6 +453,14 @@ impl Network {
     pub(super) fn trace_window(&mut self, now: Instant, flow: usize, cwnd: impl FnOnce() -> f64) {
         if let Some(tracer) = &mut self.ledger.tracer {
             tracer.window(now, flow, cwnd());
+        }
+    }
+
+    /// Timers of the sender of a flow go off.
+    #[inline]
+    pub(super) fn trace_timers(&mut self, now: Instant, flow: usize, timers: impl Iterator<Item = Timer>) {
+        if let Some(tracer) = &mut self.ledger.tracer {
+            timers.for_each(|timer| tracer.timer(now, flow, timer));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A run, compiled: dense ids, integers, no units to parse. What `scenario` makes and `Simulation` runs.
+//! A compiled run: dense ids, integers, no units to parse. `scenario` compiles it, `Simulation` runs it.
 
 use std::sync::Arc;
 
@@ -14,30 +14,30 @@ use crate::tcp::Transport;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{Variation, VariationPlan};
 
-/// Everything that one run needs. The same plan gives the same result, byte by byte.
+/// The plan of one run. The same plan gives the same result, byte by byte.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Root of all random streams of the run (seed and replicate together).
     pub seed: u64,
     /// The end of the run.
     pub duration: Duration,
-    /// What is left out of every metric at the beginning.
+    /// The warm-up, which metrics leave out.
     pub warmup: Duration,
     /// Links, one direction each.
     pub links: Vec<LinkPlan>,
-    /// Channels that some of them contend for.
+    /// Channels for which stations contend.
     pub channels: Vec<ChannelPlan>,
     /// Flows with congestion control; their paths index `links`.
     pub flows: Vec<FlowPlan>,
     /// Groups of transfers that arrive at random.
     pub arrivals: Vec<ArrivalsPlan>,
-    /// Datagrams, which nobody controls.
+    /// Datagrams, without congestion control.
     pub datagrams: Vec<DatagramPlan>,
     /// Meters, which flows and datagrams point to.
     pub meters: Vec<MeterPlan>,
     /// The link of `links` whose queue and utilisation the summary reports.
     pub bottleneck: usize,
-    /// What is written down over time.
+    /// Samples over time.
     pub sampling: Sampling,
 }
 
@@ -71,7 +71,7 @@ impl Plan {
         self.flows.len() - 1
     }
 
-    /// How many of `flows`, from the first one on, samples show.
+    /// The number of `flows`, from the first one on, that are sampled.
     pub fn sampled_flows(&self) -> usize {
         self.flows.len().min(self.sampling.max_flows)
     }
@@ -105,19 +105,19 @@ pub struct LinkPlan {
 }
 
 impl LinkPlan {
-    /// What of the rate there is in a run with these random numbers until its `end`.
+    /// Capacity over time until `end`, with these random numbers; none if constant.
     pub fn variation(&self, rngs: RngStreams, end: Instant) -> Option<Variation> {
         let stream = || rngs.stream(&self.name, "rate");
         self.varies.as_ref().zip(self.rate).map(|(plan, rate)| plan.build(rate, end, stream))
     }
 }
 
-/// A channel that stations contend for.
+/// A channel for which stations contend.
 #[derive(Clone, Debug)]
 pub struct ChannelPlan {
     /// Its name. Orders events.
     pub name: String,
-    /// How they do.
+    /// The timing of the DCF.
     pub dcf: Dcf,
 }
 
@@ -128,17 +128,17 @@ pub struct MeterPlan {
     pub name: String,
     /// Index of the link, which flows share.
     pub link: usize,
-    /// What it holds packets against.
+    /// The profile.
     pub profile: Profile,
-    /// Whether all that point to it share its buckets, or each flow has such buckets for itself.
+    /// Whether all its flows share the buckets, or each has its own.
     pub scope: MeterScope,
-    /// Whether what comes out of profile is yellow, and not green.
+    /// Whether packets that arrive out of profile are yellow, and not green (colour-aware).
     pub is_aware: bool,
-    /// Whether red packets are dropped; if not, they go on out of profile, as yellow ones do.
+    /// Whether red packets are dropped; if not, they are forwarded out of profile, like yellow ones.
     pub drops_red: bool,
 }
 
-/// Whom a meter holds to its profile.
+/// The flows that share a profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MeterScope {
     /// All flows that point to it, together.
@@ -161,7 +161,7 @@ pub struct FlowPlan {
     pub reverse: Arc<[usize]>,
     /// The algorithm; flows of a group share it.
     pub cc: Arc<Algorithm>,
-    /// What it is told at the start; flows of a group share that, too.
+    /// The settings of the algorithm; flows of a group share them.
     pub cc_context: Arc<CcContext>,
     /// Sizes, timers and loss recovery; flows of a group share them.
     pub transport: Arc<Transport>,
@@ -171,7 +171,7 @@ pub struct FlowPlan {
     pub in_profile: bool,
     /// Index of the meter that its data meets, if it meets one.
     pub meter: Option<usize>,
-    /// When the application starts; [`FlowPlan::ON_REQUEST`] for one that is told to.
+    /// When the application starts; [`FlowPlan::ON_REQUEST`] for one that starts on request.
     pub start: Instant,
     /// When it stops writing, if before the end of the run.
     pub stop: Option<Instant>,
@@ -180,14 +180,14 @@ pub struct FlowPlan {
 }
 
 impl FlowPlan {
-    /// The start of a flow that begins when it is told to.
+    /// The start of a flow that begins on request.
     pub const ON_REQUEST: Instant = Instant::MAX;
 }
 
 /// What an application writes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
-    /// Always more.
+    /// Unlimited data.
     Bulk,
     /// This many bytes at the start.
     Transfer {
@@ -203,7 +203,7 @@ pub enum Traffic {
     Web(Box<WebPlan>),
     /// Keystrokes, one after the other.
     Interactive(Box<InteractivePlan>),
-    /// What others give it, one transfer at a time: a slot of a group of arrivals.
+    /// A slot of a group of arrivals, which gives it one transfer at a time.
     Slot,
 }
 
@@ -220,18 +220,18 @@ impl Traffic {
     }
 }
 
-/// A client at the receiver that asks for one answer after the other.
+/// A client at the receiver that requests one response after the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WebPlan {
-    /// Time between an answer and the next request.
+    /// Time between a response and the next request.
     pub think: Distribution,
     /// Payload of a request, which is one packet.
     pub request: u32,
-    /// Payload of an answer.
+    /// Payload of a response.
     pub response: Distribution,
 }
 
-/// Somebody who types.
+/// Keystrokes of an interactive user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InteractivePlan {
     /// Time between two keystrokes.
@@ -249,7 +249,7 @@ pub struct ArrivalsPlan {
     pub slots: Vec<FlowPlan>,
     /// Mean time between two arrivals.
     pub every: Duration,
-    /// The mean that takes turns with `every`, and how long each holds.
+    /// A mean that alternates with `every`, and the time for which each holds.
     pub alternating: Option<(Duration, Duration)>,
     /// Payload of a transfer.
     pub size: Distribution,
@@ -266,7 +266,7 @@ pub struct DatagramPlan {
     pub name: String,
     /// Name of the group it was declared in.
     pub group: String,
-    /// Bytes of a packet on the wire; the most that one holds.
+    /// The largest packet in bytes on the wire.
     pub packet: u32,
     /// Whether its packets are in profile.
     pub in_profile: bool,
@@ -312,7 +312,7 @@ pub enum Emission {
         rate: Rate,
         /// Time between packets.
         spacing: Spacing,
-        /// A rate that is taken off.
+        /// A rate that is subtracted.
         leaves: Option<VariationPlan>,
     },
     /// In bursts.
@@ -383,6 +383,6 @@ pub struct Sampling {
     pub interval: Option<Duration>,
     /// How many flows, in the order of declaration.
     pub max_flows: usize,
-    /// Whether every packet is written down at every link, and every change of a window.
+    /// Whether every packet is traced at every link, and every change of a window.
     pub packets: bool,
 }

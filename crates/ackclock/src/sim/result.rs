@@ -1,4 +1,4 @@
-//! What a run leaves: counters turned into metrics, and samples.
+//! The result of a run: metrics, computed from counters, and samples.
 
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct RunResult {
     pub events: u64,
     /// Where everything is that was sent over the whole run.
     pub totals: Totals,
-    /// What was sampled over time.
+    /// Samples over time.
     pub samples: Samples,
 }
 
@@ -87,7 +87,7 @@ rows! {
     /// Metrics over `[warmup, end)`; `metric` holds each formula. Flows are those of [`RunResult::flows`]: not slots of
     /// arrivals, and not datagrams.
     ///
-    /// A metric is none where it does not apply: without flows, or where there is nothing to divide by.
+    /// A metric is none if it does not apply: without flows, or with a denominator of zero.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Summary {
         /// C, the capacity of the bottleneck.
@@ -209,7 +209,7 @@ rows! {
         /// How long the answers to one web client, or keystrokes, took.
         #[serde(flatten)]
         times: Option<Box<TransferTimes>> => TransferTimes;
-        /// What its meter made of its data; none of a flow that meets no meter.
+        /// Colours that its meter gave to its data; none for a flow without a meter.
         #[serde(flatten)]
         colours: Option<Box<ColourCounts>> => ColourCounts;
     }
@@ -219,7 +219,7 @@ rows! {
     /// Packets by the colour that a meter gave them in `[warmup, end)`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
     pub struct ColourCounts {
-        /// Packets that came to the meter in the window and that it made green; only of what meets one.
+        /// Packets that came to the meter in the window and that it made green; only with a meter.
         green: u64 = Count, Neither, "green" / "green packets";
         /// The same of yellow ones.
         yellow: u64 = Count, Neither, "yellow" / "yellow packets";
@@ -318,9 +318,9 @@ rows! {
         traffic: &'static str;
         /// 1, or the size of the population.
         sources: usize = Count, Given, "sources";
-        /// What left the source in the window x 8 / T.
+        /// Bytes that left the source in the window x 8 / T.
         offered_bps: f64 = Rate, Given, "offered";
-        /// What arrived in the window x 8 / T; a packet that arrives twice counts once.
+        /// Bytes that arrived in the window x 8 / T; a packet that arrives twice counts once.
         delivered_bps: f64 = Rate, Higher, "delivered";
         /// Mean of the rate to be left to others.
         leaves_bps: Option<f64> = Rate, Given, "leaves", none "without `leaves`";
@@ -349,7 +349,7 @@ rows! {
         /// Packets lost, corrupted and late / `sent`; only of `rtp`.
         #[serde(skip_serializing_if = "Option::is_none")]
         lost_or_late_rate: Option<f64> = Share, Lower, "lost or late", none "no deadline";
-        /// What their meter made of them; none of datagrams that meet no meter.
+        /// Colours that their meter gave them; none for datagrams without a meter.
         #[serde(flatten)]
         colours: Option<ColourCounts> => ColourCounts;
     }
@@ -361,7 +361,7 @@ rows! {
     pub struct MeterResult {
         /// Its name.
         name: String;
-        /// Name of the link that it stands in front of.
+        /// Name of the link in front of whose queue it is.
         link: String;
         /// Packets by colour.
         #[serde(flatten)]
@@ -405,7 +405,7 @@ rows! {
         /// The other impairments; none for a link without any.
         #[serde(flatten)]
         impairments: Option<ImpairmentCounts> => ImpairmentCounts;
-        /// What it tried; none for a link that is no station of a channel.
+        /// Transmissions; none for a link that is not a station of a channel.
         #[serde(flatten)]
         attempts: Option<Attempts> => Attempts;
         /// Time in the queue of packets whose transmission began in the window, mean.
@@ -501,7 +501,7 @@ impl Serialize for Reasons {
 /// How many packets had a value of at most an edge and above the edge before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Histogram {
-    /// Upper edges of the classes that are not empty, nanoseconds, rising; each within 1 % of what it stands for.
+    /// Upper edges of the classes that are not empty, nanoseconds, ascending; each within 1 % of its values.
     pub up_to_ns: Vec<u64>,
     /// Packets in each class.
     pub packets: Vec<u64>,

@@ -186,17 +186,17 @@ impl<'plan> Simulation<'plan> {
         }
     }
 
-    /// How far the run has come: everything before has happened.
+    /// The current time: all events before it have been executed.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// Whether the last step was interrupted: something beyond `now` may have happened.
+    /// Whether the last step was interrupted: events after `now` may have been executed.
     fn is_amid_step(&self) -> bool {
         self.now < self.target
     }
 
-    /// Goes on until `until`, or to the end of the run if that comes before; events at `until` have not happened then.
+    /// Runs until `until`, or to the end of the run if that comes first; events at `until` are not executed.
     ///
     /// ```
     /// use std::sync::atomic::AtomicBool;
@@ -233,7 +233,7 @@ impl<'plan> Simulation<'plan> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`run`](super::run). A step that was interrupted can be taken again; it ends no earlier than it was to.
+    /// Those of [`run`](super::run). A step that was interrupted can be repeated; it ends no earlier than intended.
     pub fn step(&mut self, until: Instant, stop: &AtomicBool) -> Result<Progress, RunError> {
         let end = Instant::ZERO + self.plan.duration;
         let until = until.min(end).max(self.target);
@@ -313,12 +313,12 @@ impl<'plan> Simulation<'plan> {
     /// Changes the rate of the link with this index in [`Plan::links`]: of transmissions that begin from now on. One in
     /// progress keeps its time.
     ///
-    /// Its queue stays as it was built, RED's idea of the rate for example. Capacities in the result are means over the
+    /// Its queue is not rebuilt; RED, for example, keeps the old rate. Capacities in the result are means over the
     /// rates that the link had; the column `capacity_bps` of samples is there only if some link of the plan varies by
     /// itself.
     ///
     /// # Errors
-    /// [`ChangeError`] where the link has no rate of its own that could be changed; nothing is then.
+    /// [`ChangeError`] if the link has no rate of its own; nothing is changed then.
     ///
     /// # Panics
     /// If the plan has no link of this index.
@@ -337,12 +337,12 @@ impl<'plan> Simulation<'plan> {
     }
 
     /// Changes the delay of the link with this index in [`Plan::links`]: of packets of which transmission begins from now
-    /// on. Where packets keep their order they keep it here, too: none arrives before what is in flight already.
+    /// on. If the link keeps the order of packets it keeps it here, too: none arrives before packets that are in flight already.
     ///
     /// The base RTT in results remains that of the plan.
     ///
     /// # Errors
-    /// [`ChangeError`] where the link has no delay of its own; nothing is changed then.
+    /// [`ChangeError`] if the link has no delay of its own; nothing is changed then.
     ///
     /// # Panics
     /// If the plan has no link of this index.

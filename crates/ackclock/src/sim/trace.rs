@@ -1,9 +1,11 @@
-//! Writes down every packet at every link, and every change of a window, for runs that are looked at closely.
+//! Writes down every packet at every link, every change of a window, and the timers of senders, for runs that are looked at
+//! closely.
 
 use super::packet::{Bodies, Body, BodyId, Packet};
 use super::plan::Plan;
 use crate::probe::{PacketEvent, PacketTrace};
 use crate::qdisc::Queued;
+use crate::tcp::Timer;
 use crate::units::Instant;
 
 /// The trace of a run in progress.
@@ -29,6 +31,16 @@ struct Row {
     retransmission: bool,
     /// Of a flow whose window has changed.
     cwnd: f64,
+    /// Of a flow of which one goes off.
+    timer: Option<Timer>,
+}
+
+impl Row {
+    /// Something that happens to a flow, and to no packet.
+    fn of_flow(time: Instant, flow: usize, event: PacketEvent) -> Self {
+        let (flow, retransmission, cwnd) = (flow as u32, false, 0.0);
+        Row { time, link: 0, flow, event, seq: 0, len: 0, wire_len: 0, retransmission, cwnd, timer: None }
+    }
 }
 
 impl Tracer {
@@ -68,7 +80,8 @@ impl Tracer {
         let (seq, len) = bodies.get(packet.body()).position();
         let flow = bodies.flow(packet.body());
         let (retransmission, wire_len) = (self.resent[packet.body().place()], packet.wire_len());
-        self.rows.push(Row { time, link, flow: flow as u32, event, seq, len, wire_len, retransmission, cwnd: 0.0 });
+        let row = Row::of_flow(time, flow, event);
+        self.rows.push(Row { link, seq, len, wire_len, retransmission, ..row });
     }
 
     /// The window of a flow, after an event.
@@ -76,9 +89,14 @@ impl Tracer {
     pub(super) fn window(&mut self, time: Instant, flow: usize, cwnd: f64) {
         if self.cwnd[flow] != cwnd {
             self.cwnd[flow] = cwnd;
-            let (flow, event, retransmission) = (flow as u32, PacketEvent::Window, false);
-            self.rows.push(Row { time, link: 0, flow, event, seq: 0, len: 0, wire_len: 0, retransmission, cwnd });
+            self.rows.push(Row { cwnd, ..Row::of_flow(time, flow, PacketEvent::Window) });
         }
+    }
+
+    /// A timer of the sender of a flow goes off.
+    #[cold]
+    pub(super) fn timer(&mut self, time: Instant, flow: usize, timer: Timer) {
+        self.rows.push(Row { timer: Some(timer), ..Row::of_flow(time, flow, PacketEvent::Timer) });
     }
 
     /// The table, with flows and links numbered as in the plan.
@@ -115,6 +133,7 @@ impl Tracer {
             table.wire_bytes.push(row.wire_len);
             table.retransmission.push(row.retransmission);
             table.cwnd_segments.push(*cwnd);
+            table.timer.push(row.timer.map(|timer| timer as u8));
         }
         table
     }

@@ -4,25 +4,25 @@ use crate::link::LinkCounters;
 use crate::tcp::{SenderCounters, SenderInfo};
 use crate::units::{Duration, Instant, Rate};
 
-/// How far [`Simulation::step`] came.
+/// The result of `Simulation::step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// To the time that it was given.
+    /// The run reached the given time.
     Paused,
-    /// To the end of the run.
+    /// The run reached its end.
     Ended,
 }
 
 /// A TCP flow between two steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowView {
-    /// Window, timers, and what is in flight.
+    /// Window, timers and flight size.
     pub sender: SenderInfo,
-    /// What the sender counted since the start of the run.
+    /// Counters of the sender since the start of the run.
     pub counters: SenderCounters,
-    /// Payload that the receiver has got in order, bytes.
+    /// Payload received in order, bytes.
     pub delivered_bytes: u64,
-    /// When everything was acknowledged, if the flow ends.
+    /// When all data was acknowledged, for a finite flow.
     pub finished: Option<Instant>,
 }
 
@@ -37,7 +37,7 @@ pub struct LinkView {
     pub backlog_packets: u32,
     /// Their bytes.
     pub backlog_bytes: u64,
-    /// What was counted since the start of the run.
+    /// Counters since the start of the run.
     pub counters: LinkCounters,
 }
 

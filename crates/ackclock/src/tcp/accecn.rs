@@ -74,35 +74,45 @@ impl Default for KnownMarks {
     }
 }
 
+/// What an ACK tells that was not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct NewMarks {
+    /// Packets that came with a mark.
+    pub(super) packets: u32,
+    /// Their payload bytes, taken for full segments where an ACK has no option.
+    pub(super) bytes: u32,
+}
+
 impl KnownMarks {
-    /// An ACK that brings news tells this, and newly acknowledges so many segments of at most `mss` bytes: how many
-    /// more packets were marked.
-    pub(super) fn learn(&mut self, ace: u8, option: Option<AccEcnOption>, newly_acked: u32, mss: u32) -> u32 {
+    /// An ACK that brings news tells this, and newly acknowledges so many segments of at most `mss` bytes: what more was
+    /// marked.
+    pub(super) fn learn(&mut self, ace: u8, option: Option<AccEcnOption>, newly_acked: u32, mss: u32) -> NewMarks {
         let bytes = option.map(|option| (option.ceb + DIVOPT - self.ceb % DIVOPT) % DIVOPT);
         // A counter that goes back: the ACK was overtaken, and its news are SACK blocks that no other had room for.
         if bytes.is_some_and(|bytes| bytes >= DIVOPT / 2) {
-            return 0;
+            return NewMarks::default();
         }
         let least = (u32::from(ace) + DIVACE - self.cep % DIVACE) % DIVACE;
         // As many as there may be, if the field went round while ACKs were missing.
         let most = if newly_acked > least { newly_acked - (newly_acked - least) % DIVACE } else { least };
-        let marked = match bytes {
-            None => most,
+        let new = match bytes {
+            None => NewMarks { packets: most, bytes: mss.saturating_mul(most) },
             Some(bytes) => {
                 self.ceb = self.ceb.wrapping_add(bytes);
                 // Without an option on the ACK before, some of the bytes are of packets that are known already.
                 let bytes = bytes.saturating_sub(mss.saturating_mul(self.since_option));
                 let fits = bytes <= mss.saturating_mul(least);
-                if fits && bytes < (mss / SAFETY_FACTOR).saturating_mul(most) {
+                let packets = if fits && bytes < (mss / SAFETY_FACTOR).saturating_mul(most) {
                     least
                 } else {
                     most.max(least + missing_rounds(bytes, mss, least) * DIVACE)
-                }
+                };
+                NewMarks { packets, bytes }
             }
         };
-        self.cep = self.cep.wrapping_add(marked);
-        self.since_option = if option.is_some() { 0 } else { self.since_option.saturating_add(marked) };
-        marked
+        self.cep = self.cep.wrapping_add(new.packets);
+        self.since_option = if option.is_some() { 0 } else { self.since_option.saturating_add(new.packets) };
+        new
     }
 }
 
@@ -121,12 +131,17 @@ mod tests {
 
     const MSS: u32 = 1460;
 
+    /// Full segments that were marked.
+    fn full(packets: u32) -> NewMarks {
+        NewMarks { packets, bytes: packets * MSS }
+    }
+
     /// A sender that knows of two marks, of 1460 bytes each.
     fn learn(ace: u8, ceb: Option<u32>, newly_acked: u32) -> u32 {
         let mut known = KnownMarks::default();
         let option = |ceb| Some(AccEcnOption { e0b: 1, ceb });
-        assert_eq!(known.learn(7, option(2 * MSS), 2, MSS), 2);
-        known.learn(ace, ceb.and_then(|ceb| option(2 * MSS + ceb)), newly_acked, MSS)
+        assert_eq!(known.learn(7, option(2 * MSS), 2, MSS), NewMarks { packets: 2, bytes: 2 * MSS });
+        known.learn(ace, ceb.and_then(|ceb| option(2 * MSS + ceb)), newly_acked, MSS).packets
     }
 
     #[test]
@@ -182,19 +197,19 @@ mod tests {
     fn bytes_of_packets_that_are_known_do_not_count_again() {
         let mut known = KnownMarks::default();
         let option = |marks: u32| Some(AccEcnOption { e0b: 1, ceb: marks * MSS });
-        assert_eq!(known.learn(0, None, 3, MSS), 3);
-        assert_eq!(known.learn(1, None, 1, MSS), 1);
-        assert_eq!(known.learn(1, option(4), 8, MSS), 0);
-        assert_eq!(known.learn(1, option(12), 8, MSS), 8);
+        assert_eq!(known.learn(0, None, 3, MSS), full(3));
+        assert_eq!(known.learn(1, None, 1, MSS), full(1));
+        assert_eq!(known.learn(1, option(4), 8, MSS), full(0));
+        assert_eq!(known.learn(1, option(12), 8, MSS), full(8));
     }
 
     #[test]
     fn what_was_overtaken_is_not_asked() {
         let mut known = KnownMarks::default();
         let option = |marks: u32| Some(AccEcnOption { e0b: 1, ceb: marks * MSS });
-        assert_eq!(known.learn(0, option(3), 3, MSS), 3);
-        assert_eq!(known.learn(6, option(1), 1, MSS), 0);
-        assert_eq!(known.learn(1, option(4), 1, MSS), 1);
+        assert_eq!(known.learn(0, option(3), 3, MSS), full(3));
+        assert_eq!(known.learn(6, option(1), 1, MSS), full(0));
+        assert_eq!(known.learn(1, option(4), 1, MSS), full(1));
     }
 
     #[test]
@@ -204,7 +219,7 @@ mod tests {
         // Ten segments a time, all marked, beyond 2^24 bytes.
         for turn in 1..=2000_u64 {
             let ace = ((5 + 10 * turn) % 8) as u8;
-            assert_eq!(known.learn(ace, option(10 * turn * u64::from(MSS)), 10, MSS), 10);
+            assert_eq!(known.learn(ace, option(10 * turn * u64::from(MSS)), 10, MSS), full(10));
         }
     }
 }

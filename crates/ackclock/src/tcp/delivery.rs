@@ -17,6 +17,8 @@ pub struct SendStamp {
     tx_in_flight: u64,
     /// Bytes lost before: P.lost.
     lost: u64,
+    /// Bytes known to have come with a mark before.
+    delivered_ce: u64,
     app_limited: bool,
 }
 
@@ -44,6 +46,10 @@ pub struct Delivery {
     first_sent_at: Instant,
     /// Payload bytes taken for lost, each transmission by itself.
     lost: u64,
+    /// Payload bytes known to have come with a mark.
+    delivered_ce: u64,
+    /// Of them, those that a sample has told of.
+    sampled_ce: u64,
     /// Samples are limited by the application until this many bytes are delivered; 0 where they are not.
     app_limited_until: u64,
     /// Of each segment on the scoreboard.
@@ -77,6 +83,7 @@ impl Delivery {
             first_sent_at: self.first_sent_at,
             tx_in_flight,
             lost: self.lost,
+            delivered_ce: self.delivered_ce,
             app_limited: self.app_limited_until > 0,
         }
     }
@@ -135,7 +142,19 @@ impl Delivery {
             newly_acked: bytes,
             tx_in_flight: stamp.tx_in_flight,
             lost: self.lost - stamp.lost,
+            newly_ce: 0,
+            delivered_ce: 0,
             app_limited: stamp.app_limited,
         })
+    }
+
+    /// The ACK at hand tells of `bytes` more that came with a mark, and has this sample.
+    pub fn add_marks(&mut self, bytes: u32, sample: &mut Option<RateSample>) {
+        self.delivered_ce += u64::from(bytes);
+        if let Some(sample) = sample {
+            sample.newly_ce = self.delivered_ce - self.sampled_ce;
+            self.sampled_ce = self.delivered_ce;
+            sample.delivered_ce = (self.delivered_ce - self.newest.delivered_ce).min(sample.delivered);
+        }
     }
 }

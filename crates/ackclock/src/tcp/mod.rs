@@ -19,5 +19,5 @@ pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
     CutWindowName, DelayedAck, DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, InitialSsthresh,
     LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, PartialAck, PartialAckTimer, Profile, RepeatedTimeout,
-    RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Variations, WindowGrowth,
+    RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo, Variations, WindowGrowth,
 };

@@ -84,6 +84,14 @@ impl RangeSet {
         }
     }
 
+    /// The first part of `start .. end` that is in the set.
+    pub fn first_overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let index = self.ranges.partition_point(|range| range.1 <= start);
+        let range = self.ranges.get(index)?;
+        let overlap = (range.0.max(start), range.1.min(end));
+        (overlap.0 < overlap.1).then_some(overlap)
+    }
+
     /// The range that holds `position`.
     pub fn containing(&self, position: u64) -> Option<(u64, u64)> {
         let index = self.ranges.partition_point(|range| range.1 <= position);
@@ -113,6 +121,10 @@ mod tests {
         fn a_set_of_ranges_is_a_set(operations in prop::collection::vec((0u64..64, 0u64..16, any::<bool>()), 1..60)) {
             let (mut set, mut flags) = (RangeSet::default(), [false; 80]);
             for (start, len, remove) in operations {
+                let held: Vec<u64> = (start..start + len).skip_while(|i| !flags[*i as usize]).collect();
+                let first = held.iter().take_while(|i| flags[**i as usize]);
+                let overlap = held.first().map(|from| (*from, *from + first.count() as u64));
+                prop_assert_eq!(set.first_overlap(start, start + len), overlap);
                 if remove {
                     set.remove_below(start);
                     flags[..start as usize].fill(false);

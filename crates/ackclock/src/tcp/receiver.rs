@@ -1,4 +1,4 @@
-//! The receiver: reassembly, delayed ACKs (RFC 5681 §4.2), SACK blocks (RFC 2018), echoes of
+//! The receiver: reassembly, delayed ACKs (RFC 5681 §4.2), SACK and D-SACK blocks (RFC 2018, RFC 2883), echoes of
 //! timestamps and marks (RFC 3168 §6.1.3, RFC 9768 §3.2).
 //!
 //! Deviations: it remembers the three blocks reported last, as Linux remembers four; of more than three, those
@@ -18,9 +18,10 @@ pub struct Receiver {
     delayed_ack: Option<Duration>,
     delayed_ack_for: DelayedAckFor,
     sack: bool,
+    dsack: bool,
     /// The next byte expected.
     next: u64,
-    /// What came above it.
+    /// Data received above it.
     out_of_order: RangeSet,
     /// The ranges that grew last, the most recent first; those below what is expected are gone.
     recent: [(u64, u64); MAX_SACK_BLOCKS],
@@ -39,6 +40,8 @@ pub struct Receiver {
     received: ReceivedMarks,
     /// SACK blocks for which an ACK has room.
     most_blocks: u8,
+    /// What came twice with the last segment, until an ACK reports it.
+    duplicate: Option<(u64, u64)>,
 }
 
 impl Receiver {
@@ -48,6 +51,7 @@ impl Receiver {
             delayed_ack: transport.delayed_ack,
             delayed_ack_for: transport.variations.delayed_ack_for,
             sack: transport.peer_sack,
+            dsack: transport.peer_sack && transport.dsack,
             next: 0,
             out_of_order: RangeSet::default(),
             recent: [(0, 0); MAX_SACK_BLOCKS],
@@ -67,6 +71,7 @@ impl Receiver {
             } else {
                 MAX_SACK_BLOCKS as u8
             },
+            duplicate: None,
         }
     }
 
@@ -98,6 +103,9 @@ impl Receiver {
             self.ts_recent = segment.sent_at;
         }
         let in_order = start <= self.next && end > self.next && self.out_of_order.is_empty();
+        if self.dsack {
+            self.note_duplicate(start, end);
+        }
         let may_delay = in_order || self.delays_out_of_order(start, end);
         if in_order {
             self.next = end;
@@ -149,7 +157,7 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    /// A segment comes; true if it is marked and has to be acknowledged at once.
+    /// A segment arrives; returns true if it is marked and has to be acknowledged at once.
     fn note_ecn(&mut self, segment: &DataSegment, ce: bool) -> bool {
         if segment.ecn.cwr() {
             self.echoes = false;
@@ -193,7 +201,18 @@ impl Receiver {
         self.recent = kept;
     }
 
-    /// What an ACK may report, the most recent first.
+    /// RFC 2883 §4, rule (1): "A D-SACK block is only used to report a duplicate contiguous sequence of data received by
+    /// the receiver in the most recent packet"; §4.2: of several "only the first such duplicate sub-segment is reported".
+    #[cold]
+    fn note_duplicate(&mut self, start: u64, end: u64) {
+        self.duplicate = if start < self.next {
+            Some((start, end.min(self.next)))
+        } else {
+            self.out_of_order.first_overlap(start, end)
+        };
+    }
+
+    /// The ranges that an ACK may report, the most recent first.
     fn blocks(&self) -> impl Iterator<Item = (u64, u64)> {
         self.recent.into_iter().filter(|range| range.1 > self.next)
     }
@@ -204,7 +223,8 @@ impl Receiver {
         self.unacknowledged = 0;
         self.ack_deadline = None;
         self.last_ack_sent = self.next;
-        let sack = if self.sack && !self.out_of_order.is_empty() { self.sack_blocks() } else { SackBlocks::default() };
+        let has_blocks = self.sack && !self.out_of_order.is_empty() || self.duplicate.is_some();
+        let sack = if has_blocks { self.sack_blocks() } else { SackBlocks::default() };
         let ecn = self.feedback();
         self.ce_unacknowledged = false;
         AckSegment { ack: self.next, sack, echo: self.ts_recent, ecn }
@@ -224,9 +244,11 @@ impl Receiver {
     }
 
     #[cold]
-    fn sack_blocks(&self) -> SackBlocks {
+    fn sack_blocks(&mut self) -> SackBlocks {
         let mut sack = SackBlocks::default();
-        self.blocks().take(self.most_blocks.into()).for_each(|(start, end)| sack.push(self.next, start, end));
+        // RFC 2883 §4, rule (4): the block after it is the one that holds it, which has just been reported on.
+        let blocks = self.duplicate.take().into_iter().chain(self.blocks());
+        blocks.take(self.most_blocks.into()).for_each(|(start, end)| sack.push(self.next, start, end));
         sack
     }
 }
@@ -294,6 +316,61 @@ mod tests {
     fn a_receiver_without_sack_says_nothing_of_what_came_out_of_order() {
         let mut receiver = receiver(|transport| transport.peer_sack = false);
         assert_eq!(answer(&mut receiver, 2), (0, vec![]));
+    }
+
+    #[test]
+    fn duplicates_are_reported_first_as_in_rfc_2883() {
+        let dsack = || receiver(|transport| transport.dsack = true);
+        // In segments: §4.1, examples 1 and 2.
+        let mut it = dsack();
+        assert_eq!(answer(&mut it, 0), (1, vec![]));
+        assert_eq!(answer(&mut it, 1), (2, vec![]));
+        assert_eq!(answer(&mut it, 0), (2, vec![(0, 1)]));
+        assert_eq!(answer(&mut it, 3), (2, vec![(3, 4)]), "rule (2): a duplicate is reported once");
+        assert_eq!(answer(&mut it, 0), (2, vec![(0, 1), (3, 4)]));
+        // Example 3: a duplicate of what came out of order, and the block that holds it.
+        assert_eq!(answer(&mut it, 4), (2, vec![(3, 5)]));
+        assert_eq!(answer(&mut it, 4), (2, vec![(4, 5), (3, 5)]));
+        assert_eq!(answer(&mut it, 6), (2, vec![(6, 7), (3, 5)]));
+        assert_eq!(answer(&mut it, 3), (2, vec![(3, 4), (3, 5), (6, 7)]));
+        // Without it old data say nothing, and nor does a receiver without SACK.
+        let mut without = receiver(|_| {});
+        let mut no_sack = receiver(|transport| (transport.dsack, transport.peer_sack) = (true, false));
+        for it in [&mut without, &mut no_sack] {
+            answer(it, 0);
+            assert_eq!(answer(it, 0), (1, vec![]));
+        }
+    }
+
+    #[test]
+    fn of_partial_duplicates_the_first_is_reported() {
+        let arrives = |it: &mut Receiver, seq, len| {
+            let segment = DataSegment { seq, len, ..data(0) };
+            let ack = it.on_data(Instant::ZERO, &segment, false).expect("an ACK at once");
+            (ack.ack, ack.sack.iter(ack.ack).collect::<Vec<_>>())
+        };
+        let begun = || {
+            let mut it = receiver(|transport| transport.dsack = true);
+            assert_eq!(arrives(&mut it, 0, 1000), (1000, vec![]));
+            it
+        };
+        // RFC 2883 §4.2.1, example 4.
+        let mut it = begun();
+        arrives(&mut it, 2000, 500);
+        assert_eq!(arrives(&mut it, 1000, 500), (1500, vec![(2000, 2500)]));
+        assert_eq!(arrives(&mut it, 1000, 1000), (2500, vec![(1000, 1500)]));
+        // Example 5.
+        let mut it = begun();
+        arrives(&mut it, 3000, 500);
+        arrives(&mut it, 1000, 500);
+        assert_eq!(arrives(&mut it, 2000, 500), (1500, vec![(2000, 2500), (3000, 3500)]));
+        assert_eq!(arrives(&mut it, 1000, 1500), (2500, vec![(1000, 1500), (3000, 3500)]));
+        // Example 6.
+        let mut it = begun();
+        arrives(&mut it, 3500, 500);
+        arrives(&mut it, 1500, 500);
+        assert_eq!(arrives(&mut it, 2500, 500), (1000, vec![(2500, 3000), (1500, 2000), (3500, 4000)]));
+        assert_eq!(arrives(&mut it, 1500, 1500), (1000, vec![(1500, 2000), (1500, 3000), (3500, 4000)]));
     }
 
     #[test]

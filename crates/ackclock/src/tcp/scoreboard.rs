@@ -1,7 +1,7 @@
-//! What was sent and is not yet acknowledged, segment by segment (RFC 6675).
+//! The scoreboard: segments that were sent and are not yet acknowledged (RFC 6675).
 //!
-//! Every operation is O(1) amortised over the life of a segment. Three indices only move forward: what is
-//! acknowledged, the edge up to which losses were looked for, and what was retransmitted last. The pipe of
+//! Every operation is O(1) amortised over the life of a segment. Three indices only move forward: the
+//! cumulative ACK, the edge up to which losses were searched, and the last retransmission. The pipe of
 //! RFC 6675 is kept up to date instead of being counted.
 
 use std::collections::VecDeque;
@@ -39,7 +39,8 @@ pub struct SentSegment {
 }
 
 impl SentSegment {
-    fn end(&self) -> u64 {
+    /// The byte after it.
+    pub fn end(&self) -> u64 {
         self.seq + u64::from(self.len)
     }
 
@@ -237,7 +238,7 @@ impl Scoreboard {
         self.sacked_ranges = ranges;
     }
 
-    /// Takes every segment for lost that has three selectively acknowledged ones above it; returns how many.
+    /// Marks every segment as lost that has three selectively acknowledged ones above it; returns their number.
     #[inline]
     pub fn find_losses(&mut self) -> u32 {
         let mut found = 0;
@@ -260,7 +261,7 @@ impl Scoreboard {
         self.segments.front().is_some_and(|segment| segment.lost)
     }
 
-    /// Takes the first segment for lost, whatever was selectively acknowledged; returns how many that finds.
+    /// Marks the first segment as lost, whatever was selectively acknowledged; returns how many were newly lost.
     pub fn lose_front(&mut self) -> u32 {
         if self.segments.front().is_none_or(|segment| segment.lost || segment.sacked) {
             return 0;
@@ -319,7 +320,7 @@ impl Scoreboard {
         self.sacked_above_edge = self.segments.iter().filter(|segment| segment.sacked).count() as u32;
     }
 
-    /// Forgets what was selectively acknowledged and not cumulatively.
+    /// Discards the selective acknowledgements above the cumulative one.
     pub fn forget_sacks(&mut self) {
         if self.sacked_ranges.is_empty() {
             return;
@@ -427,6 +428,13 @@ impl Scoreboard {
     #[inline]
     pub fn rate_sample(&mut self, now: Instant, delivered: &Delivered) -> Option<RateSample> {
         self.delivery.as_mut()?.on_delivered(now, delivered.bytes, delivered.newest?.sent_at)
+    }
+
+    /// The ACK of this sample reports `bytes` more that came with a mark.
+    pub fn add_marks(&mut self, bytes: u32, sample: &mut Option<RateSample>) {
+        if let Some(delivery) = &mut self.delivery {
+            delivery.add_marks(bytes, sample);
+        }
     }
 
     /// The next lost transmission that was not reported yet, where rate samples are kept.

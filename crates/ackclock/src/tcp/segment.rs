@@ -88,21 +88,22 @@ pub struct AccEcnOption {
     pub ceb: u32,
 }
 
-/// Up to three blocks above the cumulative acknowledgement, the most recent first.
+/// Up to three blocks: those above the cumulative acknowledgement, the most recent first, and in front of them maybe a
+/// D-SACK block, which says what has come twice (RFC 2883).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     /// A whole word, as all of it, so that processors copy it without waiting for what was just written.
     count: usize,
-    /// Distance of the start from the acknowledgement, and length.
-    blocks: [(u32, u32); MAX_SACK_BLOCKS],
+    /// Distance of the start from the acknowledgement, negative below it, and length.
+    blocks: [(i32, u32); MAX_SACK_BLOCKS],
 }
 
 impl SackBlocks {
     /// Adds a block, given as it stands in a header; `ack` is the acknowledgement it goes with.
     ///
-    /// A block beyond the third, or one more than 4 GiB above `ack`, is left out.
+    /// A block beyond the third, or one that begins 2 GiB or more away from `ack`, is left out.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) {
-        let distance = start.checked_sub(ack).and_then(|distance| u32::try_from(distance).ok());
+        let distance = i32::try_from(start.wrapping_sub(ack).cast_signed()).ok();
         let len = end.checked_sub(start).and_then(|len| u32::try_from(len).ok());
         if let (Some(distance), Some(len), Some(block)) = (distance, len, self.blocks.get_mut(self.count)) {
             *block = (distance, len);
@@ -125,9 +126,20 @@ impl SackBlocks {
     /// The blocks as `start .. end`.
     pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> {
         self.blocks[..self.len()].iter().map(move |(distance, len)| {
-            let start = ack + u64::from(*distance);
+            let start = ack.wrapping_add_signed(i64::from(*distance));
             (start, start + u64::from(*len))
         })
+    }
+
+    /// What has come twice, if the first block is one of D-SACK; `ack` is the acknowledgement that they go with.
+    ///
+    /// RFC 2883 §5: "If the SACK sequence space is less than this cumulative ACK, it is an indication that the segment
+    /// identified by the SACK block has been received more than once", as it is if the second block holds it.
+    pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
+        let mut blocks = self.iter(ack);
+        let (start, end) = blocks.next()?;
+        let is_twice = end <= ack || blocks.next().is_some_and(|second| second.0 <= start && end <= second.1);
+        is_twice.then_some((start, end))
     }
 }
 
@@ -142,6 +154,37 @@ mod tests {
         sack.push(100, 150, 200);
         assert_eq!(sack.iter(100).collect::<Vec<_>>(), [(300, 400), (150, 200)]);
         sack.push(100, 50, 60);
-        assert_eq!(sack.len(), 2, "a block below the acknowledgement is left out");
+        assert_eq!(sack.iter(100).last(), Some((50, 60)));
+        sack.push(100, 500, 600);
+        assert_eq!(sack.len(), 3, "a fourth block is left out");
+    }
+
+    #[test]
+    fn a_block_far_from_the_acknowledgement_is_left_out() {
+        let (ack, far) = (1 << 40, 1 << 31);
+        let mut sack = SackBlocks::default();
+        sack.push(ack, ack + far, ack + far + 1);
+        sack.push(ack, ack - far - 1, ack - far);
+        assert!(sack.is_empty());
+        sack.push(ack, ack + far - 1, ack + far);
+        sack.push(ack, ack - far, ack);
+        assert_eq!(sack.iter(ack).collect::<Vec<_>>(), [(ack + far - 1, ack + far), (ack - far, ack)]);
+    }
+
+    #[test]
+    fn the_first_block_is_a_duplicate_below_the_acknowledgement_or_within_the_second() {
+        let duplicate = |blocks: &[(u64, u64)]| {
+            let mut sack = SackBlocks::default();
+            blocks.iter().for_each(|(start, end)| sack.push(4000, *start, *end));
+            sack.duplicate(4000)
+        };
+        // RFC 2883 §4.1, examples 1 to 3.
+        assert_eq!(duplicate(&[(3000, 3500)]), Some((3000, 3500)));
+        assert_eq!(duplicate(&[(3000, 3500), (4500, 5000)]), Some((3000, 3500)));
+        assert_eq!(duplicate(&[(5000, 5500), (4500, 5500)]), Some((5000, 5500)));
+        assert_eq!(duplicate(&[(3500, 4000)]), Some((3500, 4000)));
+        for none in [&[][..], &[(4500, 5000)], &[(5000, 5500), (6000, 6500)], &[(4500, 5500), (5000, 5500)]] {
+            assert_eq!(duplicate(none), None, "{none:?}");
+        }
     }
 }

@@ -8,7 +8,7 @@ pub enum ParseQuantityError {
     /// There is a number but no unit.
     #[error("\"{text}\" has no unit; write for example \"{example}\"")]
     MissingUnit {
-        /// What was written.
+        /// The text.
         text: String,
         /// A correct spelling.
         example: &'static str,
@@ -28,7 +28,7 @@ pub enum ParseQuantityError {
         "\"{text}\" is not a {quantity}; write a number that is not negative, with a unit, for example \"{example}\""
     )]
     BadNumber {
-        /// What was written.
+        /// The text.
         text: String,
         /// The name of the quantity.
         quantity: &'static str,
@@ -40,7 +40,7 @@ pub enum ParseQuantityError {
         "\"{text}\" has a comma; numbers have a decimal point, and nothing between thousands: write for example \"{instead}\""
     )]
     Comma {
-        /// What was written.
+        /// The text.
         text: String,
         /// The same with a point.
         instead: String,
@@ -48,7 +48,7 @@ pub enum ParseQuantityError {
     /// The quantity is too large to be simulated.
     #[error("\"{text}\" is too large for a {quantity}; at most {limit}")]
     TooLarge {
-        /// What was written.
+        /// The text.
         text: String,
         /// The name of the quantity.
         quantity: &'static str,
@@ -58,7 +58,7 @@ pub enum ParseQuantityError {
     /// A rate of zero.
     #[error("a rate must be above zero, not \"{text}\"")]
     ZeroRate {
-        /// What was written.
+        /// The text.
         text: String,
     },
 }

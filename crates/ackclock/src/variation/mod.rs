@@ -1,6 +1,6 @@
 //! Rates that change over time: piecewise constant, and independent of the traffic.
 //!
-//! A [`Variation`] can be looked ahead of, so that nobody needs an event where the rate changes: [`VariableRateSerializer`] knows when
+//! A [`Variation`] is known ahead of time, so that a change of the rate needs no event: [`VariableRateSerializer`] knows when
 //! the last bit of a packet will have left. A clone sees the same pieces again.
 
 mod on_off;
@@ -13,7 +13,7 @@ pub use on_off::OnOff;
 pub use radio::{Leo, Lte, Wifi};
 pub use schedule::Schedule;
 pub use serializer::VariableRateSerializer;
-pub use walk::{Law, Walk};
+pub use walk::{Walk, WalkKind};
 
 use crate::rng::Rng;
 use crate::units::{Duration, Instant, Rate};
@@ -39,7 +39,7 @@ pub enum VariationPlan {
 }
 
 impl VariationPlan {
-    /// The rate from the start of a run to its `end`, never above `most`; from then on it stays as it is.
+    /// The rate from the start of a run to its `end`, never above `most`; it is constant after that.
     ///
     /// One that draws numbers draws them from `stream`.
     pub fn build(&self, most: Rate, end: Instant, stream: impl FnOnce() -> Rng) -> Variation {
@@ -58,7 +58,7 @@ impl VariationPlan {
     }
 }
 
-/// What a process says next: so many bits per second, for so long.
+/// The next piece of a process: bits per second, and for how long.
 type Step = (u64, Duration);
 
 /// Something that says one rate after the other.
@@ -111,7 +111,7 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// The rest of the highest rate: what who takes all but the varying rate has for himself.
+    /// The rest of the highest rate beside the varying one.
     #[must_use]
     pub fn complement(mut self) -> Self {
         self.leaves = !self.leaves;
@@ -119,7 +119,7 @@ impl Variation {
         self
     }
 
-    /// What no piece exceeds.
+    /// An upper bound of all pieces.
     pub fn most(&self) -> Rate {
         self.most
     }
@@ -155,7 +155,7 @@ impl Variation {
         self.piece
     }
 
-    /// What passes between two times, in bits; a nanosecond of one bit per second counts as 1e-9.
+    /// The bits that pass between two times; a nanosecond of one bit per second counts as 1e-9.
     pub fn bits_between(&mut self, since: Instant, until: Instant) -> f64 {
         let mut at = since;
         let mut area = 0u128;

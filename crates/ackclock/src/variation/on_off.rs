@@ -4,7 +4,7 @@ use super::{Step, Steps};
 use crate::rng::Rng;
 use crate::units::Duration;
 
-/// A Markov chain of two rates: each holds for an exponential time. It begins as it is in the long run.
+/// A Markov chain of two rates: each holds for an exponential time. It begins in its stationary state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnOff {
     /// Bits per second.

@@ -24,7 +24,7 @@ const MCS: [f64; 8] = [0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 0.9, 1.0];
 const MINSTREL: Duration = Duration::from_millis(100);
 /// The chance of a step up, and that of a step down, at each of them: the signal holds for some 250 ms.
 const NEIGHBOUR: f64 = 0.2;
-/// The chance that another station begins, or ceases, to send: it stays as it is for a second on average.
+/// The probability that another station starts or stops sending: it keeps its state for a second on average.
 const TOGGLE: f64 = 0.1;
 
 impl Wifi {
@@ -72,7 +72,7 @@ impl Steps for WifiCourse {
 pub struct Lte {
     /// The highest rate, bits per second.
     pub max_bps: u64,
-    /// Standard deviation of what the rate moves in one second, as a share of the highest rate.
+    /// Standard deviation of the change of the rate in one second, as a share of the highest rate.
     pub volatility: f64,
     /// Mean length of an outage.
     pub mean_outage: Duration,
@@ -131,7 +131,7 @@ pub struct Leo {
     pub max_bps: u64,
     /// Time with one satellite.
     pub slot: Duration,
-    /// What of it passes before anything is sent.
+    /// Part of a slot at its beginning in which nothing is sent.
     pub interruption: Duration,
 }
 

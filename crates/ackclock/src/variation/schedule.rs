@@ -3,7 +3,7 @@
 use super::{Step, Steps};
 use crate::units::{Duration, NANOS_PER_SEC};
 
-/// What an opportunity of a mahimahi trace carries: a packet of 1500 B with the header of the tunnel device.
+/// Bytes of an opportunity of a mahimahi trace: a packet of 1500 B with the header of the tunnel device.
 const OPPORTUNITY_BITS: u64 = 8 * 1504;
 
 /// Rates one after the other, once or again and again.

@@ -3,7 +3,7 @@
 use super::Variation;
 use crate::units::{Instant, NANOS_PER_SEC};
 
-/// Turns bytes into time along a variation, and loses none of it to rounding while it is busy.
+/// Turns bytes into time along a variation, without accumulated rounding while it is busy.
 ///
 /// Along a rate that does not change it gives the times that [`Rate::transmission`](crate::units::Rate::transmission)
 /// gives.

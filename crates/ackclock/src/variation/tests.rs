@@ -23,8 +23,8 @@ fn of(schedule: Schedule, most: u64) -> Variation {
     VariationPlan::Schedule(schedule).build(rate(most), END, stream)
 }
 
-fn of_walk(law: Law, min_bps: u64, max_bps: u64) -> Variation {
-    let walk = Walk { law, min_bps, max_bps, step: Duration::from_millis(1) };
+fn of_walk(kind: WalkKind, min_bps: u64, max_bps: u64) -> Variation {
+    let walk = Walk { kind, min_bps, max_bps, step: Duration::from_millis(1) };
     VariationPlan::Walk(walk).build(rate(max_bps), END, stream)
 }
 
@@ -114,7 +114,7 @@ fn random_rates_have_half_the_highest_as_their_mean() {
     // The mean of n uniform draws has the standard error high / sqrt(12 n).
     let high = 10_000_000.0;
     let error = high / (12.0 * 3.6e6_f64).sqrt();
-    let mean = mean(of_walk(Law::Anywhere, 0, 10_000_000));
+    let mean = mean(of_walk(WalkKind::Anywhere, 0, 10_000_000));
     assert!((mean - high / 2.0).abs() < 4.0 * error, "{mean}");
 }
 
@@ -124,7 +124,7 @@ fn an_additive_walk_far_from_its_bound_has_delta_as_its_mean() {
     // variance v = E[(B + delta)^2] / 3 - delta^2 gives v = delta^2 / 2.
     let delta = 1_000_000.0;
     let error = delta * (0.5f64 * 3.0 / 3.6e6).sqrt();
-    let mean = mean(of_walk(Law::Additive { start: 1_000_000, delta: 1_000_000 }, 0, 1_000_000_000));
+    let mean = mean(of_walk(WalkKind::Additive { start: 1_000_000, delta: 1_000_000 }, 0, 1_000_000_000));
     assert!((mean - delta).abs() < 4.0 * error, "{mean}");
 }
 
@@ -142,22 +142,22 @@ fn simulated(mut next: impl FnMut(f64, f64) -> f64, start: f64, max: f64) -> f64
 #[test]
 fn clamped_walks_have_the_mean_of_a_direct_simulation() {
     let (start, max) = (1e6, 3e6);
-    let near = |law: Law, direct: f64, tolerance: f64| {
-        let mean = mean(of_walk(law, 0, 3_000_000));
-        assert!((mean - direct).abs() < tolerance * direct, "{law:?}: {mean}, not {direct}");
+    let near = |kind: WalkKind, direct: f64, tolerance: f64| {
+        let mean = mean(of_walk(kind, 0, 3_000_000));
+        assert!((mean - direct).abs() < tolerance * direct, "{kind:?}: {mean}, not {direct}");
     };
     let around = simulated(|rate, drawn| rate + 5e5 * (2.0 * drawn - 1.0), start, max);
-    near(Law::Around { start: 1_000_000, delta: 500_000 }, around, 0.03);
+    near(WalkKind::Around { start: 1_000_000, delta: 500_000 }, around, 0.03);
     let additive = simulated(|rate, rngs| (rate + 2.5e5) * rngs, start, max);
-    near(Law::Additive { start: 1_000_000, delta: 250_000 }, additive, 0.005);
+    near(WalkKind::Additive { start: 1_000_000, delta: 250_000 }, additive, 0.005);
     // A factor of 5/3 dies out: E ln(5/3 u) = ln(5/3) - 1 < 0. Beyond e it does not.
     let multiplicative = simulated(|rate, rngs| rate * 4.0 * rngs, start, max);
-    near(Law::Multiplicative { start: 1_000_000, factor: 4.0 }, multiplicative, 0.02);
+    near(WalkKind::Multiplicative { start: 1_000_000, factor: 4.0 }, multiplicative, 0.02);
 }
 
 #[test]
 fn a_multiplicative_walk_below_e_dies_out_unless_something_holds_it() {
-    let walk = |min| of_walk(Law::Multiplicative { start: 1_000_000, factor: 5.0 / 3.0 }, min, 10_000_000);
+    let walk = |min| of_walk(WalkKind::Multiplicative { start: 1_000_000, factor: 5.0 / 3.0 }, min, 10_000_000);
     // 1000 steps with a mean logarithm of -.49 and a standard deviation of 1 each.
     assert_eq!(walk(0).seek(at(1.0)).rate_bps, 0);
     let held = mean(walk(100_000));
@@ -238,7 +238,7 @@ fn a_slot_of_a_satellite_begins_with_an_interruption() {
 
 #[test]
 fn the_same_stream_gives_the_same_pieces_however_one_looks_at_them() {
-    let walk = || of_walk(Law::Around { start: 5_000, delta: 1_000 }, 0, 10_000);
+    let walk = || of_walk(WalkKind::Around { start: 5_000, delta: 1_000 }, 0, 10_000);
     let (mut slow, mut fast) = (walk(), walk());
     for millis in (0..1000).step_by(7) {
         let now = Instant::ZERO + Duration::from_millis(millis);

@@ -4,11 +4,11 @@ use super::{Step, Steps};
 use crate::rng::Rng;
 use crate::units::Duration;
 
-/// A random rate, kept within bounds: what would leave them stays at the bound.
+/// A random walk of the rate, clamped to bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walk {
     /// How the next rate follows from the last one, B.
-    pub law: Law,
+    pub kind: WalkKind,
     /// Lower bound, bits per second.
     pub min_bps: u64,
     /// Upper bound, bits per second.
@@ -19,7 +19,7 @@ pub struct Walk {
 
 /// From one rate to the next; each is drawn uniformly. Rates in bits per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
+pub enum WalkKind {
     /// Between the bounds, whatever was before.
     Anywhere,
     /// From B - delta to B + delta.
@@ -62,17 +62,20 @@ pub(super) struct Course {
 
 impl Steps for Course {
     fn next_step(&mut self) -> Option<Step> {
-        let Walk { law, min_bps, max_bps, step } = self.walk;
+        let Walk { kind, min_bps, max_bps, step } = self.walk;
         let (min, max) = (min_bps as f64, max_bps as f64);
         let mut draw = |low: f64, high: f64| low + (high - low) * self.stream.next_f64();
-        let next = match (law, self.last) {
-            (Law::Anywhere, _) => draw(min, max),
-            (Law::Around { start, .. } | Law::Additive { start, .. } | Law::Multiplicative { start, .. }, None) => {
-                start as f64
-            }
-            (Law::Around { delta, .. }, Some(last)) => draw(last - delta as f64, last + delta as f64),
-            (Law::Additive { delta, .. }, Some(last)) => draw(0.0, last + delta as f64),
-            (Law::Multiplicative { factor, .. }, Some(last)) => draw(0.0, factor * last),
+        let next = match (kind, self.last) {
+            (WalkKind::Anywhere, _) => draw(min, max),
+            (
+                WalkKind::Around { start, .. }
+                | WalkKind::Additive { start, .. }
+                | WalkKind::Multiplicative { start, .. },
+                None,
+            ) => start as f64,
+            (WalkKind::Around { delta, .. }, Some(last)) => draw(last - delta as f64, last + delta as f64),
+            (WalkKind::Additive { delta, .. }, Some(last)) => draw(0.0, last + delta as f64),
+            (WalkKind::Multiplicative { factor, .. }, Some(last)) => draw(0.0, factor * last),
         };
         let next = next.max(min).min(max);
         self.last = Some(next);

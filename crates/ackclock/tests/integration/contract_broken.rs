@@ -17,14 +17,14 @@ fn broken(checked: Result<(), Violation>, promise: &str) {
 
 /// A rule made of two functions.
 #[derive(Clone, Copy, Debug)]
-struct Law {
+struct TestRule {
     grow: fn(f64, f64) -> f64,
     cut: fn(f64) -> f64,
 }
 
-const SOUND: Law = Law { grow: |w, acked| w + acked / w, cut: |w| w / 2.0 };
+const SOUND: TestRule = TestRule { grow: |w, acked| w + acked / w, cut: |w| w / 2.0 };
 
-impl Rule for Law {
+impl Rule for TestRule {
     fn grow(&mut self, w: f64, acked: f64) -> f64 {
         (self.grow)(w, acked)
     }
@@ -36,14 +36,14 @@ impl Rule for Law {
 #[test]
 fn a_rule_that_breaks_a_promise_is_found() {
     check_rule("sound", || SOUND).unwrap();
-    for (law, promise) in [
-        (Law { cut: |w| w + 1.0, ..SOUND }, "a cut raises the window"),
-        (Law { cut: |_| f64::NAN, ..SOUND }, "the window becomes NaN"),
-        (Law { grow: |w, acked| w - acked / w, ..SOUND }, "growth shrinks the window"),
-        (Law { grow: |w, acked| if acked < 1.0 { w + 1.0 } else { w }, ..SOUND }, "less acknowledged gives more"),
-        (Law { grow: |w, acked| w + acked * acked, ..SOUND }, "by its parts"),
+    for (rule, promise) in [
+        (TestRule { cut: |w| w + 1.0, ..SOUND }, "a cut raises the window"),
+        (TestRule { cut: |_| f64::NAN, ..SOUND }, "the window becomes NaN"),
+        (TestRule { grow: |w, acked| w - acked / w, ..SOUND }, "growth shrinks the window"),
+        (TestRule { grow: |w, acked| if acked < 1.0 { w + 1.0 } else { w }, ..SOUND }, "less acknowledged gives more"),
+        (TestRule { grow: |w, acked| w + acked * acked, ..SOUND }, "by its parts"),
     ] {
-        broken(check_rule("law", || law), promise);
+        broken(check_rule("rule", || rule), promise);
     }
 }
 
@@ -69,7 +69,7 @@ fn a_rule_whose_copies_are_not_copies_is_found() {
 /// An algorithm that is sound but for one reaction.
 #[derive(Debug)]
 struct Almost {
-    sound: Windowed<Law>,
+    sound: Windowed<TestRule>,
     extra: f64,
     heard: f64,
     sampled: f64,

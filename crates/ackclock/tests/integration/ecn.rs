@@ -8,7 +8,7 @@ use ackclock::scenario::Scenario;
 use ackclock::sim::{self, FlowResult, LinkResult, RunResult};
 use ackclock::units::Duration;
 
-/// Four flows at 10 Mbit/s and 40 ms, behind RED.
+/// Four flows at 10 Mbit/s and 40 ms, with RED.
 fn text(queue: &str, flows: &str) -> String {
     format!(
         r#"
@@ -85,11 +85,11 @@ fn where_nearly_everything_is_marked_the_timer_spaces_the_segments() {
     assert!(link.drops < link.arrivals / 50, "{:?}", link.reasons);
 }
 
-/// Counts marks.
+/// Counts marks: packets, and bytes in samples.
 #[derive(Debug)]
 struct Counting {
     cc: Cc,
-    marks: Arc<Mutex<u64>>,
+    marks: Arc<Mutex<(u64, u64)>>,
 }
 
 impl CongestionControl for Counting {
@@ -100,7 +100,9 @@ impl CongestionControl for Counting {
         self.cc.ssthresh()
     }
     fn on_ack(&mut self, ack: &Ack) {
-        *self.marks.lock().unwrap() += u64::from(ack.ce_count);
+        let mut marks = self.marks.lock().unwrap();
+        marks.0 += u64::from(ack.ce_count);
+        marks.1 += ack.rate.map_or(0, |rate| rate.newly_ce);
         self.cc.on_ack(ack);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {
@@ -110,11 +112,17 @@ impl CongestionControl for Counting {
 
 /// Marked packets of four flows: those that came, and those that the algorithms heard of.
 fn told(recovery: &str, change: &str) -> (u64, u64) {
-    let flows = flows(recovery, "accecn");
+    let (came, (packets, _)) = told_with(recovery, "accecn", change);
+    (came, packets)
+}
+
+/// The same, with the bytes of which samples told.
+fn told_with(recovery: &str, ecn: &str, change: &str) -> (u64, (u64, u64)) {
+    let flows = flows(recovery, ecn);
     let scenario = Scenario::from_toml::<&str>(&text("ecn = true", &format!("{flows}{change}")), "ecn", &[]);
     let mut plan = scenario.unwrap().plan(None, 0);
     plan.warmup = Duration::ZERO;
-    let marks = Arc::new(Mutex::new(0));
+    let marks = Arc::new(Mutex::new((0, 0)));
     for flow in &mut plan.flows {
         let (cc, marks) = (flow.cc.clone(), marks.clone());
         let counting = move |context| Counting { cc: cc.build(context), marks: marks.clone() };
@@ -122,7 +130,7 @@ fn told(recovery: &str, change: &str) -> (u64, u64) {
     }
     let result = sim::run(&plan, &AtomicBool::new(false));
     let told = *marks.lock().unwrap();
-    (sum(&result.unwrap(), "accecn", |flow| flow.marks), told)
+    (sum(&result.unwrap(), ecn, |flow| flow.marks), told)
 }
 
 #[test]
@@ -134,6 +142,19 @@ fn accurate_feedback_tells_the_algorithm_of_every_mark() {
             // But for those of the last round trip.
             assert!(told <= came && told + 40 >= came, "{recovery}, {change}: {told} of {came} marks");
         }
+    }
+}
+
+#[test]
+fn samples_tell_of_all_bytes_that_came_with_a_mark() {
+    // 4000 full segments each, all acknowledged in the end.
+    let transfer = "traffic = { kind = 'transfer', size = '5840 kB' }";
+    for recovery in ["newreno", "sack"] {
+        let (came, told) = told_with(recovery, "accecn", transfer);
+        assert!(came > 100, "{recovery}: {came} marks");
+        assert_eq!(told, (came, 1460 * came), "{recovery}");
+        let (came, told) = told_with(recovery, "classic", transfer);
+        assert!(came > 100 && told == (0, 0), "{recovery}: {told:?} of {came} marks, which nobody counts");
     }
 }
 

@@ -10,7 +10,7 @@ use ackclock::scenario::Scenario;
 use ackclock::sim::{
     ChannelState, ImpairmentCounts, ImpairmentsPlan, LossPlan, Plan, ReorderingPlan, RunResult, Traffic,
 };
-use ackclock::tcp::LossRecovery;
+use ackclock::tcp::{LossRecovery, Undo};
 use ackclock::units::Duration;
 
 /// 5 Mbit/s, 60 ms, a buffer of a bandwidth-delay product: 25 packets.
@@ -141,12 +141,13 @@ fn packets_held_back_long_enough_are_taken_for_lost() {
 }
 
 #[test]
-fn what_was_late_and_not_lost_is_undone_where_timestamps_show_it() {
-    let flow = |impairments: &ImpairmentsPlan, recovery, eifel| {
+fn what_was_late_and_not_lost_is_undone_where_timestamps_or_duplicates_show_it() {
+    let flow = |impairments: &ImpairmentsPlan, recovery, undo| {
         let mut plan = undropped(impairments, &sound());
         plan.flows[0].cc = CcSpec::by_name("cubic").unwrap().into();
         let transport = Arc::make_mut(&mut plan.flows[0].transport);
-        (transport.recovery, transport.timestamps, transport.eifel) = (recovery, true, eifel);
+        (transport.recovery, transport.timestamps, transport.dsack) = (recovery, true, true);
+        transport.undo = undo;
         let result = run(&plan).flows[0].clone();
         (result.goodput_bps, result.retransmits, result.sent)
     };
@@ -154,10 +155,16 @@ fn what_was_late_and_not_lost_is_undone_where_timestamps_show_it() {
     let late = ImpairmentsPlan { reordering: late, ..sound() };
     let lossy = ImpairmentsPlan { loss: LossPlan::Bernoulli { probability: 0.01 }, ..sound() };
     for recovery in [LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack] {
-        let (with, without) = (flow(&late, recovery, true), flow(&late, recovery, false));
-        assert!(with.0 > 1.2 * without.0, "{}: {with:?}, {without:?}", recovery.name());
-        // Where everything that is sent again was lost, nothing is undone.
-        assert_eq!(flow(&lossy, recovery, true), flow(&lossy, recovery, false), "{}", recovery.name());
+        let without = flow(&late, recovery, Undo::None);
+        for undo in [Undo::Eifel, Undo::Dsack, Undo::Both] {
+            let with = flow(&late, recovery, undo);
+            // Duplicates show it a round trip later than timestamps.
+            let least = if undo == Undo::Eifel { 1.2 } else { 1.1 };
+            assert!(with.0 > least * without.0, "{} {undo:?}: {with:?}, {without:?}", recovery.name());
+            // Where everything that is sent again was lost, nothing is undone.
+            let found = flow(&lossy, recovery, undo);
+            assert_eq!(found, flow(&lossy, recovery, Undo::None), "{} {undo:?}", recovery.name());
+        }
     }
 }
 

@@ -24,5 +24,6 @@ mod scenario_mutations;
 mod stepping;
 mod texts;
 mod tidy;
+mod traces;
 mod traffic;
 mod window;

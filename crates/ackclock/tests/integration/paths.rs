@@ -95,7 +95,7 @@ fn traffic_in_both_directions_shares_each_with_the_acks_of_the_other() {
         // Neither is full where ACKs come in bunches (Zhang, Shenker & Clark 1991).
         assert!(link.utilization.unwrap() > 0.6 && link.drops > 0, "{name}: {:?}", link.utilization);
     }
-    // ACKs wait behind data.
+    // ACKs are queued after data.
     let delay = |result: &RunResult| link(result, "bottleneck.reverse").queue_delay_mean_s.unwrap();
     assert!(delay(&both) > 0.005 && delay(&alone) == 0.0, "{} {}", delay(&both), delay(&alone));
 }

@@ -453,10 +453,14 @@ fn a_frame_has_a_bound() {
 #[test]
 fn a_trace_of_all_packets_has_a_bound() {
     let text = TWO_FLOWS.replace("5 Mbit/s", "10 Gbit/s").replace("[topology]", "sampling.packets = true\n[topology]");
-    // 10 Gbit/s for 100 s are 125 GB, in packets of 1500 B.
-    let expected = "x.toml:7: sampling.packets: up to 83333333 packets would be written down at the bottleneck; \
-                    at most 50000000: a shorter run, or packets = false";
+    // 10 Gbit/s for 100 s are 83333333 packets of 1500 B: three rows at the bottleneck, two at each of two access links, as many of
+    // its ACK, and two of the sender.
+    let expected = "x.toml:7: sampling.packets: about 1333333328 rows of packets would be written down; at most 50000000: \
+                    a shorter run, or packets = false";
     assert_eq!(complaint(&text), expected);
+    // 3125833 packets.
+    let long = text.replace("10 Gbit/s", "10 Mbit/s").replace("100 s", "3751 s");
+    assert!(complaint(&long).contains("about 50013328 rows"), "{}", complaint(&long));
 }
 
 #[test]

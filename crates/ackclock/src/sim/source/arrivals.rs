@@ -86,7 +86,7 @@ impl Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::distribution::{Distribution, Law};
+    use crate::sim::distribution::{Distribution, DistributionKind};
 
     const HOUR: Instant = Instant::from_nanos(3_600_000_000_000);
 
@@ -96,7 +96,7 @@ mod tests {
             slots: Vec::new(),
             every: Duration::from_millis(30),
             alternating,
-            size: Distribution { mean: 20_000.0, law: Law::Exponential },
+            size: Distribution { mean: 20_000.0, kind: DistributionKind::Exponential },
             start: Instant::ZERO,
             stop: Some(HOUR),
         }

@@ -51,7 +51,7 @@ impl OnOff {
 mod tests {
     use super::*;
     use crate::rng::RngStreams;
-    use crate::sim::distribution::{Distribution, Law};
+    use crate::sim::distribution::{Distribution, DistributionKind};
     use crate::units::Rate;
 
     fn times(on: Distribution, off: Distribution, end: Instant) -> Vec<Instant> {
@@ -82,12 +82,12 @@ mod tests {
     fn the_duty_cycle_is_mean_on_over_mean_on_and_off() {
         let hours = 10.0;
         let end = Instant::from_nanos((hours * 3.6e12) as u64);
-        for law in [Law::Exponential, Law::Pareto { shape: 2.5 }] {
-            let (on, off) = (Distribution { mean: 500e6, law }, Distribution { mean: 1500e6, law });
+        for kind in [DistributionKind::Exponential, DistributionKind::Pareto { shape: 2.5 }] {
+            let (on, off) = (Distribution { mean: 500e6, kind }, Distribution { mean: 1500e6, kind });
             let packets = times(on, off, end).len() as f64;
             let expected = 0.25 * 100.0 * hours * 3600.0;
             // 18 000 cycles; a cycle's share has a standard deviation below its mean.
-            assert!((packets / expected - 1.0).abs() < 4.0 / 18_000f64.sqrt(), "{law:?} {packets}");
+            assert!((packets / expected - 1.0).abs() < 4.0 / 18_000f64.sqrt(), "{kind:?} {packets}");
         }
     }
 }

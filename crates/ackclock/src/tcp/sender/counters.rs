@@ -21,6 +21,8 @@ pub struct SenderCounters {
     pub ecn_events: u64,
     /// Marked packets that AccECN has reported.
     pub ce_reported: u64,
+    /// D-SACK blocks.
+    pub duplicates_reported: u64,
     /// Recoveries that were spurious.
     pub undos: u64,
 }
@@ -34,6 +36,7 @@ impl AddAssign for SenderCounters {
         self.congestion_events += other.congestion_events;
         self.ecn_events += other.ecn_events;
         self.ce_reported += other.ce_reported;
+        self.duplicates_reported += other.duplicates_reported;
         self.undos += other.undos;
     }
 }

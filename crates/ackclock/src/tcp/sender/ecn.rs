@@ -2,7 +2,7 @@
 
 use super::{Sender, State, Timer};
 use crate::cc::{CongestionKind, Restart};
-use crate::tcp::accecn::KnownMarks;
+use crate::tcp::accecn::{KnownMarks, NewMarks};
 use crate::tcp::scoreboard::Delivered;
 use crate::tcp::segment::{AckSegment, EcnFeedback};
 use crate::tcp::transport::{EcnMode, MarkAtOne};
@@ -23,6 +23,17 @@ pub(super) struct EcnState {
     marks_at_one: u32,
 }
 
+/// What an ACK tells of marks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marks {
+    /// It echoes one.
+    pub(super) ece: bool,
+    /// So many more packets came with one, where the receiver counts.
+    pub(super) packets: u32,
+    /// Their payload bytes.
+    pub(super) bytes: u32,
+}
+
 /// A congestion event.
 #[derive(Clone, Copy, Debug)]
 struct Reduction {
@@ -40,13 +51,13 @@ impl Sender {
         self.transport.ecn != EcnMode::Off
     }
 
-    /// The marks that an ACK reports: whether it echoes one, and how many more there were if it says so.
+    /// The marks that an ACK reports.
     #[inline]
-    pub(super) fn on_feedback(&mut self, now: Instant, ack: &AckSegment, delivered: &Delivered) -> (bool, u32) {
+    pub(super) fn on_feedback(&mut self, now: Instant, ack: &AckSegment, delivered: &Delivered) -> Marks {
         match (self.transport.ecn, ack.ecn) {
             (EcnMode::Classic, EcnFeedback::Classic { ece }) => {
                 self.on_echo(now, ece);
-                (ece, 0)
+                Marks { ece, ..Marks::default() }
             }
             (EcnMode::AccEcn, EcnFeedback::AccEcn { ace, option }) => {
                 let is_newer = self.transport.timestamps && ack.echo > self.ecn.last_echo;
@@ -54,14 +65,15 @@ impl Sender {
                 // RFC 9768 §3.2.2.2: "it first checks whether it has already been superseded (...) by another ACK in which
                 // case it ignores the ECN feedback."
                 if delivered.bytes == 0 && !is_newer {
-                    return (false, 0);
+                    return Marks::default();
                 }
-                let marked = self.ecn.known.learn(ace, option, delivered.segments, self.transport.mss);
-                self.counters.ce_reported += u64::from(marked);
-                self.on_echo(now, marked > 0);
-                (marked > 0, marked)
+                let NewMarks { packets, bytes } =
+                    self.ecn.known.learn(ace, option, delivered.segments, self.transport.mss);
+                self.counters.ce_reported += u64::from(packets);
+                self.on_echo(now, packets > 0);
+                Marks { ece: packets > 0, packets, bytes }
             }
-            _ => (false, 0),
+            _ => Marks::default(),
         }
     }
 
@@ -76,6 +88,7 @@ impl Sender {
         // dropped and/or CE packets from a single window of data."
         if !matches!(self.state, State::FastRecovery { .. }) && !self.was_sent_before_reduction() {
             let cwnd = self.cc.cwnd();
+            self.end_doubt();
             self.signal(now, CongestionKind::Ecn, Restart::Reduced);
             // RFC 3168 §6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when
             // the congestion window is one. The sending TCP will then be able to send a new packet only when the

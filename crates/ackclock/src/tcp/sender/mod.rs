@@ -36,9 +36,9 @@ use std::sync::Arc;
 
 use self::controller::Controller;
 use self::counters::WindowMean;
-use self::ecn::EcnState;
+use self::ecn::{EcnState, Marks};
 use self::pacer::Pacer;
-use self::recovery::{AnyStrategy, Doubt, News, State, Strategy, View};
+use self::recovery::{AnyStrategy, Doubt, Dsack, News, State, Strategy, View};
 use self::timers::Timers;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;
@@ -61,7 +61,7 @@ pub struct Sender {
     written: Option<u64>,
     /// The round ends when this byte is acknowledged.
     round_end: u64,
-    /// What was acknowledged before the last ACK of new data.
+    /// The cumulative ACK before the last ACK of new data.
     previous_una: u64,
     /// Segments by which duplicate ACKs widen the window (Reno and NewReno), and partial ACKs narrow it.
     inflation: i32,
@@ -84,6 +84,8 @@ pub struct Sender {
     times_one_segment: bool,
     /// Timestamps show which recoveries were spurious.
     detects_spurious: bool,
+    /// ACKs may have D-SACK blocks.
+    takes_dsack: bool,
     /// The algorithm asks for the state of delivery.
     needs_rate_samples: bool,
     /// Selectively acknowledged segments count as in flight until recovery begins.
@@ -107,6 +109,8 @@ pub struct Sender {
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
     doubt: Doubt,
+    /// In a box, as hardly any connection has it.
+    dsack: Option<Box<Dsack>>,
     pacer: Pacer,
 }
 
@@ -123,8 +127,10 @@ impl Sender {
         Sender {
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
             times_one_segment: times_one,
-            detects_spurious: transport.eifel && transport.timestamps,
+            detects_spurious: transport.undo.by_timestamps() && transport.timestamps,
+            takes_dsack: transport.dsack,
             doubt: Doubt::None,
+            dsack: transport.undo.by_duplicates().then(Box::default),
             hides_sacked: strategy.hides_sacked(),
             strategy,
             transport,
@@ -205,7 +211,7 @@ impl Sender {
         self.written = None;
     }
 
-    /// The application stops: what was never sent will not be.
+    /// The application stops: data that was never sent is discarded.
     pub fn stop_writing(&mut self) {
         self.written = Some(self.snd_nxt);
     }
@@ -236,6 +242,7 @@ impl Sender {
         self.burst = 0;
         let in_flight_before = self.in_flight_for_window();
         let cwnd_limited = self.grows_unused || in_flight_before >= self.window();
+        let shows_needless = !ack.sack.is_empty() && self.takes_dsack && self.take_dsack(ack);
         let mut delivered = Delivered::default();
         let acked_bytes = ack.ack - self.snd_una;
         let acked_from = self.board.outstanding();
@@ -255,7 +262,7 @@ impl Sender {
         if let Some(newest) = &delivered.newest {
             self.measure_rtt(now, ack, acked_bytes, newest);
         }
-        let rate = self.board.rate_sample(now, &delivered);
+        let mut rate = self.board.rate_sample(now, &delivered);
         if acked_bytes > 0 {
             self.measure_timed(now);
         }
@@ -266,8 +273,12 @@ impl Sender {
             // RFC 5681 §2: "(a) the receiver of the ACK has outstanding data".
             newly_lost += self.on_duplicate_ack(now);
         }
-        let (ece, ce_count) = self.on_feedback(now, ack, &delivered);
+        if shows_needless {
+            self.undo_needless(now);
+        }
+        let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered);
         if self.needs_rate_samples {
+            self.board.add_marks(ce_bytes, &mut rate);
             self.tell_losses(now);
         }
         let event = Ack {
@@ -293,6 +304,11 @@ impl Sender {
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         self.timers.next_deadline()
+    }
+
+    /// The timers that go off if the time is `now`, the first one first.
+    pub fn due_timers(&self, now: Instant) -> impl Iterator<Item = Timer> {
+        Timer::ALL.into_iter().filter(move |timer| self.timers.is_due(*timer, now))
     }
 
     /// The time is `now`; timers that are due go off.
@@ -323,7 +339,7 @@ impl Sender {
         self.cc.cc()
     }
 
-    /// What was counted so far.
+    /// The counters so far.
     pub fn counters(&self) -> SenderCounters {
         self.counters
     }
@@ -415,7 +431,7 @@ impl Sender {
         self.timers.set(Timer::Retransmission, now + self.rtt.rto());
     }
 
-    /// Tells an algorithm that asks for it of each transmission that was lost.
+    /// Reports each lost transmission to an algorithm that needs them.
     #[cold]
     fn tell_losses(&mut self, now: Instant) {
         while let Some(lost) = self.board.next_unreported() {

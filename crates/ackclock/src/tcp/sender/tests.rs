@@ -468,6 +468,7 @@ fn counters_add_up() {
         ecn_events: 13,
         ce_reported: 17,
         undos: 19,
+        duplicates_reported: 23,
     };
     sum += SenderCounters {
         segments: 100,
@@ -478,6 +479,7 @@ fn counters_add_up() {
         ecn_events: 600,
         ce_reported: 700,
         undos: 800,
+        duplicates_reported: 900,
     };
     let SenderCounters {
         segments,
@@ -488,7 +490,9 @@ fn counters_add_up() {
         ecn_events,
         ce_reported,
         undos,
+        duplicates_reported,
     } = sum;
     assert_eq!([segments, payload_bytes, retransmits, timeouts], [102, 203, 305, 407]);
-    assert_eq!([congestion_events, ecn_events, ce_reported, undos], [511, 613, 717, 819]);
+    assert_eq!([congestion_events, ecn_events, ce_reported], [511, 613, 717]);
+    assert_eq!([undos, duplicates_reported], [819, 923]);
 }

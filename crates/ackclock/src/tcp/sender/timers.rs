@@ -3,27 +3,31 @@
 use crate::units::Instant;
 
 macro_rules! timers {
-    ($($(#[$doc:meta])* $timer:ident,)+) => {
+    ($($(#[$doc:meta])* $timer:ident = $name:literal,)+) => {
         /// A timer of a sender. Of several that are due at one time the first one here goes off first.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
         pub enum Timer {
             $($(#[$doc])* $timer,)+
         }
 
         impl Timer {
             /// Every timer.
-            pub const ALL: [Timer; [$(stringify!($timer)),+].len()] = [$(Timer::$timer),+];
+            pub const ALL: [Timer; Timer::NAMES.len()] = [$(Timer::$timer),+];
+
+            /// Names, in the order of the discriminants.
+            pub const NAMES: [&'static str; [$($name),+].len()] = [$($name),+];
         }
     };
 }
 
 timers! {
     /// RFC 6298: what is outstanding is taken for lost.
-    Retransmission,
+    Retransmission = "retransmission",
     /// RFC 3168 §6.1.2: data that a mark at a window of one segment holds back may leave.
-    DelayedStart,
+    DelayedStart = "delayed-start",
     /// The pacing rate lets the next segment go.
-    Pacing,
+    Pacing = "pacing",
 }
 
 /// When each timer goes off, if it runs.
@@ -76,9 +80,14 @@ impl Timers {
         (first != Instant::MAX).then_some(first)
     }
 
+    /// True if the timer runs and its time has come.
+    pub(super) fn is_due(&self, timer: Timer, now: Instant) -> bool {
+        self.deadline(timer).is_some_and(|deadline| deadline <= now)
+    }
+
     /// Stops the timer if it is due; true if it was.
     pub(super) fn fires(&mut self, timer: Timer, now: Instant) -> bool {
-        let is_due = self.deadline(timer).is_some_and(|deadline| deadline <= now);
+        let is_due = self.is_due(timer, now);
         if is_due {
             self.stop(timer);
         }

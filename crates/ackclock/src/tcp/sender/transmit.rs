@@ -175,11 +175,11 @@ impl Sender {
     }
 
     fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
-        let SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now);
+        let sent @ SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now);
         if self.needs_rate_samples {
             self.tell_losses(now);
         }
-        self.note_retransmission(now);
+        self.note_retransmission(now, &sent);
         // RFC 3168 §6.1.5: "ECN-capable TCP implementations MUST NOT set either ECT codepoint (ECT(0) or ECT(1)) in the
         // IP header for retransmitted data packets"; §6.1.2: "the CWR bit in the TCP header SHOULD NOT be set on
         // retransmitted packets."

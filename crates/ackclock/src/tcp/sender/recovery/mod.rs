@@ -2,6 +2,7 @@
 //!
 //! Each strategy is a file, and a name in `strategy`, which says what strategies decide.
 
+mod dsack;
 mod duplicate_acks;
 mod newreno;
 mod reno;
@@ -10,6 +11,7 @@ mod strategy;
 mod tahoe;
 mod undo;
 
+pub(super) use dsack::Dsack;
 pub(super) use strategy::{AnyStrategy, BeforeNew, News, Strategy, View};
 pub(super) use undo::Doubt;
 

@@ -1,21 +1,23 @@
 //! Spurious recoveries: what was taken for lost was late, and what was done for it is undone.
 //!
-//! Reference: RFC 3522 (the Eifel detection algorithm); the algorithm's `on_undo` and RFC 4015 §3.2, step (4), are the
-//! response.
+//! Reference: RFC 3522 (the Eifel detection algorithm), and `dsack` for the other method; the algorithm's `on_undo`
+//! and RFC 4015 §3.2, step (4), are the response.
 
 use super::{Sender, State};
 use crate::cc::Recovery;
+use crate::tcp::scoreboard::SentSegment;
+use crate::tcp::segment::AckSegment;
 use crate::units::Instant;
 
-/// Whether the last recovery may turn out to be spurious.
+/// Whether timestamps may show that the last recovery was spurious.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::tcp::sender) enum Doubt {
-    /// It may not, or there was none.
+    /// They may not, or there was none.
     #[default]
     None,
-    /// It may, once its first retransmission has left.
+    /// They may, once its first retransmission has left.
     Begins,
-    /// It may: RFC 3522's RetransmitTS.
+    /// They may: RFC 3522's RetransmitTS.
     Since(Instant),
 }
 
@@ -25,13 +27,28 @@ impl Sender {
         if self.detects_spurious && self.doubt == Doubt::None {
             self.doubt = Doubt::Begins;
         }
+        if let Some(dsack) = &mut self.dsack {
+            dsack.begin(self.snd_una);
+        }
+    }
+
+    /// What comes now does not show any more that the last congestion event was spurious: it was undone, or there is another
+    /// one.
+    pub(in crate::tcp::sender) fn end_doubt(&mut self) {
+        self.doubt = Doubt::None;
+        if let Some(dsack) = &mut self.dsack {
+            dsack.end_doubt();
+        }
     }
 
     /// A segment is sent again.
     #[inline]
-    pub(in crate::tcp::sender) fn note_retransmission(&mut self, now: Instant) {
+    pub(in crate::tcp::sender) fn note_retransmission(&mut self, now: Instant, segment: &SentSegment) {
         if self.doubt == Doubt::Begins {
             self.doubt = Doubt::Since(now);
+        }
+        if let Some(dsack) = &mut self.dsack {
+            dsack.note_retransmission(segment.seq, segment.end(), segment.transmissions);
         }
     }
 
@@ -43,8 +60,28 @@ impl Sender {
         matches!(std::mem::take(&mut self.doubt), Doubt::Since(retransmitted_at) if echo < retransmitted_at)
     }
 
+    /// An ACK with blocks arrives, of which the sender has not made anything yet; true if all that was sent again in the last
+    /// recovery has come twice now.
+    #[cold]
+    pub(in crate::tcp::sender) fn take_dsack(&mut self, ack: &AckSegment) -> bool {
+        let Some(duplicate) = ack.sack.duplicate(ack.ack) else { return false };
+        self.counters.duplicates_reported += 1;
+        let (una, sacked) = (self.snd_una, self.board.has_sacked());
+        self.dsack.as_mut().is_some_and(|dsack| dsack.prove(duplicate, una, sacked))
+    }
+
+    /// All that was sent again in the last recovery came twice.
+    #[cold]
+    pub(in crate::tcp::sender) fn undo_needless(&mut self, now: Instant) {
+        let (_, lost, _) = self.board.counts();
+        if lost == 0 {
+            self.undo(now);
+        }
+    }
+
     /// The recovery was spurious: nothing of what it took for lost was.
     pub(super) fn undo(&mut self, now: Instant) {
+        self.end_doubt();
         self.counters.undos += 1;
         if self.state.is_fast_recovery() {
             self.leave_recovery(now);

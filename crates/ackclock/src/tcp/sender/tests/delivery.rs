@@ -2,6 +2,8 @@
 
 use super::witness::Witness;
 use super::*;
+use crate::tcp::segment::AccEcnOption;
+use crate::tcp::transport::EcnMode;
 
 #[test]
 fn a_sample_tells_what_was_in_flight_when_its_segment_was_sent_and_what_was_lost_since() {
@@ -94,4 +96,46 @@ fn an_ack_tells_how_far_the_repair_of_losses_is() {
     tcp.ack(11, &[]);
     use CaState::{Disorder, Loss, Open, Recovery};
     assert_eq!(witness.heard(|ack| ack.state), [Disorder, Disorder, Recovery, Open, Loss]);
+}
+
+#[test]
+fn a_retransmission_that_is_sent_again_on_suspicion_counts_as_lost() {
+    let witness = Witness::new(20.0);
+    let mut tcp = witness.drive(LossRecovery::Sack);
+    tcp.sender.stop_writing();
+    tcp.sender.write(tcp.now, 10 * MSS);
+    tcp.sent();
+    // 0 and 5 are lost, and each is sent again.
+    tcp.ack(0, &[(1, 2)]);
+    tcp.ack(0, &[(1, 3)]);
+    assert_eq!(tcp.ack(0, &[(1, 4)]), [0]);
+    assert_eq!(tcp.ack(0, &[(6, 10), (1, 5)]), [5]);
+    let told = |witness: &Witness| witness.losses(|loss| loss.retransmission);
+    assert_eq!(told(&witness), [false, false]);
+    // That of 5 is lost, too: nothing is left to send but a rescue retransmission (RFC 6675 §4, rule 4).
+    assert_eq!(tcp.ack(5, &[(6, 10)]), [5]);
+    assert_eq!(told(&witness), [false, false, true]);
+    let front = tcp.sender.board.front().unwrap();
+    assert_eq!((front.transmissions, tcp.sender.in_flight()), (3, 1));
+}
+
+#[test]
+fn samples_tell_of_bytes_that_came_with_a_mark() {
+    let witness = Witness::new(4.0);
+    let mut tcp = witness.drive_under(Transport { ecn: EcnMode::AccEcn, timestamps: true, ..Transport::default() });
+    tcp.sent();
+    // What is acknowledged, and how many segments came with a mark.
+    for (echo, (acked, marks)) in [(1, 1), (1, 2), (2, 2), (5, 2), (6, 9)].into_iter().enumerate() {
+        tcp.now += Duration::from_millis(1);
+        let option = Some(AccEcnOption { e0b: 1, ceb: (marks * MSS) as u32 });
+        let ecn = EcnFeedback::AccEcn { ace: ((5 + marks) % 8) as u8, option };
+        let echo = Instant::from_nanos(1 + echo as u64);
+        tcp.sender.on_ack(tcp.now, &AckSegment { ack: acked * MSS, sack: SackBlocks::default(), echo, ecn });
+        tcp.sent();
+    }
+    let samples = witness.heard(|ack| ack.rate.map(|rate| (rate.delivered, rate.newly_ce, rate.delivered_ce)));
+    // The second ACK delivers nothing, so that the third tells of its mark. Segment 4, which the fourth covers, left when one
+    // mark was known; 5, which the last covers, when two were. Of the nine in the end some came twice.
+    let expected = [Some((1, 1, 1)), None, Some((2, 1, 2)), Some((4, 0, 1)), Some((4, 7, 4))];
+    assert_eq!(samples, expected.map(|sample| sample.map(|(a, b, c)| (a * MSS, b * MSS, c * MSS))));
 }

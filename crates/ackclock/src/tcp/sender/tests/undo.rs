@@ -2,9 +2,10 @@
 
 use super::witness::Witness;
 use super::*;
+use crate::tcp::transport::{EcnMode, Undo};
 
 fn with_eifel(recovery: LossRecovery) -> Transport {
-    Transport { mss: MSS as u32, recovery, timestamps: true, eifel: true, ..Transport::default() }
+    Transport { mss: MSS as u32, recovery, timestamps: true, undo: Undo::Eifel, ..Transport::default() }
 }
 
 /// Eight segments, and duplicates of the first until recovery begins, at 3 ms.
@@ -33,8 +34,9 @@ fn an_ack_of_what_was_sent_before_the_retransmission_undoes_the_recovery() {
 
 #[test]
 fn an_ack_of_the_retransmission_undoes_nothing() {
-    for (eifel, timestamps, echo_ns) in [(true, true, 3_000_000), (false, true, 0), (true, false, 0)] {
-        let transport = Transport { eifel, timestamps, ..with_eifel(LossRecovery::Sack) };
+    for (undo, timestamps, echo_ns) in [(Undo::Eifel, true, 3_000_000), (Undo::None, true, 0), (Undo::Eifel, false, 0)]
+    {
+        let transport = Transport { undo, timestamps, ..with_eifel(LossRecovery::Sack) };
         let mut tcp = three_duplicates(transport, "cubic");
         tcp.ack_echoing(4, &[], Instant::from_nanos(echo_ns));
         assert_eq!((tcp.sender.info().state, tcp.sender.counters().undos), (CaState::Recovery, 0));
@@ -76,4 +78,118 @@ fn the_end_of_a_recovery_is_told_before_its_undoing() {
     witness.take_told();
     tcp.ack_echoing(4, &[], Instant::ZERO);
     assert_eq!(witness.take_told(), ["recovery ends", "undo", "phase"]);
+}
+
+fn with_dsack(recovery: LossRecovery, undo: Undo) -> Transport {
+    Transport { dsack: true, undo, ..with_eifel(recovery) }
+}
+
+#[test]
+fn a_duplicate_of_all_that_was_sent_again_undoes_the_recovery_even_after_its_end() {
+    for recovery in [LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack] {
+        for (dsack, undo, undos) in [(true, Undo::Dsack, 1), (true, Undo::None, 0), (false, Undo::Dsack, 0)] {
+            let mut tcp = three_duplicates(Transport { dsack, ..with_dsack(recovery, undo) }, "cubic");
+            tcp.ack(10, &[]);
+            assert_eq!((tcp.sender.info().state, tcp.sender.counters().undos), (CaState::Open, 0));
+            let reduced = tcp.cwnd();
+            assert!(reduced < 8.0, "{recovery:?}");
+            tcp.ack(10, &[(0, 1)]);
+            let counters = tcp.sender.counters();
+            assert_eq!(
+                (counters.undos, counters.duplicates_reported),
+                (undos, u64::from(dsack)),
+                "{recovery:?} {undo:?}"
+            );
+            assert_eq!(tcp.cwnd(), if undos == 1 { 8.0 } else { reduced }, "{recovery:?} {undo:?}");
+        }
+    }
+}
+
+#[test]
+fn a_loss_beside_a_late_segment_undoes_nothing() {
+    let mut tcp = three_duplicates(with_dsack(LossRecovery::Sack, Undo::Dsack), "cubic");
+    // Segment 4 is missing, too: it is sent again once three above it have arrived, but that copy is lost.
+    tcp.ack(4, &[(5, 6)]);
+    tcp.ack(4, &[(5, 7)]);
+    tcp.ack(4, &[(5, 8)]);
+    assert_eq!((tcp.sender.info().lost, tcp.sender.info().state), (1, CaState::Recovery));
+    tcp.ack(4, &[(0, 1), (5, 8)]);
+    assert_eq!((tcp.sender.counters().undos, tcp.sender.info().state), (0, CaState::Recovery));
+    tcp.ack(tcp.sender.sent_once() / MSS, &[]);
+    assert_eq!((tcp.sender.counters().undos, tcp.sender.info().state), (0, CaState::Open));
+}
+
+#[test]
+fn a_recovery_is_undone_once_whichever_way_shows_it_first() {
+    // The first new ACK echoes what was sent before the retransmission at 3 ms.
+    let mut tcp = three_duplicates(with_dsack(LossRecovery::Sack, Undo::Both), "cubic");
+    tcp.ack_echoing(10, &[], Instant::ZERO);
+    assert_eq!(tcp.sender.counters().undos, 1);
+    tcp.ack(10, &[(0, 1)]);
+    assert_eq!((tcp.sender.counters().undos, tcp.sender.counters().duplicates_reported), (1, 1));
+    // It echoes the retransmission, which arrived before the original.
+    let mut tcp = three_duplicates(with_dsack(LossRecovery::Sack, Undo::Both), "cubic");
+    tcp.ack_echoing(10, &[], Instant::ZERO + Duration::from_millis(3));
+    assert_eq!(tcp.sender.counters().undos, 0);
+    tcp.ack(10, &[(0, 1)]);
+    assert_eq!(tcp.sender.counters().undos, 1);
+    tcp.ack(10, &[(0, 1)]);
+    assert_eq!(tcp.sender.counters().undos, 1);
+}
+
+#[test]
+fn duplicates_show_a_spurious_timeout() {
+    let witness = Witness::new(4.0);
+    let mut tcp = witness.drive_under(with_dsack(LossRecovery::NewReno, Undo::Dsack));
+    tcp.sent();
+    assert_eq!(tcp.expire(), [0, 1, 2, 3]);
+    witness.take_told();
+    tcp.ack(4, &[]);
+    for number in 0..4 {
+        assert_eq!(tcp.sender.counters().undos, 0);
+        tcp.ack(4, &[(number, number + 1)]);
+    }
+    assert_eq!((tcp.sender.counters().undos, witness.take_told()), (1, vec!["phase", "undo"]));
+    // The second time that the timer expires: what was sent three times proves nothing (RFC 3708 §3, (A.3)).
+    let mut tcp = witness.drive_under(with_dsack(LossRecovery::NewReno, Undo::Dsack));
+    tcp.sent();
+    tcp.expire();
+    tcp.expire();
+    tcp.ack(4, &[]);
+    (0..4).for_each(|number| drop(tcp.ack(4, &[(number, number + 1)])));
+    assert_eq!(tcp.sender.counters().undos, 0);
+}
+
+#[test]
+fn what_the_network_doubles_undoes_nothing_then_and_later() {
+    let mut tcp = Driven::of(
+        with_dsack(LossRecovery::Sack, Undo::Dsack),
+        CcSpec::by_name("cubic").unwrap().build(CcContext::new(8.0)),
+    );
+    tcp.sent();
+    tcp.ack(1, &[]);
+    tcp.ack(1, &[(0, 1)]);
+    for end in 3..=5 {
+        tcp.ack(1, &[(2, end)]);
+    }
+    tcp.ack(12, &[]);
+    tcp.ack(12, &[(1, 2)]);
+    let counters = tcp.sender.counters();
+    assert_eq!((counters.retransmits, counters.duplicates_reported, counters.undos), (1, 2, 0));
+}
+
+#[test]
+fn a_cut_for_a_mark_ends_the_doubt() {
+    let mut tcp =
+        three_duplicates(Transport { ecn: EcnMode::Classic, ..with_dsack(LossRecovery::Sack, Undo::Dsack) }, "cubic");
+    tcp.ack(10, &[]);
+    let cut = |tcp: &mut Driven, ece| {
+        let ecn = EcnFeedback::Classic { ece };
+        let mut sack = SackBlocks::default();
+        sack.push(11 * MSS, 0, MSS);
+        let sack = if ece { SackBlocks::default() } else { sack };
+        tcp.sender.on_ack(tcp.now, &AckSegment { ack: 11 * MSS, sack, echo: Instant::ZERO, ecn });
+        tcp.sender.counters()
+    };
+    assert_eq!((cut(&mut tcp, true).ecn_events, cut(&mut tcp, false).undos), (1, 0));
 }
