@@ -173,7 +173,7 @@ impl Measurement {
             queue_delays: Histogram::from(run.ends.delays.all_flows()),
             links,
             packets_forwarded: run.network.links[bottleneck].counters().forwarded,
-            events: events,
+            events,
             totals: run.network.totals(),
             samples,
         }
