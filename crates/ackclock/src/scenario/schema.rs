@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
+use super::kinds::Shorthand;
 use super::meter::Meter;
 use super::network::{Link, Topology};
-use super::shorthand::Shorthand;
 use super::traffic::TrafficKeys;
 use crate::cc::CcSpec;
 use crate::quantity::Interval;
@@ -120,6 +120,23 @@ pub struct Flow {
 
 fn default_count() -> u32 {
     1
+}
+
+impl Flow {
+    /// Whether it is TCP.
+    pub fn is_tcp(&self) -> bool {
+        self.traffic.datagram().is_none()
+    }
+
+    /// Whether each of its flows is there for itself: no slots of arrivals, no datagrams.
+    pub fn is_persistent(&self) -> bool {
+        self.is_tcp() && !matches!(self.traffic, TrafficKeys::Arrivals { .. })
+    }
+
+    /// Bytes of its largest packets on the wire.
+    pub fn packet_bytes(&self) -> u64 {
+        self.traffic.datagram().map_or(self.transport.data_packet_bytes(), |packet| packet.0)
+    }
 }
 
 /// A length of time, the same for all flows of a group or drawn for each of them.

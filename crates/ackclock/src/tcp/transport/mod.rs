@@ -240,7 +240,7 @@ transport_keys! {
     rtt_samples: RttSamples = [RttSamples::EachRound, Ns2: RttSamples::TimedSegment] => variations;
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     peer_sack: bool = [true] => transport;
-    /// Whether the first of them reports what has come twice (D-SACK, RFC 2883).
+    /// Whether the first SACK block of the receiver reports what has come twice (D-SACK, RFC 2883).
     dsack: bool = [false] => transport;
     /// What shows that a loss recovery was spurious, so that CUBIC takes its cut back: nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first.
     undo: Undo = [Undo::None] => transport;
