@@ -8,6 +8,7 @@ pub mod cc;
 pub mod contract;
 pub mod engine;
 pub mod exchange;
+pub mod formula;
 pub mod link;
 pub mod meter;
 pub mod metric;

@@ -82,8 +82,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
-use super::{Ack, CcContext, CcParameters, Congestion, CongestionControl, CongestionKind, Recovery, Sent};
-use crate::rule::{ParameterError, require};
+use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Recovery, Sent};
+use crate::rule::require;
 use crate::units::{Duration, Instant};
 
 #[cfg(test)]
@@ -125,9 +125,10 @@ impl CcParameters for Cubic {
     const REFERENCE: &'static str =
         "RFC 9438 (Xu, Ha, Rhee, Goel & Eggert 2023), CUBIC for Fast and Long-Distance Networks";
 
-    fn check(&self) -> Result<(), ParameterError> {
+    fn check(&self) -> Result<(), CcMistake> {
         require("c", self.c, self.c > 0.0 && self.c <= STEEPEST, "above 0 and at most 1000000")?;
-        require("remaining", self.remaining, self.remaining > 0.0 && self.remaining < 1.0, "above 0 and below 1")
+        require("remaining", self.remaining, self.remaining > 0.0 && self.remaining < 1.0, "above 0 and below 1")?;
+        Ok(())
     }
 
     fn controller(&self, context: CcContext) -> CubicController {

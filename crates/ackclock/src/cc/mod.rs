@@ -9,6 +9,7 @@ mod cubic;
 mod event;
 mod parameters;
 mod registry;
+mod text;
 mod window;
 mod windowed;
 
@@ -17,8 +18,9 @@ pub use cubic::{Cubic, CubicController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
 };
-pub use parameters::{CcParameters, ParametersVisitor};
+pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms};
+pub use text::{RuleSource, RuleText, TextController, TextRule};
 pub use windowed::Windowed;
 
 use crate::units::{Instant, Rate};
@@ -111,8 +113,13 @@ pub enum TimeoutSsthresh {
 
 /// A congestion-control algorithm.
 pub trait CongestionControl: Send + std::fmt::Debug {
-    /// The window in segments; always finite and at least one.
+    /// The window in segments; always finite and at least one, or NaN once there is a [`fault`](Self::fault).
     fn cwnd(&self) -> f64;
+
+    /// Why the algorithm cannot go on, which ends the run; asked when the window is NaN.
+    fn fault(&self) -> Option<&str> {
+        None
+    }
 
     /// The slow-start threshold in segments; infinite before the first congestion event.
     fn ssthresh(&self) -> f64;

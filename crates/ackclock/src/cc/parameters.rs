@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{CcContext, CongestionControl, Windowed};
+use crate::formula::FormulaError;
 use crate::rule::{ParameterError, RuleParameters};
 
 /// The parameters of an algorithm, as in a scenario file.
@@ -18,8 +19,8 @@ pub trait CcParameters: Clone + std::fmt::Debug + PartialEq + Serialize + Deseri
     /// Checks the ranges.
     ///
     /// # Errors
-    /// The first parameter that is out of its range.
-    fn check(&self) -> Result<(), ParameterError>;
+    /// The first parameter that is out of its range, or the first mistake in a formula.
+    fn check(&self) -> Result<(), CcMistake>;
 
     /// The algorithm at the start of a connection.
     fn controller(&self, context: CcContext) -> Self::Controller;
@@ -27,6 +28,32 @@ pub trait CcParameters: Clone + std::fmt::Debug + PartialEq + Serialize + Deseri
     /// Passes the parameters of the window rule to `visitor`, if the algorithm is only a rule.
     fn visit<V: ParametersVisitor>(&self, _visitor: V) -> Option<V::Output> {
         None
+    }
+}
+
+/// What is wrong with the parameters of an algorithm.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CcMistake {
+    /// A number out of its range.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// A text that is no formula, or a name that cannot be one of a parameter.
+    #[error("`{key}`: {error}\n{}", .error.pointer())]
+    Formula {
+        /// The key of the text.
+        key: String,
+        /// What is wrong, and where.
+        error: FormulaError,
+    },
+}
+
+impl CcMistake {
+    /// The key of the parameter or formula.
+    pub fn key(&self) -> &str {
+        match self {
+            CcMistake::Parameter(error) => error.key,
+            CcMistake::Formula { key, .. } => key,
+        }
     }
 }
 
@@ -43,8 +70,8 @@ impl<P: RuleParameters> CcParameters for P {
     type Controller = Windowed<P::Rule>;
     const REFERENCE: &'static str = <P as RuleParameters>::REFERENCE;
 
-    fn check(&self) -> Result<(), ParameterError> {
-        RuleParameters::check(self)
+    fn check(&self) -> Result<(), CcMistake> {
+        Ok(RuleParameters::check(self)?)
     }
 
     fn controller(&self, context: CcContext) -> Self::Controller {

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Ack, CcContext, CcParameters, Congestion, CongestionControl, Cubic, Loss, ParametersVisitor, PhaseChange, Recovery,
-    Sent,
+    Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, ParametersVisitor,
+    PhaseChange, Recovery, RuleText, Sent,
 };
-use crate::rule::{ParameterError, Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
+use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
 use crate::units::{Instant, Rate};
 
 /// An algorithm as `ackclock list cc` shows it.
@@ -76,8 +76,8 @@ macro_rules! register {
             /// Checks the ranges of the parameters.
             ///
             /// # Errors
-            /// The first parameter that is out of its range.
-            pub fn check(&self) -> Result<(), ParameterError> {
+            /// The first parameter that is out of its range, or the first mistake in a formula.
+            pub fn check(&self) -> Result<(), CcMistake> {
                 match self { $(CcSpec::$variant(parameters) => CcParameters::check(parameters),)* }
             }
 
@@ -122,6 +122,7 @@ register! {
     "mr-aimd" => MrAimd: mr_aimd::MrAimd;
     "cubic" => Cubic: Cubic;
     "reno" => Reno: reno::Reno;
+    "rule" => Rule: RuleText;
 }
 
 struct FreshRule;
@@ -144,6 +145,9 @@ impl CongestionControl for Cc {
     #[inline]
     fn cwnd(&self) -> f64 {
         dispatch!(self, cc => cc.cwnd())
+    }
+    fn fault(&self) -> Option<&str> {
+        dispatch!(self, cc => cc.fault())
     }
     #[inline]
     fn ssthresh(&self) -> f64 {

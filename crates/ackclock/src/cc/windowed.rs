@@ -10,8 +10,8 @@ use crate::units::Instant;
 /// The controller made of a window rule and slow start.
 #[derive(Clone, Debug)]
 pub struct Windowed<R> {
-    rule: R,
-    window: Window,
+    pub(super) rule: R,
+    pub(super) window: Window,
 }
 
 impl<R: Rule> Windowed<R> {

@@ -16,8 +16,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::CcSpec;
-use crate::rule::{ParameterError, Rule};
+use crate::cc::{CcMistake, CcSpec};
+use crate::rule::Rule;
 
 /// A user of the resource.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +114,17 @@ pub enum SetupError {
         /// Number of the user, from 0.
         user: usize,
         /// Which parameter.
-        source: ParameterError,
+        source: CcMistake,
+    },
+    /// The algorithm of a user gave a window that cannot be.
+    #[error("users.{user}.cc: the algorithm failed after {time} round trips: {what}")]
+    Failed {
+        /// Number of the user, from 0.
+        user: usize,
+        /// When.
+        time: f64,
+        /// Why.
+        what: String,
     },
     /// An algorithm that is more than a window rule.
     #[error(
@@ -208,6 +218,17 @@ impl Synchronous {
     /// The capacity, in segments per round trip.
     pub fn x_goal(&self) -> f64 {
         self.setup.x_goal
+    }
+
+    /// Says which algorithm cannot go on, and why.
+    ///
+    /// # Errors
+    /// [`SetupError::Failed`].
+    pub fn check_rules(&self) -> Result<(), SetupError> {
+        let faults = self.rules.iter().enumerate().filter_map(|(user, rule)| Some((user, rule.fault()?)));
+        let failed =
+            faults.map(|(user, what)| SetupError::Failed { user, time: self.time(), what: what.to_owned() }).next();
+        failed.map_or(Ok(()), Err)
     }
 
     /// All users react to the feedback once.

@@ -75,7 +75,7 @@ const MAX_ROWS: usize = 1_000_000;
 /// Runs the model and keeps every step.
 ///
 /// # Errors
-/// As [`Setup::check`], and a duration that is not positive or that takes more than 500 000 steps.
+/// As [`Setup::check`], a duration that is not positive or that takes more than 500 000 steps, and a rule that fails.
 pub fn simulate(request: &TrajectoryRequest) -> Result<Trajectory, SetupError> {
     let mut model = Synchronous::new(request.setup())?;
     let steps = request.duration / request.step;
@@ -95,6 +95,7 @@ pub fn simulate(request: &TrajectoryRequest) -> Result<Trajectory, SetupError> {
         }
         trajectory.push(&model);
         trajectory.cycles.extend(meter.advance(&mut model));
+        model.check_rules()?;
     }
     Ok(trajectory)
 }

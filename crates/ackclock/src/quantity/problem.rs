@@ -110,6 +110,9 @@ pub enum Problem {
     /// A parameter of an algorithm out of its range.
     #[error("{} is out of range; must be {}", show_number(.0.value), .0.expected)]
     Parameter(ParameterError),
+    /// A text that is no formula of a rule: what is wrong, and where.
+    #[error("{0}")]
+    Formula(String),
     /// A list with the wrong number of items.
     #[error("expected {expected} items, found {found}")]
     WrongLength {

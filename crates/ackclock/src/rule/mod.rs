@@ -77,6 +77,11 @@ pub trait Rule: Send {
     /// The retransmission timer expired; called after the cut.
     fn on_timeout(&mut self) {}
 
+    /// Why the rule cannot go on; its windows are NaN then.
+    fn fault(&self) -> Option<&str> {
+        None
+    }
+
     /// Reports named numbers of the rule for samples, the unit in each name.
     fn probe(&self, _report: &mut dyn FnMut(&'static str, f64)) {}
 }

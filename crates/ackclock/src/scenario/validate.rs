@@ -9,6 +9,7 @@ use super::meters::check_meters;
 use super::mistakes::Misfits;
 use super::schema::{Document, Draw, Flow};
 use super::topology::{Network, link_names};
+use crate::cc::CcMistake;
 use crate::qdisc::QueueSpec;
 use crate::quantity::Problem;
 use crate::quantity::{Limit, SendJitter};
@@ -131,7 +132,11 @@ fn flow_alone(flow: &Flow, duration: Duration, mut at: impl FnMut(&str, Result<(
     match &flow.cc {
         Some(cc) => {
             if let Err(error) = cc.check() {
-                at(&format!("cc.{}", error.key), Err(Problem::Parameter(error)));
+                let problem = match &error {
+                    CcMistake::Parameter(error) => Problem::Parameter(error.clone()),
+                    CcMistake::Formula { error, .. } => Problem::Formula(format!("{error}\n{}", error.pointer())),
+                };
+                at(&format!("cc.{}", error.key()), Err(problem));
             }
         }
         None if flow.is_tcp() => {

@@ -274,14 +274,18 @@ impl<'plan> Ends<'plan> {
         }
     }
 
-    /// The window of a flow grows without bound: the run ends.
+    /// The window of a flow grows without bound, or its algorithm cannot go on: the run ends.
     #[cold]
     fn give_up_on(&mut self, now: Instant, index: usize, network: &mut Network) {
         let number = self.flow_rank.iter().position(|rank| *rank == index);
         let flow = number.and_then(|number| self.plan.tcp_flows().nth(number));
         let flow = flow.map(|flow| flow.name.to_string()).unwrap_or_default();
-        let limit = self.flows[index].sender.most_outstanding();
-        self.error.get_or_insert(RunError::TooMuchInFlight { flow, at: now.since(Instant::ZERO), limit });
+        let (sender, at) = (&self.flows[index].sender, now.since(Instant::ZERO));
+        let error = match sender.cc().fault() {
+            Some(what) => RunError::AlgorithmFailed { flow, at, what: what.to_owned() },
+            None => RunError::TooMuchInFlight { flow, at, limit: sender.most_outstanding() },
+        };
+        self.error.get_or_insert(error);
         network.stop(now);
     }
 

@@ -22,6 +22,16 @@ pub enum RunError {
         /// Segments that it may have in flight.
         limit: u32,
     },
+    /// The algorithm of a flow cannot go on.
+    #[error("{flow}: the algorithm failed {at} after the start: {what}")]
+    AlgorithmFailed {
+        /// The flow.
+        flow: String,
+        /// When.
+        at: Duration,
+        /// Why.
+        what: String,
+    },
     /// The network holds too much.
     #[error(
         "{MOST_PACKETS} packets are in flight {at} after the start, which is the most that a run may have; make rates, \

@@ -12,7 +12,10 @@ use ackclock::sim::QueuePlan;
 use ackclock::units::{Duration, Rate};
 use serde_json::Value as Json;
 
-/// Every word that a parameter of some algorithm may be.
+/// Texts of rules.
+const FORMULAS: [&str; 6] = ["2 / w", "0.1", "acked / w", "w / 3", "max(w - 3, 0)", "w / 2 + 1"];
+
+/// Every word that a parameter of some algorithm may be, and formulas.
 fn words() -> Vec<String> {
     fn collect(schema: &Json, words: &mut Vec<String>) {
         match schema {
@@ -26,7 +29,7 @@ fn words() -> Vec<String> {
             _ => {}
         }
     }
-    let mut words = Vec::new();
+    let mut words = FORMULAS.map(str::to_owned).to_vec();
     collect(schemars::schema_for!(CcSpec).as_value(), &mut words);
     words
 }

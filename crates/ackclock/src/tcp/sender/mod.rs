@@ -90,7 +90,7 @@ pub struct Sender {
     needs_rate_samples: bool,
     /// Selectively acknowledged segments count as in flight until recovery begins.
     hides_sacked: bool,
-    /// The window would have let more segments go than may be outstanding.
+    /// The window would have let more segments go than may be outstanding, or the algorithm cannot go on.
     wants_too_much: bool,
     phase: Phase,
     transport: Arc<Transport>,
@@ -175,7 +175,8 @@ impl Sender {
         self.most_outstanding
     }
 
-    /// Whether the window would have let more go than the bound on outstanding segments.
+    /// Whether the window would have let more go than the bound on outstanding segments, or the algorithm has a
+    /// [`fault`](CongestionControl::fault).
     #[inline]
     pub fn wants_too_much(&self) -> bool {
         self.wants_too_much
@@ -456,6 +457,10 @@ impl Sender {
     #[inline]
     fn after_event(&mut self, now: Instant) {
         let cwnd = self.cc.cwnd();
+        if cwnd.is_nan() {
+            self.wants_too_much = true;
+            return;
+        }
         debug_assert!(cwnd.is_finite() && cwnd >= 1.0, "invariant: cwnd is finite and at least one segment");
         self.window_mean.step(now, cwnd);
         let phase = match self.state {

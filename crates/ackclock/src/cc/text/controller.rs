@@ -1,0 +1,165 @@
+//! A rule given as text inside TCP: the variables of clock and path, and pacing.
+
+use super::compiled::{
+    ACKED, DELIVERY_RATE, IN_FLIGHT, LIMITED, LOST, MIN_RTT, MSS, QUEUE_DELAY, RTT, SINCE_CUT, SRTT, SSTHRESH, TIME, W,
+};
+use super::rule::TextRule;
+use crate::cc::{Ack, CcContext, Congestion, CongestionControl, PathView, Recovery, Sent, Windowed};
+use crate::rule::Rule;
+use crate::units::{Instant, Rate};
+
+/// The window below which growth does not lead.
+const MIN_WINDOW: f64 = 1.0;
+const TIMES: u64 = 1 << TIME | 1 << SINCE_CUT;
+const ROUND_TRIPS: u64 = 1 << RTT | 1 << SRTT | 1 << MIN_RTT | 1 << QUEUE_DELAY;
+const REST_OF_PATH: u64 = 1 << IN_FLIGHT | 1 << MSS | 1 << SSTHRESH;
+const OF_AN_ACK: u64 = 1 << LOST | 1 << LIMITED | 1 << ACKED | 1 << W | 1 << DELIVERY_RATE;
+
+/// A rule given as text with slow start, floors and timeouts as every window rule has them.
+#[derive(Clone, Debug)]
+pub struct TextController(Box<Inner>);
+
+#[derive(Clone, Debug)]
+struct Inner {
+    windowed: Windowed<TextRule>,
+    /// The first event.
+    began: Option<Instant>,
+    last_cut: Option<Instant>,
+    pacing: Option<Rate>,
+}
+
+impl TextController {
+    pub(super) fn new(rule: TextRule, context: CcContext) -> Self {
+        let windowed = Windowed::new(rule, context);
+        TextController(Box::new(Inner { windowed, began: None, last_cut: None, pacing: None }))
+    }
+}
+
+impl Inner {
+    /// Writes what a rule can see of time and path.
+    #[inline]
+    fn observe(&mut self, now: Instant, path: &PathView) {
+        let TextRule { compiled, registers, .. } = &mut self.windowed.rule;
+        if !compiled.uses_any(TIMES | ROUND_TRIPS | REST_OF_PATH) {
+            return;
+        }
+        let began = *self.began.get_or_insert(now);
+        if compiled.uses_any(TIMES) {
+            registers[TIME] = now.since(began).as_secs_f64();
+            registers[SINCE_CUT] = now.since(self.last_cut.unwrap_or(began)).as_secs_f64();
+        }
+        if compiled.uses_any(ROUND_TRIPS) {
+            registers[RTT] = path.latest_rtt.as_secs_f64();
+            registers[SRTT] = path.srtt.as_secs_f64();
+            registers[MIN_RTT] = path.min_rtt.as_secs_f64();
+            registers[QUEUE_DELAY] = path.latest_rtt.saturating_sub(path.min_rtt).as_secs_f64();
+        }
+        if compiled.uses_any(REST_OF_PATH) {
+            registers[IN_FLIGHT] = f64::from(path.in_flight);
+            registers[MSS] = f64::from(path.mss);
+            registers[SSTHRESH] = self.windowed.window.ssthresh();
+        }
+    }
+
+    #[inline]
+    fn observe_ack(&mut self, ack: &Ack) {
+        self.observe(ack.now, &ack.path);
+        let cwnd = self.windowed.window.cwnd();
+        let TextRule { compiled, registers, .. } = &mut self.windowed.rule;
+        if compiled.uses_any(OF_AN_ACK) {
+            registers[W] = cwnd;
+            registers[ACKED] = ack.acked;
+            registers[LOST] = f64::from(ack.newly_lost);
+            registers[LIMITED] = f64::from(ack.cwnd_limited);
+            if let Some(rate) = ack.rate.and_then(|sample| sample.rate()) {
+                registers[DELIVERY_RATE] = rate.as_bps() as f64;
+            }
+        }
+    }
+
+    /// The rate of a rule that paces, once a round-trip time is known.
+    #[inline]
+    fn pace(&mut self, path: &PathView) {
+        if self.windowed.rule.compiled.pacing.is_some() && !path.latest_rtt.is_zero() {
+            let cwnd = self.windowed.window.cwnd();
+            self.pacing = self.windowed.rule.pacing(cwnd).and_then(|rate| Rate::from_bps(rate as u64));
+        }
+    }
+}
+
+impl CongestionControl for TextController {
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        if self.0.windowed.rule.fault.is_some() { f64::NAN } else { self.0.windowed.window.cwnd() }
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> f64 {
+        self.0.windowed.ssthresh()
+    }
+
+    fn fault(&self) -> Option<&str> {
+        self.0.windowed.rule.fault()
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.0.pacing
+    }
+
+    fn congestion_may_raise(&self) -> bool {
+        self.0.windowed.congestion_may_raise()
+    }
+
+    fn responds_to_ecn(&self) -> bool {
+        self.0.windowed.responds_to_ecn()
+    }
+
+    fn needs_on_sent(&self) -> bool {
+        !self.0.windowed.rule.compiled.on_send.is_empty()
+    }
+
+    fn needs_rate_samples(&self) -> bool {
+        self.0.windowed.rule.compiled.uses_any(1 << DELIVERY_RATE)
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        if self.needs_on_sent() {
+            self.0.observe(sent.now, &sent.path);
+            let cwnd = self.0.windowed.window.cwnd();
+            let rule = &mut self.0.windowed.rule;
+            rule.registers[W] = cwnd;
+            rule.assign("on_send", |rule| &rule.on_send);
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        let inner = &mut *self.0;
+        inner.observe_ack(ack);
+        inner.windowed.on_ack(ack);
+        if inner.windowed.window.cwnd() < MIN_WINDOW {
+            inner.windowed.window.avoid(MIN_WINDOW);
+        }
+        inner.pace(&ack.path);
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let inner = &mut *self.0;
+        inner.observe(congestion.now, &congestion.path);
+        inner.windowed.on_congestion(congestion);
+        if inner.windowed.rule.compiled.uses_any(TIMES) {
+            inner.last_cut = Some(congestion.now);
+        }
+        inner.pace(&congestion.path);
+    }
+
+    fn on_recovery_exit(&mut self, recovery: &Recovery) {
+        self.0.observe(recovery.now, &recovery.path);
+        self.0.windowed.on_recovery_exit(recovery);
+    }
+
+    fn on_resume(&mut self, now: Instant) {
+        self.0.windowed.on_resume(now);
+    }
+}

@@ -1,0 +1,139 @@
+//! # Rule text: an algorithm written as formulas
+//!
+//! `cc = { kind = "rule", grow = "a / w", cut = "b * w", a = 1, b = 0.5 }`
+//!
+//! ## Reference
+//!
+//! The formulas are the user's; everything around them is RFC 5681, as for the window rules here. [Rules](../rules.md)
+//! has the grammar, the variables and examples.
+//!
+//! ## Equations
+//!
+//! In congestion avoidance `w <- w + acked grow` per ACK that counts for `acked` segments, or `w <- w + grow` if `acked`
+//! occurs in `grow`. At a congestion event `w <- cut`: the formula gives what **remains**. The defaults are AIMD(1, 0.5).
+//!
+//! ## Parameters
+//!
+//! Any other key is a parameter with a number.
+//!
+//! ## Deviations
+//!
+//! Slow start, the floors of window and ssthresh and the reaction to timeouts are those of the window rules
+//! ([AIMD](aimd.md)). A spurious congestion event is not undone.
+//!
+//! ## Validation
+//!
+//! The algorithms here, written as rules, give the same outputs as the built-in ones under the same random events, and
+//! AIMD, AIAD and MIMD the same run (`crates/ackclock/tests/integration/rule_text.rs`).
+//!
+//! ## What to know before you use it
+//!
+//! A value that is not finite, a window below zero or a pacing rate below 1 bit/s ends the run, which then has failed; the
+//! message has the formula, the time, and the values of its variables.
+
+mod compiled;
+mod controller;
+mod rule;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{CcContext, CcMistake, CcParameters, ParametersVisitor};
+use crate::rule::{ParameterError, RuleParameters};
+use compiled::Compiled;
+
+pub use controller::TextController;
+pub use rule::TextRule;
+pub use source::RuleSource;
+
+const REFERENCE: &str = "Rule text: formulas of the user";
+
+/// A rule given as text: formulas for the increase and for what a cut leaves, with parameters and states of one's own.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "RuleSource", into = "RuleSource")]
+#[schemars(with = "RuleSource")]
+pub struct RuleText {
+    source: RuleSource,
+    compiled: Result<Arc<Compiled>, CcMistake>,
+}
+
+impl RuleText {
+    /// The texts that it is made of.
+    pub fn source(&self) -> &RuleSource {
+        &self.source
+    }
+
+    /// The window rule at the start of a connection.
+    ///
+    /// # Panics
+    /// If the texts have a mistake, which [`CcParameters::check`] finds.
+    fn fresh(&self) -> TextRule {
+        let compiled = self.compiled.as_ref().expect("invariant: a rule is checked before it is used");
+        TextRule::new(compiled.clone())
+    }
+}
+
+impl From<RuleSource> for RuleText {
+    fn from(source: RuleSource) -> Self {
+        let compiled = Compiled::new(&source).map(Arc::new);
+        RuleText { source, compiled }
+    }
+}
+
+impl From<RuleText> for RuleSource {
+    fn from(text: RuleText) -> Self {
+        text.source
+    }
+}
+
+impl Default for RuleText {
+    fn default() -> Self {
+        RuleSource::default().into()
+    }
+}
+
+impl PartialEq for RuleText {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+impl CcParameters for RuleText {
+    type Controller = TextController;
+    const REFERENCE: &'static str = REFERENCE;
+
+    fn check(&self) -> Result<(), CcMistake> {
+        self.compiled.as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
+    fn controller(&self, context: CcContext) -> TextController {
+        TextController::new(self.fresh(), context)
+    }
+
+    fn visit<V: ParametersVisitor>(&self, visitor: V) -> Option<V::Output> {
+        let is_pure = self.compiled.as_ref().is_ok_and(|compiled| compiled.is_for_the_model());
+        is_pure.then(|| visitor.visit(&PureRuleText(self.clone())))
+    }
+}
+
+/// A rule given as text that needs neither clock nor path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct PureRuleText(RuleText);
+
+impl RuleParameters for PureRuleText {
+    type Rule = TextRule;
+    const REFERENCE: &'static str = REFERENCE;
+
+    fn check(&self) -> Result<(), ParameterError> {
+        Ok(())
+    }
+
+    fn rule(&self) -> TextRule {
+        self.0.fresh()
+    }
+}
