@@ -18,6 +18,7 @@ __all__ = [
     "list_json",
     "metrics_json",
     "model_json",
+    "rule_json",
     "schema_json",
     "serve_queue",
 ]
@@ -158,6 +159,9 @@ def keys_json() -> str:
 
 def metrics_json() -> str:
     """Every metric of the results with unit, label and definition, as JSON."""
+
+def rule_json(line: str) -> str:
+    """The algorithm that a rule on one line is, as JSON of the table `cc`. Raises `ScenarioError`."""
 
 def model_json(request: str) -> str:
     """Answers a request to the model, without holding the GIL; `ackclock::model::json` defines both sides."""

@@ -1,8 +1,11 @@
 //! What scenarios are made of: the schema, its keys, and everything that has a name.
 
-use ackclock::scenario::{CATALOGS, Hint, catalog, document_schema, keys};
+use ackclock::cc::{CcSpec, RuleSource};
+use ackclock::scenario::{CATALOGS, Hint, catalog, document_schema, keys, printable};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+use crate::error::ScenarioError;
 
 /// The entries of the list `kind` (cc, recovery, queue, loss, traffic, topology) as JSON.
 #[pyfunction]
@@ -28,6 +31,14 @@ pub fn keys_json() -> PyResult<String> {
 #[pyfunction]
 pub fn metrics_json() -> PyResult<String> {
     to_json(&ackclock::sim::metrics())
+}
+
+/// The algorithm that a rule on one line is, as JSON of the table `cc`.
+#[pyfunction]
+pub fn rule_json(line: &str) -> PyResult<String> {
+    let source = RuleSource::from_line(line)
+        .map_err(|error| ScenarioError::new_err(printable(&format!("rule: {}", error.in_one_line()))))?;
+    to_json(&CcSpec::Rule(source.into()))
 }
 
 /// JSON of something whose serialisation cannot fail but for a mistake in it.

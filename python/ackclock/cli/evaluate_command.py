@@ -14,15 +14,25 @@ import click
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.options import first_seed_option, json_option, set_option, suite_option, workers_option
 from ackclock.evaluation import evaluate
+from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
 from ackclock.evaluation.report import write_report
 from ackclock.evaluation.scoreboard import scoreboard_json, tables
 from ackclock.evaluation.suite import Suite
 from ackclock.evaluation.verdict import verdict
 
+#: Characters of an algorithm in the name of a folder.
+MOST_OF_A_NAME = 100
+
 
 @click.command("evaluate")
-@click.argument("cc")
+@click.argument("cc", required=False)
+@click.option(
+    "--rule",
+    "rule",
+    metavar="TEXT",
+    help="A rule in the place of CC, such as 'grow = 1/w; cut = w/2' (docs/rules.md).",
+)
 @click.option(
     "--against",
     multiple=True,
@@ -58,7 +68,8 @@ from ackclock.evaluation.verdict import verdict
 )
 @json_option
 def command(
-    cc: str,
+    cc: str | None,
+    rule: str | None,
     against: tuple[str, ...],
     suite: str,
     replicates: int | None,
@@ -77,6 +88,9 @@ def command(
     CC is a name (`ackclock list cc`), a name with parameters such as 'aimd(increase=2)', or an inline table
     such as '{ kind = "aimd", increase = 2 }'. Runs that are already in the folder are not repeated.
     """
+    if (cc is None) == (rule is None):
+        raise click.UsageError("give either CC or --rule")
+    cc = Candidate.from_rule(rule).text if rule is not None else str(cc)
     if bool(baseline) != bool(fail_if):
         raise click.UsageError("--baseline and --fail-if go together")
     loaded = Suite.load(suite)
@@ -84,7 +98,7 @@ def command(
     before = None if baseline is None else Baseline.load(baseline)
     if before is not None:
         before.require(loaded, seed, sets)
-    folder = Path(out or f"ackclock-out/evaluate-{_slug(cc)}")
+    folder = Path(out or f"ackclock-out/evaluate-{_slug(cc)[:MOST_OF_A_NAME]}")
     with progress("running") as tell:
         evaluation = evaluate(
             cc,

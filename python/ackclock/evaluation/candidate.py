@@ -43,6 +43,17 @@ class Candidate:
             raise ScenarioError(str(error).replace(repr(text), repr(given))) from None
         return candidate
 
+    @classmethod
+    def from_rule(cls, line: str) -> Candidate:
+        """Take a rule on one line, such as `grow = 1/w; cut = w/2`. Raises `ScenarioError` with the place."""
+        try:
+            table: dict[str, Any] = json.loads(_core.rule_json(line))
+        except _core.ScenarioError as error:
+            raise ScenarioError(str(error)) from None
+        candidate = cls(f"{{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in table.items())} }}")
+        _ = candidate.resolved
+        return candidate
+
     @cached_property
     def resolved(self) -> dict[str, Any]:
         """The algorithm with every parameter. Raises `ScenarioError`."""

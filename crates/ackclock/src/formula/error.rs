@@ -30,6 +30,11 @@ impl FormulaError {
         FormulaError { message: message.into(), span, excerpt: (excerpt, before.len()), character }
     }
 
+    /// The mistake with the text around it on one line: ``character 5 of `a / ww`: unknown variable``.
+    pub fn in_one_line(&self) -> String {
+        format!("character {} of `{}`: {}", self.character, self.excerpt.0, self.message)
+    }
+
     /// The text around the place, and below it a mark at the place.
     pub fn pointer(&self) -> String {
         let (excerpt, before) = &self.excerpt;

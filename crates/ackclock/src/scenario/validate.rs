@@ -134,7 +134,7 @@ fn flow_alone(flow: &Flow, duration: Duration, mut at: impl FnMut(&str, Result<(
             if let Err(error) = cc.check() {
                 let problem = match &error {
                     CcMistake::Parameter(error) => Problem::Parameter(error.clone()),
-                    CcMistake::Formula { error, .. } => Problem::Formula(format!("{error}\n{}", error.pointer())),
+                    CcMistake::Formula { error, .. } => Problem::Formula(error.in_one_line()),
                 };
                 at(&format!("cc.{}", error.key()), Err(problem));
             }

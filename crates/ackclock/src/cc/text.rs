@@ -1,6 +1,6 @@
 //! # Rule text: an algorithm written as formulas
 //!
-//! `cc = { kind = "rule", grow = "a / w", cut = "b * w", a = 1, b = 0.5 }`
+//! `cc = "rule"`, with formulas: `cc = { kind = "rule", grow = "a / w", cut = "b * w", a = 1, b = 0.5 }`
 //!
 //! ## Reference
 //!
@@ -35,12 +35,11 @@ mod compiled;
 mod controller;
 mod rule;
 mod source;
-#[cfg(test)]
-mod tests;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::{CcContext, CcMistake, CcParameters, ParametersVisitor};
@@ -54,9 +53,8 @@ pub use source::RuleSource;
 const REFERENCE: &str = "Rule text: formulas of the user";
 
 /// A rule given as text: formulas for the increase and for what a cut leaves, with parameters and states of one's own.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "RuleSource", into = "RuleSource")]
-#[schemars(with = "RuleSource")]
 pub struct RuleText {
     source: RuleSource,
     compiled: Result<Arc<Compiled>, CcMistake>,
@@ -88,6 +86,20 @@ impl From<RuleSource> for RuleText {
 impl From<RuleText> for RuleSource {
     fn from(text: RuleText) -> Self {
         text.source
+    }
+}
+
+impl JsonSchema for RuleText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        RuleSource::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        RuleSource::json_schema(generator)
     }
 }
 
