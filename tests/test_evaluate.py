@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from helpers import ROOT, Answer, cli
 
+from ackclock.errors import ScenarioError
 from ackclock.evaluation import Evaluation, evaluate
+from ackclock.evaluation.candidate import Candidate
 
 #: The candidate, then the panel.
 PANEL = ["new-aimd", "aimd", "cubic", "aimd-fc+"]
@@ -193,3 +195,22 @@ def test_new_aimd_loses_more(trouble: Evaluation) -> None:
             next(score for score in row if score.metric.name == "loss_rate") for row in result.scores
         )
         assert ours.value.mean > theirs.value.mean
+
+
+def test_a_rule_is_a_candidate() -> None:
+    rule = Candidate.from_rule("grow = a / w; cut = w / 2; a = 2")
+    assert rule.label == 'rule(a=2, grow="a / w")'
+    assert Candidate.parse(rule.label).resolved == rule.resolved
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("grow = 1/ww", 'grow: character 3 of `1/ww`: unknown variable `ww`; did you mean "w"?'),
+        ("grow = 1/w; cut", "character 13 of `grow = 1/w; cut`: expected NAME = FORMULA"),
+    ],
+)
+def test_a_mistake_in_a_rule_has_its_place(line: str, message: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        Candidate.from_rule(line)
+    assert message in str(error.value)
