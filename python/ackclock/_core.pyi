@@ -35,7 +35,7 @@ class ScenarioError(ValueError):
     """Its `mistakes`, each with `file`, `line`, `set`, `key` and `message`, and how many `more` there are."""
 
 class Interrupted(Exception):
-    """A run was told to stop."""
+    """A run was cancelled."""
 
 class RunError(Exception):
     """A run that would take too much memory; the message has the flow and the time."""
@@ -84,13 +84,13 @@ class Scenario:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings: properties to check before trusting a result."""
+        """What one should look at before one trusts a result."""
 
     def resolved_json(self) -> str:
         """The resolved scenario as JSON that reads back as the same scenario."""
 
     def describe_json(self, most: int | None = None) -> str:
-        """Links, flows and random inputs in full, as JSON; of `most` flows a group, or all."""
+        """Links, flows and random inputs that the shorthand stands for, as JSON; of `most` flows a group, or all."""
 
     def run(
         self,
