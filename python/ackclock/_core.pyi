@@ -84,13 +84,13 @@ class Scenario:
 
     @property
     def warnings(self) -> list[str]:
-        """What one should look at before one trusts a result."""
+        """Warnings: properties to check before trusting a result."""
 
     def resolved_json(self) -> str:
         """The resolved scenario as JSON that reads back as the same scenario."""
 
     def describe_json(self, most: int | None = None) -> str:
-        """Links, flows and random inputs that the shorthand stands for, as JSON; of `most` flows a group, or all."""
+        """Links, flows and random inputs in full, as JSON; of `most` flows a group, or all."""
 
     def run(
         self,
