@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import re
 from functools import cache
 from typing import Any
 
 import pytest
 
-from metrics_evidence import Comparison, answers_of, compare, document_of, lines, scenario_of
+from ackclock.metrics.declared import METRICS
+from metrics_evidence import NOT_READ, Comparison, answers_of, compare, document_of, lines, scenario_of
 from random_scenarios import Tree
 from reader import Answer, Found, LeftOut, Place
 
@@ -44,6 +46,14 @@ def test_most_is_compared() -> None:
     compared = sum(line.compared for line in table.values())
     assert compared > 10 * sum(line.left_out.total() for line in table.values())
     assert min(table[f"flows {count}"].nonzero for count in ("lost", "copies", "corrupted", "acks_lost")) > 0
+
+
+def test_every_metric_is_read_or_said_not_to_be() -> None:
+    read = {(place[0], place[2]) for seed in SEEDS for place in answers(seed)}
+    for of, metrics in METRICS.items():
+        left_out = re.compile(NOT_READ.get(of, "(?!)"))
+        for metric in metrics:
+            assert ((of, metric) in read) != bool(left_out.fullmatch(metric)), f"{of} {metric}"
 
 
 @pytest.mark.parametrize("count", ["sent", "arrived", "lost", "copies", "in_flight_start", "in_flight_end"])

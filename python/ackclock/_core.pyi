@@ -16,6 +16,7 @@ __all__ = [
     "exchange_json",
     "keys_json",
     "list_json",
+    "metrics_json",
     "model_json",
     "schema_json",
     "serve_queue",
@@ -154,6 +155,9 @@ def schema_json() -> str:
 
 def keys_json() -> str:
     """Every key of a scenario with type, default and help, as JSON."""
+
+def metrics_json() -> str:
+    """Every metric of the results with unit, label and definition, as JSON."""
 
 def model_json(request: str) -> str:
     """Answers a request to the model, without holding the GIL; `ackclock::model::json` defines both sides."""

@@ -13,6 +13,8 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import algorithm_page
@@ -25,6 +27,10 @@ INHERITED = "By default as in [transport]."
 # Tables with the same keys.
 RATES = ["varies", "leaves"]
 SAME_EVERYWHERE = re.compile(r"^.+\.(loss|queue|varies|leaves)\.(\w+)$")
+
+
+# The end of a definition of what only some queues count.
+OF_QUEUES = re.compile(r"only of ((?:[a-z-]+, )*[a-z-]+)\.$")
 
 
 def keys_table() -> str:
@@ -69,7 +75,7 @@ def keys_table() -> str:
             default = parameter["default"]
             written = f"{default:g}" if isinstance(default, float) else str(default).lower()
             rows.append((path, parameter["takes"], code(written), " ".join(parameter["help"].split())))
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
+    return table(rows)
 
 
 def code(text: str | None) -> str:
@@ -77,7 +83,34 @@ def code(text: str | None) -> str:
     return f"`{text}`" if text is not None else ""
 
 
-PARTS = {"keys": keys_table, "papers": paper_page.summary}
+def metrics_table(of: str) -> str:
+    """The metrics of a list of the results, with what they declare."""
+    rows = [("name", "better", "definition", "none where"), ("---",) * 4]
+    for metric in json.loads(_core.metrics_json()):
+        if metric["list"] == of:
+            better = metric["better"] if metric["better"] in ("higher", "lower") else ""
+            definition = OF_QUEUES.sub(lambda found: with_pages(found[1]), metric["definition"])
+            rows.append((f"`{metric['key']}`", better, definition, metric["absent"] or ""))
+    return table(rows)
+
+
+def with_pages(queues: str) -> str:
+    """What is said of some queues, each with its page."""
+    return f"only of {', '.join(f'[{name}](queues/{name}.md)' for name in queues.split(', '))}."
+
+
+def table(rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
+
+
+#: The lists of the results that have metrics, and the summary.
+LISTS = ("summary", "flows", "transfers", "datagrams", "meters", "links")
+PARTS: dict[str, Callable[[], str]] = {
+    "keys": keys_table,
+    "papers": paper_page.summary,
+    **{f"metrics_{of}": partial(metrics_table, of) for of in LISTS},
+}
 
 
 def generated(text: str) -> str:

@@ -24,6 +24,12 @@ pub fn keys_json() -> PyResult<String> {
     to_json(&keys())
 }
 
+/// Every metric of the results with unit, label and definition, as JSON.
+#[pyfunction]
+pub fn metrics_json() -> PyResult<String> {
+    to_json(&ackclock::sim::metrics())
+}
+
 /// JSON of something whose serialisation cannot fail but for a mistake in it.
 pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))

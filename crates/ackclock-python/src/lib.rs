@@ -23,7 +23,7 @@ mod _core {
     #[pymodule_export]
     use crate::cancel::Cancel;
     #[pymodule_export]
-    use crate::catalog::{keys_json, list_json, schema_json};
+    use crate::catalog::{keys_json, list_json, metrics_json, schema_json};
     #[pymodule_export]
     use crate::error::{Interrupted, RunError, ScenarioError};
     #[pymodule_export]

@@ -13,6 +13,7 @@ from ackclock.cli.console import emit, say, show, talk, width
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
 from ackclock.errors import writing_error
 from ackclock.files.writing import write_whole
+from ackclock.metrics.declared import METRICS
 from ackclock.metrics.summary import coverage, shown
 from ackclock.running.job import Outcome
 from ackclock.running.store import Store
@@ -114,82 +115,88 @@ class _Shown(NamedTuple):
         return _scaled(value, self.factor, self.digits)
 
 
+def _metric(of: str, key: str, digits: int = 0, *, optional: bool = False, spare: int = 0) -> _Shown:
+    """Return the column of a metric of a list of the results."""
+    metric = METRICS[of][key]
+    return _Shown(key, metric.column, metric.factor, digits, optional, spare)
+
+
 _FLOW_COLUMNS = (
     _Shown("name", "flow", None),
     _Shown("cc", "cc", None),
     _Shown("recovery", "recovery", None),
-    _Shown("goodput_bps", "goodput Mbit/s", 1e-6, 4),
-    _Shown("loss_rate", "loss %", 100, 3),
-    _Shown("retransmits", "rtx", spare=3),
-    _Shown("retransmit_rate", "rtx %", 100, 3, spare=2),
-    _Shown("timeouts", "timeouts"),
-    _Shown("queue_delay_mean_s", "queue ms", 1e3, 2, spare=1),
-    _Shown("rtt_mean_s", "RTT ms", 1e3, 2),
-    _Shown("cwnd_mean_segments", "cwnd segments", 1, 2),
+    _metric("flows", "goodput_bps", 4),
+    _metric("flows", "loss_rate", 3),
+    _metric("flows", "retransmits", spare=3),
+    _metric("flows", "retransmit_rate", 3, spare=2),
+    _metric("flows", "timeouts"),
+    _metric("flows", "queue_delay_mean_s", 2, spare=1),
+    _metric("flows", "rtt_mean_s", 2),
+    _metric("flows", "cwnd_mean_segments", 2),
 )
 _TRANSFER_COLUMNS = (
     _Shown("group", "transfers", None),
-    _Shown("goodput_bps", "goodput Mbit/s", 1e-6, 4),
-    _Shown("loss_rate", "loss %", 100, 3),
-    _Shown("completed", "ended"),
-    _Shown("refused", "refused"),
-    _Shown("fct_mean_s", "mean ms", 1e3, 1),
-    _Shown("fct_p50_s", "50 % ms", 1e3, 1),
-    _Shown("fct_p95_s", "95 % ms", 1e3, 1),
-    _Shown("fct_p99_s", "99 % ms", 1e3, 1),
-    _Shown("fct_max_s", "longest ms", 1e3, 1),
+    _metric("transfers", "goodput_bps", 4),
+    _metric("transfers", "loss_rate", 3),
+    _metric("transfers", "completed"),
+    _metric("transfers", "refused"),
+    _metric("transfers", "fct_mean_s", 1),
+    _metric("transfers", "fct_p50_s", 1),
+    _metric("transfers", "fct_p95_s", 1),
+    _metric("transfers", "fct_p99_s", 1),
+    _metric("transfers", "fct_max_s", 1),
 )
 _DATAGRAM_COLUMNS = (
     _Shown("name", "datagrams", None),
-    _Shown("offered_bps", "offered Mbit/s", 1e-6, 4),
-    _Shown("delivered_bps", "delivered Mbit/s", 1e-6, 4),
-    _Shown("leaves_bps", "leaves Mbit/s", 1e-6, 4, optional=True),
-    _Shown("loss_rate", "loss %", 100, 3),
-    _Shown("lost_or_late_rate", "lost or late %", 100, 3, optional=True),
-    _Shown("delay_mean_s", "delay ms", 1e3, 2),
-    _Shown("delay_p99_s", "99 % ms", 1e3, 2),
-    _Shown("jitter_s", "jitter ms", 1e3, 3),
+    _metric("datagrams", "offered_bps", 4),
+    _metric("datagrams", "delivered_bps", 4),
+    _metric("datagrams", "leaves_bps", 4, optional=True),
+    _metric("datagrams", "loss_rate", 3),
+    _metric("datagrams", "lost_or_late_rate", 3, optional=True),
+    _metric("datagrams", "delay_mean_s", 2),
+    _metric("datagrams", "delay_p99_s", 2),
+    _metric("datagrams", "jitter_s", 3),
 )
 _METER_COLUMNS = (
     _Shown("name", "meter", None),
-    _Shown("green_bps", "green Mbit/s", 1e-6, 4),
-    _Shown("yellow_bps", "yellow Mbit/s", 1e-6, 4),
-    _Shown("red_bps", "red Mbit/s", 1e-6, 4),
-    _Shown("green", "green packets"),
-    _Shown("yellow", "yellow packets"),
-    _Shown("red", "red packets"),
-    _Shown("policed", "dropped"),
+    _metric("meters", "green_bps", 4),
+    _metric("meters", "yellow_bps", 4),
+    _metric("meters", "red_bps", 4),
+    _metric("meters", "green"),
+    _metric("meters", "yellow"),
+    _metric("meters", "red"),
+    _metric("meters", "policed"),
 )
 _NAME_OF_LINK = _Shown("name", "link", None)
 _LINK_COLUMNS = (
     _NAME_OF_LINK,
-    _Shown("utilization", "utilization %", 100, 3),
-    _Shown("arrivals", "arrivals"),
-    _Shown("drops", "drops"),
-    _Shown("marks", "marks"),
-    _Shown("queue_delay_mean_s", "queue delay ms", 1e3, 3),
+    _metric("links", "utilization", 3),
+    _metric("links", "arrivals"),
+    _metric("links", "drops"),
+    _metric("links", "marks"),
+    _metric("links", "queue_delay_mean_s", 3),
 )
 #: Why queues drop and mark; only some count it.
 _REASONS = (
-    _Shown("early_drops", "early drops"),
-    _Shown("forced_drops", "forced drops"),
-    _Shown("full_drops", "full drops"),
-    _Shown("early_marks", "early marks"),
-    _Shown("forced_marks", "forced marks"),
+    _metric("links", "early_drops"),
+    _metric("links", "forced_drops"),
+    _metric("links", "full_drops"),
+    _metric("links", "early_marks"),
+    _metric("links", "forced_marks"),
 )
 #: What happens after the transmitter; only impaired links count it.
 _IMPAIRMENTS = (
-    _Shown("losses", "losses"),
-    _Shown("duplicates", "duplicates"),
-    _Shown("corruptions", "corruptions"),
-    _Shown("reordered", "reordered"),
+    _metric("links", "losses"),
+    _metric("links", "duplicates"),
+    _metric("links", "corruptions"),
+    _metric("links", "reordered"),
 )
 #: What stations of a channel tried.
 _ATTEMPTS = (
-    _Shown("forwarded", "packets"),
-    _Shown("attempts", "attempts"),
-    _Shown("failed_attempts", "failed"),
-    _Shown("losses", "losses"),
+    _metric("links", "forwarded"),
+    _metric("links", "attempts"),
+    _metric("links", "failed_attempts"),
+    _metric("links", "losses"),
 )
 #: Rows shown; `--json` has all.
 _MAX_ROWS = 20

@@ -26,14 +26,8 @@ from ackclock.studies.until import FIRST
 if TYPE_CHECKING:
     from ackclock.text.table import Table
 
-#: Metrics of the table, with headings, as many as fit; `summary.csv` has all.
-_SHOWN = {
-    "goodput": "goodput Mbit/s",
-    "queue_delay_mean": "queue ms",
-    "loss_rate": "loss %",
-    "utilization": "utilization %",
-    "jain_index": "Jain",
-}
+#: Metrics of the table, as many as fit; `summary.csv` has all.
+_SHOWN = ("goodput", "queue_delay_mean", "loss_rate", "utilization", "jain_index")
 _MOST_ROWS = 40
 
 
@@ -162,7 +156,7 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
 
 
 def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
-    tables = [_table(grid, found, list(_SHOWN)[:count]) for count in range(len(_SHOWN), 0, -1)]
+    tables = [_table(grid, found, _SHOWN[:count]) for count in range(len(_SHOWN), 0, -1)]
     # Where settings alone are too wide, the table turns on its side, and has room for all.
     show(next((table for table in tables if table.fits(width())), tables[0]))
     if len(found) > _MOST_ROWS:
@@ -180,7 +174,7 @@ def _table(grid: Grid, found: Sequence[PointSummary], names: Sequence[str]) -> T
 
     table = Table(
         *_short_keys(grid.keys),
-        *(Column(heading, right=True) for heading in ("runs", *(_SHOWN[name] for name in names))),
+        *(Column(heading, right=True) for heading in ("runs", *(BY_NAME[name].column for name in names))),
         title=grid.name,
     )
     for summary in found[:_MOST_ROWS]:

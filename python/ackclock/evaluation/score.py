@@ -66,20 +66,28 @@ def _of(run: Document, name: str, idle: float | None = None) -> float:
     return value
 
 
+def _of_summary(name: str, key: str, label: str, digits: int, idle: float | None = None) -> Metric:
+    """Return a metric of the summary, `key` being its name there."""
+    declared = BY_NAME[key]
+
+    def of(run: Document) -> float:
+        return declared.factor * _of(run, key, idle)
+
+    return Metric(name, label, declared.unit, declared.better, digits, of, declared.bounded)
+
+
 #: The metrics of every environment that the scoreboard shows, in its order.
 COMMON = (
-    Metric("efficiency", "efficiency", "%", "higher", 2, lambda run: 100 * _of(run, "efficiency"), True),
-    Metric("loss_rate", "segments lost", "%", "lower", 2, lambda run: 100 * _of(run, "loss_rate", 0.0), True),
-    Metric(
-        "queue_delay", "queueing delay", "ms", "lower", 1, lambda run: 1e3 * _of(run, "queue_delay_mean", 0.0)
-    ),
-    Metric("jain_index", "Jain", "", "higher", 3, lambda run: _of(run, "jain_index"), True),
+    _of_summary("efficiency", "efficiency", "efficiency", 2),
+    _of_summary("loss_rate", "loss_rate", "segments lost", 2, 0.0),
+    _of_summary("queue_delay", "queue_delay_mean", "queueing delay", 1, 0.0),
+    _of_summary("jain_index", "jain_index", "Jain", 3),
 )
 
 #: The name of the metric that an environment watches beyond the common ones.
 WATCH = "watch"
 #: Efficiency times the rate of the bottleneck: stored and compared with a baseline, not shown twice.
-GOODPUT = Metric("goodput", "goodput", "Mbit/s", "higher", 3, lambda run: 1e-6 * _of(run, "goodput"), True)
+GOODPUT = _of_summary("goodput", "goodput", "goodput", 3)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ackclock.errors import InputError
-from ackclock.metrics.summary import BY_NAME, SummaryMetric
+from ackclock.metrics.declared import Metric
+from ackclock.metrics.summary import BY_NAME
 from ackclock.statistics.bootstrap import bootstrap_estimate
 from ackclock.statistics.estimates import Estimate, estimate
 from ackclock.text.suggest import hint
@@ -28,7 +29,7 @@ class Until:
     """Replicates go on until the interval of a metric is at most this wide to each side."""
 
     text: str
-    metric: SummaryMetric
+    metric: Metric
     #: A share of the mean, or a distance in the unit of the metric's key.
     width: float
     relative: bool
@@ -68,6 +69,6 @@ class Until:
         return half is not None and half <= self.width * (abs(found.mean) if self.relative else 1.0)
 
 
-def interval(metric: SummaryMetric, values: Sequence[float]) -> Estimate:
+def interval(metric: Metric, values: Sequence[float]) -> Estimate:
     """Return mean and interval of a metric: resampled where it is bounded, Student's t otherwise."""
     return (bootstrap_estimate if metric.bounded else estimate)(values)

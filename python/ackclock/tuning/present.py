@@ -8,6 +8,7 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.evaluation.regret import Regret, Scale
+from ackclock.evaluation.score import COMMON
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.statistics.estimates import CONFIDENCE, Estimate
 from ackclock.text.table import Column, Table
@@ -15,7 +16,7 @@ from ackclock.tuning import Finalist, Trial, Tuning
 from ackclock.tuning.space import Axis
 
 #: The unit of regret at the end of a column's name, by metric.
-_UNITS = {"efficiency": "points", "loss_rate": "points", "queue_delay": "ms", "jain_index": "index"}
+_UNITS = {metric.name: {"%": "points", "": "index"}.get(metric.unit, metric.unit) for metric in COMMON}
 
 
 def sentence(tuning: Tuning) -> str:

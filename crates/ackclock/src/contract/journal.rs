@@ -6,7 +6,7 @@ use crate::units::{Duration, Instant, Rate};
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)": a window may rise to this at a congestion event.
 const MIN_SSTHRESH: f64 = 2.0;
 /// What additions of fractions may be off.
-pub(super) const ROUNDING: f64 = 1e-9;
+const ROUNDING: f64 = 1e-9;
 
 /// Any event of an algorithm.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,6 @@
 //! The contract of a run.
 
 use super::Violation;
-use super::journal::ROUNDING;
 use crate::meter::Profile;
 use crate::qdisc::Limit;
 use crate::sim::{self, FlowPlan, MeterScope, Plan, RunResult, Traffic};
@@ -165,8 +164,7 @@ fn check_transfers(plan: &Plan, result: &RunResult) -> Result<(), String> {
         ensure!(figures.is_sorted(), "{name}: percentiles do not ascend: {times:?}");
         ensure!(times.fct_p50_s.is_none_or(|time| time >= base_rtt), "{name}: {times:?}, base {base_rtt}");
         ensure!(times.fct_mean_s <= times.fct_max_s, "{name}: {times:?}");
-        let most = row.flows as f64 * (1.0 + ROUNDING);
-        ensure!(row.active_mean.is_none_or(|mean| mean <= most), "{name}: {:?} active", row.active_mean);
+        ensure!(row.active_mean.is_none_or(|mean| mean <= row.flows as f64), "{name}: {:?} active", row.active_mean);
         let is_lost = row.loss_rate.is_some_and(|rate| rate > 0.0);
         ensure!(is_lost == (row.lost > 0 && row.sent > 0), "{name}: loss rate {:?}, {} lost", row.loss_rate, row.lost);
     }

@@ -1,6 +1,12 @@
 //! Metrics as pure functions: one formula each, used by every backend.
 //!
-//! The window of all of them is `[warmup, end)` of the run, half-open.
+//! The window of all of them is `[warmup, end)` of the run, half-open. Beside the formulas: what a row of results declares
+//! of its metrics.
+
+mod table;
+
+pub(crate) use table::rows;
+pub use table::{Better, Declared, Metric, Rows, Unit};
 
 /// Jain's fairness index of `shares`: `(sum x)^2 / (n sum x^2)`, from 1/n to 1.
 ///

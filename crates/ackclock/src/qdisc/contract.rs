@@ -62,6 +62,18 @@ impl Reason {
             Reason::Oversize => "oversize",
         }
     }
+
+    /// What it says of packets: "of the drops, those ...".
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Reason::Full => "that did not fit",
+            Reason::Early => "chosen early",
+            Reason::Forced => "that a long average forced",
+            Reason::Sojourn => "for sojourn times above the target",
+            Reason::CeThreshold => "for a sojourn time above `ce_threshold`",
+            Reason::Oversize => "of packets larger than the burst",
+        }
+    }
 }
 
 /// What a discipline decides about an arriving item.

@@ -27,7 +27,7 @@ pub use fq_codel::{FqCoDel, FqCoDelParameters};
 pub use limit::{AMPLE, Limit, ONE_BDP};
 pub use place::{Misfit, Place};
 pub use red::{Gaps, Red, RedMode, RedParameters};
-pub use registry::{Queue, QueueKeys, QueueParameters, QueuePlan, QueueSpec};
+pub use registry::{Queue, QueueKeys, QueueParameters, QueuePlan, QueueSpec, Reasoned, disciplines};
 pub use rio::{Outside, Rio, RioParameters};
 pub use sfq::{Sfq, SfqParameters};
 pub use token_bucket::{TokenBucket, TokenBucketParameters};

@@ -152,6 +152,15 @@ macro_rules! queues {
             }
         }
 
+        /// Every discipline by name, and for which reasons it drops and marks.
+        pub fn disciplines() -> impl Iterator<Item = (&'static str, Reasoned)> {
+            [
+                ($most_name, Traits::of::<<$most_keys as QueueKeys>::Parameters>().reasoned),
+                $(($name, Traits::of::<<$keys as QueueKeys>::Parameters>().reasoned),)*
+            ]
+            .into_iter()
+        }
+
         /// Every discipline with its parameters.
         #[derive(Clone, Debug, PartialEq)]
         enum Discipline {
@@ -317,10 +326,18 @@ pub struct QueuePlan {
     discipline: Discipline,
 }
 
+/// For which reasons a discipline drops and marks, as results report them.
+#[derive(Clone, Copy, Debug)]
+pub struct Reasoned {
+    /// Why it drops.
+    pub drops: &'static [Reason],
+    /// Why it marks.
+    pub marks: &'static [Reason],
+}
+
 /// What a discipline declares of itself.
 struct Traits {
-    drops: &'static [Reason],
-    marks: &'static [Reason],
+    reasoned: Reasoned,
     reads_profiles: bool,
     conserves_work: bool,
 }
@@ -328,8 +345,7 @@ struct Traits {
 impl Traits {
     fn of<P: QueueParameters>() -> Self {
         Traits {
-            drops: P::DROPS,
-            marks: P::MARKS,
+            reasoned: Reasoned { drops: P::DROPS, marks: P::MARKS },
             reads_profiles: P::READS_PROFILES,
             conserves_work: P::CONSERVES_WORK,
         }
@@ -354,12 +370,12 @@ impl QueuePlan {
 
     /// For which reasons it drops, as results report them.
     pub fn drops(&self) -> &'static [Reason] {
-        self.traits().drops
+        self.traits().reasoned.drops
     }
 
     /// For which reasons it marks, as results report them.
     pub fn marks(&self) -> &'static [Reason] {
-        self.traits().marks
+        self.traits().reasoned.marks
     }
 
     /// Whether it looks at profiles.

@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 
 use super::channel::Channel;
 use super::impairments::Loss;
-use super::json_schema::kinds;
 use super::keys::in_words;
+use super::kinds::kinds;
 use super::network::Topology;
 use super::traffic::TrafficKeys;
 use crate::cc::{CcSpec, algorithms};

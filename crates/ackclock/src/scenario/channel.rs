@@ -21,7 +21,7 @@ pub enum Channel {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dcf {
-    /// Whose values hold where a key is not written.
+    /// Source of the defaults.
     #[serde(default)]
     pub preset: Preset,
     /// Rate of data, unless the link of a station has another one. Default: the highest of the preset.

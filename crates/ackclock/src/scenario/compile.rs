@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::channel::Channel;
-use super::meter;
+use super::meters;
 use super::network::Access;
 use super::places::{place_of_access, places};
 use super::schema::{Document, Flow};
@@ -31,7 +31,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
         flows: Vec::new(),
         arrivals: Vec::new(),
         datagrams: Vec::new(),
-        meters: meter::plans(document, network),
+        meters: meters::plans(document, network),
         bottleneck: network.bottleneck,
         sampling: Sampling {
             interval: document.sampling_interval(),
@@ -40,7 +40,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
         },
     };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
-        let meter = meter::index(document, flow);
+        let meter = meters::index(document, flow);
         let group_name: Arc<str> = flow.name.as_str().into();
         let cc = flow.cc.clone().map(Arc::<Algorithm>::from);
         let cc_context = Arc::new(flow.transport.cc_context());

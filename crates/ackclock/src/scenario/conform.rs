@@ -2,7 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::json_schema::{alternatives, document_schema, kind};
+use super::json_schema::{alternatives, document_schema};
+use super::kinds::kind;
 use super::mistakes::{Misfit, Misfits};
 use super::tree::{Node, Value};
 use crate::quantity::{self, Spelling};

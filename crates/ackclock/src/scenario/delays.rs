@@ -3,8 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::impairments::Impairments;
-use super::mistakes::Misfits;
 use crate::link::{DelayCourse, Outages};
 use crate::quantity::Problem;
 use crate::units::Duration;
@@ -90,7 +88,8 @@ impl DelayVaries {
         DelayCourse { points, is_linear: matches!(self, DelayVaries::Linear { .. }), repeat }
     }
 
-    fn check(&self, delay: Duration) -> Result<(), Misfit> {
+    /// The key that does not fit at a link of this delay, and why.
+    pub fn check(&self, delay: Duration) -> Result<(), Misfit> {
         let (times, delays, repeat) = self.keys();
         rise(times, repeat)?;
         if !times[0].is_zero() {
@@ -113,7 +112,8 @@ impl OutageTimes {
         Outages { begins: self.times.clone(), length: self.length, repeat: self.repeat }
     }
 
-    fn check(&self) -> Result<(), Misfit> {
+    /// The key that does not fit, and why.
+    pub fn check(&self) -> Result<(), Misfit> {
         rise(&self.times, self.repeat)?;
         let shortest = self.times.windows(2).map(|pair| pair[1] - pair[0]).min();
         let last = self.repeat.zip(self.times.last()).map(|(repeat, last)| repeat - *last);
@@ -122,16 +122,5 @@ impl OutageTimes {
             return out_of_range("length", self.length, format!("above zero and at most {room}, until the next one"));
         }
         Ok(())
-    }
-}
-
-/// Checks the changes by the clock of a link of this delay.
-pub fn check_times(place: &str, impairments: &Impairments, delay: Duration, misfits: &mut Misfits) {
-    let varies = impairments.delay_varies.as_ref().map_or(Ok(()), |varies| varies.check(delay));
-    let outages = impairments.outages.as_ref().map_or(Ok(()), OutageTimes::check);
-    for (key, result) in [("delay_varies", varies), ("outages", outages)] {
-        if let Err((below, problem)) = result {
-            misfits.check(&format!("{place}.{key}.{below}"), Err::<(), _>(problem));
-        }
     }
 }

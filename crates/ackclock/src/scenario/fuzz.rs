@@ -1,6 +1,8 @@
 //! The entry of fuzzers: any bytes at all, and what must hold for them.
 
-use super::{Mistake, Problem, Scenario};
+use super::checked::Scenario;
+use super::mistakes::Mistake;
+use crate::quantity::Problem;
 
 /// More flows than a fuzzer should wait for.
 const MOST_FLOWS: u32 = 1_000;

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::delays::{DelayVaries, OutageTimes};
-use super::shorthand::Shorthand;
+use super::kinds::Shorthand;
+use super::mistakes::Misfits;
 use crate::quantity::Problem;
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
 use crate::units::Duration;
@@ -205,6 +206,17 @@ impl Impairments {
             loss: self.loss.plan(),
             duplication: self.duplication,
             corruption: self.corruption,
+        }
+    }
+}
+
+/// Checks the changes by the clock of a link of this delay.
+pub fn check_times(place: &str, impairments: &Impairments, delay: Duration, misfits: &mut Misfits) {
+    let varies = impairments.delay_varies.as_ref().map_or(Ok(()), |varies| varies.check(delay));
+    let outages = impairments.outages.as_ref().map_or(Ok(()), OutageTimes::check);
+    for (key, result) in [("delay_varies", varies), ("outages", outages)] {
+        if let Err((below, problem)) = result {
+            misfits.check(&format!("{place}.{key}.{below}"), Err::<(), _>(problem));
         }
     }
 }

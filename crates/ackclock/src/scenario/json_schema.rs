@@ -63,32 +63,6 @@ pub fn alternatives(schema: &Json) -> Vec<&Json> {
     }
 }
 
-/// One alternative of a schema whose tables have a `kind`.
-pub struct Kind<'a> {
-    /// The value of `kind`.
-    pub name: &'a str,
-    /// The schema of the alternative.
-    pub schema: &'a Json,
-}
-
-impl Kind<'_> {
-    /// True if no key but `kind` must be given.
-    pub fn needs_nothing(&self) -> bool {
-        self.schema.get("required").and_then(Json::as_array).map_or(0, Vec::len) <= 1
-    }
-}
-
-/// The kind that a schema is about, if its tables have one.
-pub fn kind(schema: &Json) -> Option<Kind<'_>> {
-    let name = schema.pointer("/properties/kind/const")?.as_str()?;
-    Some(Kind { name, schema })
-}
-
-/// The kinds among the direct alternatives of a schema.
-pub fn kinds(schema: &Json) -> Vec<Kind<'_>> {
-    schema.get("oneOf").and_then(Json::as_array).into_iter().flatten().filter_map(kind).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::json_schema::{PROFILES_KEY, alternatives, document_schema, kind};
+use super::json_schema::{PROFILES_KEY, alternatives, document_schema};
+use super::kinds::kind;
 use crate::quantity;
 
 /// A key of a scenario.

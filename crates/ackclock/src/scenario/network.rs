@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::impairments::Impairments;
-use super::shorthand::Shorthand;
+use super::kinds::Shorthand;
 use super::variation::Varies;
 use crate::qdisc::QueueSpec;
 use crate::units::{Duration, Rate};

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
+use super::kinds::Shorthand;
 use super::meter::Meter;
 use super::network::{Link, Topology};
-use super::shorthand::Shorthand;
 use super::traffic::TrafficKeys;
 use crate::cc::CcSpec;
 use crate::quantity::Interval;
@@ -122,6 +122,23 @@ fn default_count() -> u32 {
     1
 }
 
+impl Flow {
+    /// Whether it is TCP.
+    pub fn is_tcp(&self) -> bool {
+        self.traffic.datagram().is_none()
+    }
+
+    /// Whether each of its flows is there for itself: no slots of arrivals, no datagrams.
+    pub fn is_persistent(&self) -> bool {
+        self.is_tcp() && !matches!(self.traffic, TrafficKeys::Arrivals { .. })
+    }
+
+    /// Bytes of its largest packets on the wire.
+    pub fn packet_bytes(&self) -> u64 {
+        self.traffic.datagram().map_or(self.transport.data_packet_bytes(), |packet| packet.0)
+    }
+}
+
 /// A length of time, the same for all flows of a group or drawn for each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -179,7 +196,7 @@ impl Draw {
     }
 }
 
-/// What is written down over time.
+/// Samples over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SamplingKeys {

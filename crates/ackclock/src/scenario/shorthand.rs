@@ -4,39 +4,12 @@
 //! `queue = "drop-tail"` for `queue = { kind = "drop-tail" }`. The full form has such tables, a name for every
 //! flow, and in every table with a default the keys that were left out, so that `--set` finds them.
 
-use std::borrow::Cow;
-use std::marker::PhantomData;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value as Json;
 
-use super::json_schema::{alternatives, document_schema, kinds, resolve};
+use super::json_schema::{alternatives, document_schema, resolve};
+use super::kinds::SHORTHAND_KEY;
 use super::tree::{Node, Origin, Value};
 use crate::cc::CcSpec;
-
-/// The key of the JSON Schema that marks a place where shorthand may stand.
-const SCHEMA_KEY: &str = "x-shorthand";
-
-/// The schema of a `T` with a `kind`, or of its name alone.
-pub struct Shorthand<T>(PhantomData<T>);
-
-impl<T: JsonSchema> JsonSchema for Shorthand<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        format!("{} or its name", T::schema_name()).into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let full = generator.subschema_for::<T>();
-        let schema = T::json_schema(generator);
-        let kinds = kinds(schema.as_value()).into_iter();
-        let names: Vec<Json> = kinds.filter(|kind| kind.needs_nothing()).map(|kind| Json::from(kind.name)).collect();
-        json_schema!({ "anyOf": [{ "type": "string", "enum": names }, full], (SCHEMA_KEY): true })
-    }
-}
 
 /// Brings a document into its full form; what is wrong with it stays as it is.
 pub fn expand(root: &mut Node) {
@@ -55,7 +28,7 @@ pub fn expand(root: &mut Node) {
 
 fn expand_node(node: &mut Node, schema: &Json) {
     let schema = resolve(schema);
-    if schema.get(SCHEMA_KEY).is_some() {
+    if schema.get(SHORTHAND_KEY).is_some() {
         name_to_table(node);
     }
     match &mut node.value {
@@ -81,7 +54,7 @@ fn expand_table(table: &mut Node, schema: &Json) {
     let Value::Table(entries) = &mut table.value else { return };
     for (key, child) in entries.iter_mut() {
         let Some(schema) = properties.get(key).or_else(|| schema.get("additionalProperties")) else { continue };
-        if resolve(schema).get(SCHEMA_KEY).is_some() {
+        if resolve(schema).get(SHORTHAND_KEY).is_some() {
             name_to_table(child);
         }
         if key == "cc" {

@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{Sizes, Times};
+use super::kinds::Shorthand;
 use super::mistakes::Misfits;
-use super::schema::Flow;
-use super::shorthand::Shorthand;
 use super::tree::{Node, Origin};
 use super::variation::Varies;
 use crate::quantity::Problem;
@@ -317,23 +316,6 @@ impl fmt::Display for TrafficKeys {
                 write!(f, "rtp, {rate} in frames every {interval}, deadline {deadline}")
             }
         }
-    }
-}
-
-impl Flow {
-    /// Whether it is TCP.
-    pub fn is_tcp(&self) -> bool {
-        self.traffic.datagram().is_none()
-    }
-
-    /// Whether each of its flows is there for itself: no slots of arrivals, no datagrams.
-    pub fn is_persistent(&self) -> bool {
-        self.is_tcp() && !matches!(self.traffic, TrafficKeys::Arrivals { .. })
-    }
-
-    /// Bytes of its largest packets on the wire.
-    pub fn packet_bytes(&self) -> u64 {
-        self.traffic.datagram().map_or(self.transport.data_packet_bytes(), |packet| packet.0)
     }
 }
 

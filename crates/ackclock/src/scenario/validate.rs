@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::amounts::amounts;
-use super::delays::check_times;
-use super::impairments::Loss;
+use super::impairments::{Loss, check_times};
 use super::link_checks::{check_channels, check_queues, check_variations};
-use super::meter::check_meters;
+use super::meters::check_meters;
 use super::mistakes::Misfits;
 use super::schema::{Document, Draw, Flow};
 use super::topology::{Network, link_names};

@@ -1,6 +1,6 @@
 //! What a scenario says that it hardly means: look before you trust the results.
 
-use super::meter;
+use super::meters;
 use super::schema::{Document, Flow};
 use super::topology::{DirectedLink, Network};
 use crate::qdisc::QueueSpec;
@@ -36,7 +36,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         check_queue("every access link", queue, document.flows.iter().collect());
     }
     warnings.extend(network.links.iter().filter_map(capped_trace));
-    warnings.extend(meter::warnings(document, network));
+    warnings.extend(meters::warnings(document, network));
     warnings.extend(network.parts().flat_map(|(name, _, impairments)| impairments.warnings(name)));
     for (name, _) in document.channels.iter().filter(|(_, channel)| channel.is_dead()) {
         warnings.push(format!("{name} lets nothing through: every frame comes with wrong bits"));

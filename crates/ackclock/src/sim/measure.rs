@@ -173,7 +173,7 @@ impl Measurement {
             queue_delays: Histogram::from(run.ends.delays.all_flows()),
             links,
             packets_forwarded: run.network.links[bottleneck].counters().forwarded,
-            events: events,
+            events,
             totals: run.network.totals(),
             samples,
         }
@@ -225,7 +225,7 @@ impl Measurement {
             let group = &mut run.ends.groups[index];
             sum.flows = arrivals.slots.len();
             sum.before = self.groups[index];
-            sum.active_mean = Some(group.active_ns(end) as f64 / (secs * NANOS_PER_SEC as f64));
+            sum.active_mean = Some(group.active_ns(end) as f64 / end.since(self.since).as_nanos() as f64);
             sum.unfinished = group.active() as u64;
             sum.log = group.log.clone();
             sum.after = run.ends.groups[index].counters(&mut run.ends.flows, end);

@@ -44,7 +44,7 @@ pub use plan::{
 pub use population::SourcePopulation;
 pub use result::{
     Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, ImpairmentCounts, LinkResult, MeterResult, Reasons,
-    RunResult, Summary, Totals, TransferResult, TransferTimes, Volume,
+    RunResult, Summary, Totals, TransferResult, TransferTimes, Volume, metrics,
 };
 pub use simulation::Simulation;
 pub use view::{ChangeError, FlowView, LinkView, Progress};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use crate::metric::{Better, Declared, Metric, Rows, Unit, rows};
 use crate::probe::Samples;
-use crate::qdisc::Reason;
+use crate::qdisc::{Reason, Reasoned, disciplines};
 use crate::units::NANOS_PER_SEC;
 
 /// The result of one run.
@@ -82,331 +83,378 @@ impl AddAssign for Volume {
     }
 }
 
-/// Metrics over `[warmup, end)`; `metric` holds each formula. Flows are those of [`RunResult::flows`]: not slots of
-/// arrivals, and not datagrams.
-///
-/// A metric is none if it does not apply: without flows, or with a denominator of zero.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Summary {
-    /// Capacity of the bottleneck, its mean if it varies, bits per second; none for a pure delay.
-    pub capacity_bps: Option<f64>,
-    /// Payload received in order, all flows, bits per second.
-    pub goodput_bps: Option<f64>,
-    /// Throughput of the senders on the wire, retransmissions, headers and framing included, bits per second.
-    pub throughput_bps: Option<f64>,
-    /// Bits that the bottleneck transmitted over its capacity.
-    pub utilization: Option<f64>,
-    /// Goodput of the flows over the bottleneck, over its capacity.
-    pub efficiency: Option<f64>,
-    /// Goodput over the payload sent, retransmissions included.
-    pub delivery_ratio: Option<f64>,
-    /// Segments lost, dropped by a queue of their path or lost by a link, over segments sent, all flows.
-    pub loss_rate: Option<f64>,
-    /// Segments retransmitted over segments sent, all flows.
-    pub retransmit_rate: Option<f64>,
-    /// Drops over arrivals at the bottleneck queue.
-    pub drop_rate: Option<f64>,
-    /// Marks over arrivals at the bottleneck queue.
-    pub mark_rate: Option<f64>,
-    /// Jain's index of the flows' goodputs.
-    pub jain_index: Option<f64>,
-    /// (max - min) / mean of the flows' goodputs.
-    pub spread: Option<f64>,
-    /// Mean queueing delay of the data packets of the flows along their path, seconds.
-    pub queue_delay_mean_s: Option<f64>,
-    /// 95th percentile of that time, within 1 %, seconds.
-    pub queue_delay_p95_s: Option<f64>,
-    /// Mean queueing delay of their ACKs, seconds.
-    pub reverse_queue_delay_mean_s: Option<f64>,
-    /// 95th percentile of that time, within 1 %, seconds.
-    pub reverse_queue_delay_p95_s: Option<f64>,
-    /// Mean sojourn time of forwarded packets in the bottleneck queue, transmission excluded, seconds.
-    pub bottleneck_queue_delay_mean_s: Option<f64>,
-    /// 95th percentile of that time, within 1 %, seconds.
-    pub bottleneck_queue_delay_p95_s: Option<f64>,
+rows! {
+    /// Metrics over `[warmup, end)`; `metric` holds each formula. Flows are those of [`RunResult::flows`]: not slots of
+    /// arrivals, and not datagrams.
+    ///
+    /// A metric is none if it does not apply: without flows, or with a denominator of zero.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Summary {
+        /// C, the capacity of the bottleneck.
+        capacity_bps: Option<f64> = Rate, Given, "capacity", none "no rate";
+        /// Payload that came in order to the receivers x 8 / T, sum of all flows. A hole that closes within the window
+        /// delivers at once the data after it.
+        goodput_bps: Option<f64> = Rate, Higher, "goodput" bounded, none "no flows";
+        /// Bytes that senders put on the wire x 8 / T: with headers, framing and retransmissions.
+        throughput_bps: Option<f64> = Rate, Neither, "throughput" bounded, none "no flows";
+        /// Bits of packets whose transmission began at the bottleneck, of any flow, / (C T).
+        utilization: Option<f64> = Share, Higher, "utilization (bottleneck)" / "utilization" bounded, none "no rate";
+        /// Goodput of the flows whose path crosses the bottleneck / C. Headers alone keep it below 1460/1500 by default.
+        efficiency: Option<f64> = Share, Higher, "efficiency" bounded, none "no flow crosses a bottleneck with a rate";
+        /// Payload that came in order / payload of all segments sent.
+        delivery_ratio: Option<f64> = Share, Higher, "delivery ratio" bounded, none "nothing sent";
+        /// Data packets of the flows lost / segments sent. Lost are those dropped by any queue or meter of their path, and
+        /// those lost by a link. Neither what is in flight at the end nor what arrived corrupt is.
+        loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss" bounded, none "nothing sent";
+        /// Segments retransmitted / segments sent.
+        retransmit_rate: Option<f64> = Share, Lower, "retransmit rate" / "rtx" bounded, none "nothing sent";
+        /// Packets that the queue of the bottleneck dropped / packets that came to it, of any flow.
+        drop_rate: Option<f64> = Share, Lower, "drop rate (bottleneck)" / "drops" bounded, none "no arrivals";
+        /// Packets that the queue of the bottleneck marked / packets that came to it, of any flow.
+        mark_rate: Option<f64> = Share, Neither, "mark rate (bottleneck)" / "marks" bounded, none "no arrivals";
+        /// (sum x)^2 / (n sum x^2) over the goodputs x of the n flows; 1 where all are 0.
+        jain_index: Option<f64> = Number, Higher, "Jain index" / "Jain" bounded, none "no flows";
+        /// (max - min) / mean of the goodputs; 0 where all are 0.
+        spread: Option<f64> = Number, Lower, "spread" bounded, none "no flows";
+        /// Queueing delay of the path, see below: mean over data packets of all flows.
+        queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue", none "no arrivals";
+        /// 95th percentile of the same.
+        queue_delay_p95_s: Option<f64> = Time, Lower, "queueing delay, 95 %" / "queue 95 %", none "no arrivals";
+        /// The same of ACKs, on the reverse path.
+        reverse_queue_delay_mean_s: Option<f64>
+            = Time, Lower, "queueing delay of ACKs, mean" / "ACK queue", none "no arrivals";
+        /// 95th percentile of the same.
+        reverse_queue_delay_p95_s: Option<f64>
+            = Time, Lower, "queueing delay of ACKs, 95 %" / "ACK queue 95 %", none "no arrivals";
+        /// Time in the queue of the bottleneck of packets whose transmission began in the window, of any flow: mean.
+        bottleneck_queue_delay_mean_s: Option<f64>
+            = Time, Lower, "queueing delay (bottleneck), mean" / "bottleneck queue", none "no arrivals";
+        /// 95th percentile of the same.
+        bottleneck_queue_delay_p95_s: Option<f64>
+            = Time, Lower, "queueing delay (bottleneck), 95 %" / "bottleneck queue 95 %", none "no arrivals";
+    }
 }
 
-/// Metrics of one flow over `[warmup, end)`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FlowResult {
-    /// Position in the scenario.
-    pub id: usize,
-    /// Its name.
-    pub name: Arc<str>,
-    /// Name of the group it belongs to.
-    pub group: Arc<str>,
-    /// Name of the algorithm.
-    pub cc: Arc<str>,
-    /// Name of the loss recovery.
-    pub recovery: &'static str,
-    /// Name of the ECN feedback.
-    pub ecn: &'static str,
-    /// Payload received in order, bits per second.
-    pub goodput_bps: f64,
-    /// Throughput of the sender on the wire, bits per second.
-    pub throughput_bps: f64,
-    /// Segments lost over segments sent; none where none was sent.
-    pub loss_rate: Option<f64>,
-    /// Segments retransmitted over segments sent; none where none was sent.
-    pub retransmit_rate: Option<f64>,
-    /// Data packets in flight at the beginning of the window.
-    pub in_flight_start: u64,
-    /// Segments sent, retransmissions included.
-    pub sent: u64,
-    /// Copies of data packets that links made.
-    pub copies: u64,
-    /// Data packets that came to the receiver, duplicates included.
-    pub arrived: u64,
-    /// Data packets dropped by queues and meters or lost by links.
-    pub lost: u64,
-    /// Data packets that arrived with wrong bits, and were discarded by the host.
-    pub corrupted: u64,
-    /// Data packets in flight at the end.
-    pub in_flight_end: u64,
-    /// ACKs dropped by queues or lost by links.
-    pub acks_lost: u64,
-    /// ACKs that arrived with wrong bits, and were discarded by the host.
-    pub acks_corrupted: u64,
-    /// Payload of the segments sent.
-    pub sent_bytes: u64,
-    /// Payload first sent in the window and acknowledged by its end.
-    pub acknowledged_bytes: u64,
-    /// Segments sent again.
-    pub retransmits: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Data packets that came to the receiver with a mark.
-    pub marks: u64,
-    /// Congestion events for marks.
-    pub ecn_events: u64,
-    /// Of the packets lost, those dropped before the first shared link: by the queue of the access link.
-    pub access_drops: u64,
-    /// Mean queueing delay of data packets along their path, seconds; none where none arrived.
-    pub queue_delay_mean_s: Option<f64>,
-    /// 95th percentile of that time, within 1 %; none where none arrived, and beyond the first 8 flows.
-    pub queue_delay_p95_s: Option<f64>,
-    /// Mean of the RTT measurements; none where nothing was measured.
-    pub rtt_mean_s: Option<f64>,
-    /// Mean of cwnd over the time the flow was active, recovery included; none where it was not.
-    pub cwnd_mean_segments: Option<f64>,
-    /// Propagation of the path and the reverse path.
-    pub base_rtt_s: f64,
-    /// Time from start to the last byte acknowledged, for a transfer that ended.
-    pub completion_time_s: Option<f64>,
-    /// How long the answers took of a flow that has many.
-    #[serde(flatten)]
-    pub times: Option<Box<TransferTimes>>,
-    /// Colours that its meter gave to its data; none for a flow without a meter.
-    #[serde(flatten)]
-    pub colours: Option<Box<ColourCounts>>,
+rows! {
+    /// Metrics of one flow over `[warmup, end)`.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct FlowResult {
+        /// Position in the scenario.
+        id: usize;
+        /// Its name.
+        name: Arc<str>;
+        /// Name of the group it belongs to.
+        group: Arc<str>;
+        /// Name of the algorithm.
+        cc: Arc<str>;
+        /// Name of the loss recovery.
+        recovery: &'static str;
+        /// Name of the ECN feedback.
+        ecn: &'static str;
+        /// Payload that came in order to the receiver x 8 / T.
+        goodput_bps: f64 = Rate, Higher, "goodput";
+        /// Bytes that the sender put on the wire x 8 / T.
+        throughput_bps: f64 = Rate, Neither, "throughput";
+        /// `lost` / `sent`.
+        loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss", none "nothing sent";
+        /// `retransmits` / `sent`.
+        retransmit_rate: Option<f64> = Share, Lower, "retransmit rate" / "rtx", none "nothing sent";
+        /// Data packets on the path just before the window began.
+        in_flight_start: u64 = Count, Neither, "in flight at the start";
+        /// Segments sent, retransmissions included.
+        sent: u64 = Count, Neither, "sent";
+        /// Copies of its data packets that links made.
+        copies: u64 = Count, Neither, "copies";
+        /// Data packets that came to the receiver uncorrupted, duplicates included.
+        arrived: u64 = Count, Neither, "arrived";
+        /// Data packets dropped by queues and meters or lost by links.
+        lost: u64 = Count, Lower, "lost";
+        /// Data packets that arrived with wrong bits, and were discarded by the host.
+        corrupted: u64 = Count, Lower, "corrupted";
+        /// Data packets on the path just before the window ended.
+        in_flight_end: u64 = Count, Neither, "in flight at the end";
+        /// ACKs dropped by queues or lost by links.
+        acks_lost: u64 = Count, Lower, "ACKs lost";
+        /// ACKs that arrived with wrong bits, and were discarded by the host.
+        acks_corrupted: u64 = Count, Lower, "ACKs corrupted";
+        /// Payload of the segments sent.
+        sent_bytes: u64 = Bytes, Neither, "payload sent";
+        /// Payload that was first sent in the window and acknowledged by its end.
+        acknowledged_bytes: u64 = Bytes, Higher, "payload acknowledged";
+        /// Segments sent of which the first byte had been sent before.
+        retransmits: u64 = Count, Lower, "retransmits" / "rtx";
+        /// Expiries of the retransmission timer.
+        timeouts: u64 = Count, Lower, "timeouts";
+        /// Data packets that came to the receiver with a mark; not those that repeat what had come in order before
+        /// (RFC 3168 §6.1.5), and none of a flow without ECN.
+        marks: u64 = Count, Neither, "marks";
+        /// Cuts for marks: at most one a window of data, so fewer than marks.
+        ecn_events: u64 = Count, Neither, "cuts for marks";
+        /// Of `lost`, those that the queue of its own access link dropped, before the first shared link.
+        access_drops: u64 = Count, Lower, "drops at the access link";
+        /// Queueing delay of its data packets, mean.
+        queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue", none "no arrivals";
+        /// 95th percentile of the same; of the first 8 flows only.
+        queue_delay_p95_s: Option<f64>
+            = Time, Lower, "queueing delay, 95 %" / "queue 95 %", none "no arrivals, or not among the first 8";
+        /// Mean of the round-trip times measured, one per ACK of data that was sent once (with timestamps, every ACK of new
+        /// data).
+        rtt_mean_s: Option<f64> = Time, Lower, "round-trip time, mean" / "RTT", none "nothing measured";
+        /// Mean of cwnd over the part of the window in which the flow was active, recovery included.
+        cwnd_mean_segments: Option<f64> = Segments, Neither, "cwnd, mean" / "cwnd", none "not active";
+        /// Propagation of the path and the reverse path, without transmission.
+        base_rtt_s: f64 = Time, Given, "base RTT";
+        /// From the start of the application to the last byte acknowledged, of a `transfer` that ended, be it in the warm-up.
+        completion_time_s: Option<f64> = Time, Lower, "completion time", none "no transfer, or not ended";
+        /// How long the answers to one web client, or keystrokes, took.
+        #[serde(flatten)]
+        times: Option<Box<TransferTimes>> => TransferTimes;
+        /// Colours that its meter gave to its data; none for a flow without a meter.
+        #[serde(flatten)]
+        colours: Option<Box<ColourCounts>> => ColourCounts;
+    }
 }
 
-/// Packets by the colour that a meter gave them in `[warmup, end)`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ColourCounts {
-    /// Green packets.
-    pub green: u64,
-    /// Yellow packets.
-    pub yellow: u64,
-    /// Red packets.
-    pub red: u64,
-    /// Of the red ones, those that the meter dropped.
-    pub policed: u64,
+rows! {
+    /// Packets by the colour that a meter gave them in `[warmup, end)`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    pub struct ColourCounts {
+        /// Packets that came to the meter in the window and that it made green; only with a meter.
+        green: u64 = Count, Neither, "green" / "green packets";
+        /// The same of yellow ones.
+        yellow: u64 = Count, Neither, "yellow" / "yellow packets";
+        /// The same of red ones.
+        red: u64 = Count, Neither, "red" / "red packets";
+        /// Of the red ones, those that it dropped.
+        policed: u64 = Count, Lower, "policed" / "dropped";
+    }
 }
 
-/// How long transfers took that ended in `[warmup, end)`; none where there was none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct TransferTimes {
-    /// Transfers that ended.
-    pub completed: u64,
-    /// Mean of their times.
-    pub fct_mean_s: Option<f64>,
-    /// Half of them took no longer.
-    pub fct_p50_s: Option<f64>,
-    /// 95 % of them took no longer.
-    pub fct_p95_s: Option<f64>,
-    /// 99 % of them took no longer.
-    pub fct_p99_s: Option<f64>,
-    /// The longest.
-    pub fct_max_s: Option<f64>,
+rows! {
+    /// How long transfers took that ended in `[warmup, end)`; none where there was none.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+    pub struct TransferTimes {
+        /// Transfers that ended in the window; of a flow the answers to a web client, or keystrokes.
+        completed: u64 = Count, Higher, "completed" / "ended";
+        /// Flow completion times of those that ended in the window, mean: from the arrival to the last byte acknowledged; of
+        /// `web` from the first request to the last byte received; of `interactive` from the write of a keystroke to its last
+        /// byte received in order.
+        fct_mean_s: Option<f64> = Time, Lower, "completion time, mean" / "mean", none "none ended";
+        /// Their median. Percentiles are nearest ranks.
+        fct_p50_s: Option<f64> = Time, Lower, "completion time, 50 %" / "50 %", none "none ended";
+        /// 95th percentile of the same.
+        fct_p95_s: Option<f64> = Time, Lower, "completion time, 95 %" / "95 %", none "none ended";
+        /// 99th percentile of the same.
+        fct_p99_s: Option<f64> = Time, Lower, "completion time, 99 %" / "99 %", none "none ended";
+        /// The longest.
+        fct_max_s: Option<f64> = Time, Lower, "completion time, longest" / "longest", none "none ended";
+    }
 }
 
-/// Metrics of a group of transfers over `[warmup, end)`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TransferResult {
-    /// Name of the group.
-    pub group: String,
-    /// Name of the traffic.
-    pub traffic: &'static str,
-    /// Name of the algorithm.
-    pub cc: Arc<str>,
-    /// Name of the loss recovery.
-    pub recovery: &'static str,
-    /// Name of the ECN feedback.
-    pub ecn: &'static str,
-    /// Flows, or slots of arrivals.
-    pub flows: usize,
-    /// Transfers that started.
-    pub started: u64,
-    /// Transfers that found no slot.
-    pub refused: u64,
-    /// Transfers in progress at the end.
-    pub unfinished: u64,
-    /// Transfers in progress, on average; only of arrivals.
-    pub active_mean: Option<f64>,
-    /// How long they took.
-    #[serde(flatten)]
-    pub times: TransferTimes,
-    /// Payload of the transfers that started, bits per second.
-    pub offered_bps: f64,
-    /// Payload received in order, bits per second.
-    pub goodput_bps: f64,
-    /// Throughput of the senders on the wire, bits per second.
-    pub throughput_bps: f64,
-    /// Segments sent, retransmissions included.
-    pub sent: u64,
-    /// Data packets dropped by queues or lost by links.
-    pub lost: u64,
-    /// Segments lost over segments sent; none where none was sent.
-    pub loss_rate: Option<f64>,
-    /// Segments sent again.
-    pub retransmits: u64,
-    /// Segments retransmitted over segments sent; none where none was sent.
-    pub retransmit_rate: Option<f64>,
-    /// Expiries of the retransmission timers.
-    pub timeouts: u64,
-    /// Mean queueing delay of data packets along their path, seconds; none where none arrived.
-    pub queue_delay_mean_s: Option<f64>,
-    /// 95th percentile of that time, within 1 %; none where none arrived, and beyond the first 8 flows or groups of
-    /// arrivals.
-    pub queue_delay_p95_s: Option<f64>,
+rows! {
+    /// Metrics of a group of transfers over `[warmup, end)`.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct TransferResult {
+        /// Name of the group.
+        group: String;
+        /// Name of the traffic.
+        traffic: &'static str;
+        /// Name of the algorithm.
+        cc: Arc<str>;
+        /// Name of the loss recovery.
+        recovery: &'static str;
+        /// Name of the ECN feedback.
+        ecn: &'static str;
+        /// Flows of the group, or slots of arrivals.
+        flows: usize = Count, Given, "flows";
+        /// Transfers that began in the window.
+        started: u64 = Count, Neither, "started";
+        /// Transfers that found no slot.
+        refused: u64 = Count, Lower, "refused";
+        /// Transfers that were in progress at the end of the window.
+        unfinished: u64 = Count, Lower, "unfinished";
+        /// Mean number of transfers in progress.
+        active_mean: Option<f64> = Number, Neither, "active, mean", none "not of arrivals";
+        /// How long they took.
+        #[serde(flatten)]
+        times: TransferTimes => TransferTimes;
+        /// Payload of the transfers that began in the window x 8 / T.
+        offered_bps: f64 = Rate, Given, "offered";
+        /// Payload that came in order to the receivers x 8 / T.
+        goodput_bps: f64 = Rate, Higher, "goodput";
+        /// Bytes that the senders put on the wire x 8 / T.
+        throughput_bps: f64 = Rate, Neither, "throughput";
+        /// Segments sent, retransmissions included.
+        sent: u64 = Count, Neither, "sent";
+        /// Data packets dropped by queues and meters or lost by links.
+        lost: u64 = Count, Lower, "lost";
+        /// `lost` / `sent`.
+        loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss", none "nothing sent";
+        /// Segments sent of which the first byte had been sent before.
+        retransmits: u64 = Count, Lower, "retransmits" / "rtx";
+        /// `retransmits` / `sent`.
+        retransmit_rate: Option<f64> = Share, Lower, "retransmit rate" / "rtx", none "nothing sent";
+        /// Expiries of the retransmission timers.
+        timeouts: u64 = Count, Lower, "timeouts";
+        /// Queueing delay of the group's data packets, mean.
+        queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue", none "no arrivals";
+        /// 95th percentile of the same; where all flows are among the first 8, or the group among the first 8 of arrivals.
+        queue_delay_p95_s: Option<f64>
+            = Time, Lower, "queueing delay, 95 %" / "queue 95 %", none "no arrivals, or not among the first 8";
+    }
 }
 
-/// Metrics of datagrams over `[warmup, end)`: of one flow, or of a population. Bits and bytes are those on the wire.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DatagramResult {
-    /// Position among the datagrams of the scenario.
-    pub id: usize,
-    /// Its name.
-    pub name: String,
-    /// Name of the group it belongs to.
-    pub group: String,
-    /// Name of the traffic.
-    pub traffic: &'static str,
-    /// How many sources there are.
-    pub sources: usize,
-    /// Sent, bits per second.
-    pub offered_bps: f64,
-    /// Arrived, bits per second.
-    pub delivered_bps: f64,
-    /// The rate that it was to leave to others, mean, bits per second; none where it leaves a fixed one.
-    pub leaves_bps: Option<f64>,
-    /// Packets sent.
-    pub sent: u64,
-    /// Packets that arrived, copies not counted.
-    pub delivered: u64,
-    /// Packets dropped by queues or lost by links.
-    pub lost: u64,
-    /// Packets that arrived with wrong bits, and were discarded by the host.
-    pub corrupted: u64,
-    /// Packets lost over packets sent; none where none was sent.
-    pub loss_rate: Option<f64>,
-    /// Mean of the one-way delays of packets that arrived; none where none did.
-    pub delay_mean_s: Option<f64>,
-    /// Half of them took no longer, within 1 %.
-    pub delay_p50_s: Option<f64>,
-    /// 99 % of them took no longer, within 1 %.
-    pub delay_p99_s: Option<f64>,
-    /// Mean of the interarrival jitter of RFC 3550.
-    pub jitter_s: Option<f64>,
-    /// Packets that arrived after their deadline over packets sent; none without a deadline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub late_rate: Option<f64>,
-    /// Packets lost, discarded as corrupt, or late, over packets sent; none without a deadline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lost_or_late_rate: Option<f64>,
-    /// Colours that their meter gave them; none for datagrams without a meter.
-    #[serde(flatten)]
-    pub colours: Option<ColourCounts>,
+rows! {
+    /// Metrics of datagrams over `[warmup, end)`: of one flow, or of a population. Bits and bytes are those on the wire.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct DatagramResult {
+        /// Position among the datagrams of the scenario.
+        id: usize;
+        /// Its name.
+        name: String;
+        /// Name of the group it belongs to.
+        group: String;
+        /// Name of the traffic.
+        traffic: &'static str;
+        /// 1, or the size of the population.
+        sources: usize = Count, Given, "sources";
+        /// Bytes that left the source in the window x 8 / T.
+        offered_bps: f64 = Rate, Given, "offered";
+        /// Bytes that arrived in the window x 8 / T; a packet that arrives twice counts once.
+        delivered_bps: f64 = Rate, Higher, "delivered";
+        /// Mean of the rate to be left to others.
+        leaves_bps: Option<f64> = Rate, Given, "leaves", none "without `leaves`";
+        /// Packets that left in the window.
+        sent: u64 = Count, Neither, "sent";
+        /// Packets that arrived in the window, copies not counted.
+        delivered: u64 = Count, Higher, "delivered";
+        /// Packets dropped by queues and meters or lost by links.
+        lost: u64 = Count, Lower, "lost";
+        /// Packets that arrived with wrong bits, and were discarded by the host.
+        corrupted: u64 = Count, Lower, "corrupted";
+        /// `lost` / `sent`.
+        loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss", none "nothing sent";
+        /// One-way times of packets that arrived in the window, mean.
+        delay_mean_s: Option<f64> = Time, Lower, "one-way delay, mean" / "delay", none "no arrivals";
+        /// Their median. Percentiles are from a logarithmic histogram, within 1 %.
+        delay_p50_s: Option<f64> = Time, Lower, "one-way delay, 50 %" / "50 %", none "no arrivals";
+        /// 99th percentile of the same.
+        delay_p99_s: Option<f64> = Time, Lower, "one-way delay, 99 %" / "99 %", none "no arrivals";
+        /// Interarrival jitter J += (abs(D) - J) / 16 (RFC 3550 §6.4.1), D being how much longer or shorter a packet took
+        /// than the one that arrived before it; mean of J over the packets that arrived in the window.
+        jitter_s: Option<f64> = Time, Lower, "jitter", none "no arrivals";
+        /// Packets that arrived after the deadline / `sent`; only of `rtp`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        late_rate: Option<f64> = Share, Lower, "late", none "no deadline";
+        /// Packets lost, corrupted and late / `sent`; only of `rtp`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        lost_or_late_rate: Option<f64> = Share, Lower, "lost or late", none "no deadline";
+        /// Colours that their meter gave them; none for datagrams without a meter.
+        #[serde(flatten)]
+        colours: Option<ColourCounts> => ColourCounts;
+    }
 }
 
-/// Metrics of a meter over `[warmup, end)`. Bits are those on the wire.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MeterResult {
-    /// Its name.
-    pub name: String,
-    /// Name of the link in front of whose queue it is.
-    pub link: String,
-    /// Packets by colour.
-    #[serde(flatten)]
-    pub colours: ColourCounts,
-    /// Green, bits per second.
-    pub green_bps: f64,
-    /// Yellow, bits per second.
-    pub yellow_bps: f64,
-    /// Red, bits per second.
-    pub red_bps: f64,
+rows! {
+    /// Metrics of a meter over `[warmup, end)`. Bits are those on the wire.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct MeterResult {
+        /// Its name.
+        name: String;
+        /// Name of the link in front of whose queue it is.
+        link: String;
+        /// Packets by colour.
+        #[serde(flatten)]
+        colours: ColourCounts => ColourCounts;
+        /// Bits on the wire of green packets / T.
+        green_bps: f64 = Rate, Neither, "green";
+        /// The same of yellow ones.
+        yellow_bps: f64 = Rate, Neither, "yellow";
+        /// The same of red ones.
+        red_bps: f64 = Rate, Neither, "red";
+    }
 }
 
-/// Metrics of one link direction over `[warmup, end)`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LinkResult {
-    /// Its name.
-    pub name: String,
-    /// Bits transmitted over capacity; none for a pure delay.
-    pub utilization: Option<f64>,
-    /// Mean of the available capacity; none for a link that does not vary.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub capacity_bps: Option<f64>,
-    /// Packets that came to the queue.
-    pub arrivals: u64,
-    /// Packets that left the transmitter.
-    pub forwarded: u64,
-    /// Packets that the queue dropped.
-    pub drops: u64,
-    /// Packets that the queue marked.
-    pub marks: u64,
-    /// Why it dropped and marked; nothing for a queue that drops only when it is full.
-    #[serde(flatten)]
-    pub reasons: Reasons,
-    /// Of the drops, those of packets in profile; none for a queue that does not look at profiles.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub in_profile_drops: Option<u64>,
-    /// Packets lost in transit.
-    pub losses: u64,
-    /// The other impairments; none for a link without any.
-    #[serde(flatten)]
-    pub impairments: Option<ImpairmentCounts>,
-    /// Transmissions; none for a link that is not a station of a channel.
-    #[serde(flatten)]
-    pub attempts: Option<Attempts>,
-    /// Mean sojourn time of forwarded packets in the queue, transmission excluded.
-    pub queue_delay_mean_s: Option<f64>,
-    /// 95th percentile of that time, within 1 %.
-    pub queue_delay_p95_s: Option<f64>,
-    /// All of these sojourn times. They are not among the metrics.
-    #[serde(skip)]
-    pub queue_delays: Histogram,
+rows! {
+    /// Metrics of one link direction over `[warmup, end)`.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct LinkResult {
+        /// Its name.
+        name: String;
+        /// Bits of packets whose transmission began / (capacity x T).
+        utilization: Option<f64> = Share, Higher, "utilization", none "no rate";
+        /// Mean of the available capacity over the window; only of links whose capacity varies.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        capacity_bps: Option<f64> = Rate, Given, "capacity", none "does not vary";
+        /// Packets that came to the queue.
+        arrivals: u64 = Count, Neither, "arrivals";
+        /// Packets whose transmission began.
+        forwarded: u64 = Count, Neither, "packets";
+        /// Packets that the queue dropped.
+        drops: u64 = Count, Lower, "drops";
+        /// Packets that the queue marked.
+        marks: u64 = Count, Neither, "marks";
+        /// Why it dropped and marked; nothing for a queue that drops only when it is full.
+        #[serde(flatten)]
+        reasons: Reasons => Reasons;
+        /// Of `drops`, those of packets in profile; only of queues that know profiles.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        in_profile_drops: Option<u64> = Count, Lower, "drops in profile", none "the queue knows no profiles";
+        /// Packets lost in transit.
+        losses: u64 = Count, Lower, "losses";
+        /// The other impairments; none for a link without any.
+        #[serde(flatten)]
+        impairments: Option<ImpairmentCounts> => ImpairmentCounts;
+        /// Transmissions; none for a link that is not a station of a channel.
+        #[serde(flatten)]
+        attempts: Option<Attempts> => Attempts;
+        /// Time in the queue of packets whose transmission began in the window, mean.
+        queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue delay", none "no arrivals";
+        /// 95th percentile of the same.
+        queue_delay_p95_s: Option<f64> = Time, Lower, "queueing delay, 95 %" / "queue delay 95 %", none "no arrivals";
+        /// All of these sojourn times. They are not among the metrics.
+        #[serde(skip)]
+        queue_delays: Histogram;
+    }
 }
 
-/// Transmissions of a station.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Attempts {
-    /// All of them.
-    pub attempts: u64,
-    /// Those without an ACK: they collided, or arrived with wrong bits.
-    pub failed_attempts: u64,
+rows! {
+    /// Transmissions of a station.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    pub struct Attempts {
+        /// Transmissions of frames, which may carry several packets; only of stations of a channel.
+        attempts: u64 = Count, Neither, "attempts";
+        /// Those without an ACK: they collided, or arrived with wrong bits.
+        failed_attempts: u64 = Count, Lower, "failed attempts" / "failed";
+    }
 }
 
-/// Impairments of packets that arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct ImpairmentCounts {
-    /// Packets that arrived twice.
-    pub duplicates: u64,
-    /// Packets that arrived with wrong bits.
-    pub corruptions: u64,
-    /// Packets that overtook another one.
-    pub reordered: u64,
+rows! {
+    /// Impairments of packets that arrived.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    pub struct ImpairmentCounts {
+        /// Packets that arrive twice; only of links where this, `corruptions` or `reordered` can happen.
+        duplicates: u64 = Count, Neither, "duplicates";
+        /// Packets that arrive with wrong bits.
+        corruptions: u64 = Count, Lower, "corruptions";
+        /// Packets that arrive before one that was sent earlier.
+        reordered: u64 = Count, Neither, "reordered";
+    }
+}
+
+/// Every metric of every list of the results, in their order.
+pub fn metrics() -> Vec<Metric> {
+    fn of<R: Rows>(list: &'static str) -> impl Iterator<Item = Metric> {
+        let mut found = Vec::new();
+        R::declare(&mut found);
+        found.into_iter().map(move |declared| declared.in_list(list))
+    }
+    let lists = of::<Summary>("summary").chain(of::<FlowResult>("flows")).chain(of::<TransferResult>("transfers"));
+    lists
+        .chain(of::<DatagramResult>("datagrams"))
+        .chain(of::<MeterResult>("meters"))
+        .chain(of::<LinkResult>("links"))
+        .collect()
 }
 
 /// Why a queue dropped and marked packets: `early_drops`, `full_drops`, `early_marks` and so on.
@@ -416,6 +464,30 @@ pub struct Reasons {
     pub drops: Vec<(Reason, u64)>,
     /// Marks, for each reason that the queue has.
     pub marks: Vec<(Reason, u64)>,
+}
+
+impl Rows for Reasons {
+    fn declare(found: &mut Vec<Declared>) {
+        let of_drops = Reason::ALL.map(|reason| counted(reason, "drops", Better::Lower, |queue| queue.drops));
+        let of_marks = Reason::ALL.map(|reason| counted(reason, "marks", Better::Neither, |queue| queue.marks));
+        found.extend(of_drops.into_iter().chain(of_marks).flatten());
+    }
+}
+
+/// Drops or marks for one reason; none if no queue has it.
+fn counted(reason: Reason, of: &str, better: Better, has: fn(&Reasoned) -> &'static [Reason]) -> Option<Declared> {
+    let queues = disciplines().filter(|(_, reasons)| has(reasons).contains(&reason)).map(|(name, _)| name);
+    let queues: Vec<&str> = queues.collect();
+    let label = format!("{} {of}", reason.name().replace('_', " "));
+    (!queues.is_empty()).then(|| Declared {
+        key: format!("{}_{of}", reason.name()),
+        unit: Unit::Count,
+        better,
+        labels: (label.clone(), label),
+        bounded: false,
+        absent: None,
+        definition: format!("Of `{of}`, those {}; only of {}.", reason.in_words(), queues.join(", ")),
+    })
 }
 
 impl Serialize for Reasons {
@@ -448,4 +520,22 @@ impl From<hdrhistogram::Histogram<u64>> for Histogram {
 /// Nanoseconds as seconds.
 pub(super) fn seconds(nanos: f64) -> f64 {
     nanos / NANOS_PER_SEC as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_list_declares_a_metric_once() {
+        let metrics = metrics();
+        for (index, metric) in metrics.iter().enumerate() {
+            let place = (metric.list, metric.key.as_str());
+            assert!(!metrics[..index].iter().any(|other| (other.list, other.key.as_str()) == place), "{place:?} twice");
+            assert!(metric.definition.ends_with('.'), "{place:?}: {}", metric.definition);
+        }
+        let reasons = metrics.iter().filter(|metric| metric.definition.contains("only of")).map(|metric| &*metric.key);
+        assert!(reasons.clone().any(|key| key == "oversize_drops"));
+        assert!(!reasons.clone().any(|key| key == "oversize_marks"), "no queue marks what it cannot send");
+    }
 }

@@ -4,7 +4,7 @@ use crate::link::LinkCounters;
 use crate::tcp::{SenderCounters, SenderInfo};
 use crate::units::{Duration, Instant, Rate};
 
-/// The result of [`Simulation::step`].
+/// The result of `Simulation::step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// The run reached the given time.

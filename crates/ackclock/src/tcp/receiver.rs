@@ -246,7 +246,7 @@ impl Receiver {
     #[cold]
     fn sack_blocks(&mut self) -> SackBlocks {
         let mut sack = SackBlocks::default();
-        // RFC 2883 §4, rule (4): the block behind it is the one that holds it, which has just been reported on.
+        // RFC 2883 §4, rule (4): the block after it is the one that holds it, which has just been reported on.
         let blocks = self.duplicate.take().into_iter().chain(self.blocks());
         blocks.take(self.most_blocks.into()).for_each(|(start, end)| sack.push(self.next, start, end));
         sack

@@ -39,7 +39,7 @@ pub struct SentSegment {
 }
 
 impl SentSegment {
-    /// The byte behind it.
+    /// The byte after it.
     pub fn end(&self) -> u64 {
         self.seq + u64::from(self.len)
     }

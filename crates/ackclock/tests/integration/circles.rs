@@ -77,19 +77,19 @@ fn uses(files: &BTreeMap<Module, PathBuf>) -> BTreeMap<Module, BTreeSet<Module>>
     files.iter().map(used_by).collect()
 }
 
-/// Modules that a module reaches, and the first step on the way back to itself, if there is one.
+/// Modules that a module reaches, and the first step on the path back to itself, if there is one.
 fn circle(start: &Module, uses: &BTreeMap<Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
     let mut came_from: BTreeMap<Module, Module> = BTreeMap::new();
     let mut open = vec![start.clone()];
     while let Some(module) = open.pop() {
         for next in &uses[&module] {
             if next == start {
-                let mut way = vec![start.clone(), module.clone()];
-                while let Some(before) = came_from.get(way.last()?) {
-                    way.push(before.clone());
+                let mut path = vec![start.clone(), module.clone()];
+                while let Some(before) = came_from.get(path.last()?) {
+                    path.push(before.clone());
                 }
-                way.reverse();
-                return Some(way);
+                path.reverse();
+                return Some(path);
             }
             if uses.contains_key(next) && !came_from.contains_key(next) {
                 came_from.insert(next.clone(), module.clone());
@@ -109,7 +109,7 @@ fn files_of_a_module_use_each_other_in_one_direction() {
     let files: BTreeMap<_, _> = named.filter(|(module, _)| !is_test(module) && !is_one_type(module)).collect();
     let uses = uses(&files);
     let circles: Vec<_> = files.keys().filter_map(|module| circle(module, &uses)).collect();
-    let shown = circles.iter().map(|way| way.iter().map(|module| module.join("/")).collect::<Vec<_>>().join(" -> "));
+    let shown = circles.iter().map(|path| path.iter().map(|module| module.join("/")).collect::<Vec<_>>().join(" -> "));
     assert!(circles.is_empty(), "{}", shown.collect::<Vec<_>>().join("\n"));
 }
 

@@ -85,7 +85,7 @@ pub struct Sender {
     /// Timestamps show which recoveries were spurious.
     detects_spurious: bool,
     /// ACKs may have D-SACK blocks.
-    hears_duplicates: bool,
+    takes_dsack: bool,
     /// The algorithm asks for the state of delivery.
     needs_rate_samples: bool,
     /// Selectively acknowledged segments count as in flight until recovery begins.
@@ -128,7 +128,7 @@ impl Sender {
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
             times_one_segment: times_one,
             detects_spurious: transport.undo.by_timestamps() && transport.timestamps,
-            hears_duplicates: transport.dsack,
+            takes_dsack: transport.dsack,
             doubt: Doubt::None,
             dsack: transport.undo.by_duplicates().then(Box::default),
             hides_sacked: strategy.hides_sacked(),
@@ -242,7 +242,7 @@ impl Sender {
         self.burst = 0;
         let in_flight_before = self.in_flight_for_window();
         let cwnd_limited = self.grows_unused || in_flight_before >= self.window();
-        let shows_needless = !ack.sack.is_empty() && self.hears_duplicates && self.hear_duplicate(ack);
+        let shows_needless = !ack.sack.is_empty() && self.takes_dsack && self.take_dsack(ack);
         let mut delivered = Delivered::default();
         let acked_bytes = ack.ack - self.snd_una;
         let acked_from = self.board.outstanding();

@@ -1,4 +1,4 @@
-//! What a scenario says of a connection: every key of `[transport]`, one row of [`transport_keys!`] each.
+//! The configuration of a connection: every key of `[transport]`, one row of [`transport_keys!`] each.
 
 mod rules;
 mod values;
@@ -91,7 +91,7 @@ macro_rules! transport_keys {
             /// The keys.
             pub const NAMES: &[&str] = &[$(stringify!($name)),*];
 
-            /// What no type and no JSON Schema refuses: the keys with what is wrong.
+            /// Mistakes that types and JSON Schema do not find: the keys and the problems.
             pub fn problems(&self) -> Vec<(&'static str, Problem)> {
                 let mut problems = Vec::new();
                 $($(
@@ -147,7 +147,7 @@ macro_rules! readers {
         }
 
         impl TransportKeys {
-            /// What a connection is configured with; sizes have been checked.
+            /// The settings of a connection; sizes have been checked.
             pub fn transport(&self, recovery: LossRecovery) -> Transport {
                 Transport {
                     $($name: ($by)(self.$name),)*
@@ -167,33 +167,33 @@ transport_keys! {
         Ns2 = "ns-2",
     }
 
-    /// Whose rules hold where a key is not written: those of the RFCs, or those of ns-2.
+    /// Source of the defaults: the rules of the RFCs, or those of ns-2.
     profile: Profile = [Profile::Rfc] => scenario;
     /// Payload of a full segment.
     mss: Size = [Size(1460)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
     /// TCP and IP header of every packet.
     header: Size = [Size(40)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
-    /// What the link layer adds to every packet (Ethernet: 38 B).
+    /// Bytes that the link layer adds to every packet (Ethernet: 38 B).
     framing: Size = [Size(0)] check(|size| bytes(size, 0)) => transport as u32, up_to_a_packet;
     /// Window at the start, in segments: 1 to 16777216.
     // RFC 2581 and the papers: two segments.
     initial_window: u32 = [2] range(min = 1, max = 16_777_216) => algorithm;
-    /// Segments that the receiver's window allows, 1 to 16777216, or "none".
+    /// The receiver's window in segments, 1 to 16777216, or "none".
     max_window: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
     /// Lower bound of the retransmission timeout.
     min_rto: Duration = [Duration::from_millis(200)] check(not_zero) => transport;
     /// The retransmission timeout before the first measurement (RFC 6298 §2.1).
     initial_rto: Duration = [Duration::from_secs(1), Ns2: Duration::from_secs(3)] check(not_zero) => transport;
-    /// What the sender's clock counts round-trip times and timeouts in; "0 s" for exact times.
+    /// Granularity of the sender's clock for round-trip times and timeouts; "0 s" for exact times.
     clock_tick: Duration = [Duration::ZERO, Ns2: Duration::from_millis(10)] => transport;
-    /// How much earlier than at whole numbers of ticks that clock ticks; ns-2 draws it for each sender.
+    /// Time by which that clock ticks earlier than at whole numbers of ticks; ns-2 draws it for each sender.
     clock_offset: Duration = [Duration::ZERO] => transport;
-    /// Round-trip time that the connection's set-up measured before the start; "0 s" for none.
+    /// Round-trip time measured by the handshake before the start; "0 s" for none.
     handshake_rtt: Duration = [Duration::ZERO] => transport;
     /// Whether ACKs are delayed until a second segment arrives, and for how long at most (true: 100 ms).
     delayed_ack: DelayedAck = [DelayedAck::Switch(false)] check(wait_not_zero)
         => transport as Option<Duration>, DelayedAck::longest;
-    /// Which segments' ACKs are delayed: those of new data in order (RFC 5681 §4.2), of a copy of the last segment, too, or of all that fill part of a gap, too.
+    /// Segments whose ACKs are delayed: new data in order (RFC 5681 §4.2), also a copy of the last segment, or also segments that fill part of a gap.
     delayed_ack_for: DelayedAckFor = [DelayedAckFor::NewData, Ns2: DelayedAckFor::LastSegment] => variations;
     /// Segments that one ACK or timeout sends at most, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
     max_burst: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
@@ -201,42 +201,42 @@ transport_keys! {
     limited_transmit: bool = [true] => transport;
     /// RFC 7323: an RTT measurement with every ACK.
     timestamps: bool = [false] => transport;
-    /// RFC 3465: growth counts acknowledged segments, at most two an ACK, and not ACKs.
+    /// RFC 3465: growth counts acknowledged segments, at most two per ACK, instead of ACKs.
     byte_counting: bool = [false] => transport;
     /// RFC 5681: the window falls back to the initial one after an idle RTO.
     idle_restart: bool = [true] => transport;
-    /// What a retransmission timeout leaves as ssthresh; the standard is half the window, under CUBIC its own cut.
+    /// ssthresh after a retransmission timeout; the standard is half the window, and CUBIC's own decrease under CUBIC.
     timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard] => algorithm;
-    /// The slow-start threshold to begin with: none, or the receiver's window.
+    /// The initial slow-start threshold: none, or the receiver's window.
     initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow] => algorithm;
-    /// What the first cut, and one in slow start, leaves of the window: what the window rule says, or half.
+    /// The first decrease, and one in slow start: by the window rule, or by half.
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
-    /// Which window is cut: cwnd with its fraction, what `max_window` leaves of it, or the whole segments of that, and whole ones remain.
+    /// The window that is cut: cwnd with its fraction, cwnd bounded by `max_window`, or its whole segments, of which whole segments remain.
     cut_window: CutWindowName = [CutWindowName::Exact, Ns2: CutWindowName::Whole] => algorithm;
-    /// Which ACKs let the window grow: those of a window that was used (RFC 7661), or always all.
+    /// ACKs that let the window grow: those of a window that was used (RFC 7661), or all.
     window_growth: WindowGrowth = [WindowGrowth::WhenUsed, Ns2: WindowGrowth::Always] => variations;
     /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow (RFC 5681 §3.2: none).
     exit_growth: ExitGrowth = [ExitGrowth::None, Ns2: ExitGrowth::OneAck] => variations;
-    /// What three duplicate ACKs mean before everything is acknowledged that was sent before the last loss: by the standard a loss to Reno (RFC 5681) and nothing to others (RFC 6582); careful: nothing; less-careful: a loss if all but what came later is acknowledged; by the heuristics of RFC 6582 §4.1 and §4.2; always a loss.
+    /// Meaning of three duplicate ACKs before all data sent before the last loss is acknowledged: by the standard a loss to Reno (RFC 5681) and nothing to others (RFC 6582); careful: nothing; less-careful: a loss if all but what came later is acknowledged; by the heuristics of RFC 6582 §4.1 and §4.2; always a loss.
     second_loss: SecondLoss = [SecondLoss::Standard, Ns2: SecondLoss::Careful] => variations;
-    /// What a partial ACK does to NewReno's window: deflate it (RFC 6582 §3.2), or reset it to cwnd.
+    /// Effect of a partial ACK on NewReno's window: deflate it (RFC 6582 §3.2), or reset it to cwnd.
     partial_ack: PartialAck = [PartialAck::Deflate] => variations;
-    /// Which partial ACKs restart NewReno's timer: the first one ("Impatient", RFC 6582 §3.2), or each ("Slow-but-Steady").
+    /// Partial ACKs that restart NewReno's timer: the first one ("Impatient", RFC 6582 §3.2), or each ("Slow-but-Steady").
     partial_ack_timer: PartialAckTimer = [PartialAckTimer::First] => variations;
-    /// What bounds the window when recovery ends: ssthresh, or one segment more than is in flight, too (RFC 6582 §3.2, step 3).
+    /// Bound of the window when recovery ends: ssthresh, or the minimum of ssthresh and the flight size plus one segment (RFC 6582 §3.2, step 3).
     exit_window: ExitWindow = [ExitWindow::Ssthresh] => algorithm;
-    /// How the SACK sender counts what is in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996), maybe with two segments on a partial ACK.
+    /// The SACK sender's estimate of data in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996), optionally with two segments on a partial ACK.
     sack_sender: SackSender = [SackSender::Scoreboard, Ns2: SackSender::DuplicateAcks] => variations;
-    /// What a second timeout of a segment does to ssthresh: hold it (RFC 5681 §3.1), cut it again, or set it to one segment, below the two of RFC 5681 (jasem-efficiency-fairness, "Status of the exponential back-off").
+    /// Effect of a second timeout of a segment on ssthresh: hold it (RFC 5681 §3.1), cut it again, or set it to one segment, below the two of RFC 5681 (jasem-efficiency-fairness, "Status of the exponential back-off").
     repeated_timeout: RepeatedTimeout = [RepeatedTimeout::Hold, Ns2: RepeatedTimeout::Cut] => variations;
-    /// What limited transmit sends: new data (RFC 3042), or what comes next, even while a timeout is repaired.
+    /// Data that limited transmit sends: new data (RFC 3042), or the next segment, also during RTO recovery.
     limited_transmit_sends: LimitedTransmitSends = [LimitedTransmitSends::NewData, Ns2: LimitedTransmitSends::Next]
         => variations;
-    /// What a mark does to the timer at a window of one segment: reset it (RFC 3168 §6.1.2), or back off, too, with every further mark.
+    /// Effect of a mark on the timer at a window of one segment: reset it (RFC 3168 §6.1.2), or also back off with every further mark.
     mark_at_one: MarkAtOne = [MarkAtOne::Reset, Ns2: MarkAtOne::BackOff] => variations;
-    /// What ECN makes of segments that are sent again: plain ones that cannot be marked (RFC 3168), or the same as of new ones.
+    /// Retransmissions with ECN: not ECN-capable (RFC 3168), or ECN-capable like new segments.
     ecn_retransmissions: EcnRetransmissions = [EcnRetransmissions::Plain, Ns2: EcnRetransmissions::LikeNew] => variations;
-    /// Which segments are timed for the RTT estimate, without timestamps: once a round trip the newest that an ACK reports (RFC 6298 §3), or one at a time until an ACK covers it, whatever blocks report (4.4BSD).
+    /// Segments that are timed for the RTT estimate, without timestamps: once per round trip the newest that an ACK reports (RFC 6298 §3), or one at a time until an ACK covers it, regardless of SACK blocks (4.4BSD).
     rtt_samples: RttSamples = [RttSamples::EachRound, Ns2: RttSamples::TimedSegment] => variations;
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     peer_sack: bool = [true] => transport;

@@ -115,7 +115,7 @@ variation! {
 }
 
 variation! {
-    /// What three duplicate ACKs mean before everything is acknowledged that was sent before the last loss.
+    /// Meaning of three duplicate ACKs before all data sent before the last loss is acknowledged.
     SecondLoss {
         /// To Reno a loss, but not while a timeout is repaired (RFC 5681); to the others nothing (RFC 6582 §3.2,
         /// RFC 6675 §5.1).
@@ -134,7 +134,7 @@ variation! {
 }
 
 variation! {
-    /// What a partial ACK does to NewReno's window.
+    /// Effect of a partial ACK on NewReno's window.
     PartialAck {
         /// The window loses what was acknowledged, less one (RFC 6582 §3.2, step 5).
         Deflate,
@@ -180,7 +180,7 @@ variation! {
 }
 
 variation! {
-    /// What a timeout of a segment does that has timed out before.
+    /// Effect of a second timeout of a segment on ssthresh.
     RepeatedTimeout {
         /// ssthresh stays (RFC 5681 §3.1).
         Hold,
@@ -193,7 +193,7 @@ variation! {
 }
 
 variation! {
-    /// What marks do to the timer at a window of one segment.
+    /// Effect of marks on the timer at a window of one segment.
     MarkAtOne {
         /// It begins again (RFC 3168 §6.1.2).
         Reset,
@@ -203,11 +203,11 @@ variation! {
 }
 
 variation! {
-    /// What limited transmit sends.
+    /// Data that limited transmit sends.
     LimitedTransmitSends {
         /// New data, and none while a timeout is being repaired (RFC 3042).
         NewData,
-        /// What comes next, even if that was sent before.
+        /// The next segment, even if it was sent before.
         Next
     }
 }
@@ -223,7 +223,7 @@ variation! {
 }
 
 variation! {
-    /// What ECN makes of segments that are sent again.
+    /// Retransmissions with ECN.
     EcnRetransmissions {
         /// They are not ECN-capable and carry no CWR (RFC 3168 §6.1.2 and §6.1.5).
         Plain,

@@ -1,4 +1,4 @@
-//! What keys of the transport may be, beside quantities and the names of rules.
+//! Types of transport keys, beside quantities and the names of rules.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub enum CutWindowName {
     /// cwnd with its fraction.
     #[default]
     Exact,
-    /// What the receiver's window leaves of it.
+    /// cwnd bounded by the receiver's window.
     Capped,
     /// Whole segments of what the receiver's window leaves of it.
     Whole,

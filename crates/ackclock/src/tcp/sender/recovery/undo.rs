@@ -1,6 +1,6 @@
 //! Spurious recoveries: what was taken for lost was late, and what was done for it is undone.
 //!
-//! Reference: RFC 3522 (the Eifel detection algorithm), and `dsack` for the other way to find them; the algorithm's `on_undo`
+//! Reference: RFC 3522 (the Eifel detection algorithm), and `dsack` for the other method; the algorithm's `on_undo`
 //! and RFC 4015 §3.2, step (4), are the response.
 
 use super::{Sender, State};
@@ -63,7 +63,7 @@ impl Sender {
     /// An ACK with blocks arrives, of which the sender has not made anything yet; true if all that was sent again in the last
     /// recovery has come twice now.
     #[cold]
-    pub(in crate::tcp::sender) fn hear_duplicate(&mut self, ack: &AckSegment) -> bool {
+    pub(in crate::tcp::sender) fn take_dsack(&mut self, ack: &AckSegment) -> bool {
         let Some(duplicate) = ack.sack.duplicate(ack.ack) else { return false };
         self.counters.duplicates_reported += 1;
         let (una, sacked) = (self.snd_una, self.board.has_sacked());

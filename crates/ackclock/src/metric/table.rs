@@ -1,0 +1,241 @@
+//! What there is to say of a metric beside its formula: one row of [`rows!`](crate::metric::rows) each.
+
+use serde::Serialize;
+
+/// What a metric is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bits per second.
+    Rate,
+    /// Seconds.
+    Time,
+    /// A part of a whole, 0 to 1.
+    Share,
+    /// A number without a unit.
+    Number,
+    /// How many there were.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Segments.
+    Segments,
+}
+
+impl Unit {
+    /// What keys of such metrics end with, and names leave out.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Unit::Rate => "_bps",
+            Unit::Time => "_s",
+            Unit::Bytes => "_bytes",
+            Unit::Segments => "_segments",
+            Unit::Share | Unit::Number | Unit::Count => "",
+        }
+    }
+
+    /// The unit that tables show, and the factor from a value to it.
+    pub fn shown(self) -> (&'static str, f64) {
+        match self {
+            Unit::Rate => ("Mbit/s", 1e-6),
+            Unit::Time => ("ms", 1e3),
+            Unit::Share => ("%", 100.0),
+            Unit::Bytes => ("B", 1.0),
+            Unit::Segments => ("segments", 1.0),
+            Unit::Number | Unit::Count => ("", 1.0),
+        }
+    }
+}
+
+/// Which way a metric is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// It depends on what one wants.
+    Neither,
+    /// It is no outcome, but what the scenario gives.
+    Given,
+}
+
+/// A metric as tables, files and the documentation name it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Metric {
+    /// The list of the results that has it, or `summary`.
+    pub list: &'static str,
+    /// Its key there.
+    pub key: String,
+    /// The key without its unit.
+    pub name: String,
+    /// The unit that tables show.
+    pub unit: &'static str,
+    /// From a value to that unit.
+    pub factor: f64,
+    /// Which way it is better.
+    pub better: Better,
+    /// What people call it.
+    pub label: String,
+    /// The same where there is little room, above a column.
+    pub heading: String,
+    /// Whether values lie near a bound, so that intervals are resampled.
+    pub bounded: bool,
+    /// Why a row has no value; none if every row has one, or its definition says it.
+    pub absent: Option<&'static str>,
+    /// What it is, in Markdown.
+    pub definition: String,
+}
+
+/// A row as it is declared.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// The key in the results.
+    pub key: String,
+    /// What it is measured in.
+    pub unit: Unit,
+    /// Which way it is better.
+    pub better: Better,
+    /// What people call it, and how above a column.
+    pub labels: (String, String),
+    /// Whether values lie near a bound.
+    pub bounded: bool,
+    /// Why a row has no value.
+    pub absent: Option<&'static str>,
+    /// What it is.
+    pub definition: String,
+}
+
+impl Declared {
+    /// The metric in one of the lists of the results.
+    pub fn in_list(self, list: &'static str) -> Metric {
+        let Declared { key, unit, better, labels: (label, heading), bounded, absent, definition } = self;
+        let name = key.strip_suffix(unit.suffix()).unwrap_or(&key).to_owned();
+        let (unit, factor) = unit.shown();
+        Metric { list, key, name, unit, factor, better, label, heading, bounded, absent, definition }
+    }
+}
+
+/// Rows of results, which declare their metrics.
+pub trait Rows {
+    /// Adds what is declared, in the order in which results have it.
+    fn declare(found: &mut Vec<Declared>);
+}
+
+/// A struct of results with its metrics. A field is
+///
+/// ```text
+/// /// Definition.
+/// key: Type = Unit, Better, "label" / "heading" bounded, none "why there is no value";
+/// /// Something that is no metric: a name.
+/// key: Type;
+/// /// Several metrics, declared elsewhere.
+/// key: Type => Rows;
+/// ```
+///
+/// of which the heading, `bounded` and `none` may be left out.
+macro_rules! rows {
+    (
+        $(#[$struct_meta:meta])*
+        pub struct $name:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $(#[serde($($serde:tt)*)])?
+                $field:ident: $type:ty
+                $(= $unit:ident, $better:ident, $label:literal $(/ $heading:literal)? $($bounded:ident)? $(, none $absent:literal)?)?
+                $(=> $rows:ty)?;
+            )*
+        }
+    ) => {
+        $(#[$struct_meta])*
+        pub struct $name {
+            $($(#[doc = $doc])+ $(#[serde($($serde)*)])? pub $field: $type,)*
+        }
+
+        impl $crate::metric::Rows for $name {
+            fn declare(found: &mut Vec<$crate::metric::Declared>) {
+                $(
+                    // What is no metric has no use for it.
+                    let _definition = concat!($($doc),+);
+                    $(found.push($crate::metric::Declared {
+                        key: stringify!($field).to_owned(),
+                        unit: $crate::metric::Unit::$unit,
+                        better: $crate::metric::Better::$better,
+                        labels: $crate::metric::rows!(@labels $label $($heading)?),
+                        bounded: $crate::metric::rows!(@bounded $($bounded)?),
+                        absent: $crate::metric::rows!(@absent $($absent)?),
+                        definition: _definition.trim().to_owned(),
+                    });)?
+                    $(<$rows as $crate::metric::Rows>::declare(found);)?
+                )*
+            }
+        }
+    };
+    (@labels $label:literal) => { ($label.to_owned(), $label.to_owned()) };
+    (@labels $label:literal $heading:literal) => { ($label.to_owned(), $heading.to_owned()) };
+    (@bounded) => { false };
+    (@bounded bounded) => { true };
+    (@absent) => { None };
+    (@absent $absent:literal) => { Some($absent) };
+}
+pub(crate) use rows;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    rows! {
+        #[allow(dead_code, reason = "what is declared counts")]
+        pub struct Sample {
+            /// A name.
+            name: &'static str;
+            /// How long
+            /// it took.
+            wait_mean_s: Option<f64> = Time, Lower, "waiting time" / "wait" bounded, none "nobody waited";
+            /// Others.
+            others: Others => Others;
+        }
+    }
+
+    rows! {
+        #[allow(dead_code, reason = "what is declared counts")]
+        pub struct Others {
+            /// How many there were.
+            count: u64 = Count, Neither, "count";
+        }
+    }
+
+    #[test]
+    fn a_field_is_a_metric_with_all_that_its_row_says() {
+        let mut found = Vec::new();
+        Sample::declare(&mut found);
+        let metrics: Vec<Metric> = found.into_iter().map(|declared| declared.in_list("samples")).collect();
+        let wait = Metric {
+            list: "samples",
+            key: "wait_mean_s".to_owned(),
+            name: "wait_mean".to_owned(),
+            unit: "ms",
+            factor: 1e3,
+            better: Better::Lower,
+            label: "waiting time".to_owned(),
+            heading: "wait".to_owned(),
+            bounded: true,
+            absent: Some("nobody waited"),
+            definition: "How long it took.".to_owned(),
+        };
+        let count = Metric {
+            list: "samples",
+            key: "count".to_owned(),
+            name: "count".to_owned(),
+            unit: "",
+            factor: 1.0,
+            better: Better::Neither,
+            label: "count".to_owned(),
+            heading: "count".to_owned(),
+            bounded: false,
+            absent: None,
+            definition: "How many there were.".to_owned(),
+        };
+        assert_eq!(metrics, [wait, count]);
+    }
+}

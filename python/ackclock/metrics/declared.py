@@ -1,0 +1,58 @@
+"""What `crates/ackclock/src/sim/result.rs` declares of metrics: unit, label, which way is better."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock import _core
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number of a row of results, or of the summary."""
+
+    #: The list of the results that has it, or `summary`.
+    list: str
+    #: Where it is in a row; the unit of the value is at its end.
+    key: str
+    #: What people write: the key without its unit.
+    name: str
+    #: The unit that tables show.
+    unit: str
+    #: From the value to `unit`.
+    factor: float
+    #: `higher`, `lower`, `neither`, or `given` for what the scenario gives.
+    better: str
+    label: str
+    #: The label where there is little room.
+    heading: str
+    #: Whether values lie near a bound, so that intervals are resampled.
+    bounded: bool
+    #: Why a row has no value.
+    absent: str | None
+    #: What it is, in Markdown.
+    definition: str
+
+    @property
+    def column(self) -> str:
+        """The heading of a column, with the unit."""
+        return f"{self.heading} {self.unit}".rstrip()
+
+    def of(self, document: dict[str, Any]) -> float | None:
+        """Return the value of a run's summary, in the unit of the key; none where it does not apply."""
+        value = document["summary"][self.key]
+        return None if value is None else float(value)
+
+
+def _read() -> dict[str, dict[str, Metric]]:
+    lists: dict[str, dict[str, Metric]] = {}
+    for row in json.loads(_core.metrics_json()):
+        metric = Metric(**row)
+        lists.setdefault(metric.list, {})[metric.key] = metric
+    return lists
+
+
+#: Every metric, by the list of the results and by its key.
+METRICS = _read()
