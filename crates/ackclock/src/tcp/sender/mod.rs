@@ -262,7 +262,9 @@ impl Sender {
         if let Some(newest) = &delivered.newest {
             self.measure_rtt(now, ack, acked_bytes, newest);
         }
-        let mut rate = self.board.rate_sample(now, &delivered);
+        if self.needs_rate_samples {
+            self.board.sample_rate(now, &delivered);
+        }
         if acked_bytes > 0 {
             self.measure_timed(now);
         }
@@ -277,10 +279,12 @@ impl Sender {
             self.undo_needless(now);
         }
         let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered);
-        if self.needs_rate_samples {
-            self.board.add_marks(ce_bytes, &mut rate);
+        let rate = if self.needs_rate_samples {
             self.tell_losses(now);
-        }
+            self.board.take_sample(ce_bytes)
+        } else {
+            None
+        };
         let event = Ack {
             now,
             acked: self.growth(acked_bytes, acked_segments),
