@@ -142,8 +142,8 @@ fuzz: ## Fuzz the parsers and what segments touch, FUZZ_SECONDS each
 mutants: ## Change the core in a thousand places, and list the changes that no test notices
 	@command -v cargo-mutants >/dev/null || cargo install cargo-mutants --locked --quiet
 	$(MUTANTS) --shuffle --cargo-arg=--lib -- -- $(FAST_TESTS) $(SOME_SURVIVE)
-	CARGO_PROFILE_MUTANTS_OPT_LEVEL=1 $(MUTANTS) --iterate --minimum-test-timeout=240 --cargo-arg=--test=contract \
-		--cargo-arg=--test=network --cargo-arg=--test=exchange --cargo-arg=--test=ecn $(SOME_SURVIVE)
+	CARGO_PROFILE_MUTANTS_OPT_LEVEL=1 $(MUTANTS) --iterate --minimum-test-timeout=240 --cargo-arg=--test=integration \
+		-- -- contract network exchange ecn queues stepping traces $(SOME_SURVIVE)
 	$(PYTHON) tools/mutants/table.py --least 98
 
 kills: build ## Kill a study a hundred times, and compare what is left

@@ -3,6 +3,7 @@
 import json
 import threading
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -105,3 +106,10 @@ def test_lists_and_keys_are_explained() -> None:
     for kind in ("cc", "recovery", "queue", "loss", "traffic", "topology"):
         assert all(entry["summary"] for entry in json.loads(_core.list_json(kind)))
     assert {"duration", "transport.mss", "flows.cc"} <= {key["path"] for key in json.loads(_core.keys_json())}
+
+
+def test_contract_suites_do_not_ship() -> None:
+    shipped = Path(_core.__file__).read_bytes()
+    assert b"grows without bound" in shipped, "messages of runs are found"
+    for text in (b"a second reduction", b"recovery raises the window"):
+        assert text not in shipped

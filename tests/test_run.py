@@ -15,6 +15,7 @@ import pytest
 from helpers import TWO_FLOWS, cli, without_cost, without_cpu_time
 
 import ackclock
+from ackclock.metrics.declared import METRICS
 
 DOCUMENT = [
     "scenario",
@@ -106,6 +107,15 @@ def run_json(*args: str | Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def two_flows() -> dict[str, Any]:
     return run_json(TWO_FLOWS)
+
+
+def test_every_number_of_a_row_is_a_declared_metric() -> None:
+    sets = ["--set", "topology.queue=red", "--set", "topology.duplication=0.1", "--set", "duration=10 s"]
+    document = run_json(TWO_FLOWS, *sets)
+    for of, metrics in METRICS.items():
+        for row in [document["summary"]] if of == "summary" else document.get(of, ()):
+            numbers = {key for key, value in row.items() if not isinstance(value, str) and key != "id"}
+            assert numbers and numbers <= set(metrics), of
 
 
 def test_the_document_has_the_promised_keys(two_flows: dict[str, Any]) -> None:
@@ -427,6 +437,6 @@ def test_marking_in_vain_is_warned_of(tiny: Path, command: str) -> None:
     assert "warning: the queue of bottleneck is to mark packets, but" in answer.stderr
     assert "none is ECN-capable: test" in answer.stderr
     answer = cli(command, tiny, "--set", "flows.test.ecn=classic")
-    assert 'warning: test is ECN-capable (ecn = "classic"), but no queue on its way marks' in answer.stderr
+    assert 'warning: test is ECN-capable (ecn = "classic"), but no queue on its path marks' in answer.stderr
     both = cli(command, tiny, "--set", MARKING, "--set", "flows.test.ecn=classic")
     assert "warning" not in both.stderr

@@ -36,7 +36,7 @@ class ScenarioError(ValueError):
     """Its `mistakes`, each with `file`, `line`, `set`, `key` and `message`, and how many `more` there are."""
 
 class Interrupted(Exception):
-    """A run was told to stop."""
+    """A run was cancelled."""
 
 class RunError(Exception):
     """A run that would take too much memory; the message has the flow and the time."""

@@ -60,7 +60,7 @@ impl Scenario {
         self.inner.is_random()
     }
 
-    /// What one should look at before one trusts a result.
+    /// Warnings: properties to check before trusting a result.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.inner.warnings()
@@ -71,7 +71,7 @@ impl Scenario {
         self.inner.resolved_json()
     }
 
-    /// Links, flows and random inputs that the shorthand stands for, as JSON; of `most` flows a group, or all.
+    /// Links, flows and random inputs in full, as JSON; of `most` flows a group, or all.
     #[pyo3(signature = (most = None))]
     fn describe_json(&self, py: Python<'_>, most: Option<u32>) -> PyResult<String> {
         py.detach(|| to_json(&self.inner.describe_first(most.unwrap_or(u32::MAX))))

@@ -67,7 +67,8 @@ pub fn convergence(cc: &CcSpec) -> Option<Convergence> {
         CcSpec::Mimd(_) => Some(Convergence::RatioKept),
         CcSpec::Miad(_) => Some(Convergence::RatioDiverges),
         // Without marks the increases of two users differ by ever less, but no relation holds for the windows alone.
-        CcSpec::MrAimd(_) | CcSpec::Linear(_) | CcSpec::Cubic(_) | CcSpec::Rule(_) => None,
+        // Nothing published for the others.
+        _ => None,
     }
 }
 

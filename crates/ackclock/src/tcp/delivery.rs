@@ -56,6 +56,8 @@ pub struct Delivery {
     stamps: VecDeque<SendStamp>,
     /// That of the newest segment delivered by the ACK at hand.
     newest: SendStamp,
+    /// What that ACK shows of the delivery rate.
+    sample: Option<RateSample>,
     /// Losses not yet reported to the algorithm.
     unreported: VecDeque<LostTransmission>,
 }
@@ -124,7 +126,7 @@ impl Delivery {
     }
 
     /// `bytes` were delivered, the newest segment of which was sent at `sent_at`.
-    pub fn on_delivered(&mut self, now: Instant, bytes: u64, sent_at: Instant) -> Option<RateSample> {
+    pub fn on_delivered(&mut self, now: Instant, bytes: u64, sent_at: Instant) {
         self.delivered += bytes;
         self.delivered_at = now;
         if self.delivered > self.app_limited_until {
@@ -135,7 +137,7 @@ impl Delivery {
         let ack = now.since(stamp.delivered_at);
         self.first_sent_at = sent_at;
         let interval = send.max(ack);
-        (!interval.is_zero()).then(|| RateSample {
+        self.sample = (!interval.is_zero()).then(|| RateSample {
             delivered: self.delivered - stamp.delivered,
             interval,
             prior_delivered: stamp.delivered,
@@ -145,16 +147,16 @@ impl Delivery {
             newly_ce: 0,
             delivered_ce: 0,
             app_limited: stamp.app_limited,
-        })
+        });
     }
 
-    /// The ACK at hand tells of `bytes` more that came with a mark, and has this sample.
-    pub fn add_marks(&mut self, bytes: u32, sample: &mut Option<RateSample>) {
+    /// The ACK at hand reports `bytes` more that came with a mark: the sample that it gives.
+    pub fn take_sample(&mut self, bytes: u32) -> Option<RateSample> {
         self.delivered_ce += u64::from(bytes);
-        if let Some(sample) = sample {
-            sample.newly_ce = self.delivered_ce - self.sampled_ce;
-            self.sampled_ce = self.delivered_ce;
-            sample.delivered_ce = (self.delivered_ce - self.newest.delivered_ce).min(sample.delivered);
-        }
+        let mut sample = self.sample.take()?;
+        sample.newly_ce = self.delivered_ce - self.sampled_ce;
+        self.sampled_ce = self.delivered_ce;
+        sample.delivered_ce = (self.delivered_ce - self.newest.delivered_ce).min(sample.delivered);
+        Some(sample)
     }
 }

@@ -96,6 +96,9 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
+        if self.dsack {
+            self.note_duplicate(start, end);
+        }
         let mark_is_news = self.ecn != EcnMode::Off && self.note_ecn(segment, ce);
         // RFC 7323 §4.3: "If: SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
         // TS.Recent": the echo comes from the segment that advances the left edge, and never goes back.
@@ -103,9 +106,6 @@ impl Receiver {
             self.ts_recent = segment.sent_at;
         }
         let in_order = start <= self.next && end > self.next && self.out_of_order.is_empty();
-        if self.dsack {
-            self.note_duplicate(start, end);
-        }
         let may_delay = in_order || self.delays_out_of_order(start, end);
         if in_order {
             self.next = end;
@@ -223,8 +223,8 @@ impl Receiver {
         self.unacknowledged = 0;
         self.ack_deadline = None;
         self.last_ack_sent = self.next;
-        let has_blocks = self.sack && !self.out_of_order.is_empty() || self.duplicate.is_some();
-        let sack = if has_blocks { self.sack_blocks() } else { SackBlocks::default() };
+        let may_report = self.sack && (!self.out_of_order.is_empty() || self.dsack);
+        let sack = if may_report { self.sack_blocks() } else { SackBlocks::default() };
         let ecn = self.feedback();
         self.ce_unacknowledged = false;
         AckSegment { ack: self.next, sack, echo: self.ts_recent, ecn }

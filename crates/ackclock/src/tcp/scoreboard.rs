@@ -424,17 +424,18 @@ impl Scoreboard {
         }
     }
 
-    /// The delivery rate that an ACK shows, where it is asked for.
-    #[inline]
-    pub fn rate_sample(&mut self, now: Instant, delivered: &Delivered) -> Option<RateSample> {
-        self.delivery.as_mut()?.on_delivered(now, delivered.bytes, delivered.newest?.sent_at)
+    /// An ACK delivers this: what it shows of the delivery rate is sampled, where that is asked for.
+    #[cold]
+    pub fn sample_rate(&mut self, now: Instant, delivered: &Delivered) {
+        if let (Some(delivery), Some(newest)) = (&mut self.delivery, &delivered.newest) {
+            delivery.on_delivered(now, delivered.bytes, newest.sent_at);
+        }
     }
 
-    /// The ACK of this sample reports `bytes` more that came with a mark.
-    pub fn add_marks(&mut self, bytes: u32, sample: &mut Option<RateSample>) {
-        if let Some(delivery) = &mut self.delivery {
-            delivery.add_marks(bytes, sample);
-        }
+    /// The sample of that ACK, which reports `bytes` more that came with a mark.
+    #[cold]
+    pub fn take_sample(&mut self, bytes: u32) -> Option<RateSample> {
+        self.delivery.as_mut()?.take_sample(bytes)
     }
 
     /// The next lost transmission that was not reported yet, where rate samples are kept.

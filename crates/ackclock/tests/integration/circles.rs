@@ -36,7 +36,7 @@ fn expand(tree: &str) -> Vec<String> {
         }
     }
     let branches = branches.iter().map(|branch| branch.trim()).filter(|branch| !branch.is_empty());
-    branches.flat_map(|branch| expand(branch)).map(|path| format!("{before}{path}")).collect()
+    branches.flat_map(expand).map(|path| format!("{before}{path}")).collect()
 }
 
 /// The module of a file below `src`, whose name is its path.

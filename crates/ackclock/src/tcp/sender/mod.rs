@@ -243,7 +243,7 @@ impl Sender {
         self.burst = 0;
         let in_flight_before = self.in_flight_for_window();
         let cwnd_limited = self.grows_unused || in_flight_before >= self.window();
-        let shows_needless = !ack.sack.is_empty() && self.takes_dsack && self.take_dsack(ack);
+        let shows_needless = self.takes_dsack && self.take_dsack(ack);
         let mut delivered = Delivered::default();
         let acked_bytes = ack.ack - self.snd_una;
         let acked_from = self.board.outstanding();
@@ -263,7 +263,9 @@ impl Sender {
         if let Some(newest) = &delivered.newest {
             self.measure_rtt(now, ack, acked_bytes, newest);
         }
-        let mut rate = self.board.rate_sample(now, &delivered);
+        if self.needs_rate_samples {
+            self.board.sample_rate(now, &delivered);
+        }
         if acked_bytes > 0 {
             self.measure_timed(now);
         }
@@ -278,11 +280,7 @@ impl Sender {
             self.undo_needless(now);
         }
         let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered);
-        if self.needs_rate_samples {
-            self.board.add_marks(ce_bytes, &mut rate);
-            self.tell_losses(now);
-        }
-        let event = Ack {
+        let mut event = Ack {
             now,
             acked: self.growth(acked_bytes, acked_segments),
             newly_delivered: delivered.segments,
@@ -293,10 +291,14 @@ impl Sender {
             cwnd_limited,
             // The ACK that ends fast recovery does not also grow the window.
             in_recovery: was_in_recovery && !self.strategy.grows_at_exit() || self.state.is_fast_recovery(),
-            rate,
+            rate: None,
             state: self.ca_state(),
             path: self.path(),
         };
+        if self.needs_rate_samples {
+            self.tell_losses(now);
+            event.rate = self.board.take_sample(ce_bytes);
+        }
         self.cc.on_ack(&event);
         self.after_event(now);
     }
