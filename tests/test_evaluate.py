@@ -199,7 +199,7 @@ def test_new_aimd_loses_more(trouble: Evaluation) -> None:
 
 def test_a_rule_is_a_candidate() -> None:
     rule = Candidate.from_rule("grow = a / w; cut = w / 2; a = 2")
-    assert rule.label == 'rule(a=2, grow="a / w")'
+    assert rule.label == 'rule(grow="a / w", a=2)'
     assert Candidate.parse(rule.label).resolved == rule.resolved
 
 
