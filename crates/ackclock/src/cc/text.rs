@@ -56,8 +56,8 @@ const REFERENCE: &str = "Rule text: formulas of the user";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "RuleSource", into = "RuleSource")]
 pub struct RuleText {
-    source: RuleSource,
-    compiled: Result<Arc<Compiled>, CcMistake>,
+    source: Arc<RuleSource>,
+    compiled: Result<Arc<Compiled>, Box<CcMistake>>,
 }
 
 impl RuleText {
@@ -78,14 +78,14 @@ impl RuleText {
 
 impl From<RuleSource> for RuleText {
     fn from(source: RuleSource) -> Self {
-        let compiled = Compiled::new(&source).map(Arc::new);
-        RuleText { source, compiled }
+        let compiled = Compiled::new(&source).map(Arc::new).map_err(Box::new);
+        RuleText { source: Arc::new(source), compiled }
     }
 }
 
 impl From<RuleText> for RuleSource {
     fn from(text: RuleText) -> Self {
-        text.source
+        Arc::unwrap_or_clone(text.source)
     }
 }
 
@@ -120,7 +120,7 @@ impl CcParameters for RuleText {
     const REFERENCE: &'static str = REFERENCE;
 
     fn check(&self) -> Result<(), CcMistake> {
-        self.compiled.as_ref().map(|_| ()).map_err(Clone::clone)
+        self.compiled.as_ref().map(|_| ()).map_err(|mistake| CcMistake::clone(mistake))
     }
 
     fn controller(&self, context: CcContext) -> TextController {
