@@ -39,10 +39,12 @@ pub struct ReorderingPlan {
 impl ImpairmentsPlan {
     /// Whether packets may overtake one another.
     pub fn reorders(&self) -> bool {
-        self.reordering.is_some()
-            || self.jitter_reorders && !self.jitter.is_zero()
-            || self.loss.reorders()
-            || self.course.as_ref().is_some_and(DelayCourse::reorders)
+        let Self { course, outages: _, jitter, jitter_reorders, reordering, loss, duplication: _, corruption: _ } =
+            self;
+        reordering.is_some()
+            || *jitter_reorders && !jitter.is_zero()
+            || loss.reorders()
+            || course.as_ref().is_some_and(DelayCourse::reorders)
     }
 
     /// Whether packets that arrive may be out of order, doubled or corrupted.
@@ -115,7 +117,14 @@ impl LossPlan {
     }
 
     fn reorders(&self) -> bool {
-        matches!(self, LossPlan::Scripted(script) if !script.late.is_empty())
+        match self {
+            LossPlan::Scripted(script) => !script.late.is_empty(),
+            LossPlan::None
+            | LossPlan::Bernoulli { .. }
+            | LossPlan::BitErrors { .. }
+            | LossPlan::GilbertElliott { .. }
+            | LossPlan::Periodic { .. } => false,
+        }
     }
 
     /// What loses the packets; one that draws numbers draws them from `stream`.

@@ -4,8 +4,12 @@
 //! reported. Data arrives ahead of time if its ACK enters a link that only the receivers at one link feed: ACKs come
 //! there in the order of their times. An ACK arrives ahead of time if its sender feeds a link of its own. Nothing enters or
 //! leaves a station of a channel ahead of time: when it sends depends on what the others get meanwhile.
+//!
+//! The default is no: a link allows what everything on it declares to allow. Kinds of traffic declare it in
+//! `Traffic::receiver_only_answers` and `Traffic::sender_reacts_only_to_acks`, impairments in `ImpairmentsPlan::reorders`; each lists
+//! all kinds, so that a new one does not compile before it has decided.
 
-use super::plan::{FlowPlan, Plan, Traffic};
+use super::plan::{FlowPlan, Plan};
 
 /// What may happen ahead of time at a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,10 +133,10 @@ fn last(path: &[usize]) -> usize {
 
 /// Whether nothing but arriving data makes the receiver send.
 fn answers_at_once(flow: &FlowPlan) -> bool {
-    flow.transport.delayed_ack.is_none() && !matches!(flow.traffic, Traffic::Web(_))
+    flow.transport.delayed_ack.is_none() && flow.traffic.receiver_only_answers()
 }
 
 /// Whether nothing but ACKs and timers makes the sender send, and nothing depends on its end.
 fn reacts_only_to_acks(flow: &FlowPlan) -> bool {
-    !matches!(flow.traffic, Traffic::Web(_) | Traffic::Slot)
+    flow.traffic.sender_reacts_only_to_acks()
 }

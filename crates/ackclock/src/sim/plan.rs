@@ -208,6 +208,28 @@ pub enum Traffic {
 }
 
 impl Traffic {
+    /// For lookahead: nothing but arriving data makes its receiver send.
+    pub(super) fn receiver_only_answers(&self) -> bool {
+        match self {
+            Traffic::Bulk
+            | Traffic::Transfer { .. }
+            | Traffic::RateLimited { .. }
+            | Traffic::Interactive(_)
+            | Traffic::Slot => true,
+            // Its client asks.
+            Traffic::Web(_) => false,
+        }
+    }
+
+    /// For lookahead: nothing but ACKs, its timers and its application's make its sender send, and nothing depends on its end.
+    pub(super) fn sender_reacts_only_to_acks(&self) -> bool {
+        match self {
+            Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. } | Traffic::Interactive(_) => true,
+            // A request arrives; the slot is used again.
+            Traffic::Web(_) | Traffic::Slot => false,
+        }
+    }
+
     /// Its name in a scenario, where it consists of transfers.
     pub fn transfers(&self) -> Option<&'static str> {
         match self {

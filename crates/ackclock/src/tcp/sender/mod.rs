@@ -176,7 +176,7 @@ impl Sender {
     }
 
     /// Whether the window would have let more go than the bound on outstanding segments, or the algorithm has a
-    /// [`fault`](CongestionControl::fault).
+    /// [`fault`](crate::cc::CongestionControl::fault).
     #[inline]
     pub fn wants_too_much(&self) -> bool {
         self.wants_too_much
