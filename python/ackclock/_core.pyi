@@ -161,7 +161,11 @@ def metrics_json() -> str:
     """Every metric of the results with unit, label and definition, as JSON."""
 
 def rule_json(line: str) -> str:
-    """The algorithm that a rule on one line is, as JSON of the table `cc`. Raises `ScenarioError`."""
+    """The algorithm that a rule on one line is, as JSON of the table `cc`.
+
+    Raises:
+        ScenarioError: The rule has a mistake.
+    """
 
 def model_json(request: str) -> str:
     """Answers a request to the model, without holding the GIL; `ackclock::model::json` defines both sides."""
