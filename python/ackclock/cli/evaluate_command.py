@@ -14,7 +14,7 @@ import click
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.options import first_seed_option, json_option, set_option, suite_option, workers_option
 from ackclock.evaluation import evaluate
-from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.candidate import Candidate, split_list
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
 from ackclock.evaluation.report import write_report
 from ackclock.evaluation.scoreboard import scoreboard_json, tables
@@ -37,7 +37,7 @@ MOST_OF_A_NAME = 100
     "--against",
     multiple=True,
     metavar="CC",
-    help="An algorithm to compare with; may be repeated. The first is the reference.",
+    help="Algorithms to compare with, with commas between them; may be repeated. The first is the reference.",
 )
 @suite_option
 @click.option(
@@ -102,7 +102,7 @@ def command(
     with progress("running") as tell:
         evaluation = evaluate(
             cc,
-            against=against or None,
+            against=[name for text in against for name in split_list(text)] or None,
             suite=suite,
             replicates=replicates,
             quick=quick,

@@ -19,6 +19,7 @@ from ackclock.running.executor import Executor
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
+from ackclock.scenario import Algorithm
 
 #: What `quick` makes of a suite: fewer replicates, for a first impression.
 _QUICK_REPLICATES = 3
@@ -73,7 +74,7 @@ class Evaluation:
 
 
 def evaluate(
-    cc: str,
+    cc: Algorithm,
     *,
     against: Iterable[str] | None = None,
     suite: str = "core",
@@ -89,8 +90,8 @@ def evaluate(
 ) -> Evaluation:
     """Compare an algorithm with a panel over a suite; all candidates get the same random draws.
 
-    `cc`: a name, `aimd(increase=2)`, or an inline table such as `{ kind = "aimd", increase = 2 }`. `against`:
-    the panel of the suite by default; its first is the reference. `sets`: changes to every scenario.
+    `cc`: a name, `aimd(increase=2)`, `my_cc.py:MyCc`, an inline table such as `{ kind = "aimd", increase = 2 }`, rule
+    text, the dict of an algorithm, or a subclass of `CongestionControl`, which runs in this process. `against`: the panel of the suite by default; its first is the reference. `sets`: changes to every scenario.
     `within_table`: measure regret against the best of this table, not against the stored scores of the
     panel. `out`: a folder to keep the runs in, which a second evaluation takes up. Raises `AckclockError`.
     """
