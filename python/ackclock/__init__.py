@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ackclock._core import Ack, Congestion, CongestionControl, Event, Loss, Recovery, Sent
     from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
+    from ackclock.foreign import include_dir
     from ackclock.results import RunResult, run
     from ackclock.running.cluster import dask_executor
     from ackclock.running.executor import Executor
@@ -46,6 +47,7 @@ _HOME = {
     "__version__": "ackclock._core",
     "dask_executor": "ackclock.running.cluster",
     "evaluate": "ackclock.evaluation",
+    "include_dir": "ackclock.foreign",
     "model": "ackclock.synchronous.model",
     "query": "ackclock.studies.results",
     "run": "ackclock.results",
@@ -73,6 +75,7 @@ __all__ = [
     "__version__",
     "dask_executor",
     "evaluate",
+    "include_dir",
     "model",
     "query",
     "run",

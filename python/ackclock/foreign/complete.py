@@ -100,7 +100,9 @@ def _unknown(name: str, description: Description) -> str:
 def _value(parameter: Parameter, given: object) -> object:
     if given is None:
         if parameter.default is None:
-            raise ForeignError(parameter.name, f"the parameter {parameter.name!r} has no default; give it a value")
+            raise ForeignError(
+                parameter.name, f"the parameter {parameter.name!r} has no default; give it a value"
+            )
         given = parameter.default
     match parameter.type, given:
         case ("bool", bool()) | ("str", str()):

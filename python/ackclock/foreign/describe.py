@@ -50,7 +50,9 @@ def describe_class(source: str, code: str) -> Description:
         return Description("", (), key=error.key, message=error.message)
     # Whatever the text does when it is run.
     except BaseException as error:
-        return Description("", (), key="source", message=failure(error).replace("\n    ", ": ").replace("\n ", ";"))
+        return Description(
+            "", (), key="source", message=failure(error).replace("\n    ", ": ").replace("\n ", ";")
+        )
 
 
 def describe_library(path: str, sha256: str) -> Description:
@@ -59,16 +61,20 @@ def describe_library(path: str, sha256: str) -> Description:
         name, rows = _core.describe_library(path, sha256)
     except _core.RunError as error:
         return Description("", (), key="path", message=f"{path}: {error}")
-    ranged = [Parameter(name, "float", value, (low, high) if low < high else None) for name, value, low, high in rows]
+    ranged = [
+        Parameter(name, "float", value, (low, high) if low < high else None)
+        for name, value, low, high in rows
+    ]
     return Description(name, tuple(ranged))
 
 
 def _parameters(cls: type) -> list[Parameter]:
-    if cls.__init__ is object.__init__:
+    construct: Any = next(vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base))
+    if construct is object.__init__:
         return []
     fields = {field.name: field for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else {}
     found = []
-    for name, parameter in list(inspect.signature(cls.__init__).parameters.items())[1:]:
+    for name, parameter in list(inspect.signature(construct).parameters.items())[1:]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         field = fields.get(name)
@@ -106,5 +112,7 @@ def _range(cls: type, field: dataclasses.Field[Any] | None) -> tuple[float, floa
         low = high = 0.0
     if not low < high:
         assert field is not None
-        raise ForeignError("source", f"{cls.__name__}.{field.name}: a range is two numbers, the lower one first")
+        raise ForeignError(
+            "source", f"{cls.__name__}.{field.name}: a range is two numbers, the lower one first"
+        )
     return low, high

@@ -185,7 +185,9 @@ class Space:
             raise ArgumentValueError("over", f"{text!r}: expected PARAM=lo..hi, as in increase=0.5..3")
         name = found[1]
         if name in self.fixed:
-            raise ArgumentValueError("over", f"{text!r}: {name} is fixed by {as_toml({name: self.fixed[name]})}")
+            raise ArgumentValueError(
+                "over", f"{text!r}: {name} is fixed by {as_toml({name: self.fixed[name]})}"
+            )
         if name not in self._defaults:
             raise ArgumentValueError(
                 "over",

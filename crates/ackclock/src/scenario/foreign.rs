@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn another_text_or_parameter_is_another_scenario() {
-        let hashes = ["'a.py:A'", "'b.py:A'", "{ kind = 'python', source = 'a.py:A', gain = 2 }"].map(|cc| read(cc).unwrap().hash());
+        let hashes = ["'a.py:A'", "'b.py:A'", "{ kind = 'python', source = 'a.py:A', gain = 2 }"]
+            .map(|cc| read(cc).unwrap().hash());
         assert!(hashes[0] != hashes[1] && hashes[0] != hashes[2] && hashes[1] != hashes[2]);
     }
 
