@@ -93,7 +93,7 @@ def test_a_class_with_the_arithmetic_of_aimd_gives_its_run(here: Path) -> None:
     "sets",
     [
         [],
-        ["transport.ecn=true"],
+        ["transport.ecn=accecn", 'topology.queue={ kind = "red", ecn = true }'],
         ["duration=40 s", "topology.loss.kind=bernoulli", "topology.loss.probability=0.05"],
     ],
 )
@@ -102,8 +102,10 @@ def test_the_defaults_are_reno(here: Path, sets: list[str]) -> None:
     write(here, BODY + "    pass\n")
     mine, aimd = document("my_cc.py", sets), document("aimd", sets)
     assert numbers(mine) == numbers(aimd)
-    if len(sets) > 1:
+    if len(sets) == 3:
         assert sum(flow["timeouts"] for flow in mine["flows"]) > 0, "or timeouts are not tried"
+    if len(sets) == 2:
+        assert mine["links"][0]["marks"] > 0, "or marks are not tried"
 
 
 def test_an_overridden_timeout_still_leaves_one_segment(here: Path) -> None:
@@ -301,7 +303,7 @@ def test_evaluate_ranks_a_file_against_others(here: Path) -> None:
     shutil.copy(GENTLE, here / "gentle.py")
     (here / "s.toml").write_text(TINY)
     (here / "suite.toml").write_text(
-        'schema = 1\nname = "s"\nversion = 1\ntitle = "S"\ntest = ["test"]\npanel = ["aimd"]\nreplicates = 2\n'
+        'name = "s"\nversion = 1\ntitle = "S"\ntest = ["test"]\npanel = ["aimd"]\nreplicates = 2\n'
         '[[environments]]\nid = "one"\ntitle = "One"\nquestion = "?"\nscenario = "s.toml"\n'
     )
     found = cli(
@@ -328,7 +330,7 @@ def test_evaluate_ranks_a_file_against_others(here: Path) -> None:
     ("body", "cc", "message"),
     [
         ("def f(:\n", "my_cc.py", "cc: my_cc.py:1: is no Python: invalid syntax: def f(:"),
-        ("x = 1 / 0\n", "my_cc.py", "cc: ZeroDivisionError: division by zero;  my_cc.py:1, in <module>: x = 1 / 0"),
+        ("x = 1 / 0\n", "my_cc.py", "cc: ZeroDivisionError: division by zero; my_cc.py:1, in <module>: x = 1 / 0"),
         ("x = 1\n", "my_cc.py", "cc: my_cc.py has no class that inherits ackclock.CongestionControl"),
         (BODY + "    pass\n", "my_cc.py:MyCd", "cc: my_cc.py has no class 'MyCd'; did you mean 'MyCc'?"),
         (BODY + "    pass\nclass B(MyCc):\n    pass\n", "my_cc.py", "cc: my_cc.py has 2 classes that inherit ackclock.CongestionControl; name one, as in my_cc.py:MyCc"),
@@ -384,7 +386,7 @@ def test_code_that_kills_its_process_as_it_is_read_is_a_mistake(here: Path) -> N
         ("        self.ssthresh = -2\n", ["ssthresh must be a number that is not negative, not -2"]),
         ("        ack.delivery_rate\n", ["AttributeError", "write rate_samples = True in the class"]),
         ("        import sys; sys.exit('bye')\n", ["on_ack: SystemExit: bye"]),
-        ("        import os; os.kill(os.getpid(), 11)\n", ["my_cc.py: its process was ended by SIGSEGV in on_ack", "(seed 1, replicate 0)"]),
+        ("        import ctypes; ctypes.string_at(0)\n", ["my_cc.py: its process was ended by SIGSEGV in on_ack", "(seed 1, replicate 0)"]),
         ("        import os; os._exit(9)\n", ["my_cc.py: its process ended with exit code 9 in on_ack"]),
     ],
     ids=["raises", "nan", "inf", "negative", "text", "rate", "ssthresh", "no-samples", "sys-exit", "segv", "exit"],
@@ -429,12 +431,6 @@ def test_a_callback_that_takes_no_end_is_ended(
 
 
 def test_a_crash_costs_one_run_and_the_others_are_kept(here: Path) -> None:
-    write(
-        here,
-        "import os\n"
-        + BODY
-        + "    def on_start(self):\n        if os.environ.get('X'): pass\n    def on_ack(self, ack):\n        if ack.now > 1 and 0.2 < self.share < 0.4: os.abort()\n    share = 0.0\n",
-    )
     write(
         here,
         "import os\nimport ackclock\n\nclass MyCc(ackclock.CongestionControl):\n    def __init__(self, crash=False): self.crash = crash\n    def on_ack(self, ack):\n        if self.crash and ack.now > 1: os.abort()\n        super().on_ack(ack)\n",
