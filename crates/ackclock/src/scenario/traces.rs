@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn one_trace_is_enough_and_nobody_reads_files_unasked() {
         let both = SCENARIO.replace("file =", "milliseconds = [1], file =");
-        let error = Scenario::from_toml_with::<&str>(&both, "s.toml", &[], &|_| Ok("1".to_owned())).unwrap_err();
+        let error = Scenario::from_toml_with::<&str>(&both, "s.toml", &[], &|_: &str| Ok("1".to_owned())).unwrap_err();
         assert_eq!(error.to_string(), "s.toml:9: topology.varies.file: write a file or milliseconds, not both");
         let error = Scenario::from_toml::<&str>(SCENARIO, "s.toml", &[]).unwrap_err();
         let expected = "\"x.trace\" cannot be read here; write its lines as milliseconds";
