@@ -90,10 +90,12 @@ def evaluate(
 ) -> Evaluation:
     """Compare an algorithm with a panel over a suite; all candidates get the same random draws.
 
-    `cc`: a name, `aimd(increase=2)`, `my_cc.py:MyCc`, an inline table such as `{ kind = "aimd", increase = 2 }`, rule
-    text, the dict of an algorithm, or a subclass of `CongestionControl`, which runs in this process. `against`: the panel of the suite by default; its first is the reference. `sets`: changes to every scenario.
-    `within_table`: measure regret against the best of this table, not against the stored scores of the
-    panel. `out`: a folder to keep the runs in, which a second evaluation takes up. Raises `AckclockError`.
+    `cc`: a name, `aimd(increase=2)`, `my_cc.py:MyCc`, an inline table such as `{ kind = "aimd", increase
+    = 2 }`, rule text, the dict of an algorithm, or a subclass of `CongestionControl`, which runs in this
+    process. `against`: the panel of the suite by default; its first is the reference. `sets`: changes to
+    every scenario. `within_table`: measure regret against the best of this table, not against the stored
+    scores of the panel. `out`: a folder to keep the runs in, which a second evaluation takes up. Raises
+    `AckclockError`.
     """
     replicates = optional_number("replicates", replicates, least=1)
     seed = whole_number("seed", seed)

@@ -54,10 +54,10 @@ class Candidate:
 
     @classmethod
     def parse(cls, cc: Algorithm) -> Candidate:
-        """Take a name, an inline table, a label such as `aimd(increase=2)`, a file, or what `run` takes as `cc`.
+        """Take a name, an inline table, a label such as `aimd(increase=2)`, a file, or the `cc` of `run`.
 
-        A file is read here, once: `my_cc.py:MyCc`, `my_cc.py:MyCc(gain=2)`, `my_cc.so`. Raises `ScenarioError`
-        with a suggestion.
+        A file is read here, once: `my_cc.py:MyCc`, `my_cc.py:MyCc(gain=2)`, `my_cc.so`. Raises
+        `ScenarioError` with a suggestion.
         """
         given = text = algorithm_text(cc)
         if of_file := _FILE.fullmatch(text):

@@ -59,7 +59,7 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     """
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
-    scenario = _core.Scenario.from_json(job.scenario_json, job.name)
+    scenario = _scenario(job)
     if not _needs_process(scenario):
         return _run(scenario, job, cancel)
     try:
@@ -70,11 +70,21 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
 
 
 def _needs_process(scenario: _core.Scenario) -> bool:
-    """Return whether to run elsewhere: machine code, which may crash, and Python where one thread runs at a time."""
+    """Return whether to run elsewhere: machine code may crash, and of Python one thread runs at a time."""
     if process.is_worker() or any(source.startswith(SESSION) for _, source, _ in scenario.foreign):
         return False
     is_free_threaded = not getattr(sys, "_is_gil_enabled", lambda: True)()
     return any(kind != "python" or not is_free_threaded for kind, *_ in scenario.foreign)
+
+
+def _scenario(job: Job) -> _core.Scenario:
+    """Return the scenario of a job. Raises `RunError` where its code is no longer what it was."""
+    try:
+        return _core.Scenario.from_json(job.scenario_json, job.name)
+    except _core.ScenarioError as error:
+        if '"sha256"' in job.scenario_json or '"code"' in job.scenario_json:
+            raise RunError(str(error)) from None
+        raise
 
 
 def _run_there(job: Job) -> Outcome:
