@@ -48,6 +48,12 @@ pub struct RuleSource {
     /// Assignments when a segment is sent.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub on_send: String,
+    /// Assignments when an idle time has reduced the window to `w`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub on_resume: String,
+    /// Assignments when the last congestion event was spurious; a rule that has them gets window and states back.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub on_undo: String,
     /// Parameters: names of one's own for numbers.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, f64>,
@@ -69,6 +75,8 @@ impl Default for RuleSource {
             on_timeout: none(),
             on_mark: none(),
             on_send: none(),
+            on_resume: none(),
+            on_undo: none(),
             parameters: BTreeMap::new(),
         }
     }
@@ -76,7 +84,7 @@ impl Default for RuleSource {
 
 impl RuleSource {
     /// The keys of texts, and the text of each.
-    pub fn texts(&self) -> [(&'static str, &str); 12] {
+    pub fn texts(&self) -> [(&'static str, &str); 14] {
         [
             ("grow", &self.grow),
             ("cut", &self.cut),
@@ -90,6 +98,8 @@ impl RuleSource {
             ("on_timeout", &self.on_timeout),
             ("on_mark", &self.on_mark),
             ("on_send", &self.on_send),
+            ("on_resume", &self.on_resume),
+            ("on_undo", &self.on_undo),
         ]
     }
 
@@ -107,6 +117,8 @@ impl RuleSource {
             "on_timeout" => &mut self.on_timeout,
             "on_mark" => &mut self.on_mark,
             "on_send" => &mut self.on_send,
+            "on_resume" => &mut self.on_resume,
+            "on_undo" => &mut self.on_undo,
             _ => return None,
         })
     }
