@@ -234,7 +234,7 @@ fn a_mistake_is_told_with_its_key_and_its_place() {
         ("{ kind = 'rule', grow = 'srtt' }", "this is seconds, and the formula gives segments"),
         ("{ kind = 'rule', on_ack = 'x = 1' }", "`x` is not a state; there is none; declare it in `state`"),
         ("{ kind = 'rule', w = 1 }", "`w` is a variable of every rule; give the parameter another name"),
-        ("{ kind = 'rule', a = 'x' }", "flows.test.cc.a: unknown key; use one of cut, grow, on_ack,"),
+        ("{ kind = 'rule', a = 'x' }", "flows.test.cc.a: unknown key; use one of cut, grow, kind, on_ack,"),
         ("{ kind = 'rule', grwo = 'a / w' }", "flows.test.cc.grwo: unknown key; did you mean \"grow\"?"),
         ("{ kind = 'rule', pacing = 'w' }", "this is segments, and the formula gives data / seconds"),
     ];
@@ -244,7 +244,10 @@ fn a_mistake_is_told_with_its_key_and_its_place() {
     }
     let huge = mistake(&format!("{{ kind = 'rule', grow = '{}1' }}", "1+".repeat(500_000)));
     assert!(huge.ends_with("the text has 1000001 bytes; at most 2000"));
+    let commented = "# AIMD; of a kind\ngrow = a / w # per ACK\n\n cut = w / 2; a = 3\n";
+    assert_eq!(RuleSource::from_line(commented), RuleSource::from_line("grow = a / w; cut = w / 2; a = 3"));
     let line = |line: &str| RuleSource::from_line(line).unwrap_err().to_string();
+    assert_eq!(line("# one\ngrow = 1; b"), "character 17: expected NAME = FORMULA");
     assert_eq!(line("grow = 1; b"), "character 11: expected NAME = FORMULA");
     assert_eq!(line("a = 1; a = 2"), "character 8: `a` has a value already");
     assert!(line("a = w").starts_with("character 1: the parameter `a` is a number;"));

@@ -125,7 +125,7 @@ impl RuleSource {
 
     /// Reads a rule from one line: `grow = a / w; cut = b * w; a = 1; b = 0.5; state x = 0; on_ack x = x + 1`.
     ///
-    /// A statement that begins with `state` or an event adds an assignment to it; one that begins with another name gives
+    /// A statement ends with `;` or the line, and what follows `#` in a line is a comment. A statement that begins with `state` or an event adds an assignment to it; one that begins with another name gives
     /// a parameter its number. Formulas are not looked into.
     ///
     /// # Errors
@@ -137,14 +137,7 @@ impl RuleSource {
         }
         let mut source = RuleSource::default();
         let mut seen: Vec<&str> = Vec::new();
-        let mut at = 0;
-        for statement in line.split(';') {
-            let start = at + statement.len() - statement.trim_start().len();
-            at += statement.len() + 1;
-            let statement = statement.trim();
-            if statement.is_empty() {
-                continue;
-            }
+        for (start, statement) in statements(line) {
             let wrong = |message: String| FormulaError::new(line, start..start + statement.len(), message);
             let Some((left, right)) = statement.split_once('=') else {
                 return Err(wrong("expected NAME = FORMULA".to_owned()));
@@ -181,4 +174,12 @@ impl RuleSource {
         }
         Ok(source)
     }
+}
+
+/// The statements of a text that are not empty, and where they begin.
+fn statements(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let place = move |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    let lines = text.lines().map(|line| line.split_once('#').map_or(line, |(statement, _)| statement));
+    let all = lines.flat_map(|line| line.split(';')).map(str::trim);
+    all.filter(|statement| !statement.is_empty()).map(move |statement| (place(statement), statement))
 }

@@ -155,5 +155,7 @@ mod tests {
             keys.parameters(&place, qdisc::Limit::Packets(10)).unwrap().has_clock()
         };
         assert_eq!([has_clock(ControlLaw::Sqrt), has_clock(ControlLaw::Newton)], [false, true]);
+        let words = keys.parameters(&place, qdisc::Limit::Packets(10)).unwrap().in_words();
+        assert!(words.ends_with(", target 5 ms, interval 100 ms, marks") && words.contains("1024"), "{words}");
     }
 }

@@ -84,6 +84,7 @@ mod tests {
             keys.parameters(&place, qdisc::Limit::Packets(10)).map(|parameters| parameters.burst).ok()
         };
         assert_eq!([bucket(None), bucket(Some(1500)), bucket(Some(1499))], [Some(15_000), Some(1500), None]);
+        assert_eq!(TokenBucketParameters { rate, burst: 1500 }.in_words(), ", 8 Mbit/s with bursts of 1500 B");
         assert_eq!([bucket(Some(u64::from(u32::MAX))), bucket(Some(1 << 32))], [Some(u32::MAX), None]);
     }
 }
