@@ -17,6 +17,8 @@ from ackclock.scenario import Scenario
 _PLACE = "flows.test.cc"
 #: The form of a label: kind and parameters.
 _LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
+#: A rule on one line.
+_RULE = re.compile(r"rule\s+([^({\s].*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,13 @@ class Candidate:
 
     @classmethod
     def parse(cls, text: str) -> Candidate:
-        """Take a name, an inline table, or a label such as `aimd(increase=2)`.
+        """Take a name, an inline table, a label such as `aimd(increase=2)`, or `rule` and a rule on one line.
 
         Raises `ScenarioError` with a suggestion.
         """
         given = text = text.strip()
+        if (rule := _RULE.fullmatch(text)) is not None:
+            return cls.from_rule(rule[1])
         if labelled := _LABEL.fullmatch(text):
             kind, parameters = labelled.groups()
             text = f'{{ kind = "{kind}", {parameters} }}' if parameters else kind

@@ -14,8 +14,9 @@ from ackclock.evaluation import Evaluation
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.explanation import explain, group_rows
 from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
+from ackclock.evaluation.present import evaluation_json
 from ackclock.evaluation.score import WATCH, Metric, Result, Score
-from ackclock.evaluation.scoreboard import figure, interval_text, missing_scores, scoreboard_json
+from ackclock.evaluation.scoreboard import figure, interval_text, missing_scores
 from ackclock.evaluation.series import Drawn, points_per_line, run_series
 from ackclock.evaluation.verdict import worst_result
 from ackclock.files.writing import write_whole
@@ -58,7 +59,7 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
     try:
         write_whole(
             folder / "scoreboard.json",
-            (json.dumps(scoreboard_json(evaluation.board), indent=2) + "\n").encode(),
+            (json.dumps(evaluation_json(evaluation), indent=2) + "\n").encode(),
         )
         write_tables(frames, folder)
         write_whole(path, page(evaluation, runs, command=command).encode())
