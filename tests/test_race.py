@@ -178,10 +178,8 @@ def test_an_evaluation_pickles(tiny_suite: Path) -> None:
 
 
 def test_the_command_prints_the_ranking_and_the_verdict(tiny_suite: Path, tmp_path: Path) -> None:
-    answer = cli(
-        *("evaluate", *FOUR, DIVIDES, "--suite", tiny_suite, "--budget", "20s", "--out", tmp_path / "out"),
-        columns=80,
-    )
+    args = ("--suite", tiny_suite, "--budget", "20s", "--out", tmp_path / "out")
+    answer = cli("evaluate", *FOUR, DIVIDES, *args, columns=80)
     assert answer.code == 0, answer.stderr
     assert max(map(len, answer.stdout.splitlines())) <= 80
     text = " ".join(answer.stdout.split())

@@ -24,8 +24,6 @@ from ackclock.evaluation.suite import Suite
 
 #: Characters of an algorithm in the name of a folder.
 MOST_OF_A_NAME = 100
-#: One of several algorithms with commas between them.
-_SEPARATED = re.compile(r"""(?:[^,({"']|\([^)]*\)|\{[^}]*\}|"[^"]*"|'[^']*')+""")
 
 
 @click.command("evaluate")
@@ -155,7 +153,19 @@ def command(
 
 def split(text: str) -> list[str]:
     """Return the algorithms of a list with commas; those within brackets or quotes separate nothing."""
-    return [part for part in map(str.strip, _SEPARATED.findall(text)) if part]
+    parts, depth, quote = [""], 0, ""
+    for character in text:
+        if character == "," and not depth and not quote:
+            parts.append("")
+            continue
+        parts[-1] += character
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        else:
+            depth += (character in "([{") - (character in ")]}")
+    return [part for part in map(str.strip, parts) if part]
 
 
 def _name(candidates: Sequence[str]) -> str:
