@@ -14,6 +14,7 @@ import click
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.options import first_seed_option, json_option, set_option, suite_option, workers_option
 from ackclock.evaluation import evaluate
+from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
 from ackclock.evaluation.present import evaluation_json, ranking_table
 from ackclock.evaluation.ranking import METRICS as RANKED
@@ -107,7 +108,7 @@ def command(
     ranked against each other with the same random draws: stdout has the ranking, the report the scores. Runs
     that are already in the folder are not repeated.
     """
-    candidates = [*ccs, *(f"rule {rule}" for rule in rules)]
+    candidates = [*ccs, *(Candidate.from_rule(rule).text for rule in rules)]
     if not candidates:
         raise click.UsageError("give one CC or more, or --rule")
     if baseline and len(candidates) > 1:

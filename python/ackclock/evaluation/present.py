@@ -44,9 +44,9 @@ def ranking_table(ranking: Ranking) -> Table:
             str(entry.replicates),
             standing_text(entry),
         )
-    if ranking.panel:
+    if ranking.rest_of_panel:
         table.add_section("panel")
-    for entry in ranking.panel:
+    for entry in ranking.rest_of_panel:
         table.add_row("", entry.candidate.label, score_text(entry, digits), str(entry.replicates), "")
     return table
 

@@ -229,6 +229,7 @@ class Ranking:
         return self.entries[0] if self.entries and self.entries[0].score is not None else None
 
     @property
-    def tied(self) -> int:
-        """How many candidates cannot be told from the best."""
-        return sum(entry.standing == TIED for entry in self.entries)
+    def rest_of_panel(self) -> tuple[Entry, ...]:
+        """The panel without those that are candidates, too."""
+        ranked = [entry.candidate.resolved for entry in self.entries]
+        return tuple(entry for entry in self.panel if entry.candidate.resolved not in ranked)
