@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock import _core
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.score import GOODPUT, Result, Score, Scoreboard
+from ackclock.evaluation.scoreboard import interval_text
 from ackclock.statistics.estimates import paired_difference
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Row:
     result: Result
     #: What the environment adds to the score.
     score: float
-    #: Beside each of the other algorithms.
+    #: Against each of the other algorithms.
     comparisons: tuple[Comparison, ...]
 
 
@@ -60,6 +61,8 @@ class Own:
     candidate: Candidate
     summary: str
     source: Source
+    #: With its interval.
+    score_text: str
     others: tuple[Candidate, ...]
     #: The environment that adds most to the score first.
     rows: tuple[Row, ...]
@@ -69,7 +72,7 @@ class Own:
     is_single: bool
 
     def count(self, other: int) -> tuple[int, int, int]:
-        """Return in how many environments it wins, loses, and does both, beside one of the others."""
+        """Return in how many environments it wins, loses, and does both, against one of the others."""
         both = [row.comparisons[other] for row in self.rows]
         return (
             sum(bool(each.better) and not each.worse for each in both),
@@ -100,6 +103,7 @@ def own_page(evaluation: Evaluation, folder: Path) -> Own | None:
         best.candidate,
         _summary(best.candidate),
         source_of(best.candidate.resolved),
+        interval_text(best.score.value, evaluation.ranking.objective.digits),
         board.candidates[1:],
         tuple(rows),
         shlex.join(command),
