@@ -7,6 +7,8 @@
 mod algorithm;
 mod cubic;
 mod event;
+#[cfg(any(test, feature = "fuzz"))]
+mod fuzz;
 mod parameters;
 mod registry;
 mod text;
@@ -18,6 +20,8 @@ pub use cubic::{Cubic, CubicController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
 };
+#[cfg(any(test, feature = "fuzz"))]
+pub use fuzz::fuzz;
 pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms};
 pub use text::{RuleSource, RuleText, TextController, TextRule};
