@@ -17,6 +17,8 @@ from ackclock.scenario import Scenario
 _PLACE = "flows.test.cc"
 #: The form of a label: kind and parameters.
 _LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
+#: A rule on one line.
+_RULE = re.compile(r"rule\s+(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,13 @@ class Candidate:
 
     @classmethod
     def parse(cls, text: str) -> Candidate:
-        """Take a name, an inline table, or a label such as `aimd(increase=2)`.
+        """Take a name, an inline table, a label such as `aimd(increase=2)`, or `rule` and a rule on one line.
 
         Raises `ScenarioError` with a suggestion.
         """
         given = text = text.strip()
+        if (rule := _RULE.fullmatch(text)) is not None:
+            return cls.from_rule(rule[1])
         if labelled := _LABEL.fullmatch(text):
             kind, parameters = labelled.groups()
             text = f'{{ kind = "{kind}", {parameters} }}' if parameters else kind
@@ -46,12 +50,17 @@ class Candidate:
     @classmethod
     def from_rule(cls, line: str) -> Candidate:
         """Take a rule on one line, such as `grow = 1/w; cut = w/2`. Raises `ScenarioError` with the place."""
+        if not line.strip():
+            raise ScenarioError("rule: is empty; give formulas, such as 'grow = 1/w; cut = w/2'")
         try:
             table: dict[str, Any] = json.loads(_core.rule_json(line))
         except _core.ScenarioError as error:
             raise ScenarioError(str(error)) from None
         candidate = cls(f"{{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in table.items())} }}")
-        _ = candidate.resolved
+        try:
+            _ = candidate.resolved
+        except ScenarioError as error:
+            raise ScenarioError(str(error).replace(f"algorithm {candidate.text!r}", "rule")) from None
         return candidate
 
     @cached_property
