@@ -19,6 +19,8 @@ _INTERRUPTED, _CLOSED_PIPE = 130, 141
 _COMMANDS = {
     "run": "Run one scenario and print its metrics.",
     "check": "Check a scenario and print its links, base RTTs and random inputs.",
+    "new": "Write a folder to begin an algorithm in.",
+    "check-cc": "Check that an algorithm keeps what TCP asks of one.",
     "evaluate": "Compare an algorithm, or rank several, over a suite of environments.",
     "panel": "Run a suite's panel and store its scores, the baseline of regret.",
     "tune": "Search for the parameters with the smallest worst-case regret over a suite.",
@@ -39,7 +41,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"ackclock.cli.{cmd_name}_command").command
+        command: click.Command = import_module(f"ackclock.cli.{cmd_name.replace('-', '_')}_command").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

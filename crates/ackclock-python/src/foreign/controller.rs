@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use ackclock::cc::{
-    self, CcContext, CcFactory, CongestionControl, CongestionKind, ForeignValue, PythonClass,
-};
+use ackclock::cc::{self, CcContext, CcFactory, CongestionControl, CongestionKind, ForeignValue, PythonClass};
 use ackclock::units::{Instant, Rate};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
@@ -104,7 +102,8 @@ impl CcFactory for PythonFactory {
 
 /// An exception of the user's code in words, with the places in it.
 fn failure(py: Python<'_>, error: &PyErr) -> String {
-    let told = py.import(PACKAGE).and_then(|package| package.call_method1("failure", (error.clone_ref(py).into_value(py),)));
+    let told =
+        py.import(PACKAGE).and_then(|package| package.call_method1("failure", (error.clone_ref(py).into_value(py),)));
     told.and_then(|text| text.extract()).unwrap_or_else(|_| error.to_string())
 }
 

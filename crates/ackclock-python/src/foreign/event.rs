@@ -2,8 +2,8 @@
 
 use ackclock::cc::{self, CongestionKind, PathView, Restart};
 use ackclock::units::Instant;
-use pyo3::exceptions::PyAttributeError;
 use pyo3::PyClass;
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 
 use super::window::Window;

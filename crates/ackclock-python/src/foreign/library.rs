@@ -182,7 +182,8 @@ impl Loaded {
 
     fn load(path: &str) -> Result<Loaded, String> {
         // SAFETY: what a library does as it is loaded is the user's; it happens in a process for that.
-        let library = unsafe { Library::new(path) }.map_err(|error| format!("cannot be loaded: {}", in_words(&error)))?;
+        let library =
+            unsafe { Library::new(path) }.map_err(|error| format!("cannot be loaded: {}", in_words(&error)))?;
         // SAFETY: the header declares the type of the symbol.
         let entry = unsafe { library.get::<unsafe extern "C" fn() -> *const Table>(ENTRY.to_bytes_with_nul()) };
         let entry = entry.map_err(|_| {
@@ -196,13 +197,17 @@ impl Loaded {
         // SAFETY: whatever the version, a table begins with two numbers.
         let (version, size) = unsafe { ((*table).version, (*table).size) };
         if version != VERSION {
-            return Err(format!("has version {version} of the interface, but this is ackclock with version {VERSION}; \
-                                compile it with the header of this ackclock"));
+            return Err(format!(
+                "has version {version} of the interface, but this is ackclock with version {VERSION}; \
+                                compile it with the header of this ackclock"
+            ));
         }
         if size as usize != size_of::<Table>() {
             let expected = size_of::<Table>();
-            return Err(format!("has a table of {size} bytes, but {expected} are expected; set size to \
-                                sizeof(ackclock_cc), and compile it with the header of this ackclock"));
+            return Err(format!(
+                "has a table of {size} bytes, but {expected} are expected; set size to \
+                                sizeof(ackclock_cc), and compile it with the header of this ackclock"
+            ));
         }
         // SAFETY: it has this version and size.
         let table = unsafe { *table };

@@ -86,7 +86,9 @@ impl Window {
         let is_rate = pacing_rate == 0.0 || (1.0..=f64::MAX).contains(&pacing_rate);
         match () {
             () if (0.0..=f64::MAX).contains(&cwnd) && ssthresh >= 0.0 && is_rate => None,
-            () if !(0.0..=f64::MAX).contains(&cwnd) => Some(format!("cwnd must be finite and not negative, not {cwnd}")),
+            () if !(0.0..=f64::MAX).contains(&cwnd) => {
+                Some(format!("cwnd must be finite and not negative, not {cwnd}"))
+            }
             () if is_rate => Some(format!("ssthresh must be a number that is not negative, not {ssthresh}")),
             () => Some(format!("pacing_rate must be finite and at least 1 bit/s, or 0, not {pacing_rate}")),
         }

@@ -116,7 +116,9 @@ pub(super) struct Unbound {
 
 impl Unbound {
     pub(super) fn new(title: &str) -> Self {
-        Unbound { fault: format!("{title} is code from outside, which the core alone cannot run; the Python package can") }
+        Unbound {
+            fault: format!("{title} is code from outside, which the core alone cannot run; the Python package can"),
+        }
     }
 }
 
@@ -157,7 +159,8 @@ mod tests {
 
     #[test]
     fn any_other_key_is_a_parameter_and_the_spec_reads_back() {
-        let text = r#"{"kind":"python","source":"a/my_cc.py:MyCc","code":"x","eager":true,"gain":2,"name":"y","share":0.5}"#;
+        let text =
+            r#"{"kind":"python","source":"a/my_cc.py:MyCc","code":"x","eager":true,"gain":2,"name":"y","share":0.5}"#;
         let read = spec(text);
         assert_eq!(serde_json::to_string(&read).unwrap(), text);
         let CcSpec::Python(class) = &read else { panic!("{read:?}") };
@@ -175,7 +178,9 @@ mod tests {
 
     #[test]
     fn code_that_is_not_there_is_a_mistake_of_its_key() {
-        for (text, key) in [(r#"{"kind":"python","source":"x.py"}"#, "source"), (r#"{"kind":"library","path":"x.so"}"#, "path")] {
+        for (text, key) in
+            [(r#"{"kind":"python","source":"x.py"}"#, "source"), (r#"{"kind":"library","path":"x.so"}"#, "path")]
+        {
             assert_eq!(spec(text).check().unwrap_err().key(), key);
         }
         assert_eq!(spec(r#"{"kind":"library","path":"x.so","sha256":"00"}"#).check(), Ok(()));

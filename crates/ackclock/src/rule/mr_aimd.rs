@@ -418,7 +418,8 @@ mod tests {
     #[test]
     fn both_rates_are_told() {
         let mut told = Vec::new();
-        rule(|_| {}).probe(&mut |name, value| told.push((name, value)));
-        assert_eq!(told, [("alpha_segments", 1.0), ("alpha_prime_segments", 0.5)]);
+        rule(|_| {}).probe(&mut |name, value| told.push((name.to_owned(), value)));
+        let expected = [("alpha_segments", 1.0), ("alpha_prime_segments", 0.5)];
+        assert_eq!(told, expected.map(|(name, value)| (name.to_owned(), value)));
     }
 }

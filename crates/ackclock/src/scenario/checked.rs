@@ -6,8 +6,8 @@ use super::topology::Network;
 use super::traces::ReadFiles;
 use super::tree::Node;
 use super::{
-    compile, conform, foreign, hash, parse, partial, random_inputs, resolve, sets, shorthand, traces, traffic, tree, validate,
-    warnings,
+    compile, conform, foreign, hash, parse, partial, random_inputs, resolve, sets, shorthand, traces, traffic, tree,
+    validate, warnings,
 };
 use crate::cc::CcSpec;
 use crate::quantity::Problem;

@@ -131,7 +131,8 @@ impl Walk {
         let mut meant = Vec::new();
         for (key, node) in entries {
             // A text under a name of one's own, of which numbers are expected, is a key that is misspelt.
-            let is_own = |schema: &&Json| types(schema).any(|name| is_of_type(node, name));
+            let may_be = |schema: &Json| types(schema).any(|name| is_of_type(node, name));
+            let is_own = |schema: &&Json| alternatives(schema).into_iter().any(may_be);
             self.below(key, |walk| match properties.get(key).or(others.filter(is_own)) {
                 Some(schema) => walk.node(node, schema),
                 None => {

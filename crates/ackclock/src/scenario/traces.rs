@@ -13,6 +13,14 @@ pub trait ReadFiles {
     /// In words, why not.
     fn read_file(&self, name: &str) -> Result<String, String>;
 
+    /// Gives the text of a rule; `is_set` if a changed key names its file.
+    ///
+    /// # Errors
+    /// The key that is wrong, and in words what is.
+    fn read_rule(&self, name: &str, _is_set: bool) -> Result<String, (String, String)> {
+        self.read_file(name).map_err(|message| ("file".to_owned(), message))
+    }
+
     /// Gives the table of an algorithm from outside with its code and all of its parameters; `is_set` if a changed key
     /// names its file.
     ///
@@ -146,7 +154,7 @@ mod tests {
     #[test]
     fn one_trace_is_enough_and_nobody_reads_files_unasked() {
         let both = SCENARIO.replace("file =", "milliseconds = [1], file =");
-        let error = Scenario::from_toml_with::<&str>(&both, "s.toml", &[], &|_| Ok("1".to_owned())).unwrap_err();
+        let error = Scenario::from_toml_with::<&str>(&both, "s.toml", &[], &|_: &str| Ok("1".to_owned())).unwrap_err();
         assert_eq!(error.to_string(), "s.toml:9: topology.varies.file: write a file or milliseconds, not both");
         let error = Scenario::from_toml::<&str>(SCENARIO, "s.toml", &[]).unwrap_err();
         let expected = "\"x.trace\" cannot be read here; write its lines as milliseconds";

@@ -78,6 +78,10 @@ impl Compiled {
     /// # Errors
     /// The first mistake, with the key of the text that has it.
     pub fn new(source: &RuleSource) -> Result<Self, CcMistake> {
+        if !source.file.is_empty() {
+            let message = "a file cannot be read here; the Python package can".to_owned();
+            return Err(CcMistake::Foreign { key: "file", message });
+        }
         check_names(source)?;
         let mut compiler = Compiler::new(VARIABLES, &source.parameters, ELSEWHERE);
         let at = |key: &str| {

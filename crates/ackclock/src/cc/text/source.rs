@@ -54,6 +54,9 @@ pub struct RuleSource {
     /// Assignments when the last congestion event was spurious; a rule that has them gets window and states back.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub on_undo: String,
+    /// File with the rule, in lines of formulas, instead of the texts.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub file: String,
     /// Parameters: names of one's own for numbers.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, f64>,
@@ -77,6 +80,7 @@ impl Default for RuleSource {
             on_send: none(),
             on_resume: none(),
             on_undo: none(),
+            file: none(),
             parameters: BTreeMap::new(),
         }
     }
