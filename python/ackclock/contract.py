@@ -62,7 +62,8 @@ def check_cc(cc: Algorithm) -> list[Finding]:
     except process.CrashError as error:
         raise RunError(str(error)) from None
     return [
-        Finding(**{**finding, "steps": tuple(Step(**step) for step in finding["steps"])}) for finding in findings
+        Finding(**{**finding, "steps": tuple(Step(**step) for step in finding["steps"])})
+        for finding in findings
     ]
 
 

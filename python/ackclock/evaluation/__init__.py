@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from ackclock.running.executor import Executor
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study
+from ackclock.scenario import Algorithm
 
 #: What `quick` makes of a suite: fewer replicates, for a first impression.
 _QUICK_REPLICATES = 3
@@ -91,7 +92,7 @@ class Evaluation:
 
 
 def evaluate(
-    cc: str | Sequence[str],
+    cc: Algorithm | Sequence[Algorithm],
     *,
     against: Iterable[str] | None = None,
     suite: str = "core",
@@ -109,9 +110,10 @@ def evaluate(
 ) -> Evaluation:
     """Compare an algorithm, or several, with a panel over a suite; all get the same random draws.
 
-    `cc`: a name, `aimd(increase=2)`, `rule grow = 1/w; cut = w/2`, or an inline table such as
-    `{ kind = "aimd", increase = 2 }`; or a list of such texts, which are ranked. `against`: the panel of the
-    suite by default; its first is the reference. `sets`: changes to every scenario.
+    `cc`: a name, `aimd(increase=2)`, `my_cc.py:MyCc`, `rule grow = 1/w; cut = w/2`, an inline table such as
+    `{ kind = "aimd", increase = 2 }`, the dict of an algorithm, or a subclass of `CongestionControl`, which
+    runs in this process; or a list of such, which are ranked. `against`: the panel of the suite by default;
+    its first is the reference. `sets`: changes to every scenario.
     `budget`: seconds (`30s`) or runs (`2000`): what is clearly worse is dropped early, and seeds are added
     until the budget is used up, or there are `replicates` of them. `metric`: what the score of a candidate is
     made of (docs/scores.md). `within_table`: measure regret against the best of this table, not against the
@@ -124,7 +126,8 @@ def evaluate(
     seed = whole_number("seed", seed)
     sets = texts("sets", sets, "flows.test.count=4")
     against = None if against is None else texts("against", against, "aimd")
-    given = (cc,) if isinstance(cc, str) else texts("cc", cc, "aimd")
+    alone = isinstance(cc, str | Mapping | type)
+    given: Sequence[Algorithm] = (cc,) if alone else tuple(cc)  # type: ignore[assignment]
     if not given:
         raise ArgumentValueError("cc", "is empty, but must name a candidate")
     loaded = Suite.load(suite)
@@ -146,7 +149,7 @@ def evaluate(
             metric,
             limits,
             samples=len(candidates) <= SHOWN,
-            alone=isinstance(cc, str),
+            alone=alone,
         )
         ranking = race.run()
         shown = _shown(ranking)

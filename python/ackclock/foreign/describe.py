@@ -50,7 +50,9 @@ def describe_class(source: str, code: str) -> Description:
         return Description("", (), key=error.key, message=error.message)
     # Whatever the text does when it is run.
     except BaseException as error:
-        return Description("", (), key="source", message=failure(error))
+        return Description(
+            "", (), key="source", message=failure(error).replace("\n    ", ": ").replace("\n ", ";")
+        )
 
 
 def describe_library(path: str, sha256: str) -> Description:
@@ -59,7 +61,10 @@ def describe_library(path: str, sha256: str) -> Description:
         name, rows = _core.describe_library(path, sha256)
     except _core.RunError as error:
         return Description("", (), key="path", message=f"{path}: {error}")
-    ranged = [Parameter(name, "float", value, (low, high) if low < high else None) for name, value, low, high in rows]
+    ranged = [
+        Parameter(name, "float", value, (low, high) if low < high else None)
+        for name, value, low, high in rows
+    ]
     return Description(name, tuple(ranged))
 
 
@@ -106,5 +111,7 @@ def _range(cls: type, field: dataclasses.Field[Any] | None) -> tuple[float, floa
         low = high = 0.0
     if not low < high:
         assert field is not None
-        raise ForeignError("source", f"{cls.__name__}.{field.name}: a range is two numbers, the lower one first")
+        raise ForeignError(
+            "source", f"{cls.__name__}.{field.name}: a range is two numbers, the lower one first"
+        )
     return low, high

@@ -63,7 +63,9 @@ def chosen(named: Source, module: ModuleType) -> type:
     if named.name:
         found = vars(module).get(named.name)
         if found is None:
-            raise ForeignError("source", f"{named.file} has no class {named.name!r}; {_known(classes, named)}")
+            raise ForeignError(
+                "source", f"{named.file} has no class {named.name!r}; {_known(classes, named)}"
+            )
         if not isinstance(found, type) or not issubclass(found, _core.CongestionControl):
             raise ForeignError("source", f"{named.file}: {named.name} does not inherit ackclock.{BASE}")
         return found

@@ -68,7 +68,9 @@ class Worker:
             process_group=0,
         )
 
-    def call(self, function: Callable[..., Any], arguments: tuple[Any, ...], cancel: _core.Cancel | None) -> Any:
+    def call(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], cancel: _core.Cancel | None
+    ) -> Any:
         """Call a function there. Raises what it raises, `Interrupted`, and `CrashError`, after which it is gone."""
         try:
             self._send(pickle.dumps((function, arguments)))
@@ -168,7 +170,9 @@ def call(function: Callable[P, T], *arguments: P.args, **none: P.kwargs) -> T:
     return _call(function, arguments, None)
 
 
-def call_until(cancel: _core.Cancel | None, function: Callable[P, T], *arguments: P.args, **none: P.kwargs) -> T:
+def call_until(
+    cancel: _core.Cancel | None, function: Callable[P, T], *arguments: P.args, **none: P.kwargs
+) -> T:
     """Do the same until `cancel` is set; then the worker is ended, and `Interrupted` raised."""
     return _call(function, arguments, cancel)
 
