@@ -14,7 +14,7 @@ from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.race import MOST, Limits, Race, Track
-from ackclock.evaluation.ranking import SHARES, Entry, Ranking
+from ackclock.evaluation.ranking import SHARES, Entry, Ranking, require_metric
 from ackclock.evaluation.regret import Regret, RegretBaseline
 from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.suite import Suite
@@ -112,10 +112,10 @@ def evaluate(
     `cc`: a name, `aimd(increase=2)`, `rule grow = 1/w; cut = w/2`, or an inline table such as
     `{ kind = "aimd", increase = 2 }`; or a list of such texts, which are ranked. `against`: the panel of the
     suite by default; its first is the reference. `sets`: changes to every scenario.
-    `budget`: seconds (`30s`) or runs (`2000`): what is clearly worse is dropped early, and seeds are added
-    until the budget is used up, or there are `replicates` of them. `metric`: what the score of a candidate is
-    made of (docs/scores.md). `within_table`: measure regret against the best of this table, not against the
-    stored scores of the panel. `out`: a folder to keep the runs in, which a second evaluation takes up.
+    `budget`: seconds (`30s`) or runs (`2000`): what is clearly worse is dropped early, and replicates are
+    added until the budget is used up, or there are `replicates` of them. `metric`: what the score of a
+    candidate is made of (docs/scores.md). `within_table`: measure regret against the best of this table, not
+    against the stored scores of the panel. `out`: a folder to keep the runs in, which a second evaluation takes up.
 
     Raises `AckclockError`; of a list, a candidate of which a run fails does not keep the others from being
     ranked.
@@ -128,6 +128,7 @@ def evaluate(
     if not given:
         raise ArgumentValueError("cc", "is empty, but must name a candidate")
     loaded = Suite.load(suite)
+    require_metric(loaded, metric)
     panel = [Candidate.parse(text) for text in (loaded.panel if against is None else against)]
     candidates = [Candidate.parse(text) for text in given]
     others = [each for each in panel if all(each.resolved != other.resolved for other in candidates)]
