@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ackclock._core import VERSION as __version__
+    from ackclock._core import Ack, Congestion, CongestionControl, Event, Loss, Recovery, Sent
     from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
     from ackclock.results import RunResult, run
@@ -26,9 +27,16 @@ if TYPE_CHECKING:
 
 #: Where each public name lives; imported when it is first used, so that a command starts fast.
 _HOME = {
+    "Ack": "ackclock._core",
     "AckclockError": "ackclock.errors",
     "ArgumentError": "ackclock.errors",
+    "Congestion": "ackclock._core",
+    "CongestionControl": "ackclock._core",
+    "Event": "ackclock._core",
     "Executor": "ackclock.running.executor",
+    "Loss": "ackclock._core",
+    "Recovery": "ackclock._core",
+    "Sent": "ackclock._core",
     "RunError": "ackclock.errors",
     "ScenarioError": "ackclock.errors",
     "StoreError": "ackclock.errors",
@@ -46,13 +54,20 @@ _HOME = {
 }
 
 __all__ = [
+    "Ack",
     "AckclockError",
     "ArgumentError",
+    "Congestion",
+    "CongestionControl",
+    "Event",
     "Executor",
+    "Loss",
+    "Recovery",
     "RunError",
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "Sent",
     "StoreError",
     "StudyResult",
     "__version__",

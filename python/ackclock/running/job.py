@@ -5,10 +5,13 @@ Both can be pickled, so a worker may be a thread, a process or a machine elsewhe
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 
 from ackclock import _core
 from ackclock.errors import BuildError, RunError
+from ackclock.foreign import process
+from ackclock.foreign.source import SESSION
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,35 @@ class Outcome:
 def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     """Run a job.
 
-    Raises `BuildError` where it is of another ackclock, `Interrupted` once `cancel` is set, `RunError` where
-    it would take too much memory.
+    Code from outside runs in a process of its own. Raises `BuildError` where the job is of another ackclock,
+    `Interrupted` once `cancel` is set, `RunError` where the run would take too much memory or its algorithm
+    fails.
     """
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
     scenario = _core.Scenario.from_json(job.scenario_json, job.name)
+    if not _needs_process(scenario):
+        return _run(scenario, job, cancel)
+    try:
+        return process.call_until(cancel, _run_there, job)
+    except process.CrashError as error:
+        names = ", ".join(source for _, source, _ in scenario.foreign)
+        raise RunError(f"{names}: {error} (seed {job.seed}, replicate {job.replicate})") from None
+
+
+def _needs_process(scenario: _core.Scenario) -> bool:
+    """Return whether to run elsewhere: machine code, which may crash, and Python where one thread runs at a time."""
+    if process.is_worker() or any(source.startswith(SESSION) for _, source, _ in scenario.foreign):
+        return False
+    is_free_threaded = not getattr(sys, "_is_gil_enabled", lambda: True)()
+    return any(kind != "python" or not is_free_threaded for kind, *_ in scenario.foreign)
+
+
+def _run_there(job: Job) -> Outcome:
+    return _run(_core.Scenario.from_json(job.scenario_json, job.name), job, None)
+
+
+def _run(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) -> Outcome:
     try:
         run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples)
     except _core.RunError as error:

@@ -268,7 +268,7 @@ impl Rule for MrAimdRule {
         }
     }
 
-    fn probe(&self, report: &mut dyn FnMut(&'static str, f64)) {
+    fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
         report("alpha_segments", self.alpha);
         report("alpha_prime_segments", self.alpha_prime());
     }

@@ -13,6 +13,7 @@ mod conform;
 mod delays;
 mod describe;
 mod distribution;
+mod foreign;
 #[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
 mod hash;
@@ -51,4 +52,4 @@ pub use json_schema::document_schema;
 pub use keys::{KeyInfo, keys};
 pub use mistakes::{Mistake, ScenarioError, printable};
 pub use schema::Document;
-pub use traces::ReadFile;
+pub use traces::ReadFiles;
