@@ -28,8 +28,8 @@ USES = {
     "results": "errors arguments metrics scenario running",
     "synchronous": "errors files",
     "studies": "errors text metrics statistics arguments files scenario running",
-    "evaluation": "errors text metrics statistics page arguments files scenario running",
-    "tuning": "errors text metrics statistics page arguments files running evaluation",
+    "evaluation": "errors text metrics statistics page arguments files foreign scenario running",
+    "tuning": "errors text metrics statistics page arguments files foreign running evaluation",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
     "cli": "errors text metrics files scenario running synchronous studies evaluation tuning reproduce",

@@ -12,8 +12,8 @@ import pytest
 from helpers import cli
 
 import ackclock
-from ackclock.cli.evaluate_command import split
 from ackclock.evaluation import SHOWN, Evaluation, evaluate
+from ackclock.evaluation.candidate import split_list
 from ackclock.evaluation.present import evaluation_json, json_schema
 
 DIVIDES = "rule grow = 1 / (w - w); cut = w / 2"
@@ -209,7 +209,7 @@ def test_folders_of_several_have_a_name(tiny_suite: Path, tmp_path: Path) -> Non
     ],
 )
 def test_a_list_is_split_at_its_commas(text: str, parts: list[str] | int) -> None:
-    assert split(text) == parts if isinstance(parts, list) else len(split(text)) == parts
+    assert split_list(text) == parts if isinstance(parts, list) else len(split_list(text)) == parts
 
 
 def test_the_list_of_against_is_the_panel(tiny_suite: Path, tmp_path: Path) -> None:

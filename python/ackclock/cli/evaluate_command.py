@@ -14,7 +14,7 @@ import click
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.options import first_seed_option, json_option, set_option, suite_option, workers_option
 from ackclock.evaluation import evaluate
-from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.candidate import Candidate, split_list
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
 from ackclock.evaluation.present import evaluation_json, ranking_table
 from ackclock.evaluation.ranking import METRICS as RANKED
@@ -124,7 +124,7 @@ def command(
     with progress("running") as tell:
         evaluation = evaluate(
             candidates if len(candidates) > 1 else candidates[0],
-            against=[cc for text in against for cc in split(text)] or None,
+            against=[name for text in against for name in split_list(text)] or None,
             suite=suite,
             replicates=replicates,
             quick=quick,
@@ -150,23 +150,6 @@ def command(
         say(evaluation.verdict)
     talk(f"report: {report}")
     return _tell(checks) if evaluation.best is not None else 2
-
-
-def split(text: str) -> list[str]:
-    """Return the algorithms of a list with commas; those within brackets or quotes separate nothing."""
-    parts, depth, quote = [""], 0, ""
-    for character in text:
-        if character == "," and not depth and not quote:
-            parts.append("")
-            continue
-        parts[-1] += character
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        else:
-            depth += (character in "([{") - (character in ")]}")
-    return [part for part in map(str.strip, parts) if part]
 
 
 def _name(candidates: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from ackclock.arguments import optional_number, texts, whole_number
 from ackclock.errors import ArgumentValueError, RunError
@@ -23,6 +24,7 @@ from ackclock.running.executor import Executor
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study
+from ackclock.scenario import Algorithm
 
 #: What `quick` makes of a suite: fewer replicates, for a first impression.
 _QUICK_REPLICATES = 3
@@ -91,7 +93,7 @@ class Evaluation:
 
 
 def evaluate(
-    cc: str | Sequence[str],
+    cc: Algorithm | Sequence[Algorithm],
     *,
     against: Iterable[str] | None = None,
     suite: str = "core",
@@ -109,13 +111,15 @@ def evaluate(
 ) -> Evaluation:
     """Compare an algorithm, or several, with a panel over a suite; all get the same random draws.
 
-    `cc`: a name, `aimd(increase=2)`, `rule grow = 1/w; cut = w/2`, or an inline table such as
-    `{ kind = "aimd", increase = 2 }`; or a list of such texts, which are ranked. `against`: the panel of the
-    suite by default; its first is the reference. `sets`: changes to every scenario.
+    `cc`: a name, `aimd(increase=2)`, `my_cc.py:MyCc`, an inline table such as
+    `{ kind = "aimd", increase = 2 }`, rule text, the dict of an algorithm, or a subclass of
+    `CongestionControl`, which runs in this process; or a list of these, which are ranked. `against`: the
+    panel of the suite by default; its first is the reference. `sets`: changes to every scenario.
     `budget`: seconds (`30s`) or runs (`2000`): what is clearly worse is dropped early, and replicates are
     added until the budget is used up, or there are `replicates` of them. `metric`: what the score of a
     candidate is made of (docs/scores.md). `within_table`: measure regret against the best of this table, not
-    against the stored scores of the panel. `out`: a folder to keep the runs in, which a second evaluation takes up.
+    against the stored scores of the panel. `out`: a folder to keep the runs in, which a second evaluation
+    takes up.
 
     Raises `AckclockError`; of a list, a candidate of which a run fails does not keep the others from being
     ranked.
@@ -124,7 +128,8 @@ def evaluate(
     seed = whole_number("seed", seed)
     sets = texts("sets", sets, "flows.test.count=4")
     against = None if against is None else texts("against", against, "aimd")
-    given = (cc,) if isinstance(cc, str) else texts("cc", cc, "aimd")
+    several = isinstance(cc, Sequence) and not isinstance(cc, str)
+    given = cast("Sequence[Algorithm]", cc if several else (cc,))
     if not given:
         raise ArgumentValueError("cc", "is empty, but must name a candidate")
     loaded = Suite.load(suite)
@@ -147,7 +152,7 @@ def evaluate(
             metric,
             limits,
             samples=len(candidates) <= SHOWN,
-            alone=isinstance(cc, str),
+            alone=not several,
         )
         ranking = race.run()
         shown = _shown(ranking)

@@ -14,7 +14,7 @@ from ackclock.foreign.source import SESSION, ForeignError, Source, hash_of, pars
 from ackclock.text.suggest import hint
 
 #: The keys beside the parameters.
-_OWN = {"python": ("kind", "source", "code"), "library": ("kind", "path", "sha256")}
+OWN_KEYS = {"python": ("kind", "source", "code"), "library": ("kind", "path", "sha256")}
 
 
 def complete_json(table: str, folder: str) -> tuple[str | None, str, str]:
@@ -34,13 +34,13 @@ def complete(table: dict[str, Any], folder: str) -> dict[str, Any]:
     description = described(table)
     if description.message:
         raise ForeignError(description.key, description.message)
-    given = {key: value for key, value in table.items() if key not in _OWN[kind]}
+    given = {key: value for key, value in table.items() if key not in OWN_KEYS[kind]}
     parameters = {parameter.name: parameter for parameter in description.parameters}
     for name in given:
         if name not in parameters:
             raise ForeignError(name, _unknown(name, description))
     values = {name: _value(parameter, given.get(name)) for name, parameter in parameters.items()}
-    return {key: table[key] for key in _OWN[kind]} | values
+    return {key: table[key] for key in OWN_KEYS[kind]} | values
 
 
 def _with_code(table: dict[str, Any], folder: str) -> dict[str, Any]:

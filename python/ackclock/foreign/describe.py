@@ -50,7 +50,7 @@ def describe_class(source: str, code: str) -> Description:
         return Description("", (), key=error.key, message=error.message)
     # Whatever the text does when it is run.
     except BaseException as error:
-        return Description("", (), key="source", message=failure(error))
+        return Description("", (), key="source", message=failure(error).replace("\n    ", ": ").replace("\n ", ";"))
 
 
 def describe_library(path: str, sha256: str) -> Description:

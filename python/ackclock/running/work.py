@@ -226,9 +226,11 @@ def _failure(work: Work, store: Store, failed: Sequence[tuple[Job, RunError]]) -
     """Return one error for runs that failed, the same in whatever order they did."""
     job, error = min(failed, key=lambda each: each[0].key)
     others = len(failed) - 1
-    more = f"; {others} other run{'s' * (others > 1)} failed this way" if others else ""
-    kept = f"; finished runs are kept in {store.folder}" if store.folder is not None else ""
-    return RunError(f"{work.title(job)}: {error}{more}{kept}")
+    more = [f"{others} other run{'s' * (others > 1)} failed this way"] if others else []
+    kept = [f"finished runs are kept in {store.folder}"] if store.folder is not None else []
+    # The lines of a traceback end with code.
+    separator = "\n" if "\n" in str(error) else "; "
+    return RunError(separator.join([f"{work.title(job)}: {error}", *more, *kept]))
 
 
 def _keep_finished(futures: Mapping[Future[Chunk], Iterable[Job]], store: Store) -> None:
