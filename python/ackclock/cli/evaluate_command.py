@@ -125,7 +125,7 @@ def command(
     with progress("running") as tell:
         evaluation = evaluate(
             candidates if len(candidates) > 1 else candidates[0],
-            against=[cc for text in against for cc in split_list(text)] or None,
+            against=[name for text in against for name in split_list(text)] or None,
             suite=suite,
             replicates=replicates,
             quick=quick,
