@@ -135,6 +135,9 @@ pub(super) fn transport(draw: &mut Draw) -> Transport {
         ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
         dsack: draw.chance(50),
         undo: draw.pick(&[Undo::None, Undo::Eifel, Undo::Dsack, Undo::Both]),
+        rack: draw.chance(50),
+        tlp: draw.chance(50),
+        prr: draw.chance(50),
         ..Transport::default()
     }
 }

@@ -38,13 +38,13 @@ use self::controller::Controller;
 use self::counters::WindowMean;
 use self::ecn::{EcnState, Marks};
 use self::pacer::Pacer;
-use self::recovery::{AnyStrategy, Doubt, Dsack, News, State, Strategy, View};
+use self::recovery::{AnyStrategy, Doubt, Dsack, News, Prr, State, Strategy, Tlp, View};
 use self::timers::Timers;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
-use super::transport::{RttSamples, Transport, WindowGrowth};
+use super::transport::{LossRecovery, RttSamples, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, Loss, PathView, Phase, PhaseChange};
 use crate::units::{Duration, Instant};
 
@@ -90,6 +90,13 @@ pub struct Sender {
     needs_rate_samples: bool,
     /// Selectively acknowledged segments count as in flight until recovery begins.
     hides_sacked: bool,
+    /// In fast recovery what leaves follows what arrives.
+    reduces: bool,
+    /// Losses are found by the times at which segments were sent.
+    detects_by_time: bool,
+    /// Probes ask for overdue ACKs.
+    probes: bool,
+    tlp: Tlp,
     /// The window would have let more segments go than may be outstanding, or the algorithm cannot go on.
     wants_too_much: bool,
     phase: Phase,
@@ -109,6 +116,7 @@ pub struct Sender {
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
     doubt: Doubt,
+    prr: Prr,
     /// In a box, as hardly any connection has it.
     dsack: Option<Box<Dsack>>,
     pacer: Pacer,
@@ -132,6 +140,11 @@ impl Sender {
             doubt: Doubt::None,
             dsack: transport.undo.by_duplicates().then(Box::default),
             hides_sacked: strategy.hides_sacked(),
+            reduces: transport.prr && strategy.reduces() && !cc.owns_recovery(),
+            prr: Prr::default(),
+            detects_by_time: strategy.detects_by_time(),
+            probes: transport.tlp && transport.recovery == LossRecovery::Sack && transport.peer_sack,
+            tlp: Tlp::default(),
             strategy,
             transport,
             snd_una: 0,
@@ -228,6 +241,7 @@ impl Sender {
     pub fn on_handshake(&mut self, now: Instant, rtt: Duration) {
         self.rtt.observe(rtt);
         self.rtt.update(now, rtt);
+        self.tlp.note_sample();
     }
 
     /// The peer can take bytes below `edge`. Without this call its window has no bound.
@@ -259,7 +273,7 @@ impl Sender {
             self.round_end = self.snd_nxt;
             self.sample_due = true;
         }
-        let News { may_be_duplicate, lost: mut newly_lost } = self.hear(ack, acked_bytes > 0, &mut delivered);
+        let News { may_be_duplicate, lost: mut newly_lost } = self.hear(now, ack, acked_bytes > 0, &mut delivered);
         if let Some(newest) = &delivered.newest {
             self.measure_rtt(now, ack, acked_bytes, newest);
         }
@@ -270,6 +284,7 @@ impl Sender {
             self.measure_timed(now);
         }
         let was_in_recovery = self.state.is_fast_recovery();
+        let duplicates = self.inflation;
         if acked_bytes > 0 {
             newly_lost += self.on_new_ack(now, acked_segments, ack.echo);
         } else if may_be_duplicate && self.board.outstanding() > 0 {
@@ -278,6 +293,19 @@ impl Sender {
         }
         if shows_needless {
             self.undo_needless(now);
+        }
+        if self.detects_by_time {
+            if newly_lost > 0 {
+                self.on_found_losses(now);
+            }
+            self.set_reordering_timer();
+        }
+        if self.probes {
+            self.after_ack_for_probes(now, ack, acked_bytes > 0);
+        }
+        if self.is_reducing() {
+            let is_safe = acked_bytes > 0 && newly_lost == 0;
+            self.reduce(self.arrived(delivered.segments, duplicates), is_safe);
         }
         let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered);
         let mut event = Ack {
@@ -330,6 +358,11 @@ impl Sender {
                 self.on_timeout(now);
                 self.after_event(now);
             }
+            Timer::Probe => self.on_probe_timer(now),
+            Timer::Reordering => {
+                self.on_reordering_timer(now);
+                self.after_event(now);
+            }
             // What they held back is polled for.
             Timer::DelayedStart | Timer::Pacing => {}
         }
@@ -340,6 +373,12 @@ impl Sender {
     /// The algorithm.
     pub fn cc(&self) -> &Cc {
         self.cc.cc()
+    }
+
+    /// The window in force, in segments: the algorithm's, or in fast recovery what Proportional Rate Reduction makes of it.
+    #[inline]
+    pub fn cwnd(&self) -> f64 {
+        if self.is_reducing() { self.prr.window() as f64 } else { self.cc.cwnd() }
     }
 
     /// The counters so far.
@@ -374,16 +413,17 @@ impl Sender {
 
     /// The integral of cwnd over time since the application started, in segments times nanoseconds.
     pub fn window_integral(&mut self, now: Instant) -> f64 {
-        self.window_mean.step(now, self.cc.cwnd());
+        self.window_mean.step(now, self.cwnd());
         self.window_mean.integral
     }
 
     // ---- acknowledgements ----
 
     #[inline]
-    fn hear(&mut self, ack: &AckSegment, is_new: bool, delivered: &mut Delivered) -> News {
-        let Sender { strategy, board, rtt, state, snd_una, .. } = self;
-        strategy.on_ack(&mut View { board, rtt, state: *state, una: *snd_una, is_new }, ack, delivered)
+    fn hear(&mut self, now: Instant, ack: &AckSegment, is_new: bool, delivered: &mut Delivered) -> News {
+        let Sender { strategy, board, rtt, state, snd_una, snd_nxt, .. } = self;
+        let mut view = View { board, rtt, state: *state, una: *snd_una, is_new, next: *snd_nxt, now };
+        strategy.on_ack(&mut view, ack, delivered)
     }
 
     #[inline]
@@ -396,6 +436,7 @@ impl Sender {
             (false, true) => return,
         };
         self.rtt.observe(rtt);
+        self.tlp.note_sample();
         if self.transport.timestamps || self.sample_due && !self.times_one_segment {
             self.sample_due = false;
             self.rtt.update(now, rtt);
@@ -464,7 +505,7 @@ impl Sender {
             return;
         }
         debug_assert!(cwnd.is_finite() && cwnd >= 1.0, "invariant: cwnd is finite and at least one segment");
-        self.window_mean.step(now, cwnd);
+        self.window_mean.step(now, self.cwnd());
         let phase = match self.state {
             State::FastRecovery { .. } => Phase::FastRecovery,
             _ if self.is_backed_off() => Phase::RtoRecovery,

@@ -32,7 +32,10 @@ impl Sender {
         }
         if self.retransmit_now {
             self.retransmit_now = false;
-            if let Some(index) = self.board.front_index() {
+            if self.tlp.take_due() {
+                return self.send_probe(now);
+            }
+            if let Some(index) = self.strategy.first_again(&self.board) {
                 return Some(self.retransmit(now, index, true));
             }
         }
@@ -95,6 +98,9 @@ impl Sender {
     /// The one place where a window in fractions becomes whole segments.
     #[inline]
     pub(super) fn window(&self) -> i64 {
+        if self.is_reducing() {
+            return self.prr.window() + i64::from(self.inflation);
+        }
         let limited_transmit = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         (self.cc.whole_segments() + i64::from(self.inflation)).max(1) + limited_transmit
     }
@@ -141,7 +147,7 @@ impl Sender {
 
     /// Payload bytes of the next segment of new data, if there is one that the receiver's window lets go.
     #[inline]
-    fn next_new(&mut self) -> Option<u32> {
+    pub(super) fn next_new(&mut self) -> Option<u32> {
         let mss = u64::from(self.transport.mss);
         let unsent = self.written.map_or(mss, |written| written - self.snd_nxt);
         if unsent == 0 {
@@ -162,7 +168,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn send_new(&mut self, now: Instant, len: u32) -> DataSegment {
+    pub(super) fn send_new(&mut self, now: Instant, len: u32) -> DataSegment {
         self.board.push(self.snd_nxt, len, now);
         let ecn = DataEcn::new(self.has_ecn(), self.take_cwr());
         let segment = DataSegment { seq: self.snd_nxt, len, sent_at: now, ecn };
@@ -171,15 +177,21 @@ impl Sender {
             self.timed = Some((self.snd_nxt, now));
         }
         self.note_sent(now, &segment, false);
+        if self.probes {
+            self.schedule_probe(now);
+        }
         segment
     }
 
-    fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
+    pub(super) fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
         let sent @ SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now);
         if self.needs_rate_samples {
             self.tell_losses(now);
         }
         self.note_retransmission(now, &sent);
+        if self.detects_by_time {
+            self.strategy.on_sent_again(&self.board, index, now);
+        }
         // RFC 3168 §6.1.5: "ECN-capable TCP implementations MUST NOT set either ECT codepoint (ECT(0) or ECT(1)) in the
         // IP header for retransmitted data packets"; §6.1.2: "the CWR bit in the TCP header SHOULD NOT be set on
         // retransmitted packets."
@@ -198,6 +210,9 @@ impl Sender {
         self.counters.payload_bytes += u64::from(segment.len);
         self.counters.retransmits += u64::from(retransmission);
         self.last_sent_at = now;
+        if self.is_reducing() {
+            self.prr.on_sent();
+        }
         // RFC 6298 §5.1: "Every time a packet containing data is sent (including a retransmission), if the
         // timer is not running, start it".
         if !self.timers.runs(Timer::Retransmission) {

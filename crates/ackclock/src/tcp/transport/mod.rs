@@ -197,6 +197,12 @@ transport_keys! {
     delayed_ack_for: DelayedAckFor = [DelayedAckFor::NewData, Ns2: DelayedAckFor::LastSegment] => variations;
     /// Segments that one ACK or timeout sends at most, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
     max_burst: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
+    /// RFC 8985: a SACK sender takes a segment for lost when one that was sent later has been delivered and a reordering window has passed, and not after three duplicates (RACK).
+    rack: bool = [false] => transport;
+    /// RFC 8985: a SACK sender sends a probe when ACKs are overdue for two round trips, so that the loss of the last segments needs no timeout (TLP).
+    tlp: bool = [false] => transport;
+    /// RFC 9937: in the fast recovery of SACK and NewReno, what leaves follows what arrives until as much is in flight as the algorithm wants (Proportional Rate Reduction).
+    prr: bool = [false] => transport;
     /// RFC 3042: new data on the first two duplicate ACKs.
     limited_transmit: bool = [true] => transport;
     /// RFC 7323: an RTT measurement with every ACK.

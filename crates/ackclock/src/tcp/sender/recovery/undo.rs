@@ -3,7 +3,7 @@
 //! Reference: RFC 3522 (the Eifel detection algorithm), and `dsack` for the other method; the algorithm's `on_undo`
 //! and RFC 4015 §3.2, step (4), are the response.
 
-use super::{Sender, State};
+use super::{Sender, State, Strategy};
 use crate::cc::Recovery;
 use crate::tcp::scoreboard::SentSegment;
 use crate::tcp::segment::AckSegment;
@@ -89,6 +89,7 @@ impl Sender {
         self.state = State::Open;
         // RFC 4015 §3.2, step (4): "resume transmission with the next unsent data".
         self.board.restore();
+        self.strategy.on_undo();
         let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_undo(&recovery);
     }
