@@ -138,7 +138,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
                 };
             }
             // What was undone was no reduction.
-            Event::Undo(_) if by_time => due = 0,
+            Event::Undo(_) if by_time || flow.transport.frto => due = 0,
             _ => {}
         }
     }

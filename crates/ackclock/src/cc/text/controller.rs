@@ -159,6 +159,11 @@ impl CongestionControl for TextController {
         self.0.windowed.on_recovery_exit(recovery);
     }
 
+    fn on_undo(&mut self, recovery: &Recovery) {
+        self.0.observe(recovery.now, &recovery.path);
+        self.0.windowed.on_undo(recovery);
+    }
+
     fn on_resume(&mut self, now: Instant) {
         self.0.windowed.on_resume(now);
     }

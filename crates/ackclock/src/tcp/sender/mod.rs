@@ -38,7 +38,7 @@ use self::controller::Controller;
 use self::counters::WindowMean;
 use self::ecn::{EcnState, Marks};
 use self::pacer::Pacer;
-use self::recovery::{AnyStrategy, Doubt, Dsack, News, Prr, State, Strategy, Tlp, View};
+use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, News, Prr, State, Strategy, Tlp, View};
 use self::timers::Timers;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;
@@ -80,6 +80,8 @@ pub struct Sender {
     sample_due: bool,
     /// Growth does not ask whether the window was used.
     grows_unused: bool,
+    /// In slow start half of it is enough.
+    grows_half_used: bool,
     /// One segment at a time is timed for the RTT estimate, and not what each ACK reports.
     times_one_segment: bool,
     /// Timestamps show which recoveries were spurious.
@@ -97,6 +99,9 @@ pub struct Sender {
     /// Probes ask for overdue ACKs.
     probes: bool,
     tlp: Tlp,
+    frto: Frto,
+    /// F-RTO looks for spurious timeouts.
+    uses_frto: bool,
     /// The window would have let more segments go than may be outstanding, or the algorithm cannot go on.
     wants_too_much: bool,
     phase: Phase,
@@ -134,6 +139,7 @@ impl Sender {
         let times_one = transport.variations.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
         Sender {
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
+            grows_half_used: transport.variations.window_growth == WindowGrowth::HalfUsed,
             times_one_segment: times_one,
             detects_spurious: transport.undo.by_timestamps() && transport.timestamps,
             takes_dsack: transport.dsack,
@@ -145,6 +151,8 @@ impl Sender {
             detects_by_time: strategy.detects_by_time(),
             probes: transport.tlp && transport.recovery == LossRecovery::Sack && transport.peer_sack,
             tlp: Tlp::default(),
+            frto: Frto::Off,
+            uses_frto: transport.frto && transport.recovery == LossRecovery::Sack && transport.peer_sack,
             strategy,
             transport,
             snd_una: 0,
@@ -256,7 +264,7 @@ impl Sender {
         }
         self.burst = 0;
         let in_flight_before = self.in_flight_for_window();
-        let cwnd_limited = self.grows_unused || in_flight_before >= self.window();
+        let cwnd_limited = self.grows_unused || self.uses_window(in_flight_before);
         let shows_needless = self.takes_dsack && self.take_dsack(ack);
         let mut delivered = Delivered::default();
         let acked_bytes = ack.ack - self.snd_una;
@@ -282,6 +290,9 @@ impl Sender {
         }
         if acked_bytes > 0 {
             self.measure_timed(now);
+        }
+        if self.frto != Frto::Off {
+            self.advance_frto(now, acked_bytes > 0, &delivered);
         }
         let was_in_recovery = self.state.is_fast_recovery();
         let duplicates = self.inflation;
@@ -454,17 +465,20 @@ impl Sender {
         }
     }
 
+    /// True if so much in flight takes all of the window, or enough of it.
+    #[inline]
+    fn uses_window(&self, in_flight: i64) -> bool {
+        let window = self.window();
+        in_flight >= window || self.grows_half_used && self.phase == Phase::SlowStart && 2 * in_flight > window
+    }
+
     /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK.
     #[inline]
     fn growth(&self, acked_bytes: u64, acked_segments: u32) -> f64 {
-        const BYTE_COUNTING_LIMIT: u32 = 2;
         if acked_bytes == 0 {
-            0.0
-        } else if self.transport.byte_counting {
-            f64::from(acked_segments.clamp(1, BYTE_COUNTING_LIMIT))
-        } else {
-            1.0
+            return 0.0;
         }
+        f64::from(acked_segments.clamp(1, self.transport.byte_counting))
     }
 
     // ---- bookkeeping ----

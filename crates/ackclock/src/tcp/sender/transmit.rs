@@ -2,11 +2,14 @@
 
 use super::recovery::{BeforeNew, State, Strategy};
 use super::{Sender, Timer};
-use crate::cc::Sent;
+use crate::cc::{IdleWindow, Sent};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
 use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends};
 use crate::units::{Instant, Rate};
+
+/// From any window so many halvings lead to the initial one.
+const MOST_HALVINGS: u64 = 64;
 
 /// What goes out next.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +34,9 @@ impl Sender {
             return None;
         }
         if self.retransmit_now {
+            if self.frto.is_trying() {
+                return self.send_trial(now);
+            }
             self.retransmit_now = false;
             if self.tlp.take_due() {
                 return self.send_probe(now);
@@ -63,6 +69,9 @@ impl Sender {
     fn next_segment(&mut self) -> Option<Next> {
         if self.state == State::Open {
             return self.next_new().map(|len| Next::New { len });
+        }
+        if self.frto.is_trying() {
+            return None;
         }
         match self.strategy.before_new(&mut self.board, self.state) {
             BeforeNew::Again(index) => return Some(Next::Again(index)),
@@ -242,7 +251,12 @@ impl Sender {
         let idle = self.board.outstanding() == 0 && self.counters.segments > 0;
         // RFC 5681 §4.1: "if the TCP has not sent data in an interval exceeding the retransmission timeout".
         if idle && self.transport.idle_restart && now.since(self.last_sent_at) > self.rtt.rto() {
-            self.cc.on_resume(now);
+            let idle_for = now.since(self.last_sent_at);
+            let times = match self.transport.variations.idle_window {
+                IdleWindow::Restart => 1,
+                IdleWindow::Halve => (idle_for.as_nanos() / self.rtt.rto().as_nanos().max(1)).min(MOST_HALVINGS),
+            };
+            (0..times).for_each(|_| self.cc.on_resume(now));
             self.after_event(now);
         }
     }

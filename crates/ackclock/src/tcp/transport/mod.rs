@@ -9,15 +9,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, TimeoutSsthresh};
+use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, TimeoutSsthresh, UndoResponse};
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::Duration;
 pub use rules::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
     PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo, WindowGrowth,
 };
-pub use values::{CutWindowName, DelayedAck, InitialSsthresh, MaxWindow};
-use values::{NoneWord, bytes, not_zero, up_to_a_packet, wait_not_zero};
+pub use values::{ByteCounting, CutWindowName, DelayedAck, EcnBeta, InitialSsthresh, MaxWindow};
+use values::{NoneWord, RuleWord, above_zero, bytes, not_zero, up_to_a_packet, wait_not_zero};
 
 /// Bytes of the TCP option that carries timestamps, padded (RFC 7323 appendix A).
 pub const TIMESTAMPS_LEN: u32 = 12;
@@ -207,10 +207,12 @@ transport_keys! {
     limited_transmit: bool = [true] => transport;
     /// RFC 7323: an RTT measurement with every ACK.
     timestamps: bool = [false] => transport;
-    /// RFC 3465: growth counts acknowledged segments, at most two per ACK, instead of ACKs.
-    byte_counting: bool = [false] => transport;
-    /// RFC 5681: the window falls back to the initial one after an idle RTO.
+    /// RFC 3465: growth counts acknowledged segments, at most two per ACK (uncapped: however many, as in Linux), instead of ACKs.
+    byte_counting: ByteCounting = [ByteCounting::Switch(false)] => transport as u32, ByteCounting::limit;
+    /// RFC 5681: the window shrinks after an idle RTO (false: it stays, as RFC 7661 has it for five minutes).
     idle_restart: bool = [true] => transport;
+    /// How it shrinks then: to the initial window (restart, RFC 5681 §4.1), or by half for each RTO (halve, RFC 2861, Linux).
+    idle_window: IdleWindow = [IdleWindow::Restart] => variations;
     /// ssthresh after a retransmission timeout; the standard is half the window, and CUBIC's own decrease under CUBIC.
     timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard] => algorithm;
     /// The initial slow-start threshold: none, or the receiver's window.
@@ -219,7 +221,7 @@ transport_keys! {
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
     /// The window that is cut: cwnd with its fraction, cwnd bounded by `max_window`, or its whole segments, of which whole segments remain.
     cut_window: CutWindowName = [CutWindowName::Exact, Ns2: CutWindowName::Whole] => algorithm;
-    /// ACKs that let the window grow: those of a window that was used (RFC 7661), or all.
+    /// ACKs that let the window grow: those of a window that was used (RFC 7661), also of one of which more than half was used in slow start (half-used, Linux), or all.
     window_growth: WindowGrowth = [WindowGrowth::WhenUsed, Ns2: WindowGrowth::Always] => variations;
     /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow (RFC 5681 §3.2: none).
     exit_growth: ExitGrowth = [ExitGrowth::None, Ns2: ExitGrowth::OneAck] => variations;
@@ -250,6 +252,12 @@ transport_keys! {
     dsack: bool = [false] => transport;
     /// What shows that a loss recovery was spurious, so that CUBIC takes its cut back: nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first.
     undo: Undo = [Undo::None] => transport;
+    /// What an undo gives back to a window rule: as much as is in flight, and slow start up to what was before (standard, RFC 4015), or the window and ssthresh before the cut (restore, Linux). CUBIC restores all in both cases (RFC 9438 §4.9).
+    undo_response: UndoResponse = [UndoResponse::Standard] => algorithm;
+    /// RFC 5682: a SACK sender looks at the two ACKs after a timeout for whether it was spurious, and undoes it (F-RTO).
+    frto: bool = [false] => transport;
+    /// What a mark leaves of the window, above 0 and at most 1: RFC 8511 (ABE) has 0.8 for Reno and 0.85 for CUBIC; or "rule", the decrease of the algorithm.
+    ecn_beta: EcnBeta = [EcnBeta::Word(RuleWord::Rule)] check(above_zero) => algorithm;
     /// Explicit congestion notification, so that queues that mark need not drop: off, classic (RFC 3168), or with accurate
     /// feedback, accecn (RFC 9768).
     ecn: EcnMode = [EcnMode::Off] => transport;
@@ -288,6 +296,9 @@ impl TransportKeys {
                 CutWindowName::Whole => CutWindow::Whole { max_window },
             },
             exit_window: self.exit_window,
+            undo_response: self.undo_response,
+            ecn_beta: self.ecn_beta.factor(),
+            idle_window: self.idle_window,
         }
     }
 

@@ -100,7 +100,9 @@ variation! {
         /// Those of a window that was used (RFC 7661).
         WhenUsed,
         /// All of them.
-        Always
+        Always,
+        /// Those of a window that was used, or in slow start of one that was used by more than half (Linux).
+        HalfUsed
     }
 }
 

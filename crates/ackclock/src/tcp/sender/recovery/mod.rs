@@ -4,6 +4,7 @@
 
 mod dsack;
 mod duplicate_acks;
+mod frto;
 mod newreno;
 mod prr;
 mod rack;
@@ -15,6 +16,7 @@ mod tlp;
 mod undo;
 
 pub(super) use dsack::Dsack;
+pub(super) use frto::Frto;
 pub(super) use prr::Prr;
 pub(super) use strategy::{AnyStrategy, BeforeNew, News, Strategy, View};
 pub(super) use tlp::Tlp;
@@ -205,6 +207,7 @@ impl Sender {
         }
         let lost = if self.detects_by_time { 0 } else { self.board.lose_front() };
         self.reset_probe();
+        self.frto = Frto::Off;
         // What a timeout gave up goes on being sent again after the first segment.
         let restarted = match self.state {
             State::Restarted { point, .. } => point,
@@ -250,6 +253,7 @@ impl Sender {
 
     pub(super) fn on_timeout(&mut self, now: Instant) {
         self.counters.timeouts += 1;
+        self.begin_frto();
         // RFC 5681 §3.1: for a segment that "has already been retransmitted by way of the retransmission timer at
         // least once, the value of ssthresh is held constant".
         let restart = match self.transport.variations.repeated_timeout {
