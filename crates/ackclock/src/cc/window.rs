@@ -1,8 +1,8 @@
 //! cwnd and ssthresh as RFC 5681 moves them, whatever the rule above slow start.
 
 use super::{
-    Ack, CcContext, Congestion, CongestionKind, CutWindow, ExitWindow, FirstCut, IdleWindow, Recovery, Restart, TimeoutSsthresh,
-    UndoResponse,
+    Ack, CcContext, Congestion, CongestionKind, CutWindow, ExitWindow, FirstCut, IdleWindow, Recovery, Restart,
+    TimeoutSsthresh, UndoResponse,
 };
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
@@ -32,7 +32,13 @@ struct Before {
 impl Window {
     /// At the initial window, in slow start.
     pub(super) fn new(context: CcContext) -> Self {
-        Window { context, cwnd: context.initial_window, ssthresh: context.initial_ssthresh, was_cut: false, before: None }
+        Window {
+            context,
+            cwnd: context.initial_window,
+            ssthresh: context.initial_ssthresh,
+            was_cut: false,
+            before: None,
+        }
     }
 
     #[inline]

@@ -102,7 +102,8 @@ impl Settings {
         };
         let mut keys = keys;
         keys[name] = value;
-        let keys: TransportKeys = serde_json::from_value(keys).map_err(|error| format!("expected {}", expected(&error)))?;
+        let keys: TransportKeys =
+            serde_json::from_value(keys).map_err(|error| format!("expected {}", expected(&error)))?;
         if let Some((_, problem)) = keys.problems().first() {
             return Err(problem.to_string());
         }

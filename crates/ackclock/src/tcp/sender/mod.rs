@@ -44,9 +44,9 @@ use super::delivery::LostTransmission;
 use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
-use super::transport::{LossRecovery, RttSamples, Transport, WindowGrowth};
+use super::transport::{LossRecovery, Pacing, RttSamples, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, Loss, PathView, Phase, PhaseChange};
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Rate};
 
 /// A sender and its algorithm.
 ///
@@ -80,6 +80,10 @@ pub struct Sender {
     sample_due: bool,
     /// Growth does not ask whether the window was used.
     grows_unused: bool,
+    /// The rate of an algorithm that sets none, which is what the window and the round trip give.
+    window_rate: Option<Rate>,
+    /// There is one.
+    paces_windows: bool,
     /// In slow start half of it is enough.
     grows_half_used: bool,
     /// One segment at a time is timed for the RTT estimate, and not what each ACK reports.
@@ -140,6 +144,8 @@ impl Sender {
         Sender {
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
             grows_half_used: transport.variations.window_growth == WindowGrowth::HalfUsed,
+            window_rate: None,
+            paces_windows: transport.variations.pacing != Pacing::Off,
             times_one_segment: times_one,
             detects_spurious: transport.undo.by_timestamps() && transport.timestamps,
             takes_dsack: transport.dsack,
@@ -520,6 +526,9 @@ impl Sender {
         }
         debug_assert!(cwnd.is_finite() && cwnd >= 1.0, "invariant: cwnd is finite and at least one segment");
         self.window_mean.step(now, self.cwnd());
+        if self.paces_windows {
+            self.set_window_rate();
+        }
         let phase = match self.state {
             State::FastRecovery { .. } => Phase::FastRecovery,
             _ if self.is_backed_off() => Phase::RtoRecovery,

@@ -3,6 +3,7 @@
 mod delivery;
 mod ecn;
 mod pacing;
+mod rack;
 mod recovery;
 mod transmit;
 mod undo;

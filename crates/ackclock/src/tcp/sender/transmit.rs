@@ -5,7 +5,7 @@ use super::{Sender, Timer};
 use crate::cc::{IdleWindow, Sent};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
-use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends};
+use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, Pacing};
 use crate::units::{Instant, Rate};
 
 /// From any window so many halvings lead to the initial one.
@@ -53,7 +53,7 @@ impl Sender {
         }
         let next = self.next_segment()?;
         let is_held = self.transport.max_burst == Some(self.burst);
-        if self.cc.pacing_rate().is_some() && (is_held || self.pacer.holds(now, self.len_of(next))) {
+        if self.pacing_rate().is_some() && (is_held || self.pacer.holds(now, self.len_of(next))) {
             self.timers.set(Timer::Pacing, self.pacer.next_send_at());
             return None;
         }
@@ -227,7 +227,7 @@ impl Sender {
         if !self.timers.runs(Timer::Retransmission) {
             self.restart_retransmission_timer(now);
         }
-        if let Some(rate) = self.cc.pacing_rate() {
+        if let Some(rate) = self.pacing_rate() {
             self.pace(now, segment.len, rate);
         }
         if self.cc.needs_on_sent() {
@@ -238,7 +238,35 @@ impl Sender {
     #[cold]
     fn pace(&mut self, now: Instant, len: u32, rate: Rate) {
         let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
-        self.pacer.on_sent(now, len, gap, self.cc.send_quantum());
+        let quantum = if self.cc.pacing_rate().is_some() { self.cc.send_quantum() } else { self.window_quantum(rate) };
+        self.pacer.on_sent(now, len, gap, quantum);
+    }
+
+    /// The algorithm's rate, or else that of its window.
+    #[inline]
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+        self.cc.pacing_rate().or(self.window_rate)
+    }
+
+    /// What is sent at the rate of a window leaves in bursts of a millisecond, as from Linux, but of two segments at least.
+    fn window_quantum(&self, rate: Rate) -> u64 {
+        const LARGEST: u64 = 65_536;
+        (rate.as_bps() / 8 / 1000)
+            .clamp(2 * u64::from(self.transport.mss), LARGEST.max(2 * u64::from(self.transport.mss)))
+    }
+
+    /// The window or the round trip is another one, and so the rate.
+    pub(super) fn set_window_rate(&mut self) {
+        let (cwnd, ssthresh) = (self.cwnd(), self.cc.ssthresh());
+        let gain = match self.transport.variations.pacing {
+            Pacing::Off => return,
+            Pacing::Linux if cwnd < ssthresh / 2.0 => 2.0,
+            Pacing::Linux => 1.2,
+            Pacing::Quic => 1.25,
+        };
+        let packet = f64::from(self.transport.mss + self.transport.data_overhead());
+        let rtt = self.rtt.srtt().as_secs_f64();
+        self.window_rate = (rtt > 0.0).then(|| Rate::from_bps((gain * cwnd * packet * 8.0 / rtt) as u64)).flatten();
     }
 
     #[cold]

@@ -107,6 +107,18 @@ variation! {
 }
 
 variation! {
+    /// The pacing of algorithms that set no rate.
+    Pacing {
+        /// None: ACKs clock the segments.
+        Off,
+        /// Linux's gains: 2 windows per round trip below half of ssthresh, else 1.2.
+        Linux,
+        /// RFC 9002 §7.7: 1.25 windows per round trip.
+        Quic
+    }
+}
+
+variation! {
     /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow.
     ExitGrowth {
         /// It does not: RFC 5681 §3.2 sets the window to ssthresh.

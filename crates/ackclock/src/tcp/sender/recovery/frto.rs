@@ -3,8 +3,8 @@
 //! Reference: RFC 5682 §3, the SACK-enhanced version, whose steps are named.
 
 use crate::tcp::scoreboard::Delivered;
-use crate::tcp::sender::{Sender, State};
 use crate::tcp::segment::DataSegment;
+use crate::tcp::sender::{Sender, State};
 use crate::units::Instant;
 
 /// RFC 5682 §3.1, step 2b: "transmit up to two new (previously unsent) segments".

@@ -171,8 +171,8 @@ impl Rack {
     fn update(&mut self, view: &View, ack: &AckSegment, delivered: &Delivered, min_rtt: Duration) {
         let Some(newest) = &delivered.newest else { return };
         let rtt = view.now.since(newest.sent_at);
-        let is_invalid = newest.transmissions > 1
-            && (self.has_timestamps && ack.echo < newest.sent_at || rtt < min_rtt);
+        let is_invalid =
+            newest.transmissions > 1 && (self.has_timestamps && ack.echo < newest.sent_at || rtt < min_rtt);
         let (sent_at, end, before) = if !is_invalid && newest.transmissions > 1 {
             (newest.sent_at, newest.end(), self.sent_before(newest.sent_at))
         } else if let Some((sent_at, end)) = delivered.newest_once {
@@ -307,8 +307,7 @@ impl Strategy for Rack {
 
     fn on_settled(&mut self, view: &mut View) -> u32 {
         let is_recovering = view.state != State::Open;
-        let window =
-            self.reordering.window(view.rtt.min(), view.rtt.srtt(), is_recovering, view.board.sacked());
+        let window = self.reordering.window(view.rtt.min(), view.rtt.srtt(), is_recovering, view.board.sacked());
         self.detect(view.board, view.now, window)
     }
 
