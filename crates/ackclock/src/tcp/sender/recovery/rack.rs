@@ -114,7 +114,9 @@ impl Reordering {
         if !self.is_seen && (is_recovering || sacked >= DUP_THRESH) {
             return Duration::ZERO;
         }
-        (min_rtt * u64::from(self.mult) / 4).min(srtt)
+        // The first ACK of all is no part of SRTT yet.
+        let most = if srtt.is_zero() { min_rtt } else { srtt };
+        (min_rtt * u64::from(self.mult) / 4).min(most)
     }
 }
 

@@ -93,7 +93,8 @@ impl Model {
         if !self.reordering_seen && (recovers || sacked >= 3) {
             return Duration::ZERO;
         }
-        (self.min_rtt.unwrap_or(Duration::ZERO) / 4).min(srtt)
+        let least = self.min_rtt.unwrap_or(Duration::ZERO);
+        if srtt.is_zero() { least / 4 } else { (least / 4).min(srtt) }
     }
 
     fn detect(&mut self, now: Instant, srtt: Duration, recovers: bool) {
