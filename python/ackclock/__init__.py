@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ackclock._core import VERSION as __version__
+    from ackclock._core import Ack, Congestion, CongestionControl, Event, Loss, Recovery, Sent
+    from ackclock.contract import Finding, check_cc
     from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
     from ackclock.results import RunResult, run
@@ -26,9 +28,17 @@ if TYPE_CHECKING:
 
 #: Where each public name lives; imported when it is first used, so that a command starts fast.
 _HOME = {
+    "Ack": "ackclock._core",
     "AckclockError": "ackclock.errors",
     "ArgumentError": "ackclock.errors",
+    "Congestion": "ackclock._core",
+    "CongestionControl": "ackclock._core",
+    "Event": "ackclock._core",
     "Executor": "ackclock.running.executor",
+    "Finding": "ackclock.contract",
+    "Loss": "ackclock._core",
+    "Recovery": "ackclock._core",
+    "Sent": "ackclock._core",
     "RunError": "ackclock.errors",
     "ScenarioError": "ackclock.errors",
     "StoreError": "ackclock.errors",
@@ -36,6 +46,7 @@ _HOME = {
     "Scenario": "ackclock.scenario",
     "StudyResult": "ackclock.studies.results",
     "__version__": "ackclock._core",
+    "check_cc": "ackclock.contract",
     "dask_executor": "ackclock.running.cluster",
     "evaluate": "ackclock.evaluation",
     "model": "ackclock.synchronous.model",
@@ -46,16 +57,25 @@ _HOME = {
 }
 
 __all__ = [
+    "Ack",
     "AckclockError",
     "ArgumentError",
+    "Congestion",
+    "CongestionControl",
+    "Event",
     "Executor",
+    "Finding",
+    "Loss",
+    "Recovery",
     "RunError",
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "Sent",
     "StoreError",
     "StudyResult",
     "__version__",
+    "check_cc",
     "dask_executor",
     "evaluate",
     "model",

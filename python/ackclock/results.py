@@ -18,7 +18,7 @@ from ackclock.metrics.summary import coverage, shown
 from ackclock.running.job import Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
-from ackclock.scenario import Scenario
+from ackclock.scenario import Algorithm, Scenario
 
 if TYPE_CHECKING:
     import polars
@@ -104,11 +104,13 @@ def run(
     replicate: int = 0,
     sets: Iterable[str] = (),
     out: str | PathLike[str] | None = None,
+    cc: Algorithm | None = None,
 ) -> RunResult:
     """Run one replicate of a scenario: a `Scenario`, a file, or the dict of one.
 
     `seed`: the file's own by default. `sets`: changes of keys, such as `["flows.test.count=4"]`. `out`: a
-    folder to keep the result in. Raises `ScenarioError`, `StoreError`, or `ArgumentError`, which names the
+    folder to keep the result in. `cc`: the algorithm of the flows `test`, or of all where no group is called so: a
+    subclass of `CongestionControl`, a name, `my_cc.py:MyCc`, rule text, or the dict of an algorithm. Raises `ScenarioError`, `StoreError`, or `ArgumentError`, which names the
     argument.
     """
     replicate = whole_number("replicate", replicate)
@@ -119,6 +121,8 @@ def run(
     elif not isinstance(scenario, Scenario):
         kind = type(scenario).__name__
         raise ArgumentTypeError("scenario", f"is of type {kind}, but must be a Scenario, a file or a dict")
+    if cc is not None:
+        scenario = scenario.with_algorithm(cc)
     if sets:
         scenario = scenario.with_sets(sets)
     (job,) = Study.of(scenario, seed=seed, samples=True).jobs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
@@ -10,10 +11,20 @@ from typing import Any
 from ackclock import _core
 from ackclock.arguments import path_of, texts
 from ackclock.errors import ArgumentTypeError, ScenarioError, as_scenario_error
+from ackclock.files.documents import as_toml
 from ackclock.files.kinds import hint_for_text
+from ackclock.foreign.session import class_table
+
+#: An algorithm as Python code gives it.
+Algorithm = str | Mapping[str, Any] | type[_core.CongestionControl]
 
 #: One of `sets`, for messages.
 _EXAMPLE = "flows.test.cc.increase=2"
+_ALGORITHMS = (
+    "give a class that inherits ackclock.CongestionControl, a name such as 'aimd', 'my_cc.py:MyCc', or a dict"
+)
+#: What only a rule on one line begins with.
+_RULE = re.compile(r"\s*\w+(\s+\w+)?\s*=")
 
 
 class Scenario:
@@ -68,6 +79,22 @@ class Scenario:
         except _core.ScenarioError as error:
             raise as_scenario_error(error) from None
 
+    def with_algorithm(self, cc: Algorithm) -> Scenario:
+        """Return this scenario with another algorithm in the flows `test`, or in all where no group is called so.
+
+        `cc`: a subclass of `CongestionControl`, a name, `my_cc.py:MyCc`, rule text such as `grow = 1/w`, or the dict
+        of an algorithm.
+        """
+        text = algorithm_text(cc)
+        groups = [flow["name"] for flow in json.loads(self.resolved_json)["flows"] if "cc" in flow]
+        under_test = ["test"] if "test" in groups else groups
+        try:
+            return self.with_sets([f"flows.{group}.cc={text}" for group in under_test])
+        except ScenarioError as error:
+            # The same mistake once, and without the text of the algorithm, which may be long.
+            told = dict.fromkeys(f"cc: {mistake.message}" for mistake in error.mistakes)
+            raise ScenarioError("\n".join(told)) from None
+
     @property
     def name(self) -> str:
         """The name, for people."""
@@ -108,6 +135,22 @@ class Scenario:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_resolved, (self.resolved_json, self.name)
+
+
+def algorithm_text(cc: Algorithm) -> str:
+    """Return an algorithm as a scenario has it. Raises `ScenarioError`, or `ArgumentError` for anything else."""
+    if isinstance(cc, type) and issubclass(cc, _core.CongestionControl):
+        return as_toml(class_table(cc))
+    if isinstance(cc, Mapping):
+        return as_toml(dict(cc))
+    if not isinstance(cc, str):
+        raise ArgumentTypeError("cc", f"is of type {type(cc).__name__}; {_ALGORITHMS}")
+    if cc.lstrip().startswith("{") or not _RULE.match(cc):
+        return cc.strip()
+    try:
+        return as_toml(json.loads(_core.rule_json(cc)))
+    except _core.ScenarioError as error:
+        raise ScenarioError(str(error)) from None
 
 
 def _from_resolved(resolved_json: str, source: str) -> Scenario:

@@ -2,7 +2,7 @@
 
 use ackclock::{scenario, sim};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::{PyBaseException, PyException, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -12,6 +12,12 @@ create_exception!(
     "A scenario that cannot be used; the message has the place."
 );
 create_exception!(ackclock._core, Interrupted, PyException, "A run was cancelled.");
+create_exception!(
+    ackclock._core,
+    Overdue,
+    PyBaseException,
+    "Raised in a callback that takes no end; no callback should catch it."
+);
 create_exception!(
     ackclock._core,
     RunError,

@@ -4,6 +4,7 @@ mod cancel;
 mod catalog;
 mod error;
 mod exchange;
+mod foreign;
 mod model;
 mod queue;
 mod run;
@@ -13,7 +14,7 @@ mod table;
 use pyo3::prelude::*;
 
 /// The compiled half of the Python package `ackclock`.
-#[pymodule]
+#[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
     const VERSION: &str = ackclock::VERSION;
@@ -25,9 +26,17 @@ mod _core {
     #[pymodule_export]
     use crate::catalog::{keys_json, list_json, metrics_json, rule_json, schema_json};
     #[pymodule_export]
-    use crate::error::{Interrupted, RunError, ScenarioError};
+    use crate::error::{Interrupted, Overdue, RunError, ScenarioError};
     #[pymodule_export]
     use crate::exchange::exchange_json;
+    #[pymodule_export]
+    use crate::foreign::class::CongestionControl;
+    #[pymodule_export]
+    use crate::foreign::event::{Ack, Congestion, Event, Loss, Recovery, Sent};
+    #[pymodule_export]
+    use crate::foreign::library::describe_library;
+    #[pymodule_export]
+    use crate::foreign::progress::{callback_names, share_progress};
     #[pymodule_export]
     use crate::model::model_json;
     #[pymodule_export]

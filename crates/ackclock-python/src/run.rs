@@ -13,6 +13,8 @@ use serde::Serialize;
 
 use crate::catalog::to_json;
 use crate::error::Error;
+use crate::foreign::Needs;
+use crate::foreign::progress::{Cells, Watch};
 use crate::table::{Table, flow_table, link_table, packet_table};
 
 /// How long Ctrl-C may go unnoticed.
@@ -137,18 +139,28 @@ impl Run {
         py: Python<'_>,
         plan: &Plan,
         stop: &AtomicBool,
+        (needs, cells): (Needs, &'static Cells),
         finish: impl FnOnce(Outcome) -> Run,
     ) -> PyResult<Run> {
         let (sender, mut receiver) = mpsc::sync_channel(1);
         let outcome = std::thread::scope(|scope| {
+            let mut watch = Watch::new(cells, needs);
             let engine = scope.spawn(move || {
+                let outcome: PyResult<_> = match needs.interpreter {
+                    // Held for the whole run: events then reach a class without taking it each time.
+                    true => Python::attach(|py| {
+                        cells.begin(py)?;
+                        Ok(measured(plan, stop))
+                    }),
+                    false => Ok(measured(plan, stop)),
+                };
                 // Nobody listens any more after a signal.
-                let _ = sender.send(measured(plan, stop));
+                let _ = sender.send(outcome);
             });
             loop {
-                let receiver = &mut receiver;
-                match py.detach(move || receiver.recv_timeout(SIGNAL_CHECK)) {
-                    Ok(outcome) => return Ok(outcome.map_err(Error::from)?),
+                let (receiver, watch) = (&mut receiver, &mut watch);
+                match py.detach(move || watch.wait(receiver, SIGNAL_CHECK)) {
+                    Ok(outcome) => return Ok(outcome.and_then(|measured| Ok(measured.map_err(Error::from)?))?),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
                         let panic = engine.join().expect_err("invariant: only a panic leaves no outcome");

@@ -1,12 +1,19 @@
 //! Scenarios: read, described, run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
+use ackclock::cc::CcSpec;
+use ackclock::contract::diagnose;
+use ackclock::scenario::ReadFiles;
+use ackclock::sim::Plan;
 use pyo3::prelude::*;
 
 use crate::cancel::Cancel;
 use crate::catalog::to_json;
 use crate::error::Error;
+use crate::foreign::progress::Cells;
+use crate::foreign::{self, Needs};
 use crate::run::Run;
 
 /// A checked scenario.
@@ -60,6 +67,20 @@ impl Scenario {
         self.inner.is_random()
     }
 
+    /// The algorithms from outside that flows run: `kind` (`python` or `library`), source, and name in results.
+    #[getter]
+    fn foreign(&self) -> Vec<(&'static str, String, String)> {
+        let row = |spec: &&CcSpec| {
+            let source = match spec {
+                CcSpec::Python(class) => class.source.clone(),
+                CcSpec::Library(library) => library.path.clone(),
+                built_in => built_in.title(),
+            };
+            (spec.name(), source, spec.title())
+        };
+        self.inner.foreign().iter().map(row).collect()
+    }
+
     /// Warnings: properties to check before trusting a result.
     #[getter]
     fn warnings(&self) -> Vec<String> {
@@ -94,7 +115,39 @@ impl Scenario {
         if !samples {
             plan.sampling.interval = None;
         }
-        Run::execute(py, &plan, &flag, |outcome| Run {
+        let cells = Cells::take();
+        let needs = foreign::bind(py, &mut plan, cells);
+        let run = needs.and_then(|needs| self.execute(py, &plan, &flag, (seed, replicate), (needs, cells)));
+        cells.put_back();
+        run
+    }
+
+    /// The promises that the algorithm of the flows in a group breaks, as JSON; none for a group that has no algorithm.
+    fn check_cc_json(&self, py: Python<'_>, group: &str) -> PyResult<Option<String>> {
+        let mut plan = self.inner.plan(None, 0);
+        let cells = Cells::take();
+        let bound = foreign::bind(py, &mut plan, cells);
+        let flow = plan.flows.iter().find(|flow| &*flow.group == group);
+        let findings = bound.map(|_| flow.map(|flow| diagnose(&flow.cc)));
+        cells.put_back();
+        findings?.map(|findings| to_json(&findings)).transpose()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Scenario(name={:?}, hash={:?})", self.inner.name(), self.inner.hash())
+    }
+}
+
+impl Scenario {
+    fn execute(
+        &self,
+        py: Python<'_>,
+        plan: &Plan,
+        stop: &AtomicBool,
+        (seed, replicate): (Option<u64>, u64),
+        (needs, cells): (Needs, &'static Cells),
+    ) -> PyResult<Run> {
+        Run::execute(py, plan, stop, (needs, cells), |outcome| Run {
             scenario: self.inner.name().to_owned(),
             scenario_hash: self.inner.hash(),
             seed: seed.unwrap_or_else(|| self.inner.seed()),
@@ -103,17 +156,31 @@ impl Scenario {
             outcome,
         })
     }
-
-    fn __repr__(&self) -> String {
-        format!("Scenario(name={:?}, hash={:?})", self.inner.name(), self.inner.hash())
-    }
 }
 
 /// Reads files by names that are relative to the folder of `source`.
-fn beside(source: &str) -> impl Fn(&str) -> Result<String, String> {
-    let folder = Path::new(source).parent().unwrap_or(Path::new("")).to_owned();
-    move |name| {
-        let bytes = std::fs::read(folder.join(name)).map_err(|error| format!("cannot be read: {error}"))?;
+fn beside(source: &str) -> Beside {
+    Beside { folder: Path::new(source).parent().unwrap_or(Path::new("")).to_owned() }
+}
+
+/// The folder that a scenario is in.
+struct Beside {
+    folder: PathBuf,
+}
+
+impl ReadFiles for Beside {
+    fn read_file(&self, name: &str) -> Result<String, String> {
+        let bytes = std::fs::read(self.folder.join(name)).map_err(|error| format!("cannot be read: {error}"))?;
         String::from_utf8(bytes).map_err(|_| "is not text; a trace has a number in every line".to_owned())
+    }
+
+    fn read_rule(&self, name: &str, is_set: bool) -> Result<String, (String, String)> {
+        // Whoever changes a key names files as the shell does.
+        let path = if is_set { PathBuf::from(name) } else { self.folder.join(name) };
+        std::fs::read_to_string(path).map_err(|error| ("file".to_owned(), format!("cannot be read: {error}")))
+    }
+
+    fn complete_cc(&self, cc: &serde_json::Value, is_set: bool) -> Result<serde_json::Value, (String, String)> {
+        foreign::complete(cc, if is_set { "".into() } else { self.folder.to_string_lossy() }.as_ref())
     }
 }

@@ -82,9 +82,8 @@ pub fn flow_table(samples: FlowSamples, names: &[String]) -> Table {
         ("delivered_bytes", Arc::new(UInt64Array::from(delivered_bytes))),
         ("retransmits", Arc::new(UInt64Array::from(retransmits))),
     ];
-    for (name, values) in reported {
-        columns.push((name, optional(values)));
-    }
+    let (names, reported): (Vec<String>, Vec<_>) = reported.into_iter().unzip();
+    columns.extend(names.iter().map(String::as_str).zip(reported.into_iter().map(optional)));
     table(columns)
 }
 

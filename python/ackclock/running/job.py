@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from ackclock import _core
 from ackclock.errors import BuildError, RunError
+from ackclock.foreign import process
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,27 @@ class Outcome:
 def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     """Run a job.
 
-    Raises `BuildError` where it is of another ackclock, `Interrupted` once `cancel` is set, `RunError` where
-    it would take too much memory.
+    Code from outside runs in a process of its own. Raises `BuildError` where the job is of another ackclock,
+    `Interrupted` once `cancel` is set, `RunError` where the run would take too much memory or its algorithm
+    fails.
     """
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
     scenario = _core.Scenario.from_json(job.scenario_json, job.name)
+    if not process.is_needed(scenario.foreign):
+        return _run(scenario, job, cancel)
+    try:
+        return process.call_until(cancel, _run_there, job)
+    except process.CrashError as error:
+        names = ", ".join(source for _, source, _ in scenario.foreign)
+        raise RunError(f"{names}: {error} (seed {job.seed}, replicate {job.replicate})") from None
+
+
+def _run_there(job: Job) -> Outcome:
+    return _run(_core.Scenario.from_json(job.scenario_json, job.name), job, None)
+
+
+def _run(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) -> Outcome:
     try:
         run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples)
     except _core.RunError as error:

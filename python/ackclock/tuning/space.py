@@ -16,6 +16,7 @@ from ackclock.errors import ArgumentValueError, ScenarioError
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.constraints import Linear, meets_printed
 from ackclock.files.documents import as_toml
+from ackclock.foreign.describe import Parameter
 from ackclock.text.suggest import hint
 
 #: A range that is not given: the default divided by this, to the default times this.
@@ -35,6 +36,8 @@ class Axis:
     name: str
     low: float
     high: float
+    #: Whether it takes whole numbers only.
+    is_whole: bool = False
 
     @property
     def is_log(self) -> bool:
@@ -48,7 +51,7 @@ class Axis:
             found = self.low * (self.high / self.low) ** place
         else:
             found = self.low + (self.high - self.low) * place
-        return min(max(_rounded(found), self.low), self.high)
+        return min(max(float(round(found)) if self.is_whole else _rounded(found), self.low), self.high)
 
     def place(self, value: float) -> float:
         """Return where a value lies, from 0 to 1."""
@@ -67,6 +70,10 @@ class Space:
     axes: tuple[Axis, ...]
     #: Whether only controls within the printed constraints of Reddy et al. are wanted.
     constrained: bool = False
+    #: What messages call the algorithm.
+    title: str = ""
+    #: The parameters of code from outside.
+    parameters: tuple[Parameter, ...] = ()
 
     @classmethod
     def of(cls, cc: str, over: Sequence[str] = (), *, constrained: bool = False) -> Space:
@@ -74,20 +81,21 @@ class Space:
 
         `over`: `PARAM=lo..hi` texts. Without any, every parameter is searched that is a number and has a
         range: a part, which cannot be 1.5, from 0.05 to 0.95; any other from a tenth of its default to ten
-        times.
+        times. Code from outside may give ranges of its own.
         Raises `InputError`.
         """
         candidate = Candidate.parse(cc)
         kind = str(candidate.resolved["kind"])
         written = tomllib.loads(f"cc = {candidate.text}")["cc"] if candidate.text.startswith("{") else {}
         fixed = {name: value for name, value in written.items() if name != "kind"}
+        title = candidate.label.partition("(")[0] if candidate.is_foreign else kind
         if constrained and Linear.of(candidate.resolved) is None:
             raise ArgumentValueError(
                 "constrained",
-                f"{kind} is not a linear control; aimd, aiad, mimd, miad and linear are",
+                f"{title} is not a linear control; aimd, aiad, mimd, miad and linear are",
                 option="--constraints reddy",
             )
-        space = cls(kind, fixed, (), constrained)
+        space = cls(kind, fixed, (), constrained, title, candidate.parameters)
         axes = tuple(space._given(text) for text in over) or tuple(space._derived())
         names = [axis.name for axis in axes]
         for name in names:
@@ -96,17 +104,25 @@ class Space:
         if not axes:
             hint = "name one with its range, as in increase=0.5..3"
             raise ArgumentValueError("over", f"{cc} has no parameter whose range is known; {hint}")
-        return cls(kind, fixed, axes, constrained)
+        return cls(kind, fixed, axes, constrained, title, candidate.parameters)
 
     @property
     def text(self) -> str:
         """What is searched, in words."""
         ranges = ", ".join(f"{axis.name} {axis.low:g} to {axis.high:g}" for axis in self.axes)
-        return f"{self.kind}, {ranges}{' within the constraints of Reddy et al.' * self.constrained}"
+        return f"{self.title}, {ranges}{' within the constraints of Reddy et al.' * self.constrained}"
 
     @cached_property
     def _defaults(self) -> dict[str, float]:
         """Defaults of the parameters that are numbers, and not fixed."""
+        if self.parameters:
+            return {
+                parameter.name: float(parameter.default)
+                for parameter in self.parameters
+                if parameter.type in ("float", "int")
+                and parameter.default is not None
+                and parameter.name not in self.fixed
+            }
         (entry,) = (entry for entry in json.loads(_core.list_json("cc")) if entry["name"] == self.kind)
         return {
             parameter["name"]: float(parameter["default"])
@@ -141,7 +157,13 @@ class Space:
 
     def _derived(self) -> list[Axis]:
         axes = []
+        given = {parameter.name: parameter for parameter in self.parameters}
         for name, default in self._defaults.items():
+            if name in given and (given[name].range is not None or given[name].type == "int"):
+                low, high = given[name].range or (max(1, round(default / _FACTOR)), round(default * _FACTOR))
+                if low < high:
+                    axes.append(Axis(name, low, high, is_whole=given[name].type == "int"))
+                continue
             if not self._takes(name, _MORE_THAN_A_PART) and self._takes(name, default / 2):
                 low, high = _PART
             else:
@@ -163,11 +185,13 @@ class Space:
             raise ArgumentValueError("over", f"{text!r}: expected PARAM=lo..hi, as in increase=0.5..3")
         name = found[1]
         if name in self.fixed:
-            raise ArgumentValueError("over", f"{text!r}: {name} is fixed by {as_toml(dict(self.fixed))}")
+            raise ArgumentValueError(
+                "over", f"{text!r}: {name} is fixed by {as_toml({name: self.fixed[name]})}"
+            )
         if name not in self._defaults:
             raise ArgumentValueError(
                 "over",
-                f"{text!r}: {self.kind} has no parameter {name!r} that is a number; "
+                f"{text!r}: {self.title} has no parameter {name!r} that is a number; "
                 f"{hint(name, self._defaults)}",
             )
         try:
@@ -183,9 +207,10 @@ class Space:
                 self.candidate({name: value})
             except ScenarioError as error:
                 raise ArgumentValueError(
-                    "over", f"{text!r}: {self.kind} does not take {value:g}: {error.args[0]}"
+                    "over", f"{text!r}: {self.title} does not take {value:g}: {error.args[0]}"
                 ) from None
-        return Axis(name, low, high)
+        whole = any(parameter.name == name and parameter.type == "int" for parameter in self.parameters)
+        return Axis(name, low, high, whole)
 
 
 def _rounded(value: float) -> float:

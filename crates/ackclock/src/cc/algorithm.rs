@@ -93,7 +93,7 @@ impl Algorithm {
 
 impl From<CcSpec> for Algorithm {
     fn from(spec: CcSpec) -> Self {
-        Algorithm { name: spec.name().into(), origin: Origin::BuiltIn(spec) }
+        Algorithm { name: spec.title().into(), origin: Origin::BuiltIn(spec) }
     }
 }
 

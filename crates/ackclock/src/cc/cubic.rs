@@ -323,7 +323,7 @@ impl CongestionControl for CubicController {
         }
     }
 
-    fn probe(&self, report: &mut dyn FnMut(&'static str, f64)) {
+    fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
         if let Some(stage) = &self.state.stage {
             report("w_max_segments", stage.curve.w_max);
             report("w_est_segments", stage.w_est);

@@ -7,6 +7,9 @@
 mod algorithm;
 mod cubic;
 mod event;
+mod foreign;
+#[cfg(any(test, feature = "fuzz"))]
+mod fuzz;
 mod parameters;
 mod registry;
 mod text;
@@ -18,8 +21,11 @@ pub use cubic::{Cubic, CubicController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
 };
+pub use foreign::{ForeignValue, PythonClass, SharedLibrary};
+#[cfg(any(test, feature = "fuzz"))]
+pub use fuzz::fuzz;
 pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
-pub use registry::{Cc, CcInfo, CcSpec, algorithms};
+pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
 pub use text::{RuleSource, RuleText, TextController, TextRule};
 pub use windowed::Windowed;
 
@@ -227,5 +233,5 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     fn on_resume(&mut self, _now: Instant) {}
 
     /// Reports named numbers for samples.
-    fn probe(&self, _report: &mut dyn FnMut(&'static str, f64)) {}
+    fn probe(&self, _report: &mut dyn FnMut(&str, f64)) {}
 }

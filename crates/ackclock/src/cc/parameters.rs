@@ -45,6 +45,14 @@ pub enum CcMistake {
         /// What is wrong, and where.
         error: FormulaError,
     },
+    /// Foreign code that is not there.
+    #[error("`{key}`: {message}")]
+    Foreign {
+        /// The key of the code.
+        key: &'static str,
+        /// What is wrong.
+        message: String,
+    },
 }
 
 impl CcMistake {
@@ -53,6 +61,7 @@ impl CcMistake {
         match self {
             CcMistake::Parameter(error) => error.key,
             CcMistake::Formula { key, .. } => key,
+            CcMistake::Foreign { key, .. } => key,
         }
     }
 }

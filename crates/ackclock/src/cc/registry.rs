@@ -2,9 +2,12 @@
 //!
 //! A line makes the algorithm known to scenarios, the schema, `list`, the contract tests and the docs.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::foreign::{Foreign, PythonClass, SharedLibrary, Unbound};
 use super::{
     Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, ParametersVisitor,
     PhaseChange, Recovery, RuleText, Sent,
@@ -26,7 +29,8 @@ pub struct CcInfo {
 }
 
 macro_rules! register {
-    ($($name:literal $(or $alias:literal)* => $variant:ident: $parameters:ty;)*) => {
+    ($($name:literal $(or $alias:literal)* => $variant:ident: $parameters:ty;)*
+     foreign: $($foreign_name:literal => $foreign:ident: $source:ty;)*) => {
         /// An algorithm and its parameters, as a scenario gives them.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
@@ -35,6 +39,11 @@ macro_rules! register {
                 #[doc = concat!("`", $name, "`")]
                 #[serde(rename = $name $(, alias = $alias)*)]
                 $variant($parameters),
+            )*
+            $(
+                #[doc = concat!("`", $foreign_name, "`")]
+                #[serde(rename = $foreign_name)]
+                $foreign(Arc<$source>),
             )*
         }
 
@@ -47,6 +56,11 @@ macro_rules! register {
             )*
             /// An algorithm that is not registered.
             Custom(Box<dyn CongestionControl>),
+        }
+
+        /// The kinds of algorithms whose code comes with the scenario: name, summary and reference.
+        pub fn foreign_kinds() -> Vec<(&'static str, String, &'static str)> {
+            vec![$(($foreign_name, summary_of::<$source>(), <$source as Foreign>::REFERENCE)),*]
         }
 
         /// Every registered algorithm.
@@ -62,7 +76,10 @@ macro_rules! register {
         impl CcSpec {
             /// The `kind` of the algorithm.
             pub fn name(&self) -> &'static str {
-                match self { $(CcSpec::$variant(_) => $name,)* }
+                match self {
+                    $(CcSpec::$variant(_) => $name,)*
+                    $(CcSpec::$foreign(_) => $foreign_name,)*
+                }
             }
 
             /// The algorithm called `name` with its default parameters.
@@ -78,18 +95,44 @@ macro_rules! register {
             /// # Errors
             /// The first parameter that is out of its range, or the first mistake in a formula.
             pub fn check(&self) -> Result<(), CcMistake> {
-                match self { $(CcSpec::$variant(parameters) => CcParameters::check(parameters),)* }
+                match self {
+                    $(CcSpec::$variant(parameters) => CcParameters::check(parameters),)*
+                    $(CcSpec::$foreign(source) => source.check(),)*
+                }
             }
 
-            /// The algorithm at the start of a connection.
+            /// The algorithm at the start of a connection. Foreign code must be bound to a factory to run
+            /// ([`Plan::bind`](crate::sim::Plan::bind)); without one the algorithm has a fault that says so.
             pub fn build(&self, context: CcContext) -> Cc {
-                match self { $(CcSpec::$variant(parameters) => Cc::$variant(parameters.controller(context)),)* }
+                match self {
+                    $(CcSpec::$variant(parameters) => Cc::$variant(parameters.controller(context)),)*
+                    $(CcSpec::$foreign(source) => Cc::Custom(Box::new(Unbound::new(&source.title()))),)*
+                }
+            }
+
+            /// The name that results show: the `kind`, or that of the foreign code.
+            pub fn title(&self) -> String {
+                match self {
+                    $(CcSpec::$variant(_) => $name.to_owned(),)*
+                    $(CcSpec::$foreign(source) => source.title(),)*
+                }
+            }
+
+            /// Whether it is code from outside, which needs a factory.
+            pub fn is_foreign(&self) -> bool {
+                match self {
+                    $(CcSpec::$variant(_) => false,)*
+                    $(CcSpec::$foreign(_) => true,)*
+                }
             }
 
             /// Shows `visitor` the parameters of the window rule with their own type; none for an algorithm that
             /// is more than a window rule.
             pub fn visit<V: ParametersVisitor>(&self, visitor: V) -> Option<V::Output> {
-                match self { $(CcSpec::$variant(parameters) => parameters.visit(visitor),)* }
+                match self {
+                    $(CcSpec::$variant(parameters) => parameters.visit(visitor),)*
+                    $(CcSpec::$foreign(_) => None,)*
+                }
             }
 
             /// The window rule alone, for the synchronous model; none for an algorithm that is more.
@@ -123,6 +166,9 @@ register! {
     "cubic" => Cubic: Cubic;
     "reno" => Reno: reno::Reno;
     "rule" => Rule: RuleText;
+    foreign:
+    "python" => Python: PythonClass;
+    "library" => Library: SharedLibrary;
 }
 
 struct FreshRule;
@@ -203,7 +249,7 @@ impl CongestionControl for Cc {
     fn on_resume(&mut self, now: Instant) {
         dispatch!(self, cc => cc.on_resume(now))
     }
-    fn probe(&self, report: &mut dyn FnMut(&'static str, f64)) {
+    fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
         dispatch!(self, cc => cc.probe(report))
     }
 }
@@ -277,7 +323,7 @@ mod tests {
         fn on_resume(&mut self, _now: Instant) {
             self.note("resume");
         }
-        fn probe(&self, _report: &mut dyn FnMut(&'static str, f64)) {
+        fn probe(&self, _report: &mut dyn FnMut(&str, f64)) {
             self.note("probe");
         }
     }

@@ -126,7 +126,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         self.window.resume();
     }
 
-    fn probe(&self, report: &mut dyn FnMut(&'static str, f64)) {
+    fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
         self.rule.probe(report);
     }
 }

@@ -41,16 +41,16 @@ pub struct FlowSamples {
     /// Segments retransmitted so far.
     pub retransmits: Vec<u64>,
     /// State variables of the algorithms, by names with units; NaN for a flow whose algorithm has no such variable.
-    pub reported: Vec<(&'static str, Vec<f64>)>,
+    pub reported: Vec<(String, Vec<f64>)>,
 }
 
 impl FlowSamples {
     /// Adds the state variables of the flow's algorithm to the last row.
-    pub fn report(&mut self, name: &'static str, value: f64) {
+    pub fn report(&mut self, name: &str, value: f64) {
         let row = self.time_ns.len() - 1;
-        let known = self.reported.iter().position(|(column, _)| *column == name);
+        let known = self.reported.iter().position(|(column, _)| column == name);
         let position = known.unwrap_or_else(|| {
-            self.reported.push((name, Vec::new()));
+            self.reported.push((name.to_owned(), Vec::new()));
             self.reported.len() - 1
         });
         let column = &mut self.reported[position].1;

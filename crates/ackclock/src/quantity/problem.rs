@@ -113,6 +113,9 @@ pub enum Problem {
     /// A text that is no formula of a rule: what is wrong, and where.
     #[error("{0}")]
     Formula(String),
+    /// Code from outside that cannot be used, or a parameter that it does not take.
+    #[error("{0}")]
+    Foreign(String),
     /// A list with the wrong number of items.
     #[error("expected {expected} items, found {found}")]
     WrongLength {

@@ -83,7 +83,7 @@ pub trait Rule: Send {
     }
 
     /// Reports named numbers of the rule for samples, the unit in each name.
-    fn probe(&self, _report: &mut dyn FnMut(&'static str, f64)) {}
+    fn probe(&self, _report: &mut dyn FnMut(&str, f64)) {}
 }
 
 /// What marks by routers mean to a rule.

@@ -268,7 +268,7 @@ impl Rule for MrAimdRule {
         }
     }
 
-    fn probe(&self, report: &mut dyn FnMut(&'static str, f64)) {
+    fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
         report("alpha_segments", self.alpha);
         report("alpha_prime_segments", self.alpha_prime());
     }
@@ -418,7 +418,8 @@ mod tests {
     #[test]
     fn both_rates_are_told() {
         let mut told = Vec::new();
-        rule(|_| {}).probe(&mut |name, value| told.push((name, value)));
-        assert_eq!(told, [("alpha_segments", 1.0), ("alpha_prime_segments", 0.5)]);
+        rule(|_| {}).probe(&mut |name, value| told.push((name.to_owned(), value)));
+        let expected = [("alpha_segments", 1.0), ("alpha_prime_segments", 0.5)];
+        assert_eq!(told, expected.map(|(name, value)| (name.to_owned(), value)));
     }
 }

@@ -10,7 +10,7 @@ use super::keys::in_words;
 use super::kinds::kinds;
 use super::network::Topology;
 use super::traffic::TrafficKeys;
-use crate::cc::{CcSpec, algorithms};
+use crate::cc::{CcSpec, algorithms, foreign_kinds};
 use crate::qdisc::QueueSpec;
 use crate::tcp::LossRecovery;
 
@@ -62,10 +62,11 @@ pub fn catalog(name: &str) -> Option<Vec<Entry>> {
 
 fn algorithm_entries() -> Vec<Entry> {
     let mut entries = entries_of_kinds::<CcSpec>();
-    for (entry, algorithm) in entries.iter_mut().zip(algorithms()) {
-        debug_assert_eq!(entry.name, algorithm.name, "invariant: the schema lists the algorithms in their order");
-        entry.summary = algorithm.summary;
-        entry.reference = Some(algorithm.reference.to_owned());
+    let built_in = algorithms().into_iter().map(|info| (info.name, info.summary, info.reference));
+    for (entry, (name, summary, reference)) in entries.iter_mut().zip(built_in.chain(foreign_kinds())) {
+        debug_assert_eq!(entry.name, name, "invariant: the schema lists the algorithms in their order");
+        entry.summary = summary;
+        entry.reference = Some(reference.to_owned());
     }
     entries
 }

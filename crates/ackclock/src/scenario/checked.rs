@@ -3,12 +3,13 @@
 use super::mistakes::{Misfit, Misfits, Mistake, ScenarioError};
 use super::schema::Document;
 use super::topology::Network;
-use super::traces::ReadFile;
+use super::traces::ReadFiles;
 use super::tree::Node;
 use super::{
-    compile, conform, hash, parse, partial, random_inputs, resolve, sets, shorthand, traces, traffic, tree, validate,
-    warnings,
+    compile, conform, foreign, hash, parse, partial, random_inputs, resolve, sets, shorthand, traces, traffic, tree,
+    validate, warnings,
 };
+use crate::cc::CcSpec;
 use crate::quantity::Problem;
 use crate::rng::RngStreams;
 use crate::sim::Plan;
@@ -31,7 +32,7 @@ impl Scenario {
         Self::from_tree(parse::toml(text, source)?, source, sets, None)
     }
 
-    /// Reads TOML that may name trace files, whose text comes from `read_file`.
+    /// Reads TOML that may name trace files, whose text comes from `files`.
     ///
     /// # Errors
     /// Every mistake, with its place.
@@ -39,9 +40,9 @@ impl Scenario {
         text: &str,
         source: &str,
         sets: &[S],
-        read_file: ReadFile<'_>,
+        files: &dyn ReadFiles,
     ) -> Result<Self, ScenarioError> {
-        Self::from_tree(parse::toml(text, source)?, source, sets, Some(read_file))
+        Self::from_tree(parse::toml(text, source)?, source, sets, Some(files))
     }
 
     /// Reads the same tree from JSON.
@@ -52,7 +53,7 @@ impl Scenario {
         Self::from_tree(parse::json(text, source)?, source, sets, None)
     }
 
-    /// Reads JSON that may name trace files, whose text comes from `read_file`.
+    /// Reads JSON that may name trace files, whose text comes from `files`.
     ///
     /// # Errors
     /// Every mistake, with its place.
@@ -60,9 +61,9 @@ impl Scenario {
         text: &str,
         source: &str,
         sets: &[S],
-        read_file: ReadFile<'_>,
+        files: &dyn ReadFiles,
     ) -> Result<Self, ScenarioError> {
-        Self::from_tree(parse::json(text, source)?, source, sets, Some(read_file))
+        Self::from_tree(parse::json(text, source)?, source, sets, Some(files))
     }
 
     /// This scenario with some keys changed.
@@ -77,8 +78,8 @@ impl Scenario {
     ///
     /// # Errors
     /// Every mistake.
-    pub fn with_sets_and<S: AsRef<str>>(&self, sets: &[S], read_file: ReadFile<'_>) -> Result<Self, ScenarioError> {
-        Self::from_tree(self.tree.clone(), &self.source, sets, Some(read_file))
+    pub fn with_sets_and<S: AsRef<str>>(&self, sets: &[S], files: &dyn ReadFiles) -> Result<Self, ScenarioError> {
+        Self::from_tree(self.tree.clone(), &self.source, sets, Some(files))
     }
 
     /// The file that the scenario came from, as messages call it.
@@ -90,7 +91,7 @@ impl Scenario {
         mut tree: Node,
         source: &str,
         sets: &[S],
-        read_file: Option<ReadFile<'_>>,
+        files: Option<&dyn ReadFiles>,
     ) -> Result<Self, ScenarioError> {
         let empty = matches!(&tree.value, tree::Value::Table(entries) if entries.is_empty());
         if empty && sets.is_empty() {
@@ -105,8 +106,14 @@ impl Scenario {
         };
         let mut misfits = conform::conform(&tree);
         traffic::check_keys(&tree, &mut misfits);
-        let full = match read_file {
-            Some(read_file) => traces::read(&tree, read_file, &mut misfits),
+        let full = match files {
+            Some(files) => {
+                let mut full = traces::read(&tree, files, &mut misfits);
+                if misfits.is_empty() {
+                    foreign::complete(&mut full, files, &mut misfits);
+                }
+                full
+            }
             None => tree.clone(),
         };
         let checked = if misfits.is_empty() {
@@ -149,6 +156,17 @@ impl Scenario {
     /// True if replicates differ.
     pub fn is_random(&self) -> bool {
         !random_inputs::random_inputs(&self.document, &self.network).is_empty()
+    }
+
+    /// The algorithms from outside that flows run, each once.
+    pub fn foreign(&self) -> Vec<&CcSpec> {
+        let mut found: Vec<&CcSpec> = Vec::new();
+        for spec in self.document.flows.iter().filter_map(|flow| flow.cc.as_ref()) {
+            if spec.is_foreign() && !found.contains(&spec) {
+                found.push(spec);
+            }
+        }
+        found
     }
 
     /// Warnings: properties to check before trusting a result.

@@ -130,7 +130,10 @@ impl Walk {
         // A key that is misspelt is missing under its name, too: told once.
         let mut meant = Vec::new();
         for (key, node) in entries {
-            self.below(key, |walk| match properties.get(key).or(others) {
+            // A text under a name of one's own, of which numbers are expected, is a key that is misspelt.
+            let may_be = |schema: &Json| types(schema).any(|name| is_of_type(node, name));
+            let is_own = |schema: &&Json| alternatives(schema).into_iter().any(may_be);
+            self.below(key, |walk| match properties.get(key).or(others.filter(is_own)) {
                 Some(schema) => walk.node(node, schema),
                 None => {
                     let hint = Hint::for_name(key, properties.keys().map(String::as_str));

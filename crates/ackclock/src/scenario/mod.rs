@@ -13,7 +13,8 @@ mod conform;
 mod delays;
 mod describe;
 mod distribution;
-#[cfg(any(test, feature = "contract"))]
+mod foreign;
+#[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
 mod hash;
 mod impairments;
@@ -45,10 +46,10 @@ pub use crate::quantity::{Hint, Problem};
 pub use catalog::{CATALOGS, Entry, Parameter, catalog};
 pub use checked::Scenario;
 pub use describe::{Description, FlowDescription, LinkDescription};
-#[cfg(any(test, feature = "contract"))]
+#[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
 pub use json_schema::document_schema;
 pub use keys::{KeyInfo, keys};
 pub use mistakes::{Mistake, ScenarioError, printable};
 pub use schema::Document;
-pub use traces::ReadFile;
+pub use traces::ReadFiles;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::foreign::source_key;
 use super::mistakes::Mistake;
 use super::parse;
 use super::shorthand::expand;
@@ -14,7 +15,8 @@ const DEEPEST: usize = 16;
 /// Applies one change to a document in its full form, and brings the result into its full form.
 ///
 /// The value is read as TOML, and taken as a string where it is none. Missing tables are made if they are
-/// not there; items of lists are found by index or by name. A new `kind` drops the parameters of the old one.
+/// not there; items of lists are found by index or by name. A new `kind` drops the parameters of the old one, as does another
+/// file of code.
 ///
 /// # Errors
 /// A text without `=`, an item that is not there, a key below a plain value.
@@ -43,6 +45,9 @@ pub fn apply(root: &mut Node, text: &str) -> Result<(), Mistake> {
                 if last && *segment == "kind" && entries.iter().any(is_other) {
                     entries.clear();
                 }
+                if last && source_key(kind_among(entries)) == Some(segment) {
+                    forget_code(entries, segment, &value);
+                }
                 let index = entries.iter().position(|(key, _)| key == segment).unwrap_or_else(|| {
                     entries.push(((*segment).to_owned(), Node::new(Value::Table(Vec::new()), origin.clone())));
                     entries.len() - 1
@@ -63,6 +68,17 @@ pub fn apply(root: &mut Node, text: &str) -> Result<(), Mistake> {
     *here = value;
     expand(root);
     Ok(())
+}
+
+fn kind_among(entries: &[(String, Node)]) -> Option<&str> {
+    entries.iter().find(|(key, _)| key == "kind").and_then(|(_, kind)| kind.as_text())
+}
+
+/// Code from another file has parameters of its own.
+fn forget_code(entries: &mut Vec<(String, Node)>, key: &str, value: &Node) {
+    if entries.iter().any(|(name, node)| name == key && node.value != value.value) {
+        entries.retain(|(name, _)| name == "kind");
+    }
 }
 
 /// The item with this index or name.

@@ -6,6 +6,7 @@
 
 use serde_json::Value as Json;
 
+use super::foreign::kind_of;
 use super::json_schema::{alternatives, document_schema, resolve};
 use super::kinds::SHORTHAND_KEY;
 use super::tree::{Node, Origin, Value};
@@ -54,6 +55,9 @@ fn expand_table(table: &mut Node, schema: &Json) {
     let Value::Table(entries) = &mut table.value else { return };
     for (key, child) in entries.iter_mut() {
         let Some(schema) = properties.get(key).or_else(|| schema.get("additionalProperties")) else { continue };
+        if key == "cc" {
+            file_to_table(child);
+        }
         if resolve(schema).get(SHORTHAND_KEY).is_some() {
             name_to_table(child);
         }
@@ -79,6 +83,14 @@ fn name_to_table(node: &mut Node) {
         let kind = Node::new(Value::Text(std::mem::take(name)), node.origin.clone());
         node.value = Value::Table(vec![("kind".to_owned(), kind)]);
     }
+}
+
+/// `cc = "my_cc.py:MyCc"` names code from outside.
+fn file_to_table(cc: &mut Node) {
+    let Some((kind, key)) = cc.as_text().and_then(kind_of) else { return };
+    let source = cc.clone();
+    let kind = Node::new(Value::Text(kind.to_owned()), source.origin.clone());
+    cc.value = Value::Table(vec![("kind".to_owned(), kind), (key.to_owned(), source)]);
 }
 
 fn alias_to_name(cc: &mut Node) {

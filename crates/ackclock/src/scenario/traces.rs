@@ -5,22 +5,51 @@ use super::tree::{Node, Origin, Value};
 use super::variation::{MOST_OPPORTUNITIES, check_trace};
 use crate::quantity::Problem;
 
-/// Gives the text of a file by the name that the scenario has for it, or says in words why not.
-pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+/// What scenarios get from files. A closure that reads a file is one.
+pub trait ReadFiles {
+    /// Gives the text of a file by the name that the scenario has for it.
+    ///
+    /// # Errors
+    /// In words, why not.
+    fn read_file(&self, name: &str) -> Result<String, String>;
+
+    /// Gives the text of a rule; `is_set` if a changed key names its file.
+    ///
+    /// # Errors
+    /// The key that is wrong, and in words what is.
+    fn read_rule(&self, name: &str, _is_set: bool) -> Result<String, (String, String)> {
+        self.read_file(name).map_err(|message| ("file".to_owned(), message))
+    }
+
+    /// Gives the table of an algorithm from outside with its code and all of its parameters; `is_set` if a changed key
+    /// names its file.
+    ///
+    /// # Errors
+    /// The key that is wrong, and in words what is.
+    fn complete_cc(&self, cc: &serde_json::Value, _is_set: bool) -> Result<serde_json::Value, (String, String)> {
+        Ok(cc.clone())
+    }
+}
+
+impl<F: Fn(&str) -> Result<String, String>> ReadFiles for F {
+    fn read_file(&self, name: &str) -> Result<String, String> {
+        self(name)
+    }
+}
 
 /// Puts the lines of every trace file that a document names in the place of its name. Adds to `misfits` files that
 /// cannot be read, lines that are no number and times that fall, with file and line.
-pub fn read(root: &Node, read_file: ReadFile<'_>, misfits: &mut Misfits) -> Node {
+pub fn read(root: &Node, files: &dyn ReadFiles, misfits: &mut Misfits) -> Node {
     let mut root = root.clone();
-    read_below(&mut root, &mut Vec::new(), read_file, misfits);
+    read_below(&mut root, &mut Vec::new(), files, misfits);
     root
 }
 
-fn read_below(node: &mut Node, path: &mut Vec<String>, read_file: ReadFile<'_>, misfits: &mut Misfits) {
+fn read_below(node: &mut Node, path: &mut Vec<String>, files: &dyn ReadFiles, misfits: &mut Misfits) {
     let is_trace = node.get("kind").and_then(Node::as_text) == Some("trace");
     let mut below = |key: String, node: &mut Node| {
         path.push(key);
-        read_below(node, path, read_file, misfits);
+        read_below(node, path, files, misfits);
         path.pop();
     };
     match &mut node.value {
@@ -29,7 +58,7 @@ fn read_below(node: &mut Node, path: &mut Vec<String>, read_file: ReadFile<'_>, 
             let Some(index) = named else { return };
             let is_listed = entries.iter().any(|(key, _)| key == "milliseconds");
             let name = entries[index].1.as_text().unwrap_or_default();
-            match if is_listed { Err(Problem::TwoTraces) } else { milliseconds(name, read_file) } {
+            match if is_listed { Err(Problem::TwoTraces) } else { milliseconds(name, files) } {
                 Ok(list) => {
                     let (_, file) = entries.swap_remove(index);
                     entries.push(("milliseconds".to_owned(), Node::new(list, file.origin)));
@@ -50,9 +79,9 @@ fn read_below(node: &mut Node, path: &mut Vec<String>, read_file: ReadFile<'_>, 
 }
 
 /// The list that a file holds.
-fn milliseconds(name: &str, read_file: ReadFile<'_>) -> Result<Value, Problem> {
+fn milliseconds(name: &str, files: &dyn ReadFiles) -> Result<Value, Problem> {
     let wrong = |message| Problem::TraceFile { file: name.to_owned(), message };
-    let text = read_file(name).map_err(wrong)?;
+    let text = files.read_file(name).map_err(wrong)?;
     let milliseconds = parse(&text).map_err(|(line, problem)| wrong(in_line(line, &problem)))?;
     let item = |millis: u64| Node::new(Value::Integer(i128::from(millis)), Origin::Default);
     Ok(Value::Array(milliseconds.into_iter().map(item).collect()))
@@ -125,7 +154,7 @@ mod tests {
     #[test]
     fn one_trace_is_enough_and_nobody_reads_files_unasked() {
         let both = SCENARIO.replace("file =", "milliseconds = [1], file =");
-        let error = Scenario::from_toml_with::<&str>(&both, "s.toml", &[], &|_| Ok("1".to_owned())).unwrap_err();
+        let error = Scenario::from_toml_with::<&str>(&both, "s.toml", &[], &|_: &str| Ok("1".to_owned())).unwrap_err();
         assert_eq!(error.to_string(), "s.toml:9: topology.varies.file: write a file or milliseconds, not both");
         let error = Scenario::from_toml::<&str>(SCENARIO, "s.toml", &[]).unwrap_err();
         let expected = "\"x.trace\" cannot be read here; write its lines as milliseconds";

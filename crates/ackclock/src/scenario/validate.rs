@@ -135,6 +135,7 @@ fn flow_alone(flow: &Flow, duration: Duration, mut at: impl FnMut(&str, Result<(
                 let problem = match &error {
                     CcMistake::Parameter(error) => Problem::Parameter(error.clone()),
                     CcMistake::Formula { error, .. } => Problem::Formula(error.in_one_line()),
+                    CcMistake::Foreign { message, .. } => Problem::Foreign(message.clone()),
                 };
                 at(&format!("cc.{}", error.key()), Err(problem));
             }

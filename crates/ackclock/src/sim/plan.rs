@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::distribution::Distribution;
 use super::impairments::ImpairmentsPlan;
 use super::population::SourcePopulation;
-use crate::cc::{Algorithm, CcContext};
+use crate::cc::{Algorithm, CcContext, CcSpec};
 use crate::link::Dcf;
 use crate::meter::Profile;
 use crate::qdisc::QueuePlan;
@@ -45,6 +45,28 @@ impl Plan {
     /// Every TCP flow: those of `flows`, and after them the slots of all groups of arrivals.
     pub fn tcp_flows(&self) -> impl Iterator<Item = &FlowPlan> {
         self.flows.iter().chain(self.arrivals.iter().flat_map(|group| &group.slots))
+    }
+
+    /// Puts what `make` gives in the place of algorithms from outside, of which the plan has only a description; flows that
+    /// share one go on to share it.
+    ///
+    /// # Errors
+    /// The first of `make`.
+    pub fn bind<E>(&mut self, mut make: impl FnMut(&CcSpec) -> Result<Algorithm, E>) -> Result<(), E> {
+        let mut made: Vec<(Arc<Algorithm>, Arc<Algorithm>)> = Vec::new();
+        let slots = self.arrivals.iter_mut().flat_map(|group| &mut group.slots);
+        for flow in self.flows.iter_mut().chain(slots) {
+            let Some(spec) = flow.cc.spec().filter(|spec| spec.is_foreign()) else { continue };
+            flow.cc = match made.iter().find(|(before, _)| Arc::ptr_eq(before, &flow.cc)) {
+                Some((_, bound)) => bound.clone(),
+                None => {
+                    let bound = Arc::new(make(spec)?);
+                    made.push((flow.cc.clone(), bound.clone()));
+                    bound
+                }
+            };
+        }
+        Ok(())
     }
 
     /// Adds a flow like the one with this index, on links of its own where that one has such; it sends nothing until

@@ -2,7 +2,7 @@
 
 mod accecn;
 mod delivery;
-#[cfg(any(test, feature = "contract"))]
+#[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
 mod ranges;
 mod receiver;

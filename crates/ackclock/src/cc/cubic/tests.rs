@@ -295,14 +295,15 @@ fn idleness_that_takes_nothing_begins_no_new_stage() {
 fn the_curve_is_shown_once_there_is_one() {
     let numbers = |driven: &Driven| {
         let mut numbers = Vec::new();
-        driven.cc.probe(&mut |name, value| numbers.push((name, value)));
+        driven.cc.probe(&mut |name, value| numbers.push((name.to_owned(), value)));
         numbers
     };
     let mut driven = Driven::cut(&plain());
     assert_eq!(numbers(&driven), []);
     driven.ack(RTT);
     let stage = driven.stage();
-    let expected = [("w_max_segments", PEAK), ("w_est_segments", stage.w_est), ("k_s", stage.curve.k)];
+    let expected = [("w_max_segments", PEAK), ("w_est_segments", stage.w_est), ("k_s", stage.curve.k)]
+        .map(|(name, value)| (name.to_owned(), value));
     assert_eq!(numbers(&driven), expected);
 }
 

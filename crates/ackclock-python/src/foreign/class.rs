@@ -1,0 +1,185 @@
+//! The class that algorithms of users inherit.
+
+use std::collections::BTreeMap;
+
+use ackclock::cc::CcContext;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::event::{Ack, Congestion, Loss, Recovery, Sent};
+use super::window::Window;
+
+/// A congestion-control algorithm: inherit from it, and override the events that matter.
+///
+/// What is not overridden is TCP Reno (RFC 5681): slow start below ssthresh, one segment per round trip above it, half of
+/// the window at a loss or mark. Windows are in segments, fractions count; times in seconds, rates in bit/s. The fields of
+/// a dataclass are the parameters.
+#[pyclass(subclass, module = "ackclock")]
+pub struct CongestionControl {
+    window: Window,
+}
+
+impl CongestionControl {
+    /// What the class has set.
+    pub fn window(&mut self) -> &mut Window {
+        &mut self.window
+    }
+}
+
+/// The number in `value`, which `name` is set to.
+fn number(name: &str, value: &Bound<'_, PyAny>, least: f64, most: f64, range: &str) -> PyResult<f64> {
+    let Ok(number) = value.extract::<f64>() else {
+        let found = value.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("{name} must be a number, not {found}")));
+    };
+    if !(least..=most).contains(&number) {
+        return Err(PyValueError::new_err(format!("{name} must be {range}, not {number}")));
+    }
+    Ok(number)
+}
+
+#[pymethods]
+impl CongestionControl {
+    #[new]
+    #[pyo3(signature = (*_args, **_parameters))]
+    fn new(_args: &Bound<'_, PyTuple>, _parameters: Option<&Bound<'_, PyDict>>) -> Self {
+        CongestionControl { window: Window::new(&CcContext::new(10.0)) }
+    }
+
+    /// True for a class that sets the window itself during loss recovery, from ACK to ACK, and after timeouts.
+    #[classattr]
+    #[allow(non_upper_case_globals)]
+    const owns_recovery: bool = false;
+
+    /// False for a class that does not send less for marks: losses in a marked window are then told, too.
+    #[classattr]
+    #[allow(non_upper_case_globals)]
+    const responds_to_ecn: bool = true;
+
+    /// True for a class that reads `ack.delivery_rate`.
+    #[classattr]
+    #[allow(non_upper_case_globals)]
+    const rate_samples: bool = false;
+
+    /// The congestion window in segments; it is sent in whole segments, one at the least.
+    #[getter]
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd
+    }
+
+    #[setter]
+    fn set_cwnd(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.window.cwnd = number("cwnd", value, 0.0, f64::MAX, "finite and not negative")?;
+        Ok(())
+    }
+
+    /// The slow-start threshold in segments; infinite until something sets it.
+    #[getter]
+    fn ssthresh(&self) -> f64 {
+        self.window.ssthresh
+    }
+
+    #[setter]
+    fn set_ssthresh(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.window.ssthresh = number("ssthresh", value, 0.0, f64::INFINITY, "a number that is not negative")?;
+        Ok(())
+    }
+
+    /// The rate at which to send in bit/s; None sends whatever the window lets go at once.
+    #[getter]
+    fn pacing_rate(&self) -> Option<f64> {
+        (self.window.pacing_rate != 0.0).then_some(self.window.pacing_rate)
+    }
+
+    #[setter]
+    fn set_pacing_rate(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.window.pacing_rate = if value.is_none() {
+            0.0
+        } else {
+            number("pacing_rate", value, 1.0, f64::MAX, "finite and at least 1 bit/s, or None")?
+        };
+        Ok(())
+    }
+
+    /// The window that the connection began with, in segments.
+    #[getter]
+    fn initial_window(&self) -> f64 {
+        self.window.initial_window
+    }
+
+    /// True below ssthresh.
+    #[getter]
+    fn in_slow_start(&self) -> bool {
+        self.window.cwnd < self.window.ssthresh
+    }
+
+    /// The connection begins; cwnd and ssthresh have their first values.
+    fn on_start(&self) {}
+
+    /// An ACK reports data delivered, data lost, or marks.
+    ///
+    /// By default the window grows as in RFC 5681 if `ack.may_grow`: by what was acknowledged in slow start, by one
+    /// segment a round trip above it.
+    fn on_ack(&mut self, ack: PyRef<'_, Ack>) {
+        self.window.grow(ack.core());
+    }
+
+    /// A round trip has ended; called before `on_ack` of the same ACK.
+    fn on_round(&self, ack: PyRef<'_, Ack>) {
+        drop(ack);
+    }
+
+    /// A loss or a mark shows congestion, at most once per window of data.
+    ///
+    /// By default half of the window is left, and ssthresh is the same, at least two segments.
+    fn on_congestion(&mut self, congestion: PyRef<'_, Congestion>) {
+        self.window.cut(congestion.core().kind);
+    }
+
+    /// The retransmission timer expired.
+    ///
+    /// By default ssthresh is half of the window. The window is one segment afterwards, whatever the class sets, unless it
+    /// owns recovery.
+    fn on_timeout(&mut self, congestion: PyRef<'_, Congestion>) {
+        self.window.cut(congestion.core().kind);
+    }
+
+    /// A single transmission is considered lost; called before `on_ack` of the ACK that shows it.
+    fn on_loss(&self, loss: PyRef<'_, Loss>) {
+        drop(loss);
+    }
+
+    /// A segment was handed to the network.
+    fn on_sent(&self, sent: PyRef<'_, Sent>) {
+        drop(sent);
+    }
+
+    /// Loss recovery begins, after `on_congestion`.
+    fn on_recovery_enter(&self, recovery: PyRef<'_, Recovery>) {
+        drop(recovery);
+    }
+
+    /// Everything sent before recovery began is acknowledged.
+    fn on_recovery_exit(&self, recovery: PyRef<'_, Recovery>) {
+        drop(recovery);
+    }
+
+    /// The last congestion event was spurious and may be undone. By default nothing is.
+    fn on_undo(&self, recovery: PyRef<'_, Recovery>) {
+        drop(recovery);
+    }
+
+    /// The sender goes on after it was idle for longer than its RTO, at `now` in seconds.
+    ///
+    /// By default the window is at most the initial one (RFC 5681, 4.1).
+    fn on_resume(&mut self, now: f64) {
+        let _ = now;
+        self.window.resume();
+    }
+
+    /// Numbers for samples over time, by name; none by default. Called at each sample.
+    fn probe(&self) -> BTreeMap<String, f64> {
+        BTreeMap::new()
+    }
+}

@@ -1,0 +1,415 @@
+//! A class of a user as an algorithm of the core.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use ackclock::cc::{self, CcContext, CcFactory, CongestionControl, CongestionKind, ForeignValue, PythonClass};
+use ackclock::units::{Instant, Rate};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+
+use super::PACKAGE;
+use super::class::CongestionControl as Base;
+use super::event::{Ack, Congestion, FromCore, Loss, Recovery, Sent};
+use super::progress::{Callback, Cells};
+use super::window::Window;
+use crate::error::RunError;
+
+/// Makes an object of the user's class for each connection.
+pub struct PythonFactory {
+    class: Py<PyType>,
+    parameters: Py<PyDict>,
+    cells: &'static Cells,
+}
+
+impl PythonFactory {
+    /// Loads the code anew, so that no state of an earlier run is left in it.
+    pub fn new(py: Python<'_>, spec: &PythonClass, cells: &'static Cells) -> PyResult<Self> {
+        let parameters = PyDict::new(py);
+        for (name, value) in &spec.parameters {
+            match value {
+                ForeignValue::Bool(value) => parameters.set_item(name, value)?,
+                ForeignValue::Integer(value) => parameters.set_item(name, value)?,
+                ForeignValue::Number(value) => parameters.set_item(name, value)?,
+                ForeignValue::Text(value) => parameters.set_item(name, value)?,
+            }
+        }
+        let package = py.import(PACKAGE)?;
+        let loaded = package.call_method1("load_class", (&spec.source, &spec.code));
+        let class = loaded.map_err(|error| RunError::new_err(failure(py, &error)))?.cast_into::<PyType>()?;
+        Ok(PythonFactory { class: class.unbind(), parameters: parameters.unbind(), cells })
+    }
+
+    fn make(&self, py: Python<'_>, context: &CcContext) -> PyResult<PythonController> {
+        let class = self.class.bind(py);
+        let object = class.call((), Some(self.parameters.bind(py)))?;
+        let base = object.cast::<Base>()?;
+        *base.borrow_mut().window() = Window::new(context);
+        let plain = py.get_type::<Base>();
+        let method = |callback: Callback| -> PyResult<Option<Py<PyAny>>> {
+            let name = callback.name();
+            let overrides = !class.getattr(name)?.is(plain.getattr(name)?);
+            overrides.then(|| Ok(object.getattr(name)?.unbind())).transpose()
+        };
+        let flag = |name: &str| object.getattr(name)?.is_truthy();
+        let on_loss = method(Callback::Loss)?;
+        let has_rates = on_loss.is_some() || flag("rate_samples")?;
+        Ok(PythonController {
+            on_ack: method(Callback::Ack)?,
+            on_round: method(Callback::Round)?,
+            on_loss,
+            on_congestion: method(Callback::Congestion)?,
+            on_timeout: method(Callback::Timeout)?,
+            on_sent: method(Callback::Sent)?,
+            on_recovery_enter: method(Callback::RecoveryEnter)?,
+            on_recovery_exit: method(Callback::RecoveryExit)?,
+            on_undo: method(Callback::Undo)?,
+            on_resume: method(Callback::Resume)?,
+            probe: method(Callback::Probe)?,
+            on_start: method(Callback::Start)?,
+            ack: None,
+            sent: None,
+            owns_recovery: flag("owns_recovery")?,
+            responds_to_ecn: flag("responds_to_ecn")?,
+            has_rates,
+            cwnd: context.initial_window,
+            ssthresh: context.initial_ssthresh,
+            pacing_rate: None,
+            fault: OnceLock::new(),
+            cells: self.cells,
+            object: Some(base.clone().unbind()),
+        })
+    }
+}
+
+impl CcFactory for PythonFactory {
+    fn build(&self, context: CcContext) -> Box<dyn CongestionControl> {
+        let controller = Python::attach(|py| {
+            self.cells.enter(Callback::Init, 0);
+            let made = self.make(py, &context);
+            self.cells.leave();
+            match made {
+                Ok(mut controller) => {
+                    controller.start(py);
+                    controller
+                }
+                Err(error) => PythonController::failed(failure(py, &error), self.cells),
+            }
+        });
+        Box::new(controller)
+    }
+}
+
+/// An exception of the user's code in words, with the places in it.
+fn failure(py: Python<'_>, error: &PyErr) -> String {
+    let told =
+        py.import(PACKAGE).and_then(|package| package.call_method1("failure", (error.clone_ref(py).into_value(py),)));
+    told.and_then(|text| text.extract()).unwrap_or_else(|_| error.to_string())
+}
+
+type Method = Option<Py<PyAny>>;
+
+/// An object of the user's class, its methods that are not the default ones, and what it has set.
+pub struct PythonController {
+    cwnd: f64,
+    ssthresh: f64,
+    pacing_rate: Option<Rate>,
+    /// None if the class could not be made.
+    object: Option<Py<Base>>,
+    on_ack: Method,
+    on_round: Method,
+    /// The object of the last ACK, which is used again unless the class keeps it.
+    ack: Option<Py<Ack>>,
+    cells: &'static Cells,
+    fault: OnceLock<String>,
+    sent: Option<Py<Sent>>,
+    on_sent: Method,
+    on_loss: Method,
+    on_congestion: Method,
+    on_timeout: Method,
+    on_recovery_enter: Method,
+    on_recovery_exit: Method,
+    on_undo: Method,
+    on_resume: Method,
+    on_start: Method,
+    probe: Method,
+    owns_recovery: bool,
+    responds_to_ecn: bool,
+    has_rates: bool,
+}
+
+impl std::fmt::Debug for PythonController {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PythonController").field("cwnd", &self.cwnd).finish_non_exhaustive()
+    }
+}
+
+impl PythonController {
+    fn failed(fault: String, cells: &'static Cells) -> Self {
+        PythonController {
+            cwnd: f64::NAN,
+            ssthresh: f64::INFINITY,
+            pacing_rate: None,
+            object: None,
+            on_ack: None,
+            on_round: None,
+            ack: None,
+            cells,
+            fault: OnceLock::from(fault),
+            sent: None,
+            on_sent: None,
+            on_loss: None,
+            on_congestion: None,
+            on_timeout: None,
+            on_recovery_enter: None,
+            on_recovery_exit: None,
+            on_undo: None,
+            on_resume: None,
+            on_start: None,
+            probe: None,
+            owns_recovery: false,
+            responds_to_ecn: true,
+            has_rates: false,
+        }
+    }
+
+    /// Takes what the object has set.
+    #[inline]
+    fn read(&mut self, py: Python<'_>) {
+        if let Some(object) = &self.object {
+            let window = *object.bind(py).borrow_mut().window();
+            self.cwnd = window.segments();
+            self.ssthresh = window.ssthresh;
+            self.pacing_rate = Rate::from_bps(window.pacing_rate as u64);
+        }
+        if self.fault.get().is_some() {
+            self.cwnd = f64::NAN;
+        }
+    }
+
+    /// Changes what the object has set, where the class does not.
+    fn change(&self, py: Python<'_>, change: impl FnOnce(&mut Window)) {
+        if let Some(object) = &self.object {
+            change(object.bind(py).borrow_mut().window());
+        }
+    }
+
+    fn fail(&self, py: Python<'_>, callback: Callback, error: &PyErr) {
+        // The first failure is the one that counts.
+        let _ = self.fault.set(format!("{}: {}", callback.name(), failure(py, error)));
+    }
+
+    /// Calls a method of the class, unless one has failed before.
+    #[inline]
+    fn call<'py, A>(&self, py: Python<'py>, method: &Py<PyAny>, callback: Callback, now: Instant, event: A)
+    where
+        A: pyo3::call::PyCallArgs<'py>,
+    {
+        if self.fault.get().is_some() {
+            return;
+        }
+        self.cells.enter(callback, now.as_nanos());
+        let called = method.bind(py).call1(event);
+        self.cells.leave();
+        if let Err(error) = called {
+            self.fail(py, callback, &error);
+        }
+    }
+
+    /// Calls a method with an event that is made for it.
+    fn tell<E>(&mut self, callback: Callback, now: Instant, method: fn(&Self) -> &Method, core: E::Core)
+    where
+        E: FromCore,
+    {
+        Python::attach(|py| {
+            if let Some(method) = method(self) {
+                match E::new(py, core, self.has_rates) {
+                    Ok(event) => self.call(py, method, callback, now, (event,)),
+                    Err(error) => self.fail(py, callback, &error),
+                }
+                self.read(py);
+            }
+        });
+    }
+
+    fn start(&mut self, py: Python<'_>) {
+        if let Some(on_start) = &self.on_start {
+            self.cells.enter(Callback::Start, 0);
+            let called = on_start.bind(py).call0();
+            self.cells.leave();
+            if let Err(error) = called {
+                self.fail(py, Callback::Start, &error);
+            }
+        }
+        self.read(py);
+    }
+
+    fn cut(&mut self, py: Python<'_>, congestion: &cc::Congestion) {
+        let before = self.ssthresh;
+        let is_timeout = congestion.kind == CongestionKind::Timeout;
+        let (callback, method) = match is_timeout {
+            true => (Callback::Timeout, &self.on_timeout),
+            false => (Callback::Congestion, &self.on_congestion),
+        };
+        match method {
+            Some(method) => match Congestion::new(py, *congestion, self.has_rates) {
+                Ok(event) => self.call(py, method, callback, congestion.now, (event,)),
+                Err(error) => self.fail(py, callback, &error),
+            },
+            None => self.change(py, |window| window.cut(congestion.kind)),
+        }
+        if !self.owns_recovery || is_timeout && method.is_none() {
+            self.change(py, |window| window.restart(congestion.restart, before));
+        }
+    }
+
+    /// What the class reports for samples.
+    fn probed(&self, py: Python<'_>, probe: &Py<PyAny>) -> PyResult<BTreeMap<String, f64>> {
+        probe.bind(py).call0()?.extract()
+    }
+}
+
+/// Whether nothing else holds an object.
+#[inline]
+#[allow(unsafe_code)]
+fn is_ours_alone<E>(_py: Python<'_>, object: &Py<E>) -> bool {
+    // SAFETY: the interpreter is held, and the object is alive.
+    unsafe { pyo3::ffi::Py_REFCNT(object.as_ptr()) == 1 }
+}
+
+/// An event in the object of the last one, or in a new one where the class has kept that.
+#[inline]
+fn event<'py, E: FromCore>(
+    py: Python<'py>,
+    last: &mut Option<Py<E>>,
+    core: E::Core,
+    has_rates: bool,
+) -> PyResult<Bound<'py, E>> {
+    if let Some(object) = last
+        && is_ours_alone(py, object)
+    {
+        let object = object.bind(py);
+        E::replace(object, core);
+        return Ok(object.clone());
+    }
+    let object = E::new(py, core, has_rates)?;
+    Ok(last.insert(object).bind(py).clone())
+}
+
+impl CongestionControl for PythonController {
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing_rate
+    }
+
+    fn fault(&self) -> Option<&str> {
+        self.fault.get().map(String::as_str)
+    }
+
+    fn owns_recovery(&self) -> bool {
+        self.owns_recovery
+    }
+
+    fn congestion_may_raise(&self) -> bool {
+        true
+    }
+
+    fn responds_to_ecn(&self) -> bool {
+        self.responds_to_ecn
+    }
+
+    fn needs_on_sent(&self) -> bool {
+        self.on_sent.is_some()
+    }
+
+    fn needs_rate_samples(&self) -> bool {
+        self.has_rates
+    }
+
+    fn on_sent(&mut self, core: &cc::Sent) {
+        Python::attach(|py| {
+            let sent = event(py, &mut self.sent, *core, false);
+            if let Some(method) = &self.on_sent {
+                match sent {
+                    Ok(sent) => self.call(py, method, Callback::Sent, core.now, (sent,)),
+                    Err(error) => self.fail(py, Callback::Sent, &error),
+                }
+                self.read(py);
+            }
+        });
+    }
+
+    fn on_loss(&mut self, loss: &cc::Loss) {
+        self.tell::<Loss>(Callback::Loss, loss.now, |this| &this.on_loss, *loss);
+    }
+
+    fn on_ack(&mut self, core: &cc::Ack) {
+        Python::attach(|py| {
+            if self.on_ack.is_none() {
+                self.change(py, |window| window.grow(core));
+            }
+            if self.on_ack.is_some() || core.round_ended && self.on_round.is_some() {
+                let ack = match event(py, &mut self.ack, *core, self.has_rates) {
+                    Ok(ack) => ack,
+                    Err(error) => return self.fail(py, Callback::Ack, &error),
+                };
+                if let Some(on_round) = self.on_round.as_ref().filter(|_| core.round_ended) {
+                    self.call(py, on_round, Callback::Round, core.now, (&ack,));
+                }
+                if let Some(on_ack) = &self.on_ack {
+                    self.call(py, on_ack, Callback::Ack, core.now, (ack,));
+                }
+            }
+            self.read(py);
+        });
+    }
+
+    fn on_congestion(&mut self, congestion: &cc::Congestion) {
+        Python::attach(|py| {
+            self.cut(py, congestion);
+            self.read(py);
+        });
+    }
+
+    fn on_recovery_enter(&mut self, recovery: &cc::Recovery) {
+        self.tell::<Recovery>(Callback::RecoveryEnter, recovery.now, |this| &this.on_recovery_enter, *recovery);
+    }
+
+    fn on_recovery_exit(&mut self, recovery: &cc::Recovery) {
+        self.tell::<Recovery>(Callback::RecoveryExit, recovery.now, |this| &this.on_recovery_exit, *recovery);
+    }
+
+    fn on_undo(&mut self, recovery: &cc::Recovery) {
+        self.tell::<Recovery>(Callback::Undo, recovery.now, |this| &this.on_undo, *recovery);
+    }
+
+    fn on_resume(&mut self, now: Instant) {
+        Python::attach(|py| {
+            match &self.on_resume {
+                Some(method) => self.call(py, method, Callback::Resume, now, (now.as_secs_f64(),)),
+                None => self.change(py, Window::resume),
+            }
+            self.read(py);
+        });
+    }
+
+    fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
+        let Some(probe) = self.probe.as_ref().filter(|_| self.fault.get().is_none()) else { return };
+        Python::attach(|py| {
+            self.cells.enter(Callback::Probe, 0);
+            let probed = self.probed(py, probe);
+            self.cells.leave();
+            match probed {
+                Ok(numbers) => numbers.iter().for_each(|(name, value)| report(&format!("cc.{name}"), *value)),
+                Err(error) => self.fail(py, Callback::Probe, &error),
+            }
+        });
+    }
+}

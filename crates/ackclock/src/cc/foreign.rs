@@ -1,0 +1,205 @@
+//! Algorithms whose code comes with the scenario: classes of Python, shared objects.
+//!
+//! The core holds what the scenario says of them, and nothing that runs it: whoever can run the code binds a factory to
+//! the plan ([`Plan::bind`](crate::sim::Plan::bind)).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Ack, CcMistake, Congestion, CongestionControl};
+
+/// What is known of a kind of foreign code.
+pub(super) trait Foreign: JsonSchema {
+    /// Where its interface is described.
+    const REFERENCE: &'static str;
+
+    /// Checks that the code is there.
+    ///
+    /// # Errors
+    /// The key under which it is not.
+    fn check(&self) -> Result<(), CcMistake>;
+
+    /// The name that results show.
+    fn title(&self) -> String;
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ForeignValue {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+}
+
+/// A Python class that is a congestion control, in a file of one's own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PythonClass {
+    /// File and class, such as "my_cc.py:MyCc"; the class may be left out where the file has one.
+    pub source: String,
+    /// Text of the file, which is read where this key is left out.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
+    /// Parameters: the fields of the class.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, ForeignValue>,
+}
+
+/// A shared object with the interface of `ackclock_cc.h`, from C or any language that can export it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct SharedLibrary {
+    /// File, such as "./my_cc.so".
+    pub path: String,
+    /// SHA-256 of the file, which is computed where this key is left out.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sha256: String,
+    /// Parameters: those that the library declares.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, ForeignValue>,
+}
+
+impl Foreign for PythonClass {
+    const REFERENCE: &'static str = "docs/own-algorithm.md: a Python class of the user";
+
+    fn check(&self) -> Result<(), CcMistake> {
+        there("source", &self.code)
+    }
+
+    fn title(&self) -> String {
+        match self.source.rsplit_once(':') {
+            Some((_, class)) => class.to_owned(),
+            None => file_name(&self.source),
+        }
+    }
+}
+
+impl Foreign for SharedLibrary {
+    const REFERENCE: &'static str = "docs/own-algorithm.md: a shared object of the user";
+
+    fn check(&self) -> Result<(), CcMistake> {
+        there("path", &self.sha256)
+    }
+
+    fn title(&self) -> String {
+        file_name(&self.path)
+    }
+}
+
+fn there(key: &'static str, content: &str) -> Result<(), CcMistake> {
+    if content.is_empty() {
+        let message = "code from outside cannot be read here; the Python package can".to_owned();
+        return Err(CcMistake::Foreign { key, message });
+    }
+    Ok(())
+}
+
+/// The last part of a path, without its suffix.
+fn file_name(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.split_once('.').filter(|(stem, _)| !stem.is_empty()).map_or(name, |(stem, _)| stem).to_owned()
+}
+
+/// In the place of code that nothing was bound to: the run ends with a fault.
+#[derive(Debug)]
+pub(super) struct Unbound {
+    fault: String,
+}
+
+impl Unbound {
+    pub(super) fn new(title: &str) -> Self {
+        Unbound {
+            fault: format!("{title} is code from outside, which the core alone cannot run; the Python package can"),
+        }
+    }
+}
+
+impl CongestionControl for Unbound {
+    fn cwnd(&self) -> f64 {
+        f64::NAN
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn fault(&self) -> Option<&str> {
+        Some(&self.fault)
+    }
+
+    fn needs_on_sent(&self) -> bool {
+        false
+    }
+
+    fn needs_rate_samples(&self) -> bool {
+        false
+    }
+
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    fn on_congestion(&mut self, _congestion: &Congestion) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::{CcContext, CcSpec, algorithms, foreign_kinds};
+
+    fn spec(json: &str) -> CcSpec {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn any_other_key_is_a_parameter_and_the_spec_reads_back() {
+        let text =
+            r#"{"kind":"python","source":"a/my_cc.py:MyCc","code":"x","eager":true,"gain":2,"name":"y","share":0.5}"#;
+        let read = spec(text);
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        let CcSpec::Python(class) = &read else { panic!("{read:?}") };
+        assert_eq!(class.parameters["gain"], ForeignValue::Integer(2));
+        assert_eq!(class.parameters["share"], ForeignValue::Number(0.5));
+        assert_eq!((read.name(), read.title(), read.is_foreign()), ("python", "MyCc".to_owned(), true));
+    }
+
+    #[test]
+    fn results_show_the_class_or_the_file() {
+        assert_eq!(spec(r#"{"kind":"python","source":"a.b/my_cc.py"}"#).title(), "my_cc");
+        assert_eq!(spec(r#"{"kind":"library","path":"/x/libgentle.so.1"}"#).title(), "libgentle");
+        assert_eq!(spec(r#"{"kind":"library","path":"../.hidden"}"#).title(), ".hidden");
+    }
+
+    #[test]
+    fn code_that_is_not_there_is_a_mistake_of_its_key() {
+        for (text, key) in
+            [(r#"{"kind":"python","source":"x.py"}"#, "source"), (r#"{"kind":"library","path":"x.so"}"#, "path")]
+        {
+            assert_eq!(spec(text).check().unwrap_err().key(), key);
+        }
+        assert_eq!(spec(r#"{"kind":"library","path":"x.so","sha256":"00"}"#).check(), Ok(()));
+    }
+
+    #[test]
+    fn code_that_nothing_runs_has_a_fault() {
+        let cc = spec(r#"{"kind":"python","source":"x.py:X","code":"y"}"#).build(CcContext::new(2.0));
+        assert!(cc.cwnd().is_nan());
+        assert!(cc.fault().unwrap().starts_with("X is code from outside"));
+    }
+
+    #[test]
+    fn a_kind_has_no_default_that_could_be_run() {
+        let names: Vec<_> = foreign_kinds().into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, ["python", "library"]);
+        for name in names {
+            assert_eq!(CcSpec::by_name(name), None);
+            assert!(algorithms().iter().all(|info| info.name != name));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+"""Algorithms from outside as a scenario is read: their text and every parameter are put into it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ackclock.foreign import process
+from ackclock.foreign.describe import Description, Parameter, describe_class, describe_library
+from ackclock.foreign.source import SESSION, ForeignError, Source, hash_of, parsed, require_alone
+from ackclock.text.suggest import hint
+
+#: The keys beside the parameters.
+OWN_KEYS = {"python": ("kind", "source", "code"), "library": ("kind", "path", "sha256")}
+
+
+def complete_json(table: str, folder: str) -> tuple[str | None, str, str]:
+    """Return the table of an algorithm with code and parameters; or None, the key that is wrong, and what is."""
+    try:
+        return json.dumps(complete(json.loads(table), folder), ensure_ascii=False), "", ""
+    except ForeignError as error:
+        return None, error.key, error.message
+
+
+def complete(table: dict[str, Any], folder: str) -> dict[str, Any]:
+    """Return the table of an algorithm with its code and all its parameters. Raises `ForeignError`."""
+    if process.is_worker():
+        return table
+    kind = table["kind"]
+    table = (_with_code if kind == "python" else _with_hash)(table, folder)
+    description = described(table)
+    if description.message:
+        raise ForeignError(description.key, description.message)
+    given = {key: value for key, value in table.items() if key not in OWN_KEYS[kind]}
+    parameters = {parameter.name: parameter for parameter in description.parameters}
+    for name in given:
+        if name not in parameters:
+            raise ForeignError(name, _unknown(name, description))
+    values = {name: _value(parameter, given.get(name)) for name, parameter in parameters.items()}
+    return {key: table[key] for key in OWN_KEYS[kind]} | values
+
+
+def _with_code(table: dict[str, Any], folder: str) -> dict[str, Any]:
+    source = Source.parse(table["source"])
+    if "code" in table:
+        return table
+    code = source.read(folder)
+    require_alone(source.file, folder, parsed(source.file, code))
+    return {**table, "code": code}
+
+
+def _with_hash(table: dict[str, Any], folder: str) -> dict[str, Any]:
+    path = Path(folder, table["path"]).absolute()
+    found = hash_of(path)
+    if table.get("sha256", found) != found:
+        raise ForeignError("path", f"{path}: is not the file that the results are of: it has changed since")
+    return {**table, "path": str(path), "sha256": found}
+
+
+def described(table: dict[str, Any]) -> Description:
+    """Return what is known of the code of a table."""
+    if table["kind"] == "library":
+        return _described_library(table["path"], table["sha256"])
+    return _described_class(table["source"], table["code"])
+
+
+@lru_cache(maxsize=1024)
+def _described_class(source: str, code: str) -> Description:
+    if Source.parse(source).file == SESSION:
+        return describe_class(source, code)
+    return _isolated("source", describe_class, source, code)
+
+
+@lru_cache(maxsize=1024)
+def _described_library(path: str, sha256: str) -> Description:
+    return _isolated("path", describe_library, path, sha256)
+
+
+def _isolated(key: str, describe: Callable[[str, str], Description], *code: str) -> Description:
+    """Describe code in a process of its own, as it may do anything."""
+    try:
+        return process.call(describe, *code)
+    except process.CrashError as error:
+        return Description("", (), key=key, message=f"{code[0]}: {error}")
+
+
+def _unknown(name: str, description: Description) -> str:
+    if name in description.annotated:
+        return (
+            f"{description.name} takes no parameter {name!r}: make it a dataclass (@dataclass), whose fields are its "
+            "parameters"
+        )
+    names = [parameter.name for parameter in description.parameters]
+    return f"{description.name} takes no parameter {name!r}; {hint(name, names)}"
+
+
+def _value(parameter: Parameter, given: object) -> object:
+    if given is None:
+        if parameter.default is None:
+            raise ForeignError(
+                parameter.name, f"the parameter {parameter.name!r} has no default; give it a value"
+            )
+        given = parameter.default
+    match parameter.type, given:
+        case ("bool", bool()) | ("str", str()):
+            return given
+        case "int" | "float", int() | float() if not isinstance(given, bool):
+            if parameter.type == "float":
+                return float(given)
+            if given == int(given):
+                return int(given)
+        case _:
+            pass
+    words = {"bool": "true or false", "str": "a text", "int": "a whole number", "float": "a number"}
+    raise ForeignError(
+        parameter.name, f"expected {words[parameter.type]}, found {json.dumps(given, ensure_ascii=False)}"
+    )
