@@ -111,6 +111,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
     let recovery = flow.transport.recovery;
     // A second loss in a window is a second event under Reno, and a SACK sender without blocks is Reno.
     let is_reno = recovery == LossRecovery::Reno || recovery == LossRecovery::Sack && !flow.transport.peer_sack;
+    let by_time = flow.transport.rack || flow.transport.tlp;
     let (mut sent, mut delivered) = (0, 0);
     // What was sent by the last event, and whether a loss in that is another one.
     let (mut due, mut may_lose_again) = (0, false);
@@ -121,7 +122,10 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
             Event::Congestion(congestion) => {
                 let covered = match congestion.kind {
                     CongestionKind::Timeout => true,
-                    CongestionKind::Loss => may_lose_again || delivered >= due,
+                    CongestionKind::Loss if may_lose_again => true,
+                    // Without duplicate ACKs, what ends a recovery may show the losses of the next one.
+                    CongestionKind::Loss if by_time => delivered + news_behind(journal, number) >= due,
+                    CongestionKind::Loss => delivered >= due,
                     // The ACK that echoes the mark comes after it.
                     CongestionKind::Ecn => delivered + news_behind(journal, number) >= due,
                 };
@@ -134,6 +138,8 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
                     CongestionKind::Timeout => false,
                 };
             }
+            // What was undone was no reduction.
+            Event::Undo(_) if by_time || flow.transport.frto => due = 0,
             _ => {}
         }
     }
