@@ -25,6 +25,8 @@ USES = {
     "foreign": "errors text",
     "scenario": "errors arguments files foreign",
     "running": "errors arguments files foreign scenario",
+    "contract": "errors foreign scenario",
+    "starters": "errors files",
     "results": "errors arguments metrics scenario running",
     "synchronous": "errors files",
     "studies": "errors text metrics statistics arguments files scenario running",
@@ -32,7 +34,8 @@ USES = {
     "tuning": "errors text metrics statistics page arguments files foreign running evaluation",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
-    "cli": "errors text metrics files scenario running synchronous studies evaluation tuning reproduce",
+    "cli": "errors text metrics files contract starters scenario running synchronous studies evaluation "
+    "tuning reproduce",
     "__main__": "text cli",
 }
 #: Data, which are opened and not imported.

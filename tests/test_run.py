@@ -80,6 +80,7 @@ FLOW = [
     "queue_delay_mean_s",
     "queue_delay_p95_s",
     "rtt_mean_s",
+    "rtt_min_s",
     "cwnd_mean_segments",
     "base_rtt_s",
     "completion_time_s",

@@ -16,11 +16,11 @@ import pytest
 from helpers import cli
 
 from ackclock.errors import InputError
+from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.suite import Suite
 from ackclock.running.store import Store
 from ackclock.studies.queries import runs
 from ackclock.tuning import tune
-from ackclock.tuning.budget import Budget
 from ackclock.tuning.objective import Objective
 from ackclock.tuning.present import sentence
 from ackclock.tuning.search import Search

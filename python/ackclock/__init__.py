@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ackclock._core import VERSION as __version__
     from ackclock._core import Ack, Congestion, CongestionControl, Event, Loss, Recovery, Sent
+    from ackclock.contract import Finding, check_cc
     from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
     from ackclock.foreign import include_dir
@@ -35,6 +36,7 @@ _HOME = {
     "CongestionControl": "ackclock._core",
     "Event": "ackclock._core",
     "Executor": "ackclock.running.executor",
+    "Finding": "ackclock.contract",
     "Loss": "ackclock._core",
     "Recovery": "ackclock._core",
     "Sent": "ackclock._core",
@@ -45,6 +47,7 @@ _HOME = {
     "Scenario": "ackclock.scenario",
     "StudyResult": "ackclock.studies.results",
     "__version__": "ackclock._core",
+    "check_cc": "ackclock.contract",
     "dask_executor": "ackclock.running.cluster",
     "evaluate": "ackclock.evaluation",
     "include_dir": "ackclock.foreign",
@@ -63,6 +66,7 @@ __all__ = [
     "CongestionControl",
     "Event",
     "Executor",
+    "Finding",
     "Loss",
     "Recovery",
     "RunError",
@@ -73,6 +77,7 @@ __all__ = [
     "StoreError",
     "StudyResult",
     "__version__",
+    "check_cc",
     "dask_executor",
     "evaluate",
     "include_dir",

@@ -3,7 +3,8 @@
     python tools/bench/own.py [--rounds N] [--candidates N] [--json]
 
 ACKs a CPU second, the whole engine included: each round runs every kind once, and the medians count. The
-last row is how many candidates of rule text are read, checked and run for a second of simulated time, on two threads.
+last row is how many candidates of rule text are read, checked and run for a second of simulated time, on two
+threads.
 """
 
 import argparse

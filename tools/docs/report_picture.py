@@ -2,8 +2,8 @@
 
     python tools/docs/report_picture.py
 
-Evaluates New-AIMD on the core suite and takes a picture of the report in Chromium; scoreboard and regret
-are left out, so that head, worst environment and charts fit.
+Evaluates New-AIMD on the core suite and takes a picture of the report in Chromium; scoreboard, wins and
+regret are left out, so that head, worst environment and charts fit.
 """
 
 import argparse
@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 1280, 1395
 #: A README is loaded over the network.
 MAX_BYTES = 300_000
 COLOURS = 96
-HIDDEN = "#scoreboard, #regret, nav, #theme"
+HIDDEN = "#scoreboard, #own, #regret, nav, #theme"
 LEFT_OUT = f"<style>{HIDDEN} {{ display: none }} #worst h2 {{ margin-top: 1.5rem }}</style></head>"
 
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use ackclock::cc::CcSpec;
+use ackclock::contract::diagnose;
 use ackclock::scenario::ReadFiles;
 use ackclock::sim::Plan;
 use pyo3::prelude::*;
@@ -123,6 +124,17 @@ impl Scenario {
         run
     }
 
+    /// The promises that the algorithm of the flows in a group breaks, as JSON; none for a group that has no algorithm.
+    fn check_cc_json(&self, py: Python<'_>, group: &str) -> PyResult<Option<String>> {
+        let mut plan = self.inner.plan(None, 0);
+        let cells = Cells::take();
+        let bound = foreign::bind(py, &mut plan, cells);
+        let flow = plan.flows.iter().find(|flow| &*flow.group == group);
+        let findings = bound.map(|_| flow.map(|flow| diagnose(&flow.cc)));
+        cells.put_back();
+        findings?.map(|findings| to_json(&findings)).transpose()
+    }
+
     fn __repr__(&self) -> String {
         format!("Scenario(name={:?}, hash={:?})", self.inner.name(), self.inner.hash())
     }
@@ -164,8 +176,13 @@ impl ReadFiles for Beside {
         String::from_utf8(bytes).map_err(|_| "is not text; a trace has a number in every line".to_owned())
     }
 
-    fn complete_cc(&self, cc: &serde_json::Value, is_set: bool) -> Result<serde_json::Value, (String, String)> {
+    fn read_rule(&self, name: &str, is_set: bool) -> Result<String, (String, String)> {
         // Whoever changes a key names files as the shell does.
+        let path = if is_set { PathBuf::from(name) } else { self.folder.join(name) };
+        std::fs::read_to_string(path).map_err(|error| ("file".to_owned(), format!("cannot be read: {error}")))
+    }
+
+    fn complete_cc(&self, cc: &serde_json::Value, is_set: bool) -> Result<serde_json::Value, (String, String)> {
         foreign::complete(cc, if is_set { "".into() } else { self.folder.to_string_lossy() }.as_ref())
     }
 }

@@ -19,7 +19,9 @@ _INTERRUPTED, _CLOSED_PIPE = 130, 141
 _COMMANDS = {
     "run": "Run one scenario and print its metrics.",
     "check": "Check a scenario and print its links, base RTTs and random inputs.",
-    "evaluate": "Compare an algorithm with a panel over a suite of environments.",
+    "new": "Write a folder to begin an algorithm in.",
+    "check-cc": "Check that an algorithm keeps what TCP asks of one.",
+    "evaluate": "Compare an algorithm, or rank several, over a suite of environments.",
     "panel": "Run a suite's panel and store its scores, the baseline of regret.",
     "tune": "Search for the parameters with the smallest worst-case regret over a suite.",
     "study": "Run a grid of scenarios, or continue one that was stopped.",
@@ -28,7 +30,7 @@ _COMMANDS = {
     "exchange": "Run packetdrill scripts against the simulated TCP.",
     "model": "Compare closed forms of the synchronous model with computed figures.",
     "list": "List algorithms, queues, suites and other names that files and commands take.",
-    "schema": "Print the JSON Schema of scenario or study files.",
+    "schema": "Print the JSON Schema of scenario or study files, or of evaluations.",
 }
 
 
@@ -39,7 +41,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"ackclock.cli.{cmd_name}_command").command
+        command: click.Command = import_module(f"ackclock.cli.{cmd_name.replace('-', '_')}_command").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -80,7 +82,9 @@ def run_command_line() -> int:
         talk(message.getvalue().rstrip())
         code = 2
     except AckclockError as error:
-        talk(f"error: {error.shell_message}")
+        from ackclock.text.pointer import with_pointers
+
+        talk(f"error: {with_pointers(error.shell_message)}")
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort, Interrupted) as error:
         # Click has its own exception in place of Ctrl-C's, whose notes say what is kept.

@@ -16,34 +16,50 @@ from ackclock.cli.options import first_seed_option, json_option, set_option, sui
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.candidate import Candidate, split_list
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
+from ackclock.evaluation.present import evaluation_json, ranking_table
+from ackclock.evaluation.ranking import METRICS as RANKED
+from ackclock.evaluation.ranking import SHARES
 from ackclock.evaluation.report import write_report
-from ackclock.evaluation.scoreboard import scoreboard_json, tables
+from ackclock.evaluation.scoreboard import tables
 from ackclock.evaluation.suite import Suite
-from ackclock.evaluation.verdict import verdict
 
 #: Characters of an algorithm in the name of a folder.
 MOST_OF_A_NAME = 100
 
 
 @click.command("evaluate")
-@click.argument("cc", required=False)
+@click.argument("ccs", metavar="CC...", nargs=-1)
 @click.option(
     "--rule",
-    "rule",
+    "rules",
+    multiple=True,
     metavar="TEXT",
-    help="A rule in the place of CC, such as 'grow = 1/w; cut = w/2' (docs/rules.md).",
+    help="A rule as a candidate, such as 'grow = 1/w; cut = w/2' (docs/rules.md); may be repeated.",
 )
 @click.option(
     "--against",
     multiple=True,
     metavar="CC",
-    help="Algorithms to compare with, with commas between them; may be repeated. The first is the reference.",
+    help="Algorithms to compare with, such as cubic,aimd; may be repeated. The first is the reference.",
 )
 @suite_option
 @click.option(
     "--replicates", type=click.IntRange(1), help="Replicates per environment; the suite's number by default."
 )
 @click.option("--quick", is_flag=True, help="Three replicates, for a first impression.")
+@click.option(
+    "--budget",
+    metavar="BUDGET",
+    help="What the runs may take: seconds of one core, such as 30s, or a number of runs. Candidates that are "
+    "clearly worse are dropped early (docs/scores.md).",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(RANKED),
+    default=SHARES,
+    show_default=True,
+    help="What the score of a candidate is made of.",
+)
 @first_seed_option
 @set_option
 @click.option(
@@ -68,12 +84,14 @@ MOST_OF_A_NAME = 100
 )
 @json_option
 def command(
-    cc: str | None,
-    rule: str | None,
+    ccs: tuple[str, ...],
+    rules: tuple[str, ...],
     against: tuple[str, ...],
     suite: str,
     replicates: int | None,
     quick: bool,
+    budget: str | None,
+    metric: str,
     seed: int,
     sets: tuple[str, ...],
     within_table: bool,
@@ -85,12 +103,17 @@ def command(
 ) -> int:
     """Compare the algorithm CC with a panel: print a scoreboard and a verdict, write report.html.
 
-    CC is a name (`ackclock list cc`), a name with parameters such as 'aimd(increase=2)', or an inline table
-    such as '{ kind = "aimd", increase = 2 }'. Runs that are already in the folder are not repeated.
+    CC is a name (`ackclock list cc`), a name with parameters such as 'aimd(increase=2)', a file such as
+    my_cc.py:MyCc, my_cc.so or my-cc.rule, a rule such as
+    'rule grow = 1/w; cut = w/2', or an inline table such as '{ kind = "aimd", increase = 2 }'. Several are
+    ranked against each other with the same random draws: stdout has the ranking, the report the scores. Runs
+    that are already in the folder are not repeated.
     """
-    if (cc is None) == (rule is None):
-        raise click.UsageError("give either CC or --rule")
-    cc = Candidate.from_rule(rule).text if rule is not None else str(cc)
+    candidates = [*ccs, *(Candidate.from_rule(rule).text for rule in rules)]
+    if not candidates:
+        raise click.UsageError("give one CC or more, or --rule")
+    if baseline and len(candidates) > 1:
+        raise click.UsageError("--baseline takes one candidate")
     if bool(baseline) != bool(fail_if):
         raise click.UsageError("--baseline and --fail-if go together")
     loaded = Suite.load(suite)
@@ -98,14 +121,16 @@ def command(
     before = None if baseline is None else Baseline.load(baseline)
     if before is not None:
         before.require(loaded, seed, sets)
-    folder = Path(out or f"ackclock-out/evaluate-{_slug(cc)[:MOST_OF_A_NAME]}")
+    folder = Path(out or f"ackclock-out/evaluate-{_name(candidates)}")
     with progress("running") as tell:
         evaluation = evaluate(
-            cc,
+            candidates if len(candidates) > 1 else candidates[0],
             against=[name for text in against for name in split_list(text)] or None,
             suite=suite,
             replicates=replicates,
             quick=quick,
+            budget=budget,
+            metric=metric,
             seed=seed,
             sets=sets,
             within_table=within_table,
@@ -118,13 +143,20 @@ def command(
     report = write_report(evaluation, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
     if as_json:
         gate = {} if before is None else {"gate": gate_json(before, checks)}
-        emit(json.dumps(scoreboard_json(board) | gate, indent=2))
+        emit(json.dumps(evaluation_json(evaluation) | gate, indent=2))
     else:
-        for table in tables(board):
+        is_ranked = len(candidates) > 1 or budget is not None
+        for table in [ranking_table(evaluation.ranking)] if is_ranked else tables(board):
             show(table)
-        say(verdict(board))
+        say(evaluation.verdict)
     talk(f"report: {report}")
-    return _tell(checks)
+    return _tell(checks) if evaluation.best is not None else 2
+
+
+def _name(candidates: Sequence[str]) -> str:
+    """Return the name of a folder for candidates."""
+    first, others = _slug(candidates[0])[:MOST_OF_A_NAME], len(candidates) - 1
+    return f"{first}-and-{others}-more" if others else first
 
 
 def _tell(checks: Sequence[Check]) -> int:

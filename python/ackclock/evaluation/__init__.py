@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from ackclock.arguments import optional_number, texts, whole_number
+from ackclock.errors import ArgumentValueError, RunError
+from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.panel import choose_regret_baseline
+from ackclock.evaluation.race import MOST, Limits, Race, Track
+from ackclock.evaluation.ranking import SHARES, Entry, Ranking, require_metric
 from ackclock.evaluation.regret import Regret, RegretBaseline
 from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.suite import Suite
@@ -18,11 +23,13 @@ from ackclock.evaluation.verdict import verdict
 from ackclock.running.executor import Executor
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
-from ackclock.running.work import Study, run_study
+from ackclock.running.work import Study
 from ackclock.scenario import Algorithm
 
 #: What `quick` makes of a suite: fewer replicates, for a first impression.
 _QUICK_REPLICATES = 3
+#: Candidates whose scores and charts are shown in full: the first of the ranking.
+SHOWN = 3
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,16 +48,28 @@ class Evaluation:
       `total_high`, `algorithms`), or None.
     - `regret_baseline`: what regret is measured against: `title`, `stored`, `algorithms`, `reason`.
     - `first`: the runs of the first replicate, with samples.
+    - `ranking`: all candidates by score: `ranking.entries` has an `Entry` each, with `candidate`, `rank`,
+      `standing` (`best`, `tied`, `worse`, `dropped`, `failed`), `score` (`value`, an `Estimate`; `values` per
+      replicate; None for what failed), `failure` and `index`, its place in the list that was given.
+
+    Of several candidates `board` and `regrets` have the first few of the ranking, the best first. An
+    evaluation can be pickled.
     """
 
     board: Scoreboard
     #: Jobs and outcomes of `[environment][candidate]`, the first replicate each.
     first: tuple[tuple[tuple[Job, Outcome], ...], ...]
+    ranking: Ranking
 
     @property
     def verdict(self) -> str:
-        """How the algorithm compares with the reference, in a sentence."""
-        return verdict(self.board)
+        """How the algorithm, or the best of several, compares with the reference, in a sentence."""
+        return "Every candidate failed." if self.best is None else verdict(self.board)
+
+    @property
+    def best(self) -> Entry | None:
+        """The candidate with the best score; None where all failed."""
+        return self.ranking.best
 
     @property
     def regrets(self) -> tuple[tuple[Regret, ...], ...]:
@@ -74,12 +93,14 @@ class Evaluation:
 
 
 def evaluate(
-    cc: Algorithm,
+    cc: Algorithm | Sequence[Algorithm],
     *,
     against: Iterable[str] | None = None,
     suite: str = "core",
     replicates: int | None = None,
     quick: bool = False,
+    budget: str | int | None = None,
+    metric: str = SHARES,
     seed: int = 1,
     sets: Iterable[str] = (),
     within_table: bool = False,
@@ -88,43 +109,102 @@ def evaluate(
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Evaluation:
-    """Compare an algorithm with a panel over a suite; all candidates get the same random draws.
+    """Compare an algorithm, or several, with a panel over a suite; all get the same random draws.
 
-    `cc`: a name, `aimd(increase=2)`, `my_cc.py:MyCc`, an inline table such as `{ kind = "aimd", increase
-    = 2 }`, rule text, the dict of an algorithm, or a subclass of `CongestionControl`, which runs in this
-    process. `against`: the panel of the suite by default; its first is the reference. `sets`: changes to
-    every scenario. `within_table`: measure regret against the best of this table, not against the stored
-    scores of the panel. `out`: a folder to keep the runs in, which a second evaluation takes up. Raises
-    `AckclockError`.
+    `cc`: a name, `aimd(increase=2)`, `my_cc.py:MyCc`, an inline table such as
+    `{ kind = "aimd", increase = 2 }`, rule text, the dict of an algorithm, or a subclass of
+    `CongestionControl`, which runs in this process; or a list of these, which are ranked. `against`: the
+    panel of the suite by default; its first is the reference. `sets`: changes to every scenario.
+    `budget`: seconds (`30s`) or runs (`2000`): what is clearly worse is dropped early, and replicates are
+    added until the budget is used up, or there are `replicates` of them. `metric`: what the score of a
+    candidate is made of (docs/scores.md). `within_table`: measure regret against the best of this table, not
+    against the stored scores of the panel. `out`: a folder to keep the runs in, which a second evaluation
+    takes up.
+
+    Raises `AckclockError`; of a list, a candidate of which a run fails does not keep the others from being
+    ranked.
     """
     replicates = optional_number("replicates", replicates, least=1)
     seed = whole_number("seed", seed)
     sets = texts("sets", sets, "flows.test.count=4")
     against = None if against is None else texts("against", against, "aimd")
+    several = isinstance(cc, Sequence) and not isinstance(cc, str)
+    given = cast("Sequence[Algorithm]", cc if several else (cc,))
+    if not given:
+        raise ArgumentValueError("cc", "is empty, but must name a candidate")
     loaded = Suite.load(suite)
+    require_metric(loaded, metric)
     panel = [Candidate.parse(text) for text in (loaded.panel if against is None else against)]
-    candidate = Candidate.parse(cc)
-    candidates = (candidate, *(other for other in panel if other.resolved != candidate.resolved))
+    candidates = [Candidate.parse(text) for text in given]
+    others = [each for each in panel if all(each.resolved != other.resolved for other in candidates)]
+    count = replicates or (_QUICK_REPLICATES if quick else loaded.replicates)
+    most = replicates or (_QUICK_REPLICATES if quick else MOST) if budget is not None else count
+    limits = Limits(most, min(count, most), None if budget is None else Budget.parse(budget))
+    names = [each.label for each in (*candidates, *others)]
+    baseline = choose_regret_baseline(loaded, names, sets, within_table=within_table)
+    with Store(out) as store:
+        track = Track(loaded, sets, seed, store, executor, workers, progress)
+        race = Race(
+            track,
+            candidates,
+            panel,
+            baseline,
+            metric,
+            limits,
+            samples=len(candidates) <= SHOWN,
+            alone=not several,
+        )
+        ranking = race.run()
+        shown = _shown(ranking)
+        if not shown and not panel:
+            raise RunError("every candidate failed, and there is no panel to show")
+        board_of = (*shown, *(each for each in panel if all(each.resolved != one.resolved for one in shown)))
+        return _evaluation(track, ranking, board_of, panel, within_table)
+
+
+def _shown(ranking: Ranking) -> list[Candidate]:
+    """Return the first few candidates of those that were run to the end, each once."""
+    found: list[Candidate] = []
+    last = ranking.rounds[-1].replicates
+    for entry in ranking.entries:
+        known = any(entry.candidate.resolved == other.resolved for other in found)
+        if entry.score is not None and entry.replicates == last and not known:
+            found.append(entry.candidate)
+    return found[:SHOWN]
+
+
+def _evaluation(
+    track: Track,
+    ranking: Ranking,
+    candidates: Sequence[Candidate],
+    panel: Sequence[Candidate],
+    within_table: bool,
+) -> Evaluation:
+    """Return the scoreboard of some candidates, whose runs are stored but for samples."""
+    suite, sets = track.suite, track.sets
     reference = next(
         (index for index, other in enumerate(candidates) if panel and other.resolved == panel[0].resolved), 0
     )
-    count = replicates or (_QUICK_REPLICATES if quick else loaded.replicates)
     labels = [other.label for other in candidates]
-    regret_baseline = choose_regret_baseline(loaded, labels, sets, within_table=within_table)
+    regret_baseline = choose_regret_baseline(suite, labels, sets, within_table=within_table)
     scenarios = [
-        [environment.scenario(other.text, loaded.test_groups, sets) for other in candidates]
-        for environment in loaded.environments
+        [environment.scenario(other.text, suite.test_groups, sets) for other in candidates]
+        for environment in suite.environments
     ]
-    studies = [[Study.of(scenario, seed=seed, replicates=count) for scenario in row] for row in scenarios]
+    count = ranking.rounds[-1].replicates
+    studies = [
+        [Study.of(scenario, seed=track.seed, replicates=count) for scenario in row] for row in scenarios
+    ]
     everything = Study(tuple(job for row in studies for study in row for job in study.jobs))
-    with Store(out) as store:
-        outcomes = iter(run_study(everything, store, executor=executor, workers=workers, progress=progress))
+    outcomes = iter(track.outcomes(everything))
     results, first = [], []
-    for environment, tried, row in zip(loaded.environments, scenarios, studies, strict=True):
+    for environment, tried, row in zip(suite.environments, scenarios, studies, strict=True):
         answers = [[next(outcomes) for _ in study.jobs] for study in row]
         runs = [[json.loads(outcome.result_json) for outcome in replicate] for replicate in answers]
         exact = not any(scenario.is_random for scenario in tried)
         results.append(score(environment, runs, reference, exact=exact))
         first.append(tuple((study.jobs[0], answer[0]) for study, answer in zip(row, answers, strict=True)))
-    board = Scoreboard(loaded, seed, candidates, reference, tuple(results), sets, regret_baseline)
-    return Evaluation(board, tuple(first))
+    board = Scoreboard(
+        suite, track.seed, tuple(candidates), reference, tuple(results), tuple(sets), regret_baseline
+    )
+    return Evaluation(board, tuple(first), ranking)

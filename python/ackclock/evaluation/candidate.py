@@ -22,8 +22,10 @@ _PLACE = "flows.test.cc"
 _LONGEST = 500
 #: The form of a label: kind and parameters.
 _LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
+#: A rule, told to be one.
+_RULE = re.compile(r"\s*rule\s+(.+)", re.DOTALL)
 #: A file of one's own, with parameters.
-_FILE = re.compile(r"([^\s(){}=]+\.(?:py|so|dylib|dll)(?::\w+)?)(?:\(\s*(.*?)\s*\))?")
+_FILE = re.compile(r"([^\s(){}=]+\.(?:py|so|dylib|dll|rule)(?::\w+)?)(?:\(\s*(.*?)\s*\))?")
 
 
 def split_list(text: str) -> list[str]:
@@ -45,6 +47,13 @@ def split_list(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def _table_of(file: str) -> dict[str, str]:
+    """Return the table of an algorithm in a file."""
+    if file.endswith(".rule"):
+        return {"kind": "rule", "file": file}
+    return {"kind": "python", "source": file} if ".py" in file else {"kind": "library", "path": file}
+
+
 @dataclass(frozen=True)
 class Candidate:
     """An algorithm with its parameters, as a command line names it."""
@@ -54,15 +63,18 @@ class Candidate:
 
     @classmethod
     def parse(cls, cc: Algorithm) -> Candidate:
-        """Take a name, an inline table, a label such as `aimd(increase=2)`, a file, or the `cc` of `run`.
+        """Take a name, an inline table, a label such as `aimd(increase=2)`, a file, or a `cc` of `run`.
 
         A file is read here, once: `my_cc.py:MyCc`, `my_cc.py:MyCc(gain=2)`, `my_cc.so`. Raises
         `ScenarioError` with a suggestion.
         """
+        if isinstance(cc, str) and (rule := _RULE.fullmatch(cc)) is not None:
+            return cls.from_rule(rule[1])
         given = text = algorithm_text(cc)
+        file: str | None = None
         if of_file := _FILE.fullmatch(text):
             file, parameters = of_file.groups()
-            key = {"kind": "python", "source": file} if ".py" in file else {"kind": "library", "path": file}
+            key = _table_of(file)
             text = f"{as_toml(key).removesuffix('}')}, {parameters} }}" if parameters else as_toml(key)
         elif labelled := _LABEL.fullmatch(text):
             kind, parameters = labelled.groups()
@@ -72,6 +84,8 @@ class Candidate:
             _ = candidate.resolved
         except ScenarioError as error:
             raise ScenarioError(str(error).replace(repr(text), repr(given))) from None
+        if file and file.endswith(".rule"):
+            return cls(as_toml(candidate.resolved))
         return candidate._with_content() if candidate.is_foreign else candidate
 
     def _with_content(self) -> Candidate:
@@ -97,12 +111,17 @@ class Candidate:
     @classmethod
     def from_rule(cls, line: str) -> Candidate:
         """Take a rule on one line, such as `grow = 1/w; cut = w/2`. Raises `ScenarioError` with the place."""
+        if not line.strip():
+            raise ScenarioError("rule: is empty; give formulas, such as 'grow = 1/w; cut = w/2'")
         try:
             table: dict[str, Any] = json.loads(_core.rule_json(line))
         except _core.ScenarioError as error:
             raise ScenarioError(str(error)) from None
         candidate = cls(f"{{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in table.items())} }}")
-        _ = candidate.resolved
+        try:
+            _ = candidate.resolved
+        except ScenarioError as error:
+            raise ScenarioError(str(error).replace(f"algorithm {candidate.text!r}", "rule")) from None
         return candidate
 
     @cached_property

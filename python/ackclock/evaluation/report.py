@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core
 from ackclock.errors import writing_error
 from ackclock.evaluation import Evaluation
-from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.explanation import explain, group_rows
 from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
+from ackclock.evaluation.own import FOLDER as SCENARIOS
+from ackclock.evaluation.own import Own, own_page, scenario_path, scenarios
+from ackclock.evaluation.present import evaluation_json, ranking_notes, score_text, standing_text
 from ackclock.evaluation.score import WATCH, Metric, Result, Score
-from ackclock.evaluation.scoreboard import figure, interval_text, missing_scores, scoreboard_json
+from ackclock.evaluation.scoreboard import figure, interval_text, missing_scores
 from ackclock.evaluation.series import Drawn, points_per_line, run_series
 from ackclock.evaluation.verdict import worst_result
 from ackclock.files.writing import write_whole
@@ -58,10 +59,14 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
     try:
         write_whole(
             folder / "scoreboard.json",
-            (json.dumps(scoreboard_json(evaluation.board), indent=2) + "\n").encode(),
+            (json.dumps(evaluation_json(evaluation), indent=2) + "\n").encode(),
         )
         write_tables(frames, folder)
-        write_whole(path, page(evaluation, runs, command=command).encode())
+        (folder / SCENARIOS).mkdir(exist_ok=True)
+        for environment, text in scenarios(evaluation).items():
+            write_whole(scenario_path(folder, environment), text.encode())
+        own = own_page(evaluation, folder)
+        write_whole(path, page(evaluation, runs, own=own, command=command).encode())
     except OSError as error:
         raise writing_error(
             f"{path}: cannot be written: {error.strerror}; the runs are kept", error
@@ -69,8 +74,8 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
     return path
 
 
-def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, command: str) -> str:
-    """Return the text of the page."""
+def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, own: Own | None, command: str) -> str:
+    """Return the text of the page; `own` is the part about the best candidate."""
     board = evaluation.board
     worst = worst_result(board)
     points = points_per_line(_LINES_PER_RUN * sum(len(row) for row in evaluation.first))
@@ -88,7 +93,12 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, command: str) -> 
         interval_text=interval_text,
         about=about,
         watched=any(result.environment.watch for result in board.results),
-        summary=_summary(board.candidates[0]),
+        own=own,
+        ranking=evaluation.ranking,
+        is_ranked=len(evaluation.ranking.entries) > 1 or evaluation.ranking.budget is not None,
+        score_text=score_text,
+        standing_text=standing_text,
+        ranking_notes=ranking_notes(evaluation.ranking),
         columns=_columns(len(board.candidates)),
         figure=figure,
         rivals=board.candidates[1 : 1 + _RIVALS],
@@ -242,12 +252,6 @@ def _phase_top(runs: Sequence[dict[str, Any]], capacity_mbps: float, drawn: Draw
 def about(metric: Metric) -> str:
     """Return the name of a metric, its unit, and which direction is better."""
     return f"{metric.heading}, {_BETTER[metric.better]}"
-
-
-def _summary(candidate: Candidate) -> str:
-    """Return the description of an algorithm."""
-    known: dict[str, str] = {entry["name"]: entry["summary"] for entry in json.loads(_core.list_json("cc"))}
-    return known[candidate.resolved["kind"]]
 
 
 def _columns(charts: int) -> int:

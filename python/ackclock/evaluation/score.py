@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from ackclock.errors import InputError
@@ -69,11 +69,13 @@ def _of(run: Document, name: str, idle: float | None = None) -> float:
 def _of_summary(name: str, key: str, label: str, digits: int, idle: float | None = None) -> Metric:
     """Return a metric of the summary, `key` being its name there."""
     declared = BY_NAME[key]
-
-    def of(run: Document) -> float:
-        return declared.factor * _of(run, key, idle)
-
+    of = partial(_scaled, key=key, idle=idle)
     return Metric(name, label, declared.unit, declared.better, digits, of, declared.bounded)
+
+
+def _scaled(run: Document, key: str, idle: float | None) -> float:
+    """Return a metric of the summary in the unit that is shown."""
+    return BY_NAME[key].factor * _of(run, key, idle)
 
 
 #: The metrics of every environment that the scoreboard shows, in its order.
@@ -160,7 +162,7 @@ def metrics_of(environment: Environment) -> tuple[Metric, ...]:
     if environment.watch is None:
         return common
     watch = environment.watch
-    watched = Metric(WATCH, watch.label, watch.unit, watch.better, 3, lambda run: _watched(watch, run), True)
+    watched = Metric(WATCH, watch.label, watch.unit, watch.better, 3, partial(_watched, watch), True)
     return (*common, watched)
 
 
@@ -178,15 +180,14 @@ def _in_company(metric: Metric, groups: tuple[str, ...]) -> Metric:
     """Return a metric of the flows of some groups; of all where there are no groups."""
     if not groups or metric.name not in _IN_COMPANY:
         return metric
-    function = _IN_COMPANY[metric.name]
+    return replace(metric, of=partial(_of_groups, metric.name, groups))
 
-    def of(run: Document) -> float:
-        value = function(UnderTest(run, groups))
-        if math.isnan(value):
-            raise InputError(f"{run['scenario']}: {metric.name} does not apply: the bottleneck has no rate")
-        return value
 
-    return replace(metric, of=of)
+def _of_groups(name: str, groups: tuple[str, ...], run: Document) -> float:
+    value = _IN_COMPANY[name](UnderTest(run, groups))
+    if math.isnan(value):
+        raise InputError(f"{run['scenario']}: {name} does not apply: the bottleneck has no rate")
+    return value
 
 
 def score(

@@ -100,8 +100,9 @@ def require_sound(cls: type) -> None:
                 kind = type(value).__name__
                 raise ForeignError(
                     "source",
-                    f"{owner.__name__}.{name} is a {kind}, which all flows would share; make it in on_start, as "
-                    f"in self.{name} = ..., or write {name}: {kind} = field(default_factory={kind}, init=False)",
+                    f"{owner.__name__}.{name} is a {kind}, which all flows would share; make it in on_start, "
+                    f"as in self.{name} = ..., or write {name}: {kind} = "
+                    f"field(default_factory={kind}, init=False)",
                 )
 
 

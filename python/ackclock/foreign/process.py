@@ -19,11 +19,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import IO, Any, ParamSpec, TypeVar
 
 from ackclock import _core
 from ackclock.errors import RunError
+from ackclock.foreign.source import SESSION
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -151,6 +152,17 @@ class Worker:
         if not callback:
             return ""
         return f" in {_core.callback_names()[callback]}, {1e-9 * now_ns:g} s after the start"
+
+
+def is_needed(foreign: Sequence[tuple[str, str, str]]) -> bool:
+    """Return whether to run elsewhere: machine code may crash, and of Python one thread runs at a time.
+
+    `foreign`: kind, source and title of each algorithm, as a scenario of the core has them.
+    """
+    if is_worker() or any(source.startswith(SESSION) for _, source, _ in foreign):
+        return False
+    is_free_threaded = not getattr(sys, "_is_gil_enabled", lambda: True)()
+    return any(kind != "python" or not is_free_threaded for kind, *_ in foreign)
 
 
 def call(function: Callable[P, T], *arguments: P.args, **none: P.kwargs) -> T:

@@ -5,13 +5,11 @@ Both can be pickled, so a worker may be a thread, a process or a machine elsewhe
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 
 from ackclock import _core
 from ackclock.errors import BuildError, RunError
 from ackclock.foreign import process
-from ackclock.foreign.source import SESSION
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
     scenario = _scenario(job)
-    if not _needs_process(scenario):
+    if not process.is_needed(scenario.foreign):
         return _run(scenario, job, cancel)
     try:
         return process.call_until(cancel, _run_there, job)
@@ -69,20 +67,12 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
         raise RunError(f"{names}: {error} (seed {job.seed}, replicate {job.replicate})") from None
 
 
-def _needs_process(scenario: _core.Scenario) -> bool:
-    """Return whether to run elsewhere: machine code may crash, and of Python one thread runs at a time."""
-    if process.is_worker() or any(source.startswith(SESSION) for _, source, _ in scenario.foreign):
-        return False
-    is_free_threaded = not getattr(sys, "_is_gil_enabled", lambda: True)()
-    return any(kind != "python" or not is_free_threaded for kind, *_ in scenario.foreign)
-
-
 def _scenario(job: Job) -> _core.Scenario:
-    """Return the scenario of a job. Raises `RunError` where its code is no longer what it was."""
+    """Return the scenario of a job. Raises `RunError` where its library is no longer what it was."""
     try:
         return _core.Scenario.from_json(job.scenario_json, job.name)
     except _core.ScenarioError as error:
-        if '"sha256"' in job.scenario_json or '"code"' in job.scenario_json:
+        if '"sha256"' in job.scenario_json:
             raise RunError(str(error)) from None
         raise
 

@@ -100,13 +100,14 @@ def fill(
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
     keep: Callable[[str, Outcome], object] = lambda key, outcome: None,
+    failed: Callable[[Job, RunError], object] | None = None,
 ) -> None:
     """Run what the store does not hold; a job that is there several times is run once.
 
     `executor`: threads of this process by default, `workers` of them; only this process writes the store.
     `progress` is called with the number of finished runs and of all runs, `keep` with each key and outcome.
     On Ctrl-C running jobs are stopped, finished ones are kept, and KeyboardInterrupt is raised.
-    Raises `RunError` as `work_off`.
+    `failed`: takes each run that failed; without it there is a `RunError`, as of `work_off`.
     """
     done: set[str] = set()
     missing: dict[str, Job] = {}
@@ -142,26 +143,37 @@ def fill(
         def title(self, job: Job) -> str:
             return job.name
 
-    work_off(Missing(), store, executor=executor, workers=workers)
+    work_off(Missing(), store, executor=executor, workers=workers, failed=failed)
 
 
 def work_off(
-    work: Work, store: Store, *, executor: Executor | None = None, workers: int | None = None
+    work: Work,
+    store: Store,
+    *,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    failed: Callable[[Job, RunError], object] | None = None,
 ) -> None:
     """Run and store the jobs of `work`, until it has none and none is running; keeps no outcome.
 
     `executor`, `workers` as for `fill`. On Ctrl-C running jobs are stopped, finished ones are
     kept, and KeyboardInterrupt is raised. Runs that would take too much memory do not keep the others from
-    being run and stored; in the end there is one `RunError` for all of them.
+    being run and stored; in the end there is one `RunError` for all of them, or `failed` takes each.
     """
     if executor is not None:
-        _work_off(work, store, executor)
-        return
-    with Threads(workers) as threads:
-        _work_off(work, store, threads)
+        failures = _work_off(work, store, executor)
+    else:
+        with Threads(workers) as threads:
+            failures = _work_off(work, store, threads)
+    if failures and failed is None:
+        raise _failure(work, store, failures)
+    for job, error in failures:
+        assert failed is not None, "failures are told one by one"
+        failed(job, error)
 
 
-def _work_off(work: Work, store: Store, executor: Executor) -> None:
+def _work_off(work: Work, store: Store, executor: Executor) -> list[tuple[Job, RunError]]:
+    """Run and store the jobs of `work`, and return those that failed."""
     running: dict[Future[Chunk], tuple[Job, ...]] = {}
     chunk_size = ChunkSize(executor.chunk_s)
     #: What was handed out, and came back as it was.
@@ -207,8 +219,7 @@ def _work_off(work: Work, store: Store, executor: Executor) -> None:
         if isinstance(error, KeyboardInterrupt) and store.folder is not None:
             error.add_note(f"finished runs are kept in {store.folder}")
         raise
-    if failed:
-        raise _failure(work, store, failed)
+    return failed
 
 
 def _failure(work: Work, store: Store, failed: Sequence[tuple[Job, RunError]]) -> RunError:

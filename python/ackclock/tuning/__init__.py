@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ackclock.arguments import optional_number, texts, whole_number
 from ackclock.errors import ArgumentValueError, InputError
+from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.constraints import Constraint, constraints
 from ackclock.evaluation.regret import Regret
@@ -17,7 +18,6 @@ from ackclock.evaluation.suite import Suite
 from ackclock.running.executor import Executor
 from ackclock.running.store import Store
 from ackclock.tuning.bench import Bench, studies_of
-from ackclock.tuning.budget import Budget
 from ackclock.tuning.objective import Objective
 from ackclock.tuning.search import Search, Values, key_of
 from ackclock.tuning.space import Space

@@ -64,7 +64,7 @@ pub struct Ack {
     pub path: PathView,
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzz"))]
 impl Ack {
     /// An ACK that counts for `acked` segments, of a window that was used, outside of recovery.
     pub(super) fn of(acked: f64) -> Self {

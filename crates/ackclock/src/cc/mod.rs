@@ -8,6 +8,8 @@ mod algorithm;
 mod cubic;
 mod event;
 mod foreign;
+#[cfg(any(test, feature = "fuzz"))]
+mod fuzz;
 mod parameters;
 mod registry;
 mod text;
@@ -20,6 +22,8 @@ pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
 };
 pub use foreign::{ForeignValue, PythonClass, SharedLibrary};
+#[cfg(any(test, feature = "fuzz"))]
+pub use fuzz::fuzz;
 pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
 pub use text::{RuleSource, RuleText, TextController, TextRule};
@@ -42,6 +46,12 @@ pub struct CcContext {
     pub cut_window: CutWindow,
     /// What bounds the window when recovery ends.
     pub exit_window: ExitWindow,
+    /// What the undo of a congestion event gives back.
+    pub undo_response: UndoResponse,
+    /// What a mark leaves of the window, as a factor; none for what the algorithm leaves (RFC 8511).
+    pub ecn_beta: Option<f64>,
+    /// What an idle time leaves of the window.
+    pub idle_window: IdleWindow,
 }
 
 impl CcContext {
@@ -54,6 +64,9 @@ impl CcContext {
             first_cut: FirstCut::default(),
             cut_window: CutWindow::default(),
             exit_window: ExitWindow::default(),
+            undo_response: UndoResponse::default(),
+            ecn_beta: None,
+            idle_window: IdleWindow::default(),
         }
     }
 }
@@ -85,6 +98,28 @@ pub enum CutWindow {
         /// The receiver's window; infinite for no bound.
         max_window: f64,
     },
+}
+
+/// What an idle time longer than an RTO leaves of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdleWindow {
+    /// The initial window at most (RFC 5681 §4.1).
+    #[default]
+    Restart,
+    /// Half of it for each RTO, and at least the initial window; ssthresh remembers three quarters (RFC 2861, Linux).
+    Halve,
+}
+
+/// What the undo of a congestion event gives back to a window rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UndoResponse {
+    /// What is in flight, and slow start up to what was before (RFC 4015).
+    #[default]
+    Standard,
+    /// The window and ssthresh before the cut, as Linux.
+    Restore,
 }
 
 /// What bounds the window when recovery ends (RFC 6582 §3.2, step 3).
@@ -193,7 +228,8 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// The sender changed its phase.
     fn on_phase(&mut self, _change: &PhaseChange) {}
 
-    /// The sender resumes at `now`, after being idle for longer than its RTO.
+    /// The sender resumes at `now`, after being idle for longer than its RTO; once for each RTO where
+    /// [`IdleWindow::Halve`] was set.
     fn on_resume(&mut self, _now: Instant) {}
 
     /// Reports named numbers for samples.

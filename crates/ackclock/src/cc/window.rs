@@ -1,7 +1,8 @@
 //! cwnd and ssthresh as RFC 5681 moves them, whatever the rule above slow start.
 
 use super::{
-    Ack, CcContext, Congestion, CongestionKind, CutWindow, ExitWindow, FirstCut, Recovery, Restart, TimeoutSsthresh,
+    Ack, CcContext, Congestion, CongestionKind, CutWindow, ExitWindow, FirstCut, IdleWindow, Recovery, Restart,
+    TimeoutSsthresh, UndoResponse,
 };
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
@@ -16,12 +17,28 @@ pub(super) struct Window {
     cwnd: f64,
     ssthresh: f64,
     was_cut: bool,
+    /// What the last cut may have been spurious for.
+    before: Option<Before>,
+}
+
+/// What was before a cut.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    cwnd: f64,
+    ssthresh: f64,
+    flight_size: u32,
 }
 
 impl Window {
     /// At the initial window, in slow start.
     pub(super) fn new(context: CcContext) -> Self {
-        Window { context, cwnd: context.initial_window, ssthresh: context.initial_ssthresh, was_cut: false }
+        Window {
+            context,
+            cwnd: context.initial_window,
+            ssthresh: context.initial_ssthresh,
+            was_cut: false,
+            before: None,
+        }
     }
 
     #[inline]
@@ -53,10 +70,13 @@ impl Window {
         ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery
     }
 
-    /// Slow start: as much more as was acknowledged.
+    /// Slow start: as much more as was acknowledged; an ACK that counts for many segments leads to ssthresh at most.
     #[inline]
     pub(super) fn slow_start(&mut self, ack: &Ack) {
-        self.cwnd += ack.acked;
+        /// RFC 3465's L.
+        const FEW: f64 = 2.0;
+        let grown = self.cwnd + ack.acked;
+        self.cwnd = if ack.acked > FEW { grown.min(self.ssthresh) } else { grown };
     }
 
     /// Congestion avoidance by the rule: the window is `cwnd` from now on.
@@ -73,6 +93,9 @@ impl Window {
             self.cwnd = LOSS_WINDOW;
             return;
         }
+        let Congestion { kind, flight_size, .. } = *congestion;
+        let before = Before { cwnd: self.cwnd, ssthresh: self.ssthresh, flight_size };
+        self.before = (kind != CongestionKind::Ecn).then_some(before);
         if congestion.restart == Restart::OneSegment {
             (self.cwnd, self.ssthresh) = (LOSS_WINDOW, LOSS_WINDOW);
             return;
@@ -87,6 +110,10 @@ impl Window {
         let remaining = match (congestion.kind, self.context.timeout_ssthresh) {
             (CongestionKind::Timeout, TimeoutSsthresh::HalfCwnd) => window / 2.0,
             (CongestionKind::Timeout, TimeoutSsthresh::HalfFlight) => f64::from(congestion.flight_size) / 2.0,
+            (CongestionKind::Ecn, _) if self.context.ecn_beta.is_some() => {
+                // RFC 8511 §3: "ssthresh = max (FlightSize * beta_{ecn}, 2 * SMSS)".
+                self.context.ecn_beta.map_or(window, |beta| window * beta)
+            }
             _ if halves => window / 2.0,
             _ => decrease(window),
         };
@@ -102,6 +129,24 @@ impl Window {
         if remaining < self.cwnd {
             self.cwnd = self.leave(remaining, CongestionKind::Loss).min(self.cwnd);
         }
+    }
+
+    /// The last cut was for nothing; true if the window is another one for it.
+    pub(super) fn undo(&mut self, recovery: &Recovery) -> bool {
+        let Some(before) = self.before.take() else { return false };
+        let (cwnd, ssthresh) = match self.context.undo_response {
+            // RFC 4015 §3.1, steps (0) and (9): "pipe_prev <- max (FlightSize, ssthresh)", "cwnd <- FlightSize + min
+            // (bytes_acked, IW)", "ssthresh <- pipe_prev". What the ACK acknowledges is its growth of the window.
+            UndoResponse::Standard => {
+                let cwnd = f64::from(recovery.flight_size).min(before.cwnd);
+                (cwnd, before.ssthresh.max(f64::from(before.flight_size)))
+            }
+            UndoResponse::Restore => (before.cwnd, before.ssthresh),
+        };
+        let reduced = self.cwnd;
+        self.cwnd = reduced.max(cwnd);
+        self.ssthresh = self.ssthresh.max(ssthresh);
+        self.cwnd != reduced
     }
 
     /// Sets ssthresh to what remains; returns the window that goes with it.
@@ -132,7 +177,14 @@ impl Window {
     /// The sender goes on after a long idle time.
     pub(super) fn resume(&mut self) {
         // RFC 5681 §4.1: "a TCP SHOULD set cwnd to no more than RW before beginning transmission".
-        self.cwnd = self.cwnd.min(self.context.initial_window);
+        let restart = self.cwnd.min(self.context.initial_window);
+        self.cwnd = match self.context.idle_window {
+            IdleWindow::Restart => restart,
+            IdleWindow::Halve => {
+                self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
+                restart.max(self.cwnd / 2.0)
+            }
+        };
     }
 }
 

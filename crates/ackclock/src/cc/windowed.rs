@@ -104,6 +104,12 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         }
     }
 
+    fn on_undo(&mut self, recovery: &Recovery) {
+        if self.window.undo(recovery) {
+            self.rule.restart(self.window.cwnd());
+        }
+    }
+
     fn responds_to_ecn(&self) -> bool {
         self.rule.marks() == Marks::Cut
     }

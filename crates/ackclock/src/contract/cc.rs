@@ -33,6 +33,7 @@ const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 ///   does sending, a single loss, the end of idleness, or a recovery that the algorithm does not own;
 /// * rate samples tell of no more marks than ACKs, and of no more than they cover;
 /// * there is at most one reduction for losses and marks per window of data, except for losses under Reno;
+///   single losses do not reduce the window beside it;
 /// * the same events give the same answers, whatever time it is, without those of sending, of single
 ///   losses, and without rate samples, too, if it does not need them;
 /// * the run keeps the contract of [`check_run`](super::check_run).
@@ -110,6 +111,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
     let recovery = flow.transport.recovery;
     // A second loss in a window is a second event under Reno, and a SACK sender without blocks is Reno.
     let is_reno = recovery == LossRecovery::Reno || recovery == LossRecovery::Sack && !flow.transport.peer_sack;
+    let by_time = flow.transport.rack || flow.transport.tlp;
     let (mut sent, mut delivered) = (0, 0);
     // What was sent by the last event, and whether a loss in that is another one.
     let (mut due, mut may_lose_again) = (0, false);
@@ -120,7 +122,10 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
             Event::Congestion(congestion) => {
                 let covered = match congestion.kind {
                     CongestionKind::Timeout => true,
-                    CongestionKind::Loss => may_lose_again || delivered >= due,
+                    CongestionKind::Loss if may_lose_again => true,
+                    // Without duplicate ACKs, what ends a recovery may show the losses of the next one.
+                    CongestionKind::Loss if by_time => delivered + news_behind(journal, number) >= due,
+                    CongestionKind::Loss => delivered >= due,
                     // The ACK that echoes the mark comes after it.
                     CongestionKind::Ecn => delivered + news_behind(journal, number) >= due,
                 };
@@ -133,6 +138,8 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
                     CongestionKind::Timeout => false,
                 };
             }
+            // What was undone was no reduction.
+            Event::Undo(_) if by_time || flow.transport.frto => due = 0,
             _ => {}
         }
     }
@@ -257,7 +264,7 @@ impl Script {
         let path = path(draw, cwnd);
         match draw.whole(0, 99) {
             0..70 => Event::Ack(self.ack(draw, path)),
-            70..73 => Event::Loss(self.loss(draw, path)),
+            70..73 => Event::Loss(loss(draw, now, path)),
             73..85 => Event::Sent(Sent { now, bytes: 1460, retransmission: draw.chance(10), path }),
             85..89 => {
                 let kind = draw.pick(&[CongestionKind::Loss, CongestionKind::Ecn, CongestionKind::Timeout]);
@@ -300,17 +307,18 @@ impl Script {
             path,
         }
     }
+}
 
-    fn loss(&self, draw: &mut Draw, path: PathView) -> Loss {
-        let (bytes, retransmission, app_limited) = (path.mss, draw.chance(10), draw.chance(10));
-        let lost = u64::from(bytes) * draw.whole(1, 4);
-        let tx_in_flight = path.in_flight_bytes + lost;
-        Loss { now: self.now, bytes, retransmission, tx_in_flight, lost, app_limited, path }
-    }
+/// A loss of one segment.
+pub(super) fn loss(draw: &mut Draw, now: Instant, path: PathView) -> Loss {
+    let (bytes, retransmission, app_limited) = (path.mss, draw.chance(10), draw.chance(10));
+    let lost = u64::from(bytes) * draw.whole(1, 4);
+    let tx_in_flight = path.in_flight_bytes + lost;
+    Loss { now, bytes, retransmission, tx_in_flight, lost, app_limited, path }
 }
 
 /// A sample of a round trip.
-fn rate(draw: &mut Draw, path: PathView) -> RateSample {
+pub(super) fn rate(draw: &mut Draw, path: PathView) -> RateSample {
     let newly_acked = u64::from(path.mss) * draw.whole(1, 2);
     let delivered = newly_acked + draw.whole(0, path.in_flight_bytes);
     RateSample {
@@ -326,7 +334,7 @@ fn rate(draw: &mut Draw, path: PathView) -> RateSample {
     }
 }
 
-fn path(draw: &mut Draw, cwnd: f64) -> PathView {
+pub(super) fn path(draw: &mut Draw, cwnd: f64) -> PathView {
     let min_rtt = Duration::from_millis(20);
     let in_flight = (cwnd.min(1e6) * draw.real(0.0, 1.0)) as u32 + 1;
     PathView {

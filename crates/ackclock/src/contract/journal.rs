@@ -1,10 +1,13 @@
 //! The events that an algorithm got and its answers, and the promises that every answer must keep.
 
-use crate::cc::{Ack, Congestion, CongestionControl, Loss, PhaseChange, Recovery, Restart, Sent};
+use super::promise::Promise;
+use crate::cc::{Ack, Congestion, CongestionControl, CongestionKind, Loss, PhaseChange, Recovery, Restart, Sent};
 use crate::units::{Duration, Instant, Rate};
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)": a window may rise to this at a congestion event.
 const MIN_SSTHRESH: f64 = 2.0;
+/// RFC 5681 §3.1: "the loss window, LW, which equals 1 full-sized segment".
+const LOSS_WINDOW: f64 = 1.0;
 /// What additions of fractions may be off.
 const ROUNDING: f64 = 1e-9;
 
@@ -38,9 +41,19 @@ impl Event {
         }
     }
 
+    /// When it happened.
+    pub(super) fn now(mut self) -> Instant {
+        *self.time()
+    }
+
     /// The same event, later by `shift`.
-    fn later(mut self, shift: Duration) -> Self {
-        let now = match &mut self {
+    pub(super) fn later(mut self, shift: Duration) -> Self {
+        *self.time() += shift;
+        self
+    }
+
+    fn time(&mut self) -> &mut Instant {
+        match self {
             Event::Sent(sent) => &mut sent.now,
             Event::Loss(loss) => &mut loss.now,
             Event::Ack(ack) => &mut ack.now,
@@ -48,9 +61,38 @@ impl Event {
             Event::RecoveryEnter(recovery) | Event::RecoveryExit(recovery) | Event::Undo(recovery) => &mut recovery.now,
             Event::Phase(change) => &mut change.now,
             Event::Resume(now) => now,
-        };
-        *now += shift;
-        self
+        }
+    }
+
+    /// The event for people.
+    pub(super) fn in_words(&self) -> String {
+        match self {
+            Event::Sent(_) => "a segment is sent".to_owned(),
+            Event::Loss(_) => "a segment is lost".to_owned(),
+            Event::Ack(ack) => {
+                let what = match ack.acked {
+                    0.0 => "a duplicate ACK".to_owned(),
+                    acked => format!("an ACK of {acked} new"),
+                };
+                let notes = [
+                    (ack.in_recovery, ", in recovery"),
+                    (!ack.cwnd_limited, ", the window was not used"),
+                    (ack.ece, ", with a mark"),
+                    (ack.round_ended, ", the round ends"),
+                ];
+                notes.iter().filter(|(holds, _)| *holds).fold(what, |text, (_, note)| text + note)
+            }
+            Event::Congestion(congestion) => match congestion.kind {
+                CongestionKind::Loss => "congestion: a loss".to_owned(),
+                CongestionKind::Ecn => "congestion: a mark".to_owned(),
+                CongestionKind::Timeout => "congestion: a timeout".to_owned(),
+            },
+            Event::RecoveryEnter(_) => "recovery begins".to_owned(),
+            Event::RecoveryExit(_) => "recovery ends".to_owned(),
+            Event::Undo(_) => "the last congestion event was spurious".to_owned(),
+            Event::Phase(_) => "the sender changes its phase".to_owned(),
+            Event::Resume(_) => "the sender goes on after an idle time".to_owned(),
+        }
     }
 
     /// What is left of it for an algorithm that needs what these say.
@@ -83,7 +125,19 @@ impl Answer {
 pub(super) struct Journal {
     pub(super) entries: Vec<(Event, Answer)>,
     peak: f64,
-    broken: Option<String>,
+    /// A loss or mark has reduced the window since the last round trip ended.
+    is_reduced: bool,
+    /// The first time that each promise was broken, in this order.
+    broken: Vec<Broken>,
+}
+
+/// A promise that an answer broke.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Broken {
+    pub(super) promise: Promise,
+    /// The number of the event.
+    pub(super) number: usize,
+    before: Answer,
 }
 
 impl Journal {
@@ -93,18 +147,49 @@ impl Journal {
         event.tell(cc);
         let after = Answer::of(cc);
         self.peak = self.peak.max(before.cwnd);
-        if self.broken.is_none() {
-            let number = self.entries.len();
-            self.broken = check_answer(cc, before, &event, after, self.peak)
-                .err()
-                .map(|what| format!("event {number}, {event:?}: {what} ({before:?} before, {after:?} after)"));
+        let number = self.entries.len();
+        let answers = check_answer(cc, before, &event, after, self.peak);
+        let reductions = self.check_reductions(cc, before, &event, after);
+        for promise in [answers, reductions].into_iter().filter_map(Result::err) {
+            if !self.broken.iter().any(|broken| broken.promise == promise) {
+                self.broken.push(Broken { promise, number, before });
+            }
         }
         self.entries.push((event, after));
     }
 
-    /// The first promise that was broken.
+    /// Every promise that was broken.
+    pub(super) fn broken(&self) -> &[Broken] {
+        &self.broken
+    }
+
+    /// The first promise that was broken, in words.
     pub(super) fn verdict(&self) -> Result<(), String> {
-        self.broken.clone().map_or(Ok(()), Err)
+        let Some(Broken { promise, number, before }) = self.broken.first() else { return Ok(()) };
+        let (event, after) = &self.entries[*number];
+        Err(format!("event {number}, {event:?}: {promise} ({before:?} before, {after:?} after)"))
+    }
+
+    /// Single losses reduce a window at most once in a round trip, and not beside a congestion event.
+    fn check_reductions(
+        &mut self,
+        cc: &dyn CongestionControl,
+        before: Answer,
+        event: &Event,
+        after: Answer,
+    ) -> Result<(), Promise> {
+        let reduces = after.cwnd < before.cwnd;
+        match event {
+            Event::Ack(ack) if ack.round_ended => self.is_reduced = false,
+            Event::Congestion(congestion) => self.is_reduced |= reduces && congestion.kind != CongestionKind::Timeout,
+            Event::Loss(_) if reduces => {
+                let is_free = cc.owns_recovery() || after.pacing_rate.is_some();
+                let is_first = !std::mem::replace(&mut self.is_reduced, true);
+                keep(is_free || is_first, Promise::OneReduction)?;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// A fresh algorithm that gets the same events `shift` later, as far as it declares that it needs them, answers the same.
@@ -126,9 +211,9 @@ fn check_answer(
     event: &Event,
     after: Answer,
     peak: f64,
-) -> Result<(), String> {
-    ensure!(after.cwnd.is_finite() && after.cwnd >= 1.0, "the window is not finite, or below one segment");
-    ensure!(after.ssthresh > 0.0, "ssthresh is not above zero");
+) -> Result<(), Promise> {
+    keep(after.cwnd.is_finite() && after.cwnd >= 1.0, Promise::Window)?;
+    keep(after.ssthresh > 0.0, Promise::Ssthresh)?;
     let unchanged = after.cwnd <= before.cwnd;
     match event {
         // Who paces sets the window by the rate, and not from ACK to ACK.
@@ -136,36 +221,36 @@ fn check_answer(
         // Nor does who owns recovery, in it.
         Event::Ack(ack) if ack.in_recovery && cc.owns_recovery() => {}
         Event::Ack(ack) => {
-            ensure!(ack.cwnd_limited || unchanged, "a window that is not used grows");
-            ensure!(ack.acked > 0.0 || unchanged, "the window grows without an ACK of new data");
-            ensure!(!ack.in_recovery || unchanged, "the window grows while losses are being repaired");
+            keep(ack.cwnd_limited || unchanged, Promise::Unused)?;
+            keep(ack.acked > 0.0 || unchanged, Promise::NewData)?;
+            keep(!ack.in_recovery || unchanged, Promise::Repair)?;
             let in_slow_start = before.cwnd < before.ssthresh;
             let most = before.cwnd + ack.acked + ROUNDING;
-            ensure!(!in_slow_start || after.cwnd <= most, "slow start adds more than was acknowledged");
+            keep(!in_slow_start || after.cwnd <= most, Promise::SlowStart)?;
         }
         Event::Congestion(congestion) => {
             let most = if cc.congestion_may_raise() { f64::INFINITY } else { before.cwnd.max(MIN_SSTHRESH) };
-            ensure!(after.cwnd <= most, "congestion raises the window");
+            keep(after.cwnd <= most, Promise::Congestion)?;
             let restarts = congestion.restart != Restart::Reduced && !cc.owns_recovery();
-            ensure!(!restarts || after.cwnd <= before.cwnd, "a restart raises the window");
+            keep(!restarts || after.cwnd < before.cwnd.max(LOSS_WINDOW + ROUNDING), Promise::Restart)?;
             // An ssthresh of one segment, asked for now or kept, leaves nothing below it.
             let kept = congestion.restart == Restart::SlowStartAgain && before.ssthresh <= 1.0;
             let slow_starts = restarts && congestion.restart != Restart::OneSegment && !kept;
-            ensure!(!slow_starts || after.cwnd < after.ssthresh, "a restart does not begin with slow start");
+            keep(!slow_starts || after.cwnd < after.ssthresh, Promise::RestartSlowly)?;
         }
-        Event::Undo(_) => ensure_no_more(after.cwnd, peak, "an undo gives more than there ever was")?,
-        Event::Sent(_) => ensure_no_more(after.cwnd, before.cwnd, "sending raises the window")?,
-        Event::Loss(_) => ensure_no_more(after.cwnd, before.cwnd, "a loss raises the window")?,
-        Event::Resume(_) => ensure_no_more(after.cwnd, before.cwnd, "idleness raises the window")?,
+        Event::Undo(_) => keep(after.cwnd <= peak, Promise::Undo)?,
+        Event::Sent(_) => keep(after.cwnd <= before.cwnd, Promise::Sending)?,
+        Event::Loss(_) => keep(after.cwnd <= before.cwnd, Promise::Loss)?,
+        Event::Resume(_) => keep(after.cwnd <= before.cwnd, Promise::Idleness)?,
         Event::RecoveryEnter(_) | Event::RecoveryExit(_) => {
-            ensure!(unchanged || cc.owns_recovery(), "recovery raises the window");
+            keep(unchanged || cc.owns_recovery(), Promise::Recovery)?;
         }
         Event::Phase(_) => {}
     }
     Ok(())
 }
 
-fn ensure_no_more(after: f64, most: f64, what: &str) -> Result<(), String> {
-    ensure!(after <= most, "{what}");
-    Ok(())
+/// A promise that was kept; what cannot be compared (NaN) breaks it.
+fn keep(is_kept: bool, promise: Promise) -> Result<(), Promise> {
+    if is_kept { Ok(()) } else { Err(promise) }
 }

@@ -39,12 +39,14 @@ macro_rules! ensure {
 }
 
 mod cc;
+mod diagnosis;
 mod draw;
 mod item;
 mod journal;
 mod link;
 mod network;
 mod parts;
+mod promise;
 mod queue;
 mod random_queue;
 mod rule;
@@ -52,9 +54,11 @@ mod run;
 mod traffic;
 
 pub use cc::check_cc;
+pub use diagnosis::{Finding, Step, diagnose};
 pub use item::{Item, Told};
 pub use link::check_link;
 pub use network::random_plan;
+pub use promise::Promise;
 pub use queue::check_queue;
 pub use random_queue::{queue_kinds, random_queues};
 pub use rule::check_rule;

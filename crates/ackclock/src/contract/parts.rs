@@ -128,13 +128,18 @@ pub(super) fn transport(draw: &mut Draw) -> Transport {
         delayed_ack: draw.chance(30).then(|| Duration::from_millis(draw.pick(&[40, 100]))),
         limited_transmit: draw.chance(70),
         timestamps: draw.chance(30),
-        byte_counting: draw.chance(30),
+        byte_counting: draw.pick(&[1, 1, 2, u32::MAX]),
         idle_restart: draw.chance(70),
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),
         ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
         dsack: draw.chance(50),
         undo: draw.pick(&[Undo::None, Undo::Eifel, Undo::Dsack, Undo::Both]),
+        rack: draw.chance(50),
+        tlp: draw.chance(50),
+        prr: draw.chance(50),
+        frto: draw.chance(50),
+        quick_acks: draw.pick(&[0, 0, 16]),
         ..Transport::default()
     }
 }

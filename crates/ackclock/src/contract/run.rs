@@ -107,6 +107,9 @@ fn check_flows(plan: &Plan, result: &RunResult) -> Result<(), String> {
         let name = &flow.name;
         let rtt = flow.rtt_mean_s;
         ensure!(rtt.is_none_or(|rtt| rtt >= flow.base_rtt_s), "{name}: mean RTT {rtt:?}, base {}", flow.base_rtt_s);
+        let least = flow.rtt_min_s;
+        ensure!(least.is_none_or(|rtt| rtt >= flow.base_rtt_s), "{name}: min RTT {least:?}, base {}", flow.base_rtt_s);
+        ensure!(rtt.is_none() || rtt >= least, "{name}: mean RTT {rtt:?}, min {least:?}");
         let cwnd = flow.cwnd_mean_segments;
         let started = plan.flows[flow.id].start.as_nanos() < plan.duration.as_nanos();
         let is_window = |cwnd: f64| cwnd.is_finite() && (cwnd >= 1.0 - 1e-9 || cwnd == 0.0 || !started);
@@ -232,7 +235,7 @@ mod tests {
     fn a_result_that_cannot_be_is_found() {
         let plan = random_plan(&CcSpec::by_name("aimd").unwrap(), 3);
         let result = check_run("aimd", &plan).unwrap();
-        let spoiled: [fn(&mut RunResult); 17] = [
+        let spoiled: [fn(&mut RunResult); 19] = [
             |result| result.totals.policed.bytes += 1,
             |result| result.meters[0].colours.policed += 1,
             |result| result.totals.duplicated.packets += 1,
@@ -243,6 +246,8 @@ mod tests {
             |result| result.links[0].arrivals += 1_000_000,
             |result| result.links[0].forwarded += 1_000_000,
             |result| result.flows[0].rtt_mean_s = Some(result.flows[0].base_rtt_s - 1e-9),
+            |result| result.flows[0].rtt_min_s = Some(result.flows[0].base_rtt_s - 1e-9),
+            |result| result.flows[0].rtt_min_s = Some(1e9),
             |result| result.flows.iter_mut().for_each(|flow| flow.marks += u64::from(flow.ecn == "off")),
             |result| result.transfers.iter_mut().for_each(|row| row.unfinished += 1_000),
             |result| result.transfers[0].times.fct_p99_s = Some(1e9),

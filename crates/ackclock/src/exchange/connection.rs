@@ -91,21 +91,15 @@ impl Connection {
             mss,
             min_rto: settings.min_rto,
             delayed_ack: settings.delayed_ack,
-            limited_transmit: settings.limited_transmit,
             timestamps: agreement.timestamps.is_some(),
-            byte_counting: settings.byte_counting,
-            idle_restart: settings.idle_restart,
-            recovery: settings.recovery.unwrap_or(default),
             peer_sack: agreement.sack,
-            dsack: settings.dsack,
-            undo: settings.undo,
             ecn: agreement.ecn,
-            ..Transport::default()
+            ..settings.keys.transport(settings.recovery.unwrap_or(default))
         };
         // RFC 5681 §3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
         // transmitted SYN MUST be one segment".
         let initial_window = if agreement.retransmitted { 1.0 } else { settings.initial_window };
-        let context = CcContext { timeout_ssthresh: settings.timeout_ssthresh, ..CcContext::new(initial_window) };
+        let context = CcContext { initial_window, ..settings.keys.cc_context() };
         let receiver = Receiver::new(&transport);
         let mut sender = Sender::new(transport, settings.cc.build(context));
         sender.open(now);

@@ -14,7 +14,7 @@ mod connection;
 mod ecn;
 mod endpoint;
 mod expression;
-#[cfg(any(test, feature = "contract"))]
+#[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
 mod info;
 mod packet;
@@ -24,7 +24,7 @@ mod scanner;
 mod script;
 mod settings;
 
-#[cfg(any(test, feature = "contract"))]
+#[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
 pub use report::{Mismatch, Note, Outcome, Report};
 

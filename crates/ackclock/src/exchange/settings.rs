@@ -2,9 +2,10 @@
 //! that set something this TCP has. Nothing is ever run.
 
 use serde::de::{DeserializeOwned, IntoDeserializer};
+use serde_json::Value as Json;
 
-use crate::cc::{CcSpec, TimeoutSsthresh, algorithms};
-use crate::tcp::{EcnMode, LossRecovery, Undo};
+use crate::cc::{CcSpec, algorithms};
+use crate::tcp::{EcnMode, LossRecovery, TransportKeys};
 use crate::units::Duration;
 
 /// Linux's TCP_DELACK_MIN: how long an ACK is delayed once TCP_QUICKACK is switched off.
@@ -33,26 +34,16 @@ pub struct Settings {
     pub wscale: u32,
     /// Whether SACK is offered and accepted.
     pub sack: bool,
-    /// Whether SACK blocks report duplicates.
-    pub dsack: bool,
-    /// What shows that a recovery was spurious.
-    pub undo: Undo,
     /// Whether ECN is offered and accepted.
     pub ecn: EcnMode,
     /// Whether timestamps are offered and accepted.
     pub timestamps: bool,
-    /// The window shrinks after an idle time.
-    pub idle_restart: bool,
     /// Lower bound of the RTO.
     pub min_rto: Duration,
     /// Longest delay of an ACK.
     pub delayed_ack: Option<Duration>,
-    /// RFC 3042.
-    pub limited_transmit: bool,
-    /// RFC 3465.
-    pub byte_counting: bool,
-    /// What a timeout does to ssthresh.
-    pub timeout_ssthresh: TimeoutSsthresh,
+    /// The keys of the transport for which a script has no words of its own.
+    pub keys: TransportKeys,
 }
 
 impl Default for Settings {
@@ -65,16 +56,11 @@ impl Default for Settings {
             mss: MSS,
             wscale: 7,
             sack: true,
-            dsack: false,
-            undo: Undo::None,
             ecn: EcnMode::Off,
             timestamps: true,
-            idle_restart: true,
             min_rto: Duration::from_millis(200),
             delayed_ack: None,
-            limited_transmit: true,
-            byte_counting: false,
-            timeout_ssthresh: TimeoutSsthresh::default(),
+            keys: TransportKeys::default(),
         }
     }
 }
@@ -94,14 +80,34 @@ impl Settings {
                 self.delayed_ack = Some(micros(value).ok_or_else(|| wrong("microseconds"))?).filter(|d| !d.is_zero());
             }
             "min_rto_usecs" => self.min_rto = micros(value).ok_or_else(|| wrong("microseconds"))?,
-            "limited_transmit" => self.limited_transmit = switch(value).ok_or_else(|| wrong("0 or 1"))?,
-            "byte_counting" => self.byte_counting = switch(value).ok_or_else(|| wrong("0 or 1"))?,
-            "timeout_ssthresh" => self.timeout_ssthresh = named(value).map_err(|names| wrong(&names))?,
             "ecn" => self.ecn = named(value).map_err(|names| wrong(&names))?,
-            "undo" => self.undo = named(value).map_err(|names| wrong(&names))?,
             "ip_version" if value == "ipv4" => {}
+            _ if TransportKeys::NAMES.contains(&name) => {
+                self.key(name, value).map_err(|what| format!("--{name}={value}: {what}"))?;
+            }
             _ => return Err(format!("the option --{name} is not supported")),
         }
+        Ok(())
+    }
+
+    /// A key of the transport, as a scenario has it; 0 and 1 stand for false and true.
+    ///
+    /// # Errors
+    /// What is wrong with the value.
+    fn key(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let keys = serde_json::to_value(&self.keys).map_err(|error| error.to_string())?;
+        let value = match (&keys[name], switch(value)) {
+            (Json::Bool(_), Some(on)) => Json::Bool(on),
+            _ => serde_json::from_str(value).unwrap_or_else(|_| Json::from(value)),
+        };
+        let mut keys = keys;
+        keys[name] = value;
+        let keys: TransportKeys =
+            serde_json::from_value(keys).map_err(|error| format!("expected {}", expected(&error)))?;
+        if let Some((_, problem)) = keys.problems().first() {
+            return Err(problem.to_string());
+        }
+        self.keys = keys;
         Ok(())
     }
 
@@ -170,9 +176,9 @@ impl Settings {
         match name {
             "net.ipv4.tcp_congestion_control" => self.algorithm(value)?,
             "net.ipv4.tcp_sack" => self.sack = on()?,
-            "net.ipv4.tcp_dsack" => self.dsack = on()?,
+            "net.ipv4.tcp_dsack" => self.keys.dsack = on()?,
             "net.ipv4.tcp_timestamps" => self.timestamps = on()?,
-            "net.ipv4.tcp_slow_start_after_idle" => self.idle_restart = on()?,
+            "net.ipv4.tcp_slow_start_after_idle" => self.keys.idle_restart = on()?,
             "net.ipv4.tcp_ecn" if value == "0" => self.ecn = EcnMode::Off,
             "net.ipv4.tcp_ecn" if value == "1" => self.ecn = EcnMode::Classic,
             "net.ipv4.tcp_ecn" if value == "3" => self.ecn = EcnMode::AccEcn,
@@ -234,10 +240,13 @@ fn micros(text: &str) -> Option<Duration> {
 /// # Errors
 /// The names that there are.
 fn named<T: DeserializeOwned>(name: &str) -> Result<T, String> {
-    T::deserialize(name.into_deserializer()).map_err(|error: serde::de::value::Error| {
-        let message = error.to_string();
-        message.split_once("expected ").map_or(message.clone(), |(_, names)| names.replace('`', ""))
-    })
+    T::deserialize(name.into_deserializer()).map_err(|error: serde::de::value::Error| expected(&error))
+}
+
+/// What there should have been instead.
+fn expected(error: &impl ToString) -> String {
+    let message = error.to_string();
+    message.split_once("expected ").map_or(message.clone(), |(_, names)| names.replace('`', ""))
 }
 
 fn switch(text: &str) -> Option<bool> {
@@ -251,6 +260,7 @@ fn switch(text: &str) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cc::TimeoutSsthresh;
 
     #[test]
     fn commands_of_the_shell_are_mapped_or_noted() {
@@ -283,11 +293,19 @@ mod tests {
         settings.option("timeout_ssthresh", "half-flight").unwrap();
         settings.option("ecn", "accecn").unwrap();
         assert_eq!(settings.recovery, Some(LossRecovery::NewReno));
-        assert_eq!(settings.timeout_ssthresh, TimeoutSsthresh::HalfFlight);
+        assert_eq!(settings.keys.timeout_ssthresh, TimeoutSsthresh::HalfFlight);
         assert_eq!(settings.ecn, EcnMode::AccEcn);
         assert_eq!(
             settings.option("recovery", "vegas"),
             Err("--recovery=vegas: expected one of tahoe, reno, newreno, sack".to_owned())
+        );
+        settings.option("prr", "1").unwrap();
+        settings.option("handshake_rtt", "20 ms").unwrap();
+        assert!(settings.keys.prr && settings.keys.handshake_rtt == Duration::from_millis(20));
+        assert_eq!(settings.option("prr", "2"), Err("--prr=2: expected a boolean".to_owned()));
+        assert_eq!(
+            settings.option("initial_rto", "0 s"),
+            Err("--initial_rto=0 s: 0 s is out of range; must be above zero".to_owned())
         );
     }
 

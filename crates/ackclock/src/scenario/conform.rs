@@ -35,8 +35,8 @@ fn version(root: &Node) -> Option<Misfit> {
     }
     let at_schema = |problem| Some((vec!["schema".to_owned()], problem));
     match root.get("schema").map(|version| &version.value) {
-        None => at_schema(Problem::MissingKey { example: "write schema = 1".to_owned() }),
-        Some(Value::Integer(version)) if *version != 1 => {
+        None => at_schema(Problem::MissingKey { example: "write schema = 2".to_owned() }),
+        Some(Value::Integer(version)) if !(1..=2).contains(version) => {
             at_schema(Problem::SchemaVersion { found: version.to_string() })
         }
         Some(_) => None,
@@ -130,7 +130,10 @@ impl Walk {
         // A key that is misspelt is missing under its name, too: told once.
         let mut meant = Vec::new();
         for (key, node) in entries {
-            self.below(key, |walk| match properties.get(key).or(others) {
+            // A text under a name of one's own, of which numbers are expected, is a key that is misspelt.
+            let may_be = |schema: &Json| types(schema).any(|name| is_of_type(node, name));
+            let is_own = |schema: &&Json| alternatives(schema).into_iter().any(may_be);
+            self.below(key, |walk| match properties.get(key).or(others.filter(is_own)) {
                 Some(schema) => walk.node(node, schema),
                 None => {
                     let hint = Hint::for_name(key, properties.keys().map(String::as_str));

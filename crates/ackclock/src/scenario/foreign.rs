@@ -3,10 +3,12 @@
 use super::mistakes::Misfits;
 use super::traces::ReadFiles;
 use super::tree::{Node, Origin, Value};
+use crate::cc::RuleSource;
 use crate::quantity::Problem;
 
 /// The key that names the code of each kind.
-pub(super) const SOURCES: [(&str, &str); 2] = [("python", "source"), ("library", "path")];
+pub(super) const SOURCES: [(&str, &str); 3] = [("python", "source"), ("library", "path"), RULE];
+const RULE: (&str, &str) = ("rule", "file");
 
 /// The kind that a name in the place of an algorithm is a file of: `cc = "my_cc.py:MyCc"`.
 pub fn kind_of(name: &str) -> Option<(&'static str, &'static str)> {
@@ -15,6 +17,7 @@ pub fn kind_of(name: &str) -> Option<(&'static str, &'static str)> {
     match () {
         () if file.ends_with(".py") => Some(SOURCES[0]),
         () if is_library => Some(SOURCES[1]),
+        () if file.ends_with(".rule") => Some(RULE),
         () => None,
     }
 }
@@ -30,8 +33,15 @@ pub fn complete(root: &mut Node, files: &dyn ReadFiles, misfits: &mut Misfits) {
     for (index, flow) in flows.iter_mut().enumerate() {
         let Some(cc) = flow.get_mut("cc") else { continue };
         let Some(key) = source_key(cc.get("kind").and_then(Node::as_text)) else { continue };
-        let is_set = cc.get(key).is_some_and(|source| matches!(source.origin, Origin::Set(_)));
-        match files.complete_cc(&cc.to_json(), is_set) {
+        let Some(source) = cc.get(key).filter(|source| source.as_text() != Some("")) else { continue };
+        let is_set = matches!(source.origin, Origin::Set(_));
+        let completed = match source.as_text() {
+            Some(name) if key == RULE.1 => {
+                files.read_rule(name, is_set).and_then(|text| with_rule(&cc.to_json(), &text))
+            }
+            _ => files.complete_cc(&cc.to_json(), is_set),
+        };
+        match completed {
             Ok(full) => add_missing(cc, &full),
             Err((wrong, message)) => {
                 // Nothing more is to be said of it.
@@ -41,6 +51,19 @@ pub fn complete(root: &mut Node, files: &dyn ReadFiles, misfits: &mut Misfits) {
             }
         }
     }
+}
+
+/// The table of a rule with the texts and numbers of its file; those beside the name of the file count instead of them.
+fn with_rule(cc: &serde_json::Value, text: &str) -> Result<serde_json::Value, (String, String)> {
+    let wrong = |message: String| (RULE.1.to_owned(), message);
+    let rule = RuleSource::from_line(text).map_err(|error| wrong(error.in_one_line()))?;
+    let mut full = serde_json::to_value(rule).map_err(|error| wrong(error.to_string()))?;
+    if let (Some(full), Some(given)) = (full.as_object_mut(), cc.as_object()) {
+        full.extend(given.clone());
+        // What was read is all that there is to know of it.
+        full.insert(RULE.1.to_owned(), "".into());
+    }
+    Ok(full)
 }
 
 /// Takes the values of `full`; what was written keeps its place in the file.
@@ -130,6 +153,27 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_in_a_file_is_the_rule_itself() {
+        let files = |name: &str| match name {
+            "a.rule" => Ok("# mine\ngrow = a / w\na = 2".to_owned()),
+            "wrong.rule" => Ok("grow = 1 / w\nb".to_owned()),
+            _ => Err("cannot be read".to_owned()),
+        };
+        let read = |cc: &str| Scenario::from_toml_with::<&str>(&SCENARIO.replace("CC", cc), "s.toml", &[], &files);
+        let written = read("{ kind = 'rule', grow = 'a / w', a = 2 }").unwrap();
+        assert_eq!(read("'a.rule'").unwrap().hash(), written.hash());
+        let changed = read("'a.rule'").unwrap().with_sets_and(&["flows.test.cc.a=3"], &files).unwrap();
+        assert_eq!(cc_of(&changed), json!({"kind": "rule", "grow": "a / w", "cut": "w / 2", "a": 3.0}));
+        let again = Scenario::from_json::<&str>(&changed.resolved_json(), "s.json", &[]).unwrap();
+        assert_eq!(again.hash(), changed.hash());
+        let expected = "s.toml:9: flows.test.cc.file: character 14 of `grow = 1 / w b`: expected NAME = FORMULA";
+        assert_eq!(read("'wrong.rule'").unwrap_err().to_string(), expected);
+        assert_eq!(read("'no.rule'").unwrap_err().to_string(), "s.toml:9: flows.test.cc.file: cannot be read");
+        let error = Scenario::from_toml::<&str>(&SCENARIO.replace("CC", "'a.rule'"), "s.toml", &[]).unwrap_err();
+        assert!(error.to_string().contains("flows.test.cc.file: a file cannot be read here"), "{error}");
+    }
+
+    #[test]
     fn files_of_code_are_known_by_their_names() {
         for name in ["a.py", "x/a.py:A", "a.py:"] {
             assert_eq!(kind_of(name), Some(("python", "source")), "{name}");
@@ -137,6 +181,7 @@ mod tests {
         for name in ["./a.so", "a.so.1", "a.dylib", "a.dll"] {
             assert_eq!(kind_of(name), Some(("library", "path")), "{name}");
         }
+        assert_eq!(kind_of("x/a.rule"), Some(("rule", "file")));
         for name in ["aimd", "aimd-fc+", "a.pyc:A", "py"] {
             assert_eq!(kind_of(name), None, "{name}");
         }

@@ -14,7 +14,7 @@ mod delays;
 mod describe;
 mod distribution;
 mod foreign;
-#[cfg(any(test, feature = "contract"))]
+#[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
 mod hash;
 mod impairments;
@@ -46,7 +46,7 @@ pub use crate::quantity::{Hint, Problem};
 pub use catalog::{CATALOGS, Entry, Parameter, catalog};
 pub use checked::Scenario;
 pub use describe::{Description, FlowDescription, LinkDescription};
-#[cfg(any(test, feature = "contract"))]
+#[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
 pub use json_schema::document_schema;
 pub use keys::{KeyInfo, keys};

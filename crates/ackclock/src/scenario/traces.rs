@@ -13,6 +13,14 @@ pub trait ReadFiles {
     /// In words, why not.
     fn read_file(&self, name: &str) -> Result<String, String>;
 
+    /// Gives the text of a rule; `is_set` if a changed key names its file.
+    ///
+    /// # Errors
+    /// The key that is wrong, and in words what is.
+    fn read_rule(&self, name: &str, _is_set: bool) -> Result<String, (String, String)> {
+        self.read_file(name).map_err(|message| ("file".to_owned(), message))
+    }
+
     /// Gives the table of an algorithm from outside with its code and all of its parameters; `is_set` if a changed key
     /// names its file.
     ///

@@ -97,6 +97,10 @@ impl SendingEnd {
         fn cc(&self) -> &Cc;
     }
     delegate! {
+        /// The window in force, in segments.
+        fn cwnd(&self) -> f64;
+    }
+    delegate! {
         /// What was counted since the start of the connection.
         fn counters(&self) -> SenderCounters;
     }

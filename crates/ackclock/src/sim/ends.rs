@@ -257,7 +257,7 @@ impl<'plan> Ends<'plan> {
     /// The sender of a flow was told of something, or is a new one, and may send.
     #[inline]
     fn after_news(&mut self, now: Instant, index: usize, network: &mut Network) {
-        network.trace_window(now, index, || self.flows[index].sender.cc().cwnd());
+        network.trace_window(now, index, || self.flows[index].sender.cwnd());
         self.send_all(now, index, network);
     }
 

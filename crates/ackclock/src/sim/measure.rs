@@ -287,6 +287,7 @@ impl Measurement {
             queue_delay_p95_s: run.ends.delays.flows(&[index]).as_ref().and_then(p95_s),
             rtt_mean_s: (measurements > 0)
                 .then(|| (after.rtt_ns - before.rtt_ns) as f64 / measurements as f64 / NANOS_PER_SEC as f64),
+            rtt_min_s: (after.rtt_count > 0).then(|| flow.sender.rtt().min().as_secs_f64()),
             cwnd_mean_segments: ratio(after.window_integral - before.window_integral, active_ns),
             base_rtt_s: flow_plan.base_rtt.as_secs_f64(),
             completion_time_s: finished_at.map(|at| at.since(started).as_secs_f64()),

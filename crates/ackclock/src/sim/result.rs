@@ -200,6 +200,8 @@ rows! {
         /// Mean of the round-trip times measured, one per ACK of data that was sent once (with timestamps, every ACK of new
         /// data).
         rtt_mean_s: Option<f64> = Time, Lower, "round-trip time, mean" / "RTT", none "nothing measured";
+        /// Smallest round-trip time measured since the start of the connection, be it in the warm-up or by the handshake.
+        rtt_min_s: Option<f64> = Time, Lower, "round-trip time, min" / "min RTT", none "nothing measured";
         /// Mean of cwnd over the part of the window in which the flow was active, recovery included.
         cwnd_mean_segments: Option<f64> = Segments, Neither, "cwnd, mean" / "cwnd", none "not active";
         /// Propagation of the path and the reverse path, without transmission.

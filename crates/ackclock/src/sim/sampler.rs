@@ -75,7 +75,7 @@ impl Sampler {
             let sender = &flow.sender;
             columns.time_ns.push(time_ns);
             columns.flow.push(position as u32);
-            columns.cwnd_segments.push(sender.cc().cwnd());
+            columns.cwnd_segments.push(sender.cwnd());
             columns.ssthresh_segments.push(sender.cc().ssthresh());
             columns.in_flight_segments.push(sender.in_flight());
             columns.srtt_ns.push(sender.rtt().srtt().as_nanos());

@@ -2,7 +2,7 @@
 
 mod accecn;
 mod delivery;
-#[cfg(any(test, feature = "contract"))]
+#[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
 mod ranges;
 mod receiver;
@@ -17,7 +17,8 @@ pub use rtt::Rtt;
 pub use segment::{AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
-    CutWindowName, DelayedAck, DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, InitialSsthresh,
-    LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, PartialAck, PartialAckTimer, Profile, RepeatedTimeout,
-    RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo, Variations, WindowGrowth,
+    ByteCounting, CutWindowName, DelayedAck, DelayedAckFor, EcnBeta, EcnMode, EcnRetransmissions, ExitGrowth,
+    InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, Pacing, PartialAck, PartialAckTimer,
+    Profile, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo,
+    Variations, WindowGrowth,
 };

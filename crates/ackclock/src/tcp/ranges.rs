@@ -84,6 +84,12 @@ impl RangeSet {
         }
     }
 
+    /// Where the last range ends.
+    #[inline]
+    pub fn end(&self) -> Option<u64> {
+        self.ranges.back().map(|range| range.1)
+    }
+
     /// The first part of `start .. end` that is in the set.
     pub fn first_overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let index = self.ranges.partition_point(|range| range.1 <= start);
@@ -145,6 +151,7 @@ mod tests {
                 for (position, flag) in flags.iter().enumerate() {
                     prop_assert_eq!(set.containing(position as u64).is_some(), *flag);
                 }
+                prop_assert_eq!(set.end(), flags.iter().rposition(|flag| *flag).map(|last| last as u64 + 1));
                 let ranges: Vec<_> = set.ranges.iter().collect();
                 prop_assert!(ranges.iter().all(|range| range.0 < range.1));
                 prop_assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));

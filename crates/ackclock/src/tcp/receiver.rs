@@ -17,6 +17,7 @@ use crate::units::{Duration, Instant};
 pub struct Receiver {
     delayed_ack: Option<Duration>,
     delayed_ack_for: DelayedAckFor,
+    quick_acks: QuickAcks,
     sack: bool,
     dsack: bool,
     /// The next byte expected.
@@ -44,12 +45,41 @@ pub struct Receiver {
     duplicate: Option<(u64, u64)>,
 }
 
+/// ACKs that are not delayed, as Linux's quick ACKs.
+#[derive(Clone, Copy, Debug)]
+struct QuickAcks {
+    most: u32,
+    left: u32,
+    /// A pause as long as this begins them anew.
+    pause: Duration,
+    last_at: Instant,
+}
+
+impl QuickAcks {
+    /// A segment arrives, in order or not; true if its ACK is not delayed.
+    fn take(&mut self, now: Instant, in_order: bool) -> bool {
+        if !in_order || now.since(self.last_at) > self.pause {
+            self.left = self.most;
+        }
+        self.last_at = now;
+        let is_quick = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        is_quick
+    }
+}
+
 impl Receiver {
     /// A receiver that expects byte 0.
     pub fn new(transport: &Transport) -> Self {
         Receiver {
             delayed_ack: transport.delayed_ack,
             delayed_ack_for: transport.variations.delayed_ack_for,
+            quick_acks: QuickAcks {
+                most: transport.quick_acks,
+                left: transport.quick_acks,
+                pause: transport.min_rto,
+                last_at: Instant::ZERO,
+            },
             sack: transport.peer_sack,
             dsack: transport.peer_sack && transport.dsack,
             next: 0,
@@ -112,12 +142,14 @@ impl Receiver {
         } else {
             self.reassemble(start, end);
         }
+        let is_quick = self.quick_acks.most > 0 && self.quick_acks.take(now, in_order);
         // RFC 5681 §4.2: out-of-order segments, and those that fill a gap, are acknowledged at once.
         if may_delay {
             self.unacknowledged += 1;
             if let Some(delay) = self.delayed_ack
                 && self.unacknowledged < 2
                 && !mark_is_news
+                && !is_quick
             {
                 self.ack_deadline = Some(now + delay);
                 return None;
@@ -293,6 +325,24 @@ mod tests {
         assert_eq!(answer(&mut receiver, 1), (5, vec![(8, 9), (6, 7)]));
         // Old data changes nothing.
         assert_eq!(answer(&mut receiver, 0), (5, vec![(8, 9), (6, 7)]));
+    }
+
+    #[test]
+    fn the_first_acks_are_quick_and_those_after_a_gap_or_a_pause() {
+        let mut it = receiver(|transport| {
+            (transport.delayed_ack, transport.quick_acks) = (Some(Duration::from_millis(40)), 2);
+        });
+        let mut at_once = |number, millis| {
+            let now = Instant::ZERO + Duration::from_millis(millis);
+            it.on_data(now, &data(number), false).is_some()
+        };
+        assert!(at_once(0, 1) && at_once(1, 2));
+        assert!(!at_once(2, 3));
+        // A segment out of order, the one that fills the gap and one more; then every second one.
+        assert!(at_once(4, 100) && at_once(3, 101) && at_once(5, 102));
+        assert!(!at_once(6, 103) && at_once(7, 104) && !at_once(8, 105));
+        // The pause is longer than 200 ms.
+        assert!(at_once(9, 306) && at_once(10, 307) && !at_once(11, 308));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::cc::RateSample;
 use crate::prefetch::prefetch;
 use crate::units::Instant;
 
+mod by_time;
 #[cfg(test)]
 mod tests;
 
@@ -71,6 +72,10 @@ pub struct Delivered {
     pub newest: Option<SentSegment>,
     /// When the last of those was sent that are cumulatively acknowledged now.
     pub last: Option<Instant>,
+    /// Of those that were sent once, the one that was sent last: when, and where it ends.
+    pub newest_once: Option<(Instant, u64)>,
+    /// Of those, where the lowest one ends.
+    pub lowest_once: Option<u64>,
 }
 
 impl Delivered {
@@ -78,6 +83,11 @@ impl Delivered {
     fn add(&mut self, segment: &SentSegment) -> bool {
         self.segments += 1;
         self.bytes += u64::from(segment.len);
+        if segment.transmissions == 1 {
+            let (end, stamp) = (segment.end(), (segment.sent_at, segment.end()));
+            self.newest_once = Some(self.newest_once.map_or(stamp, |newest| newest.max(stamp)));
+            self.lowest_once = Some(self.lowest_once.map_or(end, |lowest| lowest.min(end)));
+        }
         let is_newest = self.newest.is_none_or(|newest| newest.sent_at <= segment.sent_at);
         if is_newest {
             self.newest = Some(*segment);
@@ -101,6 +111,8 @@ pub struct Scoreboard {
     lost_edge: u64,
     /// Selectively acknowledged segments at or above `lost_edge`.
     sacked_above_edge: u32,
+    /// All of them.
+    sacked: u32,
     /// One above the highest selectively acknowledged index.
     sacked_end: u64,
     /// One above the highest index that was retransmitted in this recovery: RFC 6675's HighRxt.
@@ -150,6 +162,12 @@ impl Scoreboard {
     #[inline]
     pub fn has_sacked(&self) -> bool {
         !self.sacked_ranges.is_empty()
+    }
+
+    /// Segments selectively acknowledged.
+    #[inline]
+    pub fn sacked(&self) -> u32 {
+        self.sacked
     }
 
     /// The first segment that is not acknowledged.
@@ -210,6 +228,7 @@ impl Scoreboard {
             delivered.last = Some(segment.sent_at);
             if segment.sacked {
                 self.sacked_above_edge -= u32::from(self.first >= self.lost_edge);
+                self.sacked -= 1;
             } else {
                 is_newest = delivered.add(segment);
             }
@@ -317,7 +336,7 @@ impl Scoreboard {
             self.pipe_bytes += u64::from(segment.len);
         }
         self.lost_edge = self.first;
-        self.sacked_above_edge = self.segments.iter().filter(|segment| segment.sacked).count() as u32;
+        self.sacked_above_edge = self.sacked;
     }
 
     /// Discards the selective acknowledgements above the cumulative one.
@@ -332,6 +351,7 @@ impl Scoreboard {
         }
         self.sacked_ranges = RangeSet::default();
         self.sacked_above_edge = 0;
+        self.sacked = 0;
         self.sacked_end = self.first;
     }
 
@@ -453,6 +473,7 @@ impl Scoreboard {
                 self.pipe -= segment.in_flight();
                 self.pipe_bytes -= segment.bytes_in_flight();
                 segment.sacked = true;
+                self.sacked += 1;
                 if delivered.add(segment)
                     && let Some(delivery) = &mut self.delivery
                 {

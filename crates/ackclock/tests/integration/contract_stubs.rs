@@ -248,7 +248,7 @@ impl CongestionControl for Proportional {
             self.cwnd = (self.cwnd / 2.0).max(1.0);
         }
     }
-    fn probe(&self, report: &mut dyn FnMut(&'static str, f64)) {
+    fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
         report("alpha", self.alpha);
     }
 }

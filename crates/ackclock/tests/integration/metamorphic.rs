@@ -229,7 +229,7 @@ fn the_configuration_of_a_flow_does_not_reach_a_flow_on_another_path() {
         |flow| transport(flow).max_window = Some(3),
         |flow| transport(flow).delayed_ack = Some(Duration::from_millis(40)),
         |flow| transport(flow).timestamps = true,
-        |flow| transport(flow).byte_counting = true,
+        |flow| transport(flow).byte_counting = 2,
         |flow| transport(flow).min_rto = Duration::from_secs(1),
         |flow| transport(flow).peer_sack = false,
         |flow| flow.traffic = Traffic::Transfer { bytes: 12_345 },

@@ -1,8 +1,8 @@
 //! Rules given as text: the built-in algorithms written as rules, mistakes, limits and failures.
 
 use ackclock::cc::{
-    Ack, Algorithm, CaState, Cc, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, PathView, Recovery,
-    Restart, RuleSource, Sent, TimeoutSsthresh, Windowed,
+    Ack, Algorithm, CaState, Cc, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, ExitWindow,
+    PathView, Recovery, Restart, RuleSource, Sent, TimeoutSsthresh, Windowed,
 };
 use ackclock::model::{Setup, Synchronous};
 use ackclock::rule::Rule;
@@ -36,8 +36,9 @@ impl Draw {
     }
 }
 
-/// One random event after the other, told to both; after each the windows agree within 1e-9, and ssthresh does.
-fn agree(mut built_in: Cc, mut text: Cc, resumes: bool) {
+/// One random event after the other, told to both, also that a cut was spurious if one of them `undoes` it; after each the
+/// windows agree within 1e-9, and ssthresh does.
+fn agree(mut built_in: Cc, mut text: Cc, undoes: bool) {
     let mut draw = Draw(7);
     let (mut now, mut in_recovery) = (Instant::ZERO, false);
     for number in 0..EVENTS {
@@ -71,8 +72,9 @@ fn agree(mut built_in: Cc, mut text: Cc, resumes: bool) {
                     in_recovery = false;
                     cc.on_recovery_exit(&Recovery { now, flight_size: in_flight, path });
                 }
-                20..22 if resumes => cc.on_resume(now),
-                20..40 => cc.on_sent(&Sent { now, bytes: 1460, retransmission: false, path }),
+                20..22 => cc.on_resume(now),
+                22..25 if undoes => cc.on_undo(&Recovery { now, flight_size: in_flight, path }),
+                22..40 => cc.on_sent(&Sent { now, bytes: 1460, retransmission: false, path }),
                 _ => cc.on_ack(&Ack {
                     now,
                     acked: [1.0, 1.0, 2.0, 0.0][odds as usize % 4],
@@ -98,7 +100,7 @@ fn agree(mut built_in: Cc, mut text: Cc, resumes: bool) {
 }
 
 fn agree_in(context: CcContext, built_in: &str, line: &str) {
-    agree(spec(built_in).build(context), rule(line).build(context), true);
+    agree(spec(built_in).build(context), rule(line).build(context), false);
 }
 
 const MR_AIMD: &str = "grow = alpha / w; cut = w * b; b = 0.5; low = 0.05; fast = 0.5; slow = 0.005; state alpha = 1; \
@@ -107,6 +109,11 @@ const MR_AIMD: &str = "grow = alpha / w; cut = w * b; b = 0.5; low = 0.05; fast 
 
 #[test]
 fn the_algorithms_written_as_rules_give_the_same_windows() {
+    let by_round = MR_AIMD.replace(
+        "on_ack held = held or ce;",
+        "state marked = 0; on_ack marked = marked or ce; on_ack held = if(round, marked, held or ce); \
+         on_ack marked = if(round, 0, marked); on_timeout marked = 0;",
+    );
     let pairs = [
         (r#"{"kind": "aimd", "increase": 1.5, "remaining": 0.7}"#, "grow = a / w; cut = b * w; a = 1.5; b = 0.7"),
         (r#"{"kind": "aiad", "increase": 1, "removed": 3}"#, "grow = 1 / w; cut = max(w - 3, 0)"),
@@ -127,6 +134,7 @@ fn the_algorithms_written_as_rules_give_the_same_windows() {
             "grow = 1 / w; state base = 0; on_restart base = w; on_cut base = base / 2; cut = w - base",
         ),
         (r#"{"kind": "mr-aimd"}"#, MR_AIMD),
+        (r#"{"kind": "mr-aimd", "ecn_hold": "rtt"}"#, &by_round),
     ];
     for (built_in, line) in pairs {
         agree_in(CcContext::new(2.0), built_in, line);
@@ -147,12 +155,15 @@ const CUBIC: &str = "c = 0.4; b = 0.7; alpha = 0.5294117647058825; state epoch =
      on_grow d = elapsed + srtt - k; on_grow target = min(max(c * d * d * d + plateau, w), 1.5 * w); \
      grow = if(at < w_est, max(w_est, w) - w, acked * (target - w) / w); \
      on_cut w_max = if(w < w_max, w * (1 + b) / 2, w); on_cut prior = w; on_cut epoch = 0; cut = b * w; \
-     on_timeout w_max = -1";
+     on_timeout w_max = -1; on_restart epoch = 0; on_resume epoch = 0; on_undo epoch = epoch";
 
 #[test]
 fn cubic_can_be_written_as_a_rule() {
     let context = CcContext { timeout_ssthresh: TimeoutSsthresh::Rule, ..CcContext::new(10.0) };
-    agree(spec(r#"{"kind": "cubic"}"#).build(context), rule(CUBIC).build(context), false);
+    let bursts = CcContext { exit_window: ExitWindow::Flight, ..context };
+    for context in [context, bursts] {
+        agree(spec(r#"{"kind": "cubic"}"#).build(context), rule(CUBIC).build(context), true);
+    }
 }
 
 /// Bansal & Balakrishnan 2001: `w <- w + a / w^k` per round trip, `w <- w - b w^l`.
@@ -178,7 +189,7 @@ fn binomial_controls_can_be_written_as_rules() {
         let context = CcContext::new(2.0);
         let line = format!("grow = 1 / w ^ (k + 1); cut = w - b * w ^ l; b = 0.5; k = {k}; l = {l}");
         let built_in = Cc::Custom(Box::new(Windowed::new(Binomial { k, l }, context)));
-        agree(built_in, rule(&line).build(context), true);
+        agree(built_in, rule(&line).build(context), false);
     }
 }
 
@@ -223,7 +234,8 @@ fn a_mistake_is_told_with_its_key_and_its_place() {
         ("{ kind = 'rule', grow = 'srtt' }", "this is seconds, and the formula gives segments"),
         ("{ kind = 'rule', on_ack = 'x = 1' }", "`x` is not a state; there is none; declare it in `state`"),
         ("{ kind = 'rule', w = 1 }", "`w` is a variable of every rule; give the parameter another name"),
-        ("{ kind = 'rule', a = 'x' }", "expected a number, found"),
+        ("{ kind = 'rule', a = 'x' }", "flows.test.cc.a: unknown key; use one of cut, grow, kind, on_ack,"),
+        ("{ kind = 'rule', grwo = 'a / w' }", "flows.test.cc.grwo: unknown key; did you mean \"grow\"?"),
         ("{ kind = 'rule', pacing = 'w' }", "this is segments, and the formula gives data / seconds"),
     ];
     for (cc, message) in expected {
@@ -232,7 +244,10 @@ fn a_mistake_is_told_with_its_key_and_its_place() {
     }
     let huge = mistake(&format!("{{ kind = 'rule', grow = '{}1' }}", "1+".repeat(500_000)));
     assert!(huge.ends_with("the text has 1000001 bytes; at most 2000"));
+    let commented = "# AIMD; of a kind\ngrow = a / w # per ACK\n\n cut = w / 2; a = 3\n";
+    assert_eq!(RuleSource::from_line(commented), RuleSource::from_line("grow = a / w; cut = w / 2; a = 3"));
     let line = |line: &str| RuleSource::from_line(line).unwrap_err().to_string();
+    assert_eq!(line("# one\ngrow = 1; b"), "character 17: expected NAME = FORMULA");
     assert_eq!(line("grow = 1; b"), "character 11: expected NAME = FORMULA");
     assert_eq!(line("a = 1; a = 2"), "character 8: `a` has a value already");
     assert!(line("a = w").starts_with("character 1: the parameter `a` is a number;"));

@@ -27,13 +27,16 @@ fn plan(sets: &[&str]) -> Plan {
     Scenario::from_toml(DUMBBELL, "traces", sets).unwrap().plan(None, 0)
 }
 
-/// How often each timer goes off.
-fn timers(result: &RunResult) -> [usize; Timer::ALL.len()] {
+/// How often the timers of retransmission, delayed start and pacing go off, and no other does.
+fn timers(result: &RunResult) -> [usize; 3] {
     let trace = &result.samples.trace;
     for (event, timer) in trace.event.iter().zip(&trace.timer) {
         assert_eq!(*event == PacketEvent::Timer as u8, timer.is_some());
     }
-    Timer::ALL.map(|timer| trace.timer.iter().filter(|named| **named == Some(timer as u8)).count())
+    let named = [Timer::Retransmission, Timer::DelayedStart, Timer::Pacing];
+    let counts = named.map(|timer| trace.timer.iter().filter(|named| **named == Some(timer as u8)).count());
+    assert_eq!(counts.iter().sum::<usize>(), trace.timer.iter().flatten().count());
+    counts
 }
 
 #[test]

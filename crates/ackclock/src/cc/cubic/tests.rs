@@ -302,8 +302,9 @@ fn the_curve_is_shown_once_there_is_one() {
     assert_eq!(numbers(&driven), []);
     driven.ack(RTT);
     let stage = driven.stage();
-    let expected = [("w_max_segments", PEAK), ("w_est_segments", stage.w_est), ("k_s", stage.curve.k)];
-    assert_eq!(numbers(&driven), expected.map(|(name, value)| (name.to_owned(), value)));
+    let expected = [("w_max_segments", PEAK), ("w_est_segments", stage.w_est), ("k_s", stage.curve.k)]
+        .map(|(name, value)| (name.to_owned(), value));
+    assert_eq!(numbers(&driven), expected);
 }
 
 #[test]

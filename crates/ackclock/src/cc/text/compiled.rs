@@ -33,10 +33,11 @@ variables! {
     DELIVERY_RATE = 13, "delivery_rate", Some(Dimension::RATE);
     MSS = 14, "mss", Some(Dimension::SEGMENT_SIZE);
     LIMITED = 15, "limited", None;
+    ROUND = 16, "round", None;
 }
 
 /// Variables that the synchronous model has, too; the others come from a clock or a path.
-const OF_THE_MODEL: u64 = 1 << W | 1 << ACKED | 1 << CE | 1 << CUTS;
+const OF_THE_MODEL: u64 = 1 << W | 1 << ACKED | 1 << CE | 1 << CUTS | 1 << ROUND;
 
 /// Names of formulas.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -63,6 +64,8 @@ pub struct Compiled {
     pub on_timeout: Program,
     pub on_mark: Option<Program>,
     pub on_send: Program,
+    pub on_resume: Program,
+    pub on_undo: Option<Program>,
     /// Variables that occur anywhere.
     pub uses: u64,
     /// Registers at the start of a connection.
@@ -75,6 +78,10 @@ impl Compiled {
     /// # Errors
     /// The first mistake, with the key of the text that has it.
     pub fn new(source: &RuleSource) -> Result<Self, CcMistake> {
+        if !source.file.is_empty() {
+            let message = "a file cannot be read here; the Python package can".to_owned();
+            return Err(CcMistake::Foreign { key: "file", message });
+        }
         check_names(source)?;
         let mut compiler = Compiler::new(VARIABLES, &source.parameters, ELSEWHERE);
         let at = |key: &str| {
@@ -101,6 +108,8 @@ impl Compiled {
             on_timeout: list("on_timeout", &source.on_timeout)?,
             on_mark: Some(list("on_mark", &source.on_mark)?).filter(|list| !list.is_empty()),
             on_send: list("on_send", &source.on_send)?,
+            on_resume: list("on_resume", &source.on_resume)?,
+            on_undo: Some(list("on_undo", &source.on_undo)?).filter(|list| !list.is_empty()),
             uses: 0,
             registers: Box::default(),
         };
@@ -110,9 +119,11 @@ impl Compiled {
     }
 
     fn programs(&mut self) -> Vec<&mut Program> {
-        let Compiled { grow, cut, on_ack, on_grow, on_cut, on_restart, on_floor, on_timeout, on_send, .. } = self;
-        let always = [grow, cut, on_ack, on_grow, on_cut, on_restart, on_floor, on_timeout, on_send];
-        always.into_iter().chain(&mut self.pacing).chain(&mut self.on_mark).collect()
+        let Compiled {
+            grow, cut, on_ack, on_grow, on_cut, on_restart, on_floor, on_timeout, on_send, on_resume, ..
+        } = self;
+        let always = [grow, cut, on_ack, on_grow, on_cut, on_restart, on_floor, on_timeout, on_send, on_resume];
+        always.into_iter().chain(&mut self.pacing).chain(&mut self.on_mark).chain(&mut self.on_undo).collect()
     }
 
     /// True if the rule needs nothing that the synchronous model does not have.

@@ -4,7 +4,7 @@ use super::compiled::{
     ACKED, DELIVERY_RATE, IN_FLIGHT, LIMITED, LOST, MIN_RTT, MSS, QUEUE_DELAY, RTT, SINCE_CUT, SRTT, SSTHRESH, TIME, W,
 };
 use super::rule::TextRule;
-use crate::cc::{Ack, CcContext, Congestion, CongestionControl, PathView, Recovery, Sent, Windowed};
+use crate::cc::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, PathView, Recovery, Sent, Windowed};
 use crate::rule::Rule;
 use crate::units::{Instant, Rate};
 
@@ -26,12 +26,14 @@ struct Inner {
     began: Option<Instant>,
     last_cut: Option<Instant>,
     pacing: Option<Rate>,
+    /// What was before the last congestion event, while a rule that can be undone may have to be.
+    before_event: Option<Box<Windowed<TextRule>>>,
 }
 
 impl TextController {
     pub(super) fn new(rule: TextRule, context: CcContext) -> Self {
         let windowed = Windowed::new(rule, context);
-        TextController(Box::new(Inner { windowed, began: None, last_cut: None, pacing: None }))
+        TextController(Box::new(Inner { windowed, began: None, last_cut: None, pacing: None, before_event: None }))
     }
 }
 
@@ -147,6 +149,9 @@ impl CongestionControl for TextController {
     fn on_congestion(&mut self, congestion: &Congestion) {
         let inner = &mut *self.0;
         inner.observe(congestion.now, &congestion.path);
+        if inner.windowed.rule.compiled.on_undo.is_some() {
+            inner.before_event = (congestion.kind != CongestionKind::Ecn).then(|| Box::new(inner.windowed.clone()));
+        }
         inner.windowed.on_congestion(congestion);
         if inner.windowed.rule.compiled.uses_any(TIMES) {
             inner.last_cut = Some(congestion.now);
@@ -159,7 +164,27 @@ impl CongestionControl for TextController {
         self.0.windowed.on_recovery_exit(recovery);
     }
 
+    fn on_undo(&mut self, recovery: &Recovery) {
+        let inner = &mut *self.0;
+        let Some(before) = inner.before_event.take() else { return };
+        // RFC 9438 §4.9.2: the values are restored "if the current cwnd is lower than cwnd_prior".
+        if inner.windowed.window.cwnd() < before.window.cwnd() {
+            inner.windowed = *before;
+            inner.observe(recovery.now, &recovery.path);
+            let TextRule { registers, .. } = &mut inner.windowed.rule;
+            registers[W] = inner.windowed.window.cwnd();
+            inner.windowed.rule.assign("on_undo", |rule| rule.on_undo.as_ref().unwrap_or(&rule.on_send));
+        }
+    }
+
     fn on_resume(&mut self, now: Instant) {
-        self.0.windowed.on_resume(now);
+        let Inner { windowed, .. } = &mut *self.0;
+        let before = windowed.window.cwnd();
+        windowed.on_resume(now);
+        let left = windowed.window.cwnd();
+        if left < before {
+            windowed.rule.registers[W] = left;
+            windowed.rule.assign("on_resume", |rule| &rule.on_resume);
+        }
     }
 }

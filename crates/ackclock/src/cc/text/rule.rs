@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::compiled::{ACKED, CE, CUTS, Compiled, VARIABLES, W};
+use super::compiled::{ACKED, CE, CUTS, Compiled, ROUND, VARIABLES, W};
 use crate::formula::{Fault, Program};
 use crate::rule::{Marks, Rule};
 
@@ -117,8 +117,9 @@ impl Rule for TextRule {
     }
 
     #[inline]
-    fn on_ack(&mut self, marked: bool, _round_ended: bool) {
+    fn on_ack(&mut self, marked: bool, round_ended: bool) {
         self.registers[CE] = f64::from(marked);
+        self.registers[ROUND] = f64::from(round_ended);
         self.assign("on_ack", |rule| &rule.on_ack);
     }
 

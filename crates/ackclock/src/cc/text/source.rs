@@ -48,6 +48,15 @@ pub struct RuleSource {
     /// Assignments when a segment is sent.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub on_send: String,
+    /// Assignments when an idle time has reduced the window to `w`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub on_resume: String,
+    /// Assignments when the last congestion event was spurious; a rule that has them gets window and states back.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub on_undo: String,
+    /// File with the rule, in lines of formulas, instead of the texts.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub file: String,
     /// Parameters: names of one's own for numbers.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, f64>,
@@ -69,6 +78,9 @@ impl Default for RuleSource {
             on_timeout: none(),
             on_mark: none(),
             on_send: none(),
+            on_resume: none(),
+            on_undo: none(),
+            file: none(),
             parameters: BTreeMap::new(),
         }
     }
@@ -76,7 +88,7 @@ impl Default for RuleSource {
 
 impl RuleSource {
     /// The keys of texts, and the text of each.
-    pub fn texts(&self) -> [(&'static str, &str); 12] {
+    pub fn texts(&self) -> [(&'static str, &str); 14] {
         [
             ("grow", &self.grow),
             ("cut", &self.cut),
@@ -90,6 +102,8 @@ impl RuleSource {
             ("on_timeout", &self.on_timeout),
             ("on_mark", &self.on_mark),
             ("on_send", &self.on_send),
+            ("on_resume", &self.on_resume),
+            ("on_undo", &self.on_undo),
         ]
     }
 
@@ -107,13 +121,15 @@ impl RuleSource {
             "on_timeout" => &mut self.on_timeout,
             "on_mark" => &mut self.on_mark,
             "on_send" => &mut self.on_send,
+            "on_resume" => &mut self.on_resume,
+            "on_undo" => &mut self.on_undo,
             _ => return None,
         })
     }
 
     /// Reads a rule from one line: `grow = a / w; cut = b * w; a = 1; b = 0.5; state x = 0; on_ack x = x + 1`.
     ///
-    /// A statement that begins with `state` or an event adds an assignment to it; one that begins with another name gives
+    /// A statement ends with `;` or the line, and what follows `#` in a line is a comment. A statement that begins with `state` or an event adds an assignment to it; one that begins with another name gives
     /// a parameter its number. Formulas are not looked into.
     ///
     /// # Errors
@@ -125,14 +141,7 @@ impl RuleSource {
         }
         let mut source = RuleSource::default();
         let mut seen: Vec<&str> = Vec::new();
-        let mut at = 0;
-        for statement in line.split(';') {
-            let start = at + statement.len() - statement.trim_start().len();
-            at += statement.len() + 1;
-            let statement = statement.trim();
-            if statement.is_empty() {
-                continue;
-            }
+        for (start, statement) in statements(line) {
             let wrong = |message: String| FormulaError::new(line, start..start + statement.len(), message);
             let Some((left, right)) = statement.split_once('=') else {
                 return Err(wrong("expected NAME = FORMULA".to_owned()));
@@ -169,4 +178,12 @@ impl RuleSource {
         }
         Ok(source)
     }
+}
+
+/// The statements of a text that are not empty, and where they begin.
+fn statements(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let place = move |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    let lines = text.lines().map(|line| line.split_once('#').map_or(line, |(statement, _)| statement));
+    let all = lines.flat_map(|line| line.split(';')).map(str::trim);
+    all.filter(|statement| !statement.is_empty()).map(move |statement| (place(statement), statement))
 }

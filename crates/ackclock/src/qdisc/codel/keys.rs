@@ -139,3 +139,27 @@ pub(in crate::qdisc) fn parameters_in_words(parameters: &CoDelParameters) -> Str
     let threshold = ce_threshold.map_or(String::new(), |threshold| format!(", marks all above {threshold}"));
     format!(", target {target}, interval {interval}{marks}{threshold}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_description_has_what_is_in_force() {
+        let (target, interval) = (target(), interval());
+        let (ecn, ce_threshold, control_law) = (false, None, ControlLaw::Sqrt);
+        let plain = CoDelParameters { target, interval, mtu: 1500, ecn, ce_threshold, control_law };
+        assert_eq!(plain.in_words(), ", target 5 ms, interval 100 ms");
+        let marking = CoDelParameters { ecn: true, ce_threshold: Some(Duration::from_millis(1)), ..plain };
+        assert_eq!(marking.in_words(), ", target 5 ms, interval 100 ms, marks, marks all above 1 ms");
+        assert!(!plain.has_clock() && CoDelParameters { control_law: ControlLaw::Newton, ..plain }.has_clock());
+    }
+
+    #[test]
+    fn it_marks_for_either_reason() {
+        let keys: CoDelKeys = serde_json::from_str("{}").unwrap();
+        let marks = |ecn, ce_threshold| CoDelKeys { ecn, ce_threshold, ..keys.clone() }.marks();
+        let threshold = Some(Duration::from_millis(1));
+        assert_eq!([marks(false, None), marks(true, None), marks(false, threshold)], [false, true, true]);
+    }
+}

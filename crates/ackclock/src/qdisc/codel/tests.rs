@@ -226,3 +226,21 @@ proptest! {
         prop_assert_eq!(told, theirs.dropped);
     }
 }
+
+/// RFC 8289, section 5.6: `now >= first_above_time`; Linux compares with "after".
+#[test]
+fn an_interval_that_has_just_passed_is_enough_except_in_the_arithmetic_of_linux() {
+    let drops = |law, above_at, again_at| {
+        let mut queue = CoDel::new(Limit::Packets(10), parameters(law));
+        (0..4).for_each(|number| queue.enqueue(us(0), item(number, Ecn::NotEct), &mut ()));
+        let mut told = Told::default();
+        queue.dequeue(us(above_at), &mut told);
+        queue.dequeue(us(again_at), &mut told);
+        told.dropped.len()
+    };
+    assert_eq!(drops(ControlLaw::Sqrt, 5_000, 105_000), 1);
+    assert_eq!(drops(ControlLaw::Sqrt, 5_000, 104_999), 0);
+    // Units of 1.024 us: the 97656 of the interval after 10.24 ms end in unit 107656; the next begins at 110240.768 us.
+    assert_eq!(drops(ControlLaw::Newton, 10_240, 110_240), 0);
+    assert_eq!(drops(ControlLaw::Newton, 10_240, 110_241), 1);
+}

@@ -117,3 +117,45 @@ impl QueueParameters for FqCoDelParameters {
         format!(", {turns}{}", parameters_in_words(&self.codel))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_the_rfc() {
+        let keys: FqCoDelKeys = serde_json::from_str("{}").unwrap();
+        assert_eq!((keys.limit, keys.flows), (Limit::Packets(10_240), 1024));
+        assert_eq!((keys.target, keys.interval), (Duration::from_millis(5), Duration::from_millis(100)));
+        assert!(keys.ecn && !keys.asks_for_ecn() && keys.ce_threshold.is_none());
+    }
+
+    #[test]
+    fn it_marks_for_either_reason() {
+        let keys: FqCoDelKeys = serde_json::from_str("{}").unwrap();
+        let threshold = Some(Duration::from_millis(1));
+        let marks = |ecn, ce_threshold| FqCoDelKeys { ecn, ce_threshold, ..keys.clone() }.marks();
+        assert_eq!(
+            [marks(false, None), marks(true, None), marks(false, threshold), marks(true, threshold)],
+            [false, true, true, true]
+        );
+    }
+
+    #[test]
+    fn only_the_arithmetic_of_linux_has_a_clock() {
+        let keys: FqCoDelKeys = serde_json::from_str("{}").unwrap();
+        let place = Place {
+            rate: crate::units::Rate::from_bps(8_000_000),
+            delay: Duration::ZERO,
+            packet_bytes: 1500,
+            mean_rtt_secs: 0.0,
+        };
+        let has_clock = |control_law| {
+            let keys = FqCoDelKeys { control_law, ..keys.clone() };
+            keys.parameters(&place, qdisc::Limit::Packets(10)).unwrap().has_clock()
+        };
+        assert_eq!([has_clock(ControlLaw::Sqrt), has_clock(ControlLaw::Newton)], [false, true]);
+        let words = keys.parameters(&place, qdisc::Limit::Packets(10)).unwrap().in_words();
+        assert!(words.ends_with(", target 5 ms, interval 100 ms, marks") && words.contains("1024"), "{words}");
+    }
+}

@@ -69,3 +69,22 @@ impl QueueParameters for TokenBucketParameters {
         format!(", {} with bursts of {} B", self.rate, self.burst)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Duration;
+
+    #[test]
+    fn the_bucket_holds_the_largest_packet_at_least() {
+        let rate = Rate::from_bps(8_000_000).unwrap();
+        let place = Place { rate: Some(rate), delay: Duration::ZERO, packet_bytes: 1500, mean_rtt_secs: 0.0 };
+        let bucket = |burst: Option<u64>| {
+            let keys = TokenBucketKeys { limit: limit(), rate, burst: burst.map(Size) };
+            keys.parameters(&place, qdisc::Limit::Packets(10)).map(|parameters| parameters.burst).ok()
+        };
+        assert_eq!([bucket(None), bucket(Some(1500)), bucket(Some(1499))], [Some(15_000), Some(1500), None]);
+        assert_eq!(TokenBucketParameters { rate, burst: 1500 }.in_words(), ", 8 Mbit/s with bursts of 1500 B");
+        assert_eq!([bucket(Some(u64::from(u32::MAX))), bucket(Some(1 << 32))], [Some(u32::MAX), None]);
+    }
+}

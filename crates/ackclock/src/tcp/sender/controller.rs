@@ -75,6 +75,10 @@ impl Controller {
         self.needs_on_sent
     }
 
+    pub(super) fn owns_recovery(&self) -> bool {
+        self.cc.owns_recovery()
+    }
+
     pub(super) fn needs_rate_samples(&self) -> bool {
         self.cc.needs_rate_samples()
     }

@@ -53,7 +53,7 @@ impl Sender {
     pub fn info(&self) -> SenderInfo {
         let (sacked, lost, retransmitted) = self.board.counts();
         SenderInfo {
-            cwnd: self.cc.cwnd(),
+            cwnd: self.cwnd(),
             ssthresh: self.cc.ssthresh(),
             unacked: self.board.outstanding(),
             sacked,

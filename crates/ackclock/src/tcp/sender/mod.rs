@@ -38,15 +38,15 @@ use self::controller::Controller;
 use self::counters::WindowMean;
 use self::ecn::{EcnState, Marks};
 use self::pacer::Pacer;
-use self::recovery::{AnyStrategy, Doubt, Dsack, News, State, Strategy, View};
+use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, News, Prr, State, Strategy, Tlp, View};
 use self::timers::Timers;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
-use super::transport::{RttSamples, Transport, WindowGrowth};
+use super::transport::{LossRecovery, Pacing, RttSamples, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, Loss, PathView, Phase, PhaseChange};
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Rate};
 
 /// A sender and its algorithm.
 ///
@@ -80,6 +80,12 @@ pub struct Sender {
     sample_due: bool,
     /// Growth does not ask whether the window was used.
     grows_unused: bool,
+    /// The rate of an algorithm that sets none, which is what the window and the round trip give.
+    window_rate: Option<Rate>,
+    /// There is one.
+    paces_windows: bool,
+    /// In slow start half of it is enough.
+    grows_half_used: bool,
     /// One segment at a time is timed for the RTT estimate, and not what each ACK reports.
     times_one_segment: bool,
     /// Timestamps show which recoveries were spurious.
@@ -90,6 +96,16 @@ pub struct Sender {
     needs_rate_samples: bool,
     /// Selectively acknowledged segments count as in flight until recovery begins.
     hides_sacked: bool,
+    /// In fast recovery what leaves follows what arrives.
+    reduces: bool,
+    /// Losses are found by the times at which segments were sent.
+    detects_by_time: bool,
+    /// Probes ask for overdue ACKs.
+    probes: bool,
+    tlp: Tlp,
+    frto: Frto,
+    /// F-RTO looks for spurious timeouts.
+    uses_frto: bool,
     /// The window would have let more segments go than may be outstanding, or the algorithm cannot go on.
     wants_too_much: bool,
     phase: Phase,
@@ -109,6 +125,7 @@ pub struct Sender {
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
     doubt: Doubt,
+    prr: Prr,
     /// In a box, as hardly any connection has it.
     dsack: Option<Box<Dsack>>,
     pacer: Pacer,
@@ -126,12 +143,22 @@ impl Sender {
         let times_one = transport.variations.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
         Sender {
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
+            grows_half_used: transport.variations.window_growth == WindowGrowth::HalfUsed,
+            window_rate: None,
+            paces_windows: transport.variations.pacing != Pacing::Off,
             times_one_segment: times_one,
             detects_spurious: transport.undo.by_timestamps() && transport.timestamps,
             takes_dsack: transport.dsack,
             doubt: Doubt::None,
             dsack: transport.undo.by_duplicates().then(Box::default),
             hides_sacked: strategy.hides_sacked(),
+            reduces: transport.prr && strategy.reduces() && !cc.owns_recovery(),
+            prr: Prr::default(),
+            detects_by_time: strategy.detects_by_time(),
+            probes: transport.tlp && transport.recovery == LossRecovery::Sack && transport.peer_sack,
+            tlp: Tlp::default(),
+            frto: Frto::Off,
+            uses_frto: transport.frto && transport.recovery == LossRecovery::Sack && transport.peer_sack,
             strategy,
             transport,
             snd_una: 0,
@@ -228,6 +255,7 @@ impl Sender {
     pub fn on_handshake(&mut self, now: Instant, rtt: Duration) {
         self.rtt.observe(rtt);
         self.rtt.update(now, rtt);
+        self.tlp.note_sample();
     }
 
     /// The peer can take bytes below `edge`. Without this call its window has no bound.
@@ -242,7 +270,7 @@ impl Sender {
         }
         self.burst = 0;
         let in_flight_before = self.in_flight_for_window();
-        let cwnd_limited = self.grows_unused || in_flight_before >= self.window();
+        let cwnd_limited = self.grows_unused || self.uses_window(in_flight_before);
         let shows_needless = self.takes_dsack && self.take_dsack(ack);
         let mut delivered = Delivered::default();
         let acked_bytes = ack.ack - self.snd_una;
@@ -259,7 +287,7 @@ impl Sender {
             self.round_end = self.snd_nxt;
             self.sample_due = true;
         }
-        let News { may_be_duplicate, lost: mut newly_lost } = self.hear(ack, acked_bytes > 0, &mut delivered);
+        let News { may_be_duplicate, lost: mut newly_lost } = self.hear(now, ack, acked_bytes > 0, &mut delivered);
         if let Some(newest) = &delivered.newest {
             self.measure_rtt(now, ack, acked_bytes, newest);
         }
@@ -269,7 +297,11 @@ impl Sender {
         if acked_bytes > 0 {
             self.measure_timed(now);
         }
+        if self.frto != Frto::Off {
+            self.advance_frto(now, acked_bytes > 0, &delivered);
+        }
         let was_in_recovery = self.state.is_fast_recovery();
+        let duplicates = self.inflation;
         if acked_bytes > 0 {
             newly_lost += self.on_new_ack(now, acked_segments, ack.echo);
         } else if may_be_duplicate && self.board.outstanding() > 0 {
@@ -278,6 +310,19 @@ impl Sender {
         }
         if shows_needless {
             self.undo_needless(now);
+        }
+        if self.detects_by_time {
+            if newly_lost > 0 {
+                self.on_found_losses(now);
+            }
+            self.set_reordering_timer();
+        }
+        if self.probes {
+            self.after_ack_for_probes(now, ack, acked_bytes > 0);
+        }
+        if self.is_reducing() {
+            let is_safe = acked_bytes > 0 && newly_lost == 0;
+            self.reduce(self.arrived(delivered.segments, duplicates), is_safe);
         }
         let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered);
         let mut event = Ack {
@@ -330,6 +375,11 @@ impl Sender {
                 self.on_timeout(now);
                 self.after_event(now);
             }
+            Timer::Probe => self.on_probe_timer(now),
+            Timer::Reordering => {
+                self.on_reordering_timer(now);
+                self.after_event(now);
+            }
             // What they held back is polled for.
             Timer::DelayedStart | Timer::Pacing => {}
         }
@@ -340,6 +390,12 @@ impl Sender {
     /// The algorithm.
     pub fn cc(&self) -> &Cc {
         self.cc.cc()
+    }
+
+    /// The window in force, in segments: the algorithm's, or in fast recovery what Proportional Rate Reduction makes of it.
+    #[inline]
+    pub fn cwnd(&self) -> f64 {
+        if self.is_reducing() { self.prr.window() as f64 } else { self.cc.cwnd() }
     }
 
     /// The counters so far.
@@ -374,16 +430,17 @@ impl Sender {
 
     /// The integral of cwnd over time since the application started, in segments times nanoseconds.
     pub fn window_integral(&mut self, now: Instant) -> f64 {
-        self.window_mean.step(now, self.cc.cwnd());
+        self.window_mean.step(now, self.cwnd());
         self.window_mean.integral
     }
 
     // ---- acknowledgements ----
 
     #[inline]
-    fn hear(&mut self, ack: &AckSegment, is_new: bool, delivered: &mut Delivered) -> News {
-        let Sender { strategy, board, rtt, state, snd_una, .. } = self;
-        strategy.on_ack(&mut View { board, rtt, state: *state, una: *snd_una, is_new }, ack, delivered)
+    fn hear(&mut self, now: Instant, ack: &AckSegment, is_new: bool, delivered: &mut Delivered) -> News {
+        let Sender { strategy, board, rtt, state, snd_una, snd_nxt, .. } = self;
+        let mut view = View { board, rtt, state: *state, una: *snd_una, is_new, next: *snd_nxt, now };
+        strategy.on_ack(&mut view, ack, delivered)
     }
 
     #[inline]
@@ -396,6 +453,7 @@ impl Sender {
             (false, true) => return,
         };
         self.rtt.observe(rtt);
+        self.tlp.note_sample();
         if self.transport.timestamps || self.sample_due && !self.times_one_segment {
             self.sample_due = false;
             self.rtt.update(now, rtt);
@@ -413,17 +471,20 @@ impl Sender {
         }
     }
 
+    /// True if so much in flight takes all of the window, or enough of it.
+    #[inline]
+    fn uses_window(&self, in_flight: i64) -> bool {
+        let window = self.window();
+        in_flight >= window || self.grows_half_used && self.phase == Phase::SlowStart && 2 * in_flight > window
+    }
+
     /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK.
     #[inline]
     fn growth(&self, acked_bytes: u64, acked_segments: u32) -> f64 {
-        const BYTE_COUNTING_LIMIT: u32 = 2;
         if acked_bytes == 0 {
-            0.0
-        } else if self.transport.byte_counting {
-            f64::from(acked_segments.clamp(1, BYTE_COUNTING_LIMIT))
-        } else {
-            1.0
+            return 0.0;
         }
+        f64::from(acked_segments.clamp(1, self.transport.byte_counting))
     }
 
     // ---- bookkeeping ----
@@ -464,7 +525,10 @@ impl Sender {
             return;
         }
         debug_assert!(cwnd.is_finite() && cwnd >= 1.0, "invariant: cwnd is finite and at least one segment");
-        self.window_mean.step(now, cwnd);
+        self.window_mean.step(now, self.cwnd());
+        if self.paces_windows {
+            self.set_window_rate();
+        }
         let phase = match self.state {
             State::FastRecovery { .. } => Phase::FastRecovery,
             _ if self.is_backed_off() => Phase::RtoRecovery,

@@ -3,6 +3,7 @@
 mod delivery;
 mod ecn;
 mod pacing;
+mod rack;
 mod recovery;
 mod transmit;
 mod undo;
@@ -453,8 +454,8 @@ fn growth_counts_acks_or_bytes() {
         tcp.ack(4, &[]);
         tcp.cwnd()
     };
-    // One ACK of four segments: one by RFC 5681, at most two by RFC 3465.
-    assert_eq!((grown(false), grown(true)), (9.0, 10.0));
+    // One ACK of four segments: one by RFC 5681, at most two by RFC 3465, four without a bound.
+    assert_eq!((grown(1), grown(2), grown(u32::MAX)), (9.0, 10.0, 12.0));
 }
 
 #[test]

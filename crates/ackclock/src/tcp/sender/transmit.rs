@@ -2,11 +2,14 @@
 
 use super::recovery::{BeforeNew, State, Strategy};
 use super::{Sender, Timer};
-use crate::cc::Sent;
+use crate::cc::{IdleWindow, Sent};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
-use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends};
+use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, Pacing};
 use crate::units::{Instant, Rate};
+
+/// From any window so many halvings lead to the initial one.
+const MOST_HALVINGS: u64 = 64;
 
 /// What goes out next.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +34,14 @@ impl Sender {
             return None;
         }
         if self.retransmit_now {
+            if self.frto.is_trying() {
+                return self.send_trial(now);
+            }
             self.retransmit_now = false;
-            if let Some(index) = self.board.front_index() {
+            if self.tlp.take_due() {
+                return self.send_probe(now);
+            }
+            if let Some(index) = self.strategy.first_again(&self.board) {
                 return Some(self.retransmit(now, index, true));
             }
         }
@@ -44,7 +53,7 @@ impl Sender {
         }
         let next = self.next_segment()?;
         let is_held = self.transport.max_burst == Some(self.burst);
-        if self.cc.pacing_rate().is_some() && (is_held || self.pacer.holds(now, self.len_of(next))) {
+        if self.pacing_rate().is_some() && (is_held || self.pacer.holds(now, self.len_of(next))) {
             self.timers.set(Timer::Pacing, self.pacer.next_send_at());
             return None;
         }
@@ -60,6 +69,9 @@ impl Sender {
     fn next_segment(&mut self) -> Option<Next> {
         if self.state == State::Open {
             return self.next_new().map(|len| Next::New { len });
+        }
+        if self.frto.is_trying() {
+            return None;
         }
         match self.strategy.before_new(&mut self.board, self.state) {
             BeforeNew::Again(index) => return Some(Next::Again(index)),
@@ -95,6 +107,9 @@ impl Sender {
     /// The one place where a window in fractions becomes whole segments.
     #[inline]
     pub(super) fn window(&self) -> i64 {
+        if self.is_reducing() {
+            return self.prr.window() + i64::from(self.inflation);
+        }
         let limited_transmit = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         (self.cc.whole_segments() + i64::from(self.inflation)).max(1) + limited_transmit
     }
@@ -141,7 +156,7 @@ impl Sender {
 
     /// Payload bytes of the next segment of new data, if there is one that the receiver's window lets go.
     #[inline]
-    fn next_new(&mut self) -> Option<u32> {
+    pub(super) fn next_new(&mut self) -> Option<u32> {
         let mss = u64::from(self.transport.mss);
         let unsent = self.written.map_or(mss, |written| written - self.snd_nxt);
         if unsent == 0 {
@@ -162,7 +177,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn send_new(&mut self, now: Instant, len: u32) -> DataSegment {
+    pub(super) fn send_new(&mut self, now: Instant, len: u32) -> DataSegment {
         self.board.push(self.snd_nxt, len, now);
         let ecn = DataEcn::new(self.has_ecn(), self.take_cwr());
         let segment = DataSegment { seq: self.snd_nxt, len, sent_at: now, ecn };
@@ -171,15 +186,21 @@ impl Sender {
             self.timed = Some((self.snd_nxt, now));
         }
         self.note_sent(now, &segment, false);
+        if self.probes {
+            self.schedule_probe(now);
+        }
         segment
     }
 
-    fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
+    pub(super) fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
         let sent @ SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now);
         if self.needs_rate_samples {
             self.tell_losses(now);
         }
         self.note_retransmission(now, &sent);
+        if self.detects_by_time {
+            self.strategy.on_sent_again(&self.board, index, now);
+        }
         // RFC 3168 §6.1.5: "ECN-capable TCP implementations MUST NOT set either ECT codepoint (ECT(0) or ECT(1)) in the
         // IP header for retransmitted data packets"; §6.1.2: "the CWR bit in the TCP header SHOULD NOT be set on
         // retransmitted packets."
@@ -198,12 +219,15 @@ impl Sender {
         self.counters.payload_bytes += u64::from(segment.len);
         self.counters.retransmits += u64::from(retransmission);
         self.last_sent_at = now;
+        if self.is_reducing() {
+            self.prr.on_sent();
+        }
         // RFC 6298 §5.1: "Every time a packet containing data is sent (including a retransmission), if the
         // timer is not running, start it".
         if !self.timers.runs(Timer::Retransmission) {
             self.restart_retransmission_timer(now);
         }
-        if let Some(rate) = self.cc.pacing_rate() {
+        if let Some(rate) = self.pacing_rate() {
             self.pace(now, segment.len, rate);
         }
         if self.cc.needs_on_sent() {
@@ -214,7 +238,35 @@ impl Sender {
     #[cold]
     fn pace(&mut self, now: Instant, len: u32, rate: Rate) {
         let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
-        self.pacer.on_sent(now, len, gap, self.cc.send_quantum());
+        let quantum = if self.cc.pacing_rate().is_some() { self.cc.send_quantum() } else { self.window_quantum(rate) };
+        self.pacer.on_sent(now, len, gap, quantum);
+    }
+
+    /// The algorithm's rate, or else that of its window.
+    #[inline]
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+        self.cc.pacing_rate().or(self.window_rate)
+    }
+
+    /// What is sent at the rate of a window leaves in bursts of a millisecond, as from Linux, but of two segments at least.
+    fn window_quantum(&self, rate: Rate) -> u64 {
+        const LARGEST: u64 = 65_536;
+        (rate.as_bps() / 8 / 1000)
+            .clamp(2 * u64::from(self.transport.mss), LARGEST.max(2 * u64::from(self.transport.mss)))
+    }
+
+    /// The window or the round trip is another one, and so the rate.
+    pub(super) fn set_window_rate(&mut self) {
+        let (cwnd, ssthresh) = (self.cwnd(), self.cc.ssthresh());
+        let gain = match self.transport.variations.pacing {
+            Pacing::Off => return,
+            Pacing::Linux if cwnd < ssthresh / 2.0 => 2.0,
+            Pacing::Linux => 1.2,
+            Pacing::Quic => 1.25,
+        };
+        let packet = f64::from(self.transport.mss + self.transport.data_overhead());
+        let rtt = self.rtt.srtt().as_secs_f64();
+        self.window_rate = (rtt > 0.0).then(|| Rate::from_bps((gain * cwnd * packet * 8.0 / rtt) as u64)).flatten();
     }
 
     #[cold]
@@ -227,7 +279,12 @@ impl Sender {
         let idle = self.board.outstanding() == 0 && self.counters.segments > 0;
         // RFC 5681 §4.1: "if the TCP has not sent data in an interval exceeding the retransmission timeout".
         if idle && self.transport.idle_restart && now.since(self.last_sent_at) > self.rtt.rto() {
-            self.cc.on_resume(now);
+            let idle_for = now.since(self.last_sent_at);
+            let times = match self.transport.variations.idle_window {
+                IdleWindow::Restart => 1,
+                IdleWindow::Halve => (idle_for.as_nanos() / self.rtt.rto().as_nanos().max(1)).min(MOST_HALVINGS),
+            };
+            (0..times).for_each(|_| self.cc.on_resume(now));
             self.after_event(now);
         }
     }

@@ -9,15 +9,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, TimeoutSsthresh};
+use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, TimeoutSsthresh, UndoResponse};
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::Duration;
 pub use rules::{
-    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, PartialAck,
-    PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo, WindowGrowth,
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, Pacing,
+    PartialAck, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo, WindowGrowth,
 };
-pub use values::{CutWindowName, DelayedAck, InitialSsthresh, MaxWindow};
-use values::{NoneWord, bytes, not_zero, up_to_a_packet, wait_not_zero};
+pub use values::{ByteCounting, CutWindowName, DelayedAck, EcnBeta, InitialSsthresh, MaxWindow};
+use values::{NoneWord, RuleWord, UncappedWord, above_zero, bytes, not_zero, up_to_a_packet, wait_not_zero};
 
 /// Bytes of the TCP option that carries timestamps, padded (RFC 7323 appendix A).
 pub const TIMESTAMPS_LEN: u32 = 12;
@@ -165,19 +165,23 @@ transport_keys! {
         Rfc = "rfc",
         /// Those of ns-2, as its validation suites set them.
         Ns2 = "ns-2",
+        /// Those of Linux 6.x as it is configured by default.
+        Linux = "linux",
+        /// Those of QUIC (RFC 9002) that apply to this sender.
+        Quic = "quic",
     }
 
-    /// Source of the defaults: the rules of the RFCs, or those of ns-2.
+    /// Source of the defaults: the rules of the RFCs, or those of ns-2, Linux or QUIC.
     profile: Profile = [Profile::Rfc] => scenario;
     /// Payload of a full segment.
-    mss: Size = [Size(1460)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
+    mss: Size = [Size(1460), Linux: Size(1448)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
     /// TCP and IP header of every packet.
     header: Size = [Size(40)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
     /// Bytes that the link layer adds to every packet (Ethernet: 38 B).
     framing: Size = [Size(0)] check(|size| bytes(size, 0)) => transport as u32, up_to_a_packet;
     /// Window at the start, in segments: 1 to 16777216.
     // RFC 2581 and the papers: two segments.
-    initial_window: u32 = [2] range(min = 1, max = 16_777_216) => algorithm;
+    initial_window: u32 = [2, Linux: 10, Quic: 10] range(min = 1, max = 16_777_216) => algorithm;
     /// The receiver's window in segments, 1 to 16777216, or "none".
     max_window: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
     /// Lower bound of the retransmission timeout.
@@ -191,30 +195,42 @@ transport_keys! {
     /// Round-trip time measured by the handshake before the start; "0 s" for none.
     handshake_rtt: Duration = [Duration::ZERO] => transport;
     /// Whether ACKs are delayed until a second segment arrives, and for how long at most (true: 100 ms).
-    delayed_ack: DelayedAck = [DelayedAck::Switch(false)] check(wait_not_zero)
+    delayed_ack: DelayedAck = [DelayedAck::Switch(false), Linux: DelayedAck::Longest(Duration::from_millis(40)), Quic: DelayedAck::Longest(Duration::from_millis(25))] check(wait_not_zero)
         => transport as Option<Duration>, DelayedAck::longest;
+    /// ACKs that are not delayed at the start of a connection, after a segment out of order and after a pause longer than `min_rto`: 16 with Linux (quick ACKs).
+    quick_acks: u32 = [0, Linux: 16] range(max = 16_777_216) => transport;
     /// Segments whose ACKs are delayed: new data in order (RFC 5681 §4.2), also a copy of the last segment, or also segments that fill part of a gap.
     delayed_ack_for: DelayedAckFor = [DelayedAckFor::NewData, Ns2: DelayedAckFor::LastSegment] => variations;
     /// Segments that one ACK or timeout sends at most, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
     max_burst: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
+    /// RFC 8985: a SACK sender takes a segment for lost when one that was sent later has been delivered and a reordering window has passed, and not after three duplicates (RACK).
+    rack: bool = [false, Linux: true, Quic: true] => transport;
+    /// RFC 8985: a SACK sender sends a probe when ACKs are overdue for two round trips, so that the loss of the last segments needs no timeout (TLP).
+    tlp: bool = [false, Linux: true, Quic: true] => transport;
+    /// RFC 9937: in the fast recovery of SACK and NewReno, what leaves follows what arrives until as much is in flight as the algorithm wants (Proportional Rate Reduction).
+    prr: bool = [false, Linux: true] => transport;
     /// RFC 3042: new data on the first two duplicate ACKs.
     limited_transmit: bool = [true] => transport;
-    /// RFC 7323: an RTT measurement with every ACK.
-    timestamps: bool = [false] => transport;
-    /// RFC 3465: growth counts acknowledged segments, at most two per ACK, instead of ACKs.
-    byte_counting: bool = [false] => transport;
-    /// RFC 5681: the window falls back to the initial one after an idle RTO.
+    /// RFC 7323: an RTT measurement with every ACK; adds 12 B to `header`, of data and of ACKs.
+    timestamps: bool = [false, Linux: true] => transport;
+    /// Rate at which an algorithm sends that sets none itself, in windows per smoothed round trip: as the window lets it (off), at 2 in slow start up to half of ssthresh and 1.2 from there (linux), or at 1.25 (quic, RFC 9002 §7.7).
+    pacing: Pacing = [Pacing::Off, Quic: Pacing::Quic] => variations;
+    /// RFC 3465: growth counts acknowledged segments, at most two per ACK (uncapped: however many, as in Linux), instead of ACKs.
+    byte_counting: ByteCounting = [ByteCounting::Switch(false), Linux: ByteCounting::Word(UncappedWord::Uncapped), Quic: ByteCounting::Word(UncappedWord::Uncapped)] => transport as u32, ByteCounting::limit;
+    /// RFC 5681: the window shrinks after an idle RTO (false: it stays, as RFC 7661 has it for five minutes).
     idle_restart: bool = [true] => transport;
+    /// How it shrinks then: to the initial window (restart, RFC 5681 §4.1), or by half for each RTO (halve, RFC 2861, Linux).
+    idle_window: IdleWindow = [IdleWindow::Restart, Linux: IdleWindow::Halve] => variations;
     /// ssthresh after a retransmission timeout; the standard is half the window, and CUBIC's own decrease under CUBIC.
-    timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard] => algorithm;
+    timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard, Linux: TimeoutSsthresh::Rule] => algorithm;
     /// The initial slow-start threshold: none, or the receiver's window.
     initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow] => algorithm;
     /// The first decrease, and one in slow start: by the window rule, or by half.
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
     /// The window that is cut: cwnd with its fraction, cwnd bounded by `max_window`, or its whole segments, of which whole segments remain.
     cut_window: CutWindowName = [CutWindowName::Exact, Ns2: CutWindowName::Whole] => algorithm;
-    /// ACKs that let the window grow: those of a window that was used (RFC 7661), or all.
-    window_growth: WindowGrowth = [WindowGrowth::WhenUsed, Ns2: WindowGrowth::Always] => variations;
+    /// ACKs that let the window grow: those of a window that was used (RFC 7661), also of one of which more than half was used in slow start (half-used, Linux), or all.
+    window_growth: WindowGrowth = [WindowGrowth::WhenUsed, Ns2: WindowGrowth::Always, Linux: WindowGrowth::HalfUsed] => variations;
     /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow (RFC 5681 §3.2: none).
     exit_growth: ExitGrowth = [ExitGrowth::None, Ns2: ExitGrowth::OneAck] => variations;
     /// Meaning of three duplicate ACKs before all data sent before the last loss is acknowledged: by the standard a loss to Reno (RFC 5681) and nothing to others (RFC 6582); careful: nothing; less-careful: a loss if all but what came later is acknowledged; by the heuristics of RFC 6582 §4.1 and §4.2; always a loss.
@@ -241,9 +257,15 @@ transport_keys! {
     /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
     peer_sack: bool = [true] => transport;
     /// Whether the first SACK block of the receiver reports what has come twice (D-SACK, RFC 2883).
-    dsack: bool = [false] => transport;
+    dsack: bool = [false, Linux: true] => transport;
     /// What shows that a loss recovery was spurious, so that CUBIC takes its cut back: nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first.
-    undo: Undo = [Undo::None] => transport;
+    undo: Undo = [Undo::None, Linux: Undo::Both] => transport;
+    /// What an undo gives back to a window rule: as much as is in flight, and slow start up to what was before (standard, RFC 4015), or the window and ssthresh before the cut (restore, Linux). CUBIC restores all in both cases (RFC 9438 §4.9).
+    undo_response: UndoResponse = [UndoResponse::Standard, Linux: UndoResponse::Restore] => algorithm;
+    /// RFC 5682: a SACK sender looks at the two ACKs after a timeout for whether it was spurious, and undoes it (F-RTO).
+    frto: bool = [false, Linux: true] => transport;
+    /// What a mark leaves of the window, above 0 and at most 1: RFC 8511 (ABE) has 0.8 for Reno and 0.85 for CUBIC; or "rule", the decrease of the algorithm.
+    ecn_beta: EcnBeta = [EcnBeta::Word(RuleWord::Rule)] check(above_zero) => algorithm;
     /// Explicit congestion notification, so that queues that mark need not drop: off, classic (RFC 3168), or with accurate
     /// feedback, accecn (RFC 9768).
     ecn: EcnMode = [EcnMode::Off] => transport;
@@ -282,6 +304,9 @@ impl TransportKeys {
                 CutWindowName::Whole => CutWindow::Whole { max_window },
             },
             exit_window: self.exit_window,
+            undo_response: self.undo_response,
+            ecn_beta: self.ecn_beta.factor(),
+            idle_window: self.idle_window,
         }
     }
 

@@ -100,7 +100,21 @@ variation! {
         /// Those of a window that was used (RFC 7661).
         WhenUsed,
         /// All of them.
-        Always
+        Always,
+        /// Those of a window that was used, or in slow start of one that was used by more than half (Linux).
+        HalfUsed
+    }
+}
+
+variation! {
+    /// The pacing of algorithms that set no rate.
+    Pacing {
+        /// None: ACKs clock the segments.
+        Off,
+        /// Linux's gains: 2 windows per round trip below half of ssthresh, else 1.2.
+        Linux,
+        /// RFC 9002 §7.7: 1.25 windows per round trip.
+        Quic
     }
 }
 

@@ -85,6 +85,74 @@ impl DelayedAck {
     }
 }
 
+/// RFC 3465 §2.3: L, the segments by which one ACK grows the window at most.
+const BYTE_COUNTING_LIMIT: u32 = 2;
+
+/// By how many segments one ACK grows the window in slow start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ByteCounting {
+    /// By one, or by two at most.
+    Switch(bool),
+    /// By all that it acknowledges.
+    Word(UncappedWord),
+}
+
+impl ByteCounting {
+    /// The most segments.
+    pub fn limit(self) -> u32 {
+        match self {
+            ByteCounting::Switch(false) => 1,
+            ByteCounting::Switch(true) => BYTE_COUNTING_LIMIT,
+            ByteCounting::Word(UncappedWord::Uncapped) => u32::MAX,
+        }
+    }
+}
+
+/// The word "uncapped".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UncappedWord {
+    /// Without a bound.
+    Uncapped,
+}
+
+/// What a mark leaves of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum EcnBeta {
+    /// This factor.
+    Factor(#[schemars(range(min = 0, max = 1))] f64),
+    /// What the rule leaves.
+    Word(RuleWord),
+}
+
+impl EcnBeta {
+    /// The factor, unless it is the rule's.
+    pub fn factor(self) -> Option<f64> {
+        match self {
+            EcnBeta::Factor(factor) => Some(factor),
+            EcnBeta::Word(RuleWord::Rule) => None,
+        }
+    }
+}
+
+/// The word "rule".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuleWord {
+    /// By the rule.
+    Rule,
+}
+
+/// A factor above 0 and at most 1.
+pub fn above_zero(beta: EcnBeta) -> Result<(), Problem> {
+    match beta.factor() {
+        Some(factor) if !(factor > 0.0 && factor <= 1.0) => out_of_range(factor, "above 0 and at most 1".to_owned()),
+        _ => Ok(()),
+    }
+}
+
 /// A value as a file has it.
 pub fn written(value: &impl Serialize) -> Json {
     serde_json::to_value(value).expect("invariant: keys of the transport are no tables")

@@ -117,7 +117,7 @@ impl Strategy for DuplicateAcks {
     }
 
     /// Every hole once, then new data.
-    fn before_new(&self, board: &mut Scoreboard, state: State) -> BeforeNew {
+    fn before_new(&mut self, board: &mut Scoreboard, state: State) -> BeforeNew {
         let is_fast = state.is_fast_recovery();
         if is_fast && self.holds {
             return BeforeNew::Holds;

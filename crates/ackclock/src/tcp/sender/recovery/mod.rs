@@ -4,15 +4,22 @@
 
 mod dsack;
 mod duplicate_acks;
+mod frto;
 mod newreno;
+mod prr;
+mod rack;
 mod reno;
 mod sack;
 mod strategy;
 mod tahoe;
+mod tlp;
 mod undo;
 
 pub(super) use dsack::Dsack;
+pub(super) use frto::Frto;
+pub(super) use prr::Prr;
 pub(super) use strategy::{AnyStrategy, BeforeNew, News, Strategy, View};
+pub(super) use tlp::Tlp;
 pub(super) use undo::Doubt;
 
 use self::strategy::OnPartialAck;
@@ -49,6 +56,15 @@ impl State {
         matches!(self, State::Restarted { expired_at: Some(at), .. } if at == una)
     }
 
+    /// True if this is a repair of losses that ends when all below `una` is acknowledged.
+    #[inline]
+    pub(super) fn is_ended_by(self, una: u64) -> bool {
+        match self {
+            State::Open => false,
+            State::FastRecovery { point, .. } | State::Restarted { point, .. } => una >= point,
+        }
+    }
+
     #[inline]
     pub(super) fn is_fast_recovery(self) -> bool {
         matches!(self, State::FastRecovery { .. })
@@ -78,7 +94,7 @@ impl Sender {
             State::FastRecovery { .. } => match self.strategy.on_partial_ack(acked_segments, self.inflation) {
                 OnPartialAck::GoesOn => 0,
                 OnPartialAck::Retransmits { inflation } => {
-                    self.inflation = inflation;
+                    self.inflation = self.plausible(inflation);
                     self.retransmit_now = true;
                     self.board.lose_front()
                 }
@@ -99,6 +115,9 @@ impl Sender {
     /// A duplicate ACK; returns how many segments it finds lost.
     pub(super) fn on_duplicate_ack(&mut self, now: Instant) -> u32 {
         self.dup_acks += 1;
+        if self.detects_by_time {
+            return 0;
+        }
         match self.state {
             State::Open => {
                 if self.dup_acks < DUP_THRESH && !self.strategy.knows_of_loss(&self.board) {
@@ -110,7 +129,7 @@ impl Sender {
                 if self.strategy.inflates() {
                     // RFC 5681 §3.2: "For each additional duplicate ACK received ... cwnd MUST be incremented
                     // by SMSS."
-                    self.inflation += 1;
+                    self.inflation = self.plausible(self.inflation + 1);
                 }
                 0
             }
@@ -136,6 +155,37 @@ impl Sender {
         }
     }
 
+    /// Time has shown losses: a recovery begins unless one is going on.
+    pub(super) fn on_found_losses(&mut self, now: Instant) {
+        if self.state == State::Open && self.strategy.first_again(&self.board).is_some() {
+            self.enter_recovery(now);
+        }
+    }
+
+    /// The reordering timer goes off: what is still missing is lost.
+    pub(super) fn on_reordering_timer(&mut self, now: Instant) {
+        let Sender { strategy, board, rtt, state, snd_una, snd_nxt, .. } = self;
+        let mut view = View { board, rtt, state: *state, una: *snd_una, is_new: false, next: *snd_nxt, now };
+        let lost = strategy.on_settled(&mut view);
+        self.set_reordering_timer();
+        if lost > 0 {
+            self.on_found_losses(now);
+            if self.is_reducing() {
+                // As in Linux the expiry counts for a segment that arrives, so that something leaves.
+                self.reduce(1, false);
+            }
+            self.tell_losses(now);
+        }
+    }
+
+    /// Losses are looked for again when the strategy says so.
+    pub(super) fn set_reordering_timer(&mut self) {
+        match self.strategy.settles_at() {
+            Some(at) => self.timers.set(Timer::Reordering, at),
+            None => self.timers.stop(Timer::Reordering),
+        }
+    }
+
     /// Fast retransmit; returns how many segments it finds lost.
     fn enter_recovery(&mut self, now: Instant) -> u32 {
         if !self.may_begin_recovery() {
@@ -155,7 +205,9 @@ impl Sender {
             self.restart_retransmission_timer(now);
             return self.board.lose_all();
         }
-        let lost = self.board.lose_front();
+        let lost = if self.detects_by_time { 0 } else { self.board.lose_front() };
+        self.reset_probe();
+        self.frto = Frto::Off;
         // What a timeout gave up goes on being sent again after the first segment.
         let restarted = match self.state {
             State::Restarted { point, .. } => point,
@@ -173,9 +225,10 @@ impl Sender {
         let first_end = self.board.front().map_or(self.snd_una, |front| front.seq + u64::from(front.len));
         self.state = State::FastRecovery { point: self.snd_nxt, restarted };
         self.strategy.on_enter(&self.board, first_end);
+        self.prr = Prr::default();
         if self.strategy.inflates() {
             // RFC 5681 §3.2: "cwnd MUST be set to ssthresh plus 3*SMSS".
-            self.inflation = DUP_THRESH as i32;
+            self.inflation = self.plausible(DUP_THRESH as i32);
         }
         let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_recovery_enter(&recovery);
@@ -200,6 +253,7 @@ impl Sender {
 
     pub(super) fn on_timeout(&mut self, now: Instant) {
         self.counters.timeouts += 1;
+        self.begin_frto();
         // RFC 5681 §3.1: for a segment that "has already been retransmitted by way of the retransmission timer at
         // least once, the value of ssthresh is held constant".
         let restart = match self.transport.variations.repeated_timeout {
@@ -214,11 +268,13 @@ impl Sender {
         self.rtt.back_off();
         self.begin_doubt();
         self.strategy.on_timeout(&mut self.board);
-        self.board.lose_all();
+        self.strategy.lose_on_timeout(&mut self.board, &self.rtt, now);
         self.tell_losses(now);
+        self.reset_probe();
         self.dup_acks = 0;
         self.inflation = 0;
-        self.retransmit_now = false;
+        // Where not all was given up, what is in flight may fill the window.
+        self.retransmit_now = self.detects_by_time;
         self.recover = Some(self.snd_nxt);
         self.timed = None;
         self.state = State::Restarted { point: self.snd_nxt, expired_at: Some(self.snd_una) };

@@ -33,6 +33,10 @@ impl Strategy for NewReno {
         true
     }
 
+    fn reduces(&self) -> bool {
+        true
+    }
+
     fn on_enter(&mut self, _board: &Scoreboard, _first_end: u64) {
         self.had_partial_ack = false;
     }

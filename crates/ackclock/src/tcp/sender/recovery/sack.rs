@@ -54,6 +54,10 @@ impl Strategy for Sack {
         true
     }
 
+    fn reduces(&self) -> bool {
+        true
+    }
+
     fn on_enter(&mut self, _board: &Scoreboard, first_end: u64) {
         self.rescue_rxt = Some(first_end);
     }

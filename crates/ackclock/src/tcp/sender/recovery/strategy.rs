@@ -2,6 +2,7 @@
 
 use super::duplicate_acks::DuplicateAcks;
 use super::newreno::NewReno;
+use super::rack::Rack;
 use super::reno::Reno;
 use super::sack::Sack;
 use super::tahoe::Tahoe;
@@ -10,6 +11,7 @@ use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::{Delivered, Scoreboard};
 use crate::tcp::segment::AckSegment;
 use crate::tcp::transport::{LossRecovery, SackSender, Transport};
+use crate::units::Instant;
 
 /// What a strategy sees of its sender when an ACK arrives.
 #[derive(Debug)]
@@ -21,6 +23,9 @@ pub(in crate::tcp::sender) struct View<'a> {
     pub(in crate::tcp::sender) una: u64,
     /// The ACK advances it.
     pub(in crate::tcp::sender) is_new: bool,
+    /// SND.NXT.
+    pub(in crate::tcp::sender) next: u64,
+    pub(in crate::tcp::sender) now: Instant,
 }
 
 /// What a strategy makes of an ACK at first sight.
@@ -75,6 +80,21 @@ pub(in crate::tcp::sender) trait Strategy {
         News { may_be_duplicate: true, lost: 0 }
     }
 
+    /// True if losses are found by the times at which segments were sent, and not by duplicate ACKs.
+    fn detects_by_time(&self) -> bool {
+        false
+    }
+
+    /// When to look for losses again, if nothing arrives until then.
+    fn settles_at(&self) -> Option<Instant> {
+        None
+    }
+
+    /// That time has come; returns how many segments are newly lost.
+    fn on_settled(&mut self, _view: &mut View) -> u32 {
+        0
+    }
+
     /// True if a loss is known already, though fewer than three duplicate ACKs have come.
     fn knows_of_loss(&self, _board: &Scoreboard) -> bool {
         false
@@ -99,6 +119,11 @@ pub(in crate::tcp::sender) trait Strategy {
 
     /// True if duplicate ACKs outside of recovery make room for new segments by themselves, without limited transmit.
     fn makes_room(&self) -> bool {
+        false
+    }
+
+    /// True if what leaves in recovery may follow what arrives (Proportional Rate Reduction).
+    fn reduces(&self) -> bool {
         false
     }
 
@@ -133,8 +158,24 @@ pub(in crate::tcp::sender) trait Strategy {
     /// The retransmission timer expires.
     fn on_timeout(&mut self, _board: &mut Scoreboard) {}
 
+    /// What is then taken for lost; returns how many segments.
+    fn lose_on_timeout(&mut self, board: &mut Scoreboard, _rtt: &Rtt, _now: Instant) -> u32 {
+        board.lose_all()
+    }
+
+    /// Nothing that was taken for lost was.
+    fn on_undo(&mut self) {}
+
+    /// The segment at `index` has been sent again.
+    fn on_sent_again(&mut self, _board: &Scoreboard, _index: u64, _sent_at: Instant) {}
+
+    /// What goes out first in a recovery, whatever the window says.
+    fn first_again(&mut self, board: &Scoreboard) -> Option<u64> {
+        board.front_index()
+    }
+
     /// What goes out before new data while losses are being repaired.
-    fn before_new(&self, board: &mut Scoreboard, _state: State) -> BeforeNew {
+    fn before_new(&mut self, board: &mut Scoreboard, _state: State) -> BeforeNew {
         board.next_lost().map_or(BeforeNew::Nothing, BeforeNew::Again)
     }
 
@@ -173,7 +214,7 @@ macro_rules! strategies {
     };
 }
 
-strategies!(Tahoe, Reno, NewReno, Sack, DuplicateAcks);
+strategies!(Tahoe, Reno, NewReno, Sack, Rack, DuplicateAcks);
 
 impl AnyStrategy {
     /// The strategy of a connection.
@@ -181,6 +222,9 @@ impl AnyStrategy {
         match (transport.recovery, transport.variations.sack_sender) {
             (LossRecovery::Tahoe, _) => AnyStrategy::Tahoe(Tahoe),
             (LossRecovery::NewReno, _) => AnyStrategy::NewReno(NewReno::new(transport)),
+            (LossRecovery::Sack, SackSender::Scoreboard) if transport.peer_sack && transport.rack => {
+                AnyStrategy::Rack(Rack::new(transport))
+            }
             (LossRecovery::Sack, SackSender::Scoreboard) if transport.peer_sack => {
                 AnyStrategy::Sack(Sack::new(transport))
             }
@@ -202,6 +246,15 @@ impl Strategy for AnyStrategy {
     fn on_ack(&mut self, view: &mut View, ack: &AckSegment, delivered: &mut Delivered) -> News {
         dispatch!(self, strategy => strategy.on_ack(view, ack, delivered))
     }
+    fn detects_by_time(&self) -> bool {
+        dispatch!(self, strategy => strategy.detects_by_time())
+    }
+    fn settles_at(&self) -> Option<Instant> {
+        dispatch!(self, strategy => strategy.settles_at())
+    }
+    fn on_settled(&mut self, view: &mut View) -> u32 {
+        dispatch!(self, strategy => strategy.on_settled(view))
+    }
     fn knows_of_loss(&self, board: &Scoreboard) -> bool {
         dispatch!(self, strategy => strategy.knows_of_loss(board))
     }
@@ -216,6 +269,9 @@ impl Strategy for AnyStrategy {
     }
     fn makes_room(&self) -> bool {
         dispatch!(self, strategy => strategy.makes_room())
+    }
+    fn reduces(&self) -> bool {
+        dispatch!(self, strategy => strategy.reduces())
     }
     fn on_enter(&mut self, board: &Scoreboard, first_end: u64) {
         dispatch!(self, strategy => strategy.on_enter(board, first_end))
@@ -238,7 +294,19 @@ impl Strategy for AnyStrategy {
     fn on_timeout(&mut self, board: &mut Scoreboard) {
         dispatch!(self, strategy => strategy.on_timeout(board))
     }
-    fn before_new(&self, board: &mut Scoreboard, state: State) -> BeforeNew {
+    fn lose_on_timeout(&mut self, board: &mut Scoreboard, rtt: &Rtt, now: Instant) -> u32 {
+        dispatch!(self, strategy => strategy.lose_on_timeout(board, rtt, now))
+    }
+    fn on_undo(&mut self) {
+        dispatch!(self, strategy => strategy.on_undo())
+    }
+    fn on_sent_again(&mut self, board: &Scoreboard, index: u64, sent_at: Instant) {
+        dispatch!(self, strategy => strategy.on_sent_again(board, index, sent_at))
+    }
+    fn first_again(&mut self, board: &Scoreboard) -> Option<u64> {
+        dispatch!(self, strategy => strategy.first_again(board))
+    }
+    fn before_new(&mut self, board: &mut Scoreboard, state: State) -> BeforeNew {
         dispatch!(self, strategy => strategy.before_new(board, state))
     }
     fn after_new(&self, board: &Scoreboard, state: State, una: u64) -> Option<Next> {
@@ -266,6 +334,9 @@ mod tests {
             let variations = Variations { sack_sender, ..Variations::default() };
             AnyStrategy::new(&Transport { recovery, peer_sack, variations, ..Transport::default() })
         };
+        let rack = Transport { rack: true, ..Transport::default() };
+        assert!(matches!(AnyStrategy::new(&rack), AnyStrategy::Rack(_)));
+        assert!(matches!(AnyStrategy::new(&Transport { peer_sack: false, ..rack }), AnyStrategy::Reno(_)));
         let (board, count) = (SackSender::Scoreboard, SackSender::DuplicateAcks);
         assert!(matches!(strategy(LossRecovery::Tahoe, count, true), AnyStrategy::Tahoe(_)));
         assert!(matches!(strategy(LossRecovery::Reno, count, true), AnyStrategy::Reno(_)));

@@ -3,7 +3,7 @@
 //! Reference: RFC 3522 (the Eifel detection algorithm), and `dsack` for the other method; the algorithm's `on_undo`
 //! and RFC 4015 §3.2, step (4), are the response.
 
-use super::{Sender, State};
+use super::{Frto, Sender, State, Strategy};
 use crate::cc::Recovery;
 use crate::tcp::scoreboard::SentSegment;
 use crate::tcp::segment::AckSegment;
@@ -82,6 +82,7 @@ impl Sender {
     /// The recovery was spurious: nothing of what it took for lost was.
     pub(super) fn undo(&mut self, now: Instant) {
         self.end_doubt();
+        self.frto = Frto::Off;
         self.counters.undos += 1;
         if self.state.is_fast_recovery() {
             self.leave_recovery(now);
@@ -89,6 +90,7 @@ impl Sender {
         self.state = State::Open;
         // RFC 4015 §3.2, step (4): "resume transmission with the next unsent data".
         self.board.restore();
+        self.strategy.on_undo();
         let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_undo(&recovery);
     }

@@ -1,7 +1,8 @@
-"""How much a search may cost."""
+"""How much a search or a race may cost."""
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True)
 class Budget:
-    """Runs, or seconds of a clock on the wall."""
+    """Runs, or seconds; whoever spends them says what a second is."""
 
     text: str
     runs: int | None = None
@@ -34,6 +35,17 @@ class Budget:
         if "." in number:
             raise ArgumentValueError("budget", f"{text!r}: runs are whole; a time has a unit: s, min or h")
         return cls(text.strip(), runs=int(number))
+
+    @property
+    def amount(self) -> float:
+        """The number of runs, or of seconds."""
+        amount = self.runs if self.time_s is None else self.time_s
+        assert amount is not None, "a budget is of runs or of seconds"
+        return float(amount)
+
+    def shown(self, amount: float) -> str:
+        """Return an amount with the unit of the budget, rounded up."""
+        return f"{math.ceil(amount)} {'runs' if self.time_s is None else 's'}"
 
     def allows(self, runs: int, elapsed_s: float) -> bool:
         """Return whether more may follow: so many runs in all, so much later."""

@@ -1,0 +1,110 @@
+//! Proportional Rate Reduction: what leaves in fast recovery follows what arrives, so that in the end as much is in flight as
+//! the algorithm wants.
+//!
+//! Reference: RFC 9937, whose names are used; it replaces RFC 6937, of which this differs in two places: what was selectively
+//! acknowledged before recovery is no part of RecoverFS, and below ssthresh the reduction bound is that of packet conservation,
+//! but for ACKs that show good progress (SafeACK).
+//!
+//! Deviations: counts are segments and not bytes, as in Linux. Without SACK the duplicate ACKs before recovery are no part of
+//! RecoverFS either. ssthresh is the whole segments of the window that the algorithm wants, which a rule may cut further.
+
+use super::strategy::Strategy;
+use crate::tcp::sender::{Sender, State};
+
+/// The state of a reduction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::tcp::sender) struct Prr {
+    /// What can still be delivered when recovery begins; 0 before its first ACK.
+    recover_fs: i64,
+    delivered: i64,
+    out: i64,
+    /// In flight plus what may be sent: the window.
+    window: i64,
+}
+
+/// What an ACK tells a reduction.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    /// DeliveredData.
+    delivered: i64,
+    in_flight: i64,
+    ssthresh: i64,
+    /// The ACK advances SND.UNA and shows no further loss.
+    is_safe: bool,
+}
+
+impl Prr {
+    /// A recovery begins in which so many segments can still be delivered.
+    fn new(recover_fs: i64) -> Self {
+        Prr { recover_fs: recover_fs.max(1), ..Prr::default() }
+    }
+
+    fn on_ack(&mut self, progress: Progress) {
+        let Progress { delivered, in_flight, ssthresh, is_safe } = progress;
+        // Nothing arrived; the first ACK may be a timer.
+        if delivered == 0 && self.out > 0 {
+            return;
+        }
+        self.delivered += delivered;
+        let allowed = if in_flight > ssthresh {
+            // RFC 6937 §3: "sndcnt = CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out".
+            let share = self.delivered * ssthresh;
+            (share + self.recover_fs - 1) / self.recover_fs - self.out
+        } else {
+            let conserved = (self.delivered - self.out).max(delivered);
+            (conserved + i64::from(is_safe)).min(ssthresh - in_flight)
+        };
+        // RFC 9937: the retransmission that begins recovery leaves in any case.
+        let least = i64::from(self.out == 0);
+        self.window = in_flight + allowed.max(least);
+    }
+
+    /// A segment leaves in recovery.
+    #[inline]
+    pub(in crate::tcp::sender) fn on_sent(&mut self) {
+        self.out += 1;
+    }
+
+    /// The window.
+    #[inline]
+    pub(in crate::tcp::sender) fn window(&self) -> i64 {
+        self.window
+    }
+}
+
+impl Sender {
+    /// An ACK arrives that begins a recovery or goes on with it, or the timer that begins it goes off: it delivers so many
+    /// segments.
+    #[cold]
+    pub(in crate::tcp::sender) fn reduce(&mut self, delivered: u32, is_safe: bool) {
+        if self.prr.recover_fs == 0 {
+            // Of duplicate ACKs without blocks each reports a segment, and widens the window.
+            let reported = i64::from(self.board.sacked()) + i64::from(self.inflation);
+            self.prr = Prr::new(i64::from(self.board.outstanding()) - reported + i64::from(delivered));
+        }
+        let in_flight = self.in_flight_for_window() - i64::from(self.inflation);
+        let ssthresh = self.cc.whole_segments();
+        self.prr.on_ack(Progress { delivered: delivered.into(), in_flight, ssthresh, is_safe });
+    }
+
+    /// How many segments duplicate ACKs may be taken to report: a reduction counts no more than there are, but the lost one.
+    pub(super) fn plausible(&self, duplicates: i32) -> i32 {
+        if self.reduces { duplicates.clamp(0, self.board.outstanding().cast_signed() - 1) } else { duplicates }
+    }
+
+    /// Segments that an ACK in recovery shows to have arrived, before which `duplicates` were reported without SACK.
+    pub(in crate::tcp::sender) fn arrived(&self, delivered: u32, duplicates: i32) -> u32 {
+        match delivered {
+            _ if !self.strategy.inflates() => delivered,
+            // Without SACK a duplicate ACK counts for one segment, and the ACK that fills the hole for those that are left.
+            0 => u32::from(self.inflation > duplicates),
+            _ => delivered.saturating_sub(duplicates.unsigned_abs()).max(1),
+        }
+    }
+
+    /// Whether fast recovery sends what Proportional Rate Reduction lets go.
+    #[inline]
+    pub(in crate::tcp::sender) fn is_reducing(&self) -> bool {
+        self.reduces && matches!(self.state, State::FastRecovery { .. })
+    }
+}

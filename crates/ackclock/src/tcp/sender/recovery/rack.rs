@@ -1,0 +1,368 @@
+//! RACK: a segment is lost once one that was sent later has been delivered and the reordering window has passed.
+//!
+//! Reference: RFC 8985 §6, whose names are used; `tlp` is the other half of it.
+//!
+//! What may be lost stands in two orders of time: segments that were sent once in that of their numbers, on the scoreboard, and
+//! retransmissions in a list beside it. Both are searched from the front, up to the first segment that need not be lost yet, so
+//! that each transmission is looked at once.
+//!
+//! Deviations: `min_RTT` is the smallest one of the connection, and not of a window of time. A retransmission that is invalid
+//! (§6.2, step 2) leaves its ACK to the newest segment that was sent once. Where several ACKs are due, one reordering is noticed.
+
+use std::collections::VecDeque;
+
+use super::State;
+use super::strategy::{BeforeNew, News, OnPartialAck, Strategy, View};
+use crate::tcp::rtt::Rtt;
+use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
+use crate::tcp::segment::AckSegment;
+use crate::tcp::transport::Transport;
+use crate::units::{Duration, Instant};
+
+/// RFC 8985 §6.2, step 4: a wider window lasts for so many recoveries.
+const REO_WND_PERSIST: u32 = 16;
+
+/// RACK-based recovery.
+#[derive(Debug)]
+pub(in crate::tcp::sender) struct Rack {
+    /// Selectively acknowledged segments make no room until recovery begins: limited transmit is off.
+    hides_sacked: bool,
+    has_timestamps: bool,
+    /// RACK.segment.
+    latest: Option<Latest>,
+    reordering: Reordering,
+    /// Retransmissions in the order of their times; those that are not in flight any more are passed over.
+    again: VecDeque<Again>,
+    /// No segment below this index that was sent once may be lost.
+    edge: u64,
+    /// When all that may be lost is.
+    settles_at: Option<Instant>,
+    queue: LostQueue,
+}
+
+/// The segment that was sent last of those delivered.
+#[derive(Clone, Copy, Debug)]
+struct Latest {
+    sent_at: Instant,
+    end: u64,
+    rtt: Duration,
+    /// Segments from this index on were sent later for the first time.
+    before: u64,
+}
+
+impl Latest {
+    /// RFC 8985 §6.2: `RACK_sent_after`.
+    fn was_sent_after(&self, sent_at: Instant, end: u64) -> bool {
+        (self.sent_at, self.end) > (sent_at, end)
+    }
+}
+
+/// A retransmission.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    index: u64,
+    sent_at: Instant,
+    /// Index of the segment that was to be sent first next.
+    end_index: u64,
+}
+
+/// What is known of reordering, and the window for it.
+#[derive(Clone, Copy, Debug)]
+struct Reordering {
+    fack: u64,
+    is_seen: bool,
+    /// RACK.dsack_round.
+    dsack_round: Option<u64>,
+    mult: u32,
+    persist: u32,
+}
+
+impl Default for Reordering {
+    fn default() -> Self {
+        Reordering { fack: 0, is_seen: false, dsack_round: None, mult: 1, persist: 0 }
+    }
+}
+
+impl Reordering {
+    /// RFC 8985 §6.2, step 3.
+    #[inline]
+    fn detect(&mut self, delivered: &Delivered, fack: u64) {
+        self.is_seen |= delivered.lowest_once.is_some_and(|end| end < self.fack);
+        self.fack = self.fack.max(fack);
+    }
+
+    /// RFC 8985 §6.2, step 4, the multiple.
+    #[inline]
+    fn adapt(&mut self, view: &View, has_dsack: bool) {
+        if self.dsack_round.is_some_and(|round| view.una >= round) {
+            self.dsack_round = None;
+        }
+        if self.dsack_round.is_none() && has_dsack {
+            self.dsack_round = Some(view.next);
+            self.mult += 1;
+            self.persist = REO_WND_PERSIST;
+        } else if view.state.is_ended_by(view.una) {
+            self.persist = self.persist.saturating_sub(1);
+            if self.persist == 0 {
+                self.mult = 1;
+            }
+        }
+    }
+
+    /// The window.
+    fn window(&self, min_rtt: Duration, srtt: Duration, is_recovering: bool, sacked: u32) -> Duration {
+        if !self.is_seen && (is_recovering || sacked >= DUP_THRESH) {
+            return Duration::ZERO;
+        }
+        // The first ACK of all is no part of SRTT yet.
+        let most = if srtt.is_zero() { min_rtt } else { srtt };
+        (min_rtt * u64::from(self.mult) / 4).min(most)
+    }
+}
+
+/// Lost segments that wait to be sent again, in order: those below `next` by themselves.
+#[derive(Debug, Default)]
+struct LostQueue {
+    below: VecDeque<u64>,
+    next: u64,
+    end: u64,
+}
+
+impl LostQueue {
+    fn push(&mut self, index: u64) {
+        if index < self.next {
+            self.below.push_back(index);
+        }
+        self.end = self.end.max(index + 1);
+    }
+
+    fn next(&mut self, board: &Scoreboard) -> Option<u64> {
+        while let Some(index) = self.below.front() {
+            if board.awaits_retransmission(*index) {
+                return Some(*index);
+            }
+            self.below.pop_front();
+        }
+        self.next = self.next.max(board.front_index()?);
+        while self.next < self.end {
+            if board.awaits_retransmission(self.next) {
+                return Some(self.next);
+            }
+            self.next += 1;
+        }
+        None
+    }
+}
+
+impl Rack {
+    pub(super) fn new(transport: &Transport) -> Self {
+        Rack {
+            hides_sacked: !transport.limited_transmit,
+            has_timestamps: transport.timestamps,
+            latest: None,
+            reordering: Reordering::default(),
+            again: VecDeque::new(),
+            edge: 0,
+            settles_at: None,
+            queue: LostQueue::default(),
+        }
+    }
+
+    /// RFC 8985 §6.2, step 2.
+    #[inline]
+    fn update(&mut self, view: &View, ack: &AckSegment, delivered: &Delivered, min_rtt: Duration) {
+        let Some(newest) = &delivered.newest else { return };
+        let rtt = view.now.since(newest.sent_at);
+        let is_invalid =
+            newest.transmissions > 1 && (self.has_timestamps && ack.echo < newest.sent_at || rtt < min_rtt);
+        let (sent_at, end, before) = if !is_invalid && newest.transmissions > 1 {
+            (newest.sent_at, newest.end(), self.sent_before(newest.sent_at))
+        } else if let Some((sent_at, end)) = delivered.newest_once {
+            (sent_at, end, view.board.index_of(end))
+        } else {
+            return;
+        };
+        let rtt = view.now.since(sent_at);
+        match &mut self.latest {
+            Some(latest) if latest.was_sent_after(sent_at, end) => latest.rtt = rtt,
+            latest => *latest = Some(Latest { sent_at, end, rtt, before }),
+        }
+    }
+
+    /// Segments from this index on were sent first after a retransmission at `sent_at`.
+    fn sent_before(&self, sent_at: Instant) -> u64 {
+        let position = self.again.partition_point(|again| again.sent_at < sent_at);
+        let found = self.again.get(position).filter(|again| again.sent_at == sent_at);
+        found.map_or_else(|| self.latest.map_or(0, |latest| latest.before), |again| again.end_index)
+    }
+
+    /// RFC 8985 §6.2, step 5: returns how many segments are newly lost.
+    fn detect(&mut self, board: &mut Scoreboard, now: Instant, window: Duration) -> u32 {
+        self.settles_at = None;
+        let Some(latest) = self.latest else { return 0 };
+        let settle = latest.rtt + window;
+        let mut lost = self.search_again(board, now, &latest, settle);
+        let Some(first) = board.front_index() else { return lost };
+        self.edge = self.edge.max(first);
+        while self.edge < latest.before.min(board.end_index()) {
+            let segment = board.at(self.edge);
+            if board.is_waiting_once(self.edge) {
+                if !latest.was_sent_after(segment.sent_at, segment.end()) {
+                    break;
+                }
+                if segment.sent_at + settle > now {
+                    self.wait_for_first(board, &latest, settle);
+                    break;
+                }
+                lost += board.lose(self.edge);
+                self.queue.push(self.edge);
+            }
+            self.edge += 1;
+        }
+        lost
+    }
+
+    /// The same for retransmissions.
+    fn search_again(&mut self, board: &mut Scoreboard, now: Instant, latest: &Latest, settle: Duration) -> u32 {
+        let mut lost = 0;
+        while let Some(again) = self.again.front().copied() {
+            if board.was_last_sent(again.index, again.sent_at) {
+                if !latest.was_sent_after(again.sent_at, board.at(again.index).end()) {
+                    break;
+                }
+                if again.sent_at + settle > now {
+                    self.wait_for_again(board, latest, settle);
+                    break;
+                }
+                lost += board.lose(again.index);
+                self.queue.push(again.index);
+            }
+            self.again.pop_front();
+        }
+        lost
+    }
+
+    /// RFC 8985 §6.2: the timer "expires at the earliest moment when RACK would conclude that all the unacknowledged segments
+    /// within the reordering window were lost". The one at the edge may be.
+    fn wait_for_first(&mut self, board: &Scoreboard, latest: &Latest, settle: Duration) {
+        let may_be_lost = |segment: &SentSegment| latest.was_sent_after(segment.sent_at, segment.end());
+        let last = board.last_waiting_once(self.edge, latest.before, may_be_lost);
+        self.wait(board.at(last).sent_at + settle);
+    }
+
+    /// The same where the first retransmission of the list may be.
+    fn wait_for_again(&mut self, board: &Scoreboard, latest: &Latest, settle: Duration) {
+        let end = self.again.partition_point(|again| again.sent_at <= latest.sent_at);
+        let last = self.again.range(..end).rev().find(|again| {
+            board.was_last_sent(again.index, again.sent_at)
+                && latest.was_sent_after(again.sent_at, board.at(again.index).end())
+        });
+        if let Some(last) = last {
+            self.wait(last.sent_at + settle);
+        }
+    }
+
+    fn wait(&mut self, until: Instant) {
+        self.settles_at = Some(self.settles_at.map_or(until, |other| other.max(until)));
+    }
+}
+
+/// The smallest RTT, that of the ACK at hand included.
+fn min_rtt(rtt: &Rtt, now: Instant, delivered: &Delivered) -> Duration {
+    match (rtt.min(), delivered.newest_once) {
+        (known, None) => known,
+        (Duration::ZERO, Some((sent_at, _))) => now.since(sent_at),
+        (known, Some((sent_at, _))) => known.min(now.since(sent_at)),
+    }
+}
+
+impl Strategy for Rack {
+    fn hides_sacked(&self) -> bool {
+        self.hides_sacked
+    }
+
+    #[inline]
+    fn on_ack(&mut self, view: &mut View, ack: &AckSegment, delivered: &mut Delivered) -> News {
+        let before = delivered.segments;
+        let mut has_dsack = false;
+        if !ack.sack.is_empty() {
+            has_dsack = ack.sack.duplicate(ack.ack).is_some();
+            view.board.acknowledge_selectively(ack.ack, &ack.sack, delivered);
+        }
+        let min_rtt = min_rtt(view.rtt, view.now, delivered);
+        self.update(view, ack, delivered, min_rtt);
+        self.reordering.detect(delivered, view.board.highest_delivered(view.una));
+        self.reordering.adapt(view, has_dsack);
+        let is_recovering = view.state != State::Open && !view.state.is_ended_by(view.una);
+        let window = self.reordering.window(min_rtt, view.rtt.srtt(), is_recovering, view.board.sacked());
+        let lost = self.detect(view.board, view.now, window);
+        News { may_be_duplicate: delivered.segments > before, lost }
+    }
+
+    fn detects_by_time(&self) -> bool {
+        true
+    }
+
+    fn settles_at(&self) -> Option<Instant> {
+        self.settles_at
+    }
+
+    fn on_settled(&mut self, view: &mut View) -> u32 {
+        let is_recovering = view.state != State::Open;
+        let window = self.reordering.window(view.rtt.min(), view.rtt.srtt(), is_recovering, view.board.sacked());
+        self.detect(view.board, view.now, window)
+    }
+
+    /// What time shows to be lost is, whatever was sent before.
+    fn covers(&self, _una: u64, _recover: u64) -> bool {
+        true
+    }
+
+    fn makes_room(&self) -> bool {
+        true
+    }
+
+    fn reduces(&self) -> bool {
+        true
+    }
+
+    fn on_partial_ack(&mut self, _acked: u32, _inflation: i32) -> OnPartialAck {
+        OnPartialAck::GoesOn
+    }
+
+    /// RFC 8985 §6.3.
+    fn lose_on_timeout(&mut self, board: &mut Scoreboard, rtt: &Rtt, now: Instant) -> u32 {
+        let window = self.reordering.window(rtt.min(), rtt.srtt(), true, board.sacked());
+        let settle = self.latest.map(|latest| latest.rtt + window);
+        let Some(first) = board.front_index() else { return 0 };
+        self.queue = LostQueue { next: first, ..LostQueue::default() };
+        self.settles_at = None;
+        let mut lost = 0;
+        for index in first..board.end_index() {
+            let segment = board.at(index);
+            let is_due = settle.is_some_and(|settle| segment.sent_at + settle <= now);
+            if !segment.sacked && (index == first || is_due || segment.lost && !segment.retransmitted) {
+                lost += board.lose(index);
+                self.queue.push(index);
+            }
+        }
+        lost
+    }
+
+    fn on_undo(&mut self) {
+        self.queue = LostQueue::default();
+        self.edge = 0;
+    }
+
+    fn on_sent_again(&mut self, board: &Scoreboard, index: u64, sent_at: Instant) {
+        self.again.push_back(Again { index, sent_at, end_index: board.end_index() });
+    }
+
+    fn first_again(&mut self, board: &Scoreboard) -> Option<u64> {
+        self.queue.next(board)
+    }
+
+    fn before_new(&mut self, board: &mut Scoreboard, _state: State) -> BeforeNew {
+        self.queue.next(board).map_or(BeforeNew::Nothing, BeforeNew::Again)
+    }
+}

@@ -1,0 +1,135 @@
+//! Tail loss probes: when ACKs are overdue, one segment asks for another.
+//!
+//! Reference: RFC 8985 §7, whose names are used.
+//!
+//! Deviations: `TLP.max_ack_delay` is the lower bound of the RTO, as in Linux.
+
+use crate::cc::{CongestionKind, Recovery, Restart};
+use crate::tcp::segment::{AckSegment, DataSegment};
+use crate::tcp::sender::{Sender, State, Timer};
+use crate::units::{Duration, Instant};
+
+/// RFC 8985 §7.2: "when there is no SRTT estimate available, the PTO SHOULD be 1 second".
+const FIRST_PTO: Duration = Duration::from_secs(1);
+
+/// The state of probes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp::sender) struct Tlp {
+    /// `TLP.end_seq`: where what was sent ended after the probe in flight.
+    end_seq: Option<u64>,
+    /// The probe is a retransmission.
+    is_retransmission: bool,
+    /// A round-trip time was measured since the last probe.
+    has_sample: bool,
+    /// The timer has gone off, and the probe has not left yet.
+    is_due: bool,
+}
+
+impl Tlp {
+    /// A round-trip time was measured.
+    #[inline]
+    pub(in crate::tcp::sender) fn note_sample(&mut self) {
+        self.has_sample = true;
+    }
+
+    /// A probe is in flight.
+    #[inline]
+    pub(in crate::tcp::sender) fn is_out(&self) -> bool {
+        self.end_seq.is_some()
+    }
+
+    /// A probe leaves next; asked once.
+    pub(in crate::tcp::sender) fn take_due(&mut self) -> bool {
+        std::mem::take(&mut self.is_due)
+    }
+}
+
+impl Sender {
+    /// New data were sent, or acknowledged: an ACK is overdue from the end of the PTO on.
+    pub(in crate::tcp::sender) fn schedule_probe(&mut self, now: Instant) {
+        // RFC 8985 §7.2: "unless it is already in fast recovery, RTO recovery, or segments have been SACKed".
+        if self.state != State::Open || self.board.outstanding() == 0 || self.board.sacked() > 0 {
+            self.timers.stop(Timer::Probe);
+            return;
+        }
+        let pto = match self.rtt.srtt() {
+            Duration::ZERO => FIRST_PTO,
+            srtt if self.board.outstanding() == 1 => srtt * 2 + self.transport.min_rto,
+            srtt => srtt * 2,
+        };
+        let rto_at = self.timers.deadline(Timer::Retransmission).unwrap_or(Instant::MAX);
+        self.timers.set(Timer::Probe, (now + pto).min(rto_at));
+    }
+
+    /// The PTO is over.
+    pub(in crate::tcp::sender) fn on_probe_timer(&mut self, now: Instant) {
+        self.tlp.is_due = !self.tlp.is_out() && self.tlp.has_sample && self.board.outstanding() > 0;
+        self.retransmit_now |= self.tlp.is_due;
+        // RFC 8985 §7.3: "regardless of whether a loss probe was sent, the sender MUST re-arm the RTO timer".
+        if self.board.outstanding() > 0 {
+            self.restart_retransmission_timer(now);
+        }
+    }
+
+    /// The probe: new data if there are any, or the last segment again.
+    pub(in crate::tcp::sender) fn send_probe(&mut self, now: Instant) -> Option<DataSegment> {
+        let new = self.next_new();
+        let segment = match new {
+            Some(len) => self.send_new(now, len),
+            None => {
+                let last = self.board.front_index().map(|_| self.board.end_index() - 1)?;
+                self.retransmit(now, last, false)
+            }
+        };
+        let is_retransmission = new.is_none();
+        self.tlp = Tlp { end_seq: Some(self.snd_nxt), is_retransmission, has_sample: false, is_due: false };
+        self.timers.stop(Timer::Probe);
+        Some(segment)
+    }
+
+    /// Recovery begins: what a probe would tell is of no interest.
+    pub(super) fn reset_probe(&mut self) {
+        self.tlp = Tlp { has_sample: self.tlp.has_sample, ..Tlp::default() };
+        self.timers.stop(Timer::Probe);
+    }
+
+    /// An ACK arrives, of new data or not.
+    #[inline]
+    pub(in crate::tcp::sender) fn after_ack_for_probes(&mut self, now: Instant, ack: &AckSegment, is_new: bool) {
+        if self.tlp.is_out() {
+            self.on_probe_ack(now, ack, is_new);
+        }
+        if is_new || self.board.sacked() > 0 {
+            self.schedule_probe(now);
+        }
+    }
+
+    /// An ACK arrives while a probe is in flight.
+    #[cold]
+    fn on_probe_ack(&mut self, now: Instant, ack: &AckSegment, is_new: bool) {
+        let Some(end) = self.tlp.end_seq.filter(|end| ack.ack >= *end) else { return };
+        let duplicate = ack.sack.duplicate(ack.ack);
+        if !self.tlp.is_retransmission || duplicate.is_some_and(|(_, to)| to == end) {
+            self.tlp.end_seq = None;
+        } else if ack.ack > end {
+            self.tlp.end_seq = None;
+            self.respond_to_repair(now);
+        } else if !is_new && ack.sack.is_empty() {
+            // RFC 8985 §7.4.2, case 2: a receiver without D-SACK got the segment twice.
+            self.tlp.end_seq = None;
+        }
+    }
+
+    /// RFC 8985 §7.4.2: the probe has repaired a single loss, and the sender "SHOULD invoke a congestion control response
+    /// equivalent to a fast recovery".
+    fn respond_to_repair(&mut self, now: Instant) {
+        if self.state != State::Open || self.has_cut_for_mark() {
+            return;
+        }
+        self.end_doubt();
+        self.signal(now, CongestionKind::Loss, Restart::Reduced);
+        let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
+        self.cc.on_recovery_enter(&recovery);
+        self.cc.on_recovery_exit(&recovery);
+    }
+}

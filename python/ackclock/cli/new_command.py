@@ -1,0 +1,32 @@
+"""`ackclock new`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from ackclock.cli.console import emit, talk
+from ackclock.starters import LANGUAGES, create
+
+
+@click.command("new")
+@click.argument("what", type=click.Choice(["cc"]))
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    default="python",
+    show_default=True,
+    help="What the algorithm is written in.",
+)
+def command(what: str, folder: Path, language: str) -> None:
+    """Write a FOLDER to begin an algorithm in: the algorithm, a scenario, a README and a test.
+
+    The last part of FOLDER is the name of the algorithm. What is written runs as it stands; you may use it
+    without any condition (MIT-0).
+    """
+    for path in create(folder, language):
+        emit(str(path))
+    talk(f"next: cd {shlex.quote(str(folder))}, and see README.md")

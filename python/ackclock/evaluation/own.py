@@ -1,0 +1,178 @@
+"""The page of one candidate: its source, where it wins and loses, and how to look at a run of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock import _core
+from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.score import GOODPUT, Result, Score, Scoreboard
+from ackclock.evaluation.scoreboard import interval_text
+from ackclock.statistics.estimates import paired_difference
+
+if TYPE_CHECKING:
+    from ackclock.evaluation import Evaluation
+
+#: Scenarios of the candidate, below the folder of the report.
+FOLDER = "scenarios"
+#: The formulas of a rule, in the order of its page.
+_FORMULAS = ("grow", "cut", "pacing", "state")
+#: The text of an algorithm that is written in Python.
+_CODE = "code"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What of a candidate is clearly better and worse than an algorithm, in one environment."""
+
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A candidate in one environment."""
+
+    result: Result
+    #: What the environment adds to the score.
+    score: float
+    #: Against each of the other algorithms.
+    comparisons: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What an algorithm is: its text, if it has one, and its parameters."""
+
+    text: str
+    parameters: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Own:
+    """The page of the best candidate."""
+
+    candidate: Candidate
+    summary: str
+    source: Source
+    #: With its interval.
+    score_text: str
+    others: tuple[Candidate, ...]
+    #: The environment that adds most to the score first.
+    rows: tuple[Row, ...]
+    #: The command that runs the first replicate of the first row again, with samples.
+    command: str
+    #: Whether one replicate is all there is, which shows no difference.
+    is_single: bool
+
+    def count(self, other: int) -> tuple[int, int, int]:
+        """Return in how many environments it wins, loses, and does both, against one of the others."""
+        both = [row.comparisons[other] for row in self.rows]
+        return (
+            sum(bool(each.better) and not each.worse for each in both),
+            sum(bool(each.worse) and not each.better for each in both),
+            sum(bool(each.worse) and bool(each.better) for each in both),
+        )
+
+
+def own_page(evaluation: Evaluation, folder: Path) -> Own | None:
+    """Return the page of the best candidate; nothing where all failed."""
+    best = evaluation.best
+    if best is None or best.score is None:
+        return None
+    board = evaluation.board
+    rows = [
+        Row(
+            result,
+            best.score.by_environment.get(result.environment.id, 0.0),
+            tuple(_compared(result, other) for other in range(1, len(board.candidates))),
+        )
+        for result in board.results
+    ]
+    rows.sort(key=lambda row: -row.score)
+    scenario = scenario_path(folder, rows[0].result.environment.id)
+    samples = folder / f"run-{rows[0].result.environment.id}"
+    command = ["ackclock", "run", str(scenario), "--seed", str(board.seed), "--csv", str(samples)]
+    return Own(
+        best.candidate,
+        _summary(best.candidate),
+        source_of(best.candidate.resolved),
+        interval_text(best.score.value, evaluation.ranking.objective.digits),
+        board.candidates[1:],
+        tuple(rows),
+        shlex.join(command),
+        _is_single(board),
+    )
+
+
+def scenario_path(folder: Path, environment: str) -> Path:
+    """Return where the scenario of the best candidate in an environment is kept."""
+    return folder / FOLDER / f"{environment}.json"
+
+
+def scenarios(evaluation: Evaluation) -> dict[str, str]:
+    """Return the text of each scenario of the best candidate, by environment."""
+    return {
+        result.environment.id: json.dumps(json.loads(row[0][0].scenario_json), indent=2) + "\n"
+        for result, row in zip(evaluation.board.results, evaluation.first, strict=True)
+    }
+
+
+def source_of(cc: Mapping[str, Any]) -> Source:
+    """Return the text and the parameters of an algorithm with all its parameters."""
+    if cc["kind"] == "rule":
+        texts = [key for key in cc if key != "kind" and isinstance(cc[key], str)]
+        ordered = sorted(texts, key=lambda key: _FORMULAS.index(key) if key in _FORMULAS else 9)
+        lines = [line for key in ordered for line in _formula_lines(key, cc[key])]
+        return Source("\n".join(lines), _shown(cc, {"kind", *texts}))
+    return Source(str(cc.get(_CODE, "")).rstrip(), _shown(cc, {"kind", _CODE}))
+
+
+def _formula_lines(key: str, text: str) -> list[str]:
+    """Return a formula, or the assignments of a state or an event, a line each."""
+    if key in ("grow", "cut", "pacing"):
+        return [f"{key} = {text.strip()}"]
+    return [f"{key}  {part}" for part in map(str.strip, text.split(";")) if part]
+
+
+def _shown(cc: Mapping[str, Any], left_out: set[str]) -> dict[str, str]:
+    return {
+        key: f"{value:g}" if isinstance(value, float) else str(value)
+        for key, value in cc.items()
+        if key not in left_out
+    }
+
+
+def _summary(candidate: Candidate) -> str:
+    """Return what is known of an algorithm in a sentence."""
+    known: dict[str, str] = {entry["name"]: entry["summary"] for entry in json.loads(_core.list_json("cc"))}
+    return known.get(candidate.resolved["kind"], "")
+
+
+def _compared(result: Result, other: int) -> Comparison:
+    """Compare the first candidate with another, metric by metric, with the same random draws."""
+    found: dict[int, list[str]] = {-1: [], 1: []}
+    for ours, theirs in zip(result.scores[0], result.scores[other], strict=True):
+        if ours.metric.name != GOODPUT.name and (sign := _sign(ours, theirs, result.exact)):
+            found[sign].append(re.sub(r" of a fair share$", "", ours.metric.label))
+    return Comparison(tuple(found[-1]), tuple(found[1]))
+
+
+def _sign(ours: Score, theirs: Score, exact: bool) -> int:
+    """Return 1 where the cost is clearly higher, -1 where it is lower, 0 where nothing can be said."""
+    if len(ours.costs) < 2 and not exact:
+        return 0
+    difference = paired_difference(ours.costs, theirs.costs)
+    return 0 if not difference.excludes_zero else 1 if difference.mean > 0 else -1
+
+
+def _is_single(board: Scoreboard) -> bool:
+    return all(
+        len(row[0].values) < 2 and not result.exact for result in board.results for row in result.scores
+    )

@@ -1,0 +1,179 @@
+"""A ranking as a table and in words, and an evaluation as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from importlib import resources
+from typing import Any
+
+from ackclock.evaluation import Evaluation
+from ackclock.evaluation.ranking import BEST, DROPPED, FAILED, SHARES, TIED, WORSE, Entry, Ranking
+from ackclock.evaluation.scoreboard import interval_text, scoreboard_json
+from ackclock.text.table import Column, Table
+
+#: The version of the JSON; it goes up when a key changes its meaning or goes.
+SCHEMA = 1
+_SCHEMA_FILE = "evaluation.schema.json"
+#: What a standing means, in the table.
+_STANDINGS = {
+    BEST: "best",
+    TIED: "not told from the best",
+    WORSE: "worse than the best",
+    FAILED: "failed",
+}
+
+
+def ranking_table(ranking: Ranking) -> Table:
+    """Return the candidates by score, and the panel below them."""
+    digits = ranking.objective.digits
+    table = Table(
+        Column("rank", right=True),
+        "cc",
+        Column(ranking.objective.heading, right=True),
+        Column("replicates", right=True),
+        "standing",
+        title="ranking",
+        caption="\n".join(ranking_notes(ranking)),
+    )
+    for entry in ranking.entries:
+        table.add_row(
+            "" if entry.rank is None else str(entry.rank),
+            entry.candidate.label,
+            score_text(entry, digits),
+            str(entry.replicates),
+            standing_text(entry),
+        )
+    if ranking.rest_of_panel:
+        table.add_section("panel")
+    for entry in ranking.rest_of_panel:
+        table.add_row("", entry.candidate.label, score_text(entry, digits), str(entry.replicates), "")
+    return table
+
+
+def score_text(entry: Entry, digits: int) -> str:
+    """Return the score with its interval; nothing where a run failed."""
+    return "" if entry.score is None else interval_text(entry.score.value, digits)
+
+
+def standing_text(entry: Entry) -> str:
+    """Return where a candidate stands, in a few words."""
+    if entry.standing == DROPPED:
+        return f"worse: dropped after round {entry.round}"
+    return _STANDINGS[entry.standing]
+
+
+def ranking_notes(ranking: Ranking) -> list[str]:
+    """Return how to read a ranking, what was dropped when and why, and what failed."""
+    of = (
+        "what is lost to the best of the panel: the mean over environments and over efficiency, segments "
+        "lost, Jain's index and the watched metric"
+        if ranking.objective.metric == SHARES
+        else "regret, the mean over environments"
+    )
+    notes = [
+        f"score: {of}; less is better; in brackets: 95 % intervals",
+        f"worse: the paired difference to the best is above zero; the truly best is among them with a "
+        f"probability of {100 * ranking.alpha:g} % at most",
+    ]
+    by_index = {entry.index: entry for entry in ranking.entries}
+    if ranking.budget is not None:
+        for number, each in enumerate(ranking.rounds, 1):
+            dropped = [by_index[index] for index in each.dropped]
+            told = f"round {number}: {each.replicates} replicates, {each.candidates} candidates"
+            notes.append(f"{told}; dropped {_dropped_text(dropped, ranking.objective.digits)}")
+        work = math.fsum(each.work for each in ranking.rounds)
+        notes.append(f"budget {ranking.budget}: used {work:.3g}; {ranking.ended}")
+    notes += [
+        f"{entry.candidate.label} failed in {entry.failure.environment}, replicate "
+        f"{entry.failure.replicate}: {entry.failure.message}"
+        for entry in ranking.entries
+        if entry.failure is not None
+    ]
+    return notes
+
+
+def _dropped_text(dropped: list[Entry], digits: int) -> str:
+    parts = [
+        f"{entry.candidate.label} ({entry.difference.mean:.{digits}f} behind {entry.difference.leader}, "
+        f"at least {entry.difference.low:.{digits}f})"
+        for entry in dropped
+        if entry.difference is not None and entry.difference.low is not None
+    ]
+    return ", ".join(parts) or "none"
+
+
+def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Return everything of an evaluation; `json_schema` describes it."""
+    ranking = evaluation.ranking
+    return {
+        "schema": SCHEMA,
+        **scoreboard_json(evaluation.board),
+        "verdict": evaluation.verdict,
+        "score": {
+            "metric": ranking.objective.metric,
+            "heading": ranking.objective.heading,
+            "better": "lower",
+            "alpha": ranking.alpha,
+            "budget": ranking.budget,
+            "ended": ranking.ended,
+        },
+        "ranking": [_entry_json(entry) for entry in ranking.entries],
+        "panel": [_entry_json(entry) for entry in ranking.panel],
+        "rounds": [
+            {
+                "replicates": each.replicates,
+                "candidates": each.candidates,
+                "alpha": each.alpha,
+                "work": each.work,
+                "dropped": list(each.dropped),
+                "failed": list(each.failed),
+            }
+            for each in ranking.rounds
+        ],
+    }
+
+
+def _entry_json(entry: Entry) -> dict[str, Any]:
+    score, difference, failure = entry.score, entry.difference, entry.failure
+    return {
+        "rank": entry.rank,
+        "index": entry.index,
+        "candidate": entry.candidate.label,
+        "cc": entry.candidate.resolved,
+        "standing": entry.standing,
+        "score": None if score is None else score.value.mean,
+        "low": None if score is None else score.value.low,
+        "high": None if score is None else score.value.high,
+        "values": [] if score is None else list(score.values),
+        "replicates": entry.replicates,
+        "round": entry.round,
+        "difference": None
+        if difference is None
+        else {"mean": difference.mean, "low": difference.low, "to": difference.leader},
+        "worst": None if score is None else score.worst,
+        "environments": {
+            name: {
+                "score": 0.0 if score is None else score.by_environment.get(name, 0.0),
+                "metrics": {
+                    metric: {"mean": mean, "regret": entry.regrets[name][metric]}
+                    for metric, mean in means.items()
+                },
+            }
+            for name, means in entry.means.items()
+        },
+        "failure": None
+        if failure is None
+        else {
+            "environment": failure.environment,
+            "replicate": failure.replicate,
+            "message": failure.message,
+        },
+    }
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of `evaluation_json`."""
+    text = resources.files("ackclock.evaluation").joinpath(_SCHEMA_FILE).read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema

@@ -1,0 +1,239 @@
+"""One figure per candidate, and what of their order the replicates can show.
+
+The score is regret as a mean: over replicates, over environments, and over the metrics that are shares of
+something. Differences are taken replicate by replicate. `docs/scores.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ackclock.errors import ArgumentValueError
+from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, metrics_of, scales_of
+from ackclock.evaluation.suite import Environment, Suite
+from ackclock.statistics.estimates import Estimate, estimate, student_t_quantile
+from ackclock.text.suggest import hint
+
+#: The metric of the score by default: all that are shares, put together.
+SHARES = "shares"
+#: What is lost of these is a share: of the capacity, of the segments sent, of Jain's index.
+_WHOLES = {"efficiency": 100.0, "loss_rate": 100.0, "jain_index": 1.0, WATCH: 1.0}
+#: What a score may be made of.
+METRICS = (SHARES, *(metric.name for metric in COMMON), GOODPUT.name, WATCH)
+#: How likely the best candidate may be lost: over all rounds of an evaluation together.
+ALPHA = 0.05
+
+#: Costs per replicate, by environment and metric; a single one where nothing is random.
+Costs = Mapping[str, Mapping[str, Sequence[float]]]
+#: The least mean cost, by metric and environment.
+Best = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What the score of a candidate is made of; less is better."""
+
+    metric: str
+    heading: str
+    digits: int
+    #: What a unit of regret adds to the score of a replicate, by environment and metric.
+    weights: Mapping[str, Mapping[str, float]]
+
+    @classmethod
+    def of(cls, suite: Suite, metric: str, best: Best) -> Objective:
+        """Take a metric that the suite has."""
+        scales = {scale.name: scale for scale in scales_of(suite.environments)}
+        weights: dict[str, dict[str, float]] = {}
+        for environment in suite.environments:
+            parts = _parts(environment, metric)
+            for name in parts:
+                relative = name == GOODPUT.name or environment.id in scales[name].relative
+                unit = (abs(best[name][environment.id]) or 1.0) if relative else 1.0
+                unit *= _WHOLES[name] / 100 if metric == SHARES else 1.0
+                weights.setdefault(environment.id, {})[name] = 1 / unit / len(parts)
+        count = len(weights)
+        weights = {
+            name: {key: weight / count for key, weight in row.items()} for name, row in weights.items()
+        }
+        if metric == SHARES:
+            return cls(metric, "mean regret %", 3, weights)
+        if metric == GOODPUT.name:
+            return cls(metric, "mean regret: goodput, share", 4, weights)
+        scale = scales[metric]
+        return cls(metric, f"mean regret: {scale.heading}", scale.digits + 1, weights)
+
+    def by_environment(self, costs: Costs, best: Best) -> dict[str, tuple[float, ...]]:
+        """Return what each environment adds to the score, per replicate."""
+        found = {}
+        for environment, row in self.weights.items():
+            regrets = [
+                [weight * (cost - best[name][environment]) for cost in costs[environment][name]]
+                for name, weight in row.items()
+            ]
+            found[environment] = tuple(map(math.fsum, zip(*regrets, strict=True)))
+        return found
+
+
+def require_metric(suite: Suite, metric: str) -> None:
+    """Raise `ArgumentValueError` for what cannot make up a score over a suite."""
+    if metric not in METRICS:
+        raise ArgumentValueError("metric", f"no metric is called {metric!r}; {hint(metric, METRICS)}")
+    if not any(_parts(environment, metric) for environment in suite.environments):
+        raise ArgumentValueError("metric", f"no environment of suite {suite.name} has {metric}")
+
+
+def _parts(environment: Environment, metric: str) -> list[str]:
+    """Return the metrics of an environment that make up its part of a score."""
+    there = [each.name for each in metrics_of(environment)]
+    return [name for name in there if (name in _WHOLES if metric == SHARES else name == metric)]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The score of an algorithm from so many replicates."""
+
+    #: Per replicate.
+    values: tuple[float, ...]
+    value: Estimate
+    #: What each environment adds to the score, by id.
+    by_environment: Mapping[str, float]
+
+    @classmethod
+    def of(cls, costs: Costs, objective: Objective, best: Best) -> Scored:
+        """Score the costs of an algorithm."""
+        parts = objective.by_environment(costs, best)
+        count = max(map(len, parts.values()))
+        values = tuple(
+            math.fsum(part[at] if len(part) > 1 else part[0] for part in parts.values())
+            for at in range(count)
+        )
+        means = {name: math.fsum(part) / len(part) for name, part in parts.items()}
+        return cls(values, estimate(values), means)
+
+    @property
+    def worst(self) -> str:
+        """The environment that adds most."""
+        return max(self.by_environment, key=lambda name: self.by_environment[name])
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much worse a score is than that of the leader, replicate by replicate."""
+
+    mean: float
+    #: The bound that the true difference exceeds with confidence; None where one random replicate has none.
+    low: float | None
+    #: The label of the leader.
+    leader: str
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the candidate is worse beyond doubt."""
+        return self.low is not None and self.low > 0
+
+
+def difference(
+    ours: Sequence[float], theirs: Sequence[float], leader: str, alpha: float, *, exact: bool
+) -> Difference:
+    """Return the paired difference of two scores, with its one-sided lower bound at level `alpha`.
+
+    `exact`: nothing is random, so that one replicate says all.
+    """
+    count = max(len(ours), len(theirs))
+    # Of a candidate for which nothing is random one replicate stands for all.
+    ours, theirs = (row if len(row) == count else [*row] * count for row in (ours, theirs))
+    values = [mine - other for mine, other in zip(ours, theirs, strict=True)]
+    mean = math.fsum(values) / count
+    if count == 1:
+        return Difference(mean, mean if exact else None, leader)
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+    reach = student_t_quantile(count - 1, 1 - 2 * alpha) * deviation / math.sqrt(count)
+    return Difference(mean, mean - reach, leader)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run of a candidate that failed: the first of them, in the order of environments and replicates."""
+
+    environment: str
+    replicate: int
+    message: str
+
+
+#: The standing of a candidate that has the best score; of those that replicates cannot tell from it; of those
+#: that are worse; of those that were found worse before the last round; of those of which a run failed.
+BEST, TIED, WORSE, DROPPED, FAILED = "best", "tied", "worse", "dropped", "failed"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A candidate in the ranking, or an algorithm of the panel beside it."""
+
+    #: Its place in the list that was given, from 0.
+    index: int
+    candidate: Candidate
+    #: `best`, `tied`, `worse`, `dropped` or `failed`; `panel` for the panel.
+    standing: str
+    #: From 1; None for what failed, and for the panel.
+    rank: int | None
+    #: How many replicates were run of it.
+    replicates: int
+    #: None where a run failed.
+    score: Scored | None
+    #: To the leader of the round; None for the best, the panel, and what failed.
+    difference: Difference | None = None
+    #: The round in which it was dropped or failed, from 1.
+    round: int | None = None
+    failure: Failure | None = None
+    #: Means of metrics, by environment and metric, in their units.
+    means: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
+    #: Regret of metrics, by environment and metric, in their units.
+    regrets: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Round:
+    """Replicates that some candidates were tried on."""
+
+    #: Replicates so far, this round included.
+    replicates: int
+    #: The candidates that took part.
+    candidates: int
+    #: The level of each comparison with the leader.
+    alpha: float
+    #: What the round took, in the unit of the budget.
+    work: float
+    #: Places in the list of candidates: those that were dropped after it, and those that failed in it.
+    dropped: tuple[int, ...]
+    failed: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All candidates of an evaluation in their order."""
+
+    objective: Objective
+    #: By rank; what failed comes last.
+    entries: tuple[Entry, ...]
+    #: The panel, by score.
+    panel: tuple[Entry, ...]
+    rounds: tuple[Round, ...]
+    #: How likely it is at most that the best candidate is not among `best` and `tied`.
+    alpha: float
+    #: The budget as given, if there was one, and why no further round followed.
+    budget: str | None
+    ended: str
+
+    @property
+    def best(self) -> Entry | None:
+        """The candidate with the best score; None where all failed."""
+        return self.entries[0] if self.entries and self.entries[0].score is not None else None
+
+    @property
+    def rest_of_panel(self) -> tuple[Entry, ...]:
+        """The panel without those that are candidates, too."""
+        ranked = [entry.candidate.resolved for entry in self.entries]
+        return tuple(entry for entry in self.panel if entry.candidate.resolved not in ranked)
