@@ -93,7 +93,7 @@ def test_a_class_with_the_arithmetic_of_aimd_gives_its_run(here: Path) -> None:
     "sets",
     [
         [],
-        ["transport.ecn=accecn", 'topology.queue={ kind = "red", ecn = true }'],
+        ["transport.ecn=accecn", 'topology.queue={ kind = "codel", ecn = true }'],
         ["duration=40 s", "topology.loss.kind=bernoulli", "topology.loss.probability=0.05"],
     ],
 )
