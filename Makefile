@@ -37,7 +37,7 @@ HAS_WASM = [ -d "$$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ]
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel docs clean
+.PHONY: compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -81,6 +81,9 @@ bench: pgo rivals ## Speed of all workloads, with ns-2 and ns-3 beside it
 
 bench-quick: pgo rivals ## The same of three workloads
 	$(BIN)/python tools/bench/speed.py --quick
+
+bench-own: pgo ## Speed of algorithms of one's own: rule text, Python, a shared object
+	$(BIN)/python tools/bench/own.py
 
 bench-queue: ## What a packet costs in each queue, the queue alone
 	cargo bench --package ackclock --bench queue --locked

@@ -148,7 +148,7 @@ def main() -> None:
     parser.add_argument("--rules", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--replicates", type=int, default=8, help="of the search, at the most")
-    parser.add_argument("--check", type=int, default=10, help="replicates of the check")
+    parser.add_argument("--check", type=int, default=5, help="replicates of the check")
     parser.add_argument(
         "--unseen", nargs="*", help="environments of the check; all that the search did not see"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ackclock.errors import ArgumentValueError
-from ackclock.evaluation.ranking import ALPHA, SHARES, Objective, Scored, difference
+from ackclock.evaluation.ranking import ALPHA, SHARES, Objective, Scored, difference, require_metric
 from ackclock.evaluation.suite import Environment, Suite, Watch
 from ackclock.statistics.estimates import estimate, student_t_quantile
 
@@ -78,10 +78,10 @@ def test_a_score_of_one_metric_is_its_mean_regret(metric: str, values: list[floa
 
 def test_a_metric_must_be_there() -> None:
     with pytest.raises(ArgumentValueError, match="did you mean 'efficiency'"):
-        Objective.of(SUITE, "eficiency", BEST)
+        require_metric(SUITE, "eficiency")
     alone = Suite("hand", 1, "By hand", 3, ("test",), ("aimd",), SUITE.environments[:1])
     with pytest.raises(ArgumentValueError, match="no environment of suite hand has watch"):
-        Objective.of(alone, "watch", BEST)
+        require_metric(alone, "watch")
 
 
 def test_the_bound_is_that_of_a_one_sided_interval() -> None:

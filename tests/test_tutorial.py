@@ -1,4 +1,4 @@
-"""The tutorial works from top to bottom."""
+"""The tutorial works from top to bottom, and so does the page about kernel modules."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+import pytest
 from helpers import ROOT
 
-BLOCK = re.compile(r"^```(console|python file=(\S+))\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(?:console(?: no-test)?|\w+ file=(\S+))\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def test_the_tutorial_ends_in_a_report(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+def follow(page: str, folder: Path) -> int:
+    """Do what a page says in a folder; return how many commands that were."""
     path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
     commands = 0
-    for match in BLOCK.finditer(page):
-        if match[2]:
-            (tmp_path / match[2]).write_text(match[3], encoding="utf-8")
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for name, content in BLOCK.findall(text):
+        if name:
+            (folder / name).write_text(content, encoding="utf-8")
             continue
-        for line in match[3].splitlines():
+        for line in content.splitlines():
             done = subprocess.run(
                 ["sh", "-c", line.removeprefix("$ ")],
-                cwd=tmp_path,
+                cwd=folder,
                 env={**os.environ, "PATH": path},
                 capture_output=True,
                 encoding="utf-8",
@@ -33,6 +35,10 @@ def test_the_tutorial_ends_in_a_report(tmp_path: Path) -> None:
             )
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
             commands += 1
-    assert commands == 5
-    (report,) = tmp_path.glob("ackclock-out/*/report.html")
-    assert "Calm" in report.read_text(encoding="utf-8")
+    return commands
+
+
+@pytest.mark.parametrize(("page", "commands"), [("tutorial.md", 5), ("port-kernel-module.md", 3)])
+def test_a_page_ends_in_a_report(page: str, commands: int, tmp_path: Path) -> None:
+    assert follow(page, tmp_path) == commands
+    assert len(list(tmp_path.glob("ackclock-out/*/report.html"))) == 1

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ackclock.contract import Finding, check_cc
     from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
+    from ackclock.foreign import include_dir
     from ackclock.results import RunResult, run
     from ackclock.running.cluster import dask_executor
     from ackclock.running.executor import Executor
@@ -49,6 +50,7 @@ _HOME = {
     "check_cc": "ackclock.contract",
     "dask_executor": "ackclock.running.cluster",
     "evaluate": "ackclock.evaluation",
+    "include_dir": "ackclock.foreign",
     "model": "ackclock.synchronous.model",
     "query": "ackclock.studies.results",
     "run": "ackclock.results",
@@ -78,6 +80,7 @@ __all__ = [
     "check_cc",
     "dask_executor",
     "evaluate",
+    "include_dir",
     "model",
     "query",
     "run",

@@ -1,18 +1,28 @@
 """The compiled half of ackclock: scenarios, runs, the synchronous model."""
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, Self, final
 
 __all__ = [
     "BUILD",
     "VERSION",
+    "Ack",
     "Cancel",
+    "Congestion",
+    "CongestionControl",
+    "Event",
     "Interrupted",
+    "Loss",
+    "Overdue",
+    "Recovery",
     "Run",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Sent",
     "Table",
+    "callback_names",
+    "describe_library",
     "exchange_json",
     "keys_json",
     "list_json",
@@ -21,6 +31,7 @@ __all__ = [
     "rule_json",
     "schema_json",
     "serve_queue",
+    "share_progress",
 ]
 
 VERSION: str
@@ -40,6 +51,9 @@ class Interrupted(Exception):
 
 class RunError(Exception):
     """A run that would take too much memory; the message has the flow and the time."""
+
+class Overdue(BaseException):
+    """Raised in a callback that takes no end; no callback should catch it."""
 
 @final
 class Cancel:
@@ -82,6 +96,10 @@ class Scenario:
     @property
     def is_random(self) -> bool:
         """True if replicates differ."""
+
+    @property
+    def foreign(self) -> list[tuple[str, str, str]]:
+        """The algorithms from outside that flows run: `kind` (`python` or `library`), source, and name in results."""
 
     @property
     def warnings(self) -> list[str]:
@@ -148,6 +166,254 @@ class Table:
 
     def __len__(self) -> int: ...
 
+class Event:
+    """What every event has: the time, and the sender's measurements of the path after the event."""
+
+    @property
+    def now(self) -> float:
+        """Seconds since the start of the run. Only differences of time should matter."""
+
+    @property
+    def rtt(self) -> float:
+        """The latest round-trip time in seconds; 0 before the first measurement."""
+
+    @property
+    def srtt(self) -> float:
+        """The smoothed round-trip time (RFC 6298) in seconds; 0 before the first measurement."""
+
+    @property
+    def min_rtt(self) -> float:
+        """The smallest round-trip time so far in seconds; 0 before the first measurement."""
+
+    @property
+    def queue_delay(self) -> float:
+        """The latest round-trip time minus the smallest one, in seconds."""
+
+    @property
+    def in_flight(self) -> int:
+        """Segments in flight (the pipe of RFC 6675)."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Their payload in bytes."""
+
+    @property
+    def mss(self) -> int:
+        """Payload bytes of a full segment."""
+
+    def new(self) -> None:
+        """"""
+
+    def replace(self) -> None:
+        """"""
+
+@final
+class Ack(Event):
+    """An ACK with new information."""
+
+    @property
+    def acked(self) -> float:
+        """Segments by which this ACK may count for growth: 1 for an ACK of new data, up to 2 with
+        `byte_counting`, 0 for a duplicate ACK."""
+
+    @property
+    def delivered(self) -> int:
+        """Segments newly known to be delivered, cumulatively or selectively."""
+
+    @property
+    def lost(self) -> int:
+        """Segments newly considered lost."""
+
+    @property
+    def ce(self) -> int:
+        """Packets newly reported as marked with CE; only AccECN counts them."""
+
+    @property
+    def ece(self) -> bool:
+        """True if the ACK echoes a mark."""
+
+    @property
+    def round_ended(self) -> bool:
+        """True on the first ACK of data sent after the end of the previous round trip."""
+
+    @property
+    def cwnd_limited(self) -> bool:
+        """True if the window limited the sender, and not the application or the receiver."""
+
+    @property
+    def in_recovery(self) -> bool:
+        """True during loss recovery."""
+
+    @property
+    def may_grow(self) -> bool:
+        """True if a window should grow by this ACK (RFC 5681, RFC 3168): it acknowledges new data, the
+        window was used, no recovery goes on, and no mark is echoed."""
+
+    @property
+    def delivery_rate(self) -> float | None:
+        """The delivery rate in bit/s (draft-ietf-ccwg-bbr); None if this ACK gives no sample. Needs
+        `rate_samples = True`."""
+
+    @property
+    def app_limited(self) -> bool:
+        """True if the application, not the network, limited that sample. Needs `rate_samples = True`."""
+
+@final
+class Loss(Event):
+    """A transmission is considered lost. Only a class with an `on_loss` gets these."""
+
+    @property
+    def bytes(self) -> int:
+        """Payload bytes."""
+
+    @property
+    def retransmission(self) -> bool:
+        """True for data sent before: each transmission may be lost."""
+
+    @property
+    def tx_in_flight(self) -> int:
+        """Payload bytes in flight when it was sent, with itself."""
+
+    @property
+    def lost(self) -> int:
+        """Payload bytes lost since it was sent, with itself."""
+
+    @property
+    def app_limited(self) -> bool:
+        """True if the application, not the network, limited the sender when it was sent."""
+
+@final
+class Congestion(Event):
+    """Congestion was detected; at most once per window of data, except for timeouts."""
+
+    @property
+    def kind(self) -> str:
+        """The sign of congestion: "loss", "ecn" or "timeout"."""
+
+    @property
+    def flight_size(self) -> int:
+        """Segments sent and not acknowledged (RFC 5681's FlightSize)."""
+
+    @property
+    def again(self) -> bool:
+        """True if the window was cut before in the same window of data: ssthresh stays (RFC 3168, 6.1.2)."""
+
+@final
+class Recovery(Event):
+    """Loss recovery begins, ends, or was spurious."""
+
+    @property
+    def flight_size(self) -> int:
+        """Segments sent and not acknowledged (RFC 5681's FlightSize)."""
+
+@final
+class Sent(Event):
+    """A segment was handed to the network. Only a class with an `on_sent` gets these."""
+
+    @property
+    def bytes(self) -> int:
+        """Payload bytes."""
+
+    @property
+    def retransmission(self) -> bool:
+        """True for data sent before."""
+
+class CongestionControl:
+    """A congestion-control algorithm: inherit from it, and override the events that matter.
+
+    What is not overridden is TCP Reno (RFC 5681): slow start below ssthresh, one segment per round trip
+    above it, half of the window at a loss or mark. Windows are in segments, fractions count; times in
+    seconds, rates in bit/s. The fields of a dataclass are the parameters.
+    """
+
+    def __new__(cls, *_args: Any, **_parameters: Any) -> Self: ...
+
+    owns_recovery: bool
+    """True for a class that sets the window itself during loss recovery, from ACK to ACK, and after
+    timeouts."""
+
+    responds_to_ecn: bool
+    """False for a class that does not send less for marks: losses in a marked window are then told, too."""
+
+    rate_samples: bool
+    """True for a class that reads `ack.delivery_rate`."""
+
+    @property
+    def cwnd(self) -> float:
+        """The congestion window in segments; it is sent in whole segments, one at the least."""
+
+    @cwnd.setter
+    def cwnd(self, value: float) -> None: ...
+    @property
+    def ssthresh(self) -> float:
+        """The slow-start threshold in segments; infinite until something sets it."""
+
+    @ssthresh.setter
+    def ssthresh(self, value: float) -> None: ...
+    @property
+    def pacing_rate(self) -> float | None:
+        """The rate at which to send in bit/s; None sends whatever the window lets go at once."""
+
+    @pacing_rate.setter
+    def pacing_rate(self, value: float | None) -> None: ...
+    @property
+    def initial_window(self) -> float:
+        """The window that the connection began with, in segments."""
+
+    @property
+    def in_slow_start(self) -> bool:
+        """True below ssthresh."""
+
+    def on_start(self) -> None:
+        """The connection begins; cwnd and ssthresh have their first values."""
+
+    def on_ack(self, ack: Ack) -> None:
+        """An ACK reports data delivered, data lost, or marks.
+
+        By default the window grows as in RFC 5681 if `ack.may_grow`: by what was acknowledged in slow
+        start, by one segment a round trip above it.
+        """
+
+    def on_round(self, ack: Ack) -> None:
+        """A round trip has ended; called before `on_ack` of the same ACK."""
+
+    def on_congestion(self, congestion: Congestion) -> None:
+        """A loss or a mark shows congestion, at most once per window of data.
+
+        By default half of the window is left, and ssthresh is the same, at least two segments.
+        """
+
+    def on_timeout(self, congestion: Congestion) -> None:
+        """The retransmission timer expired.
+
+        By default ssthresh is half of the window. The window is one segment afterwards, whatever the
+        class sets, unless it owns recovery.
+        """
+
+    def on_loss(self, loss: Loss) -> None:
+        """A single transmission is considered lost; called before `on_ack` of the ACK that shows it."""
+
+    def on_sent(self, sent: Sent) -> None:
+        """A segment was handed to the network."""
+
+    def on_recovery_enter(self, recovery: Recovery) -> None:
+        """Loss recovery begins, after `on_congestion`."""
+
+    def on_recovery_exit(self, recovery: Recovery) -> None:
+        """Everything sent before recovery began is acknowledged."""
+
+    def on_undo(self, recovery: Recovery) -> None:
+        """The last congestion event was spurious and may be undone. By default nothing is."""
+
+    def on_resume(self, now: float) -> None:
+        """The sender goes on after it was idle for longer than its RTO, at `now` in seconds.
+
+        By default the window is at most the initial one (RFC 5681, 4.1).
+        """
+
+    def probe(self) -> dict[str, float]:
+        """Numbers for samples over time, by name; none by default. Called at each sample."""
+
 def list_json(kind: str) -> str:
     """The entries of the list `kind` (cc, recovery, queue, loss, traffic, topology) as JSON."""
 
@@ -185,3 +451,12 @@ def serve_queue(
     arrivals, "sent", "dropped" or "marked", the reason). Raises ValueError for a queue that cannot stand
     there.
     """
+
+def callback_names() -> list[str]:
+    """The names of callbacks, by the number that stands for each where progress is shared."""
+
+def describe_library(path: str, sha256: str) -> tuple[str, list[tuple[str, float, float, float]]]:
+    """The name and the parameters of a shared object."""
+
+def share_progress(buffer: Any) -> None:
+    """Notes the callbacks of every later run of this process in `buffer`: callback, count, time in ns and thread, of 64 bits each."""

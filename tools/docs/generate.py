@@ -10,6 +10,7 @@ header of the file of its algorithm.
 """
 
 import argparse
+import inspect
 import json
 import re
 import sys
@@ -74,7 +75,8 @@ def keys_table() -> str:
             path = f"`flows.cc.{parameter['name']}` ({algorithm['name']})"
             default = parameter["default"]
             written = f"{default:g}" if isinstance(default, float) else str(default).lower()
-            rows.append((path, parameter["takes"], code(written), " ".join(parameter["help"].split())))
+            shown = "**required**" if parameter["required"] else code(written if default is not None else None)
+            rows.append((path, parameter["takes"], shown, " ".join(parameter["help"].split())))
     return table(rows)
 
 
@@ -94,6 +96,25 @@ def metrics_table(of: str) -> str:
     return table(rows)
 
 
+def methods_table() -> str:
+    """The events of a class of one's own, with what there is by default."""
+    rows = [("method", "called when"), ("---",) * 2]
+    for name, method in vars(_core.CongestionControl).items():
+        if name.startswith("on_") or name == "probe":
+            parameters = ", ".join(list(inspect.signature(method).parameters)[1:])
+            rows.append((f"`{name}({parameters})`", " ".join(method.__doc__.split())))
+    return table(rows)
+
+
+def fields_table(of: str) -> str:
+    """The fields of an event."""
+    rows = [("field", "meaning"), ("---",) * 2]
+    for name, field in vars(getattr(_core, of)).items():
+        if inspect.isgetsetdescriptor(field):
+            rows.append((f"`{name}`", " ".join((field.__doc__ or "").split())))
+    return table(rows)
+
+
 def with_pages(queues: str) -> str:
     """What is said of some queues, each with its page."""
     return f"only of {', '.join(f'[{name}](queues/{name}.md)' for name in queues.split(', '))}."
@@ -106,9 +127,13 @@ def table(rows: Iterable[Sequence[str]]) -> str:
 
 #: The lists of the results that have metrics, and the summary.
 LISTS = ("summary", "flows", "transfers", "datagrams", "meters", "links")
+#: What a class of one's own has, and what its methods get.
+EVENTS = ("CongestionControl", "Event", "Ack", "Congestion", "Loss", "Recovery", "Sent")
 PARTS: dict[str, Callable[[], str]] = {
     "keys": keys_table,
     "papers": paper_page.summary,
+    "methods": methods_table,
+    **{f"fields_{of}": partial(fields_table, of) for of in EVENTS},
     **{f"metrics_{of}": partial(metrics_table, of) for of in LISTS},
 }
 

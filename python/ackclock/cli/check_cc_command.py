@@ -19,8 +19,8 @@ from ackclock.text.table import Column, Table
 def command(cc: str, as_json: bool) -> int:
     """Check that the algorithm CC keeps what TCP asks of one.
 
-    CC is a file such as my_cc.py:MyCc, my_cc.so or my-cc.rule, rule text, or a name. Each promise that it breaks is
-    explained, with the smallest sequence of events that shows it; the exit code is 1 then.
+    CC is a file such as my_cc.py:MyCc, my_cc.so or my-cc.rule, rule text, or a name. Each promise that it
+    breaks is explained, with the smallest sequence of events that shows it; the exit code is 1 then.
     """
     findings = check_cc(cc)
     if as_json:

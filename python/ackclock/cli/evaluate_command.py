@@ -14,7 +14,7 @@ import click
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.options import first_seed_option, json_option, set_option, suite_option, workers_option
 from ackclock.evaluation import evaluate
-from ackclock.evaluation.candidate import split_list
+from ackclock.evaluation.candidate import Candidate, split_list
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
 from ackclock.evaluation.present import evaluation_json, ranking_table
 from ackclock.evaluation.ranking import METRICS as RANKED
@@ -103,7 +103,8 @@ def command(
 ) -> int:
     """Compare the algorithm CC with a panel: print a scoreboard and a verdict, write report.html.
 
-    CC is a name (`ackclock list cc`), a name with parameters such as 'aimd(increase=2)', a rule such as
+    CC is a name (`ackclock list cc`), a name with parameters such as 'aimd(increase=2)', a file such as
+    my_cc.py:MyCc, my_cc.so or my-cc.rule, a rule such as
     'rule grow = 1/w; cut = w/2', or an inline table such as '{ kind = "aimd", increase = 2 }'. Several are
     ranked against each other with the same random draws: stdout has the ranking, the report the scores. Runs
     that are already in the folder are not repeated.
@@ -124,7 +125,7 @@ def command(
     with progress("running") as tell:
         evaluation = evaluate(
             candidates if len(candidates) > 1 else candidates[0],
-            against=[cc for text in against for cc in split_list(text)] or None,
+            against=[name for text in against for name in split_list(text)] or None,
             suite=suite,
             replicates=replicates,
             quick=quick,

@@ -24,7 +24,8 @@ from ackclock.starters import LANGUAGES, create
 def command(what: str, folder: Path, language: str) -> None:
     """Write a FOLDER to begin an algorithm in: the algorithm, a scenario, a README and a test.
 
-    The last part of FOLDER is the name of the algorithm. What is there runs as it stands, and is yours: MIT-0.
+    The last part of FOLDER is the name of the algorithm. What is written runs as it stands; you may use it
+    without any condition (MIT-0).
     """
     for path in create(folder, language):
         emit(str(path))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from ackclock.arguments import optional_number, texts, whole_number
 from ackclock.errors import ArgumentValueError, RunError
@@ -14,7 +15,7 @@ from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.race import MOST, Limits, Race, Track
-from ackclock.evaluation.ranking import SHARES, Entry, Ranking
+from ackclock.evaluation.ranking import SHARES, Entry, Ranking, require_metric
 from ackclock.evaluation.regret import Regret, RegretBaseline
 from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.suite import Suite
@@ -110,14 +111,15 @@ def evaluate(
 ) -> Evaluation:
     """Compare an algorithm, or several, with a panel over a suite; all get the same random draws.
 
-    `cc`: a name, `aimd(increase=2)`, `my_cc.py:MyCc`, `rule grow = 1/w; cut = w/2`, an inline table such as
-    `{ kind = "aimd", increase = 2 }`, the dict of an algorithm, or a subclass of `CongestionControl`, which
-    runs in this process; or a list of such, which are ranked. `against`: the panel of the suite by default;
-    its first is the reference. `sets`: changes to every scenario.
-    `budget`: seconds (`30s`) or runs (`2000`): what is clearly worse is dropped early, and seeds are added
-    until the budget is used up, or there are `replicates` of them. `metric`: what the score of a candidate is
-    made of (docs/scores.md). `within_table`: measure regret against the best of this table, not against the
-    stored scores of the panel. `out`: a folder to keep the runs in, which a second evaluation takes up.
+    `cc`: a name, `aimd(increase=2)`, `my_cc.py:MyCc`, an inline table such as
+    `{ kind = "aimd", increase = 2 }`, rule text, the dict of an algorithm, or a subclass of
+    `CongestionControl`, which runs in this process; or a list of these, which are ranked. `against`: the
+    panel of the suite by default; its first is the reference. `sets`: changes to every scenario.
+    `budget`: seconds (`30s`) or runs (`2000`): what is clearly worse is dropped early, and replicates are
+    added until the budget is used up, or there are `replicates` of them. `metric`: what the score of a
+    candidate is made of (docs/scores.md). `within_table`: measure regret against the best of this table, not
+    against the stored scores of the panel. `out`: a folder to keep the runs in, which a second evaluation
+    takes up.
 
     Raises `AckclockError`; of a list, a candidate of which a run fails does not keep the others from being
     ranked.
@@ -126,11 +128,12 @@ def evaluate(
     seed = whole_number("seed", seed)
     sets = texts("sets", sets, "flows.test.count=4")
     against = None if against is None else texts("against", against, "aimd")
-    alone = isinstance(cc, str | Mapping | type)
-    given: Sequence[Algorithm] = (cc,) if alone else tuple(cc)  # type: ignore[assignment]
+    several = isinstance(cc, Sequence) and not isinstance(cc, str)
+    given = cast("Sequence[Algorithm]", cc if several else (cc,))
     if not given:
         raise ArgumentValueError("cc", "is empty, but must name a candidate")
     loaded = Suite.load(suite)
+    require_metric(loaded, metric)
     panel = [Candidate.parse(text) for text in (loaded.panel if against is None else against)]
     candidates = [Candidate.parse(text) for text in given]
     others = [each for each in panel if all(each.resolved != other.resolved for other in candidates)]
@@ -149,7 +152,7 @@ def evaluate(
             metric,
             limits,
             samples=len(candidates) <= SHOWN,
-            alone=alone,
+            alone=not several,
         )
         ranking = race.run()
         shown = _shown(ranking)

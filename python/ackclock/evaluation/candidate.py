@@ -22,8 +22,8 @@ _PLACE = "flows.test.cc"
 _LONGEST = 500
 #: The form of a label: kind and parameters.
 _LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
-#: A rule on one line.
-_RULE = re.compile(r"rule\s+(.+)", re.DOTALL)
+#: A rule, told to be one.
+_RULE = re.compile(r"\s*rule\s+(.+)", re.DOTALL)
 #: A file of one's own, with parameters.
 _FILE = re.compile(r"([^\s(){}=]+\.(?:py|so|dylib|dll|rule)(?::\w+)?)(?:\(\s*(.*?)\s*\))?")
 
@@ -63,14 +63,14 @@ class Candidate:
 
     @classmethod
     def parse(cls, cc: Algorithm) -> Candidate:
-        """Take a name, an inline table, a label such as `aimd(increase=2)`, a file, or what `run` takes as `cc`.
+        """Take a name, an inline table, a label such as `aimd(increase=2)`, a file, or a `cc` of `run`.
 
-        A file is read here, once: `my_cc.py:MyCc`, `my_cc.py:MyCc(gain=2)`, `my_cc.so`. Raises `ScenarioError`
-        with a suggestion.
+        A file is read here, once: `my_cc.py:MyCc`, `my_cc.py:MyCc(gain=2)`, `my_cc.so`. Raises
+        `ScenarioError` with a suggestion.
         """
-        given = text = algorithm_text(cc)
-        if (rule := _RULE.fullmatch(text)) is not None:
+        if isinstance(cc, str) and (rule := _RULE.fullmatch(cc)) is not None:
             return cls.from_rule(rule[1])
+        given = text = algorithm_text(cc)
         file: str | None = None
         if of_file := _FILE.fullmatch(text):
             file, parameters = of_file.groups()

@@ -1,4 +1,4 @@
-"""A race: candidates meet more and more seeds, and what is clearly worse is dropped (`docs/scores.md`).
+"""A race: candidates get more and more replicates, and what is clearly worse is dropped (`docs/scores.md`).
 
 All decisions follow from results that do not depend on the machine: a budget counts simulated events.
 """
@@ -41,11 +41,11 @@ from ackclock.running.store import Store
 from ackclock.running.work import Study, fill, run_study
 from ackclock.scenario import Scenario
 
-#: Seeds of the first round of a race: of three or fewer the interval is so wide that nothing is dropped.
+#: Replicates of the first round of a race: of fewer the interval is so wide that hardly anything is dropped.
 _FIRST = 4
-#: Seeds of the last round of a race that has a budget and no number of replicates.
+#: Replicates of the last round of a race that has a budget and no number of them.
 MOST = 1000
-#: A round that the budget cuts short must still add this share of seeds.
+#: A round that the budget cuts short must still add this share of replicates.
 _LEAST_GROWTH = 0.5
 #: Simulated events that count as a second of one core.
 EVENTS_PER_S = 4e6
@@ -201,7 +201,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Limits:
-    """How many seeds a race may take."""
+    """How many replicates a race may take."""
 
     #: Replicates at the most.
     most: int
@@ -237,6 +237,7 @@ class Race:
         self._alive = list(range(len(self.runners)))
         self._out: dict[int, tuple[int, str, Difference | None]] = {}
         self._rounds: list[Round] = []
+        self._last: dict[int, Difference] = {}
         self._used = 0.0
 
     def run(self) -> Ranking:

@@ -1,4 +1,4 @@
-"""One figure per candidate, and what of their order the seeds can show.
+"""One figure per candidate, and what of their order the replicates can show.
 
 The score is regret as a mean: over replicates, over environments, and over the metrics that are shares of
 something. Differences are taken replicate by replicate. `docs/scores.md`.
@@ -44,9 +44,7 @@ class Objective:
 
     @classmethod
     def of(cls, suite: Suite, metric: str, best: Best) -> Objective:
-        """Take a metric by name. Raises `InputError` where it, or any environment with it, is missing."""
-        if metric not in METRICS:
-            raise ArgumentValueError("metric", f"no metric is called {metric!r}; {hint(metric, METRICS)}")
+        """Take a metric that the suite has."""
         scales = {scale.name: scale for scale in scales_of(suite.environments)}
         weights: dict[str, dict[str, float]] = {}
         for environment in suite.environments:
@@ -56,8 +54,6 @@ class Objective:
                 unit = (abs(best[name][environment.id]) or 1.0) if relative else 1.0
                 unit *= _WHOLES[name] / 100 if metric == SHARES else 1.0
                 weights.setdefault(environment.id, {})[name] = 1 / unit / len(parts)
-        if not weights:
-            raise ArgumentValueError("metric", f"no environment of suite {suite.name} has {metric}")
         count = len(weights)
         weights = {
             name: {key: weight / count for key, weight in row.items()} for name, row in weights.items()
@@ -79,6 +75,14 @@ class Objective:
             ]
             found[environment] = tuple(map(math.fsum, zip(*regrets, strict=True)))
         return found
+
+
+def require_metric(suite: Suite, metric: str) -> None:
+    """Raise `ArgumentValueError` for what cannot make up a score over a suite."""
+    if metric not in METRICS:
+        raise ArgumentValueError("metric", f"no metric is called {metric!r}; {hint(metric, METRICS)}")
+    if not any(_parts(environment, metric) for environment in suite.environments):
+        raise ArgumentValueError("metric", f"no environment of suite {suite.name} has {metric}")
 
 
 def _parts(environment: Environment, metric: str) -> list[str]:
@@ -159,7 +163,7 @@ class Failure:
     message: str
 
 
-#: The standing of a candidate that has the best score; of those that the seeds cannot tell from it; of those
+#: The standing of a candidate that has the best score; of those that replicates cannot tell from it; of those
 #: that are worse; of those that were found worse before the last round; of those of which a run failed.
 BEST, TIED, WORSE, DROPPED, FAILED = "best", "tied", "worse", "dropped", "failed"
 
@@ -192,7 +196,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Round:
-    """Seeds that some candidates were tried on."""
+    """Replicates that some candidates were tried on."""
 
     #: Replicates so far, this round included.
     replicates: int

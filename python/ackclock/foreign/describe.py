@@ -69,11 +69,12 @@ def describe_library(path: str, sha256: str) -> Description:
 
 
 def _parameters(cls: type) -> list[Parameter]:
-    if cls.__init__ is object.__init__:
+    construct: Any = next(vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base))
+    if construct is object.__init__:
         return []
     fields = {field.name: field for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else {}
     found = []
-    for name, parameter in list(inspect.signature(cls.__init__).parameters.items())[1:]:
+    for name, parameter in list(inspect.signature(construct).parameters.items())[1:]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         field = fields.get(name)

@@ -1,4 +1,7 @@
-"""Folders to begin an algorithm in: the algorithm, a scenario, a README and a test, which run as they stand."""
+"""Folders to begin an algorithm in: the algorithm, a scenario, a README and a test.
+
+They run as they stand, and are the same algorithm in several languages.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use ackclock::cc::{self, CcContext, CcFactory, CongestionControl, CongestionKind, ForeignValue, PythonClass};
 use ackclock::units::{Instant, Rate};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyFloat, PyType};
 
 use super::PACKAGE;
 use super::class::CongestionControl as Base;
@@ -201,15 +201,12 @@ impl PythonController {
 
     /// Calls a method of the class, unless one has failed before.
     #[inline]
-    fn call<'py, A>(&self, py: Python<'py>, method: &Py<PyAny>, callback: Callback, now: Instant, event: A)
-    where
-        A: pyo3::call::PyCallArgs<'py>,
-    {
+    fn call(&self, py: Python<'_>, method: &Py<PyAny>, callback: Callback, now: Instant, event: &Bound<'_, PyAny>) {
         if self.fault.get().is_some() {
             return;
         }
         self.cells.enter(callback, now.as_nanos());
-        let called = method.bind(py).call1(event);
+        let called = call_with(py, method, event);
         self.cells.leave();
         if let Err(error) = called {
             self.fail(py, callback, &error);
@@ -224,7 +221,7 @@ impl PythonController {
         Python::attach(|py| {
             if let Some(method) = method(self) {
                 match E::new(py, core, self.has_rates) {
-                    Ok(event) => self.call(py, method, callback, now, (event,)),
+                    Ok(event) => self.call(py, method, callback, now, event.bind(py).as_any()),
                     Err(error) => self.fail(py, callback, &error),
                 }
                 self.read(py);
@@ -253,7 +250,7 @@ impl PythonController {
         };
         match method {
             Some(method) => match Congestion::new(py, *congestion, self.has_rates) {
-                Ok(event) => self.call(py, method, callback, congestion.now, (event,)),
+                Ok(event) => self.call(py, method, callback, congestion.now, event.bind(py)),
                 Err(error) => self.fail(py, callback, &error),
             },
             None => self.change(py, |window| window.cut(congestion.kind)),
@@ -267,6 +264,17 @@ impl PythonController {
     fn probed(&self, py: Python<'_>, probe: &Py<PyAny>) -> PyResult<BTreeMap<String, f64>> {
         probe.bind(py).call0()?.extract()
     }
+}
+
+/// Calls a method with an argument. Unlike `call1`, which makes a tuple under the stable ABI of 3.11, this passes it as it is.
+#[inline]
+#[allow(unsafe_code)]
+fn call_with(py: Python<'_>, method: &Py<PyAny>, argument: &Bound<'_, PyAny>) -> PyResult<()> {
+    let end = std::ptr::null_mut::<pyo3::ffi::PyObject>();
+    // SAFETY: the interpreter is held, both objects are alive, and the list of arguments ends with null.
+    let result = unsafe { pyo3::ffi::PyObject_CallFunctionObjArgs(method.as_ptr(), argument.as_ptr(), end) };
+    // SAFETY: it is null with an exception set, or a reference of ours.
+    unsafe { Bound::from_owned_ptr_or_err(py, result) }.map(drop)
 }
 
 /// Whether nothing else holds an object.
@@ -338,7 +346,7 @@ impl CongestionControl for PythonController {
             let sent = event(py, &mut self.sent, *core, false);
             if let Some(method) = &self.on_sent {
                 match sent {
-                    Ok(sent) => self.call(py, method, Callback::Sent, core.now, (sent,)),
+                    Ok(sent) => self.call(py, method, Callback::Sent, core.now, &sent),
                     Err(error) => self.fail(py, Callback::Sent, &error),
                 }
                 self.read(py);
@@ -361,10 +369,10 @@ impl CongestionControl for PythonController {
                     Err(error) => return self.fail(py, Callback::Ack, &error),
                 };
                 if let Some(on_round) = self.on_round.as_ref().filter(|_| core.round_ended) {
-                    self.call(py, on_round, Callback::Round, core.now, (&ack,));
+                    self.call(py, on_round, Callback::Round, core.now, &ack);
                 }
                 if let Some(on_ack) = &self.on_ack {
-                    self.call(py, on_ack, Callback::Ack, core.now, (ack,));
+                    self.call(py, on_ack, Callback::Ack, core.now, &ack);
                 }
             }
             self.read(py);
@@ -393,7 +401,10 @@ impl CongestionControl for PythonController {
     fn on_resume(&mut self, now: Instant) {
         Python::attach(|py| {
             match &self.on_resume {
-                Some(method) => self.call(py, method, Callback::Resume, now, (now.as_secs_f64(),)),
+                Some(method) => {
+                    let seconds = PyFloat::new(py, now.as_secs_f64());
+                    self.call(py, method, Callback::Resume, now, &seconds);
+                }
                 None => self.change(py, Window::resume),
             }
             self.read(py);

@@ -17,7 +17,7 @@ pub enum Problem {
         message: String,
     },
     /// There is nothing in the file.
-    #[error("the scenario is empty; it begins with schema = 1")]
+    #[error("the scenario is empty; it begins with schema = 2")]
     Empty,
     /// The whole is not a table.
     #[error("a scenario is a table, not {found}")]
@@ -32,7 +32,7 @@ pub enum Problem {
         number: f64,
     },
     /// A file for another version of the program.
-    #[error("the scenario is written in version {found} of the schema; this program reads version 1")]
+    #[error("the scenario is written in version {found} of the schema; this program reads versions 1 and 2")]
     SchemaVersion {
         /// The version of the file.
         found: String,

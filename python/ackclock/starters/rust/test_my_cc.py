@@ -1,0 +1,24 @@
+"""Tests of my-cc: python3 -m unittest."""
+
+import subprocess
+import unittest
+
+import ackclock
+
+
+class Test(unittest.TestCase):
+    """What must stay true while the algorithm changes."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """Build it."""
+        subprocess.run(["cargo", "build", "--release", "--quiet"], check=True)
+
+    def test_it_keeps_the_contract(self) -> None:
+        """No broken promise is found under made-up events."""
+        self.assertEqual(ackclock.check_cc("target/release/libmy_cc.so"), [])
+
+    def test_it_uses_the_link(self) -> None:
+        """Beside CUBIC, most of the link is used."""
+        result = ackclock.run("scenario.toml")
+        self.assertGreater(result.summary["efficiency"] or 0.0, 0.8)
