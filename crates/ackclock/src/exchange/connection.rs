@@ -94,6 +94,8 @@ impl Connection {
             timestamps: agreement.timestamps.is_some(),
             peer_sack: agreement.sack,
             ecn: agreement.ecn,
+            // The script has it.
+            handshake: false,
             ..settings.keys.transport(settings.recovery.unwrap_or(default))
         };
         // RFC 5681 §3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly

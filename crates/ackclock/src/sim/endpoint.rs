@@ -77,6 +77,10 @@ impl SendingEnd {
         fn write_forever(&mut self);
     }
     delegate! {
+        /// The connection ends after what was written.
+        fn close(&mut self);
+    }
+    delegate! {
         /// The application writes no more.
         fn stop_writing(&mut self);
     }

@@ -88,7 +88,8 @@ impl Flow {
     /// A slot carries a transfer of this many bytes, over a connection of its own.
     pub(super) fn carry(&mut self, now: Instant, plan: &FlowPlan, bytes: u64) {
         // Segments of the last transfer that are still in flight have lower numbers, and are not taken for a part of this one.
-        self.base += self.sender.sent_once() + 1;
+        // FIN has a number of its own, and the ACK of it the next.
+        self.base += self.sender.sent_once() + 1 + u64::from(plan.transport.handshake);
         let most_outstanding = self.sender.most_outstanding();
         self.sender = SendingEnd::new(plan);
         self.sender.set_most_outstanding(most_outstanding);
@@ -97,6 +98,7 @@ impl Flow {
         self.finished = None;
         self.sender.open(now);
         self.sender.write(now, bytes);
+        self.sender.close();
     }
 
     /// Data will come soon.

@@ -19,6 +19,7 @@
 //! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments; algorithms see
 //! both. The round-trip time enters the estimate once per round unless timestamps are on.
 
+mod connection;
 mod controller;
 mod counters;
 mod ecn;
@@ -34,6 +35,7 @@ pub use timers::Timer;
 
 use std::sync::Arc;
 
+use self::connection::Connection;
 use self::controller::Controller;
 use self::counters::WindowMean;
 use self::ecn::{EcnState, Marks};
@@ -122,6 +124,7 @@ pub struct Sender {
     /// The first byte beyond the peer's window: RFC 9293's SND.UNA + SND.WND.
     window_edge: u64,
     ecn: EcnState,
+    connection: Connection,
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
     doubt: Doubt,
@@ -182,6 +185,7 @@ impl Sender {
             sample_due: false,
             timed: None,
             ecn: EcnState::default(),
+            connection: Connection::default(),
             pacer: Pacer::default(),
             last_sent_at: Instant::ZERO,
             phase: Phase::SlowStart,
@@ -220,7 +224,9 @@ impl Sender {
     /// The application starts: from now on the window counts.
     pub fn open(&mut self, now: Instant) {
         self.window_mean = WindowMean { since: now, cwnd: self.cc.cwnd(), integral: 0.0 };
-        if !self.transport.handshake_rtt.is_zero() {
+        if self.transport.handshake {
+            self.connect(now);
+        } else if !self.transport.handshake_rtt.is_zero() {
             self.on_handshake(now, self.transport.handshake_rtt);
         }
     }
@@ -265,6 +271,9 @@ impl Sender {
 
     /// An ACK arrives.
     pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) {
+        if self.connection.is_busy() && self.on_control_ack(now, ack) {
+            return;
+        }
         if ack.ack < self.snd_una || ack.ack > self.snd_nxt {
             return;
         }
@@ -346,6 +355,9 @@ impl Sender {
         }
         self.cc.on_ack(&event);
         self.after_event(now);
+        if self.connection.is_busy() {
+            self.watch_fin(now);
+        }
     }
 
     /// When the sender wants to be woken, once [`poll_transmit`](Self::poll_transmit) gives no more.
@@ -372,6 +384,9 @@ impl Sender {
     fn on_timer(&mut self, now: Instant, timer: Timer) {
         match timer {
             Timer::Retransmission => {
+                if self.connection.is_busy() && self.on_control_timeout(now) {
+                    return;
+                }
                 self.on_timeout(now);
                 self.after_event(now);
             }

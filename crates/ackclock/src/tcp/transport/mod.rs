@@ -192,6 +192,8 @@ transport_keys! {
     clock_tick: Duration = [Duration::ZERO, Ns2: Duration::from_millis(10)] => transport;
     /// Time by which that clock ticks earlier than at whole numbers of ticks; ns-2 draws it for each sender.
     clock_offset: Duration = [Duration::ZERO] => transport;
+    /// Whether a connection begins with SYN and SYN-ACK, which may be lost and are sent again, and ends with FIN (RFC 9293); completion times then contain the handshake.
+    handshake: bool = [false, Linux: true] => transport;
     /// Round-trip time measured by the handshake before the start; "0 s" for none.
     handshake_rtt: Duration = [Duration::ZERO] => transport;
     /// Whether ACKs are delayed until a second segment arrives, and for how long at most (true: 100 ms).
