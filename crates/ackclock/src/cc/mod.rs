@@ -5,15 +5,20 @@
 //! Only differences of time matter to it, and the same events give the same outputs.
 
 mod algorithm;
+mod bbr3;
 mod cubic;
 mod event;
+mod max_filter;
 mod parameters;
 mod registry;
+#[cfg(test)]
+mod tests;
 mod text;
 mod window;
 mod windowed;
 
 pub use algorithm::{Algorithm, CcFactory};
+pub use bbr3::{Bbr3, Bbr3Controller};
 pub use cubic::{Cubic, CubicController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
@@ -40,10 +45,19 @@ pub struct CcContext {
     pub cut_window: CutWindow,
     /// What bounds the window when recovery ends.
     pub exit_window: ExitWindow,
+    /// Bytes of payload in a full segment.
+    pub mss: u32,
+    /// Bytes on the wire of a full segment: a pacing rate counts them.
+    pub packet_bytes: u32,
+    /// True if the sender may find more than one loss in a round trip: it gets SACK blocks and uses them.
+    pub selective_acks: bool,
+    /// For an algorithm that draws random numbers: another number for each connection, by the name of its flow.
+    pub seed: u64,
 }
 
 impl CcContext {
-    /// The context that leaves all rules to the RFCs and the algorithm.
+    /// The context that leaves all rules to the RFCs and the algorithm, for segments of 1460 bytes in packets of 1500 and a
+    /// sender with selective ACKs.
     pub fn new(initial_window: f64) -> Self {
         CcContext {
             initial_window,
@@ -52,6 +66,10 @@ impl CcContext {
             first_cut: FirstCut::default(),
             cut_window: CutWindow::default(),
             exit_window: ExitWindow::default(),
+            mss: 1460,
+            packet_bytes: 1500,
+            selective_acks: true,
+            seed: 0,
         }
     }
 }

@@ -107,6 +107,7 @@ impl Connection {
         let initial_window = if agreement.retransmitted { 1.0 } else { settings.initial_window };
         let context = CcContext { timeout_ssthresh: settings.timeout_ssthresh, ..CcContext::new(initial_window) };
         let receiver = Receiver::new(&transport);
+        let context = transport.cc_context(context, 0);
         let mut sender = Sender::new(transport, settings.cc.build(context));
         sender.open(now);
         if let Some(rtt) = agreement.rtt {

@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod bbr;
 mod cubic;
 mod ideal_pipe;
 mod renewal;

@@ -256,6 +256,17 @@ impl Transport {
     pub fn data_overhead(&self) -> u32 {
         self.header + self.framing + if self.timestamps { TIMESTAMPS_LEN } else { 0 }
     }
+
+    /// The settings of an algorithm in a connection with this transport, which draws random numbers by `seed`.
+    pub fn cc_context(&self, settings: CcContext, seed: u64) -> CcContext {
+        CcContext {
+            mss: self.mss,
+            packet_bytes: self.mss + self.data_overhead(),
+            selective_acks: self.recovery == LossRecovery::Sack && self.peer_sack,
+            seed,
+            ..settings
+        }
+    }
 }
 
 impl Default for Transport {
@@ -265,7 +276,7 @@ impl Default for Transport {
 }
 
 impl TransportKeys {
-    /// The settings of the algorithm.
+    /// The settings of the algorithm that keys give; [`Transport::cc_context`] adds those of the connection.
     pub fn cc_context(&self) -> CcContext {
         let max_window = self.max_window.segments().map_or(f64::INFINITY, f64::from);
         CcContext {
@@ -282,6 +293,7 @@ impl TransportKeys {
                 CutWindowName::Whole => CutWindow::Whole { max_window },
             },
             exit_window: self.exit_window,
+            ..CcContext::new(0.0)
         }
     }
 
