@@ -48,6 +48,9 @@
 //! - The sender here gives up all that is in flight when its timer expires, so that "C.inflight + 1" is one segment.
 //! - Whether the flow restarts from idle is known when its first segment has left; the gap after that one still is the one of
 //!   the pacing rate before. A restart is taken for one from idle if new data find nothing in flight.
+//! - State is saved once when a recovery begins, as the text of "Saving State Upon Loss Recovery" has it. NoteLoss() in the
+//!   pseudocode saves it with the first loss of each round, and a round begins in the middle of the losses that end UP, so that the
+//!   undo of these would restore nothing.
 //! - "C.app_limited" while in ProbeRTT is kept here and not in the sender.
 //! - Random numbers (the time between two probes) come from a stream of the flow's name. They are uniform in 2 to 3 s.
 //!
@@ -302,7 +305,7 @@ impl CongestionControl for Bbr3Controller {
             return;
         };
         bbr.delivered = rate.prior_delivered + rate.delivered;
-        let sample = Sample::new(rate, ack, bbr.machine.is_app_limited(rate.prior_delivered));
+        let sample = Sample::new(rate, ack, bbr.machine.held_down.covers(rate.prior_delivered));
         bbr.model.note_delivered(ack.now, bbr.delivered);
         bbr.update_on_ack(ack.now, &sample);
     }

@@ -33,8 +33,8 @@
 //!
 //! ## Deviations
 //!
-//! - Slow start is RFC 5681's, as for every algorithm here. Section 4.10 recommends HyStart++, which leaves slow
-//!   start before the first loss.
+//! - Slow start is RFC 5681's by default, as for every algorithm here. Section 4.10 recommends HyStart++, which leaves slow
+//!   start before the first loss: the transport key `slow_start`.
 //! - ssthresh comes from cwnd, not from the flight size. Section 4.6 allows it where a window that is not used does
 //!   not grow, as here.
 //! - An ACK counts for one segment, or for up to two with `byte_counting`, in 4.3, 4.4 and 4.5. So `W_est` is the
@@ -266,6 +266,7 @@ impl CongestionControl for CubicController {
                 stage.used_at = None;
             }
         }
+        self.state.window.observe(ack);
         if !Window::grows_by(ack) {
             return;
         }

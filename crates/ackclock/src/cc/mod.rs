@@ -5,12 +5,15 @@
 //! Only differences of time matter to it, and the same events give the same outputs.
 
 mod algorithm;
+mod bbr1;
 mod bbr3;
 mod cubic;
 mod event;
+mod held_down;
 mod max_filter;
 mod parameters;
 mod registry;
+mod slow_start;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -18,6 +21,7 @@ mod window;
 mod windowed;
 
 pub use algorithm::{Algorithm, CcFactory};
+pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
 pub use cubic::{Cubic, CubicController};
 pub use event::{
@@ -25,6 +29,7 @@ pub use event::{
 };
 pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms};
+pub use slow_start::SlowStart;
 pub use text::{RuleSource, RuleText, TextController, TextRule};
 pub use windowed::Windowed;
 
@@ -51,6 +56,8 @@ pub struct CcContext {
     pub packet_bytes: u32,
     /// True if the sender may find more than one loss in a round trip: it gets SACK blocks and uses them.
     pub selective_acks: bool,
+    /// How slow start ends before the first loss.
+    pub slow_start: SlowStart,
     /// For an algorithm that draws random numbers: another number for each connection, by the name of its flow.
     pub seed: u64,
 }
@@ -69,6 +76,7 @@ impl CcContext {
             mss: 1460,
             packet_bytes: 1500,
             selective_acks: true,
+            slow_start: SlowStart::default(),
             seed: 0,
         }
     }

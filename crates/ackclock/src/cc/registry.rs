@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Ack, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, ParametersVisitor,
+    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, ParametersVisitor,
     PhaseChange, Recovery, RuleText, Sent,
 };
 use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
@@ -127,6 +127,7 @@ register! {
     "mr-aimd" => MrAimd: mr_aimd::MrAimd;
     "cubic" => Cubic: Cubic;
     "reno" => Reno: reno::Reno;
+    "bbr1" => Bbr1: Bbr1;
     "bbr3" => Bbr3: Bbr3;
     "rule" => Rule: RuleText;
 }

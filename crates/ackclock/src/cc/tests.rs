@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Cc, CcContext, CcSpec, CongestionControl};
+use super::{Cc, CcContext, CcSpec};
 use crate::tcp::{AckSegment, DataSegment, LossRecovery, Receiver, Sender, Transport, Undo};
 use crate::units::{Duration, Instant, Rate};
 
@@ -53,8 +53,8 @@ pub(super) struct Path {
     pub(super) lose_each: u64,
     /// ACKs come together, at whole multiples of this.
     pub(super) ack_grid: Duration,
-    /// The next packet takes so much longer.
-    pub(super) late_by: Duration,
+    /// The next packets, so many of them, take so much longer.
+    pub(super) late: (u32, Duration),
     /// A policer in front of the bottleneck: bytes that it lets go at once, with its rate.
     pub(super) policer: Option<(f64, Rate)>,
     tokens: f64,
@@ -99,7 +99,7 @@ impl Path {
             limit,
             lose_each: 0,
             ack_grid: Duration::ZERO,
-            late_by: Duration::ZERO,
+            late: (0, Duration::ZERO),
             policer: None,
             tokens: f64::INFINITY,
             tokens_at: Instant::ZERO,
@@ -118,17 +118,6 @@ impl Path {
 
     pub(super) fn cc(&self) -> &Cc {
         self.sender.cc()
-    }
-
-    /// What the algorithm reports of itself.
-    pub(super) fn reported(&self, name: &str) -> f64 {
-        let mut found = f64::NAN;
-        self.cc().probe(&mut |reported, value| {
-            if reported == name {
-                found = value;
-            }
-        });
-        found
     }
 
     pub(super) fn set_application(&mut self, application: Application) {
@@ -200,7 +189,9 @@ impl Path {
         let starts = self.departures.back().copied().unwrap_or(self.now).max(self.now);
         let leaves = starts + self.rate.transmission(PACKET).0;
         self.departures.push_back(leaves);
-        let late_by = std::mem::take(&mut self.late_by);
+        let (late, by) = &mut self.late;
+        let late_by = if *late > 0 { *by } else { Duration::ZERO };
+        *late = late.saturating_sub(1);
         self.schedule(leaves + self.delay / 2 + late_by, Event::Data(segment));
     }
 

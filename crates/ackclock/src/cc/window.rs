@@ -4,6 +4,8 @@ use super::{
     Ack, CcContext, Congestion, CongestionKind, CutWindow, ExitWindow, FirstCut, Recovery, Restart, TimeoutSsthresh,
 };
 
+use super::slow_start::{Growth, Hystart};
+
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
 const MIN_SSTHRESH: f64 = 2.0;
 /// RFC 5681 §3.1: "cwnd MUST be set to no more than the loss window, LW, which equals 1 full-sized segment".
@@ -16,12 +18,15 @@ pub(super) struct Window {
     cwnd: f64,
     ssthresh: f64,
     was_cut: bool,
+    /// In a box, as hardly any connection has it.
+    hystart: Option<Box<Hystart>>,
 }
 
 impl Window {
     /// At the initial window, in slow start.
     pub(super) fn new(context: CcContext) -> Self {
-        Window { context, cwnd: context.initial_window, ssthresh: context.initial_ssthresh, was_cut: false }
+        let (cwnd, ssthresh) = (context.initial_window, context.initial_ssthresh);
+        Window { context, cwnd, ssthresh, was_cut: false, hystart: Hystart::new(context.slow_start).map(Box::new) }
     }
 
     #[inline]
@@ -53,10 +58,29 @@ impl Window {
         ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery
     }
 
+    /// An ACK of any kind: rounds and delays for the end of slow start.
+    #[inline]
+    pub(super) fn observe(&mut self, ack: &Ack) {
+        if let Some(hystart) = &mut self.hystart
+            && self.cwnd < self.ssthresh
+        {
+            hystart.observe(ack);
+        }
+    }
+
     /// Slow start: as much more as was acknowledged.
     #[inline]
     pub(super) fn slow_start(&mut self, ack: &Ack) {
-        self.cwnd += ack.acked;
+        match &mut self.hystart {
+            None => self.cwnd += ack.acked,
+            Some(hystart) => {
+                let Growth { growth, ends } = hystart.grow(self.cwnd, ack.acked);
+                self.cwnd += growth;
+                if ends {
+                    self.ssthresh = self.cwnd;
+                }
+            }
+        }
     }
 
     /// Congestion avoidance by the rule: the window is `cwnd` from now on.
@@ -84,6 +108,9 @@ impl Window {
         };
         let halves = self.context.first_cut == FirstCut::Half && (!self.was_cut || self.in_slow_start());
         self.was_cut = true;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_cut(congestion.restart != Restart::Reduced);
+        }
         let remaining = match (congestion.kind, self.context.timeout_ssthresh) {
             (CongestionKind::Timeout, TimeoutSsthresh::HalfCwnd) => window / 2.0,
             (CongestionKind::Timeout, TimeoutSsthresh::HalfFlight) => f64::from(congestion.flight_size) / 2.0,

@@ -53,6 +53,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
             self.rule.on_rtt(ack.path.latest_rtt);
         }
         self.rule.on_ack(ack.ece, ack.round_ended);
+        self.window.observe(ack);
         let grows = match self.rule.marks() {
             Marks::Cut => Window::grows_by(ack),
             Marks::Observed => Window::grows_in_spite_of_marks(ack),

@@ -30,12 +30,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "kind = \"aimd\"",
         "kind = \"bbr\"",
-        r#"18: flows.test.cc.kind: unknown algorithm "bbr"; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, new-aimd, mr-aimd, cubic, reno, rule"#,
+        r#"18: flows.test.cc.kind: unknown algorithm "bbr"; use one of bbr1, bbr3"#,
     ),
     (
         "kind = \"aimd\"",
         "knid = \"aimd\"",
-        r#"18: flows.test.cc.kind: missing; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, new-aimd, mr-aimd, cubic, reno, rule"#,
+        r#"18: flows.test.cc.kind: missing; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, new-aimd, mr-aimd, cubic, reno, bbr1, bbr3, rule"#,
     ),
     ("\"sack\"", "\"sak\"", r#"19: flows.test.recovery: unknown value "sak"; did you mean "sack"?"#),
     (

@@ -2,6 +2,7 @@
 
 use super::Bbr;
 use super::model::Sample;
+use crate::cc::held_down::HeldDown;
 use crate::units::{Duration, Instant};
 
 /// BBRStartupFullLossCnt.
@@ -89,8 +90,8 @@ pub(super) struct Machine {
     probe_rtt_done_stamp: Option<Instant>,
     probe_rtt_round_done: bool,
     pub(super) idle_restart: bool,
-    /// ProbeRTT held down what was sent from the first to the second of these values of C.delivered.
-    held_down: (u64, u64),
+    /// By ProbeRTT.
+    pub(super) held_down: HeldDown,
 }
 
 impl Default for Machine {
@@ -118,7 +119,7 @@ impl Default for Machine {
             probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
             idle_restart: false,
-            held_down: (0, 0),
+            held_down: HeldDown::default(),
         }
     }
 }
@@ -128,12 +129,6 @@ impl Machine {
     pub(super) fn note_losses(&mut self, newly_lost: u32) {
         self.shows_loss = newly_lost > 0;
         self.loss_events_in_round += u32::from(self.shows_loss);
-    }
-
-    /// Whether a segment that was sent when this much was delivered counts as limited by the application since ProbeRTT held
-    /// the sender down.
-    pub(super) fn is_app_limited(&self, prior_delivered: u64) -> bool {
-        (self.held_down.0..self.held_down.1).contains(&prior_delivered)
     }
 
     /// ResetFullBW().
@@ -383,7 +378,8 @@ impl Bbr {
     }
 
     fn handle_probe_rtt(&mut self, now: Instant) {
-        self.mark_connection_app_limited();
+        // "Ignore low rate samples during ProbeRTT".
+        self.machine.held_down.mark(self.delivered, self.path.in_flight_bytes);
         if self.machine.probe_rtt_done_stamp.is_none() {
             if self.inflight() <= self.probe_rtt_cwnd() {
                 self.machine.probe_rtt_done_stamp = Some(now + PROBE_RTT_DURATION);
@@ -396,16 +392,6 @@ impl Bbr {
         if self.machine.probe_rtt_round_done {
             self.check_probe_rtt_done(now);
         }
-    }
-
-    /// MarkConnectionAppLimited(), for "Ignore low rate samples during ProbeRTT".
-    fn mark_connection_app_limited(&mut self) {
-        let (begin, end) = &mut self.machine.held_down;
-        if self.delivered > *end {
-            *begin = self.delivered;
-        }
-        // A segment that is sent once this much is delivered is not held down.
-        *end = self.delivered + self.path.in_flight_bytes + 1;
     }
 
     fn check_probe_rtt_done(&mut self, now: Instant) {

@@ -290,7 +290,11 @@ impl Bbr {
         if !self.model.is_loss_in_round {
             self.model.loss_round_delivered = self.delivered;
             self.model.loss_noted_at = Some(now);
-            self.save_state_upon_loss();
+            // Deviation: NoteLoss() saves whenever a round has its first loss. The probe's end begins such a round in the
+            // middle of an episode, and what is to be restored would be overwritten.
+            if !self.in_loss_recovery {
+                self.save_state_upon_loss();
+            }
         }
         self.model.is_loss_in_round = true;
     }

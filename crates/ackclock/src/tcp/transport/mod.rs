@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, TimeoutSsthresh};
+use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, SlowStart, TimeoutSsthresh};
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::Duration;
 pub use rules::{
@@ -209,6 +209,8 @@ transport_keys! {
     timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard] => algorithm;
     /// The initial slow-start threshold: none, or the receiver's window.
     initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow] => algorithm;
+    /// Slow start of window rules and CUBIC: up to a loss (RFC 5681), or until the delay grows by hystart++ (RFC 9406, the first one) or hystart (Linux, also by trains of ACKs).
+    slow_start: SlowStart = [SlowStart::Standard] => algorithm;
     /// The first decrease, and one in slow start: by the window rule, or by half.
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
     /// The window that is cut: cwnd with its fraction, cwnd bounded by `max_window`, or its whole segments, of which whole segments remain.
@@ -293,6 +295,7 @@ impl TransportKeys {
                 CutWindowName::Whole => CutWindow::Whole { max_window },
             },
             exit_window: self.exit_window,
+            slow_start: self.slow_start,
             ..CcContext::new(0.0)
         }
     }
