@@ -23,7 +23,7 @@ mod windowed;
 pub use algorithm::{Algorithm, CcFactory};
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
-pub use cubic::{Cubic, CubicController};
+pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
 };

@@ -200,7 +200,10 @@ mod tests {
                     "deaf is ECN-capable, but {cc} has no response to marks, which bottleneck sets: it will not slow down for them; write ecn = \"off\""
                 )]
             );
-            assert!(warnings("loss = { kind = 'scripted', marked_packets = [7] }", &flow)[0].contains("which its path sets"));
+            assert!(
+                warnings("loss = { kind = 'scripted', marked_packets = [7] }", &flow)[0]
+                    .contains("which its path sets")
+            );
             // Without marks there is another warning.
             assert!(warnings("", &flow)[0].contains("no queue on its path marks"));
             assert_eq!(warnings("queue = 'fq-codel'", &flow.replace("accecn", "off")), [""; 0]);

@@ -67,8 +67,7 @@ impl<'plan> Ends<'plan> {
                 let flags = hashes.flags(key, flow.in_profile);
                 let application = Application::new(flow, rngs);
                 let place = places[*index];
-                let mut flow_state = 
-                    Flow::new(flow, key, number as u32, flags, application, [forward, reverse], place);
+                let mut flow_state = Flow::new(flow, key, number as u32, flags, application, [forward, reverse], place);
                 flow_state.sender.set_most_outstanding(most_in_flight(plan, flow, planned));
                 flow_state
             })

@@ -2,9 +2,9 @@
 //!
 //! The tolerances are what the theory can promise; `docs/model.md` has the conventions.
 
+mod bbr;
 #[path = "../common/mod.rs"]
 mod common;
-mod bbr;
 mod cubic;
 mod ideal_pipe;
 mod renewal;

@@ -224,7 +224,7 @@ impl LongTerm {
     /// An interval ends with a loss, if enough was lost in it.
     fn end_interval(&mut self, now: Instant, model: &Model, mss: f64) {
         let lost = (model.lost - self.last_lost) as f64;
-        let delivered = (model.delivered - self.last_delivered) as f64;
+        let delivered = model.delivered.saturating_sub(self.last_delivered) as f64;
         let time = now.since(self.last_stamp).as_secs_f64();
         if delivered <= 0.0 || lost < LT_LOSS_THRESH * delivered || time < 1e-3 {
             return;

@@ -1,8 +1,8 @@
 //! "Updating Control Parameters": pacing rate, send quantum and congestion window.
 
+use super::Bbr;
 use super::machine::{ProbeBw, State};
 use super::model::Sample;
-use super::Bbr;
 use crate::units::Rate;
 
 /// "Send Quantum": "min(C.send_quantum, 64 KBytes)".
@@ -228,4 +228,3 @@ impl Bbr {
         self.control.cwnd = self.smss;
     }
 }
-

@@ -1,7 +1,7 @@
 //! "Updating Network Path Model Parameters": what the flow believes of its path.
 
-use super::machine::{ProbeBw, State, UndoState};
 use super::Bbr;
+use super::machine::{ProbeBw, State, UndoState};
 use crate::cc::max_filter::MaxFilter;
 use crate::cc::{Ack, Loss, RateSample};
 use crate::units::{Duration, Instant};

@@ -357,7 +357,10 @@ fn the_probe_after_one_that_went_too_high_ends_at_the_bound_and_the_next_does_no
     }
     driven.ack_after(RTT, Told { in_flight: bound as u64, begins_round: false, tx_in_flight: 10_000, ..round(245e3) });
     assert_eq!(driven.state(), State::ProbeBw(ProbeBw::Up), "a byte less than the bound");
-    driven.ack_after(RTT, Told { in_flight: bound as u64 + 1, begins_round: false, tx_in_flight: 10_000, ..round(245e3) });
+    driven.ack_after(
+        RTT,
+        Told { in_flight: bound as u64 + 1, begins_round: false, tx_in_flight: 10_000, ..round(245e3) },
+    );
     assert_eq!(driven.state(), State::ProbeBw(ProbeBw::Down));
     assert!(driven.bbr().machine.prev_probe_precautionary && !driven.bbr().machine.prev_probe_too_high);
     // After a round without losses it probes again at once.
