@@ -1,7 +1,7 @@
 //! CUBIC against RFC 9438 §5, and against Reno where it means to be Reno's equal.
 
 use super::*;
-use ackclock::cc::Cubic;
+use ackclock::cc::{Arithmetic, Cubic};
 
 /// One packet in so many is lost; a cycle is then about a hundred round trips.
 const PERIOD: u64 = 100_000;
@@ -11,20 +11,20 @@ fn alone() -> Cubic {
     Cubic { fast_convergence: false, ..Cubic::default() }
 }
 
-fn mean_of_the_closed_form() -> f64 {
+fn mean_of_the_closed_form(period: u64) -> f64 {
     let Cubic { c, remaining, .. } = alone();
-    closed_form::cubic_periodic_loss_window(c, remaining, RTT_SECS, 1.0 / PERIOD as f64)
+    closed_form::cubic_periodic_loss_window(c, remaining, RTT_SECS, 1.0 / period as f64)
 }
 
 /// The window before each cut: a concave cycle from `remaining` to 1 has the mean (3 + remaining) / 4.
-fn peak_of_the_closed_form() -> f64 {
-    mean_of_the_closed_form() * 4.0 / (3.0 + alone().remaining)
+fn peak_of_the_closed_form(period: u64) -> f64 {
+    mean_of_the_closed_form(period) * 4.0 / (3.0 + alone().remaining)
 }
 
 /// Every 1/p-th packet is lost, the first one in slow start, where losing packet n + 1 leaves a peak of n + 2.
-fn losses_from(first_peak: f64, cycles: u64) -> LossPlan {
+fn losses_from(first_peak: f64, period: u64, cycles: u64) -> LossPlan {
     let first = first_peak as u64 - 1;
-    LossPlan::losing((0..cycles).map(|cycle| first + cycle * PERIOD).collect())
+    LossPlan::losing((0..cycles).map(|cycle| first + cycle * period).collect())
 }
 
 /// Windows cycle by cycle, without packets. After a cut at `x` the window stands still for the round trip of
@@ -56,7 +56,13 @@ impl Cycles {
 }
 
 fn mean_from(cubic: Cubic, first_peak: f64, secs: f64) -> f64 {
-    let result = common::run(&ample(CcSpec::Cubic(cubic), losses_from(first_peak, 100), secs));
+    mean_of(cubic, first_peak, PERIOD, secs)
+}
+
+fn mean_of(cubic: Cubic, first_peak: f64, period: u64, secs: f64) -> f64 {
+    // More losses than the run has packets for; a window is at most a third beyond the mean.
+    let cycles = (1.4 * mean_of_the_closed_form(period) * secs / RTT_SECS) as u64 / period + 20;
+    let result = common::run(&ample(CcSpec::Cubic(cubic), losses_from(first_peak, period, cycles), secs));
     assert_eq!(only_flow(&result).timeouts, 0);
     only_flow(&result).cwnd_mean_segments.unwrap()
 }
@@ -64,10 +70,34 @@ fn mean_from(cubic: Cubic, first_peak: f64, secs: f64) -> f64 {
 /// The form leaves out the round trip in recovery, one of a hundred.
 #[test]
 fn periodic_loss_follows_the_closed_form_from_its_own_peak() {
-    let (peak, expected) = (peak_of_the_closed_form(), mean_of_the_closed_form());
+    let (peak, expected) = (peak_of_the_closed_form(PERIOD), mean_of_the_closed_form(PERIOD));
     assert_within(-0.01, mean_from(alone(), peak, 400.0), expected, 0.002, "from the peak of the form");
     // A peak a little below the last one makes the next plateau 15 % lower.
     assert_within(-0.15, mean_from(Cubic::default(), peak, 400.0), expected, -0.05, "with fast convergence");
+}
+
+/// RFC 9438 §5 without the Reno-friendly region, which it leaves out. Where windows are small the round trip of
+/// recovery is one of ten to twenty.
+#[test]
+fn the_response_function_holds_from_one_loss_in_a_hundred_packets_to_one_in_a_hundred_thousand() {
+    for period in [100, 300, 1_000, 3_000, 10_000, 30_000, PERIOD] {
+        let cubic = Cubic { reno_friendly: false, ..alone() };
+        let secs = if period < 10_000 { 200.0 } else { 400.0 };
+        let mean = mean_of(cubic, peak_of_the_closed_form(period), period, secs);
+        let expected = mean_of_the_closed_form(period);
+        assert_within(-0.05, mean, expected, 0.05, &format!("every {period}th packet"));
+    }
+}
+
+/// The arithmetic of Linux loses what is below a segment, and is ahead of the equation for it.
+#[test]
+fn the_arithmetic_of_linux_has_shorter_cycles_and_a_larger_window() {
+    for period in [1_000, 10_000, PERIOD] {
+        let linux = Cubic { arithmetic: Arithmetic::Linux, reno_friendly: false, ..alone() };
+        let mean = mean_of(linux, peak_of_the_closed_form(period), period, 400.0);
+        let expected = mean_of_the_closed_form(period);
+        assert_within(0.0, mean, expected, 0.2, &format!("Linux, every {period}th packet"));
+    }
 }
 
 /// A peak x that lies a part e off the one of the closed form draws nearer by e^3 in a cycle, since the curve is flat
@@ -76,7 +106,7 @@ fn periodic_loss_follows_the_closed_form_from_its_own_peak() {
 fn periodic_loss_follows_the_cycles_from_any_peak() {
     let secs = 400.0;
     for part in [0.5, 0.8, 1.5] {
-        let peak = part * peak_of_the_closed_form();
+        let peak = part * peak_of_the_closed_form(PERIOD);
         let mut cycles = Cycles { cubic: alone(), peak, time: 0.0, integral: 0.0 };
         let mut integral_at = |time: f64| {
             while cycles.time < time {
@@ -89,7 +119,13 @@ fn periodic_loss_follows_the_cycles_from_any_peak() {
         let (mean, expected) = (mean_from(alone(), peak, secs), (after - before) / (end - warmup));
         assert_within(-0.01, mean, expected, 0.01, &format!("from {part} of the peak"));
         let (low, high) = if part < 1.0 { (-0.15, -0.1) } else { (0.1, 0.2) };
-        assert_within(low, mean, mean_of_the_closed_form(), high, &format!("closed form, from {part} of the peak"));
+        assert_within(
+            low,
+            mean,
+            mean_of_the_closed_form(PERIOD),
+            high,
+            &format!("closed form, from {part} of the peak"),
+        );
     }
 }
 
