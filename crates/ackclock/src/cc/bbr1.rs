@@ -337,7 +337,8 @@ impl Bbr {
         if state == CaState::Recovery && self.prev_state != CaState::Recovery {
             self.packet_conservation = true;
             self.model.start_round();
-            self.cwnd = self.in_flight() + rs.acked;
+            // The rest of a segment may be all that was in flight.
+            self.cwnd = (self.in_flight() + rs.acked).max(1.0);
         } else if is_repairing(self.prev_state) && !is_repairing(state) {
             self.cwnd = self.cwnd.max(self.prior_cwnd);
             self.packet_conservation = false;

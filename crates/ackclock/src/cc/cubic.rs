@@ -60,11 +60,14 @@
 //! |---|---|---|---|
 //! | mean window, RTT 100 ms, p 1e-5, from the peak of the equation, no fast convergence | equation of section 5 | -1 .. +0.2 % | -0.4 % |
 //! | the same from 0.5, 0.8, 1.5 of that peak | windows cycle by cycle | +-1 % | -0.05 .. -0.4 % |
+//! | RTT 100 ms, p 1e-2 to 1e-5, from the peak of the equation, no Reno-friendly region | windows cycle by cycle | +-5 % | -4.4 .. -0.07 % |
+//! | the same | equation of section 5, which has no round trip of recovery | +-5 %, 7 % at 1e-2 | -6.3 % at 1e-2, -4.9 % at 1/300, -2.2 .. -0.4 % below |
 //! | mean window, RTT 10 ms, p 1e-4 | AIMD(9/17, 0.7) | +-0.1 % | 0.00 % |
 //! | the same | AIMD(1, 0.5) | +-1 % | +0.5 % |
 //!
-//! The arithmetic of Linux: constants, curve and counters by hand (`crates/ackclock/src/cc/cubic/linux.rs`), where cycles come out shorter
-//! than those of the equations, as the kernel's do. Not compared with a running kernel.
+//! The arithmetic of Linux: constants, curve and counters by hand (`crates/ackclock/src/cc/cubic/linux.rs`). From a window of 300 segments to
+//! one more than that it takes 10 % less time than the equations at an RTT of 20 ms, and 1 % less at 100 ms. Not compared with a
+//! running kernel.
 //!
 //! ## What to know before you use it
 //!

@@ -10,6 +10,11 @@ use crate::units::{Duration, Instant, Rate};
 pub(super) const MSS: u64 = 1460;
 const PACKET: u64 = 1500;
 
+/// A transport that finds spurious timeouts.
+pub(super) fn with_timestamps(transport: Transport) -> Transport {
+    Transport { timestamps: true, undo: Undo::Both, ..transport }
+}
+
 pub(super) fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }

@@ -14,7 +14,7 @@ const EXTRA_ACKED_WIN_RTTS: u32 = 5;
 /// Segments after which an interval of aggregation ends.
 const ACK_EPOCH_MOST: f64 = 1_048_576.0;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     bw: MaxFilter,
     pub(super) min_rtt: Option<Duration>,
@@ -33,29 +33,6 @@ pub(super) struct Model {
     extra_acked_rtts: u32,
     ack_epoch_mstamp: Instant,
     ack_epoch_acked: f64,
-}
-
-impl Default for Model {
-    fn default() -> Self {
-        Model {
-            bw: MaxFilter::default(),
-            min_rtt: None,
-            min_rtt_stamp: Instant::ZERO,
-            delivered: 0,
-            lost: 0,
-            next_rtt_delivered: 0,
-            rtt_cnt: 0,
-            round_start: false,
-            full_bw_reached: false,
-            full_bw: 0.0,
-            full_bw_cnt: 0,
-            extra_acked: [0.0; 2],
-            extra_acked_idx: 0,
-            extra_acked_rtts: 0,
-            ack_epoch_mstamp: Instant::ZERO,
-            ack_epoch_acked: 0.0,
-        }
-    }
 }
 
 impl Model {

@@ -304,8 +304,9 @@ mod tests {
         assert_eq!(kernel.epoch_start, Some(10_000));
     }
 
-    /// From the cut to the window of the loss: the time that the curve takes, and that of the kernel, which truncates the
-    /// segments to wait for.
+    /// From the cut to one segment more than before it, where a full buffer overflows: the time that the equation takes, and the
+    /// kernel, which rounds the curve up and the segments to wait for down. At 20 ms a cycle of a running kernel is 7 to 11 %
+    /// shorter, too.
     #[test]
     fn cycles_are_shorter_than_those_of_the_equation() {
         let cycle = |arithmetic, hz, rtt: Duration| {
@@ -318,17 +319,16 @@ mod tests {
             let kind = crate::cc::CongestionKind::Loss;
             cc.on_congestion(&crate::cc::Congestion { now, kind, restart, flight_size: 300, path });
             assert_eq!(cc.cwnd(), 210.0);
-            while cc.cwnd() < 300.0 {
+            while cc.cwnd() < 301.0 {
                 now += Duration::from_nanos(rtt.as_nanos() / cc.cwnd() as u64);
                 cc.on_ack(&crate::cc::Ack { now, path, ..crate::cc::Ack::of(1.0) });
             }
             now.since(start).as_secs_f64()
         };
-        for rtt in [ms(20), ms(100)] {
+        for (rtt, least, most) in [(ms(20), 0.89, 0.93), (ms(100), 0.97, 1.0)] {
             let exact = cycle(Arithmetic::Exact, 1000, rtt);
             let parts = [1000, 250].map(|hz| cycle(Arithmetic::Linux, hz, rtt) / exact);
-            println!("{rtt}: {exact:.3} s, Linux {parts:?} of it");
-            assert!(parts.iter().all(|part| (0.85..0.97).contains(part)), "{parts:?}");
+            assert!(parts.iter().all(|part| (least..most).contains(part)), "{rtt}: {exact} s, {parts:?} of it");
         }
     }
 }

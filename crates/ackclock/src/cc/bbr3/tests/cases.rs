@@ -1,7 +1,7 @@
 //! The draft's appendix "BBR Example Test Cases", in its order. A comment begins with the title of the case.
 
 use super::*;
-use crate::cc::tests::{Application, MSS, Path, mbit, ms};
+use crate::cc::tests::{Application, MSS, Path, mbit, ms, with_timestamps};
 use crate::cc::{Bbr3, Cc, CcSpec};
 use crate::units::Duration;
 use machine::{ProbeBw, State};
@@ -432,9 +432,7 @@ fn a_spurious_fast_recovery_bounds_nothing() {
 /// Handling Spurious RTO Recovery.
 #[test]
 fn a_spurious_timeout_is_undone() {
-    let mut path = Path::with(CcSpec::Bbr3(Bbr3::default()), mbit(RATE), ms(40), DEEP, |transport| {
-        crate::tcp::Transport { timestamps: true, undo: crate::tcp::Undo::Both, ..transport }
-    });
+    let mut path = Path::with(CcSpec::Bbr3(Bbr3::default()), mbit(RATE), ms(40), DEEP, with_timestamps);
     until(&mut path, UP);
     path.run_for(ms(60));
     let window = bbr(&path).control.cwnd;
