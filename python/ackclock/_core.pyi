@@ -99,7 +99,10 @@ class Scenario:
 
     @property
     def foreign(self) -> list[tuple[str, str, str]]:
-        """The algorithms from outside that flows run: `kind` (`python` or `library`), source, and name in results."""
+        """The algorithms from outside that flows run.
+
+        Of each its `kind` (`python` or `library`), source, and name in results.
+        """
 
     @property
     def warnings(self) -> list[str]:
@@ -459,4 +462,7 @@ def describe_library(path: str, sha256: str) -> tuple[str, list[tuple[str, float
     """The name and the parameters of a shared object."""
 
 def share_progress(buffer: Any) -> None:
-    """Notes the callbacks of every later run of this process in `buffer`: callback, count, time in ns and thread, of 64 bits each."""
+    """Notes the callbacks of every later run of this process in `buffer`.
+
+    Callback, count, time in ns and thread, of 64 bits each.
+    """

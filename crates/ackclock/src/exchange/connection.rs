@@ -103,6 +103,7 @@ impl Connection {
         let initial_window = if agreement.retransmitted { 1.0 } else { settings.initial_window };
         let context = CcContext { initial_window, ..settings.keys.cc_context() };
         let receiver = Receiver::new(&transport);
+        let context = transport.cc_context(context, 0);
         let mut sender = Sender::new(transport, settings.cc.build(context));
         sender.open(now);
         if let Some(rtt) = agreement.rtt {

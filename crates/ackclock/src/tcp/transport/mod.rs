@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, TimeoutSsthresh, UndoResponse};
+use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStart, TimeoutSsthresh, UndoResponse};
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::Duration;
 pub use rules::{
@@ -227,6 +227,8 @@ transport_keys! {
     timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard, Linux: TimeoutSsthresh::Rule] => algorithm;
     /// The initial slow-start threshold: none, or the receiver's window.
     initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow] => algorithm;
+    /// Slow start of window rules and CUBIC: up to a loss (RFC 5681), or until the delay grows by hystart++ (RFC 9406, the first one) or hystart (also by trains of ACKs); linux is hystart for CUBIC alone.
+    slow_start: SlowStart = [SlowStart::Standard, Linux: SlowStart::Linux] => algorithm;
     /// The first decrease, and one in slow start: by the window rule, or by half.
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
     /// The window that is cut: cwnd with its fraction, cwnd bounded by `max_window`, or its whole segments, of which whole segments remain.
@@ -280,6 +282,17 @@ impl Transport {
     pub fn data_overhead(&self) -> u32 {
         self.header + self.framing + if self.timestamps { TIMESTAMPS_LEN } else { 0 }
     }
+
+    /// The settings of an algorithm in a connection with this transport, which draws random numbers by `seed`.
+    pub fn cc_context(&self, settings: CcContext, seed: u64) -> CcContext {
+        CcContext {
+            mss: self.mss,
+            packet_bytes: self.mss + self.data_overhead(),
+            selective_acks: self.recovery == LossRecovery::Sack && self.peer_sack,
+            seed,
+            ..settings
+        }
+    }
 }
 
 impl Default for Transport {
@@ -289,7 +302,7 @@ impl Default for Transport {
 }
 
 impl TransportKeys {
-    /// The settings of the algorithm.
+    /// The settings of the algorithm that keys give; [`Transport::cc_context`] adds those of the connection.
     pub fn cc_context(&self) -> CcContext {
         let max_window = self.max_window.segments().map_or(f64::INFINITY, f64::from);
         CcContext {
@@ -309,6 +322,8 @@ impl TransportKeys {
             undo_response: self.undo_response,
             ecn_beta: self.ecn_beta.factor(),
             idle_window: self.idle_window,
+            slow_start: self.slow_start,
+            ..CcContext::new(0.0)
         }
     }
 
