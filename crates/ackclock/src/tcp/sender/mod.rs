@@ -317,21 +317,9 @@ impl Sender {
             // RFC 5681 §2: "(a) the receiver of the ACK has outstanding data".
             newly_lost += self.on_duplicate_ack(now);
         }
-        if shows_needless {
-            self.undo_needless(now);
-        }
-        if self.detects_by_time {
-            if newly_lost > 0 {
-                self.on_found_losses(now);
-            }
-            self.set_reordering_timer();
-        }
-        if self.probes {
-            self.after_ack_for_probes(now, ack, acked_bytes > 0);
-        }
+        self.look_after_losses(now, ack, acked_bytes > 0, newly_lost, shows_needless);
         if self.is_reducing() {
-            let is_safe = acked_bytes > 0 && newly_lost == 0;
-            self.reduce(self.arrived(delivered.segments, duplicates), is_safe);
+            self.reduce(self.arrived(delivered.segments, duplicates), acked_bytes > 0 && newly_lost == 0);
         }
         let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered);
         let mut event = Ack {
@@ -456,6 +444,31 @@ impl Sender {
         let Sender { strategy, board, rtt, state, snd_una, snd_nxt, .. } = self;
         let mut view = View { board, rtt, state: *state, una: *snd_una, is_new, next: *snd_nxt, now };
         strategy.on_ack(&mut view, ack, delivered)
+    }
+
+    /// RACK and TLP, where they are on, after an ACK that is new or not and shows so many segments to be lost, or a recovery to
+    /// have been needless.
+    #[inline]
+    fn look_after_losses(
+        &mut self,
+        now: Instant,
+        ack: &AckSegment,
+        is_new: bool,
+        newly_lost: u32,
+        shows_needless: bool,
+    ) {
+        if shows_needless {
+            self.undo_needless(now);
+        }
+        if self.detects_by_time {
+            if newly_lost > 0 {
+                self.on_found_losses(now);
+            }
+            self.set_reordering_timer();
+        }
+        if self.probes {
+            self.after_ack_for_probes(now, ack, is_new);
+        }
     }
 
     #[inline]

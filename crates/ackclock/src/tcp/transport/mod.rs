@@ -262,7 +262,7 @@ transport_keys! {
     peer_sack: bool = [true] => transport;
     /// Whether the first SACK block of the receiver reports what has come twice (D-SACK, RFC 2883).
     dsack: bool = [false, Linux: true] => transport;
-    /// What shows that a loss recovery was spurious, so that CUBIC takes its cut back: nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first.
+    /// What shows that a loss recovery was spurious, so that its cut is taken back (`undo_response`): nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first.
     undo: Undo = [Undo::None, Linux: Undo::Both] => transport;
     /// What an undo gives back to a window rule: as much as is in flight, and slow start up to what was before (standard, RFC 4015), or the window and ssthresh before the cut (restore, Linux). CUBIC restores all in both cases (RFC 9438 §4.9).
     undo_response: UndoResponse = [UndoResponse::Standard, Linux: UndoResponse::Restore] => algorithm;
