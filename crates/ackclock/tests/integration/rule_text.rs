@@ -233,7 +233,7 @@ fn a_mistake_is_told_with_its_key_and_its_place() {
         ("{ kind = 'rule', grow = 'srtt' }", "this is seconds, and the formula gives segments"),
         ("{ kind = 'rule', on_ack = 'x = 1' }", "`x` is not a state; there is none; declare it in `state`"),
         ("{ kind = 'rule', w = 1 }", "`w` is a variable of every rule; give the parameter another name"),
-        ("{ kind = 'rule', a = 'x' }", "flows.test.cc.a: unknown key; use one of cut, grow, kind, on_ack,"),
+        ("{ kind = 'rule', a = 'x' }", "flows.test.cc.a: unknown key; use one of cut, file, grow, kind, on_ack,"),
         ("{ kind = 'rule', grwo = 'a / w' }", "flows.test.cc.grwo: unknown key; did you mean \"grow\"?"),
         ("{ kind = 'rule', pacing = 'w' }", "this is segments, and the formula gives data / seconds"),
     ];
