@@ -4,11 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use ackclock::capture::{Header, Recording, pcapng};
 use ackclock::sim::{
     self, DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, Plan, RunResult, Summary, TransferResult,
 };
 use cpu_time::ThreadTime;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde::Serialize;
 
 use crate::catalog::to_json;
@@ -46,6 +48,7 @@ pub struct Outcome {
     flow_samples: Table,
     link_samples: Table,
     packets: Table,
+    recording: Option<Recording>,
 }
 
 /// The order of the keys is that of the output.
@@ -128,6 +131,19 @@ impl Run {
         self.outcome.packets.clone()
     }
 
+    /// The captured packets as a file of pcapng, of each no more than `snaplen` bytes; empty unless `capture` was given.
+    fn pcapng<'py>(&self, py: Python<'py>, snaplen: u32) -> Bound<'py, PyBytes> {
+        let application = format!("ackclock {}", env!("CARGO_PKG_VERSION"));
+        let comment = format!(
+            "{} (scenario {}, seed {}, replicate {}): a simulation, which begins at 1000000000 s; handshakes are made up",
+            self.scenario, self.scenario_hash, self.seed, self.replicate
+        );
+        let header = Header { application: &application, comment: &comment, snaplen };
+        let recording = self.outcome.recording.as_ref();
+        let file = py.detach(|| recording.map_or_else(Vec::new, |recording| pcapng(recording, &header)));
+        PyBytes::new(py, &file)
+    }
+
     fn __repr__(&self) -> String {
         format!("Run(scenario={:?}, seed={}, replicate={})", self.scenario, self.seed, self.replicate)
     }
@@ -192,6 +208,7 @@ fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::RunError> {
         packets_forwarded,
         events,
         samples,
+        recording,
         ..
     } = result;
     Ok(Outcome {
@@ -208,5 +225,6 @@ fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::RunError> {
         flow_samples: flow_table(samples.flows, &samples.flow_names),
         link_samples: link_table(samples.links, &samples.link_names),
         packets: packet_table(samples.trace),
+        recording,
     })
 }

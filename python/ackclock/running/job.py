@@ -13,6 +13,18 @@ from ackclock.foreign import process
 
 
 @dataclass(frozen=True)
+class Capture:
+    """Which packets are captured where."""
+
+    #: A link, `sender` or `receiver`.
+    at: str
+    #: Names of flows or groups; none for all.
+    flows: tuple[str, ...]
+    #: Bytes of each packet that are kept.
+    snaplen: int
+
+
+@dataclass(frozen=True)
 class Job:
     """A scenario and a replicate of it."""
 
@@ -24,6 +36,8 @@ class Job:
     replicate: int
     #: Whether samples over time are wanted, too.
     samples: bool = False
+    #: Packets to capture; a stored result has none.
+    capture: Capture | None = None
     #: The version and sources of ackclock that the result is of.
     build: str = field(default_factory=lambda: _core.BUILD)
 
@@ -46,6 +60,8 @@ class Outcome:
     #: Parquet files, where samples were wanted.
     flow_samples: bytes | None = None
     link_samples: bytes | None = None
+    #: The capture as a file of pcapng, where one was wanted.
+    pcapng: bytes | None = None
 
 
 def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
@@ -73,13 +89,14 @@ def _run_there(job: Job) -> Outcome:
 
 def _run(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) -> Outcome:
     try:
-        run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples)
+        capture = None if job.capture is None else (job.capture.at, list(job.capture.flows))
+        run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples, capture=capture)
     except _core.RunError as error:
         raise RunError(str(error)) from None
     documents = run.to_json(), run.histograms_json()
-    if not job.samples:
-        return Outcome(job.key, *documents)
-    return Outcome(job.key, *documents, _parquet(run.flow_samples), _parquet(run.link_samples))
+    samples = (_parquet(run.flow_samples), _parquet(run.link_samples)) if job.samples else (None, None)
+    pcapng = None if job.capture is None else run.pcapng(job.capture.snaplen)
+    return Outcome(job.key, *documents, *samples, pcapng)
 
 
 def _parquet(table: _core.Table) -> bytes:

@@ -180,6 +180,7 @@ impl<'plan> Ends<'plan> {
                 let flow = self.arrive(now, index);
                 network.events.finish(id, self.groups[index].next_deadline());
                 if let Some(flow) = flow {
+                    network.trace_connection(flow, self.flows[flow].base);
                     self.after_news(now, flow, network);
                 }
             }

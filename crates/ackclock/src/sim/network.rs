@@ -285,7 +285,7 @@ impl Network {
     fn set_out(&mut self, now: Instant, packet: Packet) {
         self.entered.add(packet.wire_len());
         if let Some(tracer) = &mut self.ledger.tracer {
-            tracer.sent(packet, &self.ledger.bodies);
+            tracer.sent(now, packet, &self.ledger.bodies);
         }
         self.go_on(now, packet);
     }
@@ -453,6 +453,14 @@ impl Network {
     pub(super) fn trace_window(&mut self, now: Instant, flow: usize, cwnd: impl FnOnce() -> f64) {
         if let Some(tracer) = &mut self.ledger.tracer {
             tracer.window(now, flow, cwnd());
+        }
+    }
+
+    /// A flow begins its next connection: `base` is what is before its first byte.
+    pub(super) fn trace_connection(&mut self, flow: usize, base: u64) {
+        let tracer = self.ledger.tracer.as_deref_mut();
+        if let Some(recorder) = tracer.and_then(|tracer| tracer.recorder.as_mut()) {
+            recorder.connected(flow, base);
         }
     }
 
