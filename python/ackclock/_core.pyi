@@ -121,13 +121,13 @@ class Scenario:
         cancel: Cancel | None = None,
         *,
         samples: bool = True,
-        capture: tuple[str, Sequence[str]] | None = None,
+        capture: tuple[str, Sequence[str], bool] | None = None,
     ) -> Run:
         """Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it.
 
         Without `samples` nothing is sampled over time, whatever the scenario says; the other results are the
-        same. `capture`: where packets are captured, a link, `sender` or `receiver`, and of which flows; of all
-        if none are given.
+        same. `capture`: where packets are captured, a link, `sender` or `receiver`, of which flows (of all if
+        none are given), and whether the states of senders are captured, too.
         """
 
     def check_capture(self, at: str, flows: Sequence[str]) -> None:
@@ -160,6 +160,12 @@ class Run:
 
         Empty unless `sampling.packets` is on.
         """
+
+    def qlog(self, version: str) -> str:
+        """The capture of senders as a file of qlog of this version, `0.3` or `draft`."""
+
+    def sequences_json(self, from_ns: int, to_ns: int) -> str:
+        """Time-sequence plots of the connections of a capture of senders, within some nanoseconds, as JSON."""
 
     def pcapng(self, snaplen: int) -> bytes:
         """The captured packets as a file of pcapng, of each no more than `snaplen` bytes.

@@ -101,7 +101,8 @@ impl Scenario {
     /// Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it.
     ///
     /// Without `samples` nothing is sampled over time, whatever the scenario says; the other results are the same.
-    /// `capture`: where packets are captured, a link, `sender` or `receiver`, and of which flows; of all if none are given.
+    /// `capture`: where packets are captured, a link, `sender` or `receiver`, of which flows (of all if none are given), and
+    /// whether the states of senders are captured, too.
     #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true, capture = None))]
     fn run(
         &self,
@@ -110,15 +111,15 @@ impl Scenario {
         replicate: u64,
         cancel: Option<&Cancel>,
         samples: bool,
-        capture: Option<(String, Vec<String>)>,
+        capture: Option<(String, Vec<String>, bool)>,
     ) -> PyResult<Run> {
         let flag = cancel.map(Cancel::flag).unwrap_or_default();
         let mut plan = py.detach(|| self.inner.plan(seed, replicate));
         if !samples {
             plan.sampling.interval = None;
         }
-        if let Some((at, flows)) = capture {
-            plan.capture_at(&at, &flows).map_err(capture_error)?;
+        if let Some((at, flows, senders)) = capture {
+            plan.capture_at(&at, &flows, senders).map_err(capture_error)?;
         }
         let cells = Cells::take();
         let needs = foreign::bind(py, &mut plan, cells);
@@ -129,7 +130,7 @@ impl Scenario {
 
     /// Checks `capture` as `run` takes it.
     fn check_capture(&self, at: &str, flows: Vec<String>) -> PyResult<()> {
-        self.inner.plan(None, 0).capture_at(at, &flows).map_err(capture_error)
+        self.inner.plan(None, 0).capture_at(at, &flows, false).map_err(capture_error)
     }
 
     /// The promises that the algorithm of the flows in a group breaks, as JSON; none for a group that has no algorithm.

@@ -1,10 +1,10 @@
-"""Options of commands that capture packets, and the files they write."""
+"""Options of commands that capture packets, and the files that they write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -12,13 +12,19 @@ from ackclock import _core
 from ackclock.cli.console import talk
 from ackclock.errors import ArgumentValueError, InputError, writing_error
 from ackclock.files.writing import write_target
-from ackclock.running.job import Capture
+from ackclock.running.job import Capture, Outcome
 from ackclock.scenario import Scenario
 from ackclock.text.suggest import hint
 
-#: Headers of IP and TCP fit, and tools of any age take it.
+#: The place of a capture where nothing else is said.
+SENDER = "sender"
+#: Headers of IP and TCP fit.
 _SNAPLEN = 96
+#: More than any packet has.
+_WHOLE = 2**20
+_QLOG_VERSION = "0.3"
 
+#: An option that several commands have.
 flows_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--flows",
     metavar="NAME,...",
@@ -42,27 +48,74 @@ def pcap_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="BYTES",
             help=f"Bytes of each packet to keep, {_SNAPLEN} by default; 0 for all. Headers are always whole.",
         ),
+        click.option("--qlog", metavar="FILE", help="File for what senders do, qlog."),
+        click.option(
+            "--qlog-version",
+            type=click.Choice(["0.3", "draft"]),
+            help="0.3 (by default), the newest that qvis opens, or that of the current drafts.",
+        ),
     )
     for option in reversed(options):
         command = option(command)
     return command
 
 
-def names_of(flows: str | None) -> tuple[str, ...]:
-    """Return the names in a list of flows."""
-    if flows is None:
-        return ()
-    names = tuple(name.strip() for name in flows.split(","))
+class Wanted(NamedTuple):
+    """What the options of a capture say."""
+
+    pcap: str | None
+    at: str | None
+    flows: str | None
+    snaplen: int | None
+    qlog: str | None
+    qlog_version: str | None
+
+    def capture(self, scenario: Scenario) -> Capture | None:
+        """Return the capture, if one is wanted.
+
+        Raises `UsageError`, `ArgumentError` for an unknown name, `InputError` for files that cannot be.
+        """
+        if self.qlog is not None and self.at not in (None, SENDER):
+            raise click.UsageError(
+                f"--qlog is of senders, but --at is {self.at}; capture one after the other"
+            )
+        if self.pcap is None and (self.at, self.snaplen) != (None, None):
+            raise click.UsageError("--at and --snaplen say what --pcap captures; give it a file")
+        if self.qlog is None and self.qlog_version is not None:
+            raise click.UsageError("--qlog-version is that of the file of --qlog; give it a file")
+        if self.pcap is None and self.qlog is None:
+            if self.flows is not None:
+                raise click.UsageError("--flows are those that --pcap and --qlog capture; give a file")
+            return None
+        for path, option in ((self.pcap, "--pcap"), (self.qlog, "--qlog")):
+            if path is not None:
+                check_target(Path(path), option)
+        place = SENDER if self.at is None else self.at
+        kept = _SNAPLEN if self.snaplen is None else self.snaplen or _WHOLE
+        return Capture(
+            place,
+            check_flows(scenario, place, self.flows),
+            None if self.pcap is None else kept,
+            None if self.qlog is None else self.qlog_version or _QLOG_VERSION,
+        )
+
+    def write(self, outcome: Outcome) -> None:
+        """Write the files. Raises `StoreError`."""
+        if self.pcap is not None and outcome.pcapng is not None:
+            write_capture(Path(self.pcap), outcome.pcapng, "captured packets")
+        if self.qlog is not None and outcome.qlog is not None:
+            write_capture(Path(self.qlog), outcome.qlog.encode(), "events of senders")
+
+
+def check_flows(scenario: Scenario, place: str, flows: str | None) -> tuple[str, ...]:
+    """Return the names in a list of flows. Raises `ArgumentError` where there is nothing to capture."""
+    names = () if flows is None else tuple(name.strip() for name in flows.split(","))
     if "" in names:
-        raise ArgumentValueError("flows", f"has an empty name in {flows!r}; write names such as test.0,test.1")
-    return names
-
-
-def capture_of(scenario: Scenario, at: str | None, flows: Sequence[str], snaplen: int | None) -> Capture:
-    """Return the capture that options ask for. Raises `ArgumentError` for a name that the scenario has not."""
-    place = "sender" if at is None else at
+        raise ArgumentValueError(
+            "flows", f"has an empty name in {flows!r}; write names such as test.0,test.1"
+        )
     try:
-        scenario.check_capture(place, flows)
+        scenario.check_capture(place, names)
     except _core.CaptureError as error:
         kind, name, known = error.args
         if kind == "link":
@@ -70,8 +123,7 @@ def capture_of(scenario: Scenario, at: str | None, flows: Sequence[str], snaplen
         if kind == "flow":
             raise ArgumentValueError("flows", f"names no flow: {name!r}; {hint(name, known)}") from None
         raise ArgumentValueError("at", f"is a link that none of these flows passes: {place!r}") from None
-    kept = _SNAPLEN if snaplen is None else snaplen or 2**31 - 1
-    return Capture(place, tuple(flows), kept)
+    return names
 
 
 def check_target(path: Path, option: str) -> None:
@@ -82,11 +134,11 @@ def check_target(path: Path, option: str) -> None:
         raise InputError(f"{option} {path}: the folder {path.parent} does not exist; create it first")
 
 
-def write_capture(path: Path, content: bytes) -> None:
+def write_capture(path: Path, content: bytes, what: str) -> None:
     """Write a file that was asked for, in place of one that is there. Raises `StoreError`."""
     try:
         write_target(path, content)
     except OSError as error:
         message = f"{path}: cannot be written: {error.strerror}"
         raise writing_error(message, error) from None
-    talk(f"captured packets in {path}")
+    talk(f"{what} in {path}")

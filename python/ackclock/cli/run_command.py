@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ackclock.cli.capturing import capture_of, check_target, names_of, pcap_options, write_capture
+from ackclock.cli.capturing import Wanted, pcap_options
 from ackclock.cli.console import emit, say, show, talk, width
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
 from ackclock.errors import writing_error
@@ -46,26 +46,19 @@ def command(
     as_json: bool,
     out: str | None,
     csv_folder: str | None,
-    pcap: str | None,
-    at: str | None,
-    flows: str | None,
-    snaplen: int | None,
+    **capture_options: Any,
 ) -> None:
     """Run the scenario FILE once and print its metrics.
 
     --out writes the result (`summary.json`), the resolved scenario (`scenario.json`) and samples over time
-    (Parquet files in `samples/`). --pcap writes packets as Wireshark and tshark read them, in place of a file
-    that is there.
+    (Parquet files in `samples/`). --pcap writes packets as Wireshark and tshark read them, --qlog what
+    senders do as qvis reads it; both replace a file that is there.
     """
     scenario = Scenario.from_file(file, sets)
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
-    if pcap is None and (at, flows, snaplen) != (None, None, None):
-        raise click.UsageError("--at, --flows and --snaplen say what --pcap captures; give it a file")
-    capture = None
-    if pcap is not None:
-        check_target(Path(pcap), "--pcap")
-        capture = capture_of(scenario, at, names_of(flows), snaplen)
+    wanted = Wanted(**capture_options)
+    capture = wanted.capture(scenario)
     study = Study.of(scenario, seed=seed, samples=bool(out or csv_folder), capture=capture)
     with Store(out) as store:
         (outcome,) = run_study(study, store, workers=1)
@@ -84,10 +77,8 @@ def command(
         _show(document, scenario.is_random)
     if out is not None:
         talk(f"kept in {out}")
-    if pcap is not None:
-        assert outcome.pcapng is not None, "a capture was asked for"
-        # Last, so that a disk that is full loses nothing else.
-        write_capture(Path(pcap), outcome.pcapng)
+    # Last, so that a disk that is full loses nothing else.
+    wanted.write(outcome)
 
 
 def _write_csv(folder: Path, outcome: Outcome) -> None:

@@ -27,7 +27,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def write_target(path: Path, content: bytes) -> None:
-    """Write a file that a user names: whole or not at all, but straight to a device or a pipe. Raises `OSError`."""
+    """Write a file that a user names, whole or not at all; a device or a pipe directly. Raises `OSError`."""
     if path.exists() and not path.is_file():
         with path.open("wb") as device:
             device.write(content)

@@ -3,8 +3,12 @@
 //! A [`Recording`] is collected by a run; the encoders are pure functions of it.
 
 mod pcapng;
+mod qlog;
 mod recording;
+mod sequence;
 mod wire;
 
 pub use pcapng::{Header, pcapng};
-pub use recording::{Connection, Packet, Recording, Segment};
+pub use qlog::{QlogVersion, qlog};
+pub use recording::{Connection, Lost, Packet, Recording, Segment, SenderState};
+pub use sequence::{Sequence, sequences};

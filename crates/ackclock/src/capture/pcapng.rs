@@ -1,6 +1,8 @@
 //! A recording as a file of pcapng (draft-ietf-opsawg-pcapng): one section, one interface with nanoseconds, raw IPv4.
 
-use super::recording::Recording;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::recording::{Connection, Recording};
 use super::wire::Frame;
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -63,8 +65,7 @@ pub fn pcapng(recording: &Recording, header: &Header) -> Vec<u8> {
 
 /// The packets in the order of time, handshakes in front of what follows them.
 fn frames(recording: &Recording) -> impl Iterator<Item = Frame> {
-    let mut handshakes: Vec<Frame> =
-        recording.connections.iter().flat_map(|connection| connection.handshake()).collect();
+    let mut handshakes: Vec<Frame> = seen(recording).flat_map(Connection::handshake).collect();
     handshakes.sort_by_key(|frame| frame.time_ns);
     let mut handshakes = handshakes.into_iter().peekable();
     let mut packets = recording
@@ -83,9 +84,16 @@ fn frames(recording: &Recording) -> impl Iterator<Item = Frame> {
     })
 }
 
+/// The connections that have packets at the place of the capture.
+fn seen(recording: &Recording) -> impl Iterator<Item = &Connection> {
+    let places: BTreeSet<u32> = recording.packets.iter().map(|packet| packet.connection).collect();
+    places.into_iter().map(|place| &recording.connections[place as usize])
+}
+
 /// The flows whose ends addresses are.
 fn names(recording: &Recording, body: &mut Vec<u8>) {
-    for connection in recording.connections.iter().filter(|connection| connection.successor == 0) {
+    let flows: BTreeMap<u32, &Connection> = seen(recording).map(|connection| (connection.number, connection)).collect();
+    for connection in flows.values() {
         for (of_sender, end) in [(true, "sender"), (false, "receiver")] {
             let mut value = connection.address(of_sender).to_vec();
             value.extend(format!("{}.{end}\0", connection.flow).bytes());
@@ -105,10 +113,6 @@ fn packet(frame: &Frame, snaplen: u32, body: &mut Vec<u8>) {
     let begin = body.len();
     body.extend(&frame.bytes[..frame.bytes.len().min(captured as usize)]);
     body.resize((begin + captured as usize).next_multiple_of(4), 0);
-    if frame.is_made_up {
-        option(body, OPT_COMMENT, b"made up: the run begins with an open connection");
-        body.extend([0; 4]);
-    }
 }
 
 /// Appends a block: its type, its length in front and behind, and what `fill` puts between.
@@ -134,7 +138,7 @@ fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::{Connection, Packet, Segment};
+    use crate::capture::{Packet, Segment};
     use crate::qdisc::Ecn;
     use crate::units::{Duration, Instant};
 
@@ -158,7 +162,7 @@ mod tests {
             segment: Segment::Datagram { len: *len },
         };
         let packets = lens.iter().map(packet).collect();
-        Recording { at: "bottleneck".into(), connections: vec![connection], packets }
+        Recording { at: "bottleneck".into(), connections: vec![connection], packets, ..Recording::default() }
     }
 
     /// Types and bodies of the blocks, whose lengths in front and behind agree.
@@ -187,6 +191,17 @@ mod tests {
         assert_eq!(long[4..12], [0xb3, 0xb6, 0xe0, 0x0d, 0x09, 0x00, 0x64, 0xa7]);
         assert_eq!((&long[12..20], long.len()), (&[82, 0, 0, 0, 0xdc, 5, 0, 0][..], 20 + 84));
         assert_eq!((&short[12..20], short.len()), (&[40, 0, 0, 0, 40, 0, 0, 0][..], 20 + 40));
+    }
+
+    #[test]
+    fn a_connection_that_is_not_seen_has_no_handshake() {
+        let mut recording = recording(&[40]);
+        let elsewhere =
+            Connection { number: 1, transport: Some(Default::default()), ..recording.connections[0].clone() };
+        recording.connections.push(elsewhere);
+        let file = pcapng(&recording, &HEADER);
+        assert_eq!(blocks(&file).iter().filter(|(kind, _)| *kind == ENHANCED_PACKET).count(), 1);
+        assert!(!file.windows(4).any(|bytes| bytes == [10, 0, 0, 2]));
     }
 
     #[test]

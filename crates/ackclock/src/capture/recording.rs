@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::cc::Phase;
 use crate::qdisc::Ecn;
 use crate::tcp::{AckSegment, Transport};
 use crate::units::{Duration, Instant};
@@ -15,6 +16,46 @@ pub struct Recording {
     pub connections: Vec<Connection>,
     /// The packets, in the order of time.
     pub packets: Vec<Packet>,
+    /// The states of senders, whenever one has changed; of captures at senders, where asked for.
+    pub senders: Vec<SenderState>,
+    /// Data that did not arrive, where the states of senders are asked for.
+    pub lost: Vec<Lost>,
+}
+
+/// The state of a sender after an ACK or a timer, before it sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SenderState {
+    /// When.
+    pub time: Instant,
+    /// Index into [`Recording::connections`].
+    pub connection: u32,
+    /// So many of [`Recording::packets`] were before.
+    pub place: usize,
+    /// The window, in segments.
+    pub cwnd: f64,
+    /// The slow-start threshold, in segments; infinite before the first congestion event.
+    pub ssthresh: f64,
+    /// The sender's estimate of the flight size, in segments.
+    pub in_flight: u32,
+    /// Smoothed RTT; zero before the first measurement, as the two others.
+    pub srtt: Duration,
+    /// How much the RTT varies.
+    pub rttvar: Duration,
+    /// The smallest RTT seen.
+    pub min_rtt: Duration,
+    /// Slow start, congestion avoidance, or a kind of recovery.
+    pub phase: Phase,
+}
+
+/// A segment that a queue, a link or a checksum took away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// When it left the sender.
+    pub sent_at: Instant,
+    /// Index into [`Recording::connections`].
+    pub connection: u32,
+    /// First byte.
+    pub seq: u64,
 }
 
 /// A connection, or a source of datagrams.

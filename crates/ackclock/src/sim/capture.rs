@@ -43,11 +43,12 @@ impl CapturePlan {
 }
 
 impl Plan {
-    /// Captures packets of the flows with these names, of all if there are none, at a link, or at `sender` or `receiver`.
+    /// Captures packets of the flows with these names, of all if there are none, at a link, or at `sender` or `receiver`;
+    /// and the states of `senders`.
     ///
     /// # Errors
     /// If a name is not known, or no flow passes the link.
-    pub fn capture_at(&mut self, at: &str, flows: &[String]) -> Result<(), CaptureError> {
+    pub fn capture_at(&mut self, at: &str, flows: &[String], senders: bool) -> Result<(), CaptureError> {
         let point = match at {
             CapturePoint::SENDER => CapturePoint::Sender,
             CapturePoint::RECEIVER => CapturePoint::Receiver,
@@ -66,7 +67,7 @@ impl Plan {
                 return Err(CaptureError::Flow { name: name.clone(), known });
             }
         }
-        let capture = CapturePlan { point, flows: flows.to_vec() };
+        let capture = CapturePlan { point, flows: flows.to_vec(), senders };
         if let CapturePoint::Link(link) = point {
             let passes = |path: &[usize]| path.contains(&link);
             let chosen = ends.iter().filter(|(flow, group, _)| capture.takes(flow, group));

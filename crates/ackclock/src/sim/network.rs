@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::components::Components;
+use super::endpoint::SendingEnd;
 use super::ledger::{AtLink, Ledger};
 use super::lookahead::Lookahead;
 use super::meter::Meters;
@@ -448,11 +449,11 @@ impl Network {
         self.ledger.trace(now, link, packet, PacketEvent::Discard);
     }
 
-    /// The window of a flow, after an event.
+    /// The sender of a flow, after an event.
     #[inline]
-    pub(super) fn trace_window(&mut self, now: Instant, flow: usize, cwnd: impl FnOnce() -> f64) {
+    pub(super) fn trace_sender(&mut self, now: Instant, flow: usize, sender: &SendingEnd) {
         if let Some(tracer) = &mut self.ledger.tracer {
-            tracer.window(now, flow, cwnd());
+            tracer.sender(now, flow, sender);
         }
     }
 

@@ -434,6 +434,8 @@ pub struct CapturePlan {
     pub point: CapturePoint,
     /// Names of flows, of groups and of sources of datagrams; empty for all that pass.
     pub flows: Vec<String>,
+    /// Whether the states of senders are captured, too, and what is lost.
+    pub senders: bool,
 }
 
 /// The place of a capture.

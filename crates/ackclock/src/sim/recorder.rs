@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::packet::{Bodies, Body, BodyId, Packet};
+use super::endpoint::SendingEnd;
+use super::packet::{Bodies, Body, BodyId, Kind, Packet};
 use super::plan::{CapturePlan, CapturePoint, Plan};
-use crate::capture::{Connection, Packet as Seen, Recording, Segment};
+use crate::capture::{Connection, Lost, Packet as Seen, Recording, Segment, SenderState};
 use crate::qdisc::Queued;
 use crate::tcp::{AckSegment, Transport};
 use crate::units::{Duration, Instant};
@@ -13,6 +14,8 @@ use crate::units::{Duration, Instant};
 #[derive(Debug)]
 pub(super) struct Recorder {
     point: Point,
+    /// Whether the states of senders are captured.
+    has_senders: bool,
     /// By the numbers of the simulation, those of datagrams behind.
     flows: Vec<Recorded>,
     /// What bodies do not have, by their places.
@@ -50,6 +53,8 @@ struct Recorded {
     ack: Option<AckSegment>,
     /// When the last ACK left that the sender has got.
     echo: Option<Instant>,
+    /// The last state of the sender.
+    state: Option<SenderState>,
 }
 
 /// A packet as it left its host.
@@ -96,7 +101,7 @@ impl Recorder {
         };
         let flows = flows.into_iter().flatten().collect();
         let recording = Recording { at: capture.point.name(plan).to_owned(), ..Recording::default() };
-        Recorder { point, flows, sent: Vec::new(), recording }
+        Recorder { point, has_senders: capture.senders, flows, sent: Vec::new(), recording }
     }
 
     /// Packets so far.
@@ -185,6 +190,49 @@ impl Recorder {
         }
     }
 
+    /// A packet will not arrive.
+    #[cold]
+    pub(super) fn lost(&mut self, packet: Packet, bodies: &Bodies) {
+        let (number, body) = (bodies.flow(packet.body()), bodies.get(packet.body()));
+        let flow = &self.flows[number];
+        if !self.has_senders || !flow.is_chosen || body.kind() != Kind::Data || flow.last_reverse.is_none() {
+            return;
+        }
+        let (seq, _) = body.position();
+        if let (base, Some(connection)) = flow.connections[flow.connection_at(seq)] {
+            let sent_at = self.sent[packet.body().place()].at;
+            self.recording.lost.push(Lost { sent_at, connection, seq: seq - base });
+        }
+    }
+
+    /// The state of the sender of a flow after an event.
+    #[cold]
+    pub(super) fn sender(&mut self, now: Instant, flow: usize, sender: &SendingEnd) {
+        let flow = &mut self.flows[flow];
+        if !self.has_senders || !flow.is_chosen {
+            return;
+        }
+        let Some((_, Some(connection))) = flow.connections.last().copied() else { return };
+        let info = sender.info();
+        let state = SenderState {
+            time: now,
+            connection,
+            place: self.recording.packets.len(),
+            cwnd: info.cwnd,
+            ssthresh: info.ssthresh,
+            in_flight: sender.in_flight(),
+            srtt: info.srtt,
+            rttvar: info.rttvar,
+            min_rtt: info.min_rtt,
+            phase: sender.phase(),
+        };
+        let before = flow.state.map(|last| SenderState { time: now, place: state.place, ..last });
+        if before != Some(state) {
+            flow.state = Some(state);
+            self.recording.senders.push(state);
+        }
+    }
+
     /// A doubled packet has got a body of its own.
     pub(super) fn doubled(&mut self, from: BodyId, to: BodyId) {
         if let Some(sent) = self.sent.get(from.place()) {
@@ -238,6 +286,7 @@ impl Recorder {
         let mut recording = self.recording;
         recording.packets.sort_by_key(|packet| packet.time);
         recording.packets.retain(|packet| packet.time < end);
+        recording.senders.retain(|state| state.time < end);
         recording
     }
 }
@@ -255,6 +304,7 @@ impl Recorded {
             served: 0,
             ack: None,
             echo: None,
+            state: None,
         }
     }
 
@@ -265,7 +315,12 @@ impl Recorded {
             Body::Ack(ack) => ack.ack,
             Body::Request { .. } | Body::Datagram(_) | Body::Corrupted { .. } => return self.connections.len() - 1,
         };
-        self.connections.partition_point(|(base, _)| *base <= position) - 1
+        self.connection_at(position)
+    }
+
+    /// Which of its connections has this byte.
+    fn connection_at(&self, byte: u64) -> usize {
+        self.connections.partition_point(|(base, _)| *base <= byte) - 1
     }
 }
 

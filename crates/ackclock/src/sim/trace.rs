@@ -1,6 +1,7 @@
 //! Writes down every packet at every link, every change of a window, and the timers of senders, for runs that are looked at
 //! closely.
 
+use super::endpoint::SendingEnd;
 use super::packet::{Bodies, Body, BodyId, Packet};
 use super::plan::Plan;
 use super::recorder::Recorder;
@@ -99,6 +100,9 @@ impl Tracer {
             match event {
                 PacketEvent::Enter => recorder.entered(time, link, packet, bodies),
                 PacketEvent::Leave => recorder.left(time, link, packet, bodies),
+                PacketEvent::Drop | PacketEvent::Lose | PacketEvent::Police | PacketEvent::Discard => {
+                    recorder.lost(packet, bodies);
+                }
                 _ => {}
             }
         }
@@ -112,9 +116,13 @@ impl Tracer {
         self.rows.push(Row { link, seq, len, wire_len, retransmission, ..row });
     }
 
-    /// The window of a flow, after an event.
+    /// The sender of a flow, after an event.
     #[cold]
-    pub(super) fn window(&mut self, time: Instant, flow: usize, cwnd: f64) {
+    pub(super) fn sender(&mut self, time: Instant, flow: usize, sender: &SendingEnd) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sender(time, flow, sender);
+        }
+        let cwnd = sender.cwnd();
         if self.has_rows && self.cwnd[flow] != cwnd {
             self.cwnd[flow] = cwnd;
             self.rows.push(Row { cwnd, ..Row::of_flow(time, flow, PacketEvent::Window) });
