@@ -93,7 +93,7 @@ def test_a_class_with_the_arithmetic_of_aimd_gives_its_run(here: Path) -> None:
     "sets",
     [
         [],
-        ["transport.ecn=accecn", 'topology.queue={ kind = "red", ecn = true }'],
+        ["transport.ecn=accecn", 'topology.queue={ kind = "codel", ecn = true }'],
         ["duration=40 s", "topology.loss.kind=bernoulli", "topology.loss.probability=0.05"],
     ],
 )
@@ -553,7 +553,7 @@ def test_a_library_without_functions_is_reno_and_probes_are_sampled(here: Path) 
     body = "table.state_size = 8; table.on_ack = on_ack; table.probe = probe; table.probe_names = names; table.probe_count = 1;"
     path = compile_c(here, table(body, probe), "probe.so")
     samples = ackclock.run("tiny.toml", cc=path, sets=["sampling.interval=1 s"]).samples.flows
-    assert samples["cc.acked"].is_sorted() is False and samples["cc.acked"].max() > 100
+    assert samples.filter(samples["flow"] == "test.0")["cc.acked"].to_list()[-1] > 100
 
 
 @needs_cc

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Self, final
 
+from typing_extensions import disjoint_base
+
 __all__ = [
     "BUILD",
     "VERSION",
@@ -81,6 +83,11 @@ class Scenario:
     def from_json(text: str, source: str = "<string>", sets: Sequence[str] = ...) -> Scenario:
         """Reads the same tree from JSON."""
 
+    def check_cc_json(self, group: str) -> str | None:
+        """The promises that the algorithm of the flows in a group breaks, as JSON; none for a group that
+        has no algorithm.
+        """
+
     def with_sets(self, sets: Sequence[str]) -> Scenario:
         """This scenario with some keys changed."""
 
@@ -102,7 +109,10 @@ class Scenario:
 
     @property
     def foreign(self) -> list[tuple[str, str, str]]:
-        """The algorithms from outside that flows run: `kind` (`python` or `library`), source, and name in results."""
+        """The algorithms from outside that flows run.
+
+        Of each its `kind` (`python` or `library`), source, and name in results.
+        """
 
     @property
     def warnings(self) -> list[str]:
@@ -186,6 +196,7 @@ class Table:
 
     def __len__(self) -> int: ...
 
+@disjoint_base
 class Event:
     """What every event has: the time, and the sender's measurements of the path after the event."""
 
@@ -220,12 +231,6 @@ class Event:
     @property
     def mss(self) -> int:
         """Payload bytes of a full segment."""
-
-    def new(self) -> None:
-        """"""
-
-    def replace(self) -> None:
-        """"""
 
 @final
 class Ack(Event):
@@ -338,6 +343,7 @@ class Sent(Event):
     def retransmission(self) -> bool:
         """True for data sent before."""
 
+@disjoint_base
 class CongestionControl:
     """A congestion-control algorithm: inherit from it, and override the events that matter.
 
@@ -363,19 +369,22 @@ class CongestionControl:
         """The congestion window in segments; it is sent in whole segments, one at the least."""
 
     @cwnd.setter
-    def cwnd(self, value: float) -> None: ...
+    def cwnd(self, value: float) -> None:
+        """The congestion window in segments; it is sent in whole segments, one at the least."""
     @property
     def ssthresh(self) -> float:
         """The slow-start threshold in segments; infinite until something sets it."""
 
     @ssthresh.setter
-    def ssthresh(self, value: float) -> None: ...
+    def ssthresh(self, value: float) -> None:
+        """The slow-start threshold in segments; infinite until something sets it."""
     @property
     def pacing_rate(self) -> float | None:
         """The rate at which to send in bit/s; None sends whatever the window lets go at once."""
 
     @pacing_rate.setter
-    def pacing_rate(self, value: float | None) -> None: ...
+    def pacing_rate(self, value: float | None) -> None:
+        """The rate at which to send in bit/s; None sends whatever the window lets go at once."""
     @property
     def initial_window(self) -> float:
         """The window that the connection began with, in segments."""
@@ -479,4 +488,7 @@ def describe_library(path: str, sha256: str) -> tuple[str, list[tuple[str, float
     """The name and the parameters of a shared object."""
 
 def share_progress(buffer: Any) -> None:
-    """Notes the callbacks of every later run of this process in `buffer`: callback, count, time in ns and thread, of 64 bits each."""
+    """Notes the callbacks of every later run of this process in `buffer`.
+
+    Callback, count, time in ns and thread, of 64 bits each.
+    """

@@ -108,10 +108,10 @@ def run(
 ) -> RunResult:
     """Run one replicate of a scenario: a `Scenario`, a file, or the dict of one.
 
-    `seed`: the file's own by default. `sets`: changes of keys, such as `["flows.test.count=4"]`. `out`: a
-    folder to keep the result in. `cc`: the algorithm of the flows `test`, or of all where no group is called so: a
-    subclass of `CongestionControl`, a name, `my_cc.py:MyCc`, rule text, or the dict of an algorithm. Raises `ScenarioError`, `StoreError`, or `ArgumentError`, which names the
-    argument.
+    `seed`: the file's own by default. `sets`: changes of keys, such as `["flows.test.count=4"]`. `out`:
+    a folder to keep the result in. `cc`: the algorithm of the flows `test`, or of all where no group is
+    called so: a subclass of `CongestionControl`, a name, `my_cc.py:MyCc`, rule text, or the dict of an
+    algorithm. Raises `ScenarioError`, `StoreError`, or `ArgumentError`, which names the argument.
     """
     replicate = whole_number("replicate", replicate)
     if isinstance(scenario, str | PathLike):

@@ -80,10 +80,10 @@ class Scenario:
             raise as_scenario_error(error) from None
 
     def with_algorithm(self, cc: Algorithm) -> Scenario:
-        """Return this scenario with another algorithm in the flows `test`, or in all where no group is called so.
+        """Return this scenario with another algorithm in the flows `test`, or in all if none is called so.
 
-        `cc`: a subclass of `CongestionControl`, a name, `my_cc.py:MyCc`, rule text such as `grow = 1/w`, or the dict
-        of an algorithm.
+        `cc`: a subclass of `CongestionControl`, a name, `my_cc.py:MyCc`, rule text such as `grow = 1/w`, or
+        the dict of an algorithm.
         """
         text = algorithm_text(cc)
         groups = [flow["name"] for flow in json.loads(self.resolved_json)["flows"] if "cc" in flow]
@@ -142,7 +142,7 @@ class Scenario:
 
 
 def algorithm_text(cc: Algorithm) -> str:
-    """Return an algorithm as a scenario has it. Raises `ScenarioError`, or `ArgumentError` for anything else."""
+    """Return an algorithm as a scenario has it. Raises `ScenarioError`, or `ArgumentError` for others."""
     if isinstance(cc, type) and issubclass(cc, _core.CongestionControl):
         return as_toml(class_table(cc))
     if isinstance(cc, Mapping):

@@ -2,8 +2,9 @@
 
     python tools/bench/own.py [--rounds N] [--candidates N] [--json]
 
-ACKs a CPU second, the whole engine included: each round runs every kind once, and the medians count. The last row
-is how many candidates of rule text are read, checked and run for a second of simulated time, on two threads.
+ACKs a CPU second, the whole engine included: each round runs every kind once, and the medians count. The
+last row is how many candidates of rule text are read, checked and run for a second of simulated time, on two
+threads.
 """
 
 import argparse
@@ -79,7 +80,7 @@ def algorithms(folder: Path) -> dict[str, str]:
 
 
 def acks_per_cpu_s(scenario: Scenario) -> float:
-    """ACKs that a sender gets in a second of CPU time, which are the packets of the bottleneck without delayed ACKs."""
+    """ACKs that a sender gets in a second of CPU time: the packets of the bottleneck."""
     document = json.loads(scenario._core.run(samples=False).to_json())
     return float(document["packets_forwarded"] / document["engine_cpu_s"])
 

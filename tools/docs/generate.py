@@ -75,7 +75,9 @@ def keys_table() -> str:
             path = f"`flows.cc.{parameter['name']}` ({algorithm['name']})"
             default = parameter["default"]
             written = f"{default:g}" if isinstance(default, float) else str(default).lower()
-            shown = "**required**" if parameter["required"] else code(written if default is not None else None)
+            shown = (
+                "**required**" if parameter["required"] else code(written if default is not None else None)
+            )
             rows.append((path, parameter["takes"], shown, " ".join(parameter["help"].split())))
     return table(rows)
 

@@ -67,7 +67,9 @@ impl Scenario {
         self.inner.is_random()
     }
 
-    /// The algorithms from outside that flows run: `kind` (`python` or `library`), source, and name in results.
+    /// The algorithms from outside that flows run.
+    ///
+    /// Of each its `kind` (`python` or `library`), source, and name in results.
     #[getter]
     fn foreign(&self) -> Vec<(&'static str, String, String)> {
         let row = |spec: &&CcSpec| {

@@ -1,7 +1,7 @@
 """Algorithms whose code comes with the scenario; `docs/own-algorithm.md`.
 
-The core calls the functions here by their names: `complete_json` for each algorithm from outside as a scenario
-is read, `load_class` as a run begins, `failure` for an exception of its code.
+The core calls the functions here by their names: `complete_json` for each algorithm from outside as a
+scenario is read, `load_class` as a run begins, `failure` for an exception of its code.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ OWN_KEYS = {"python": ("kind", "source", "code"), "library": ("kind", "path", "s
 
 
 def complete_json(table: str, folder: str) -> tuple[str | None, str, str]:
-    """Return the table of an algorithm with code and parameters; or None, the key that is wrong, and what is."""
+    """Return the table of an algorithm with all it needs; or None, the wrong key, and what is wrong."""
     try:
         return json.dumps(complete(json.loads(table), folder), ensure_ascii=False), "", ""
     except ForeignError as error:
@@ -90,8 +90,8 @@ def _isolated(key: str, describe: Callable[[str, str], Description], *code: str)
 def _unknown(name: str, description: Description) -> str:
     if name in description.annotated:
         return (
-            f"{description.name} takes no parameter {name!r}: make it a dataclass (@dataclass), whose fields are its "
-            "parameters"
+            f"{description.name} takes no parameter {name!r}: make it a dataclass (@dataclass), whose fields "
+            "are its parameters"
         )
     names = [parameter.name for parameter in description.parameters]
     return f"{description.name} takes no parameter {name!r}; {hint(name, names)}"

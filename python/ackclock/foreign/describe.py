@@ -97,8 +97,8 @@ def _type_name(cls: type, name: str, annotation: Any, default: object) -> str:
         return "float" if written == "float" and type(default) is int else type(default).__name__
     raise ForeignError(
         "source",
-        f"{cls.__name__}.{name} cannot be a parameter: a parameter is a float, int, bool or str; for a field that "
-        "is none, write field(init=False, default=...)",
+        f"{cls.__name__}.{name} cannot be a parameter: a parameter is a float, int, bool or str; for a "
+        "field that is none, write field(init=False, default=...)",
     )
 
 

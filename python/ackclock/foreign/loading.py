@@ -97,11 +97,12 @@ def require_sound(cls: type) -> None:
                 )
             # What cannot be hashed can be changed.
             if type(value).__hash__ is None:
+                kind = type(value).__name__
                 raise ForeignError(
                     "source",
-                    f"{owner.__name__}.{name} is a {type(value).__name__}, which all flows would share; make "
-                    f"it in on_start, as in self.{name} = ..., or write "
-                    f"{name}: {type(value).__name__} = field(default_factory={type(value).__name__}, init=False)",
+                    f"{owner.__name__}.{name} is a {kind}, which all flows would share; make it in on_start, "
+                    f"as in self.{name} = ..., or write {name}: {kind} = "
+                    f"field(default_factory={kind}, init=False)",
                 )
 
 

@@ -1,7 +1,7 @@
 """Processes of our own in which code from outside runs.
 
-A crash there ends one run. They are kept for further runs, end when this process does, however it ends, and do not
-get Ctrl-C of the terminal.
+A crash there ends one run. They are kept for further runs, end when this process does, however it ends, and
+do not get Ctrl-C of the terminal.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Worker:
     """A process that runs code from outside."""
 
     def __init__(self) -> None:
-        self._page = tempfile.TemporaryFile()
+        self._page = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
         self._page.truncate(mmap.PAGESIZE)
         self._notes = mmap.mmap(self._page.fileno(), mmap.PAGESIZE)
         # Not from the current folder, and away from Ctrl-C.
@@ -71,7 +71,7 @@ class Worker:
     def call(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], cancel: _core.Cancel | None
     ) -> Any:
-        """Call a function there. Raises what it raises, `Interrupted`, and `CrashError`, after which it is gone."""
+        """Call a function there. Raises what it raises; after `Interrupted` and `CrashError` it is gone."""
         try:
             self._send(pickle.dumps((function, arguments)))
             is_error, result = pickle.loads(self._receive(cancel))
@@ -155,7 +155,7 @@ class Worker:
 
 
 def is_needed(foreign: Sequence[tuple[str, str, str]]) -> bool:
-    """Return whether to run elsewhere: machine code, which may crash, and Python where one thread runs at a time.
+    """Return whether to run elsewhere: machine code may crash, and of Python one thread runs at a time.
 
     `foreign`: kind, source and title of each algorithm, as a scenario of the core has them.
     """

@@ -1,4 +1,4 @@
-"""Files with a Python class: the name that a scenario has for it, its text, and what can be said without running it."""
+"""Files with a Python class: how scenarios name it, its text, and what can be said without running it."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     """
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
-    scenario = _core.Scenario.from_json(job.scenario_json, job.name)
+    scenario = _scenario(job)
     if not process.is_needed(scenario.foreign):
         return _run(scenario, job, cancel)
     try:
@@ -87,6 +87,16 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     except process.CrashError as error:
         names = ", ".join(source for _, source, _ in scenario.foreign)
         raise RunError(f"{names}: {error} (seed {job.seed}, replicate {job.replicate})") from None
+
+
+def _scenario(job: Job) -> _core.Scenario:
+    """Return the scenario of a job. Raises `RunError` where its library is no longer what it was."""
+    try:
+        return _core.Scenario.from_json(job.scenario_json, job.name)
+    except _core.ScenarioError as error:
+        if '"sha256"' in job.scenario_json:
+            raise RunError(str(error)) from None
+        raise
 
 
 def _run_there(job: Job) -> Outcome:

@@ -195,8 +195,9 @@ pub fn callback_names() -> [&'static str; 14] {
     Callback::NAMES
 }
 
-/// Notes the callbacks of every later run of this process in `buffer`: callback, count, time in ns and thread, of 64 bits
-/// each.
+/// Notes the callbacks of every later run of this process in `buffer`.
+///
+/// Callback, count, time in ns and thread, of 64 bits each.
 #[pyfunction]
 pub fn share_progress(buffer: PyBuffer<u8>) -> PyResult<()> {
     let address = buffer.buf_ptr() as usize;

@@ -33,14 +33,16 @@
 //!
 //! ## Deviations
 //!
-//! - Slow start is RFC 5681's, as for every algorithm here. Section 4.10 recommends HyStart++, which leaves slow
-//!   start before the first loss.
+//! - Slow start is RFC 5681's by default, as for every algorithm here. Section 4.10 recommends HyStart++, which leaves slow
+//!   start before the first loss: the transport key `slow_start`.
 //! - ssthresh comes from cwnd, not from the flight size. Section 4.6 allows it where a window that is not used does
 //!   not grow, as here.
 //! - An ACK counts for one segment, or for up to two with `byte_counting`, in 4.3, 4.4 and 4.5. So `W_est` is the
 //!   window of `aimd` in the same sender, also with delayed ACKs.
 //! - A spurious timeout is undone like a spurious loss; 4.9.1 leaves it to RFC 4015. The simulated sender detects
 //!   neither.
+//! - With `arithmetic = "linux"` an RTT is the smallest so far and not the smoothed one, as in Linux; a mark and an undo are handled as
+//!   by RFC 9438, which Linux does in parts otherwise.
 //! - If a scenario sets `timeout_ssthresh`, `first_cut` or `cut_window`, that value is used.
 //!
 //! The RFC does not cover a stage that begins at or above `W_max`: it has its plateau there and K = 0, as in Linux.
@@ -58,10 +60,14 @@
 //! |---|---|---|---|
 //! | mean window, RTT 100 ms, p 1e-5, from the peak of the equation, no fast convergence | equation of section 5 | -1 .. +0.2 % | -0.4 % |
 //! | the same from 0.5, 0.8, 1.5 of that peak | windows cycle by cycle | +-1 % | -0.05 .. -0.4 % |
+//! | RTT 100 ms, p 1e-2 to 1e-5, from the peak of the equation, no Reno-friendly region | windows cycle by cycle | +-5 % | -4.4 .. -0.07 % |
+//! | the same | equation of section 5, which has no round trip of recovery | +-5 %, 7 % at 1e-2 | -6.3 % at 1e-2, -4.9 % at 1/300, -2.2 .. -0.4 % below |
 //! | mean window, RTT 10 ms, p 1e-4 | AIMD(9/17, 0.7) | +-0.1 % | 0.00 % |
 //! | the same | AIMD(1, 0.5) | +-1 % | +0.5 % |
 //!
-//! Not compared with Linux.
+//! The arithmetic of Linux: constants, curve and counters by hand (`crates/ackclock/src/cc/cubic/linux.rs`). From a window of 300 segments to
+//! one more than that it takes 10 % less time than the equations at an RTT of 20 ms, and 1 % less at 100 ms. Not compared with a
+//! running kernel.
 //!
 //! ## What to know before you use it
 //!
@@ -81,11 +87,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::linux::Kernel;
 use super::window::Window;
 use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Recovery, Sent};
 use crate::rule::require;
 use crate::units::{Duration, Instant};
 
+mod linux;
 #[cfg(test)]
 mod tests;
 
@@ -104,12 +112,34 @@ pub struct Cubic {
     pub fast_convergence: bool,
     /// Whether the window is at least the one that Reno would have (RFC 9438 §4.3).
     pub reno_friendly: bool,
+    /// How the window is computed: as the equations of RFC 9438, or in whole numbers as in Linux.
+    pub arithmetic: Arithmetic,
+    /// Jiffies of Linux in a second, 100 to 1000.
+    pub hz: u32,
+}
+
+/// How CUBIC computes its window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Arithmetic {
+    /// As RFC 9438 has it, in real numbers.
+    #[default]
+    Exact,
+    /// In whole segments and jiffies, as Linux does.
+    Linux,
 }
 
 impl Default for Cubic {
     fn default() -> Self {
         // RFC 9438 §4.6, §5.1: beta_cubic "SHOULD be set to 0.7", C "SHOULD be set to 0.4".
-        Cubic { c: 0.4, remaining: 0.7, fast_convergence: true, reno_friendly: true }
+        Cubic {
+            c: 0.4,
+            remaining: 0.7,
+            fast_convergence: true,
+            reno_friendly: true,
+            arithmetic: Arithmetic::Exact,
+            hz: 1000,
+        }
     }
 }
 
@@ -128,11 +158,13 @@ impl CcParameters for Cubic {
     fn check(&self) -> Result<(), CcMistake> {
         require("c", self.c, self.c > 0.0 && self.c <= STEEPEST, "above 0 and at most 1000000")?;
         require("remaining", self.remaining, self.remaining > 0.0 && self.remaining < 1.0, "above 0 and below 1")?;
+        require("hz", f64::from(self.hz), (100..=1000).contains(&self.hz), "at least 100 and at most 1000")?;
         Ok(())
     }
 
     fn controller(&self, context: CcContext) -> CubicController {
-        let state = State { window: Window::new(context), w_max: None, cwnd_prior: None, stage: None };
+        let kernel = (self.arithmetic == Arithmetic::Linux).then(|| Box::new(Kernel::new(self)));
+        let state = State { window: Window::new(context), w_max: None, cwnd_prior: None, stage: None, kernel };
         CubicController { parameters: self.clone(), state, before_event: Box::new(None) }
     }
 }
@@ -156,13 +188,15 @@ struct State {
     cwnd_prior: Option<f64>,
     /// The stage of congestion avoidance, in a box for its size; none until it begins.
     stage: Option<Box<Stage>>,
+    /// In the place of the stage with the arithmetic of Linux.
+    kernel: Option<Box<Kernel>>,
 }
 
 impl State {
     /// The stage, which begins now if it has not yet.
     #[inline]
     fn stage(&mut self, c: f64) -> &mut Stage {
-        let State { window, w_max, cwnd_prior, stage } = self;
+        let State { window, w_max, cwnd_prior, stage, .. } = self;
         stage.get_or_insert_with(|| {
             let cwnd_epoch = window.cwnd();
             // RFC 9438 §4.8 and §4.10, after a timeout and before any congestion: "K is set to 0, and W_max is set to
@@ -249,6 +283,9 @@ impl CongestionControl for CubicController {
 
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
+        if let Some(kernel) = &mut self.state.kernel {
+            kernel.on_sent(sent.now, sent.path.in_flight <= 1);
+        }
         // Nothing else is in flight: the time before was idle.
         if sent.path.in_flight <= 1
             && let Some(Stage { used_at: Some(last), .. }) = self.state.stage.as_deref_mut()
@@ -266,6 +303,7 @@ impl CongestionControl for CubicController {
                 stage.used_at = None;
             }
         }
+        self.state.window.observe(ack);
         if !Window::grows_by(ack) {
             return;
         }
@@ -273,7 +311,10 @@ impl CongestionControl for CubicController {
             self.state.window.slow_start(ack);
         } else {
             let cwnd = self.cwnd();
-            let grown = self.state.stage(self.parameters.c).grow(&self.parameters, cwnd, ack);
+            let grown = match &mut self.state.kernel {
+                None => self.state.stage(self.parameters.c).grow(&self.parameters, cwnd, ack),
+                Some(kernel) => kernel.grow(ack.now, cwnd, ack.acked, ack.path.min_rtt),
+            };
             self.state.window.avoid(grown);
         }
     }
@@ -292,7 +333,16 @@ impl CongestionControl for CubicController {
         self.state.cwnd_prior = Some(cwnd);
         self.state.stage = None;
         // RFC 9438 §4.6, figure 5, and §4.8.
-        self.state.window.cut(congestion, |window| remaining * window);
+        match &mut self.state.kernel {
+            None => self.state.window.cut(congestion, |window| remaining * window),
+            Some(kernel) => {
+                match congestion.kind {
+                    CongestionKind::Timeout => kernel.on_timeout(),
+                    CongestionKind::Loss | CongestionKind::Ecn => kernel.on_loss(cwnd),
+                }
+                self.state.window.cut(congestion, |window| kernel.cut(window));
+            }
+        }
         *self.before_event = (congestion.kind != CongestionKind::Ecn).then_some(before);
     }
 
@@ -328,6 +378,10 @@ impl CongestionControl for CubicController {
             report("w_max_segments", stage.curve.w_max);
             report("w_est_segments", stage.w_est);
             report("k_s", stage.curve.k);
+        } else if let Some((w_max, w_est, k)) = self.state.kernel.as_ref().and_then(|kernel| kernel.reported()) {
+            report("w_max_segments", w_max);
+            report("w_est_segments", w_est);
+            report("k_s", k);
         }
     }
 }

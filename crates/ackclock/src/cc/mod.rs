@@ -5,19 +5,28 @@
 //! Only differences of time matter to it, and the same events give the same outputs.
 
 mod algorithm;
+mod bbr1;
+mod bbr3;
 mod cubic;
 mod event;
 mod foreign;
 #[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
+mod held_down;
+mod max_filter;
 mod parameters;
 mod registry;
+mod slow_start;
+#[cfg(test)]
+mod tests;
 mod text;
 mod window;
 mod windowed;
 
 pub use algorithm::{Algorithm, CcFactory};
-pub use cubic::{Cubic, CubicController};
+pub use bbr1::{Bbr1, Bbr1Controller};
+pub use bbr3::{Bbr3, Bbr3Controller};
+pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
 };
@@ -26,6 +35,7 @@ pub use foreign::{ForeignValue, PythonClass, SharedLibrary};
 pub use fuzz::fuzz;
 pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
+pub use slow_start::SlowStart;
 pub use text::{RuleSource, RuleText, TextController, TextRule};
 pub use windowed::Windowed;
 
@@ -52,10 +62,21 @@ pub struct CcContext {
     pub ecn_beta: Option<f64>,
     /// What an idle time leaves of the window.
     pub idle_window: IdleWindow,
+    /// Bytes of payload in a full segment.
+    pub mss: u32,
+    /// Bytes on the wire of a full segment: a pacing rate counts them.
+    pub packet_bytes: u32,
+    /// True if the sender may find more than one loss in a round trip: it gets SACK blocks and uses them.
+    pub selective_acks: bool,
+    /// How slow start ends before the first loss.
+    pub slow_start: SlowStart,
+    /// For an algorithm that draws random numbers: another number for each connection, by the name of its flow.
+    pub seed: u64,
 }
 
 impl CcContext {
-    /// The context that leaves all rules to the RFCs and the algorithm.
+    /// The context that leaves all rules to the RFCs and the algorithm, for segments of 1460 bytes in packets of 1500 and a
+    /// sender with selective ACKs.
     pub fn new(initial_window: f64) -> Self {
         CcContext {
             initial_window,
@@ -67,6 +88,11 @@ impl CcContext {
             undo_response: UndoResponse::default(),
             ecn_beta: None,
             idle_window: IdleWindow::default(),
+            mss: 1460,
+            packet_bytes: 1500,
+            selective_acks: true,
+            slow_start: SlowStart::default(),
+            seed: 0,
         }
     }
 }

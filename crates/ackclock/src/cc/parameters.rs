@@ -16,6 +16,9 @@ pub trait CcParameters: Clone + std::fmt::Debug + PartialEq + Serialize + Deseri
     /// Where the algorithm was published.
     const REFERENCE: &'static str;
 
+    /// False for an algorithm that has no response to ECN at all.
+    const RESPONDS_TO_MARKS: bool = true;
+
     /// Checks the ranges.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::foreign::{Foreign, PythonClass, SharedLibrary, Unbound};
 use super::{
-    Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, ParametersVisitor,
+    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, ParametersVisitor,
     PhaseChange, Recovery, RuleText, Sent,
 };
 use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
@@ -135,6 +135,14 @@ macro_rules! register {
                 }
             }
 
+            /// False for an algorithm that has no response to ECN at all: marks are lost on it.
+            pub fn responds_to_marks(&self) -> bool {
+                match self {
+                    $(CcSpec::$variant(_) => <$parameters as CcParameters>::RESPONDS_TO_MARKS,)*
+                    $(CcSpec::$foreign(_) => true,)*
+                }
+            }
+
             /// The window rule alone, for the synchronous model; none for an algorithm that is more.
             pub fn rule(&self) -> Option<Box<dyn Rule>> {
                 self.visit(FreshRule)
@@ -165,6 +173,8 @@ register! {
     "mr-aimd" => MrAimd: mr_aimd::MrAimd;
     "cubic" => Cubic: Cubic;
     "reno" => Reno: reno::Reno;
+    "bbr1" => Bbr1: Bbr1;
+    "bbr3" => Bbr3: Bbr3;
     "rule" => Rule: RuleText;
     foreign:
     "python" => Python: PythonClass;
@@ -375,10 +385,12 @@ mod tests {
     }
 
     #[test]
-    fn all_but_mr_aimd_send_less_for_marks() {
+    fn all_but_mr_aimd_and_bbr_send_less_for_marks() {
         for spec in algorithms().into_iter().map(|info| info.defaults) {
             let cc = spec.build(CcContext::new(2.0));
-            assert_eq!(cc.responds_to_ecn(), spec.name() != "mr-aimd", "{spec:?}");
+            let is_bbr = spec.name().starts_with("bbr");
+            assert_eq!(cc.responds_to_ecn(), !is_bbr && spec.name() != "mr-aimd", "{spec:?}");
+            assert_eq!(spec.responds_to_marks(), !is_bbr, "{spec:?}");
         }
     }
 

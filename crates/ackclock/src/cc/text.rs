@@ -19,7 +19,7 @@
 //! ## Deviations
 //!
 //! Slow start, the floors of window and ssthresh and the reaction to timeouts are those of the window rules
-//! ([AIMD](aimd.md)). A spurious congestion event is undone for a rule with `on_undo`.
+//! ([AIMD](aimd.md)), and so is what undoes a spurious congestion event, except for a rule with `on_undo`.
 //!
 //! ## Validation
 //!

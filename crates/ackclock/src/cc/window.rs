@@ -5,6 +5,8 @@ use super::{
     TimeoutSsthresh, UndoResponse,
 };
 
+use super::slow_start::{Growth, Hystart};
+
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
 const MIN_SSTHRESH: f64 = 2.0;
 /// RFC 5681 §3.1: "cwnd MUST be set to no more than the loss window, LW, which equals 1 full-sized segment".
@@ -19,6 +21,8 @@ pub(super) struct Window {
     was_cut: bool,
     /// What the last cut may have been spurious for.
     before: Option<Before>,
+    /// In a box, as hardly any connection has it.
+    hystart: Option<Box<Hystart>>,
 }
 
 /// What was before a cut.
@@ -38,6 +42,7 @@ impl Window {
             ssthresh: context.initial_ssthresh,
             was_cut: false,
             before: None,
+            hystart: Hystart::new(context.slow_start).map(Box::new),
         }
     }
 
@@ -70,13 +75,30 @@ impl Window {
         ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery
     }
 
-    /// Slow start: as much more as was acknowledged; an ACK that counts for many segments leads to ssthresh at most.
+    /// An ACK of any kind: rounds and delays for the end of slow start.
+    #[inline]
+    pub(super) fn observe(&mut self, ack: &Ack) {
+        if let Some(hystart) = &mut self.hystart
+            && self.cwnd < self.ssthresh
+        {
+            hystart.observe(ack);
+        }
+    }
+
+    /// Slow start: as much more as was acknowledged, or less; an ACK that counts for many segments leads to ssthresh at most.
     #[inline]
     pub(super) fn slow_start(&mut self, ack: &Ack) {
         /// RFC 3465's L.
         const FEW: f64 = 2.0;
-        let grown = self.cwnd + ack.acked;
+        let Growth { growth, ends } = match &mut self.hystart {
+            None => Growth { growth: ack.acked, ends: false },
+            Some(hystart) => hystart.grow(self.cwnd, ack.acked),
+        };
+        let grown = self.cwnd + growth;
         self.cwnd = if ack.acked > FEW { grown.min(self.ssthresh) } else { grown };
+        if ends {
+            self.ssthresh = self.cwnd;
+        }
     }
 
     /// Congestion avoidance by the rule: the window is `cwnd` from now on.
@@ -107,6 +129,9 @@ impl Window {
         };
         let halves = self.context.first_cut == FirstCut::Half && (!self.was_cut || self.in_slow_start());
         self.was_cut = true;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_cut(congestion.restart != Restart::Reduced);
+        }
         let remaining = match (congestion.kind, self.context.timeout_ssthresh) {
             (CongestionKind::Timeout, TimeoutSsthresh::HalfCwnd) => window / 2.0,
             (CongestionKind::Timeout, TimeoutSsthresh::HalfFlight) => f64::from(congestion.flight_size) / 2.0,

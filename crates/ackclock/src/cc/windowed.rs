@@ -21,7 +21,8 @@ impl<R: Rule> Windowed<R> {
             TimeoutSsthresh::Standard => TimeoutSsthresh::HalfCwnd,
             given => given,
         };
-        Windowed { rule, window: Window::new(CcContext { timeout_ssthresh, ..context }) }
+        let slow_start = context.slow_start.of_a_rule();
+        Windowed { rule, window: Window::new(CcContext { timeout_ssthresh, slow_start, ..context }) }
     }
 }
 
@@ -53,6 +54,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
             self.rule.on_rtt(ack.path.latest_rtt);
         }
         self.rule.on_ack(ack.ece, ack.round_ended);
+        self.window.observe(ack);
         let grows = match self.rule.marks() {
             Marks::Cut => Window::grows_by(ack),
             Marks::Observed => Window::grows_in_spite_of_marks(ack),

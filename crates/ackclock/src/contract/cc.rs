@@ -62,9 +62,9 @@ pub fn check_cc<C: CongestionControl + 'static>(
         let result = sim::run(&plan, &Default::default()).map_err(|stop| stop.to_string())?;
         let reacts = |flow: &FlowPlan| new(*flow.cc_context).responds_to_ecn();
         for (flow, journals) in plan.tcp_flows().zip(&journals) {
-            for journal in lock(journals).iter() {
+            for (context, journal) in lock(journals).iter() {
                 let journal = lock(journal);
-                check_journal(&journal, &*new, *flow.cc_context)
+                check_journal(&journal, &*new, *context)
                     .and_then(|()| check_reductions(&journal, flow, reacts(flow)))
                     .and_then(|()| check_marks(&journal, flow))
                     .map_err(|what| format!("{}: {what}", flow.name))?;
@@ -74,21 +74,21 @@ pub fn check_cc<C: CongestionControl + 'static>(
     })
 }
 
-/// Gives every flow of a plan this algorithm; for each flow, the journals of its connections.
+/// Gives every flow of a plan this algorithm; for each flow, the settings and journals of its connections.
 fn watch<C: CongestionControl + 'static>(
     plan: &mut Plan,
     name: &str,
     new: &Arc<impl Fn(CcContext) -> C + Send + Sync + 'static>,
-) -> Vec<Arc<Mutex<Vec<Shared>>>> {
+) -> Vec<Arc<Mutex<Vec<(CcContext, Shared)>>>> {
     let slots = plan.arrivals.iter_mut().flat_map(|group| &mut group.slots);
     let flows = plan.flows.iter_mut().chain(slots);
     flows
         .map(|flow| {
-            let journals: Arc<Mutex<Vec<Shared>>> = Arc::default();
+            let journals: Arc<Mutex<Vec<(CcContext, Shared)>>> = Arc::default();
             let (new, kept) = (new.clone(), journals.clone());
             flow.cc = Arc::new(Algorithm::new(name, move |context| {
                 let journal = Shared::default();
-                lock(&kept).push(journal.clone());
+                lock(&kept).push((context, journal.clone()));
                 Watched { cc: new(context), journal }
             }));
             journals

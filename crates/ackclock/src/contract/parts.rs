@@ -139,6 +139,7 @@ pub(super) fn transport(draw: &mut Draw) -> Transport {
         tlp: draw.chance(50),
         prr: draw.chance(50),
         frto: draw.chance(50),
+        handshake: draw.chance(30),
         quick_acks: draw.pick(&[0, 0, 16]),
         ..Transport::default()
     }

@@ -94,6 +94,8 @@ impl Connection {
             timestamps: agreement.timestamps.is_some(),
             peer_sack: agreement.sack,
             ecn: agreement.ecn,
+            // The script has it.
+            handshake: false,
             ..settings.keys.transport(settings.recovery.unwrap_or(default))
         };
         // RFC 5681 §3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
@@ -101,6 +103,7 @@ impl Connection {
         let initial_window = if agreement.retransmitted { 1.0 } else { settings.initial_window };
         let context = CcContext { initial_window, ..settings.keys.cc_context() };
         let receiver = Receiver::new(&transport);
+        let context = transport.cc_context(context, 0);
         let mut sender = Sender::new(transport, settings.cc.build(context));
         sender.open(now);
         if let Some(rtt) = agreement.rtt {

@@ -74,7 +74,7 @@ pub fn feedback(mode: EcnMode, packet: &Packet) -> EcnFeedback {
 /// How a segment of our own reports marks.
 pub fn carry(feedback: EcnFeedback) -> (Flags, Option<AccEcnCounters>) {
     match feedback {
-        EcnFeedback::None | EcnFeedback::Classic { ece: false } => (Flags::default(), None),
+        EcnFeedback::None | EcnFeedback::SynAck | EcnFeedback::Classic { ece: false } => (Flags::default(), None),
         EcnFeedback::Classic { ece: true } => (Flags::ECE, None),
         EcnFeedback::AccEcn { ace, option } => {
             (Flags::of_ace(ace), option.map(|option| counters(option.e0b, option.ceb)))

@@ -17,7 +17,7 @@ pub enum Problem {
         message: String,
     },
     /// There is nothing in the file.
-    #[error("the scenario is empty; it begins with schema = 1")]
+    #[error("the scenario is empty; it begins with schema = 2")]
     Empty,
     /// The whole is not a table.
     #[error("a scenario is a table, not {found}")]
@@ -32,7 +32,7 @@ pub enum Problem {
         number: f64,
     },
     /// A file for another version of the program.
-    #[error("the scenario is written in version {found} of the schema; this program reads version 1")]
+    #[error("the scenario is written in version {found} of the schema; this program reads versions 1 and 2")]
     SchemaVersion {
         /// The version of the file.
         found: String,
@@ -417,6 +417,10 @@ impl Hint {
         {
             return Hint::Table(format!("{{ kind = \"{kind}\", {parameters} }}"));
         }
+        let versions: Vec<_> = known.iter().filter(|candidate| is_version(candidate, name)).collect();
+        if versions.len() > 1 {
+            return Hint::OneOf(versions.into_iter().map(|version| (*version).to_owned()).collect());
+        }
         let similarity = |candidate: &str| {
             let lower = name.to_lowercase();
             strsim::jaro_winkler(&lower, candidate).max(strsim::normalized_damerau_levenshtein(&lower, candidate))
@@ -433,6 +437,12 @@ impl Hint {
         }
         Hint::OneOf(known.into_iter().map(str::to_owned).collect())
     }
+}
+
+/// Whether `candidate` is `name` with the number of a version.
+fn is_version(candidate: &str, name: &str) -> bool {
+    let number = candidate.strip_prefix(name.to_lowercase().as_str()).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl fmt::Display for Hint {
@@ -459,6 +469,15 @@ mod tests {
         let hint = |name| Hint::for_name(name, ["aimd", "cubic"]).to_string();
         assert_eq!(hint("aimd(increase=nan)"), "parameters stand in a table: { kind = \"aimd\", increase=nan }");
         assert_eq!(hint("amd(increase=1)"), "use one of aimd, cubic");
+    }
+
+    #[test]
+    fn a_name_without_its_version_is_none_of_them() {
+        let hint = |name| Hint::for_name(name, ["bbr1", "bbr3", "aimd", "aimd-fc"]).to_string();
+        assert_eq!(hint("bbr"), "use one of bbr1, bbr3");
+        assert_eq!(hint("BBR"), "use one of bbr1, bbr3");
+        assert_eq!(hint("bbr(beta=0.5)"), "use one of bbr1, bbr3, aimd, aimd-fc");
+        assert_eq!(hint("aim"), "did you mean \"aimd\"?");
     }
 
     #[test]

@@ -35,8 +35,8 @@ fn version(root: &Node) -> Option<Misfit> {
     }
     let at_schema = |problem| Some((vec!["schema".to_owned()], problem));
     match root.get("schema").map(|version| &version.value) {
-        None => at_schema(Problem::MissingKey { example: "write schema = 1".to_owned() }),
-        Some(Value::Integer(version)) if *version != 1 => {
+        None => at_schema(Problem::MissingKey { example: "write schema = 2".to_owned() }),
+        Some(Value::Integer(version)) if !(1..=2).contains(version) => {
             at_schema(Problem::SchemaVersion { found: version.to_string() })
         }
         Some(_) => None,

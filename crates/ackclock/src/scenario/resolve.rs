@@ -14,7 +14,8 @@ use crate::tcp::{Profile, TransportKeys};
 pub fn resolve(root: &Node) -> Result<Document, String> {
     let mut root = root.clone();
     spread_transport(&mut root);
-    fill_profiles(&mut root);
+    let default = default_profile(&mut root);
+    fill_profiles(&mut root, default);
     plain_delays_have_no_bdp(&mut root);
     let json: Json = root.to_json();
     let document: Document = serde_path_to_error::deserialize(json).map_err(|error| error.to_string())?;
@@ -37,13 +38,27 @@ fn spread_transport(root: &mut Node) {
     }
 }
 
+/// The profile of flows that name none. A file of version 2 becomes one of version 1, with the profile written out.
+fn default_profile(root: &mut Node) -> Profile {
+    match root.get_mut("schema") {
+        Some(Node { value: Value::Integer(version), .. }) if *version == 2 => {
+            *version = 1;
+            Profile::Linux
+        }
+        _ => Profile::default(),
+    }
+}
+
 /// What a profile says of a flow, and nobody said before.
-fn fill_profiles(root: &mut Node) {
+fn fill_profiles(root: &mut Node, default: Profile) {
     let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") else { return };
     for flow in flows.iter_mut().filter(|flow| !is_datagrams(flow)) {
         let named = flow.get("profile").map(Node::to_json);
-        let profile: Profile = named.and_then(|name| serde_json::from_value(name).ok()).unwrap_or_default();
+        let profile: Profile = named.and_then(|name| serde_json::from_value(name).ok()).unwrap_or(default);
         if let Value::Table(own) = &mut flow.value {
+            if !own.iter().any(|(name, _)| name == "profile") {
+                own.push(("profile".to_owned(), Node::from_default(&serde_json::json!(profile))));
+            }
             for (key, value) in profile.settings() {
                 if !own.iter().any(|(name, _)| name == key) {
                     own.push((key.to_owned(), Node::from_default(&value)));
@@ -117,6 +132,21 @@ mod tests {
         let mss: Vec<Size> = document.flows.iter().map(|flow| flow.transport.mss).collect();
         assert_eq!(mss, [Size(1000), Size(500)]);
         assert_eq!(document.transport, TransportKeys::default());
+    }
+
+    #[test]
+    fn files_of_version_2_have_the_profile_of_linux() {
+        let flows = "[topology]\nkind = 'dumbbell'\nrate = '1 Mbit/s'\ndelay = '1 ms'\n[[flows]]\ncc = 'aimd'\n";
+        let read = |head: &str| {
+            let text = format!("{head}\nduration = '1 s'\n{flows}");
+            super::super::Scenario::from_toml::<&str>(&text, "x", &[]).unwrap()
+        };
+        let linux = read("transport = { profile = 'linux' }\nschema = 1");
+        assert_eq!(read("schema = 2").resolved_json(), linux.resolved_json());
+        assert_eq!(read("schema = 2").hash(), linux.hash());
+        let rfc = read("transport = { profile = 'rfc' }\nschema = 2");
+        assert_eq!(rfc.hash(), read("schema = 1").hash());
+        assert!(rfc.hash() != linux.hash());
     }
 
     #[test]

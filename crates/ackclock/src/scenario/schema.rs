@@ -24,8 +24,8 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, title = "ackclock scenario")]
 pub struct Document {
-    /// Version of the schema: 1.
-    #[schemars(range(min = 1, max = 1))]
+    /// Version of the schema, 1 or 2: in files of version 2 the profile of the transport is "linux" by default.
+    #[schemars(range(min = 1, max = 2))]
     pub schema: u32,
     /// Name of the scenario, up to 200 characters, none of them a control character; results do not depend on it.
     #[serde(default = "default_name")]

@@ -48,6 +48,8 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         queues.extend(access.map(|queue| (ACCESS, queue)));
         let scripted = route.forward.iter().any(|link| network.links[*link].impairments.loss.marks())
             || network.access.as_ref().is_some_and(|access| access.impairments.loss.marks());
+        let marking = queues.iter().find(|(_, queue)| queue.marks()).map(|(name, _)| *name);
+        warnings.extend(deaf(flow, marking.or(scripted.then_some("its path"))));
         if !scripted && !queues.iter().any(|(_, queue)| queue.marks()) {
             let links: Vec<_> = queues.iter().map(|(name, _)| *name).collect();
             let (name, mode) = (&flow.name, flow.transport.ecn.name());
@@ -58,6 +60,16 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         }
     }
     warnings
+}
+
+/// An algorithm that has no response to the marks that it will get at `place`.
+fn deaf(flow: &Flow, place: Option<&str>) -> Option<String> {
+    let cc = flow.cc.as_ref().filter(|cc| !cc.responds_to_marks())?;
+    let (name, cc) = (&flow.name, cc.name());
+    Some(format!(
+        "{name} is ECN-capable, but {cc} has no response to marks, which {} sets: it will not slow down for them; write ecn = \"off\"",
+        place?
+    ))
 }
 
 /// What is to show that a recovery was spurious, and is not there.
@@ -175,6 +187,26 @@ mod tests {
         assert_eq!(with("undo = 'both'"), [timestamps, duplicates]);
         for keys in ["", "dsack = true", "undo = 'dsack'\ndsack = true", "undo = 'eifel'\ntimestamps = true"] {
             assert_eq!(with(keys), [""; 0], "{keys}");
+        }
+    }
+
+    #[test]
+    fn a_flow_that_does_not_respond_to_marks_is_named() {
+        for cc in ["bbr1", "bbr3"] {
+            let flow = format!("[[flows]]\nname = 'deaf'\ncc = '{cc}'\necn = 'accecn'\n");
+            assert_eq!(
+                warnings(MARKING, &flow),
+                [format!(
+                    "deaf is ECN-capable, but {cc} has no response to marks, which bottleneck sets: it will not slow down for them; write ecn = \"off\""
+                )]
+            );
+            assert!(
+                warnings("loss = { kind = 'scripted', marked_packets = [7] }", &flow)[0]
+                    .contains("which its path sets")
+            );
+            // Without marks there is another warning.
+            assert!(warnings("", &flow)[0].contains("no queue on its path marks"));
+            assert_eq!(warnings("queue = 'fq-codel'", &flow.replace("accecn", "off")), [""; 0]);
         }
     }
 

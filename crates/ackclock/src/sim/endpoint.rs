@@ -39,9 +39,10 @@ macro_rules! delegate {
 }
 
 impl SendingEnd {
-    /// Before the connection opens.
-    pub fn new(plan: &FlowPlan) -> Self {
-        SendingEnd::Tcp(Sender::new(plan.transport.clone(), plan.cc.build(*plan.cc_context)))
+    /// Before the connection opens; its algorithm draws random numbers by `seed`.
+    pub fn new(plan: &FlowPlan, seed: u64) -> Self {
+        let context = plan.transport.cc_context(*plan.cc_context, seed);
+        SendingEnd::Tcp(Sender::new(plan.transport.clone(), plan.cc.build(context)))
     }
 
     /// An acknowledgement has arrived.
@@ -75,6 +76,10 @@ impl SendingEnd {
     delegate! {
         /// The application always has more to write.
         fn write_forever(&mut self);
+    }
+    delegate! {
+        /// The connection ends after what was written.
+        fn close(&mut self);
     }
     delegate! {
         /// The application writes no more.

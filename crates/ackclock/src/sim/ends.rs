@@ -63,10 +63,11 @@ impl<'plan> Ends<'plan> {
                 let flow = tcp_flows[*index];
                 let forward = routes.past(flow.meter, &flow.forward);
                 let reverse = routes.over(&flow.reverse);
-                let flags = hashes.flags(rngs.key(&flow.name), flow.in_profile);
+                let key = rngs.key(&flow.name);
+                let flags = hashes.flags(key, flow.in_profile);
                 let application = Application::new(flow, rngs);
                 let place = places[*index];
-                let mut flow_state = Flow::new(flow, number as u32, flags, application, [forward, reverse], place);
+                let mut flow_state = Flow::new(flow, key, number as u32, flags, application, [forward, reverse], place);
                 flow_state.sender.set_most_outstanding(most_in_flight(plan, flow, planned));
                 flow_state
             })
@@ -211,6 +212,11 @@ impl<'plan> Ends<'plan> {
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
                 let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
+                if segment.len == 0 {
+                    // The answer to a SYN has a timer.
+                    self.schedule_receiver(index, network);
+                }
+                let flow = &mut self.flows[index];
                 let responds = flow.receiver.delivered() >= flow.awaited;
                 match ack {
                     Some(ack) => flow.send_ack(now, ack, network),
@@ -306,7 +312,8 @@ impl<'plan> Ends<'plan> {
         let (number, bytes) = self.groups[index].arrive(now)?;
         let flow_index = self.groups[index].flows()[number as usize];
         let plan = &self.plan.arrivals[index].slots[number as usize];
-        self.flows[flow_index].carry(now, plan, bytes);
+        let key = RngStreams::from_root(self.plan.seed).key(&plan.name);
+        self.flows[flow_index].carry(now, plan, key, bytes);
         Some(flow_index)
     }
 

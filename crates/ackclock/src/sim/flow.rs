@@ -49,9 +49,10 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Before its start.
+    /// Before its start; `key` is that of its name.
     pub(super) fn new(
         plan: &FlowPlan,
+        key: u64,
         number: u32,
         flags: Flags,
         application: Application,
@@ -61,7 +62,7 @@ impl Flow {
         let overhead = plan.transport.data_overhead();
         Flow {
             number,
-            sender: SendingEnd::new(plan),
+            sender: SendingEnd::new(plan, key),
             receiver: ReceivingEnd::new(plan),
             // A slot is idle.
             finished: matches!(application, Application::Slot).then_some((Instant::ZERO, 0.0)),
@@ -85,18 +86,21 @@ impl Flow {
         self.started != FlowPlan::ON_REQUEST
     }
 
-    /// A slot carries a transfer of this many bytes, over a connection of its own.
-    pub(super) fn carry(&mut self, now: Instant, plan: &FlowPlan, bytes: u64) {
+    /// A slot, the key of whose name is `key`, carries a transfer of this many bytes, over a connection of its own.
+    pub(super) fn carry(&mut self, now: Instant, plan: &FlowPlan, key: u64, bytes: u64) {
         // Segments of the last transfer that are still in flight have lower numbers, and are not taken for a part of this one.
-        self.base += self.sender.sent_once() + 1;
+        // FIN has a number of its own, and the ACK of it the next.
+        self.base += self.sender.sent_once() + 1 + u64::from(plan.transport.handshake);
         let most_outstanding = self.sender.most_outstanding();
-        self.sender = SendingEnd::new(plan);
+        // Each connection draws numbers of its own.
+        self.sender = SendingEnd::new(plan, key.wrapping_add(self.base));
         self.sender.set_most_outstanding(most_outstanding);
         self.receiver = ReceivingEnd::new(plan);
         self.started = now;
         self.finished = None;
         self.sender.open(now);
         self.sender.write(now, bytes);
+        self.sender.close();
     }
 
     /// Data will come soon.

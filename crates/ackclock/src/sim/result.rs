@@ -209,7 +209,7 @@ rows! {
         cwnd_mean_segments: Option<f64> = Segments, Neither, "cwnd, mean" / "cwnd", none "not active";
         /// Propagation of the path and the reverse path, without transmission.
         base_rtt_s: f64 = Time, Given, "base RTT";
-        /// From the start of the application to the last byte acknowledged, of a `transfer` that ended, be it in the warm-up.
+        /// From the start of the application, be it by a handshake, to the last byte acknowledged, of a `transfer` that ended, be it in the warm-up.
         completion_time_s: Option<f64> = Time, Lower, "completion time", none "no transfer, or not ended";
         /// How long the answers to one web client, or keystrokes, took.
         #[serde(flatten)]

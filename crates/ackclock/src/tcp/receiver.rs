@@ -43,6 +43,21 @@ pub struct Receiver {
     most_blocks: u8,
     /// What came twice with the last segment, until an ACK reports it.
     duplicate: Option<(u64, u64)>,
+    /// The peer's SYN and FIN, in a box, as hardly any connection has it.
+    peer: Option<Box<Peer>>,
+}
+
+/// What the other end opens and ends the connection with.
+#[derive(Clone, Debug)]
+struct Peer {
+    /// Something came after its SYN.
+    is_open: bool,
+    /// When the answer to the SYN is sent again.
+    again_at: Option<Instant>,
+    /// How long it waits next.
+    rto: Duration,
+    /// What precedes its FIN.
+    fin: Option<u64>,
 }
 
 /// ACKs that are not delayed, as Linux's quick ACKs.
@@ -102,6 +117,9 @@ impl Receiver {
                 MAX_SACK_BLOCKS as u8
             },
             duplicate: None,
+            peer: transport
+                .handshake
+                .then(|| Box::new(Peer { is_open: false, again_at: None, rto: transport.initial_rto, fin: None })),
         }
     }
 
@@ -126,6 +144,14 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
+        if let Some(peer) = &mut self.peer
+            && !segment.ecn.syn()
+        {
+            (peer.is_open, peer.again_at) = (true, None);
+        }
+        if segment.len == 0 {
+            return self.on_control(now, segment);
+        }
         if self.dsack {
             self.note_duplicate(start, end);
         }
@@ -158,6 +184,33 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
+    /// A segment without payload arrives: SYN, FIN or an ACK; the answer, if there is one.
+    #[cold]
+    fn on_control(&mut self, now: Instant, segment: &DataSegment) -> Option<AckSegment> {
+        let peer = self.peer.as_mut()?;
+        if segment.ecn.syn() {
+            if peer.is_open {
+                return Some(self.acknowledge());
+            }
+            self.ts_recent = self.ts_recent.max(segment.sent_at);
+            return Some(self.answer_syn(now));
+        }
+        if segment.ecn.fin() {
+            peer.fin = Some(segment.seq);
+            return Some(self.acknowledge());
+        }
+        None
+    }
+
+    /// The answer to a SYN, which is sent again until something follows it (RFC 6298 §5).
+    fn answer_syn(&mut self, now: Instant) -> AckSegment {
+        if let Some(peer) = &mut self.peer {
+            peer.again_at = Some(now + peer.rto);
+            peer.rto = peer.rto * 2;
+        }
+        AckSegment { ecn: EcnFeedback::SynAck, ..self.acknowledge() }
+    }
+
     /// Data packets that came with a mark.
     pub fn ce_count(&self) -> u32 {
         self.ce_count
@@ -178,11 +231,17 @@ impl Receiver {
     /// When a delayed ACK is due.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.ack_deadline
+        match &self.peer {
+            None => self.ack_deadline,
+            Some(peer) => [self.ack_deadline, peer.again_at].into_iter().flatten().min(),
+        }
     }
 
     /// The delayed ACK, if it is due by `now`.
     pub fn on_deadline(&mut self, now: Instant) -> Option<AckSegment> {
+        if self.peer.as_ref().and_then(|peer| peer.again_at).is_some_and(|at| at <= now) {
+            return Some(self.answer_syn(now));
+        }
         if self.ack_deadline.is_none_or(|deadline| deadline > now) {
             return None;
         }
@@ -259,7 +318,9 @@ impl Receiver {
         let sack = if may_report { self.sack_blocks() } else { SackBlocks::default() };
         let ecn = self.feedback();
         self.ce_unacknowledged = false;
-        AckSegment { ack: self.next, sack, echo: self.ts_recent, ecn }
+        // FIN counts as a byte.
+        let ends = self.peer.as_ref().and_then(|peer| peer.fin).is_some_and(|fin| fin <= self.next);
+        AckSegment { ack: self.next + u64::from(ends), sack, echo: self.ts_recent, ecn }
     }
 
     /// The marks that an ACK reports.

@@ -120,6 +120,16 @@ impl Rtt {
         self.set_rto();
     }
 
+    /// The connection is open, and there was no measurement, as the SYN was sent again.
+    ///
+    /// RFC 6298 §5.7: "If the timer expires awaiting the ACK of a SYN segment and the TCP implementation is using an RTO less than
+    /// 3 seconds, the RTO MUST be re-initialized to 3 seconds when data transmission begins".
+    pub fn after_lost_syn(&mut self) {
+        const AFTER_LOST_SYN: Duration = Duration::from_secs(3);
+        self.initial_rto = self.initial_rto.max(AFTER_LOST_SYN);
+        self.end_backoff();
+    }
+
     /// Data got through: the next timeout is not backed off.
     pub fn end_backoff(&mut self) {
         self.backoff = 0;

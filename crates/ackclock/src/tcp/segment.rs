@@ -18,13 +18,31 @@ pub struct DataSegment {
     pub ecn: DataEcn,
 }
 
-/// ECN flags of a data segment, in one byte, so that a later copy does not stall on the store.
+/// Flags of a data segment, most of them of ECN, in one byte, so that a later copy does not stall on the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataEcn(u8);
 
 impl DataEcn {
     const ECT: u8 = 1;
     const CWR: u8 = 2;
+    const SYN: u8 = 4;
+    const FIN: u8 = 8;
+
+    /// Of the segment that opens a connection.
+    pub const SYN_FLAG: DataEcn = DataEcn(Self::SYN);
+
+    /// Of the segment that ends it.
+    pub const FIN_FLAG: DataEcn = DataEcn(Self::FIN);
+
+    /// Whether the segment opens a connection.
+    pub fn syn(self) -> bool {
+        self.0 & Self::SYN != 0
+    }
+
+    /// Whether it ends it.
+    pub fn fin(self) -> bool {
+        self.0 & Self::FIN != 0
+    }
 
     /// Of data that are ECN-capable or not, and say that the sender has reduced its window or not.
     #[inline]
@@ -64,6 +82,8 @@ pub enum EcnFeedback {
     /// Nothing: ECN was not agreed on.
     #[default]
     None,
+    /// Nothing yet: it is the answer to a SYN.
+    SynAck,
     /// RFC 3168's ECN-Echo: a data packet came with a mark, and the sender has not said yet that it has reacted.
     Classic {
         /// The flag.

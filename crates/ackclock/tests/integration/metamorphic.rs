@@ -194,7 +194,8 @@ fn twice_as_slow_is_the_same_in_twice_the_time() {
         setup.transport.min_rto = Duration::from_secs(3);
         setup.start = Duration::from_millis(320 * index as u64);
     }
-    for info in algorithms() {
+    // BBR has times of its own, from bursts of a millisecond to ten seconds of memory.
+    for info in algorithms().into_iter().filter(|info| !info.name.starts_with("bbr")) {
         dumbbell.flows[0].1.cc = info.defaults.clone();
         let (fast, slow) = (dumbbell.plan(), slower(&dumbbell.plan(), 2));
         let (fast, slow) = (run(&fast), run(&slow));

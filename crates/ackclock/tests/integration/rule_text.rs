@@ -36,9 +36,8 @@ impl Draw {
     }
 }
 
-/// One random event after the other, told to both, also that a cut was spurious if one of them `undoes` it; after each the
-/// windows agree within 1e-9, and ssthresh does.
-fn agree(mut built_in: Cc, mut text: Cc, undoes: bool) {
+/// One random event after the other, told to both; after each the windows agree within 1e-9, and ssthresh does.
+fn agree(mut built_in: Cc, mut text: Cc) {
     let mut draw = Draw(7);
     let (mut now, mut in_recovery) = (Instant::ZERO, false);
     for number in 0..EVENTS {
@@ -73,7 +72,7 @@ fn agree(mut built_in: Cc, mut text: Cc, undoes: bool) {
                     cc.on_recovery_exit(&Recovery { now, flight_size: in_flight, path });
                 }
                 20..22 => cc.on_resume(now),
-                22..25 if undoes => cc.on_undo(&Recovery { now, flight_size: in_flight, path }),
+                22..25 => cc.on_undo(&Recovery { now, flight_size: in_flight, path }),
                 22..40 => cc.on_sent(&Sent { now, bytes: 1460, retransmission: false, path }),
                 _ => cc.on_ack(&Ack {
                     now,
@@ -100,7 +99,7 @@ fn agree(mut built_in: Cc, mut text: Cc, undoes: bool) {
 }
 
 fn agree_in(context: CcContext, built_in: &str, line: &str) {
-    agree(spec(built_in).build(context), rule(line).build(context), false);
+    agree(spec(built_in).build(context), rule(line).build(context));
 }
 
 const MR_AIMD: &str = "grow = alpha / w; cut = w * b; b = 0.5; low = 0.05; fast = 0.5; slow = 0.005; state alpha = 1; \
@@ -162,7 +161,7 @@ fn cubic_can_be_written_as_a_rule() {
     let context = CcContext { timeout_ssthresh: TimeoutSsthresh::Rule, ..CcContext::new(10.0) };
     let bursts = CcContext { exit_window: ExitWindow::Flight, ..context };
     for context in [context, bursts] {
-        agree(spec(r#"{"kind": "cubic"}"#).build(context), rule(CUBIC).build(context), true);
+        agree(spec(r#"{"kind": "cubic"}"#).build(context), rule(CUBIC).build(context));
     }
 }
 
@@ -189,7 +188,7 @@ fn binomial_controls_can_be_written_as_rules() {
         let context = CcContext::new(2.0);
         let line = format!("grow = 1 / w ^ (k + 1); cut = w - b * w ^ l; b = 0.5; k = {k}; l = {l}");
         let built_in = Cc::Custom(Box::new(Windowed::new(Binomial { k, l }, context)));
-        agree(built_in, rule(&line).build(context), false);
+        agree(built_in, rule(&line).build(context));
     }
 }
 
@@ -234,7 +233,7 @@ fn a_mistake_is_told_with_its_key_and_its_place() {
         ("{ kind = 'rule', grow = 'srtt' }", "this is seconds, and the formula gives segments"),
         ("{ kind = 'rule', on_ack = 'x = 1' }", "`x` is not a state; there is none; declare it in `state`"),
         ("{ kind = 'rule', w = 1 }", "`w` is a variable of every rule; give the parameter another name"),
-        ("{ kind = 'rule', a = 'x' }", "flows.test.cc.a: unknown key; use one of cut, grow, kind, on_ack,"),
+        ("{ kind = 'rule', a = 'x' }", "flows.test.cc.a: unknown key; use one of cut, file, grow, kind, on_ack,"),
         ("{ kind = 'rule', grwo = 'a / w' }", "flows.test.cc.grwo: unknown key; did you mean \"grow\"?"),
         ("{ kind = 'rule', pacing = 'w' }", "this is segments, and the formula gives data / seconds"),
     ];

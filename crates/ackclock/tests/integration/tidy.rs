@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("qdisc", &["units", "rng", "quantity"]),
     ("variation", &["units", "rng"]),
     ("link", &["units", "rng", "qdisc", "variation"]),
-    ("cc", &["units", "rule", "formula"]),
+    ("cc", &["units", "rng", "rule", "formula"]),
     ("model", &["units", "rule", "cc", "metric"]),
     ("tcp", &["units", "quantity", "prefetch", "cc"]),
     ("capture", &["units", "qdisc", "cc", "tcp"]),

@@ -2,6 +2,7 @@
 //!
 //! The tolerances are what the theory can promise; `docs/model.md` has the conventions.
 
+mod bbr;
 #[path = "../common/mod.rs"]
 mod common;
 mod cubic;

@@ -166,6 +166,9 @@ impl CongestionControl for TextController {
 
     fn on_undo(&mut self, recovery: &Recovery) {
         let inner = &mut *self.0;
+        if inner.windowed.rule.compiled.on_undo.is_none() {
+            return inner.windowed.on_undo(recovery);
+        }
         let Some(before) = inner.before_event.take() else { return };
         // RFC 9438 §4.9.2: the values are restored "if the current cwnd is lower than cwnd_prior".
         if inner.windowed.window.cwnd() < before.window.cwnd() {

@@ -44,6 +44,7 @@ impl Writer {
     pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) {
         if self.stop.is_some_and(|stop| stop <= now) {
             sender.stop_writing();
+            sender.close();
             self.next = None;
             return;
         }
@@ -60,6 +61,7 @@ impl Writer {
             }
             Traffic::Transfer { bytes } => {
                 sender.write(now, bytes);
+                sender.close();
                 None
             }
             Traffic::RateLimited { rate } => {

@@ -19,6 +19,7 @@
 //! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments; algorithms see
 //! both. The round-trip time enters the estimate once per round unless timestamps are on.
 
+mod connection;
 mod controller;
 mod counters;
 mod ecn;
@@ -34,6 +35,7 @@ pub use timers::Timer;
 
 use std::sync::Arc;
 
+use self::connection::Connection;
 use self::controller::Controller;
 use self::counters::WindowMean;
 use self::ecn::{EcnState, Marks};
@@ -122,6 +124,7 @@ pub struct Sender {
     /// The first byte beyond the peer's window: RFC 9293's SND.UNA + SND.WND.
     window_edge: u64,
     ecn: EcnState,
+    connection: Connection,
     /// Everything below was sent before the last loss or timeout was found: RFC 6582's recover.
     recover: Option<u64>,
     doubt: Doubt,
@@ -182,6 +185,7 @@ impl Sender {
             sample_due: false,
             timed: None,
             ecn: EcnState::default(),
+            connection: Connection::default(),
             pacer: Pacer::default(),
             last_sent_at: Instant::ZERO,
             phase: Phase::SlowStart,
@@ -220,7 +224,9 @@ impl Sender {
     /// The application starts: from now on the window counts.
     pub fn open(&mut self, now: Instant) {
         self.window_mean = WindowMean { since: now, cwnd: self.cc.cwnd(), integral: 0.0 };
-        if !self.transport.handshake_rtt.is_zero() {
+        if self.transport.handshake {
+            self.connect(now);
+        } else if !self.transport.handshake_rtt.is_zero() {
             self.on_handshake(now, self.transport.handshake_rtt);
         }
     }
@@ -265,6 +271,9 @@ impl Sender {
 
     /// An ACK arrives.
     pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) {
+        if self.connection.is_busy() && self.on_control_ack(now, ack) {
+            return;
+        }
         if ack.ack < self.snd_una || ack.ack > self.snd_nxt {
             return;
         }
@@ -308,21 +317,9 @@ impl Sender {
             // RFC 5681 §2: "(a) the receiver of the ACK has outstanding data".
             newly_lost += self.on_duplicate_ack(now);
         }
-        if shows_needless {
-            self.undo_needless(now);
-        }
-        if self.detects_by_time {
-            if newly_lost > 0 {
-                self.on_found_losses(now);
-            }
-            self.set_reordering_timer();
-        }
-        if self.probes {
-            self.after_ack_for_probes(now, ack, acked_bytes > 0);
-        }
+        self.look_after_losses(now, ack, acked_bytes > 0, newly_lost, shows_needless);
         if self.is_reducing() {
-            let is_safe = acked_bytes > 0 && newly_lost == 0;
-            self.reduce(self.arrived(delivered.segments, duplicates), is_safe);
+            self.reduce(self.arrived(delivered.segments, duplicates), acked_bytes > 0 && newly_lost == 0);
         }
         let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered);
         let mut event = Ack {
@@ -346,6 +343,9 @@ impl Sender {
         }
         self.cc.on_ack(&event);
         self.after_event(now);
+        if self.connection.is_busy() {
+            self.watch_fin(now);
+        }
     }
 
     /// When the sender wants to be woken, once [`poll_transmit`](Self::poll_transmit) gives no more.
@@ -372,6 +372,9 @@ impl Sender {
     fn on_timer(&mut self, now: Instant, timer: Timer) {
         match timer {
             Timer::Retransmission => {
+                if self.connection.is_busy() && self.on_control_timeout(now) {
+                    return;
+                }
                 self.on_timeout(now);
                 self.after_event(now);
             }
@@ -441,6 +444,31 @@ impl Sender {
         let Sender { strategy, board, rtt, state, snd_una, snd_nxt, .. } = self;
         let mut view = View { board, rtt, state: *state, una: *snd_una, is_new, next: *snd_nxt, now };
         strategy.on_ack(&mut view, ack, delivered)
+    }
+
+    /// RACK and TLP, where they are on, after an ACK that is new or not and shows so many segments to be lost, or a recovery to
+    /// have been needless.
+    #[inline]
+    fn look_after_losses(
+        &mut self,
+        now: Instant,
+        ack: &AckSegment,
+        is_new: bool,
+        newly_lost: u32,
+        shows_needless: bool,
+    ) {
+        if shows_needless {
+            self.undo_needless(now);
+        }
+        if self.detects_by_time {
+            if newly_lost > 0 {
+                self.on_found_losses(now);
+            }
+            self.set_reordering_timer();
+        }
+        if self.probes {
+            self.after_ack_for_probes(now, ack, is_new);
+        }
     }
 
     #[inline]

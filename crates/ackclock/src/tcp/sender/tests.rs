@@ -1,5 +1,6 @@
 //! A driven sender: ACKs in, segments out, numbers worked out by hand. Segments are counted from 0.
 
+mod connection;
 mod delivery;
 mod ecn;
 mod pacing;

@@ -30,6 +30,12 @@ impl Sender {
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<DataSegment> {
         self.timers.stop(Timer::Pacing);
+        if self.connection.is_busy() {
+            let (control, is_open) = self.poll_control(now);
+            if control.is_some() || !is_open {
+                return control;
+            }
+        }
         if self.timers.runs(Timer::DelayedStart) {
             return None;
         }

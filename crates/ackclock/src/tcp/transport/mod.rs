@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, TimeoutSsthresh, UndoResponse};
+use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStart, TimeoutSsthresh, UndoResponse};
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::Duration;
 pub use rules::{
@@ -192,6 +192,8 @@ transport_keys! {
     clock_tick: Duration = [Duration::ZERO, Ns2: Duration::from_millis(10)] => transport;
     /// Time by which that clock ticks earlier than at whole numbers of ticks; ns-2 draws it for each sender.
     clock_offset: Duration = [Duration::ZERO] => transport;
+    /// Whether a connection begins with SYN and SYN-ACK, which may be lost and are sent again, and ends with FIN (RFC 9293); completion times then contain the handshake.
+    handshake: bool = [false, Linux: true] => transport;
     /// Round-trip time measured by the handshake before the start; "0 s" for none.
     handshake_rtt: Duration = [Duration::ZERO] => transport;
     /// Whether ACKs are delayed until a second segment arrives, and for how long at most (true: 100 ms).
@@ -225,6 +227,8 @@ transport_keys! {
     timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard, Linux: TimeoutSsthresh::Rule] => algorithm;
     /// The initial slow-start threshold: none, or the receiver's window.
     initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow] => algorithm;
+    /// Slow start of window rules and CUBIC: up to a loss (RFC 5681), or until the delay grows by hystart++ (RFC 9406, the first one) or hystart (also by trains of ACKs); linux is hystart for CUBIC alone.
+    slow_start: SlowStart = [SlowStart::Standard, Linux: SlowStart::Linux] => algorithm;
     /// The first decrease, and one in slow start: by the window rule, or by half.
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
     /// The window that is cut: cwnd with its fraction, cwnd bounded by `max_window`, or its whole segments, of which whole segments remain.
@@ -258,7 +262,7 @@ transport_keys! {
     peer_sack: bool = [true] => transport;
     /// Whether the first SACK block of the receiver reports what has come twice (D-SACK, RFC 2883).
     dsack: bool = [false, Linux: true] => transport;
-    /// What shows that a loss recovery was spurious, so that CUBIC takes its cut back: nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first.
+    /// What shows that a loss recovery was spurious, so that its cut is taken back (`undo_response`): nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first.
     undo: Undo = [Undo::None, Linux: Undo::Both] => transport;
     /// What an undo gives back to a window rule: as much as is in flight, and slow start up to what was before (standard, RFC 4015), or the window and ssthresh before the cut (restore, Linux). CUBIC restores all in both cases (RFC 9438 §4.9).
     undo_response: UndoResponse = [UndoResponse::Standard, Linux: UndoResponse::Restore] => algorithm;
@@ -278,6 +282,17 @@ impl Transport {
     pub fn data_overhead(&self) -> u32 {
         self.header + self.framing + if self.timestamps { TIMESTAMPS_LEN } else { 0 }
     }
+
+    /// The settings of an algorithm in a connection with this transport, which draws random numbers by `seed`.
+    pub fn cc_context(&self, settings: CcContext, seed: u64) -> CcContext {
+        CcContext {
+            mss: self.mss,
+            packet_bytes: self.mss + self.data_overhead(),
+            selective_acks: self.recovery == LossRecovery::Sack && self.peer_sack,
+            seed,
+            ..settings
+        }
+    }
 }
 
 impl Default for Transport {
@@ -287,7 +302,7 @@ impl Default for Transport {
 }
 
 impl TransportKeys {
-    /// The settings of the algorithm.
+    /// The settings of the algorithm that keys give; [`Transport::cc_context`] adds those of the connection.
     pub fn cc_context(&self) -> CcContext {
         let max_window = self.max_window.segments().map_or(f64::INFINITY, f64::from);
         CcContext {
@@ -307,6 +322,8 @@ impl TransportKeys {
             undo_response: self.undo_response,
             ecn_beta: self.ecn_beta.factor(),
             idle_window: self.idle_window,
+            slow_start: self.slow_start,
+            ..CcContext::new(0.0)
         }
     }
 

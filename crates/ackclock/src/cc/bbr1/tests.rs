@@ -1,0 +1,247 @@
+//! States and windows against what the descriptions give, by hand and on a path.
+
+use super::*;
+use crate::cc::tests::{Application, Path, mbit, ms};
+use crate::cc::{Cc, CcSpec};
+
+/// 12 Mbit/s are 1000 packets a second; with 100 ms that makes 100 packets.
+fn path(limit: usize) -> Path {
+    Path::new("bbr1", mbit(12.0), ms(100), limit)
+}
+
+fn bbr(path: &Path) -> &Bbr {
+    let Cc::Bbr1(controller) = path.cc() else { panic!("another algorithm") };
+    &controller.0
+}
+
+fn until(path: &mut Path, mode: Mode) {
+    path.run_until(&format!("{mode:?}"), |path| bbr(path).mode == mode);
+}
+
+fn assert_within(value: f64, expected: f64, part: f64) {
+    assert!((value / expected - 1.0).abs() <= part, "{value}, expected {expected}");
+}
+
+/// With 1000 segments a second and 100 ms.
+fn known() -> Bbr {
+    let mut bbr = Bbr::new(Bbr1::default(), CcContext::new(10.0));
+    bbr.model.update_bw(&Sample { bw: 1000.0, ..Sample::of_a_timeout() });
+    bbr.model.min_rtt = Some(ms(100));
+    bbr.model.full_bw_reached = true;
+    bbr.mode = Mode::ProbeBw;
+    bbr.cycle_idx = 2;
+    bbr.set_pacing_rate(1.0);
+    bbr
+}
+
+#[test]
+fn windows_and_bursts_by_hand() {
+    let mut bbr = known();
+    // 990 packets of 1500 bytes a second: 1450 bytes in 1/1024 s, which is less than two segments.
+    assert_eq!((bbr.wire_rate.as_bps(), bbr.tso_segs()), (11_880_000, 2.0));
+    // 100 and three bursts; 125 and 6 make 131, and an even number; 2 more in the first phase.
+    assert_eq!((bbr.inflight(1000.0, 1.0), bbr.inflight(1000.0, 1.25)), (106.0, 132.0));
+    bbr.cycle_idx = 0;
+    assert_eq!(bbr.inflight(1000.0, 1.0), 108.0);
+    // 100.1 is rounded up before.
+    assert_eq!(bbr.inflight(1001.0, 1.0), 110.0);
+    // Below 1.2 Mbit/s a burst is a segment: 90 packets a second are 1.08 Mbit/s. Nine, and three bursts, make 12.
+    bbr.cycle_idx = 2;
+    bbr.set_rate(90.0);
+    assert_eq!((bbr.tso_segs(), bbr.inflight(90.0, 1.0)), (1.0, 12.0));
+    // 12 Gbit/s send 1465 kB in 1/1024 s: a burst is 65 215 bytes, 44 segments.
+    bbr.set_rate(1e6);
+    assert_eq!(bbr.tso_segs(), 44.0);
+}
+
+#[test]
+fn phases_end_as_described() {
+    let mut bbr = known();
+    let at = |millis| Instant::ZERO + ms(millis);
+    let rs = |prior_in_flight, losses| Sample { prior_in_flight, losses, ..Sample::of_a_timeout() };
+    bbr.cycle_mstamp = at(0);
+    bbr.cycle_idx = 0;
+    // 1.25 products, three bursts, two: 134. A burst is still to come.
+    let ends = |bbr: &Bbr, millis, in_flight, losses| bbr.is_next_cycle_phase(at(millis), &rs(in_flight, losses));
+    assert!(!ends(&bbr, 101, 131.0, 0.0) && ends(&bbr, 101, 132.0, 0.0) && ends(&bbr, 101, 0.0, 1.0));
+    assert!(!ends(&bbr, 100, 200.0, 9.0), "not before a min_rtt is over");
+    bbr.cycle_idx = 1;
+    assert!(!ends(&bbr, 100, 107.0, 0.0) && ends(&bbr, 101, 107.0, 0.0) && ends(&bbr, 1, 106.0, 0.0));
+    bbr.cycle_idx = 2;
+    assert!(!ends(&bbr, 100, 0.0, 1.0) && ends(&bbr, 101, 0.0, 0.0));
+}
+
+#[test]
+fn probing_begins_in_any_phase_but_that_of_draining() {
+    let first = |seed| {
+        let mut bbr = Bbr::new(Bbr1::default(), CcContext { seed, ..CcContext::new(10.0) });
+        bbr.probe_bw(Instant::ZERO);
+        bbr.cycle_idx
+    };
+    let mut phases: Vec<_> = (0..200).map(first).collect();
+    phases.sort_unstable();
+    phases.dedup();
+    assert_eq!(phases, [0, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn startup_drain_and_the_gain_cycle() {
+    let mut path = path(400);
+    let mut most = 0.0f64;
+    path.run_until("Drain", |path| {
+        most = most.max(bbr(path).pacing_gain());
+        bbr(path).mode == Mode::Drain
+    });
+    assert_eq!(most, 2.885);
+    assert_within(bbr(&path).model.max_bw(), 1000.0, 0.02);
+    assert_within(bbr(&path).pacing_gain(), 0.347, 0.01);
+    assert!(path.backlog() > 50, "{}", path.backlog());
+    until(&mut path, Mode::ProbeBw);
+    assert!(path.backlog() < 15, "{}", path.backlog());
+    let mut gains: Vec<f64> = Vec::new();
+    let mut phases = vec![bbr(&path).cycle_idx];
+    let end = path.now + Duration::from_secs(3);
+    path.run_until("three seconds", |path| {
+        let phase = bbr(path).cycle_idx;
+        if phases.last() != Some(&phase) {
+            phases.push(phase);
+            gains.push(bbr(path).pacing_gain());
+        }
+        path.now >= end
+    });
+    assert!(phases.windows(2).all(|two| two[1] == (two[0] + 1) % 8), "{phases:?}");
+    let first = phases[1..].iter().position(|phase| *phase == 0).unwrap();
+    assert_eq!(gains[first..first + 8], PACING_GAINS);
+    assert!(path.lost == 0 && bbr(&path).cwnd <= 222.0, "two products, ACKs that come together, bursts");
+}
+
+#[test]
+fn probe_rtt_comes_after_ten_seconds_with_four_segments() {
+    let mut path = path(400);
+    until(&mut path, Mode::ProbeBw);
+    let stamp = bbr(&path).model.min_rtt_stamp;
+    until(&mut path, Mode::ProbeRtt);
+    assert!(path.now.since(stamp) > Duration::from_secs(10) && path.now.since(stamp) < Duration::from_secs(11));
+    let before = bbr(&path).prior_cwnd;
+    assert_eq!(bbr(&path).cwnd, 4.0);
+    let mut low_at = None;
+    path.run_until("its end", |path| {
+        if low_at.is_none() && bbr(path).in_flight() <= 4.0 {
+            low_at = Some(path.now);
+        }
+        bbr(path).mode != Mode::ProbeRtt
+    });
+    let held = path.now.since(low_at.unwrap());
+    assert!(held > ms(200) && held < ms(410), "{held:?}");
+    assert_eq!(bbr(&path).mode, Mode::ProbeBw);
+    assert!(bbr(&path).cwnd >= 0.9 * before);
+    // The samples of ProbeRTT do not lower the bandwidth.
+    assert_within(bbr(&path).model.max_bw(), 1000.0, 0.02);
+}
+
+#[test]
+fn a_flow_that_pauses_needs_no_probe_rtt() {
+    let mut path = path(400);
+    until(&mut path, Mode::ProbeBw);
+    path.set_application(Application::Pauses);
+    path.run_until("silence", |path| bbr(path).in_flight() == 0.0);
+    path.now += Duration::from_secs(11);
+    path.set_application(Application::Greedy);
+    assert!(bbr(&path).idle_restart);
+    assert_within(bbr(&path).pacing_rate, 0.99 * bbr(&path).bw(), 1e-9);
+    let end = path.now + ms(500);
+    path.run_until("half a second", |path| {
+        assert_eq!(bbr(path).mode, Mode::ProbeBw);
+        path.now >= end
+    });
+}
+
+#[test]
+fn recovery_conserves_packets_for_a_round_and_restores_the_window() {
+    let mut path = path(400);
+    until(&mut path, Mode::ProbeBw);
+    path.run_for(ms(300));
+    let window = bbr(&path).cwnd;
+    path.lose_each = path.sent + 1;
+    path.run_until("recovery", |path| bbr(path).packet_conservation);
+    let it = bbr(&path);
+    // The retransmission has left since.
+    assert!((it.cwnd - it.in_flight()).abs() <= 1.0 && it.cwnd < window, "{} of {window}", it.cwnd);
+    assert_eq!(it.prior_cwnd, window);
+    path.run_until("its end", |path| bbr(path).prev_state != CaState::Recovery);
+    assert!(bbr(&path).cwnd >= window.min(bbr(&path).inflight(bbr(&path).bw(), 2.0)));
+}
+
+#[test]
+fn a_timeout_leaves_one_segment() {
+    let mut path = path(400);
+    until(&mut path, Mode::ProbeBw);
+    path.run_for(ms(300));
+    let window = bbr(&path).cwnd;
+    path.delay = Duration::from_secs(3);
+    path.run_until("timeout", |path| bbr(path).prev_state == CaState::Loss);
+    assert_eq!((bbr(&path).cwnd, bbr(&path).prior_cwnd), (1.0, window));
+    path.delay = ms(100);
+    path.run_until("repair", |path| bbr(path).prev_state == CaState::Open);
+    assert!(bbr(&path).cwnd > 0.8 * window, "{}", bbr(&path).cwnd);
+}
+
+/// Two intervals with a fifth of the packets lost, or more, and the same rate.
+#[test]
+fn a_policer_is_found_and_kept_for_48_round_trips() {
+    let keeps = |long_term| {
+        let spec = CcSpec::Bbr1(Bbr1 { long_term, ..Bbr1::default() });
+        let mut path = Path::with(spec, mbit(48.0), ms(40), 400, |transport| transport);
+        until(&mut path, Mode::ProbeBw);
+        path.policer = Some((30_000.0, mbit(12.0)));
+        let end = path.now + Duration::from_secs(20);
+        let mut found = None;
+        path.run_until("twenty seconds", |path| {
+            if found.is_none() && bbr(path).long_term.bw_in_use().is_some() {
+                found = Some((bbr(path).bw(), bbr(path).pacing_gain()));
+            }
+            found.is_some() || path.now >= end
+        });
+        found
+    };
+    let (bw, gain) = keeps(true).expect("a policer is found");
+    assert_within(bw, 1000.0, 0.15);
+    assert_eq!(gain, 1.0);
+    assert_eq!(keeps(false), None);
+}
+
+#[test]
+fn the_long_term_bandwidth_by_hand() {
+    let mut model = Model::default();
+    let mut long_term = LongTerm::default();
+    let lossy = Sample { bw: 1000.0, acked: 1.0, ..Sample::of_a_timeout() };
+    let mut now = Instant::ZERO;
+    let mut round = |model: &mut Model, long_term: &mut LongTerm, delivered: u64, lost: u64| {
+        now += ms(100);
+        model.delivered += delivered * 1000;
+        model.lost += lost * 1000;
+        model.round_start = true;
+        long_term.sample(now, &lossy, model, 1000.0, true)
+    };
+    // The interval begins with the first, which does not count: 240 segments and 60 losses in 0.3 s, and 20 %.
+    for _ in 0..4 {
+        round(&mut model, &mut long_term, 80, 20);
+    }
+    assert_eq!((long_term.bw, long_term.is_sampling), (Some(800.0), true));
+    // 16 of 84 are 19.05 %, and 50/256 are 19.53 %: too few.
+    for _ in 0..16 {
+        round(&mut model, &mut long_term, 84, 16);
+    }
+    assert_eq!(long_term.bw_in_use(), None);
+    // The next interval has 900 segments a second: within an eighth.
+    for _ in 0..30 {
+        round(&mut model, &mut long_term, 90, 25);
+        if long_term.bw_in_use().is_some() {
+            break;
+        }
+    }
+    let bw = long_term.bw_in_use().expect("two intervals agree");
+    assert!((800.0..=900.0).contains(&bw), "{bw}");
+    let kept = (1..).find(|_| round(&mut model, &mut long_term, 90, 0)).unwrap();
+    assert_eq!((kept, long_term.bw_in_use()), (48, None));
+}

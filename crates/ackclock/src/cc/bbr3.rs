@@ -1,0 +1,355 @@
+//! # BBRv3: a model of the path instead of a reaction to losses
+//!
+//! `cc = "bbr3"`
+//!
+//! ## Reference
+//!
+//! draft-ietf-ccwg-bbr (N. Cardwell, I. Swett and J. Beshay): BBR Congestion Control. The names below are the draft's, and
+//! sections are quoted by their titles.
+//!
+//! ## Equations
+//!
+//! Volumes in bytes of payload, rates in bytes per second, times in seconds.
+//!
+//! | section | what | equation |
+//! |---|---|---|
+//! | BBR.max_bw Max Filter | bandwidth | `max_bw`: largest delivery rate of this cycle and the last one; a sample that the application limited counts only if it is larger |
+//! | ProbeRTT Logic | propagation delay | `min_rtt`: smallest RTT of 10 s, with one look at an empty queue each 5 s |
+//! | Computing BBR.max_inflight | product | `bdp = bw min_rtt`, `bw = min(max_bw, bw_shortterm)` |
+//! | BBR.extra_acked | aggregation | `extra_acked`: most that was acknowledged beyond `bw` over an interval, in the last 10 round trips |
+//! | Computing BBR.max_inflight | largest flight | `max_inflight = max(cwnd_gain bdp + extra_acked, 3 send_quantum, 4 SMSS)`, 2 SMSS more in UP |
+//! | cwnd Adjustment Mechanism | window | grows by what is acknowledged up to `max_inflight`; bounded by `inflight_longterm`, 85 % of it in CRUISE and ProbeRTT, and by `inflight_shortterm` |
+//! | Pacing Rate | pacing | `0.99 pacing_gain bw`; before the pipe was full it only rises |
+//! | Send Quantum | burst | what the pacing rate sends in 1 ms, from 2 SMSS to 64 KiB |
+//! | Probing for Bandwidth In ProbeBW | too many losses | if more than `loss_thresh` of a flight is lost while probing: `inflight_longterm <- max(flight at which it was, β min(bdp, cwnd))`, and DOWN |
+//! | When not Probing for Bandwidth | losses otherwise | once a round trip: `bw_shortterm <- max(bw_latest, β bw_shortterm)`, and `inflight_shortterm` alike |
+//!
+//! | state | pacing_gain | cwnd_gain | goes on |
+//! |---|---|---|---|
+//! | Startup | 2.77 | 2 | to Drain after three round trips in which the rate grew by less than 25 %, or a round trip in recovery with six losses or more and above `loss_thresh` |
+//! | Drain | 0.5 | 2 | to DOWN once no more than `bdp` is in flight, or after three round trips |
+//! | ProbeBW_DOWN | 0.9 | 2 | to CRUISE once no more than `bdp` and 85 % of `inflight_longterm` is in flight |
+//! | ProbeBW_CRUISE | 1 | 2 | to REFILL after 2 to 3 s, or as many round trips as `bdp` has segments, at most 63 |
+//! | ProbeBW_REFILL | 1 | 2 | to UP after a round trip |
+//! | ProbeBW_UP | 1.25 | 2.25 | to DOWN when the pipe is full, for losses, or at `inflight_longterm` if the last probe went too high |
+//! | ProbeRTT | 1 | 0.5 | after 200 ms and a round trip with half of `bdp` in flight, to CRUISE or Startup |
+//!
+//! ## Parameters
+//!
+//! ## Deviations
+//!
+//! - The draft defines no response to ECN, and this has none: `ackclock check` warns where a flow is ECN-capable and a queue on
+//!   its path marks.
+//! - `cwnd_gain` is that of the table in "Summary of Control Behavior in the State Machine" in each state. The pseudocode
+//!   does not say where ProbeBW_UP raises and ProbeBW_DOWN lowers it.
+//! - In Drain `inflight_longterm` is no bound, as in the pseudocode of "Bounding cwnd Based on Recent Congestion"; the table has it.
+//! - "Discontiguous sequence ranges lost" in Startup are ACKs that show a loss, as in Linux. A hole of several segments is found
+//!   by one ACK.
+//! - The sender here gives up all that is in flight when its timer expires, so that "C.inflight + 1" is one segment.
+//! - Whether the flow restarts from idle is known when its first segment has left; the gap after that one still is the one of
+//!   the pacing rate before. A restart is taken for one from idle if new data find nothing in flight.
+//! - State is saved once when a recovery begins, as the text of "Saving State Upon Loss Recovery" has it. NoteLoss() in the
+//!   pseudocode saves it with the first loss of each round, and a round begins in the middle of the losses that end UP, so that the
+//!   undo of these would restore nothing.
+//! - "C.app_limited" while in ProbeRTT is kept here and not in the sender.
+//! - Random numbers (the time between two probes) come from a stream of the flow's name. They are uniform in 2 to 3 s.
+//!
+//! ## Validation
+//!
+//! The 22 test cases of the draft's appendix, in their order, in `crates/ackclock/src/cc/bbr3/tests/cases.rs`, and
+//! exchanges worked out from the draft in `tests/exchanges.rs` beside it: the end of Startup, Drain, the four phases of ProbeBW,
+//! ProbeRTT, losses of 2 %. In packets `crates/ackclock/tests/theory/bbr.rs`, printed by
+//! `cargo test --package ackclock --release --test theory bbr -- --nocapture`.
+//!
+//! Not compared with a kernel: BBRv3 is not part of Linux 6.
+//!
+//! ## What to know before you use it
+//!
+//! It needs selective ACKs to tell losses apart, and a recovery that finds retransmissions that are lost again: with
+//! RFC 6675 alone each of these is a timeout, which at 1 % of random loss is one a round trip on a fast path.
+
+mod control;
+mod machine;
+mod model;
+
+#[cfg(test)]
+mod tests;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::control::Control;
+use self::machine::Machine;
+use self::model::{Model, Sample};
+use super::{
+    Ack, CaState, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Loss, PathView, Recovery, Restart,
+    Sent,
+};
+use crate::rng::{Rng, RngStreams};
+use crate::rule::require;
+use crate::units::{Instant, Rate};
+
+/// BBRv3: paces at the bandwidth that it measures, and keeps about one bandwidth-delay product in flight.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bbr3 {
+    /// BBR.LossThresh: the part of a flight that may be lost when the flow probes for bandwidth, above 0 and below 1.
+    pub loss_thresh: f64,
+    /// BBR.Beta: what remains of a bound after a round trip with a loss, above 0 and below 1.
+    pub beta: f64,
+    /// BBR.Headroom: the part of inflight_longterm that is left to others while cruising, at least 0 and below 1.
+    pub headroom: f64,
+    /// BBR.StartupPacingGain, above 1 and at most 10.
+    pub startup_pacing_gain: f64,
+    /// BBR.DrainPacingGain, above 0 and below 1.
+    pub drain_pacing_gain: f64,
+    /// The pacing gain of ProbeBW_DOWN, above 0 and below 1.
+    pub down_pacing_gain: f64,
+    /// The pacing gain of ProbeBW_UP, above 1 and at most 10.
+    pub up_pacing_gain: f64,
+}
+
+impl Default for Bbr3 {
+    fn default() -> Self {
+        Bbr3 {
+            loss_thresh: 0.02,
+            beta: 0.7,
+            headroom: 0.15,
+            startup_pacing_gain: 2.77,
+            drain_pacing_gain: 0.5,
+            down_pacing_gain: 0.9,
+            up_pacing_gain: 1.25,
+        }
+    }
+}
+
+impl CcParameters for Bbr3 {
+    type Controller = Bbr3Controller;
+    const REFERENCE: &'static str = "draft-ietf-ccwg-bbr (Cardwell, Swett & Beshay), BBR Congestion Control";
+    const RESPONDS_TO_MARKS: bool = false;
+
+    fn check(&self) -> Result<(), CcMistake> {
+        const PART: &str = "above 0 and below 1";
+        const GAIN: &str = "above 1 and at most 10";
+        let is_part = |value: f64| value > 0.0 && value < 1.0;
+        let is_gain = |value: f64| value > 1.0 && value <= 10.0;
+        require("loss_thresh", self.loss_thresh, is_part(self.loss_thresh), PART)?;
+        require("beta", self.beta, is_part(self.beta), PART)?;
+        require("headroom", self.headroom, (0.0..1.0).contains(&self.headroom), "at least 0 and below 1")?;
+        require("startup_pacing_gain", self.startup_pacing_gain, is_gain(self.startup_pacing_gain), GAIN)?;
+        require("drain_pacing_gain", self.drain_pacing_gain, is_part(self.drain_pacing_gain), PART)?;
+        require("down_pacing_gain", self.down_pacing_gain, is_part(self.down_pacing_gain), PART)?;
+        require("up_pacing_gain", self.up_pacing_gain, is_gain(self.up_pacing_gain), GAIN)?;
+        Ok(())
+    }
+
+    fn controller(&self, context: CcContext) -> Bbr3Controller {
+        Bbr3Controller(Box::new(Bbr::new(self.clone(), context)))
+    }
+}
+
+/// BBRv3 with its state.
+#[derive(Clone, Debug)]
+pub struct Bbr3Controller(Box<Bbr>);
+
+/// The draft's C, as far as the algorithm is told, and BBR.
+#[derive(Clone, Debug)]
+struct Bbr {
+    parameters: Bbr3,
+    /// C.SMSS, as a number of bytes.
+    smss: f64,
+    /// Bytes on the wire for each of payload, in full segments.
+    wire_per_payload: f64,
+    /// C.has_selective_acks.
+    has_selective_acks: bool,
+    rng: Rng,
+    path: PathView,
+    /// C.delivered.
+    delivered: u64,
+    /// C.is_cwnd_limited holds until this much is delivered.
+    cwnd_limited_until: u64,
+    /// InLossRecovery().
+    in_loss_recovery: bool,
+    has_begun: bool,
+    model: Model,
+    machine: Machine,
+    control: Control,
+}
+
+impl Bbr {
+    /// "Initialization": OnInit(), but for what needs a time, which is [`begin`](Self::begin)'s.
+    fn new(parameters: Bbr3, context: CcContext) -> Self {
+        let smss = f64::from(context.mss);
+        let wire_per_payload = f64::from(context.packet_bytes) / smss;
+        let initial_cwnd = context.initial_window * smss;
+        let gain = parameters.startup_pacing_gain;
+        Bbr {
+            smss,
+            wire_per_payload,
+            has_selective_acks: context.selective_acks,
+            rng: RngStreams::from_root(context.seed).stream("bbr3", "probe wait"),
+            path: PathView::default(),
+            delivered: 0,
+            cwnd_limited_until: 0,
+            in_loss_recovery: false,
+            has_begun: false,
+            model: Model::default(),
+            machine: Machine::default(),
+            control: Control::new(initial_cwnd, smss, gain, wire_per_payload),
+            parameters,
+        }
+    }
+
+    /// The first event: the stamps of OnInit(). A round-trip time may be known from the handshake.
+    fn begin(&mut self, now: Instant, path: &PathView) {
+        self.path = *path;
+        if !self.has_begun {
+            self.has_begun = true;
+            self.model.begin(now, path.srtt);
+            self.machine.cycle_stamp = now;
+        }
+        self.init_pacing_rate_from_rtt();
+    }
+
+    /// C.inflight.
+    fn inflight(&self) -> f64 {
+        self.path.in_flight_bytes as f64
+    }
+
+    /// "Transport Connection State": C.is_cwnd_limited is true "if the connection has fully utilized C.cwnd at any point in
+    /// the last packet-timed round trip".
+    fn is_cwnd_limited(&self) -> bool {
+        self.delivered < self.cwnd_limited_until
+    }
+
+    fn note_cwnd_limited(&mut self) {
+        self.cwnd_limited_until = self.delivered + self.path.in_flight_bytes;
+    }
+
+    /// "Per-ACK Steps": UpdateOnACK().
+    fn update_on_ack(&mut self, now: Instant, rs: &Sample) {
+        self.update_latest_delivery_signals(rs);
+        self.update_congestion_signals(rs);
+        self.update_ack_aggregation(now, rs);
+        self.check_full_bw_reached(rs);
+        self.check_startup_done(rs);
+        self.check_drain_done(now);
+        self.update_probe_bw_cycle_phase(now, rs);
+        self.update_min_rtt(now, rs);
+        self.check_probe_rtt(now, rs);
+        self.advance_latest_delivery_signals(rs);
+        self.bound_bw_for_model();
+        self.set_pacing_rate();
+        self.set_send_quantum();
+        self.set_cwnd(rs);
+    }
+}
+
+impl CongestionControl for Bbr3Controller {
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        (self.0.control.cwnd / self.0.smss).max(1.0)
+    }
+
+    /// There is none: in Startup the window grows without a bound, then it is where it is meant to be.
+    #[inline]
+    fn ssthresh(&self) -> f64 {
+        if self.0.machine.full_bw_reached { self.cwnd() } else { f64::INFINITY }
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(self.0.control.wire_rate)
+    }
+
+    fn send_quantum(&self) -> u64 {
+        self.0.control.send_quantum as u64
+    }
+
+    fn owns_recovery(&self) -> bool {
+        true
+    }
+
+    fn responds_to_ecn(&self) -> bool {
+        false
+    }
+
+    /// "Per-Transmit Steps".
+    fn on_sent(&mut self, sent: &Sent) {
+        let bbr = &mut self.0;
+        bbr.begin(sent.now, &sent.path);
+        if bbr.inflight() + bbr.smss > bbr.control.cwnd {
+            bbr.note_cwnd_limited();
+        }
+        // "Restarting From Idle": C.inflight is that before the segment.
+        if sent.path.in_flight_bytes <= u64::from(sent.bytes) && !sent.retransmission {
+            bbr.handle_restart_from_idle(sent.now);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.0.path = loss.path;
+        self.0.handle_lost_packet(loss);
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        let bbr = &mut self.0;
+        bbr.begin(ack.now, &ack.path);
+        if ack.cwnd_limited {
+            bbr.note_cwnd_limited();
+        }
+        bbr.note_ca_state(ack.state);
+        bbr.machine.note_losses(ack.newly_lost);
+        let Some(rate) = &ack.rate else {
+            bbr.bound_cwnd();
+            return;
+        };
+        bbr.delivered = rate.prior_delivered + rate.delivered;
+        let sample = Sample::new(rate, ack, bbr.machine.held_down.covers(rate.prior_delivered));
+        bbr.model.note_delivered(ack.now, bbr.delivered);
+        bbr.update_on_ack(ack.now, &sample);
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        if congestion.restart != Restart::Reduced {
+            self.0.path = congestion.path;
+            self.0.on_enter_rto();
+        }
+    }
+
+    /// "Modulating cwnd in Loss Recovery": OnEnterFastRecovery().
+    fn on_recovery_enter(&mut self, recovery: &Recovery) {
+        self.0.path = recovery.path;
+        self.0.save_state_upon_loss();
+        self.0.in_loss_recovery = true;
+    }
+
+    fn on_undo(&mut self, recovery: &Recovery) {
+        self.0.path = recovery.path;
+        self.0.handle_spurious_loss_detection();
+    }
+
+    fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
+        let Bbr { model, machine, control, .. } = &*self.0;
+        report("bbr_state", f64::from(machine.state.number()));
+        report("max_bw_bps", 8.0 * model.max_bw);
+        report("bw_bps", 8.0 * model.bw);
+        report("min_rtt_s", model.min_rtt);
+        report("max_inflight_bytes", control.max_inflight);
+        report("inflight_longterm_bytes", model.inflight_longterm);
+        report("inflight_shortterm_bytes", model.inflight_shortterm);
+        report("extra_acked_bytes", model.extra_acked);
+    }
+}
+
+impl Bbr {
+    /// Loss recovery ends with an ACK, by repair or undo: "BBR restores the best-known cwnd value we had upon entering loss
+    /// recovery".
+    fn note_ca_state(&mut self, state: CaState) {
+        let was = std::mem::replace(&mut self.in_loss_recovery, matches!(state, CaState::Recovery | CaState::Loss));
+        if was && !self.in_loss_recovery {
+            self.restore_cwnd();
+        }
+        self.machine.in_fast_recovery = state == CaState::Recovery;
+    }
+}

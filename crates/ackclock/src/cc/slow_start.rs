@@ -1,0 +1,222 @@
+//! The end of slow start before the first loss: HyStart++ (RFC 9406), and Linux's HyStart.
+//!
+//! Both take the smallest RTT of a round trip that is longer than the smallest before for the beginning of a queue. HyStart++ then
+//! grows a quarter as fast for up to five round trips, and goes back if the RTT falls again; it is for the first slow start
+//! of a connection. Linux's HyStart leaves slow start at once, also when the ACKs that come one after the other span half of
+//! the smallest RTT (Ha and Rhee 2011), and is for each slow start.
+//!
+//! Deviations: HyStart++ adds at most 8 segments an ACK, whether the sender paces or not. Linux leaves slow start
+//! before the ACK at hand grows the window by congestion avoidance; here that ACK adds nothing. Senders that pace with
+//! Linux wait for a whole RTT of ACKs; window rules do not pace.
+
+use super::Ack;
+use crate::units::{Duration, Instant};
+
+/// How slow start ends before the first loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+pub enum SlowStart {
+    /// It does not (RFC 5681).
+    #[default]
+    #[serde(rename = "standard")]
+    Standard,
+    /// RFC 9406, in the first slow start of a connection.
+    #[serde(rename = "hystart++")]
+    HystartPlusPlus,
+    /// As in Linux.
+    #[serde(rename = "hystart")]
+    Hystart,
+    /// HyStart for CUBIC, and RFC 5681 for window rules: in Linux it belongs to CUBIC.
+    #[serde(rename = "linux")]
+    Linux,
+}
+
+impl SlowStart {
+    /// That of window rules.
+    pub(super) fn of_a_rule(self) -> Self {
+        if self == SlowStart::Linux { SlowStart::Standard } else { self }
+    }
+}
+
+/// RFC 9406 §4.3, and Linux alike: MIN_RTT_THRESH, MAX_RTT_THRESH, MIN_RTT_DIVISOR, N_RTT_SAMPLE.
+const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
+const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
+const MIN_RTT_DIVISOR: u64 = 8;
+const N_RTT_SAMPLE: u32 = 8;
+/// RFC 9406 §4.3: CSS_GROWTH_DIVISOR, CSS_ROUNDS.
+const CSS_GROWTH_DIVISOR: f64 = 4.0;
+const CSS_ROUNDS: u32 = 5;
+/// RFC 9406 §4.3: L, in segments, of a sender that does not pace.
+const MOST_PER_ACK: f64 = 8.0;
+/// Linux's `hystart_low_window` in segments and `hystart_ack_delta_us`.
+const LOW_WINDOW: f64 = 16.0;
+const ACK_DELTA: Duration = Duration::from_millis(2);
+
+/// By how much an RTT is longer than `base` when a queue builds up.
+fn rtt_thresh(base: Duration) -> Duration {
+    // RFC 9406 §4.2: "RttThresh = max(MIN_RTT_THRESH, min(lastRoundMinRTT / MIN_RTT_DIVISOR, MAX_RTT_THRESH))".
+    (base / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
+}
+
+/// What an ACK does in slow start.
+pub(super) struct Growth {
+    /// Segments.
+    pub(super) growth: f64,
+    /// Slow start ends with it.
+    pub(super) ends: bool,
+}
+
+/// What watches slow start.
+#[derive(Clone, Debug)]
+pub(super) enum Hystart {
+    PlusPlus(PlusPlus),
+    Linux(Linux),
+}
+
+impl Hystart {
+    pub(super) fn new(slow_start: SlowStart) -> Option<Self> {
+        match slow_start {
+            SlowStart::Standard => None,
+            SlowStart::HystartPlusPlus => Some(Hystart::PlusPlus(PlusPlus::default())),
+            SlowStart::Hystart | SlowStart::Linux => Some(Hystart::Linux(Linux::default())),
+        }
+    }
+
+    /// An ACK in slow start, before it grows the window.
+    pub(super) fn observe(&mut self, ack: &Ack) {
+        match self {
+            Hystart::PlusPlus(hystart) => hystart.observe(ack),
+            Hystart::Linux(hystart) => hystart.observe(ack),
+        }
+    }
+
+    /// The last ACK counts for `acked` segments.
+    pub(super) fn grow(&mut self, cwnd: f64, acked: f64) -> Growth {
+        match self {
+            Hystart::PlusPlus(hystart) => hystart.grow(acked),
+            Hystart::Linux(hystart) => hystart.grow(cwnd, acked),
+        }
+    }
+
+    /// The window is cut, and slow start begins again or does not.
+    pub(super) fn on_cut(&mut self, restarts: bool) {
+        match self {
+            // RFC 9406 §4.3: "An implementation SHOULD use HyStart++ only for the initial slow start".
+            Hystart::PlusPlus(hystart) => hystart.is_over = true,
+            Hystart::Linux(hystart) if restarts => *hystart = Linux::default(),
+            Hystart::Linux(_) => {}
+        }
+    }
+}
+
+/// HyStart++.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlusPlus {
+    /// lastRoundMinRTT; none for infinity.
+    last_round_min: Option<Duration>,
+    /// currentRoundMinRTT; none for infinity.
+    current_round_min: Option<Duration>,
+    /// rttSampleCount.
+    samples: u32,
+    /// Conservative Slow Start.
+    css: Option<Css>,
+    is_over: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Css {
+    /// cssBaselineMinRtt.
+    baseline: Duration,
+    rounds: u32,
+}
+
+impl PlusPlus {
+    fn observe(&mut self, ack: &Ack) {
+        if ack.round_ended {
+            // RFC 9406 §4.2: "lastRoundMinRTT = currentRoundMinRTT; currentRoundMinRTT = infinity; rttSampleCount = 0".
+            self.last_round_min = self.current_round_min.take();
+            self.samples = 0;
+            if let Some(css) = &mut self.css {
+                // "that partial round counts towards the CSS_ROUNDS limit".
+                css.rounds += 1;
+            }
+        }
+        let rtt = ack.path.latest_rtt;
+        if !rtt.is_zero() {
+            self.current_round_min = Some(self.current_round_min.map_or(rtt, |least| least.min(rtt)));
+            self.samples += 1;
+        }
+    }
+
+    fn grow(&mut self, acked: f64) -> Growth {
+        if self.is_over {
+            return Growth { growth: acked, ends: false };
+        }
+        let acked = acked.min(MOST_PER_ACK);
+        let Some(css) = &self.css else {
+            self.css = self.delayed().map(|baseline| Css { baseline, rounds: 0 });
+            return Growth { growth: acked, ends: false };
+        };
+        // "If CSS_ROUNDS rounds are complete, enter congestion avoidance by setting the ssthresh to the current cwnd."
+        let ends = css.rounds >= CSS_ROUNDS;
+        let growth = if ends { 0.0 } else { acked / CSS_GROWTH_DIVISOR };
+        // "if (currentRoundMinRTT < cssBaselineMinRtt) cssBaselineMinRtt = infinity, resume slow start".
+        if self.samples >= N_RTT_SAMPLE && self.current_round_min.is_some_and(|least| least < css.baseline) {
+            self.css = None;
+        }
+        Growth { growth, ends }
+    }
+
+    /// The smallest RTT of this round if a queue builds up.
+    fn delayed(&self) -> Option<Duration> {
+        let (last, current) = (self.last_round_min?, self.current_round_min?);
+        (self.samples >= N_RTT_SAMPLE && current >= last + rtt_thresh(last)).then_some(current)
+    }
+}
+
+/// Linux's HyStart.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Linux {
+    /// The smallest RTT since slow start began.
+    delay_min: Option<Duration>,
+    round_start: Instant,
+    last_ack: Instant,
+    /// The smallest RTT of the round.
+    curr_rtt: Option<Duration>,
+    sample_cnt: u32,
+    has_train: bool,
+    has_delay: bool,
+}
+
+impl Linux {
+    fn observe(&mut self, ack: &Ack) {
+        let rtt = ack.path.latest_rtt;
+        if rtt.is_zero() {
+            return;
+        }
+        if ack.round_ended || self.delay_min.is_none() {
+            (self.round_start, self.last_ack) = (ack.now, ack.now);
+            (self.curr_rtt, self.sample_cnt) = (None, 0);
+        }
+        let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
+        self.delay_min = Some(delay_min);
+        if ack.now.since(self.last_ack) <= ACK_DELTA {
+            self.last_ack = ack.now;
+            self.has_train = ack.now.since(self.round_start) > delay_min / 2;
+        } else {
+            self.has_train = false;
+        }
+        let curr_rtt = self.curr_rtt.map_or(rtt, |least| least.min(rtt));
+        self.curr_rtt = Some(curr_rtt);
+        // The samples after the first eight ask whether the smallest so far is longer.
+        self.has_delay = self.sample_cnt >= N_RTT_SAMPLE && curr_rtt > delay_min + rtt_thresh(delay_min);
+        self.sample_cnt = (self.sample_cnt + 1).min(N_RTT_SAMPLE);
+    }
+
+    fn grow(&mut self, cwnd: f64, acked: f64) -> Growth {
+        let ends = cwnd >= LOW_WINDOW && (self.has_train || self.has_delay);
+        Growth { growth: if ends { 0.0 } else { acked }, ends }
+    }
+}
+
+#[cfg(test)]
+mod tests;

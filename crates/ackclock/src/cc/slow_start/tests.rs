@@ -1,0 +1,181 @@
+//! Exchanges worked out by hand from RFC 9406 and from what Linux does.
+
+use super::*;
+use crate::cc::window::Window;
+use crate::cc::{CcContext, Congestion, CongestionControl, CongestionKind, PathView, Restart, Windowed};
+use crate::rule::RuleParameters;
+use crate::rule::reno::Reno;
+
+fn ms(millis: f64) -> Duration {
+    Duration::from_secs_f64_round(millis / 1e3)
+}
+
+/// Windows with ACKs made by hand.
+struct Driven {
+    window: Window,
+    now: Instant,
+}
+
+impl Driven {
+    fn new(slow_start: SlowStart, initial_window: f64) -> Self {
+        let window = Window::new(CcContext { slow_start, ..CcContext::new(initial_window) });
+        Driven { window, now: Instant::ZERO + Duration::from_secs(1) }
+    }
+
+    /// An ACK of a segment with this RTT, `gap` after the one before; returns the window.
+    fn ack(&mut self, gap: Duration, rtt: Duration, round_ended: bool) -> f64 {
+        self.now += gap;
+        let path = PathView { latest_rtt: rtt, ..PathView::default() };
+        let ack = Ack { now: self.now, round_ended, path, ..Ack::of(1.0) };
+        self.window.observe(&ack);
+        if self.window.in_slow_start() {
+            self.window.slow_start(&ack);
+        }
+        self.window.cwnd()
+    }
+
+    /// So many ACKs of one round; returns the window.
+    fn round(&mut self, acks: u32, rtt: Duration) -> f64 {
+        (0..acks).map(|number| self.ack(ms(0.01), rtt, number == 0)).last().unwrap()
+    }
+}
+
+/// RFC 9406 §4.2: an eighth of the RTT, between 4 and 16 ms.
+#[test]
+fn the_threshold_is_clamped() {
+    for (base, thresh) in [(10.0, 4.0), (32.0, 4.0), (80.0, 10.0), (128.0, 16.0), (500.0, 16.0)] {
+        assert_eq!(rtt_thresh(ms(base)), ms(thresh));
+    }
+}
+
+#[test]
+fn hystart_plus_plus_enters_css_with_the_eighth_long_sample_of_a_round() {
+    let mut it = Driven::new(SlowStart::HystartPlusPlus, 10.0);
+    assert_eq!(it.round(10, ms(80.0)), 20.0);
+    // 89.9 ms is too little, whatever the number of samples.
+    assert_eq!(it.round(20, ms(89.9)), 40.0);
+    // 89.9 / 8 are 11.24 ms: 101.2 ms are long. The first seven samples say nothing; the ACK of the eighth grows fully.
+    assert_eq!(it.round(7, ms(101.2)), 47.0);
+    let baseline = ms(101.2);
+    assert_eq!(it.ack(ms(0.01), baseline, false), 48.0);
+    // Conservative Slow Start: a quarter.
+    assert_eq!(it.ack(ms(0.01), baseline, false), 48.25);
+    for _ in 0..7 {
+        it.ack(ms(0.01), baseline, false);
+    }
+    assert_eq!(it.window.cwnd(), 50.0);
+    // This round counts, and four more: the fifth that begins after it ends slow start.
+    for round in 1..5 {
+        assert_eq!(it.round(8, baseline), 50.0 + 2.0 * f64::from(round));
+        assert!(it.window.in_slow_start());
+    }
+    assert_eq!(it.ack(ms(0.01), baseline, true), 58.0);
+    assert_eq!((it.window.in_slow_start(), it.window.ssthresh()), (false, 58.0));
+}
+
+#[test]
+fn hystart_plus_plus_goes_back_when_the_rtt_falls_again() {
+    let mut it = Driven::new(SlowStart::HystartPlusPlus, 10.0);
+    it.round(10, ms(40.0));
+    // 40 / 8 = 5 ms.
+    it.round(8, ms(45.0));
+    let before = it.window.cwnd();
+    // Seven samples below the baseline do not tell, the eighth does, and the ninth grows fully.
+    assert_eq!(it.round(8, ms(44.9)), before + 2.0);
+    assert_eq!(it.ack(ms(0.01), ms(44.9), false), before + 3.0);
+    assert!(it.window.in_slow_start());
+    assert_eq!(it.window.ssthresh(), f64::INFINITY);
+}
+
+#[test]
+fn hystart_plus_plus_needs_a_round_before() {
+    let mut it = Driven::new(SlowStart::HystartPlusPlus, 10.0);
+    for rtt in [40.0, 90.0, 150.0] {
+        it.ack(ms(0.01), ms(rtt), false);
+    }
+    assert_eq!(it.round(7, ms(200.0)), 20.0);
+    assert!(it.window.in_slow_start());
+}
+
+fn cut(window: &mut Window, restart: Restart) {
+    let (now, kind, path) = (Instant::ZERO, CongestionKind::Timeout, PathView::default());
+    window.cut(&Congestion { now, kind, restart, flight_size: 40, path }, |window| window / 2.0);
+}
+
+#[test]
+fn hystart_plus_plus_is_for_the_first_slow_start_and_hystart_for_each() {
+    for (slow_start, ends) in [(SlowStart::HystartPlusPlus, false), (SlowStart::Hystart, true)] {
+        let mut it = Driven::new(slow_start, 200.0);
+        cut(&mut it.window, Restart::SlowStart);
+        assert_eq!((it.window.cwnd(), it.window.ssthresh()), (1.0, 100.0));
+        for round in 0..10 {
+            it.now += ms(100.0);
+            it.round(9, ms(40.0 + 10.0 * f64::from(round)));
+        }
+        assert_eq!(it.window.ssthresh() < 100.0, ends, "{slow_start:?}");
+    }
+}
+
+/// Linux: the ACKs of a round that come within 2 ms of each other span more than half of the RTT.
+#[test]
+fn hystart_ends_with_a_train_of_acks() {
+    let mut it = Driven::new(SlowStart::Hystart, 20.0);
+    // Nine ACKs after the first, each 1 ms: 9 ms are less than half of 20.
+    for number in 0..10 {
+        it.ack(ms(1.0), ms(20.0), number == 0);
+    }
+    assert_eq!(it.window.cwnd(), 30.0);
+    // 10 ms are not more than half.
+    assert_eq!(it.ack(ms(1.0), ms(20.0), false), 31.0);
+    assert_eq!(it.ack(ms(1.0), ms(20.0), false), 31.0);
+    assert_eq!((it.window.in_slow_start(), it.window.ssthresh()), (false, 31.0));
+}
+
+#[test]
+fn a_gap_ends_a_train_and_a_small_window_is_left_alone() {
+    let mut it = Driven::new(SlowStart::Hystart, 20.0);
+    it.ack(ms(1.0), ms(20.0), true);
+    // After a gap of more than 2 ms no ACK is of the train any more.
+    for _ in 0..30 {
+        it.ack(ms(2.1), ms(20.0), false);
+    }
+    assert!(it.window.in_slow_start());
+    let mut small = Driven::new(SlowStart::Hystart, 2.0);
+    for number in 0..13 {
+        small.ack(ms(1.0), ms(20.0), number == 0);
+    }
+    // Eleven ACKs would have ended it at 13; at 15 it goes on, at 16 it ends.
+    assert_eq!((small.window.cwnd(), small.window.in_slow_start()), (15.0, true));
+    small.ack(ms(1.0), ms(20.0), false);
+    assert_eq!((small.window.cwnd(), small.window.in_slow_start()), (16.0, true));
+    small.ack(ms(1.0), ms(20.0), false);
+    assert_eq!((small.window.cwnd(), small.window.in_slow_start()), (16.0, false));
+}
+
+#[test]
+fn hystart_ends_when_the_smallest_of_eight_samples_is_longer() {
+    let mut it = Driven::new(SlowStart::Hystart, 20.0);
+    it.round(8, ms(80.0));
+    it.now += ms(80.0);
+    // 80 and 10 ms are not longer; 90.1 are. The ninth sample is the first that asks.
+    it.round(9, ms(90.0));
+    it.now += ms(80.0);
+    assert_eq!(it.round(8, ms(90.1)), 45.0);
+    assert!(it.window.in_slow_start());
+    assert_eq!(it.ack(ms(0.01), ms(90.1), false), 45.0);
+    assert_eq!(it.window.ssthresh(), 45.0);
+}
+
+#[test]
+fn rules_go_on_in_congestion_avoidance() {
+    let context = CcContext { slow_start: SlowStart::Hystart, ..CcContext::new(20.0) };
+    let mut reno = Windowed::new(Reno::default().rule(), context);
+    let mut now = Instant::ZERO;
+    for number in 0..30 {
+        now += ms(1.0);
+        let path = PathView { latest_rtt: ms(20.0), ..PathView::default() };
+        reno.on_ack(&Ack { now, round_ended: number == 0, path, ..Ack::of(1.0) });
+    }
+    // Eleven ACKs in slow start, one that ends it, and eighteen of a 31st each.
+    assert!(reno.ssthresh() == 31.0 && (reno.cwnd() - 31.0 - 18.0 / 31.0).abs() < 0.01, "{}", reno.cwnd());
+}

@@ -1,0 +1,170 @@
+//! The set-up and the end of a connection: SYN, the ACK of its answer, and FIN, each a segment without payload.
+//!
+//! Reference: RFC 9293 §3.5 and §3.6, RFC 6298 for the timer. Without the transport key `handshake` a connection is open when it
+//! starts, and does not end.
+//!
+//! Deviations: FIN and the ACK of the handshake travel alone; the receiver sends no FIN of its own.
+
+use super::{Sender, Timer};
+use crate::cc::{CongestionKind, Restart};
+use crate::tcp::segment::{AckSegment, DataEcn, DataSegment, EcnFeedback};
+use crate::units::Instant;
+
+/// How far the set-up and the end are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Connection {
+    /// There is something to do, or to wait for.
+    is_busy: bool,
+    /// When the SYN was last sent, until it is answered.
+    syn: Option<Syn>,
+    /// What leaves next, before all data.
+    due: Option<Control>,
+    fin: Fin,
+}
+
+/// A SYN without an answer.
+#[derive(Clone, Copy, Debug)]
+struct Syn {
+    sent_at: Instant,
+    transmissions: u32,
+}
+
+/// A segment without payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Control {
+    Syn,
+    Ack,
+    Fin,
+}
+
+/// The end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Fin {
+    #[default]
+    None,
+    /// FIN follows the last data.
+    Wanted,
+    Sent,
+    Acknowledged,
+}
+
+impl Connection {
+    #[inline]
+    pub(super) fn is_busy(&self) -> bool {
+        self.is_busy
+    }
+}
+
+impl Sender {
+    /// The set-up begins.
+    pub(super) fn connect(&mut self, now: Instant) {
+        let syn = Some(Syn { sent_at: now, transmissions: 0 });
+        self.connection = Connection { is_busy: true, syn, due: Some(Control::Syn), fin: Fin::None };
+    }
+
+    /// The application writes nothing more: FIN follows what it wrote.
+    pub fn close(&mut self) {
+        if self.transport.handshake && self.connection.fin == Fin::None {
+            self.connection.fin = Fin::Wanted;
+            self.connection.is_busy = true;
+        }
+    }
+
+    /// The next segment without payload; the second value is false where data may not leave yet.
+    #[cold]
+    pub(super) fn poll_control(&mut self, now: Instant) -> (Option<DataSegment>, bool) {
+        let is_last = self.connection.fin == Fin::Wanted && self.written == Some(self.snd_nxt);
+        if is_last && self.connection.syn.is_none() && self.connection.due.is_none() {
+            self.connection.due = Some(Control::Fin);
+        }
+        let segment = self.connection.due.take().map(|control| self.send_control(now, control));
+        (segment, self.connection.syn.is_none())
+    }
+
+    fn send_control(&mut self, now: Instant, control: Control) -> DataSegment {
+        let (ecn, is_again) = match control {
+            Control::Ack => (DataEcn::default(), false),
+            Control::Syn => {
+                let again = self.connection.syn.map_or(0, |syn| syn.transmissions);
+                self.connection.syn = Some(Syn { sent_at: now, transmissions: again + 1 });
+                (DataEcn::SYN_FLAG, again > 0)
+            }
+            Control::Fin => {
+                let is_again = self.connection.fin == Fin::Sent;
+                self.connection.fin = Fin::Sent;
+                (DataEcn::FIN_FLAG, is_again)
+            }
+        };
+        self.counters.segments += 1;
+        self.counters.retransmits += u64::from(is_again);
+        self.last_sent_at = now;
+        if control != Control::Ack && !self.timers.runs(Timer::Retransmission) {
+            self.restart_retransmission_timer(now);
+        }
+        DataSegment { seq: self.snd_nxt, len: 0, sent_at: now, ecn }
+    }
+
+    /// The timer expires; true if it was that of a segment without payload.
+    pub(super) fn on_control_timeout(&mut self, now: Instant) -> bool {
+        let control = match self.connection {
+            Connection { syn: Some(_), .. } => Control::Syn,
+            Connection { fin: Fin::Sent, .. } if self.board.outstanding() == 0 => Control::Fin,
+            _ => return false,
+        };
+        self.counters.timeouts += 1;
+        self.rtt.back_off();
+        self.connection.due = Some(control);
+        self.restart_retransmission_timer(now);
+        true
+    }
+
+    /// An ACK arrives; true if it is of the SYN, and there is nothing else to learn from it.
+    #[cold]
+    pub(super) fn on_control_ack(&mut self, now: Instant, ack: &AckSegment) -> bool {
+        if let Some(syn) = self.connection.syn {
+            if ack.ecn == EcnFeedback::SynAck {
+                self.on_established(now, syn);
+            }
+            return true;
+        }
+        if ack.ecn == EcnFeedback::SynAck {
+            // RFC 9293 §3.10.7.4: what was acknowledged before is acknowledged again.
+            self.connection.due = Some(Control::Ack);
+            return true;
+        }
+        let ends = self.connection.fin == Fin::Sent && ack.ack == self.snd_nxt + 1;
+        if ends {
+            self.connection = Connection { fin: Fin::Acknowledged, ..Connection::default() };
+            self.on_ack(now, &AckSegment { ack: self.snd_nxt, ..*ack });
+            self.timers.stop(Timer::Retransmission);
+            return true;
+        }
+        // Once data were acknowledged, copies of the answer to the SYN are old.
+        self.connection.is_busy = ack.ack == 0 || self.connection.fin != Fin::None;
+        false
+    }
+
+    /// After an ACK: the timer of FIN runs as long as that is all there is to acknowledge.
+    pub(super) fn watch_fin(&mut self, now: Instant) {
+        let is_out = self.connection.fin == Fin::Sent && self.board.outstanding() == 0;
+        if is_out && !self.timers.runs(Timer::Retransmission) {
+            self.restart_retransmission_timer(now);
+        }
+    }
+
+    /// The answer to the SYN arrives.
+    fn on_established(&mut self, now: Instant, syn: Syn) {
+        self.connection.syn = None;
+        self.connection.due = Some(Control::Ack);
+        self.timers.stop(Timer::Retransmission);
+        if syn.transmissions == 1 {
+            self.on_handshake(now, now.since(syn.sent_at));
+        } else {
+            self.rtt.after_lost_syn();
+            // RFC 5681 §3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
+            // transmitted SYN MUST be one segment".
+            self.signal(now, CongestionKind::Timeout, Restart::SlowStartAgain);
+        }
+        self.after_event(now);
+    }
+}
