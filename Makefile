@@ -129,6 +129,7 @@ beside:
 	@command -v valgrind >/dev/null || ($(call INSTALL,valgrind)) || true
 	@test -e /usr/include/ns3/traffic-control-module.h || ($(call INSTALL,libns3-dev)) || true
 	@command -v tc >/dev/null || ($(call INSTALL,iproute2)) || true
+	@command -v tshark >/dev/null || ($(call INSTALL,tshark)) || true
 
 rivals:
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true

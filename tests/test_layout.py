@@ -34,7 +34,7 @@ USES = {
     "tuning": "errors text metrics statistics page arguments files foreign running evaluation",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
-    "cli": "errors text metrics files contract starters scenario running synchronous studies evaluation "
+    "cli": "errors text metrics page files contract starters scenario running synchronous studies evaluation "
     "tuning reproduce",
     "__main__": "text cli",
 }

@@ -54,6 +54,9 @@ class Interrupted(Exception):
 class RunError(Exception):
     """A run that would take too much memory; the message has the flow and the time."""
 
+class CaptureError(ValueError):
+    """A capture of what there is not: its arguments are `link` or `flow`, the name, and the names that there are."""
+
 class Overdue(BaseException):
     """Raised in a callback that takes no end; no callback should catch it."""
 
@@ -128,12 +131,17 @@ class Scenario:
         cancel: Cancel | None = None,
         *,
         samples: bool = True,
+        capture: tuple[str, Sequence[str], bool] | None = None,
     ) -> Run:
         """Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it.
 
         Without `samples` nothing is sampled over time, whatever the scenario says; the other results are the
-        same.
+        same. `capture`: where packets are captured, a link, `sender` or `receiver`, of which flows (of all if
+        none are given), and whether the states of senders are captured, too.
         """
+
+    def check_capture(self, at: str, flows: Sequence[str]) -> None:
+        """Checks `capture` as `run` takes it."""
 
 @final
 class Run:
@@ -161,6 +169,18 @@ class Run:
         """Every packet at every link, every window that changes and timer that goes off, a table of Arrow.
 
         Empty unless `sampling.packets` is on.
+        """
+
+    def qlog(self, version: str) -> str:
+        """The capture of senders as a file of qlog of this version, `0.3` or `draft`."""
+
+    def sequences_json(self, from_ns: int, to_ns: int) -> str:
+        """Time-sequence plots of the connections of a capture of senders, within some nanoseconds, as JSON."""
+
+    def pcapng(self, snaplen: int) -> bytes:
+        """The captured packets as a file of pcapng, of each no more than `snaplen` bytes.
+
+        Empty unless `capture` was given.
         """
 
 @final

@@ -125,6 +125,10 @@ class Scenario:
         """The resolved scenario, every default filled in, as canonical JSON."""
         return self._core.resolved_json()
 
+    def check_capture(self, at: str, flows: Iterable[str] = ()) -> None:
+        """Check that packets of these flows can be captured there. Raises `_core.CaptureError`."""
+        self._core.check_capture(at, list(flows))
+
     def describe(self, most: int | None = None) -> dict[str, Any]:
         """Links, flows and random inputs that the shorthand stands for; of `most` flows a group, or all."""
         described: dict[str, Any] = json.loads(self._core.describe_json(most))

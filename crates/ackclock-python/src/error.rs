@@ -1,5 +1,6 @@
 //! Exceptions, and the one place where errors of the core become exceptions.
 
+use ackclock::sim::CaptureError as NoCapture;
 use ackclock::{scenario, sim};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyBaseException, PyException, PyValueError};
@@ -23,6 +24,13 @@ create_exception!(
     RunError,
     PyException,
     "A run that would take too much memory; the message has the flow and the time."
+);
+
+create_exception!(
+    ackclock._core,
+    CaptureError,
+    PyValueError,
+    "A capture of what there is not: its arguments are `link` or `flow`, the name, and the names that there are."
 );
 
 /// An error of the core that has an exception of its own.
@@ -75,5 +83,14 @@ impl From<Error> for PyErr {
             Error::Run(error @ sim::RunError::Interrupted) => Interrupted::new_err(error.to_string()),
             Error::Run(error) => RunError::new_err(error.to_string()),
         }
+    }
+}
+
+/// The exception.
+pub fn capture_error(error: NoCapture) -> PyErr {
+    match error {
+        NoCapture::Link { known } => CaptureError::new_err(("link", None::<String>, known)),
+        NoCapture::Flow { name, known } => CaptureError::new_err(("flow", Some(name), known)),
+        NoCapture::NothingPasses => CaptureError::new_err(("passes", None::<String>, Vec::<String>::new())),
     }
 }

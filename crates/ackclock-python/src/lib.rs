@@ -26,7 +26,7 @@ mod _core {
     #[pymodule_export]
     use crate::catalog::{keys_json, list_json, metrics_json, rule_json, schema_json};
     #[pymodule_export]
-    use crate::error::{Interrupted, Overdue, RunError, ScenarioError};
+    use crate::error::{CaptureError, Interrupted, Overdue, RunError, ScenarioError};
     #[pymodule_export]
     use crate::exchange::exchange_json;
     #[pymodule_export]

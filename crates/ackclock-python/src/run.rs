@@ -1,14 +1,19 @@
 //! One run and what it left.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use ackclock::capture::{Header, QlogVersion, Recording, pcapng, qlog, sequences};
 use ackclock::sim::{
     self, DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, Plan, RunResult, Summary, TransferResult,
 };
+use ackclock::units::Instant;
 use cpu_time::ThreadTime;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde::Serialize;
 
 use crate::catalog::to_json;
@@ -46,6 +51,7 @@ pub struct Outcome {
     flow_samples: Table,
     link_samples: Table,
     packets: Table,
+    recording: Option<Recording>,
 }
 
 /// The order of the keys is that of the output.
@@ -128,12 +134,46 @@ impl Run {
         self.outcome.packets.clone()
     }
 
+    /// The captured packets as a file of pcapng, of each no more than `snaplen` bytes; empty unless `capture` was given.
+    fn pcapng<'py>(&self, py: Python<'py>, snaplen: u32) -> Bound<'py, PyBytes> {
+        let application = format!("ackclock {}", env!("CARGO_PKG_VERSION"));
+        let comment =
+            format!("{}; a simulation, whose time 0 is 1000000000 s here; handshakes are made up", self.what());
+        let header = Header { application: &application, comment: &comment, snaplen };
+        let recording = self.outcome.recording.as_ref();
+        let file = py.detach(|| recording.map_or_else(Vec::new, |recording| pcapng(recording, &header)));
+        PyBytes::new(py, &file)
+    }
+
+    /// The capture of senders as a file of qlog of this version, `0.3` or `draft`.
+    fn qlog(&self, py: Python<'_>, version: &str) -> PyResult<String> {
+        let known = QlogVersion::ALL.into_iter().find(|(name, _)| *name == version);
+        let (_, version) = known.ok_or_else(|| PyValueError::new_err(format!("no version of qlog: {version:?}")))?;
+        let description = format!("ackclock {}: {}", env!("CARGO_PKG_VERSION"), self.what());
+        let recording = self.outcome.recording.as_ref();
+        Ok(py.detach(|| {
+            recording.map_or_else(String::new, |recording| qlog(recording, version, &self.scenario, &description))
+        }))
+    }
+
+    /// Time-sequence plots of the connections of a capture of senders, within some nanoseconds, as JSON.
+    fn sequences_json(&self, py: Python<'_>, from_ns: u64, to_ns: u64) -> PyResult<String> {
+        let within = Range { start: Instant::from_nanos(from_ns), end: Instant::from_nanos(to_ns) };
+        let recording = self.outcome.recording.as_ref();
+        py.detach(|| to_json(&recording.map_or_else(Vec::new, |recording| sequences(recording, &within))))
+    }
+
     fn __repr__(&self) -> String {
         format!("Run(scenario={:?}, seed={}, replicate={})", self.scenario, self.seed, self.replicate)
     }
 }
 
 impl Run {
+    /// What the run was of.
+    fn what(&self) -> String {
+        format!("{} (scenario {}, seed {}, replicate {})", self.scenario, self.scenario_hash, self.seed, self.replicate)
+    }
+
     /// Runs a plan on a thread of its own, while this one looks for signals.
     pub fn execute(
         py: Python<'_>,
@@ -192,6 +232,7 @@ fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::RunError> {
         packets_forwarded,
         events,
         samples,
+        recording,
         ..
     } = result;
     Ok(Outcome {
@@ -208,5 +249,6 @@ fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::RunError> {
         flow_samples: flow_table(samples.flows, &samples.flow_names),
         link_samples: link_table(samples.links, &samples.link_names),
         packets: packet_table(samples.trace),
+        recording,
     })
 }

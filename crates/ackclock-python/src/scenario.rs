@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::cancel::Cancel;
 use crate::catalog::to_json;
-use crate::error::Error;
+use crate::error::{Error, capture_error};
 use crate::foreign::progress::Cells;
 use crate::foreign::{self, Needs};
 use crate::run::Run;
@@ -103,7 +103,9 @@ impl Scenario {
     /// Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it.
     ///
     /// Without `samples` nothing is sampled over time, whatever the scenario says; the other results are the same.
-    #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true))]
+    /// `capture`: where packets are captured, a link, `sender` or `receiver`, of which flows (of all if none are given), and
+    /// whether the states of senders are captured, too.
+    #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true, capture = None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -111,17 +113,26 @@ impl Scenario {
         replicate: u64,
         cancel: Option<&Cancel>,
         samples: bool,
+        capture: Option<(String, Vec<String>, bool)>,
     ) -> PyResult<Run> {
         let flag = cancel.map(Cancel::flag).unwrap_or_default();
         let mut plan = py.detach(|| self.inner.plan(seed, replicate));
         if !samples {
             plan.sampling.interval = None;
         }
+        if let Some((at, flows, senders)) = capture {
+            plan.capture_at(&at, &flows, senders).map_err(capture_error)?;
+        }
         let cells = Cells::take();
         let needs = foreign::bind(py, &mut plan, cells);
         let run = needs.and_then(|needs| self.execute(py, &plan, &flag, (seed, replicate), (needs, cells)));
         cells.put_back();
         run
+    }
+
+    /// Checks `capture` as `run` takes it.
+    fn check_capture(&self, at: &str, flows: Vec<String>) -> PyResult<()> {
+        self.inner.plan(None, 0).capture_at(at, &flows, false).map_err(capture_error)
     }
 
     /// The promises that the algorithm of the flows in a group breaks, as JSON; none for a group that has no algorithm.

@@ -76,6 +76,7 @@
 //! From 1.0 on, public items follow semantic versioning: a struct of an event may get fields and a trait methods with
 //! a default in a minor version. Before 1.0 a minor version may change them, and CHANGES.md says how.
 
+pub mod capture;
 pub mod cc;
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;

@@ -18,6 +18,7 @@ _INTERRUPTED, _CLOSED_PIPE = 130, 141
 #: Each command's module and one line of help; a module is imported when its command runs.
 _COMMANDS = {
     "run": "Run one scenario and print its metrics.",
+    "sequence": "Draw time-sequence plots of the connections of a scenario.",
     "check": "Check a scenario and print its links, base RTTs and random inputs.",
     "new": "Write a folder to begin an algorithm in.",
     "check-cc": "Check that an algorithm keeps what TCP asks of one.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ackclock.cli.capturing import Wanted, pcap_options
 from ackclock.cli.console import emit, say, show, talk, width
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
 from ackclock.errors import writing_error
@@ -37,18 +38,28 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Folder for samples over time, flows.csv and links.csv.",
 )
+@pcap_options
 def command(
-    file: str, seed: int | None, sets: tuple[str, ...], as_json: bool, out: str | None, csv_folder: str | None
+    file: str,
+    seed: int | None,
+    sets: tuple[str, ...],
+    as_json: bool,
+    out: str | None,
+    csv_folder: str | None,
+    **capture_options: Any,
 ) -> None:
     """Run the scenario FILE once and print its metrics.
 
     --out writes the result (`summary.json`), the resolved scenario (`scenario.json`) and samples over time
-    (Parquet files in `samples/`).
+    (Parquet files in `samples/`). --pcap writes packets as Wireshark and tshark read them, --qlog what
+    senders do as qvis reads it; both replace a file that is there.
     """
     scenario = Scenario.from_file(file, sets)
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
-    study = Study.of(scenario, seed=seed, samples=bool(out or csv_folder))
+    wanted = Wanted(**capture_options)
+    capture = wanted.capture(scenario)
+    study = Study.of(scenario, seed=seed, samples=bool(out or csv_folder), capture=capture)
     with Store(out) as store:
         (outcome,) = run_study(study, store, workers=1)
         document = json.loads(outcome.result_json)
@@ -66,6 +77,8 @@ def command(
         _show(document, scenario.is_random)
     if out is not None:
         talk(f"kept in {out}")
+    # Last, so that a disk that is full loses nothing else.
+    wanted.write(outcome)
 
 
 def _write_csv(folder: Path, outcome: Outcome) -> None:

@@ -26,6 +26,15 @@ def write_whole(path: Path, content: bytes) -> None:
         raise
 
 
+def write_target(path: Path, content: bytes) -> None:
+    """Write a file that a user names, whole or not at all; a device or a pipe directly. Raises `OSError`."""
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:
+            device.write(content)
+    else:
+        write_whole(path, content)
+
+
 def remove_partial(folder: Path) -> None:
     """Remove unfinished files of killed processes."""
     for partial in folder.glob(f"**/*{_PARTIAL}"):

@@ -47,10 +47,21 @@ def digits_of(values: Sequence[float]) -> int:
     return next(digits for digits in range(12) if math.isclose(round(step, digits), step, rel_tol=1e-6))
 
 
-def level_grid(values: Sequence[float], up: Span, left: int, right: int) -> Iterator[str]:
-    """Yield a level line of SVG at each tick from `left` to `right`, with its value to the left of it."""
+def level_grid(
+    values: Sequence[float],
+    up: Span,
+    left: int,
+    right: int,
+    within: tuple[float, float] = (-math.inf, math.inf),
+) -> Iterator[str]:
+    """Yield a level line of SVG at each tick from `left` to `right`, with its value to the left of it.
+
+    Ticks that are not `within` a range are left out.
+    """
     digits = digits_of(values)
     for value in values:
+        if not within[0] <= value <= within[1]:
+            continue
         y = up(value)
         yield f'<line class="grid" x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
         yield f'<text class="y" x="{left - 6}" y="{y + 4:.1f}">{value:.{digits}f}</text>'

@@ -13,6 +13,22 @@ from ackclock.foreign import process
 
 
 @dataclass(frozen=True)
+class Capture:
+    """Which packets are captured where."""
+
+    #: A link, `sender` or `receiver`.
+    at: str
+    #: Names of flows or groups; none for all.
+    flows: tuple[str, ...]
+    #: Bytes of each packet that are kept in a file of pcapng; None for no such file.
+    snaplen: int | None = None
+    #: Version of a file of qlog; None for none. This and what follows need a capture at `sender`.
+    qlog_version: str | None = None
+    #: Beginning and end of time-sequence plots, in nanoseconds; None for none.
+    sequence_ns: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
 class Job:
     """A scenario and a replicate of it."""
 
@@ -24,6 +40,8 @@ class Job:
     replicate: int
     #: Whether samples over time are wanted, too.
     samples: bool = False
+    #: Packets to capture; a stored result has none.
+    capture: Capture | None = None
     #: The version and sources of ackclock that the result is of.
     build: str = field(default_factory=lambda: _core.BUILD)
 
@@ -46,6 +64,10 @@ class Outcome:
     #: Parquet files, where samples were wanted.
     flow_samples: bytes | None = None
     link_samples: bytes | None = None
+    #: The capture in the formats that were wanted.
+    pcapng: bytes | None = None
+    qlog: str | None = None
+    sequences_json: str | None = None
 
 
 def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
@@ -83,13 +105,27 @@ def _run_there(job: Job) -> Outcome:
 
 def _run(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) -> Outcome:
     try:
-        run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples)
+        run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples, capture=_place(job.capture))
     except _core.RunError as error:
         raise RunError(str(error)) from None
-    documents = run.to_json(), run.histograms_json()
-    if not job.samples:
-        return Outcome(job.key, *documents)
-    return Outcome(job.key, *documents, _parquet(run.flow_samples), _parquet(run.link_samples))
+    capture = job.capture or Capture("", ())
+    return Outcome(
+        job.key,
+        run.to_json(),
+        run.histograms_json(),
+        _parquet(run.flow_samples) if job.samples else None,
+        _parquet(run.link_samples) if job.samples else None,
+        None if capture.snaplen is None else run.pcapng(capture.snaplen),
+        None if capture.qlog_version is None else run.qlog(capture.qlog_version),
+        None if capture.sequence_ns is None else run.sequences_json(*capture.sequence_ns),
+    )
+
+
+def _place(capture: Capture | None) -> tuple[str, list[str], bool] | None:
+    if capture is None:
+        return None
+    has_senders = (capture.qlog_version, capture.sequence_ns) != (None, None)
+    return capture.at, list(capture.flows), has_senders
 
 
 def _parquet(table: _core.Table) -> bytes:

@@ -15,7 +15,7 @@ from ackclock.arguments import whole_number
 from ackclock.errors import RunError, StoreError
 from ackclock.running.chunks import ChunkSize
 from ackclock.running.executor import Chunk, Executor, Threads
-from ackclock.running.job import Job, Outcome
+from ackclock.running.job import Capture, Job, Outcome
 from ackclock.running.store import Store
 from ackclock.scenario import Scenario
 
@@ -33,11 +33,17 @@ class Study:
 
     @classmethod
     def of(
-        cls, scenario: Scenario, *, seed: int | None = None, replicates: int = 1, samples: bool | None = None
+        cls,
+        scenario: Scenario,
+        *,
+        seed: int | None = None,
+        replicates: int = 1,
+        samples: bool | None = None,
+        capture: Capture | None = None,
     ) -> Study:
         """Replicates of one scenario; a scenario with nothing random runs once.
 
-        `samples`: of every replicate, of none, or (by default) of the first only.
+        `samples`: of every replicate, of none, or (by default) of the first only. `capture`: packets to capture.
         """
         seed = scenario.seed if seed is None else whole_number("seed", seed)
         count = whole_number("replicates", replicates, least=1) if scenario.is_random else 1
@@ -50,6 +56,7 @@ class Study:
                     seed=seed,
                     replicate=replicate,
                     samples=replicate == 0 if samples is None else samples,
+                    capture=capture,
                 )
                 for replicate in range(count)
             )

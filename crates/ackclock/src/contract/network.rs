@@ -119,5 +119,6 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         meters: Vec::new(),
         bottleneck: 0,
         sampling: Sampling { interval: Some(duration / 500), max_flows: 64, packets: false },
+        capture: None,
     }
 }

@@ -38,6 +38,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
             max_flows: usize::try_from(document.sampling.flows).unwrap_or(usize::MAX),
             packets: document.sampling.packets,
         },
+        capture: None,
     };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         let meter = meters::index(document, flow);

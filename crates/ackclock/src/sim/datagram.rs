@@ -53,6 +53,12 @@ impl Stream {
         }
     }
 
+    /// Its name, and its path.
+    pub(super) fn end<'plan>(&self, plan: &'plan Plan) -> (&'plan str, &'plan [usize]) {
+        let source = &plan.datagrams[self.row].sources[self.number];
+        (&source.name, &source.forward)
+    }
+
     /// Its name.
     pub(super) fn name<'plan>(&self, plan: &'plan Plan) -> &'plan str {
         &plan.datagrams[self.row].sources[self.number].name

@@ -181,6 +181,7 @@ impl<'plan> Ends<'plan> {
                 let flow = self.arrive(now, index);
                 network.events.finish(id, self.groups[index].next_deadline());
                 if let Some(flow) = flow {
+                    network.trace_connection(flow, self.flows[flow].base);
                     self.after_news(now, flow, network);
                 }
             }
@@ -263,7 +264,7 @@ impl<'plan> Ends<'plan> {
     /// The sender of a flow was told of something, or is a new one, and may send.
     #[inline]
     fn after_news(&mut self, now: Instant, index: usize, network: &mut Network) {
-        network.trace_window(now, index, || self.flows[index].sender.cwnd());
+        network.trace_sender(now, index, &self.flows[index].sender);
         self.send_all(now, index, network);
     }
 

@@ -1,6 +1,6 @@
 //! Why a run did not complete.
 
-use super::limits::MOST_PACKETS;
+use super::limits::{MOST_PACKETS, MOST_RECORDED};
 use crate::units::Duration;
 
 /// Why a run did not complete.
@@ -31,6 +31,15 @@ pub enum RunError {
         at: Duration,
         /// Why.
         what: String,
+    },
+    /// A capture does not end.
+    #[error(
+        "more than {MOST_RECORDED} packets are captured {at} after the start, which is the most that a capture may have; \
+         capture fewer flows, or make `duration` shorter"
+    )]
+    TooMuchCaptured {
+        /// When.
+        at: Duration,
     },
     /// The network holds too much.
     #[error(

@@ -4,6 +4,7 @@ use std::ops::{AddAssign, Range};
 
 use super::packet::{Bodies, BodyId, Kind, Packet};
 use super::plan::Plan;
+use super::recorder::Recorder;
 use super::result::Volume;
 use super::trace::Tracer;
 use crate::link::{Sink, Sinks};
@@ -91,13 +92,18 @@ impl Ledger {
         }
         Ledger {
             bodies: Bodies::default(),
-            tracer: plan.sampling.packets.then(|| Box::new(Tracer::new(flows))),
+            tracer: plan.is_traced().then(|| Box::new(Tracer::new(flows, plan.sampling.packets))),
             window: Instant::ZERO + plan.warmup..Instant::ZERO + plan.duration,
             lost: vec![0; flows],
             accounts: vec![Account::default(); flows],
             colours: vec![Colours::default(); if plan.meters.is_empty() { 0 } else { flows }],
             is_access,
         }
+    }
+
+    /// Packets captured so far.
+    pub(super) fn recorded(&self) -> usize {
+        self.tracer.as_ref().and_then(|tracer| tracer.recorder.as_ref()).map_or(0, Recorder::len)
     }
 
     /// The window of measurement.

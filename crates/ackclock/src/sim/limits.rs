@@ -13,6 +13,8 @@ const LEAST: u64 = 1 << 16;
 pub const MOST_IN_FLIGHT: u64 = 1 << 22;
 /// The most packets of all flows together that may be in flight.
 pub const MOST_PACKETS: usize = 1 << 24;
+/// The most packets of a capture.
+pub const MOST_RECORDED: usize = 10_000_000;
 
 /// Segments that a path holds: in its queues, and in flight at the rate of its slowest link, there and back.
 fn holds(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> (Option<Rate>, Duration)) -> u64 {

@@ -67,8 +67,8 @@ impl Known {
 
 /// What may happen ahead of time at each link of a plan.
 pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
-    // A trace shows the window at the time of each arrival.
-    if plan.sampling.packets {
+    // A trace, or a capture, shows the window at the time of each arrival.
+    if plan.is_traced() {
         return vec![Lookahead::default(); plan.links.len()];
     }
     let contends = |link: usize| plan.links[link].channel.is_some();

@@ -176,6 +176,7 @@ impl Measurement {
             events,
             totals: run.network.totals(),
             samples,
+            recording: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The simulation: the plan of a run with links, routes and traffic, and the run.
 
+mod capture;
 mod components;
 mod counters;
 mod datagram;
@@ -23,6 +24,7 @@ mod packet;
 mod plan;
 mod population;
 mod rates;
+mod recorder;
 mod result;
 mod sampler;
 mod simulation;
@@ -33,13 +35,14 @@ mod view;
 
 pub use crate::link::{AfterFailure, ChannelState, Countdown, Dcf, Script};
 pub use crate::qdisc::{Limit as QueueLimit, QueuePlan};
+pub use capture::CaptureError;
 pub use distribution::{Distribution, DistributionKind};
 pub use error::RunError;
 pub use impairments::{ImpairmentsPlan, LossPlan, ReorderingPlan};
 pub use limits::{MOST_IN_FLIGHT, MOST_PACKETS};
 pub use plan::{
-    ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, MeterPlan, MeterScope,
-    OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
+    ArrivalsPlan, CapturePlan, CapturePoint, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan,
+    MeterPlan, MeterScope, OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
 };
 pub use population::SourcePopulation;
 pub use result::{

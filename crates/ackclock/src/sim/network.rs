@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::components::Components;
+use super::endpoint::SendingEnd;
 use super::ledger::{AtLink, Ledger};
 use super::lookahead::Lookahead;
 use super::meter::Meters;
@@ -285,7 +286,7 @@ impl Network {
     fn set_out(&mut self, now: Instant, packet: Packet) {
         self.entered.add(packet.wire_len());
         if let Some(tracer) = &mut self.ledger.tracer {
-            tracer.sent(packet, &self.ledger.bodies);
+            tracer.sent(now, packet, &self.ledger.bodies);
         }
         self.go_on(now, packet);
     }
@@ -448,11 +449,19 @@ impl Network {
         self.ledger.trace(now, link, packet, PacketEvent::Discard);
     }
 
-    /// The window of a flow, after an event.
+    /// The sender of a flow, after an event.
     #[inline]
-    pub(super) fn trace_window(&mut self, now: Instant, flow: usize, cwnd: impl FnOnce() -> f64) {
+    pub(super) fn trace_sender(&mut self, now: Instant, flow: usize, sender: &SendingEnd) {
         if let Some(tracer) = &mut self.ledger.tracer {
-            tracer.window(now, flow, cwnd());
+            tracer.sender(now, flow, sender);
+        }
+    }
+
+    /// A flow begins its next connection: `base` is what is before its first byte.
+    pub(super) fn trace_connection(&mut self, flow: usize, base: u64) {
+        let tracer = self.ledger.tracer.as_deref_mut();
+        if let Some(recorder) = tracer.and_then(|tracer| tracer.recorder.as_mut()) {
+            recorder.connected(flow, base);
         }
     }
 

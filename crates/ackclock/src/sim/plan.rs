@@ -39,6 +39,8 @@ pub struct Plan {
     pub bottleneck: usize,
     /// Samples over time.
     pub sampling: Sampling,
+    /// Packets that are captured; none unless asked for.
+    pub capture: Option<CapturePlan>,
 }
 
 impl Plan {
@@ -96,6 +98,11 @@ impl Plan {
     /// The number of `flows`, from the first one on, that are sampled.
     pub fn sampled_flows(&self) -> usize {
         self.flows.len().min(self.sampling.max_flows)
+    }
+
+    /// Whether all that happens is written down at its time.
+    pub(super) fn is_traced(&self) -> bool {
+        self.sampling.packets || self.capture.is_some()
     }
 
     /// True for a link that appears in the results.
@@ -418,6 +425,28 @@ pub struct OnOffPlan {
     pub on: Distribution,
     /// How long the pause after it is.
     pub off: Distribution,
+}
+
+/// What is captured in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturePlan {
+    /// The place.
+    pub point: CapturePoint,
+    /// Names of flows, of groups and of sources of datagrams; empty for all that pass.
+    pub flows: Vec<String>,
+    /// Whether the states of senders are captured, too, and what is lost.
+    pub senders: bool,
+}
+
+/// The place of a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CapturePoint {
+    /// The senders: what leaves them, and what comes to them.
+    Sender,
+    /// The receivers.
+    Receiver,
+    /// Where the link with this index ends, and the link of the other direction begins.
+    Link(usize),
 }
 
 /// What is sampled over time.

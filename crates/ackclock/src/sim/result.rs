@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use crate::capture::Recording;
 use crate::metric::{Better, Declared, Metric, Rows, Unit, rows};
 use crate::probe::Samples;
 use crate::qdisc::{Reason, Reasoned, disciplines};
@@ -35,6 +36,8 @@ pub struct RunResult {
     pub totals: Totals,
     /// Samples over time.
     pub samples: Samples,
+    /// Captured packets, if the plan asks for them.
+    pub recording: Option<Recording>,
 }
 
 /// Where the packets of a run are at its end, data and acknowledgements, warm-up included:

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::components::{Component, Components};
 use super::ends::Ends;
 use super::error::RunError;
-use super::limits::{MOST_PACKETS, most_in_flight, planned};
+use super::limits::{MOST_PACKETS, MOST_RECORDED, most_in_flight, planned};
 use super::lookahead::look_ahead;
 use super::measure::{Measurement, Run};
 use super::network::{Network, Routes};
 use super::order::{order_by_key, ranks};
 use super::plan::{FlowPlan, Plan};
+use super::recorder::Recorder;
 use super::result::RunResult;
 use super::sampler::Sampler;
 use super::view::{ChangeError, FlowView, LinkView, Progress};
@@ -62,6 +63,7 @@ impl<'plan> Simulation<'plan> {
         for (component, at) in ends.first_deadlines(components) {
             network.events.set(component, at);
         }
+        record(plan, &ends, &mut network);
         let mut simulation = Simulation {
             plan,
             network,
@@ -128,8 +130,8 @@ impl<'plan> Simulation<'plan> {
     fn handle_events(&mut self, stop: &AtomicBool) -> Result<(), RunError> {
         while let Some((now, id)) = self.network.events.peek().filter(|(now, _)| *now < self.network.until) {
             self.events_handled += 1;
-            if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) && stop.load(Ordering::Relaxed) {
-                return Err(RunError::Interrupted);
+            if self.events_handled.is_multiple_of(EVENTS_PER_CHECK) {
+                self.check_whether_to_stop(now, stop)?;
             }
             if self.network.ledger.bodies.places() > MOST_PACKETS {
                 return Err(RunError::TooManyPackets { at: now.since(Instant::ZERO) });
@@ -150,6 +152,17 @@ impl<'plan> Simulation<'plan> {
         Ok(())
     }
 
+    #[cold]
+    fn check_whether_to_stop(&self, now: Instant, stop: &AtomicBool) -> Result<(), RunError> {
+        if stop.load(Ordering::Relaxed) {
+            return Err(RunError::Interrupted);
+        }
+        if self.network.ledger.recorded() > MOST_RECORDED {
+            return Err(RunError::TooMuchCaptured { at: now.since(Instant::ZERO) });
+        }
+        Ok(())
+    }
+
     /// Goes on to the end of the run.
     ///
     /// # Errors
@@ -159,12 +172,15 @@ impl<'plan> Simulation<'plan> {
         self.go_on(end, Instant::MAX, stop)?;
         self.network.advance(end.before().unwrap_or(end));
         let mut samples = std::mem::take(&mut self.sampler).into_samples();
-        if let Some(tracer) = self.network.ledger.tracer.take() {
+        let mut recording = None;
+        if let Some(mut tracer) = self.network.ledger.tracer.take() {
+            recording = tracer.recorder.take().map(|recorder| recorder.into_recording(end));
             let streams: Vec<_> = self.ends.streams.iter().map(|stream| stream.name(self.plan)).collect();
             samples.trace = tracer.into_table(self.plan, &self.ends.flow_rank, &streams, &self.network.link_rank);
         }
         let run = Run { plan: self.plan, ends: &mut self.ends, network: &self.network };
-        Ok(self.measurement.finish(run, self.events_handled, samples))
+        let result = self.measurement.finish(run, self.events_handled, samples);
+        Ok(RunResult { recording, ..result })
     }
 
     /// Something is due that is no link.
@@ -389,5 +405,15 @@ impl<'plan> Simulation<'plan> {
             let most = most_in_flight(self.plan, flow, current).max(sender.most_outstanding());
             sender.set_most_outstanding(most);
         }
+    }
+}
+
+/// A capture begins, if the plan asks for one.
+fn record(plan: &Plan, ends: &Ends, network: &mut Network) {
+    let Some(capture) = &plan.capture else { return };
+    let streams: Vec<_> = ends.streams.iter().map(|stream| stream.end(plan)).collect();
+    let recorder = Recorder::new(plan, capture, &ends.flow_rank, &streams, &network.link_rank);
+    if let Some(tracer) = &mut network.ledger.tracer {
+        tracer.recorder = Some(recorder);
     }
 }

@@ -1,8 +1,10 @@
 //! Writes down every packet at every link, every change of a window, and the timers of senders, for runs that are looked at
 //! closely.
 
+use super::endpoint::SendingEnd;
 use super::packet::{Bodies, Body, BodyId, Packet};
 use super::plan::Plan;
+use super::recorder::Recorder;
 use crate::probe::{PacketEvent, PacketTrace};
 use crate::qdisc::Queued;
 use crate::tcp::Timer;
@@ -11,6 +13,10 @@ use crate::units::Instant;
 /// The trace of a run in progress.
 #[derive(Debug)]
 pub(super) struct Tracer {
+    /// A capture in progress.
+    pub(super) recorder: Option<Recorder>,
+    /// Whether there are rows.
+    has_rows: bool,
     rows: Vec<Row>,
     /// For each flow, the end of what was sent so far and its window as last seen.
     sent_to: Vec<u64>,
@@ -44,13 +50,20 @@ impl Row {
 }
 
 impl Tracer {
-    pub(super) fn new(flows: usize) -> Self {
-        Tracer { rows: Vec::new(), sent_to: vec![0; flows], cwnd: vec![0.0; flows], resent: Vec::new() }
+    pub(super) fn new(flows: usize, has_rows: bool) -> Self {
+        let (sent_to, cwnd) = (vec![0; flows], vec![0.0; flows]);
+        Tracer { recorder: None, has_rows, rows: Vec::new(), sent_to, cwnd, resent: Vec::new() }
     }
 
     /// A packet sets out.
     #[cold]
-    pub(super) fn sent(&mut self, packet: Packet, bodies: &Bodies) {
+    pub(super) fn sent(&mut self, now: Instant, packet: Packet, bodies: &Bodies) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sent(now, packet, bodies);
+        }
+        if !self.has_rows {
+            return;
+        }
         let mut resent = false;
         if let Body::Data(segment) = bodies.get(packet.body()) {
             let sent_to = &mut self.sent_to[bodies.flow(packet.body())];
@@ -62,6 +75,12 @@ impl Tracer {
 
     /// A doubled packet has got a body of its own.
     pub(super) fn doubled(&mut self, from: BodyId, to: BodyId) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.doubled(from, to);
+        }
+        if !self.has_rows {
+            return;
+        }
         let resent = self.resent[from.place()];
         self.note_resent(to, resent);
     }
@@ -77,6 +96,19 @@ impl Tracer {
     /// Something happens to a packet at a link.
     #[cold]
     pub(super) fn packet(&mut self, time: Instant, link: u32, packet: Packet, event: PacketEvent, bodies: &Bodies) {
+        if let Some(recorder) = &mut self.recorder {
+            match event {
+                PacketEvent::Enter => recorder.entered(time, link, packet, bodies),
+                PacketEvent::Leave => recorder.left(time, link, packet, bodies),
+                PacketEvent::Drop | PacketEvent::Lose | PacketEvent::Police | PacketEvent::Discard => {
+                    recorder.lost(packet, bodies);
+                }
+                _ => {}
+            }
+        }
+        if !self.has_rows {
+            return;
+        }
         let (seq, len) = bodies.get(packet.body()).position();
         let flow = bodies.flow(packet.body());
         let (retransmission, wire_len) = (self.resent[packet.body().place()], packet.wire_len());
@@ -84,10 +116,14 @@ impl Tracer {
         self.rows.push(Row { link, seq, len, wire_len, retransmission, ..row });
     }
 
-    /// The window of a flow, after an event.
+    /// The sender of a flow, after an event.
     #[cold]
-    pub(super) fn window(&mut self, time: Instant, flow: usize, cwnd: f64) {
-        if self.cwnd[flow] != cwnd {
+    pub(super) fn sender(&mut self, time: Instant, flow: usize, sender: &SendingEnd) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sender(time, flow, sender);
+        }
+        let cwnd = sender.cwnd();
+        if self.has_rows && self.cwnd[flow] != cwnd {
             self.cwnd[flow] = cwnd;
             self.rows.push(Row { cwnd, ..Row::of_flow(time, flow, PacketEvent::Window) });
         }
@@ -96,7 +132,9 @@ impl Tracer {
     /// A timer of the sender of a flow goes off.
     #[cold]
     pub(super) fn timer(&mut self, time: Instant, flow: usize, timer: Timer) {
-        self.rows.push(Row { timer: Some(timer), ..Row::of_flow(time, flow, PacketEvent::Timer) });
+        if self.has_rows {
+            self.rows.push(Row { timer: Some(timer), ..Row::of_flow(time, flow, PacketEvent::Timer) });
+        }
     }
 
     /// The table, with flows and links numbered as in the plan.

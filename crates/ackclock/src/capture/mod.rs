@@ -1,0 +1,14 @@
+//! What was seen at one place of a network, and its bytes as other tools read them.
+//!
+//! A [`Recording`] is collected by a run; the encoders are pure functions of it.
+
+mod pcapng;
+mod qlog;
+mod recording;
+mod sequence;
+mod wire;
+
+pub use pcapng::{Header, pcapng};
+pub use qlog::{QlogVersion, qlog};
+pub use recording::{Connection, Lost, Packet, Recording, Segment, SenderState};
+pub use sequence::{Sequence, sequences};

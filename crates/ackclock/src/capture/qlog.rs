@@ -1,0 +1,279 @@
+//! A recording of senders as a file of qlog, of version 0.3 (draft-ietf-quic-qlog-main-schema-02 and -quic-events-01) or of the
+//! current drafts (-14 and -13).
+//!
+//! qlog has no events for TCP. Segments are packets of QUIC here: each transmission has a number of its own, data are
+//! frames of stream 0, and an ACK has ranges of the numbers of those transmissions that it newly acknowledges.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::recording::{Connection, Packet, Recording, Segment, SenderState};
+use crate::cc::Phase;
+use crate::tcp::AckSegment;
+use crate::units::{Duration, Instant};
+
+/// Which version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QlogVersion {
+    /// 0.3, the newest that qvis opens.
+    V03,
+    /// That of the current drafts.
+    Draft,
+}
+
+/// The names of events.
+struct Names {
+    sent: &'static str,
+    received: &'static str,
+    lost: &'static str,
+    metrics: &'static str,
+    state: &'static str,
+}
+
+impl QlogVersion {
+    /// Their names.
+    pub const ALL: [(&'static str, QlogVersion); 2] = [("0.3", QlogVersion::V03), ("draft", QlogVersion::Draft)];
+
+    fn names(self) -> Names {
+        match self {
+            QlogVersion::V03 => Names {
+                sent: "transport:packet_sent",
+                received: "transport:packet_received",
+                lost: "recovery:packet_lost",
+                metrics: "recovery:metrics_updated",
+                state: "recovery:congestion_state_updated",
+            },
+            QlogVersion::Draft => Names {
+                sent: "quic:packet_sent",
+                received: "quic:packet_received",
+                lost: "quic:packet_lost",
+                metrics: "quic:recovery_metrics_updated",
+                state: "quic:congestion_state_updated",
+            },
+        }
+    }
+
+    /// The beginning of a file, up to the list of traces.
+    fn file(self) -> Value {
+        match self {
+            QlogVersion::V03 => json!({ "qlog_version": "0.3", "qlog_format": "JSON" }),
+            QlogVersion::Draft => json!({
+                "file_schema": "urn:ietf:params:qlog:file:contained",
+                "serialization_format": "application/qlog+json",
+            }),
+        }
+    }
+
+    /// The beginning of a trace, up to the list of events.
+    fn trace(self, connection: &Connection) -> Value {
+        let title = match connection.successor {
+            0 => connection.flow.to_string(),
+            successor => format!("{}, connection {}", connection.flow, successor + 1),
+        };
+        let vantage_point = json!({ "name": "sender", "type": "client" });
+        match self {
+            QlogVersion::V03 => json!({
+                "title": title,
+                "vantage_point": vantage_point,
+                "common_fields": { "protocol_type": ["TCP"], "time_format": "relative", "reference_time": 0.0 },
+            }),
+            QlogVersion::Draft => json!({
+                "title": title,
+                "vantage_point": vantage_point,
+                "event_schemas": ["urn:ietf:params:qlog:events:quic-13"],
+                "common_fields": {
+                    "time_format": "relative_to_epoch",
+                    "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
+                },
+            }),
+        }
+    }
+}
+
+/// The text of the file: a trace for each connection of a capture at the senders, with their states. Times are milliseconds from
+/// the start of the run.
+pub fn qlog(recording: &Recording, version: QlogVersion, title: &str, description: &str) -> String {
+    let mut traces: Vec<Trace> =
+        recording.connections.iter().map(|connection| Trace::new(connection, version)).collect();
+    let mut states = recording.senders.iter().peekable();
+    for place in 0..=recording.packets.len() {
+        while let Some(state) = states.next_if(|state| state.place <= place) {
+            traces[state.connection as usize].update(state);
+        }
+        if let Some(packet) = recording.packets.get(place) {
+            traces[packet.connection as usize].add(packet);
+        }
+    }
+    let with_events = traces.iter().filter(|trace| trace.connection.transport.is_some());
+    let texts: Vec<String> = with_events
+        .map(|trace| with_list(version.trace(trace.connection), "events", &trace.events.join(",\n")))
+        .collect();
+    let mut file = version.file();
+    file["title"] = title.into();
+    file["description"] = description.into();
+    with_list(file, "traces", &texts.join(",\n")) + "\n"
+}
+
+/// An object with a list more, whose values are text already.
+fn with_list(object: Value, name: &str, values: &str) -> String {
+    let mut text = object.to_string();
+    text.truncate(text.len() - 1);
+    text + &format!(",\"{name}\":[\n{values}\n]}}")
+}
+
+/// The trace of a connection in the making.
+struct Trace<'recording> {
+    connection: &'recording Connection,
+    version: QlogVersion,
+    names: Names,
+    events: Vec<String>,
+    /// Packets sent and received so far.
+    sent: u64,
+    received: u64,
+    /// By their first bytes, what is not acknowledged: its end, and the number of its last transmission.
+    outstanding: BTreeMap<u64, (u64, u64)>,
+    /// What was last said.
+    metrics: Map<String, Value>,
+    in_flight: u64,
+    phase: Option<Phase>,
+}
+
+impl<'recording> Trace<'recording> {
+    fn new(connection: &'recording Connection, version: QlogVersion) -> Self {
+        Trace {
+            connection,
+            version,
+            names: version.names(),
+            events: Vec::new(),
+            sent: 0,
+            received: 0,
+            outstanding: BTreeMap::new(),
+            metrics: Map::new(),
+            in_flight: 0,
+            phase: None,
+        }
+    }
+
+    fn event(&mut self, at: Instant, name: &str, data: &Value) {
+        let time = at.since(Instant::ZERO);
+        self.events.push(json!({ "time": millis(time), "name": name, "data": data }).to_string());
+    }
+
+    fn add(&mut self, packet: &Packet) {
+        match &packet.segment {
+            Segment::Data { seq, len, .. } => self.send(packet, *seq, *len),
+            Segment::Ack { ack, .. } => self.receive(packet, ack.as_ref()),
+            Segment::Datagram { .. } => {}
+        }
+    }
+
+    fn send(&mut self, packet: &Packet, seq: u64, len: u32) {
+        let number = self.sent;
+        self.sent += 1;
+        if let Some((_, before)) = self.outstanding.insert(seq, (seq + u64::from(len), number)) {
+            self.event(packet.time, self.names.lost, &json!({ "header": header(before) }));
+        }
+        let mut frame = json!({ "frame_type": "stream", "stream_id": 0, "offset": seq });
+        match self.version {
+            QlogVersion::V03 => frame["length"] = len.into(),
+            QlogVersion::Draft => frame["raw"] = json!({ "payload_length": len }),
+        }
+        let raw = json!({ "length": packet.wire_len, "payload_length": len });
+        let data = json!({ "header": header(number), "frames": [frame], "raw": raw });
+        self.event(packet.time, self.names.sent, &data);
+        self.in_flight += u64::from(len);
+        self.say(packet.time, [("bytes_in_flight", Some(self.in_flight.into()))]);
+    }
+
+    fn receive(&mut self, packet: &Packet, ack: Option<&AckSegment>) {
+        let number = self.received;
+        self.received += 1;
+        let ranges = ack.map_or_else(Vec::new, |ack| self.acknowledge(ack));
+        let mut frame = json!({ "frame_type": "ack" });
+        if !ranges.is_empty() {
+            frame["acked_ranges"] = ranges.into();
+        }
+        let raw = json!({ "length": packet.wire_len });
+        let data = json!({ "header": header(number), "frames": [frame], "raw": raw });
+        self.event(packet.time, self.names.received, &data);
+    }
+
+    /// The numbers of packets that an ACK newly acknowledges, as ranges.
+    fn acknowledge(&mut self, ack: &AckSegment) -> Vec<Value> {
+        let mut numbers = Vec::new();
+        let blocks = std::iter::once((0, ack.ack)).chain(ack.sack.iter(ack.ack));
+        for (start, end) in blocks {
+            let covered = self.outstanding.range(start..end.max(start)).filter(|(_, (last, _))| *last <= end);
+            let covered: Vec<(u64, u64)> = covered.map(|(seq, (_, number))| (*seq, *number)).collect();
+            for (seq, number) in covered {
+                self.outstanding.remove(&seq);
+                numbers.push(number);
+            }
+        }
+        numbers.sort_unstable();
+        let ranges = numbers.chunk_by(|one, next| one + 1 == *next);
+        ranges
+            .map(|range| if range.len() == 1 { json!([range[0]]) } else { json!([range[0], range[range.len() - 1]]) })
+            .collect()
+    }
+
+    fn update(&mut self, state: &SenderState) {
+        if self.phase != Some(state.phase) {
+            let mut data = json!({ "new": state_name(state.phase) });
+            if let Some(old) = self.phase {
+                data["old"] = state_name(old).into();
+            }
+            // Both kinds of recovery have one name.
+            if data.get("old") != data.get("new") {
+                self.event(state.time, self.names.state, &data);
+            }
+            self.phase = Some(state.phase);
+        }
+        let mss = u64::from(self.connection.transport.as_ref().map_or(0, |transport| transport.mss));
+        let bytes = |segments: f64| Value::from((segments * mss as f64) as u64);
+        self.in_flight = u64::from(state.in_flight) * mss;
+        let rtt = |rtt: Duration| (!rtt.is_zero()).then(|| Value::from(millis(rtt)));
+        self.say(
+            state.time,
+            [
+                ("congestion_window", Some(bytes(state.cwnd))),
+                ("ssthresh", state.ssthresh.is_finite().then(|| bytes(state.ssthresh))),
+                ("bytes_in_flight", Some(self.in_flight.into())),
+                ("smoothed_rtt", rtt(state.srtt)),
+                ("rtt_variance", rtt(state.rttvar)),
+                ("min_rtt", rtt(state.min_rtt)),
+            ],
+        );
+    }
+
+    /// Says those metrics that have changed.
+    fn say<const COUNT: usize>(&mut self, at: Instant, metrics: [(&str, Option<Value>); COUNT]) {
+        let mut changed = Map::new();
+        for (name, value) in metrics {
+            let Some(value) = value.filter(|value| self.metrics.get(name) != Some(value)) else { continue };
+            self.metrics.insert(name.to_owned(), value.clone());
+            changed.insert(name.to_owned(), value);
+        }
+        if !changed.is_empty() {
+            self.event(at, self.names.metrics, &changed.into());
+        }
+    }
+}
+
+fn header(number: u64) -> Value {
+    json!({ "packet_type": "1RTT", "packet_number": number })
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e6
+}
+
+/// As RFC 9002 §7.3 calls them.
+fn state_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::SlowStart => "slow_start",
+        Phase::CongestionAvoidance => "congestion_avoidance",
+        Phase::FastRecovery | Phase::RtoRecovery => "recovery",
+    }
+}

@@ -1,0 +1,136 @@
+//! What was seen: connections and packets.
+
+use std::sync::Arc;
+
+use crate::cc::Phase;
+use crate::qdisc::Ecn;
+use crate::tcp::{AckSegment, Transport};
+use crate::units::{Duration, Instant};
+
+/// A capture of some flows at one place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// The place, for people.
+    pub at: String,
+    /// The connections, and the sources of datagrams, in the order of their first packets.
+    pub connections: Vec<Connection>,
+    /// The packets, in the order of time.
+    pub packets: Vec<Packet>,
+    /// The states of senders, whenever one has changed; of captures at senders, where asked for.
+    pub senders: Vec<SenderState>,
+    /// Data that did not arrive, where the states of senders are asked for.
+    pub lost: Vec<Lost>,
+}
+
+/// The state of a sender after an ACK or a timer, before it sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SenderState {
+    /// When.
+    pub time: Instant,
+    /// Index into [`Recording::connections`].
+    pub connection: u32,
+    /// So many of [`Recording::packets`] were before.
+    pub place: usize,
+    /// The window, in segments.
+    pub cwnd: f64,
+    /// The slow-start threshold, in segments; infinite before the first congestion event.
+    pub ssthresh: f64,
+    /// The sender's estimate of the flight size, in segments.
+    pub in_flight: u32,
+    /// Smoothed RTT; zero before the first measurement, as the two others.
+    pub srtt: Duration,
+    /// How much the RTT varies.
+    pub rttvar: Duration,
+    /// The smallest RTT seen.
+    pub min_rtt: Duration,
+    /// Slow start, congestion avoidance, or a kind of recovery.
+    pub phase: Phase,
+}
+
+/// A segment that a queue, a link or a checksum took away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// When it left the sender.
+    pub sent_at: Instant,
+    /// Index into [`Recording::connections`].
+    pub connection: u32,
+    /// First byte.
+    pub seq: u64,
+}
+
+/// A connection, or a source of datagrams.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Connection {
+    /// Its flow.
+    pub flow: Arc<str>,
+    /// The number of the flow, from which its addresses come.
+    pub number: u32,
+    /// Which connection of the flow it is, from 0.
+    pub successor: u32,
+    /// When its first packet left.
+    pub opened: Instant,
+    /// Propagation to the other end and back.
+    pub base_rtt: Duration,
+    /// Propagation from the sender to the place of the capture.
+    pub distance: Duration,
+    /// The transport; none for datagrams.
+    pub transport: Option<Arc<Transport>>,
+}
+
+/// A packet that was seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Packet {
+    /// When.
+    pub time: Instant,
+    /// Index into [`Recording::connections`].
+    pub connection: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// Bytes on the wire, as the simulation counts them.
+    pub wire_len: u32,
+    /// What it is.
+    pub segment: Segment,
+}
+
+/// What a packet is; sequence numbers begin at 0 in each direction of a connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Segment {
+    /// From the sender.
+    Data {
+        /// First byte.
+        seq: u64,
+        /// Payload bytes.
+        len: u32,
+        /// When it left the sender.
+        sent_at: Instant,
+        /// RFC 3168's CWR.
+        cwr: bool,
+        /// The next byte expected from the receiver.
+        ack: u64,
+        /// The clock of the receiver in the last ACK that the sender got; none before the first one.
+        echo: Option<Instant>,
+    },
+    /// From the receiver.
+    Ack {
+        /// First byte, or the next one where there is no payload.
+        seq: u64,
+        /// Payload bytes: those of a request.
+        len: u32,
+        /// When it left the receiver.
+        sent_at: Instant,
+        /// What it acknowledges; none before the first data.
+        ack: Option<AckSegment>,
+    },
+    /// A datagram of this length on the wire.
+    Datagram {
+        /// Headers and payload.
+        len: u32,
+    },
+}
+
+impl Segment {
+    /// Whether it goes from the sender to the receiver.
+    pub fn is_forward(&self) -> bool {
+        !matches!(self, Segment::Ack { .. })
+    }
+}

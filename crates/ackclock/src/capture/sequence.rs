@@ -1,0 +1,95 @@
+//! The time-sequence plot of a connection as numbers: data, acknowledgements, selective ones, and the window.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::recording::{Packet, Recording, Segment};
+use crate::units::Instant;
+
+/// The plot of one connection; times in nanoseconds, positions in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Sequence {
+    /// Its flow.
+    pub flow: String,
+    /// Which connection of the flow it is, from 0.
+    pub successor: u32,
+    /// Segments as they leave the sender: time, first byte, end, and 1 for those that were sent before, 2 for those that are
+    /// lost, 3 for both.
+    pub data: Vec<(u64, u64, u64, u8)>,
+    /// ACKs as they come to the sender: time and next byte expected, only those that move it.
+    pub acks: Vec<(u64, u64)>,
+    /// Their SACK blocks: time, first byte, end.
+    pub sacks: Vec<(u64, u64, u64)>,
+    /// The right edge of the congestion window: time, and the byte up to which cwnd lets the sender send.
+    pub window: Vec<(u64, u64)>,
+}
+
+const RESENT: u8 = 1;
+const LOST: u8 = 2;
+
+/// The plots of all connections that have packets within a time; of a capture at the senders, with their states.
+pub fn sequences(recording: &Recording, within: &Range<Instant>) -> Vec<Sequence> {
+    let mut plots: Vec<Sequence> = recording
+        .connections
+        .iter()
+        .map(|connection| Sequence {
+            flow: connection.flow.to_string(),
+            successor: connection.successor,
+            ..Sequence::default()
+        })
+        .collect();
+    let lost: BTreeSet<(u32, Instant, u64)> =
+        recording.lost.iter().map(|lost| (lost.connection, lost.sent_at, lost.seq)).collect();
+    let (mut acked, mut sent) = (vec![0; plots.len()], vec![0; plots.len()]);
+    let mut states = recording.senders.iter().peekable();
+    for place in 0..=recording.packets.len() {
+        while let Some(state) = states.next_if(|state| state.place <= place) {
+            let index = state.connection as usize;
+            let mss = recording.connections[index].transport.as_ref().map_or(0, |transport| transport.mss);
+            if within.contains(&state.time) {
+                let edge = acked[index] + (state.cwnd * f64::from(mss)) as u64;
+                plots[index].window.push((state.time.as_nanos(), edge));
+            }
+        }
+        let Some(packet) = recording.packets.get(place) else { break };
+        let index = packet.connection as usize;
+        let is_lost = |seq, sent_at| lost.contains(&(packet.connection, sent_at, seq));
+        add(&mut plots[index], packet, within, (&mut acked[index], &mut sent[index]), is_lost);
+    }
+    plots.retain(|plot| !plot.data.is_empty());
+    plots
+}
+
+/// Adds a packet; what comes before the time counts, but is not shown.
+fn add(
+    plot: &mut Sequence,
+    packet: &Packet,
+    within: &Range<Instant>,
+    (acked, sent_to): (&mut u64, &mut u64),
+    is_lost: impl Fn(u64, Instant) -> bool,
+) {
+    let (time, is_shown) = (packet.time.as_nanos(), within.contains(&packet.time));
+    match &packet.segment {
+        Segment::Data { seq, len, sent_at, .. } => {
+            let end = seq + u64::from(*len);
+            let resent = if seq < sent_to { RESENT } else { 0 };
+            *sent_to = end.max(*sent_to);
+            if is_shown {
+                plot.data.push((time, *seq, end, resent | if is_lost(*seq, *sent_at) { LOST } else { 0 }));
+            }
+        }
+        Segment::Ack { ack: Some(ack), .. } => {
+            let moves = ack.ack > *acked;
+            *acked = ack.ack.max(*acked);
+            if is_shown && (moves || plot.acks.is_empty()) {
+                plot.acks.push((time, *acked));
+            }
+            if is_shown {
+                plot.sacks.extend(ack.sack.iter(ack.ack).map(|(start, end)| (time, start, end)));
+            }
+        }
+        Segment::Ack { ack: None, .. } | Segment::Datagram { .. } => {}
+    }
+}

@@ -1,0 +1,472 @@
+//! Packets as bytes: IPv4 (RFC 791), TCP (RFC 9293) with its options, UDP (RFC 768).
+
+use super::recording::{Connection, Packet, Segment};
+use crate::qdisc::Ecn;
+use crate::tcp::{AckSegment, EcnFeedback, EcnMode, Transport};
+use crate::units::Instant;
+
+/// The time of captures at which a run begins, in seconds: later than any handshake before the first packet is long.
+const EPOCH_S: u64 = 1_000_000_000;
+const NANOS_PER_SEC: u64 = 1_000_000_000;
+/// RFC 7323 §5.4: a tick of the clock of timestamps.
+const TICK_NS: u64 = 1_000_000;
+
+const IP_LEN: u32 = 20;
+const TCP_LEN: u32 = 20;
+const UDP_LEN: u32 = 8;
+/// The discard service: what comes there has no meaning.
+const DISCARD_PORT: u16 = 9;
+const FIRST_PORT: u16 = 49_152;
+const PORTS: u32 = 16_384;
+const TTL: u8 = 64;
+const DO_NOT_FRAGMENT: u16 = 0x4000;
+const PROTOCOL_TCP: u8 = 6;
+const PROTOCOL_UDP: u8 = 17;
+/// The window field, and its scale: nothing fills it.
+const WINDOW: u16 = u16::MAX;
+const WINDOW_SCALE: u8 = 14;
+
+const SYN: u16 = 0x002;
+const PSH: u16 = 0x008;
+const ACK: u16 = 0x010;
+const ECE: u16 = 0x040;
+const CWR: u16 = 0x080;
+const AE: u16 = 0x100;
+/// The ACE field where no mark was counted (RFC 9768 §3.2.2.1).
+const NO_MARKS: u8 = 5;
+
+/// A packet of a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Frame {
+    /// Nanoseconds since 1970.
+    pub(super) time_ns: u64,
+    /// Up to the payload, which is all zeros.
+    pub(super) bytes: Vec<u8>,
+    /// Bytes of IP.
+    pub(super) len: u32,
+    /// Bytes on the wire as the simulation counts them.
+    pub(super) wire_len: u32,
+}
+
+/// What is sent where.
+struct Way {
+    is_forward: bool,
+    ecn: u8,
+    id: u16,
+}
+
+/// A TCP segment; numbers as on the wire.
+#[derive(Default)]
+struct Tcp {
+    flags: u16,
+    seq: u32,
+    ack: u32,
+    options: Vec<u8>,
+    len: u32,
+}
+
+/// The time of a capture at a time of the run.
+fn epoch_ns(at: Instant) -> u64 {
+    EPOCH_S * NANOS_PER_SEC + at.as_nanos()
+}
+
+/// A fixed number that looks random (64-bit FNV-1a, and a finaliser).
+fn scrambled(name: &str, number: u32, purpose: u8) -> u32 {
+    let bytes = name.bytes().chain(number.to_le_bytes()).chain([purpose]);
+    let hash = bytes
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let mixed = (hash ^ hash >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    (mixed ^ mixed >> 33) as u32
+}
+
+impl Connection {
+    /// The number of the SYN of the sender, or of the receiver.
+    pub(super) fn initial_seq(&self, of_sender: bool) -> u32 {
+        scrambled(&self.flow, self.successor, u8::from(of_sender))
+    }
+
+    /// The sequence number of a byte.
+    fn seq(&self, of_sender: bool, byte: u64) -> u32 {
+        self.initial_seq(of_sender).wrapping_add(1).wrapping_add(byte as u32)
+    }
+
+    /// The clock of timestamps of one end.
+    fn clock(&self, of_sender: bool, epoch_ns: u64) -> u32 {
+        scrambled(&self.flow, self.successor, 2 + u8::from(of_sender)).wrapping_add((epoch_ns / TICK_NS) as u32)
+    }
+
+    /// The address of one end: 10.0.0.0/9 are senders, 10.128.0.0/9 receivers.
+    pub(super) fn address(&self, of_sender: bool) -> [u8; 4] {
+        let net = if of_sender { 10 << 24 } else { 10 << 24 | 1 << 23 };
+        (net + self.number + 1).to_be_bytes()
+    }
+
+    /// When the SYN leaves the sender, and when the other packets of the handshake leave, as far as propagation tells.
+    fn handshake_times(&self) -> [u64; 3] {
+        let opened = epoch_ns(self.opened);
+        let (base_rtt, distance) = (self.base_rtt.as_nanos(), self.distance.as_nanos());
+        [opened - base_rtt + distance, opened - distance, opened + distance]
+    }
+
+    /// When the SYN-ACK leaves the receiver.
+    fn answered_ns(&self) -> u64 {
+        epoch_ns(self.opened) - self.base_rtt.as_nanos() / 2
+    }
+
+    /// The packets of a handshake in front of the first packet, which the run has not.
+    pub(super) fn handshake(&self) -> Vec<Frame> {
+        let Some(transport) = &self.transport else { return Vec::new() };
+        let (sender, receiver) = (self.initial_seq(true), self.initial_seq(false));
+        // RFC 3168 §6.1.1, RFC 9768 §3.1.1.
+        let [asks, answers, confirms] = match transport.ecn {
+            EcnMode::Off => [0; 3],
+            EcnMode::Classic => [ECE | CWR, ECE, 0],
+            EcnMode::AccEcn => [AE | CWR | ECE, CWR, CWR],
+        };
+        let sent_ns = epoch_ns(self.opened) - self.base_rtt.as_nanos();
+        let opened_ns = epoch_ns(self.opened);
+        let clock = |of_sender, at| self.clock(of_sender, at);
+        let stamps = [
+            (clock(true, sent_ns), 0),
+            (clock(false, self.answered_ns()), clock(true, sent_ns)),
+            (clock(true, opened_ns), clock(false, self.answered_ns())),
+        ];
+        let segments = [
+            Tcp { flags: SYN | asks, seq: sender, options: opening_options(transport, stamps[0]), ..Tcp::default() },
+            Tcp {
+                flags: SYN | ACK | answers,
+                seq: receiver,
+                ack: sender.wrapping_add(1),
+                options: opening_options(transport, stamps[1]),
+                len: 0,
+            },
+            Tcp {
+                flags: ACK | confirms,
+                seq: sender.wrapping_add(1),
+                ack: receiver.wrapping_add(1),
+                options: if transport.timestamps { timestamps(stamps[2]) } else { Vec::new() },
+                len: 0,
+            },
+        ];
+        let frames = segments.into_iter().zip(self.handshake_times()).enumerate().map(|(number, (tcp, time_ns))| {
+            let (bytes, len) = self.tcp_packet(&Way { is_forward: number != 1, ecn: 0, id: number as u16 }, &tcp);
+            Frame { time_ns, bytes, len, wire_len: len }
+        });
+        frames.collect()
+    }
+
+    /// The packet as it was on the wire; `id` tells it from others.
+    pub(super) fn frame(&self, packet: &Packet, id: u16) -> Frame {
+        let ecn = match packet.ecn {
+            Ecn::NotEct => 0,
+            Ecn::Ect => 2,
+            Ecn::Ce => 3,
+        };
+        let way = Way { is_forward: packet.segment.is_forward(), ecn, id };
+        let (bytes, len) = match (&packet.segment, &self.transport) {
+            (Segment::Datagram { len }, _) => self.udp_packet(&way, *len),
+            (segment, Some(transport)) => self.tcp_packet(&way, &self.tcp(segment, transport)),
+            (_, None) => unreachable!("invariant: segments are of connections"),
+        };
+        Frame { time_ns: epoch_ns(packet.time), bytes, len, wire_len: packet.wire_len }
+    }
+
+    fn tcp(&self, segment: &Segment, transport: &Transport) -> Tcp {
+        match segment {
+            Segment::Data { seq, len, sent_at, cwr, ack, echo } => {
+                let echo_ns = echo.map_or_else(|| self.answered_ns(), epoch_ns);
+                let stamps = (self.clock(true, epoch_ns(*sent_at)), self.clock(false, echo_ns));
+                let ecn_flags = match transport.ecn {
+                    EcnMode::AccEcn => ace_flags(NO_MARKS),
+                    _ if *cwr => CWR,
+                    _ => 0,
+                };
+                Tcp {
+                    flags: ACK | ecn_flags,
+                    seq: self.seq(true, *seq),
+                    ack: self.seq(false, *ack),
+                    options: if transport.timestamps { timestamps(stamps) } else { Vec::new() },
+                    len: *len,
+                }
+            }
+            Segment::Ack { seq, len, sent_at, ack } => {
+                let first = AckSegment { ack: 0, sack: Default::default(), echo: self.opened, ecn: EcnFeedback::None };
+                let ack = ack.unwrap_or(first);
+                let stamps = (self.clock(false, epoch_ns(*sent_at)), self.clock(true, epoch_ns(ack.echo)));
+                let ecn_flags = match ack.ecn {
+                    EcnFeedback::Classic { ece: true } => ECE,
+                    EcnFeedback::AccEcn { ace, .. } => ace_flags(ace),
+                    _ if transport.ecn == EcnMode::AccEcn => ace_flags(NO_MARKS),
+                    _ => 0,
+                };
+                let mut options = if transport.timestamps { timestamps(stamps) } else { Vec::new() };
+                if let EcnFeedback::AccEcn { option: Some(counters), .. } = ack.ecn {
+                    // RFC 9768 §3.2.3: kind 172 has the counters in the order of ECT(0), CE, ECT(1).
+                    options.extend([172, 8]);
+                    options.extend(&counters.e0b.to_be_bytes()[1..]);
+                    options.extend(&counters.ceb.to_be_bytes()[1..]);
+                }
+                self.add_sack(&ack, &mut options);
+                Tcp {
+                    flags: ACK | ecn_flags | if *len > 0 { PSH } else { 0 },
+                    seq: self.seq(false, *seq),
+                    ack: self.seq(true, ack.ack),
+                    options,
+                    len: *len,
+                }
+            }
+            Segment::Datagram { .. } => unreachable!("invariant: a datagram is no segment"),
+        }
+    }
+
+    /// RFC 2018 §3, padded in front.
+    fn add_sack(&self, ack: &AckSegment, options: &mut Vec<u8>) {
+        if ack.sack.is_empty() {
+            return;
+        }
+        options.extend([1, 1, 5, 2 + 8 * ack.sack.len() as u8]);
+        for (start, end) in ack.sack.iter(ack.ack) {
+            options.extend(self.seq(true, start).to_be_bytes());
+            options.extend(self.seq(true, end).to_be_bytes());
+        }
+    }
+
+    /// Headers, and the length of the packet.
+    fn tcp_packet(&self, way: &Way, tcp: &Tcp) -> (Vec<u8>, u32) {
+        debug_assert!(tcp.options.len().is_multiple_of(4) && tcp.options.len() <= 40, "invariant: RFC 9293 §3.1");
+        let header_len = TCP_LEN + tcp.options.len() as u32;
+        let (port, other) = self.ports(way.is_forward);
+        let mut header = Vec::with_capacity(header_len as usize);
+        header.extend(port.to_be_bytes());
+        header.extend(other.to_be_bytes());
+        header.extend(tcp.seq.to_be_bytes());
+        header.extend(tcp.ack.to_be_bytes());
+        header.extend(((header_len as u16 / 4) << 12 | tcp.flags).to_be_bytes());
+        header.extend(WINDOW.to_be_bytes());
+        header.extend([0; 4]);
+        header.extend(&tcp.options);
+        self.ip_packet(way, PROTOCOL_TCP, header, 16, tcp.len)
+    }
+
+    fn udp_packet(&self, way: &Way, wire_len: u32) -> (Vec<u8>, u32) {
+        let payload = wire_len.saturating_sub(IP_LEN + UDP_LEN);
+        let (port, other) = self.ports(way.is_forward);
+        let mut header = Vec::with_capacity(UDP_LEN as usize);
+        header.extend(port.to_be_bytes());
+        header.extend(other.to_be_bytes());
+        header.extend(((UDP_LEN + payload) as u16).to_be_bytes());
+        header.extend([0; 2]);
+        self.ip_packet(way, PROTOCOL_UDP, header, 6, payload)
+    }
+
+    /// The ports of who sends, and of who receives.
+    fn ports(&self, is_forward: bool) -> (u16, u16) {
+        let ephemeral = FIRST_PORT + (self.successor % PORTS) as u16;
+        if is_forward { (ephemeral, DISCARD_PORT) } else { (DISCARD_PORT, ephemeral) }
+    }
+
+    /// Puts the header of IP in front, and both checksums where they belong; zeros do not change one.
+    fn ip_packet(&self, way: &Way, protocol: u8, mut header: Vec<u8>, place: usize, payload: u32) -> (Vec<u8>, u32) {
+        let (from, to) = (self.address(way.is_forward), self.address(!way.is_forward));
+        let segment_len = header.len() as u32 + payload;
+        let len = IP_LEN + segment_len;
+        let mut pseudo = Vec::with_capacity(12);
+        pseudo.extend(from);
+        pseudo.extend(to);
+        pseudo.extend(u32::from(protocol).to_be_bytes());
+        pseudo[8..].copy_from_slice(&[0, protocol, (segment_len >> 8) as u8, segment_len as u8]);
+        let sum = match checksum([&pseudo[..], &header[..]]) {
+            // RFC 768: zero means that there is none.
+            0 if protocol == PROTOCOL_UDP => u16::MAX,
+            sum => sum,
+        };
+        header[place..place + 2].copy_from_slice(&sum.to_be_bytes());
+        let mut bytes = Vec::with_capacity(IP_LEN as usize + header.len());
+        bytes.extend([0x45, way.ecn]);
+        // As of segments that a network card splits: longer ones have no length.
+        bytes.extend(u16::try_from(len).unwrap_or(0).to_be_bytes());
+        bytes.extend(way.id.to_be_bytes());
+        bytes.extend(DO_NOT_FRAGMENT.to_be_bytes());
+        bytes.extend([TTL, protocol, 0, 0]);
+        bytes.extend(from);
+        bytes.extend(to);
+        let sum = checksum([&bytes[..], &[]]);
+        bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+        bytes.extend(header);
+        (bytes, len)
+    }
+}
+
+/// MSS, SACK-permitted, timestamps and the scale of windows.
+fn opening_options(transport: &Transport, stamps: (u32, u32)) -> Vec<u8> {
+    // RFC 6691: "the MSS option (...) SHOULD NOT be decreased to account for (...) options".
+    let options_len = if transport.timestamps { crate::tcp::TIMESTAMPS_LEN } else { 0 };
+    let mss = u16::try_from(transport.mss + options_len).unwrap_or(u16::MAX);
+    let mut options = vec![2, 4, (mss >> 8) as u8, mss as u8];
+    options.extend(if transport.peer_sack { [1, 1, 4, 2] } else { [1; 4] });
+    if transport.timestamps {
+        options.extend(timestamps(stamps));
+    }
+    options.extend([1, 3, 3, WINDOW_SCALE]);
+    options
+}
+
+/// RFC 7323 §3.2, padded as in its appendix A.
+fn timestamps((value, echo): (u32, u32)) -> Vec<u8> {
+    let mut option = vec![1, 1, 8, 10];
+    option.extend(value.to_be_bytes());
+    option.extend(echo.to_be_bytes());
+    option
+}
+
+/// AE, CWR and ECE as one number.
+fn ace_flags(ace: u8) -> u16 {
+    u16::from(ace & 7) * ECE
+}
+
+/// RFC 1071, of two texts of which the first one has an even length.
+fn checksum(texts: [&[u8]; 2]) -> u16 {
+    let words = texts.into_iter().flat_map(|text| text.chunks(2));
+    let sum: u32 = words.map(|word| u32::from(word[0]) << 8 | u32::from(word.get(1).copied().unwrap_or(0))).sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !((folded & 0xffff) + (folded >> 16)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::tcp::{AccEcnOption, SackBlocks};
+    use crate::units::Duration;
+
+    fn connection(transport: Transport) -> Connection {
+        Connection {
+            flow: "test".into(),
+            number: 2,
+            successor: 0,
+            opened: Instant::from_nanos(5_000_000),
+            base_rtt: Duration::from_millis(60),
+            distance: Duration::ZERO,
+            transport: Some(Arc::new(transport)),
+        }
+    }
+
+    fn packet(segment: Segment) -> Packet {
+        Packet { time: Instant::from_nanos(7), connection: 0, ecn: Ecn::Ce, wire_len: 1500, segment }
+    }
+
+    fn u16_at(bytes: &[u8], place: usize) -> u16 {
+        u16::from_be_bytes([bytes[place], bytes[place + 1]])
+    }
+
+    fn u32_at(bytes: &[u8], place: usize) -> u32 {
+        u32::from_be_bytes(bytes[place..place + 4].try_into().unwrap())
+    }
+
+    /// The sum of RFC 1071 over what a checksum covers, itself included, is all ones.
+    fn is_sound(frame: &Frame) -> bool {
+        let (ip, rest) = frame.bytes.split_at(20);
+        let segment_len = (frame.len - 20).to_be_bytes();
+        let pseudo = [&ip[12..20], &[0, ip[9]], &segment_len[2..]].concat();
+        checksum([ip, &[]]) == 0 && checksum([&pseudo, rest]) == 0
+    }
+
+    #[test]
+    fn the_checksum_is_that_of_the_rfc() {
+        // RFC 1071 §3: 0001 f203 f4f5 f6f7 sum up to ddf2.
+        assert_eq!(checksum([&[0x00, 0x01, 0xf2, 0x03], &[0xf4, 0xf5, 0xf6, 0xf7]]), !0xddf2);
+        // §4.1: an odd byte counts as one in front of a zero.
+        assert_eq!(checksum([&[0x00, 0x01], &[0xf2]]), !0xf201);
+    }
+
+    #[test]
+    fn data_are_as_on_the_wire() {
+        let connection = connection(Transport { timestamps: true, ..Transport::default() });
+        let sent_at = Instant::from_nanos(3_999_999);
+        let data = Segment::Data { seq: 2920, len: 1460, sent_at, cwr: true, ack: 0, echo: None };
+        let frame = connection.frame(&packet(data), 0xabcd);
+        assert_eq!((frame.bytes.len(), frame.len, frame.time_ns), (52, 1512, 1_000_000_000_000_000_007));
+        // Version and length of the header, CE, total length, identification, DF, TTL, TCP.
+        assert_eq!(frame.bytes[..10], [0x45, 3, 0x05, 0xe8, 0xab, 0xcd, 0x40, 0, 64, 6]);
+        assert_eq!(frame.bytes[12..20], [10, 0, 0, 3, 10, 128, 0, 3]);
+        assert_eq!([20, 22].map(|place| u16_at(&frame.bytes, place)), [49_152, 9]);
+        assert_eq!(u32_at(&frame.bytes, 24), connection.initial_seq(true).wrapping_add(2921));
+        assert_eq!(u32_at(&frame.bytes, 28), connection.initial_seq(false).wrapping_add(1));
+        // Eight words of header, CWR and ACK.
+        assert_eq!(u16_at(&frame.bytes, 32), 0x8090);
+        assert_eq!(frame.bytes[40..44], [1, 1, 8, 10]);
+        let ticks = u32_at(&frame.bytes, 44).wrapping_sub(connection.clock(true, epoch_ns(Instant::ZERO)));
+        assert_eq!(ticks, 3);
+        assert!(is_sound(&frame));
+    }
+
+    #[test]
+    fn an_ack_has_its_blocks_and_counters() {
+        let mut sack = SackBlocks::default();
+        sack.push(1460, 2920, 4380);
+        let option = Some(AccEcnOption { e0b: 0x01_0203, ceb: 0x04_0506 });
+        let ecn = EcnFeedback::AccEcn { ace: 6, option };
+        let ack = AckSegment { ack: 1460, sack, echo: Instant::ZERO, ecn };
+        let segment = Segment::Ack { seq: 0, len: 0, sent_at: Instant::ZERO, ack: Some(ack) };
+        let connection = connection(Transport { ecn: EcnMode::AccEcn, ..Transport::default() });
+        let frame = connection.frame(&packet(segment), 0);
+        assert_eq!((frame.bytes.len(), frame.len), (60, 60));
+        assert_eq!(frame.bytes[12..20], [10, 128, 0, 3, 10, 0, 0, 3]);
+        // Ten words; AE and CWR are a count of 6.
+        assert_eq!(u16_at(&frame.bytes, 32), 0xa190);
+        assert_eq!(frame.bytes[40..48], [172, 8, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(frame.bytes[48..52], [1, 1, 5, 10]);
+        let first = connection.initial_seq(true).wrapping_add(1);
+        assert_eq!([52, 56].map(|place| u32_at(&frame.bytes, place).wrapping_sub(first)), [2920, 4380]);
+        assert!(is_sound(&frame));
+    }
+
+    #[test]
+    fn datagrams_are_as_long_as_they_are_counted() {
+        let connection = Connection { transport: None, ..connection(Transport::default()) };
+        let frame = connection.frame(&packet(Segment::Datagram { len: 200 }), 0);
+        assert_eq!((frame.bytes.len(), frame.len, u16_at(&frame.bytes, 24)), (28, 200, 180));
+        assert!(is_sound(&frame));
+        // What is shorter than headers has no payload.
+        assert_eq!(connection.frame(&packet(Segment::Datagram { len: 1 }), 0).len, 28);
+        assert!(connection.handshake().is_empty());
+    }
+
+    #[test]
+    fn a_handshake_agrees_on_what_the_run_uses() {
+        let handshake = |transport: Transport| connection(transport).handshake();
+        let frames = handshake(Transport { timestamps: true, ecn: EcnMode::AccEcn, ..Transport::default() });
+        assert!(frames.iter().all(is_sound));
+        let opened = epoch_ns(Instant::from_nanos(5_000_000));
+        assert_eq!([0, 1, 2].map(|number| frames[number].time_ns), [opened - 60_000_000, opened, opened]);
+        // RFC 9768 table 2: AE, CWR and ECE; the answer to a SYN without ECT; ACE of 0b010.
+        assert_eq!([0, 1, 2].map(|number| u16_at(&frames[number].bytes, 32) & 0xfff), [0x1c2, 0x092, 0x090]);
+        // MSS of 1472, with the room of timestamps; SACK; timestamps; window scale.
+        assert_eq!(frames[0].bytes[40..50], [2, 4, 0x05, 0xc0, 1, 1, 4, 2, 1, 1]);
+        assert_eq!(frames[0].bytes[60..], [1, 3, 3, 14]);
+        let classic = handshake(Transport { ecn: EcnMode::Classic, peer_sack: false, ..Transport::default() });
+        assert_eq!([0, 1, 2].map(|number| u16_at(&classic[number].bytes, 32) & 0xfff), [0x0c2, 0x052, 0x010]);
+        assert_eq!(classic[1].bytes[40..], [2, 4, 0x05, 0xb4, 1, 1, 1, 1, 1, 3, 3, 14]);
+    }
+
+    #[test]
+    fn numbers_of_connections_differ_and_wrap() {
+        let first = connection(Transport::default());
+        let second = Connection { successor: 1, ..first.clone() };
+        assert_ne!(first.initial_seq(true), first.initial_seq(false));
+        assert_ne!(first.initial_seq(true), second.initial_seq(true));
+        let to_end = u64::from(u32::MAX - first.initial_seq(true));
+        assert_eq!([to_end - 1, to_end, to_end + 1].map(|byte| first.seq(true, byte)), [u32::MAX, 0, 1]);
+        assert_eq!(first.seq(true, 1 << 32), first.seq(true, 0));
+    }
+
+    #[test]
+    fn a_packet_longer_than_ip_allows_has_no_length() {
+        let connection = connection(Transport::default());
+        let sent_at = Instant::ZERO;
+        let data = Segment::Data { seq: 0, len: 65_535, sent_at, cwr: false, ack: 0, echo: None };
+        let frame = connection.frame(&packet(data), 0);
+        assert_eq!((u16_at(&frame.bytes, 2), frame.len), (0, 65_575));
+    }
+}

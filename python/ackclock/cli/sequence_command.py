@@ -1,0 +1,76 @@
+"""`ackclock sequence`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from ackclock.cli.capturing import SENDER, check_flows, check_target, flows_option, write_capture
+from ackclock.cli.console import talk
+from ackclock.cli.options import file_argument, seed_option, set_option
+from ackclock.errors import ArgumentValueError, InputError
+from ackclock.running.job import Capture
+from ackclock.running.store import Store
+from ackclock.running.work import Study, run_study
+from ackclock.scenario import Scenario
+
+_NS = 1_000_000_000
+#: Panels of a drawing.
+_MOST = 8
+
+
+@click.command("sequence")
+@file_argument
+@seed_option
+@set_option
+@flows_option
+@click.option("--from", "from_s", type=float, default=0.0, metavar="SECONDS", help="Beginning of the plot.")
+@click.option("--to", "to_s", type=float, metavar="SECONDS", help="Its end; that of the run by default.")
+@click.option("--out", default="sequence.svg", show_default=True, metavar="FILE", help="File for the plot.")
+def command(
+    file: str,
+    seed: int | None,
+    sets: tuple[str, ...],
+    flows: str | None,
+    from_s: float,
+    to_s: float | None,
+    out: str,
+) -> None:
+    """Run the scenario FILE once and draw time-sequence plots of its connections.
+
+    A plot has data, retransmissions and losses as they leave the sender, ACKs and SACK blocks as they come
+    to it, and the byte up to which the window lets it send.
+    """
+    scenario = Scenario.from_file(file, sets)
+    for warning in scenario.warnings:
+        talk(f"warning: {warning}")
+    check_target(Path(out), "--out")
+    names = check_flows(scenario, SENDER, flows)
+    within = _within(from_s, to_s)
+    study = Study.of(scenario, seed=seed, samples=False, capture=Capture(SENDER, names, sequence_ns=within))
+    with Store(None) as store:
+        (outcome,) = run_study(study, store, workers=1)
+    assert outcome.sequences_json is not None, "plots were asked for"
+    plots = json.loads(outcome.sequences_json)
+    if not plots:
+        raise InputError("nothing was sent by these flows in this time; look at --flows, --from and --to")
+    if len(plots) > _MOST:
+        talk(f"warning: the first {_MOST} of {len(plots)} connections are drawn; --flows chooses others")
+    from ackclock.page.sequence import draw
+
+    end = json.loads(outcome.result_json)["duration_s"] if to_s is None else to_s
+    drawing = draw(plots[:_MOST], from_s, end, f"time-sequence plots of {scenario.name}")
+    write_capture(Path(out), drawing.encode(), "time-sequence plot")
+
+
+def _within(from_s: float, to_s: float | None) -> tuple[int, int]:
+    """Return the time in nanoseconds."""
+    if not 0 <= from_s < 2**63 / _NS:
+        raise ArgumentValueError("from", f"must be a time from 0 on, not {from_s:g}")
+    if to_s is None:
+        return round(from_s * _NS), 2**64 - 1
+    if not from_s < to_s < 2**63 / _NS:
+        raise ArgumentValueError("to", f"must be a time after --from, not {to_s:g}")
+    return round(from_s * _NS), round(to_s * _NS)

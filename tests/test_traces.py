@@ -1,0 +1,495 @@
+"""Captures as tshark reads them, and what the command says where there can be none."""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import polars
+import pytest
+from helpers import cli
+
+from ackclock import _core
+
+needs_tshark = pytest.mark.skipif(
+    shutil.which("tshark") is None, reason="tshark is missing; as root: apt-get install tshark"
+)
+#: One flow that fills a short queue: losses in recoveries, and no warm-up, so that everything counts.
+LOSSY = """\
+schema = 1
+name = "lossy"
+duration = "10 s"
+warmup = "0 s"
+
+[topology]
+kind = "dumbbell"
+rate = "5 Mbit/s"
+delay = "18 ms"
+queue = { kind = "drop-tail", limit = "20 packets" }
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+
+[[flows]]
+name = "test"
+cc = "aimd"
+recovery = "sack"
+"""
+#: Every kind of packet that there is.
+MIXED = """\
+schema = 1
+name = "mixed"
+duration = "6 s"
+warmup = "0 s"
+
+[topology]
+kind = "dumbbell"
+rate = "5 Mbit/s"
+delay = "18 ms"
+queue = { kind = "red", limit = "60 packets", ecn = true }
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+
+[[flows]]
+name = "accurate"
+cc = "aimd"
+ecn = "accecn"
+timestamps = true
+
+[[flows]]
+name = "classic"
+cc = "aimd"
+ecn = "classic"
+start = "1 s"
+
+[[flows]]
+name = "linux"
+cc = "cubic"
+profile = "linux"
+start = "1 s"
+
+[[flows]]
+name = "web"
+cc = "aimd"
+traffic = { kind = "web", response = "30 kB", think = "200 ms" }
+
+[[flows]]
+name = "mice"
+cc = "aimd"
+count = 3
+traffic = { kind = "arrivals", every = "100 ms", size = "20 kB" }
+
+[[flows]]
+name = "noise"
+traffic = { kind = "cbr", rate = "200 kbit/s" }
+"""
+#: What tshark tells of congestion, in its own words, and of the set-up of connections.
+CONGESTION = (
+    "Duplicate ACK",
+    "This frame is a (suspected) fast retransmission",
+    "This frame is a (suspected) retransmission",
+    "This frame is a (suspected) spurious retransmission",
+    "This frame is a (suspected) out-of-order segment",
+    "D-SACK Sequence",
+    "Connection establish",
+)
+#: Behind a queue, packets that it dropped are missing.
+MISSING = "Previous segment(s) not captured"
+
+
+def tshark(path: Path, *args: str) -> list[str]:
+    checks = [word for layer in ("ip", "tcp", "udp") for word in ("-o", f"{layer}.check_checksum:TRUE")]
+    done = subprocess.run(
+        ["tshark", "-r", path, *checks, *args], check=True, capture_output=True, encoding="utf-8"
+    )
+    assert [line for line in done.stderr.splitlines() if "Running as user" not in line] == []
+    return done.stdout.splitlines()
+
+
+def fields(path: Path, which: str, *names: str) -> list[list[str]]:
+    shown = [word for name in names for word in ("-e", name)]
+    return [line.split("\t") for line in tshark(path, "-Y", which, "-T", "fields", *shown)]
+
+
+def remarks(path: Path) -> Counter[str]:
+    """How often tshark makes each remark, first words of the other ones."""
+    found: Counter[str] = Counter()
+    for (messages,) in fields(path, "_ws.expert", "_ws.expert.message"):
+        for message in messages.split(","):
+            found[
+                next((known for known in (*CONGESTION, MISSING) if message.startswith(known)), message)
+            ] += 1
+    return found
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "scenario.toml"
+    path.write_text(text)
+    return path
+
+
+@needs_tshark
+def test_tshark_counts_what_the_run_counts(tmp_path: Path) -> None:
+    scenario, pcap = written(tmp_path, LOSSY), tmp_path / "out.pcapng"
+    answer = cli("run", scenario, "--pcap", pcap, "--json", "--set", "sampling.packets=true")
+    assert (answer.code, answer.stderr) == (0, f"captured packets in {pcap}\n")
+    (flow,) = json.loads(answer.stdout)["flows"]
+    assert flow["retransmits"] > 20
+    # At the sender nothing can be out of order: tshark calls a few of the fast retransmissions so.
+    resent = fields(pcap, "tcp.analysis.retransmission || tcp.analysis.out_of_order", "tcp.seq")
+    assert len(resent) == flow["retransmits"]
+    # The same connection in the trace of the run, which has no headers.
+    run = _core.Scenario.from_toml(LOSSY + "[sampling]\npackets = true\n").run()
+    acks = polars.DataFrame(run.packets).filter(event="leave", link="test.source.reverse")["seq"]
+    assert len(fields(pcap, "tcp.analysis.duplicate_ack", "tcp.ack")) == (acks.diff() == 0).sum() > 100
+    # The definition of the metric differs a little: it has one sample a round, tshark one an ACK of new data.
+    rtts = [
+        float(rtt) for (rtt,) in fields(pcap, "tcp.analysis.ack_rtt && tcp.len == 0", "tcp.analysis.ack_rtt")
+    ]
+    assert sum(rtts) / len(rtts) == pytest.approx(flow["rtt_mean_s"], rel=0.05)
+    assert min(rtts) >= flow["base_rtt_s"] if "base_rtt_s" in flow else min(rtts) > 0.04
+
+
+@needs_tshark
+@pytest.mark.parametrize("at", ["sender", "receiver", "bottleneck", "bottleneck.reverse", "web.source"])
+def test_tshark_remarks_on_congestion_alone(at: str, tmp_path: Path) -> None:
+    pcap = tmp_path / "out.pcapng"
+    answer = cli("run", written(tmp_path, MIXED), "--pcap", pcap, "--at", at, "--snaplen", "0")
+    assert answer.code == 0, answer.stderr
+    found = remarks(pcap)
+    # Behind the queue of the bottleneck there is less than before it.
+    allowed = {*CONGESTION, MISSING} if at in ("receiver", "bottleneck") else {*CONGESTION}
+    assert set(found) - allowed == set(), found
+    assert not tshark(pcap, "-Y", "_ws.malformed || ip.checksum.status != 1 || tcp.checksum.status == 0")
+    assert not tshark(pcap, "-Y", "udp.checksum.status == 0")
+    if at == "sender":
+        assert tshark(pcap, "-Y", "tcp.flags.ece == 1 && tcp.flags.syn == 0 && ip.addr == 10.0.0.2")
+        assert tshark(pcap, "-Y", "tcp.flags.cwr == 1 && tcp.flags.syn == 0 && ip.addr == 10.0.0.2")
+        assert tshark(pcap, "-Y", "tcp.options.sack.count > 0")
+        assert tshark(pcap, "-Y", "udp.length == 980")
+        # The web client's requests are acknowledged.
+        assert max(int(ack) for (ack,) in fields(pcap, "ip.src == 10.0.0.4 && tcp.len > 0", "tcp.ack")) > 300
+        # Transfers are connections of their own.
+        assert len(fields(pcap, "tcp.flags.syn == 1 && tcp.flags.ack == 0", "tcp.stream")) > 20
+    if at == "receiver":
+        assert tshark(pcap, "-Y", "ip.dsfield.ecn == 3 && ip.addr == 10.0.0.1")
+    if at == "web.source":
+        assert {*fields(pcap, "tcp", "ip.src")[0], *fields(pcap, "tcp.ack", "ip.dst")[0]} <= {
+            "10.0.0.4",
+            "10.128.0.4",
+        }
+
+
+@needs_tshark
+def test_lengths_are_those_that_the_run_counts(tmp_path: Path) -> None:
+    pcap = tmp_path / "out.pcapng"
+    answer = cli("run", written(tmp_path, MIXED), "--pcap", pcap, "--flows", "accurate,linux,noise")
+    assert answer.code == 0, answer.stderr
+    # Handshakes are the only packets that the run has not.
+    differ = fields(pcap, "frame.len != ip.len && tcp.flags.syn == 0", "frame.len", "ip.len")
+    assert differ == []
+    # A run that counts more has it behind the packets of IP.
+    framed = cli(
+        "run", tmp_path / "scenario.toml", "--pcap", pcap, "--flows", "web", "--set", "flows.web.framing=18 B"
+    )
+    assert framed.code == 0, framed.stderr
+    lens = fields(pcap, "tcp.len > 0", "frame.len", "ip.len", "frame.cap_len")
+    assert {int(frame) - int(ip) for frame, ip, _ in lens} == {18}
+    assert max(int(kept) for *_, kept in lens) == 96
+
+
+@needs_tshark
+def test_sequence_numbers_wrap(tmp_path: Path) -> None:
+    """The first number of this flow is a little below 2^32."""
+    pcap = tmp_path / "out.pcapng"
+    text = LOSSY.replace('"test"', f'"{_WRAPS}"')
+    assert cli("run", written(tmp_path, text), "--pcap", pcap).code == 0
+    raw = [int(seq) for (seq,) in fields(pcap, "tcp.len > 0", "tcp.seq_raw")]
+    assert raw[0] > 2**32 - 2_000_000
+    assert min(raw) < 2_000_000
+    assert set(remarks(pcap)) <= {*CONGESTION}
+
+
+#: Found by trying names.
+_WRAPS = "wrap600"
+
+
+def test_a_file_that_is_there_is_replaced(tmp_path: Path) -> None:
+    pcap = tmp_path / "out.pcapng"
+    pcap.write_bytes(b"old")
+    scenario = written(tmp_path, LOSSY)
+    assert cli("run", scenario, "--pcap", pcap).code == 0
+    first = pcap.read_bytes()
+    assert first[:4] == bytes.fromhex("0a0d0d0a")
+    assert cli("run", scenario, "--pcap", pcap).code == 0
+    assert pcap.read_bytes() == first, "the same run gives the same bytes"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.pcapng", "scenario.toml"]
+
+
+def test_a_capture_changes_no_result(tmp_path: Path) -> None:
+    scenario = written(tmp_path, MIXED)
+    plain = json.loads(cli("run", scenario, "--json").stdout)
+    captured = json.loads(cli("run", scenario, "--json", "--pcap", tmp_path / "out.pcapng").stdout)
+    for document in (plain, captured):
+        del document["engine_cpu_s"], document["events"]
+    assert captured == plain
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (
+            ("--pcap", "x.pcapng", "--at", "botleneck"),
+            "error: --at names no link: 'botleneck'; did you mean 'bottleneck'?",
+        ),
+        (
+            ("--pcap", "x.pcapng", "--flows", "tset"),
+            "error: --flows names no flow: 'tset'; did you mean 'test'?",
+        ),
+        (("--pcap", "x.pcapng", "--flows", "test,"), "error: --flows has an empty name in 'test,'"),
+        (("--pcap", "missing/x.pcapng"), "error: --pcap missing/x.pcapng: the folder missing does not exist"),
+        (("--pcap", "."), "error: --pcap .: is a folder"),
+        (("--at", "bottleneck"), "Error: --at and --snaplen say what --pcap captures"),
+        (("--pcap", "x.pcapng", "--snaplen", "-1"), "Invalid value for '--snaplen'"),
+    ],
+)
+def test_captures_that_cannot_be(args: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    answer = cli("run", written(tmp_path, LOSSY), *args, cwd=tmp_path)
+    assert (answer.code, answer.stdout) == (2, "")
+    assert message in answer.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]
+
+
+def test_a_link_that_the_flows_do_not_pass(tmp_path: Path) -> None:
+    answer = cli(
+        "run", written(tmp_path, MIXED), "--pcap", tmp_path / "x", "--at", "web.source", "--flows", "linux"
+    )
+    assert (answer.code, answer.stdout) == (2, "")
+    assert "--at is a link that none of these flows passes: 'web.source'" in answer.stderr
+
+
+def test_results_are_not_lost_with_a_full_disk(tmp_path: Path) -> None:
+    scenario = written(tmp_path, LOSSY)
+    answer = cli("run", scenario, "--pcap", "/dev/full")
+    assert answer.code == 1
+    assert "goodput" in answer.stdout
+    assert answer.stderr.splitlines()[-1] == "error: /dev/full: cannot be written: No space left on device"
+
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8_192, 8_192))
+
+    answer = cli("run", scenario, "--pcap", tmp_path / "x.pcapng", before=small_files)
+    assert answer.code == 1
+    assert "x.pcapng: cannot be written: File too large" in answer.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]
+
+
+# --- qlog ---
+
+#: What the CDDL of the drafts says of the members used here: of each type its members, optional ones with `?`.
+#: draft-ietf-quic-qlog-main-schema-02 and -quic-events-01.
+V03 = {
+    "file": {
+        "qlog_version": "0.3",
+        "qlog_format?": "JSON",
+        "title?": str,
+        "description?": str,
+        "traces?": ["trace"],
+    },
+    "trace": {
+        "title?": str,
+        "vantage_point?": "vantage point",
+        "common_fields?": {"protocol_type?": [str], "time_format?": "relative", "reference_time?": float},
+        "events": ["event"],
+    },
+    "vantage point": {"name?": str, "type": "client"},
+    "transport:packet_sent": {"header": "header", "frames?": ["stream"], "raw?": "raw"},
+    "transport:packet_received": {"header": "header", "frames?": ["ack"], "raw?": "raw"},
+    "recovery:packet_lost": {"header?": "header"},
+    "recovery:metrics_updated": "metrics",
+    "recovery:congestion_state_updated": {"old?": str, "new": str},
+    "stream": {"frame_type": "stream", "stream_id": int, "offset": int, "length": int},
+}
+#: What both have in common.
+BOTH = {
+    "header": {"packet_type": "1RTT", "packet_number": int},
+    "raw": {"length?": int, "payload_length?": int},
+    "ack": {"frame_type": "ack", "acked_ranges?": [[int]]},
+    "metrics": {
+        "min_rtt?": float,
+        "smoothed_rtt?": float,
+        "rtt_variance?": float,
+        "congestion_window?": int,
+        "bytes_in_flight?": int,
+        "ssthresh?": int,
+    },
+}
+#: draft-ietf-quic-qlog-main-schema-14 and -quic-events-13.
+DRAFT = {
+    "file": {
+        "file_schema": "urn:ietf:params:qlog:file:contained",
+        "serialization_format": "application/qlog+json",
+        "title?": str,
+        "description?": str,
+        "traces?": ["trace"],
+    },
+    "trace": {
+        "title?": str,
+        "vantage_point?": "vantage point",
+        "event_schemas": [str],
+        "common_fields?": {
+            "time_format?": "relative_to_epoch",
+            "reference_time?": {"clock_type": "monotonic", "epoch": "unknown"},
+        },
+        "events": ["event"],
+    },
+    "vantage point": {"name?": str, "type": "client"},
+    "quic:packet_sent": {"header": "header", "frames?": ["stream"], "raw?": "raw"},
+    "quic:packet_received": {"header": "header", "frames?": ["ack"], "raw?": "raw"},
+    "quic:packet_lost": {"header?": "header"},
+    "quic:recovery_metrics_updated": "metrics",
+    "quic:congestion_state_updated": {"old?": str, "new": str},
+    "stream": {"frame_type": "stream", "stream_id": int, "offset?": int, "raw?": "raw"},
+}
+
+
+def check_value(value: Any, rule: Any, types: dict[str, Any], place: str) -> None:
+    """Hold a value to a rule; a text is the name of a type, or that very text."""
+    if isinstance(rule, list):
+        assert isinstance(value, list), place
+        for each in value:
+            check_value(each, rule[0], types, place)
+    elif rule == "event":
+        assert set(value) == {"time", "name", "data"}, place
+        assert isinstance(value["time"], float), place
+        check_value(value["data"], types[value["name"]], types, value["name"])
+    elif isinstance(rule, str) and rule in types and isinstance(value, dict):
+        check_value(value, types[rule], types, rule)
+    elif isinstance(rule, dict):
+        known = {name.removesuffix("?"): rule for name, rule in rule.items()}
+        assert set(value) <= set(known), f"{place}: {set(value) - set(known)}"
+        assert {name for name in rule if not name.endswith("?")} <= set(value), place
+        for name, each in value.items():
+            check_value(each, known[name], types, f"{place}.{name}")
+    elif isinstance(rule, str):
+        assert value == rule, place
+    else:
+        assert type(value) is rule and (rule is str or value >= 0), f"{place}: {value!r}"
+
+
+def events(trace: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [event for event in trace["events"] if event["name"].partition(":")[2].endswith(name)]
+
+
+@pytest.mark.parametrize(("version", "schema"), [("0.3", V03), ("draft", DRAFT)])
+def test_qlog_keeps_its_schema(version: str, schema: dict[str, Any], tmp_path: Path) -> None:
+    qlog = tmp_path / "out.qlog"
+    answer = cli(
+        "run", written(tmp_path, MIXED), "--qlog", qlog, "--qlog-version", version, "--flows", "accurate,mice"
+    )
+    assert (answer.code, answer.stderr.splitlines()[-1]) == (0, f"events of senders in {qlog}")
+    document = json.loads(qlog.read_text())
+    check_value(document, "file", {**BOTH, **schema}, "file")
+    titles = [trace["title"] for trace in document["traces"]]
+    assert {"accurate", "mice.0", "mice.0, connection 2"} <= set(titles)
+    for trace in document["traces"]:
+        times = [event["time"] for event in trace["events"]]
+        assert times == sorted(times)
+
+
+def test_qlog_tells_what_the_run_counts(tmp_path: Path) -> None:
+    qlog, pcap = tmp_path / "out.qlog", tmp_path / "out.pcapng"
+    answer = cli("run", written(tmp_path, LOSSY), "--qlog", qlog, "--pcap", pcap, "--json")
+    (flow,) = json.loads(answer.stdout)["flows"]
+    (trace,) = json.loads(qlog.read_text())["traces"]
+    sent, lost = events(trace, "packet_sent"), events(trace, "packet_lost")
+    numbers = [event["data"]["header"]["packet_number"] for event in sent]
+    assert numbers == list(range(len(sent)))
+    offsets = [event["data"]["frames"][0]["offset"] for event in sent]
+    assert len(offsets) - len(set(offsets)) == flow["retransmits"] == len(lost)
+    # Each number is acknowledged or lost once, but for those in flight at the end.
+    acked = [
+        number
+        for event in events(trace, "packet_received")
+        for first, *last in event["data"]["frames"][0].get("acked_ranges", [])
+        for number in range(first, (last or [first])[0] + 1)
+    ]
+    gone = [event["data"]["header"]["packet_number"] for event in lost]
+    assert len(set(acked)) == len(acked) and not set(acked) & set(gone)
+    left = len(set(numbers) - set(acked) - set(gone))
+    assert left < 60
+    states = [event["data"]["new"] for event in events(trace, "congestion_state_updated")]
+    assert states[:3] == ["slow_start", "recovery", "congestion_avoidance"]
+    # Fast recovery ends at ssthresh.
+    metrics = events(trace, "metrics_updated")
+    least = min(event["data"]["min_rtt"] for event in metrics if "min_rtt" in event["data"])
+    # 2 x 20 ms, and a packet of 1500 bytes at 5 Mbit/s and twice at 100 Mbit/s, an ACK of 40 likewise.
+    assert least == pytest.approx(40 + 1540 * 8 / 5e3 + 2 * 1540 * 8 / 1e5, abs=1e-3)
+    assert any("ssthresh" in event["data"] for event in metrics)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--qlog", "x", "--at", "bottleneck"), "--qlog is of senders, but --at is bottleneck"),
+        (("--qlog-version", "draft"), "--qlog-version is that of the file of --qlog"),
+        (("--qlog", "x", "--qlog-version", "0.4"), "Invalid value for '--qlog-version'"),
+        (("--qlog", "missing/x"), "error: --qlog missing/x: the folder missing does not exist"),
+        (("--flows", "test"), "--flows are those that --pcap and --qlog capture"),
+    ],
+)
+def test_qlogs_that_cannot_be(args: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    answer = cli("run", written(tmp_path, LOSSY), *args, cwd=tmp_path)
+    assert (answer.code, answer.stdout) == (2, "")
+    assert message in answer.stderr
+
+
+# --- Time-sequence plots ---
+
+
+def strokes(drawing: str, name: str) -> int:
+    """How many strokes the lines of a class have, the legend's left out."""
+    paths = re.findall(rf'<path class="{name}" d="([^"]*)"/>', drawing)
+    return sum(str(path).count("M") for path in paths) - 1
+
+
+def test_a_plot_has_what_the_run_counts(tmp_path: Path) -> None:
+    svg = tmp_path / "plot.svg"
+    scenario = written(tmp_path, LOSSY)
+    answer = cli("sequence", scenario, "--out", svg, "--to", "10")
+    assert (answer.code, answer.stderr) == (0, f"time-sequence plot in {svg}\n")
+    drawing = svg.read_text()
+    assert ElementTree.fromstring(drawing).tag == "{http://www.w3.org/2000/svg}svg"
+    (flow,) = json.loads(cli("run", scenario, "--json").stdout)["flows"]
+    # What falls on the same pixels is drawn once.
+    assert 0.9 * flow["retransmits"] <= strokes(drawing, "resent") <= flow["retransmits"]
+    assert strokes(drawing, "lost") > 10
+    assert strokes(drawing, "sack") > 50
+    part = cli(
+        "sequence", scenario, "--out", svg, "--from", "2", "--to", "2.5", "--set", "flows.test.count=9"
+    )
+    assert part.code == 0 and "the first 8 of 9 connections are drawn" in part.stderr
+    assert svg.read_text().count('class="title"') == 8
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--flows", "tset"), "error: --flows names no flow: 'tset'; did you mean 'test'?"),
+        (("--from", "-1"), "error: --from must be a time from 0 on, not -1"),
+        (("--from", "nan"), "error: --from must be a time from 0 on, not nan"),
+        (("--from", "3", "--to", "2"), "error: --to must be a time after --from, not 2"),
+        (("--from", "100"), "error: nothing was sent by these flows in this time"),
+        (("--out", "missing/x.svg"), "error: --out missing/x.svg: the folder missing does not exist"),
+        (("--out", "/dev/full"), "error: /dev/full: cannot be written: No space left on device"),
+    ],
+)
+def test_plots_that_cannot_be(args: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    answer = cli("sequence", written(tmp_path, LOSSY), *args, cwd=tmp_path)
+    assert answer.code == (1 if "/dev/full" in args else 2)
+    assert message in answer.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]
