@@ -82,6 +82,7 @@ name = "mice"
 cc = "aimd"
 count = 3
 traffic = { kind = "arrivals", every = "100 ms", size = "20 kB" }
+handshake = true
 
 [[flows]]
 name = "noise"
@@ -173,7 +174,8 @@ def test_tshark_remarks_on_congestion_alone(at: str, tmp_path: Path) -> None:
         assert tshark(pcap, "-Y", "udp.length == 980")
         # The web client's requests are acknowledged.
         assert max(int(ack) for (ack,) in fields(pcap, "ip.src == 10.0.0.4 && tcp.len > 0", "tcp.ack")) > 300
-        # Transfers are connections of their own.
+        # Transfers are connections of their own, with SYN and FIN that the run has.
+        assert len(fields(pcap, "tcp.flags.fin == 1", "tcp.stream")) > 20
         assert len(fields(pcap, "tcp.flags.syn == 1 && tcp.flags.ack == 0", "tcp.stream")) > 20
     if at == "receiver":
         assert tshark(pcap, "-Y", "ip.dsfield.ecn == 3 && ip.addr == 10.0.0.1")
