@@ -88,7 +88,7 @@ handshake = true
 name = "noise"
 traffic = { kind = "cbr", rate = "200 kbit/s" }
 """
-#: What tshark tells of congestion, in its own words, and of the set-up of connections.
+#: What tshark tells of congestion, in its own words, and of the set-up and end of connections.
 CONGESTION = (
     "Duplicate ACK",
     "This frame is a (suspected) fast retransmission",
@@ -97,6 +97,8 @@ CONGESTION = (
     "This frame is a (suspected) out-of-order segment",
     "D-SACK Sequence",
     "Connection establish",
+    "Connection finish (FIN)",
+    "This frame initiates the connection closing",
 )
 #: Behind a queue, packets that it dropped are missing.
 MISSING = "Previous segment(s) not captured"
@@ -292,7 +294,7 @@ def test_results_are_not_lost_with_a_full_disk(tmp_path: Path) -> None:
 
 # --- qlog ---
 
-#: What the CDDL of the drafts says of the members used here: of each type its members, optional ones with `?`.
+#: What the CDDL of the drafts says of the members used here: of each type its members, optional ones with ?.
 #: draft-ietf-quic-qlog-main-schema-02 and -quic-events-01.
 V03 = {
     "file": {
