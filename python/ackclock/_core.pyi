@@ -181,8 +181,8 @@ class Run:
         JSON."""
 
     def pcapng(self, snaplen: int) -> bytes:
-        """The captured packets as a file of pcapng, of each no more than `snaplen` bytes; empty unless `capture`
-        was given.
+        """The captured packets as a file of pcapng, of each no more than `snaplen` bytes; empty unless
+        `capture` was given.
         """
 
 @final
