@@ -40,6 +40,8 @@ USES = {
 }
 #: Data, which are opened and not imported.
 DATA = {"papers", "suites"}
+#: Files that become those of users.
+STARTERS = "starters"
 #: Folders that exist on some machines only.
 MACHINE = re.compile(r"(?<![\w.~-])/(?:work|root|home)/")
 
@@ -97,7 +99,8 @@ def imports(path: Path) -> set[str]:
 
 
 def modules() -> dict[str, Path]:
-    names = {path: path.relative_to(PACKAGE).with_suffix("").parts for path in PACKAGE.rglob("*.py")}
+    paths = [path for path in PACKAGE.rglob("*.py") if path.parent.parent != PACKAGE / STARTERS]
+    names = {path: path.relative_to(PACKAGE).with_suffix("").parts for path in paths}
     return {".".join(("ackclock", *parts)).removesuffix(".__init__"): path for path, parts in names.items()}
 
 

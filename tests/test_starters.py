@@ -1,4 +1,4 @@
-"""`ackclock new` and `check-cc`: what is written runs as it stands, with the same results in every language."""
+"""`ackclock new` and `check-cc`: what is written runs as it stands, in every language with one result."""
 
 from __future__ import annotations
 

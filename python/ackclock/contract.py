@@ -53,8 +53,8 @@ def check_cc(cc: Algorithm) -> list[Finding]:
     """Look for promises that an algorithm breaks, under made-up events and in small networks.
 
     `cc`: a subclass of `CongestionControl`, a name, a file such as `my_cc.py:MyCc`, `my_cc.so` or
-    `my-cc.rule`, rule text, or the dict of an algorithm. The events are the same in every call. Nothing found is no proof.
-    Raises `ScenarioError` for what is no algorithm, and `RunError` for one that crashes.
+    `my-cc.rule`, rule text, or the dict of an algorithm. The events are the same in every call. Nothing
+    found is no proof. Raises `ScenarioError` for what is no algorithm, and `RunError` for one that crashes.
     """
     scenario = Scenario.from_dict(_PROBE).with_algorithm(cc)
     try:

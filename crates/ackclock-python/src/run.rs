@@ -202,7 +202,7 @@ impl Run {
             loop {
                 let (receiver, watch) = (&mut receiver, &mut watch);
                 match py.detach(move || watch.wait(receiver, SIGNAL_CHECK)) {
-                    Ok(outcome) => return Ok(outcome.and_then(|measured| Ok(measured.map_err(Error::from)?))?),
+                    Ok(outcome) => return Ok(outcome?.map_err(Error::from)?),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
                         let panic = engine.join().expect_err("invariant: only a panic leaves no outcome");

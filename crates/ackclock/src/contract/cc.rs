@@ -79,12 +79,12 @@ fn watch<C: CongestionControl + 'static>(
     plan: &mut Plan,
     name: &str,
     new: &Arc<impl Fn(CcContext) -> C + Send + Sync + 'static>,
-) -> Vec<Arc<Mutex<Vec<(CcContext, Shared)>>>> {
+) -> Vec<Connections> {
     let slots = plan.arrivals.iter_mut().flat_map(|group| &mut group.slots);
     let flows = plan.flows.iter_mut().chain(slots);
     flows
         .map(|flow| {
-            let journals: Arc<Mutex<Vec<(CcContext, Shared)>>> = Arc::default();
+            let journals = Connections::default();
             let (new, kept) = (new.clone(), journals.clone());
             flow.cc = Arc::new(Algorithm::new(name, move |context| {
                 let journal = Shared::default();
@@ -173,6 +173,8 @@ fn news_behind(journal: &Journal, number: usize) -> u64 {
 }
 
 type Shared = Arc<Mutex<Journal>>;
+/// The settings and journals of the connections of a flow.
+type Connections = Arc<Mutex<Vec<(CcContext, Shared)>>>;
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)

@@ -250,7 +250,8 @@ impl Bbr {
         if !self.machine.full_bw_reached || self.adapt_long_term_model(rs) {
             return;
         }
-        match self.machine.state {
+        let state = self.machine.state;
+        match state {
             State::ProbeBw(ProbeBw::Down) if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
             State::ProbeBw(ProbeBw::Down) if self.is_time_to_cruise() => self.start_probe_bw_cruise(),
             State::ProbeBw(ProbeBw::Cruise) if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
@@ -259,11 +260,9 @@ impl Bbr {
                 self.machine.is_bw_probe_sample = true;
                 self.start_probe_bw_up(rs);
             }
-            State::ProbeBw(ProbeBw::Up) => {
-                if self.is_time_to_go_down(rs) {
-                    self.machine.prev_probe_too_high = false;
-                    self.start_probe_bw_down(now);
-                }
+            State::ProbeBw(ProbeBw::Up) if self.is_time_to_go_down(rs) => {
+                self.machine.prev_probe_too_high = false;
+                self.start_probe_bw_down(now);
             }
             _ => {}
         }
