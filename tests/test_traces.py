@@ -82,12 +82,13 @@ name = "mice"
 cc = "aimd"
 count = 3
 traffic = { kind = "arrivals", every = "100 ms", size = "20 kB" }
+handshake = true
 
 [[flows]]
 name = "noise"
 traffic = { kind = "cbr", rate = "200 kbit/s" }
 """
-#: What tshark tells of congestion, in its own words, and of the set-up of connections.
+#: What tshark tells of congestion, in its own words, and of the set-up and end of connections.
 CONGESTION = (
     "Duplicate ACK",
     "This frame is a (suspected) fast retransmission",
@@ -96,6 +97,8 @@ CONGESTION = (
     "This frame is a (suspected) out-of-order segment",
     "D-SACK Sequence",
     "Connection establish",
+    "Connection finish (FIN)",
+    "This frame initiates the connection closing",
 )
 #: Behind a queue, packets that it dropped are missing.
 MISSING = "Previous segment(s) not captured"
@@ -173,7 +176,8 @@ def test_tshark_remarks_on_congestion_alone(at: str, tmp_path: Path) -> None:
         assert tshark(pcap, "-Y", "udp.length == 980")
         # The web client's requests are acknowledged.
         assert max(int(ack) for (ack,) in fields(pcap, "ip.src == 10.0.0.4 && tcp.len > 0", "tcp.ack")) > 300
-        # Transfers are connections of their own.
+        # Transfers are connections of their own, with SYN and FIN that the run has.
+        assert len(fields(pcap, "tcp.flags.fin == 1", "tcp.stream")) > 20
         assert len(fields(pcap, "tcp.flags.syn == 1 && tcp.flags.ack == 0", "tcp.stream")) > 20
     if at == "receiver":
         assert tshark(pcap, "-Y", "ip.dsfield.ecn == 3 && ip.addr == 10.0.0.1")
@@ -290,7 +294,7 @@ def test_results_are_not_lost_with_a_full_disk(tmp_path: Path) -> None:
 
 # --- qlog ---
 
-#: What the CDDL of the drafts says of the members used here: of each type its members, optional ones with `?`.
+#: What the CDDL of the drafts says of the members used here: of each type its members, optional ones with ?.
 #: draft-ietf-quic-qlog-main-schema-02 and -quic-events-01.
 V03 = {
     "file": {

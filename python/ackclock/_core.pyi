@@ -10,6 +10,7 @@ __all__ = [
     "VERSION",
     "Ack",
     "Cancel",
+    "CaptureError",
     "Congestion",
     "CongestionControl",
     "Event",
@@ -55,7 +56,8 @@ class RunError(Exception):
     """A run that would take too much memory; the message has the flow and the time."""
 
 class CaptureError(ValueError):
-    """A capture of what there is not: its arguments are `link` or `flow`, the name, and the names that there are."""
+    """A capture of what there is not: its arguments are `link` or `flow`, the name, and the names that there
+    are."""
 
 class Overdue(BaseException):
     """Raised in a callback that takes no end; no callback should catch it."""
@@ -175,12 +177,12 @@ class Run:
         """The capture of senders as a file of qlog of this version, `0.3` or `draft`."""
 
     def sequences_json(self, from_ns: int, to_ns: int) -> str:
-        """Time-sequence plots of the connections of a capture of senders, within some nanoseconds, as JSON."""
+        """Time-sequence plots of the connections of a capture of senders, within some nanoseconds, as
+        JSON."""
 
     def pcapng(self, snaplen: int) -> bytes:
-        """The captured packets as a file of pcapng, of each no more than `snaplen` bytes.
-
-        Empty unless `capture` was given.
+        """The captured packets as a file of pcapng, of each no more than `snaplen` bytes; empty unless
+        `capture` was given.
         """
 
 @final

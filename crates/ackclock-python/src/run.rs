@@ -137,8 +137,10 @@ impl Run {
     /// The captured packets as a file of pcapng, of each no more than `snaplen` bytes; empty unless `capture` was given.
     fn pcapng<'py>(&self, py: Python<'py>, snaplen: u32) -> Bound<'py, PyBytes> {
         let application = format!("ackclock {}", env!("CARGO_PKG_VERSION"));
-        let comment =
-            format!("{}; a simulation, whose time 0 is 1000000000 s here; handshakes are made up", self.what());
+        let comment = format!(
+            "{}; a simulation, whose time 0 is 1000000000 s here; handshakes are made up where the scenario has none",
+            self.what()
+        );
         let header = Header { application: &application, comment: &comment, snaplen };
         let recording = self.outcome.recording.as_ref();
         let file = py.detach(|| recording.map_or_else(Vec::new, |recording| pcapng(recording, &header)));

@@ -43,7 +43,8 @@ class Study:
     ) -> Study:
         """Replicates of one scenario; a scenario with nothing random runs once.
 
-        `samples`: of every replicate, of none, or (by default) of the first only. `capture`: packets to capture.
+        `samples`: of every replicate, of none, or (by default) of the first only. `capture`: packets to
+        capture.
         """
         seed = scenario.seed if seed is None else whole_number("seed", seed)
         count = whole_number("replicates", replicates, least=1) if scenario.is_random else 1

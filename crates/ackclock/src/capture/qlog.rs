@@ -171,6 +171,12 @@ impl<'recording> Trace<'recording> {
     fn send(&mut self, packet: &Packet, seq: u64, len: u32) {
         let number = self.sent;
         self.sent += 1;
+        let raw = json!({ "length": packet.wire_len, "payload_length": len });
+        if len == 0 {
+            // SYN, FIN, or an ACK.
+            self.event(packet.time, self.names.sent, &json!({ "header": header(number), "raw": raw }));
+            return;
+        }
         if let Some((_, before)) = self.outstanding.insert(seq, (seq + u64::from(len), number)) {
             self.event(packet.time, self.names.lost, &json!({ "header": header(before) }));
         }
@@ -179,7 +185,6 @@ impl<'recording> Trace<'recording> {
             QlogVersion::V03 => frame["length"] = len.into(),
             QlogVersion::Draft => frame["raw"] = json!({ "payload_length": len }),
         }
-        let raw = json!({ "length": packet.wire_len, "payload_length": len });
         let data = json!({ "header": header(number), "frames": [frame], "raw": raw });
         self.event(packet.time, self.names.sent, &data);
         self.in_flight += u64::from(len);

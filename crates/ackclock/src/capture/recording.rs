@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cc::Phase;
 use crate::qdisc::Ecn;
-use crate::tcp::{AckSegment, Transport};
+use crate::tcp::{AckSegment, DataEcn, Transport};
 use crate::units::{Duration, Instant};
 
 /// A capture of some flows at one place.
@@ -103,8 +103,8 @@ pub enum Segment {
         len: u32,
         /// When it left the sender.
         sent_at: Instant,
-        /// RFC 3168's CWR.
-        cwr: bool,
+        /// SYN, FIN, CWR.
+        flags: DataEcn,
         /// The next byte expected from the receiver.
         ack: u64,
         /// The clock of the receiver in the last ACK that the sender got; none before the first one.

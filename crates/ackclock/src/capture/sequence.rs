@@ -72,6 +72,7 @@ fn add(
 ) {
     let (time, is_shown) = (packet.time.as_nanos(), within.contains(&packet.time));
     match &packet.segment {
+        Segment::Data { len: 0, .. } => {}
         Segment::Data { seq, len, sent_at, .. } => {
             let end = seq + u64::from(*len);
             let resent = if seq < sent_to { RESENT } else { 0 };

@@ -26,6 +26,7 @@ const PROTOCOL_UDP: u8 = 17;
 const WINDOW: u16 = u16::MAX;
 const WINDOW_SCALE: u8 = 14;
 
+const FIN: u16 = 0x001;
 const SYN: u16 = 0x002;
 const PSH: u16 = 0x008;
 const ACK: u16 = 0x010;
@@ -113,16 +114,13 @@ impl Connection {
         epoch_ns(self.opened) - self.base_rtt.as_nanos() / 2
     }
 
-    /// The packets of a handshake in front of the first packet, which the run has not.
+    /// The packets of a handshake in front of the first packet, if the run has none.
     pub(super) fn handshake(&self) -> Vec<Frame> {
-        let Some(transport) = &self.transport else { return Vec::new() };
-        let (sender, receiver) = (self.initial_seq(true), self.initial_seq(false));
-        // RFC 3168 §6.1.1, RFC 9768 §3.1.1.
-        let [asks, answers, confirms] = match transport.ecn {
-            EcnMode::Off => [0; 3],
-            EcnMode::Classic => [ECE | CWR, ECE, 0],
-            EcnMode::AccEcn => [AE | CWR | ECE, CWR, CWR],
+        let Some(transport) = self.transport.as_ref().filter(|transport| !transport.handshake) else {
+            return Vec::new();
         };
+        let (sender, receiver) = (self.initial_seq(true), self.initial_seq(false));
+        let [asks, answers, confirms] = opening_flags(transport.ecn);
         let sent_ns = epoch_ns(self.opened) - self.base_rtt.as_nanos();
         let opened_ns = epoch_ns(self.opened);
         let clock = |of_sender, at| self.clock(of_sender, at);
@@ -173,16 +171,23 @@ impl Connection {
 
     fn tcp(&self, segment: &Segment, transport: &Transport) -> Tcp {
         match segment {
-            Segment::Data { seq, len, sent_at, cwr, ack, echo } => {
+            Segment::Data { seq, len, sent_at, flags, ack, echo } => {
                 let echo_ns = echo.map_or_else(|| self.answered_ns(), epoch_ns);
-                let stamps = (self.clock(true, epoch_ns(*sent_at)), self.clock(false, echo_ns));
+                let value = self.clock(true, epoch_ns(*sent_at));
+                let [asks, _, confirms] = opening_flags(transport.ecn);
+                if flags.syn() {
+                    let options = opening_options(transport, (value, 0));
+                    return Tcp { flags: SYN | asks, seq: self.initial_seq(true), ack: 0, options, len: 0 };
+                }
                 let ecn_flags = match transport.ecn {
+                    EcnMode::AccEcn if *len == 0 && !flags.fin() => confirms,
                     EcnMode::AccEcn => ace_flags(NO_MARKS),
-                    _ if *cwr => CWR,
+                    _ if flags.cwr() => CWR,
                     _ => 0,
                 };
+                let stamps = (value, self.clock(false, echo_ns));
                 Tcp {
-                    flags: ACK | ecn_flags,
+                    flags: ACK | ecn_flags | if flags.fin() { FIN } else { 0 },
                     seq: self.seq(true, *seq),
                     ack: self.seq(false, *ack),
                     options: if transport.timestamps { timestamps(stamps) } else { Vec::new() },
@@ -193,6 +198,11 @@ impl Connection {
                 let first = AckSegment { ack: 0, sack: Default::default(), echo: self.opened, ecn: EcnFeedback::None };
                 let ack = ack.unwrap_or(first);
                 let stamps = (self.clock(false, epoch_ns(*sent_at)), self.clock(true, epoch_ns(ack.echo)));
+                if ack.ecn == EcnFeedback::SynAck {
+                    let [_, answers, _] = opening_flags(transport.ecn);
+                    let (seq, options) = (self.initial_seq(false), opening_options(transport, stamps));
+                    return Tcp { flags: SYN | ACK | answers, seq, ack: self.seq(true, 0), options, len: 0 };
+                }
                 let ecn_flags = match ack.ecn {
                     EcnFeedback::Classic { ece: true } => ECE,
                     EcnFeedback::AccEcn { ace, .. } => ace_flags(ace),
@@ -297,6 +307,15 @@ impl Connection {
     }
 }
 
+/// The flags of ECN of a SYN, of its answer, and of the ACK of that (RFC 3168 §6.1.1, RFC 9768 §3.1.1).
+fn opening_flags(ecn: EcnMode) -> [u16; 3] {
+    match ecn {
+        EcnMode::Off => [0; 3],
+        EcnMode::Classic => [ECE | CWR, ECE, 0],
+        EcnMode::AccEcn => [AE | CWR | ECE, CWR, CWR],
+    }
+}
+
 /// MSS, SACK-permitted, timestamps and the scale of windows.
 fn opening_options(transport: &Transport, stamps: (u32, u32)) -> Vec<u8> {
     // RFC 6691: "the MSS option (...) SHOULD NOT be decreased to account for (...) options".
@@ -337,7 +356,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::tcp::{AccEcnOption, SackBlocks};
+    use crate::tcp::{AccEcnOption, DataEcn, SackBlocks};
     use crate::units::Duration;
 
     fn connection(transport: Transport) -> Connection {
@@ -384,7 +403,7 @@ mod tests {
     fn data_are_as_on_the_wire() {
         let connection = connection(Transport { timestamps: true, ..Transport::default() });
         let sent_at = Instant::from_nanos(3_999_999);
-        let data = Segment::Data { seq: 2920, len: 1460, sent_at, cwr: true, ack: 0, echo: None };
+        let data = Segment::Data { seq: 2920, len: 1460, sent_at, flags: DataEcn::new(true, true), ack: 0, echo: None };
         let frame = connection.frame(&packet(data), 0xabcd);
         assert_eq!((frame.bytes.len(), frame.len, frame.time_ns), (52, 1512, 1_000_000_000_000_000_007));
         // Version and length of the header, CE, total length, identification, DF, TTL, TCP.
@@ -451,6 +470,36 @@ mod tests {
     }
 
     #[test]
+    fn a_handshake_of_the_run_is_the_only_one() {
+        let connection = connection(Transport { handshake: true, ..Transport::default() });
+        assert!(connection.handshake().is_empty());
+        let sent = |flags, seq| {
+            let data = Segment::Data { seq, len: 0, sent_at: Instant::ZERO, flags, ack: 0, echo: None };
+            connection.frame(&packet(data), 0)
+        };
+        let ack = AckSegment { ack: 0, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::SynAck };
+        let answer = Segment::Ack { seq: 0, len: 0, sent_at: Instant::ZERO, ack: Some(ack) };
+        let frames = [
+            sent(DataEcn::SYN_FLAG, 0),
+            connection.frame(&packet(answer), 0),
+            sent(DataEcn::default(), 0),
+            sent(DataEcn::FIN_FLAG, 99),
+        ];
+        assert!(frames.iter().all(is_sound));
+        let first = connection.initial_seq(true);
+        let flags_seq_ack = |frame: &Frame| {
+            let [seq, ack] = [24, 28].map(|place| u32_at(&frame.bytes, place));
+            (u16_at(&frame.bytes, 32) & 0xfff, seq.wrapping_sub(first), ack.wrapping_sub(connection.initial_seq(false)))
+        };
+        let answered = (0x012, u32_at(&frames[1].bytes, 24), u32_at(&frames[1].bytes, 28));
+        assert_eq!(answered, (0x012, connection.initial_seq(false), first.wrapping_add(1)));
+        assert_eq!((flags_seq_ack(&frames[0]).0, flags_seq_ack(&frames[0]).1), (0x002, 0));
+        assert_eq!(flags_seq_ack(&frames[2]), (0x010, 1, 1));
+        assert_eq!(flags_seq_ack(&frames[3]), (0x011, 100, 1));
+        assert_eq!(frames[0].bytes[40..44], [2, 4, 0x05, 0xb4]);
+    }
+
+    #[test]
     fn numbers_of_connections_differ_and_wrap() {
         let first = connection(Transport::default());
         let second = Connection { successor: 1, ..first.clone() };
@@ -465,7 +514,7 @@ mod tests {
     fn a_packet_longer_than_ip_allows_has_no_length() {
         let connection = connection(Transport::default());
         let sent_at = Instant::ZERO;
-        let data = Segment::Data { seq: 0, len: 65_535, sent_at, cwr: false, ack: 0, echo: None };
+        let data = Segment::Data { seq: 0, len: 65_535, sent_at, flags: DataEcn::default(), ack: 0, echo: None };
         let frame = connection.frame(&packet(data), 0);
         assert_eq!((u16_at(&frame.bytes, 2), frame.len), (0, 65_575));
     }

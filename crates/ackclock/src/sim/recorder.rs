@@ -267,7 +267,7 @@ impl Recorder {
         let relative = |ack: &AckSegment| AckSegment { ack: ack.ack - base, ..*ack };
         let segment = match body {
             Body::Data(data) => {
-                Segment::Data { seq: data.seq - base, len: data.len, sent_at, cwr: data.ecn.cwr(), ack: other, echo }
+                Segment::Data { seq: data.seq - base, len: data.len, sent_at, flags: data.ecn, ack: other, echo }
             }
             Body::Ack(ack) => Segment::Ack { seq: other, len: 0, sent_at, ack: Some(relative(ack)) },
             Body::Request { len, .. } => {

@@ -120,6 +120,7 @@ impl Dumbbell {
             meters: Vec::new(),
             bottleneck: 0,
             sampling: Sampling { interval: Some(self.duration / 1000), max_flows: 64, packets: false },
+            capture: None,
         }
     }
 
