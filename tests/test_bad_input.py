@@ -56,7 +56,7 @@ def check_refused(answer: Answer, *expected: str, lines: int = 1) -> None:
         ('["0 s", "500 ms"]', '["2 s", "1 s"]', ("tiny.toml:17", "flows.test.start")),
         ('name = "test"', 'name = "test"\nstop = "0 s"', ("tiny.toml:15", "flows.test.stop")),
         ('name = "test"', 'name = "test"\nrtt = "1 ms"', ("tiny.toml:15", "flows.test.rtt")),
-        ("schema = 1", "schema = 2", ("tiny.toml:1", "version 2")),
+        ("schema = 1", "schema = 3", ("tiny.toml:1", "version 3")),
         (
             'delay = "18 ms"',
             'delay = "0,5 ms"',

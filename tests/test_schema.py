@@ -82,7 +82,7 @@ def test_a_resolved_scenario_is_valid(validator: Any) -> None:
         (("flows", 0, "cc", "increse"), 1),
         (("flows", 0, "count"), 0),
         (("flows", 0, "start"), 1),
-        (("schema",), 2),
+        (("schema",), 3),
         (("flows",), []),
     ],
 )
@@ -110,7 +110,7 @@ def test_studies_are_valid(study_validator: Any) -> None:
         (("seed",), -1),
         (("until",), "goodput < 1 %"),
         (("set",), [1]),
-        (("schema",), 2),
+        (("schema",), 3),
         (("scenario",), {"durration": "1 s"}),
         (("grid", "durration"), ["1 s"]),
         (("grid", "topolgy.rate"), ["1 Mbit/s"]),

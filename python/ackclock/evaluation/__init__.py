@@ -137,6 +137,9 @@ def evaluate(
     panel = [Candidate.parse(text) for text in (loaded.panel if against is None else against)]
     candidates = [Candidate.parse(text) for text in given]
     others = [each for each in panel if all(each.resolved != other.resolved for other in candidates)]
+    # Whatever is wrong with them is told before a folder is made.
+    for environment in loaded.environments if sets else ():
+        environment.scenario(candidates[0].text, loaded.test_groups, sets)
     count = replicates or (_QUICK_REPLICATES if quick else loaded.replicates)
     most = replicates or (_QUICK_REPLICATES if quick else MOST) if budget is not None else count
     limits = Limits(most, min(count, most), None if budget is None else Budget.parse(budget))

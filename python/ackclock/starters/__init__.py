@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from ackclock.errors import InputError
@@ -36,9 +37,8 @@ def create(folder: Path, language: str) -> list[Path]:
         raise InputError(f"{folder}: is there already; choose another name, or remove it") from None
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
-    starter = files(__name__) / language
     paths = []
-    for entry in sorted(starter.iterdir(), key=lambda entry: entry.name):
+    for entry in _entries(language):
         path = folder / _renamed(entry.name, name)
         try:
             write_whole(path, _renamed(entry.read_text(encoding="utf-8"), name).encode())
@@ -46,6 +46,13 @@ def create(folder: Path, language: str) -> list[Path]:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
         paths.append(path)
     return paths
+
+
+def _entries(language: str) -> list[Traversable]:
+    entries = list((files(__name__) / language).iterdir())
+    if language == "c":
+        entries.append(files("ackclock") / "include" / "ackclock_cc.h")
+    return sorted(entries, key=lambda entry: entry.name)
 
 
 def _module(name: str) -> str:
