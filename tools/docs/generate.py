@@ -111,7 +111,8 @@ def methods_table() -> str:
 def fields_table(of: str) -> str:
     """The fields of an event."""
     rows = [("field", "meaning"), ("---",) * 2]
-    for name, field in vars(getattr(_core, of)).items():
+    # Their order changes from build to build.
+    for name, field in sorted(vars(getattr(_core, of)).items()):
         if inspect.isgetsetdescriptor(field):
             rows.append((f"`{name}`", " ".join((field.__doc__ or "").split())))
     return table(rows)
