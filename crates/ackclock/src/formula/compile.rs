@@ -132,6 +132,11 @@ impl<'names> Compiler<'names> {
         Ok(parser.finish(result))
     }
 
+    /// The names of the states, and the register of each.
+    pub fn state_registers(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.states.iter().enumerate().map(|(index, (name, _))| (name.as_str(), self.variables.len() + index))
+    }
+
     /// Gives constants and results their registers in all programs; the registers to begin with.
     pub fn place(self, programs: &mut [&mut Program]) -> Box<[f64]> {
         let constants_from = self.variables.len() + self.states.len();

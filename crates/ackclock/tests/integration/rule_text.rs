@@ -282,6 +282,19 @@ fn a_rule_may_pace_and_see_its_path() {
 }
 
 #[test]
+fn states_are_in_the_samples() {
+    let counting = "{ kind = 'rule', state = 'acks = 0; peak = 0', on_ack = 'acks = acks + 1; peak = max(peak, w)' }";
+    let mut plan = plan_with(counting).unwrap();
+    plan.sampling.interval = Some(Duration::from_secs(1));
+    let samples = sim::run(&plan, &Default::default()).unwrap().samples.flows;
+    let names: Vec<&str> = samples.reported.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["cc.acks", "cc.peak"]);
+    let (acks, peaks) = (&samples.reported[0].1, &samples.reported[1].1);
+    let last = samples.time_ns.len() - 1;
+    assert!(acks[last] > 1000.0 && peaks[last] >= samples.cwnd_segments[last], "{} {}", acks[last], peaks[last]);
+}
+
+#[test]
 fn a_rule_without_a_clock_runs_in_the_model() {
     let windows = |cc: &CcSpec| {
         let mut model = Synchronous::new(Setup::alike(cc, &[10.0, 50.0], 100.0)).unwrap();

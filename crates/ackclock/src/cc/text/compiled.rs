@@ -68,6 +68,8 @@ pub struct Compiled {
     pub on_undo: Option<Program>,
     /// Variables that occur anywhere.
     pub uses: u64,
+    /// What samples call the states, and the register of each.
+    pub states: Box<[(String, usize)]>,
     /// Registers at the start of a connection.
     pub registers: Box<[f64]>,
 }
@@ -111,6 +113,7 @@ impl Compiled {
             on_resume: list("on_resume", &source.on_resume)?,
             on_undo: Some(list("on_undo", &source.on_undo)?).filter(|list| !list.is_empty()),
             uses: 0,
+            states: compiler.state_registers().map(|(name, slot)| (format!("cc.{name}"), slot)).collect(),
             registers: Box::default(),
         };
         compiled.uses = compiled.programs().iter().fold(0, |uses, program| uses | program.uses());

@@ -164,6 +164,10 @@ impl CongestionControl for TextController {
         self.0.windowed.on_recovery_exit(recovery);
     }
 
+    fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
+        self.0.windowed.probe(report);
+    }
+
     fn on_undo(&mut self, recovery: &Recovery) {
         let inner = &mut *self.0;
         if inner.windowed.rule.compiled.on_undo.is_none() {

@@ -134,4 +134,8 @@ impl Rule for TextRule {
     fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
+
+    fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
+        self.compiled.states.iter().for_each(|(name, slot)| report(name, self.registers[*slot]));
+    }
 }
