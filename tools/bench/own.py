@@ -22,7 +22,7 @@ from ackclock.cli.console import progress, show
 from ackclock.errors import AckclockError
 from ackclock.foreign.process import become_worker
 from ackclock.running.store import Store
-from ackclock.running.work import Study, run_study
+from ackclock.running.work import Job, Study, run_study
 from ackclock.scenario import Scenario
 from ackclock.text.table import Column, Table
 
@@ -109,7 +109,7 @@ def search(count: int) -> tuple[int, int, float]:
     path = ROOT / "examples/two-flows.toml"
     base = Scenario.from_file(path, ["duration=1 s", "warmup=0 s", "flows.test.start=0 s"])
     started, refused = time.perf_counter(), 0
-    jobs = []
+    jobs: list[Job] = []
     for number in range(count):
         grow, cut = f"{1 + number % 97 / 10} / w", f"w * {0.3 + number % 101 / 200}"
         # One in ten has a mistake.
