@@ -21,8 +21,9 @@ import ackclock
 from ackclock.cli.console import progress, show
 from ackclock.errors import AckclockError
 from ackclock.foreign.process import become_worker
+from ackclock.running.job import Job
 from ackclock.running.store import Store
-from ackclock.running.work import Job, Study, run_study
+from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
 from ackclock.text.table import Column, Table
 
