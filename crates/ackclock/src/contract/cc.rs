@@ -163,13 +163,15 @@ fn check_marks(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
     Ok(())
 }
 
-/// What the next ACK after an event delivers.
+/// What the ACK delivers that an event tells of, if it is not a timer: the next one, at the same time.
 fn news_behind(journal: &Journal, number: usize) -> u64 {
-    let acks = journal.entries[number..].iter().filter_map(|(event, _)| match event {
+    let now = journal.entries[number].0.now();
+    let acks = journal.entries[number..].iter().map_while(|(event, _)| match event {
+        event if event.now() > now => None,
         Event::Ack(ack) => Some(u64::from(ack.newly_delivered)),
-        _ => None,
+        _ => Some(0),
     });
-    acks.take(1).sum()
+    acks.filter(|news| *news > 0).take(1).sum()
 }
 
 type Shared = Arc<Mutex<Journal>>;
@@ -249,6 +251,10 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
     }
     fn on_resume(&mut self, now: Instant) {
         self.tell(Event::Resume(now));
+    }
+    fn on_limit(&mut self, segments: f64) {
+        let now = lock(&self.journal).entries.last().map_or(Instant::ZERO, |(event, _)| event.now());
+        self.tell(Event::Limit(now, segments));
     }
 }
 

@@ -58,10 +58,11 @@ pub struct Connection {
     receiver: Receiver,
     agreement: Agreement,
     mss: u32,
+    /// The scale of the windows that this side advertises.
+    wscale: u32,
     written: u64,
     /// Bytes that the application has read.
     read: u64,
-    last_window: Option<u64>,
     fin: Fin,
     /// Where the peer's data end.
     peer_end: Option<u64>,
@@ -102,9 +103,12 @@ impl Connection {
         // transmitted SYN MUST be one segment".
         let initial_window = if agreement.retransmitted { 1.0 } else { settings.initial_window };
         let context = CcContext { initial_window, ..settings.keys.cc_context() };
-        let receiver = Receiver::new(&transport);
+        let mut receiver = Receiver::new(&transport);
+        receiver.read_by_hand();
         let context = transport.cc_context(context, 0);
         let mut sender = Sender::new(transport, settings.cc.build(context));
+        // The buffer is that of this side.
+        sender.set_window_edge(u64::MAX);
         sender.open(now);
         if let Some(rtt) = agreement.rtt {
             sender.on_handshake(now, rtt);
@@ -114,9 +118,9 @@ impl Connection {
             receiver,
             agreement,
             mss,
+            wscale: settings.wscale,
             written: 0,
             read: 0,
-            last_window: None,
             fin: Fin::NotAsked,
             peer_end: None,
             last_ack_sent: 1,
@@ -128,8 +132,9 @@ impl Connection {
         let used = self.written > 0 || self.receiver.delivered() > 0;
         (!used).then(|| {
             let mut other = Connection::open(now, settings, self.agreement);
-            other.last_window = self.last_window;
-            other.sender.set_window_edge(self.last_window.unwrap_or(u64::MAX));
+            if let Some(window) = self.sender.peer_window() {
+                other.sender.take_window(now, 0, window);
+            }
             other
         })
     }
@@ -164,13 +169,16 @@ impl Connection {
     }
 
     /// Reads up to `bytes`; `None` where there is nothing to read yet, 0 after the peer's FIN.
-    pub fn read(&mut self, bytes: u64) -> Option<u64> {
+    pub fn read(&mut self, now: Instant, bytes: u64, sent: &mut Vec<Sent>) -> Option<u64> {
         let available = self.receiver.delivered() - self.read;
         if available == 0 {
             return self.peer_closed().then_some(0);
         }
         let taken = bytes.min(available);
         self.read += taken;
+        if let Some(update) = self.receiver.read(taken) {
+            self.send_ack(now, &update, sent);
+        }
         Some(taken)
     }
 
@@ -225,18 +233,14 @@ impl Connection {
             ack = ack.min(self.written);
         }
         let una = self.sender.acknowledged();
-        if ack < una || ack > self.sender.sent_once() {
+        if ack < una || ack > self.sender.acceptable_ack() {
             return;
         }
         let window = packet.window.map(|window| {
             let shift = if packet.flags.has(Flags::SYN) { 0 } else { self.agreement.wscale.unwrap_or(0) };
             u64::from(window) << shift.min(MAX_WSCALE)
         });
-        let same_window = window.is_none() || window == self.last_window;
-        if let Some(window) = window {
-            self.last_window = Some(window);
-            self.sender.set_window_edge(ack + window);
-        }
+        let same_window = window.is_none_or(|window| !self.sender.take_window(now, ack, window));
         // RFC 5681 §2: a duplicate acknowledgement "carries no data", has "the SYN and FIN bits both off" and "the
         // advertised window in the incoming acknowledgment equals the advertised window in the last".
         let plain = packet.len == 0 && same_window && !packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::FIN);
@@ -308,7 +312,7 @@ impl Connection {
             // The last segment of a write.
             if end == self.written {
                 flags = flags.with(Flags::PSH);
-                if self.fin == Fin::Pending {
+                if self.fin == Fin::Pending && self.sender.sent_once() == end {
                     flags = flags.with(Flags::FIN);
                     self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
                 }
@@ -348,7 +352,9 @@ impl Connection {
         let options = Options { sack, timestamps, accecn: accecn.filter(|_| packet.len == 0), ..Options::default() };
         self.last_ack_sent = script_seq(ack.ack + u64::from(self.peer_closed()));
         let flags = packet.flags.with(flags);
-        let packet = Packet { flags, ack: Some(self.last_ack_sent), options: Some(options), ..packet };
+        let scale = self.agreement.wscale.map_or(0, |_| self.wscale).min(MAX_WSCALE);
+        let window = ack.window().map(|window| (window >> scale).min(u64::from(u16::MAX)) as u32);
+        let packet = Packet { flags, ack: Some(self.last_ack_sent), window, options: Some(options), ..packet };
         sent.push(Sent { at: now, packet });
     }
 

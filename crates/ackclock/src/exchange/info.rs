@@ -40,6 +40,7 @@ const FIELDS: &[(&str, Formula)] = &[
     ("tcpi_total_retrans", |r| r.counters.retransmits as f64),
     ("tcpi_retransmits", |r| r.sender.backoff.into()),
     ("tcpi_backoff", |r| r.sender.backoff.into()),
+    ("tcpi_probes", |r| r.sender.window_probes.into()),
     ("tcpi_rto", |r| micros(r.sender.rto)),
     ("tcpi_rtt", |r| micros(r.sender.srtt)),
     ("tcpi_rttvar", |r| micros(r.sender.rttvar)),
@@ -130,6 +131,7 @@ impl Reading {
             srtt: Duration::ZERO,
             rttvar: Duration::ZERO,
             min_rtt: Duration::ZERO,
+            window_probes: 0,
             timer: None,
         };
         Reading { sender, counters: SenderCounters::default(), mss: 1000, bytes_acked: 0, bytes_received: 0 }

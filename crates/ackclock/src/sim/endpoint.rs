@@ -180,6 +180,10 @@ impl ReceivingEnd {
         fn delivered(&self) -> u64;
     }
     delegate! {
+        /// Whether it may send something though nothing arrives and no ACK is delayed.
+        fn acts_by_itself(&self) -> bool;
+    }
+    delegate! {
         /// Marked packets received.
         fn ce_count(&self) -> u32;
     }

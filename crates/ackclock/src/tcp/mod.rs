@@ -1,6 +1,7 @@
 //! TCP without I/O: sender, receiver, loss recovery, RTT and RTO.
 
 mod accecn;
+mod buffer;
 mod delivery;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
@@ -19,6 +20,6 @@ pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
     ByteCounting, CutWindowName, DelayedAck, DelayedAckFor, EcnBeta, EcnMode, EcnRetransmissions, ExitGrowth,
     InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, Pacing, PartialAck, PartialAckTimer,
-    Profile, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo,
+    Profile, ReadRate, ReceiveBuffer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo,
     Variations, WindowGrowth,
 };

@@ -7,6 +7,7 @@
 use std::iter;
 
 use super::accecn::ReceivedMarks;
+use super::buffer::Buffer;
 use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 use super::transport::{DelayedAckFor, EcnMode, Transport};
@@ -45,6 +46,8 @@ pub struct Receiver {
     duplicate: Option<(u64, u64)>,
     /// The peer's SYN and FIN, in a box, as hardly any connection has it.
     peer: Option<Box<Peer>>,
+    /// What the application has not read yet, in a box, as hardly any connection has it.
+    buffer: Option<Box<Buffer>>,
 }
 
 /// What the other end opens and ends the connection with.
@@ -120,6 +123,7 @@ impl Receiver {
             peer: transport
                 .handshake
                 .then(|| Box::new(Peer { is_open: false, again_at: None, rto: transport.initial_rto, fin: None })),
+            buffer: Buffer::new(transport).map(Box::new),
         }
     }
 
@@ -140,9 +144,61 @@ impl Receiver {
         self.delayed_ack = delay;
     }
 
+    /// From now on the application reads by [`read`](Self::read), and not by itself.
+    pub fn read_by_hand(&mut self) {
+        self.buffer.iter_mut().for_each(|buffer| buffer.read_by_hand());
+    }
+
+    /// The application reads so many bytes; the ACK that tells of the window, if that advances.
+    pub fn read(&mut self, bytes: u64) -> Option<AckSegment> {
+        self.buffer.as_mut()?.read(bytes);
+        self.window_update()
+    }
+
+    /// True if the receiver may send something though nothing arrives and no ACK is delayed.
+    #[inline]
+    pub fn acts_by_itself(&self) -> bool {
+        self.peer.is_some() || self.buffer.is_some()
+    }
+
+    /// The ACK that tells of a window that has advanced.
+    fn window_update(&mut self) -> Option<AckSegment> {
+        self.buffer.as_ref().is_some_and(|buffer| buffer.advances()).then(|| self.acknowledge())
+    }
+
     /// A segment arrives; the ACK to send at once, if one is due.
     #[inline]
     pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
+        if self.buffer.is_none() {
+            return self.on_segment(now, segment, ce);
+        }
+        self.on_data_in_window(now, segment, ce)
+    }
+
+    /// A segment arrives at a receiver with a buffer, which takes what its window admits.
+    #[cold]
+    fn on_data_in_window(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
+        let end = segment.seq + u64::from(segment.len);
+        let admitted = self.buffer.as_ref().map_or(end, |buffer| buffer.admitted(end));
+        if segment.len > 0 && admitted <= segment.seq {
+            // RFC 9293 §3.8.6.1: "When the receiving TCP peer has a zero window and a segment arrives, it must still send an
+            // acknowledgment showing its next expected sequence number and current window (zero)."
+            return Some(self.acknowledge());
+        }
+        let len = (u64::from(segment.len)).saturating_sub(end - admitted) as u32;
+        let ack = self.on_segment(now, &DataSegment { len, ..*segment }, ce)?;
+        Some(self.read_due(now).map_or(ack, |window| ack.with_window(window)))
+    }
+
+    /// The application reads what it may read by now; the window then.
+    fn read_due(&mut self, now: Instant) -> Option<u64> {
+        let (next, buffer) = (self.next, self.buffer.as_mut()?);
+        buffer.read_due(now, next);
+        Some(buffer.window(next))
+    }
+
+    #[inline]
+    fn on_segment(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
         if let Some(peer) = &mut self.peer
             && !segment.ecn.syn()
@@ -231,19 +287,23 @@ impl Receiver {
     /// When a delayed ACK is due.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        match &self.peer {
-            None => self.ack_deadline,
-            Some(peer) => [self.ack_deadline, peer.again_at].into_iter().flatten().min(),
+        if !self.acts_by_itself() {
+            return self.ack_deadline;
         }
+        let again_at = self.peer.as_ref().and_then(|peer| peer.again_at);
+        let read_at = self.buffer.as_ref().and_then(|buffer| buffer.next_read(self.next));
+        [self.ack_deadline, again_at, read_at].into_iter().flatten().min()
     }
 
-    /// The delayed ACK, if it is due by `now`.
+    /// The delayed ACK, if it is due by `now`, or one that tells of what the application has read.
     pub fn on_deadline(&mut self, now: Instant) -> Option<AckSegment> {
         if self.peer.as_ref().and_then(|peer| peer.again_at).is_some_and(|at| at <= now) {
             return Some(self.answer_syn(now));
         }
+        let next = self.next;
+        self.buffer.iter_mut().for_each(|buffer| buffer.read_due(now, next));
         if self.ack_deadline.is_none_or(|deadline| deadline > now) {
-            return None;
+            return self.window_update();
         }
         Some(self.acknowledge())
     }
@@ -320,7 +380,11 @@ impl Receiver {
         self.ce_unacknowledged = false;
         // FIN counts as a byte.
         let ends = self.peer.as_ref().and_then(|peer| peer.fin).is_some_and(|fin| fin <= self.next);
-        AckSegment { ack: self.next + u64::from(ends), sack, echo: self.ts_recent, ecn }
+        let ack = AckSegment { ack: self.next + u64::from(ends), sack, echo: self.ts_recent, ecn };
+        match &mut self.buffer {
+            None => ack,
+            Some(buffer) => ack.with_window(buffer.window(self.next)),
+        }
     }
 
     /// The marks that an ACK reports.
@@ -521,6 +585,45 @@ mod tests {
         let gap = [3, 0, 1, 2];
         assert_eq!(at_once(DelayedAckFor::LastSegment, &gap), [true, true, true, true]);
         assert_eq!(at_once(DelayedAckFor::Gaps, &gap), [true, false, true, true]);
+    }
+
+    #[test]
+    fn acks_advertise_what_of_the_buffer_is_free() {
+        let mut it = receiver(|transport| {
+            (transport.mss, transport.receive_buffer) = (100, Some(300));
+            transport.read_every = Duration::from_secs(1);
+        });
+        let start = Instant::ZERO + Duration::from_secs(5);
+        let arrives = |it: &mut Receiver, seq, len| {
+            let ack = it.on_data(start, &DataSegment { seq, len, ..data(0) }, false).expect("an ACK at once");
+            (ack.ack, ack.window())
+        };
+        // What comes first is read at once, and the rest in a second.
+        assert_eq!(arrives(&mut it, 0, 100), (100, Some(300)));
+        assert_eq!(it.next_deadline(), None);
+        // A gap takes no room: the right edge stays at 400.
+        assert_eq!(arrives(&mut it, 200, 100), (100, Some(300)));
+        assert_eq!(arrives(&mut it, 100, 100), (300, Some(100)));
+        // The window ends at byte 400: of two segments one and a half fit, and of a third one nothing.
+        assert_eq!(arrives(&mut it, 300, 150), (400, Some(0)));
+        assert_eq!(arrives(&mut it, 400, 1), (400, Some(0)));
+        let due = it.next_deadline().expect("the application reads again");
+        assert_eq!(due, start + Duration::from_secs(1));
+        assert_eq!(it.on_deadline(start), None);
+        let update = it.on_deadline(due).expect("a window update");
+        assert_eq!((update.ack, update.window(), it.next_deadline()), (400, Some(300), None));
+    }
+
+    #[test]
+    fn an_application_that_reads_by_hand_moves_the_window() {
+        let mut it = receiver(|transport| (transport.mss, transport.receive_buffer) = (100, Some(200)));
+        it.read_by_hand();
+        for number in [0, 1] {
+            answer(&mut it, number);
+        }
+        assert_eq!((it.next_deadline(), it.read(99)), (None, None));
+        assert_eq!(it.read(1).map(|ack| (ack.ack, ack.window())), Some((200, Some(100))));
+        assert_eq!(receiver(|_| {}).read(1), None, "there is no buffer");
     }
 
     #[test]

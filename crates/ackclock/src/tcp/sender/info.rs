@@ -32,6 +32,8 @@ pub struct SenderInfo {
     pub rttvar: Duration,
     /// The smallest RTT seen.
     pub min_rtt: Duration,
+    /// Probes of the peer's window since it was open.
+    pub window_probes: u32,
     /// The timer that goes off next, and when, as `ss -o` shows it.
     pub timer: Option<(Timer, Instant)>,
 }
@@ -65,6 +67,7 @@ impl Sender {
             srtt: self.rtt.srtt(),
             rttvar: self.rtt.rttvar(),
             min_rtt: self.rtt.min(),
+            window_probes: self.peer_window.probes(),
             timer: self.timers.next(),
         }
     }

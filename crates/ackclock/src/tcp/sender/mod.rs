@@ -14,7 +14,8 @@
 //! ```
 //!
 //! `transmit` holds the send decision and `pacer` its delay, `recovery` the reaction of ACKs and the timer to losses, with a file
-//! for each strategy, `ecn` what they make of marks, `timers` what wakes the sender.
+//! for each strategy, `ecn` what they make of marks, `window` the peer's window, `validation` whether the
+//! window was used, `timers` what wakes the sender.
 //!
 //! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments; algorithms see
 //! both. The round-trip time enters the estimate once per round unless timestamps are on.
@@ -28,6 +29,8 @@ mod pacer;
 mod recovery;
 mod timers;
 mod transmit;
+mod validation;
+mod window;
 
 pub use counters::SenderCounters;
 pub use info::SenderInfo;
@@ -42,12 +45,14 @@ use self::ecn::{EcnState, Marks};
 use self::pacer::Pacer;
 use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, News, Prr, State, Strategy, Tlp, View};
 use self::timers::Timers;
+use self::validation::Validation;
+use self::window::PeerWindow;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
 use super::transport::{LossRecovery, Pacing, RttSamples, Transport, WindowGrowth};
-use crate::cc::{Ack, Cc, Loss, PathView, Phase, PhaseChange};
+use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange};
 use crate::units::{Duration, Instant, Rate};
 
 /// A sender and its algorithm.
@@ -108,6 +113,8 @@ pub struct Sender {
     frto: Frto,
     /// F-RTO looks for spurious timeouts.
     uses_frto: bool,
+    /// Whether the window was used, where that matters.
+    validation: Option<Box<Validation>>,
     /// The window would have let more segments go than may be outstanding, or the algorithm cannot go on.
     wants_too_much: bool,
     phase: Phase,
@@ -132,6 +139,7 @@ pub struct Sender {
     /// In a box, as hardly any connection has it.
     dsack: Option<Box<Dsack>>,
     pacer: Pacer,
+    peer_window: PeerWindow,
 }
 
 impl Sender {
@@ -144,7 +152,11 @@ impl Sender {
         let strategy = AnyStrategy::new(&transport);
         let rtt = Rtt::new(&transport);
         let times_one = transport.variations.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
+        let validates = transport.idle_restart && transport.variations.idle_window == IdleWindow::Validate;
+        let peer_window = PeerWindow::of(transport.receive_buffer);
         Sender {
+            window_edge: transport.receive_buffer.unwrap_or(u64::MAX),
+            peer_window,
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
             grows_half_used: transport.variations.window_growth == WindowGrowth::HalfUsed,
             window_rate: None,
@@ -162,11 +174,11 @@ impl Sender {
             tlp: Tlp::default(),
             frto: Frto::Off,
             uses_frto: transport.frto && transport.recovery == LossRecovery::Sack && transport.peer_sack,
+            validation: validates.then(Box::default),
             strategy,
             transport,
             snd_una: 0,
             snd_nxt: 0,
-            window_edge: u64::MAX,
             written: Some(0),
             board: Scoreboard::new(cc.needs_rate_samples()),
             needs_rate_samples: cc.needs_rate_samples(),
@@ -264,22 +276,25 @@ impl Sender {
         self.tlp.note_sample();
     }
 
-    /// The peer can take bytes below `edge`. Without this call its window has no bound.
-    pub fn set_window_edge(&mut self, edge: u64) {
-        self.window_edge = edge;
-    }
-
     /// An ACK arrives.
     pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) {
         if self.connection.is_busy() && self.on_control_ack(now, ack) {
             return;
         }
-        if ack.ack < self.snd_una || ack.ack > self.snd_nxt {
+        if ack.ack < self.snd_una || ack.ack > self.snd_nxt && !self.takes_probe(ack.ack) {
             return;
         }
         self.burst = 0;
+        if let Some(window) = ack.window() {
+            let is_another = self.take_window(now, ack.ack, window);
+            if self.is_window_update(ack, is_another) {
+                return;
+            }
+        }
         let in_flight_before = self.in_flight_for_window();
         let cwnd_limited = self.grows_unused || self.uses_window(in_flight_before);
+        // RFC 7661 §4.4: "A sender that is not cwnd-limited MUST NOT increase the cwnd when ACK packets are received in this phase".
+        let cwnd_limited = cwnd_limited && (!self.is_unvalidated() || in_flight_before >= self.window());
         let shows_needless = self.takes_dsack && self.take_dsack(ack);
         let mut delivered = Delivered::default();
         let acked_bytes = ack.ack - self.snd_una;
@@ -342,6 +357,9 @@ impl Sender {
             event.rate = self.board.take_sample(ce_bytes);
         }
         self.cc.on_ack(&event);
+        if self.validation.is_some() && acked_bytes > 0 {
+            self.sample_use(now, round_ended);
+        }
         self.after_event(now);
         if self.connection.is_busy() {
             self.watch_fin(now);
@@ -378,6 +396,7 @@ impl Sender {
                 self.on_timeout(now);
                 self.after_event(now);
             }
+            Timer::Persist => self.on_persist_timer(),
             Timer::Probe => self.on_probe_timer(now),
             Timer::Reordering => {
                 self.on_reordering_timer(now);
