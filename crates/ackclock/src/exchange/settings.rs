@@ -5,7 +5,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value as Json;
 
 use crate::cc::{CcSpec, algorithms};
-use crate::tcp::{EcnMode, LossRecovery, TransportKeys};
+use crate::tcp::{EcnMode, LossRecovery, Profile, TransportKeys};
 use crate::units::Duration;
 
 /// Linux's TCP_DELACK_MIN: how long an ACK is delayed once TCP_QUICKACK is switched off.
@@ -81,6 +81,10 @@ impl Settings {
             }
             "min_rto_usecs" => self.min_rto = micros(value).ok_or_else(|| wrong("microseconds"))?,
             "ecn" => self.ecn = named(value).map_err(|names| wrong(&names))?,
+            "profile" => {
+                self.keys = named::<Profile>(value).map_err(|names| wrong(&names))?.keys();
+                (self.delayed_ack, self.min_rto) = (self.keys.delayed_ack.longest(), self.keys.min_rto);
+            }
             "ip_version" if value == "ipv4" => {}
             _ if TransportKeys::NAMES.contains(&name) => {
                 self.key(name, value).map_err(|what| format!("--{name}={value}: {what}"))?;

@@ -4,6 +4,7 @@ mod receiver;
 mod scoreboard;
 
 pub use receiver::fuzz_receiver;
+pub use super::sender::fuzz::fuzz_rack;
 pub use scoreboard::fuzz_scoreboard;
 
 /// Reads operations off bytes; nothing more comes when they are used up.
@@ -32,6 +33,11 @@ mod tests {
         #[test]
         fn a_receiver_reassembles_any_segments(data in prop::collection::vec(any::<u8>(), 0..300)) {
             fuzz_receiver(&data);
+        }
+
+        #[test]
+        fn rack_finds_the_losses_of_its_pseudo_code(data in prop::collection::vec(any::<u8>(), 0..200)) {
+            fuzz_rack(&data);
         }
 
         #[test]

@@ -24,6 +24,8 @@ mod connection;
 mod controller;
 mod counters;
 mod ecn;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
 mod info;
 mod pacer;
 mod recovery;
@@ -285,16 +287,11 @@ impl Sender {
             return;
         }
         self.burst = 0;
-        if let Some(window) = ack.window() {
-            let is_another = self.take_window(now, ack.ack, window);
-            if self.is_window_update(ack, is_another) {
-                return;
-            }
+        if ack.window().is_some_and(|window| self.is_window_update(now, ack, window)) {
+            return;
         }
         let in_flight_before = self.in_flight_for_window();
         let cwnd_limited = self.grows_unused || self.uses_window(in_flight_before);
-        // RFC 7661 §4.4: "A sender that is not cwnd-limited MUST NOT increase the cwnd when ACK packets are received in this phase".
-        let cwnd_limited = cwnd_limited && (!self.is_unvalidated() || in_flight_before >= self.window());
         let shows_needless = self.takes_dsack && self.take_dsack(ack);
         let mut delivered = Delivered::default();
         let acked_bytes = ack.ack - self.snd_una;
@@ -318,9 +315,7 @@ impl Sender {
         if self.needs_rate_samples {
             self.board.sample_rate(now, &delivered);
         }
-        if acked_bytes > 0 {
-            self.measure_timed(now);
-        }
+        self.measure_timed(now);
         if self.frto != Frto::Off {
             self.advance_frto(now, acked_bytes > 0, &delivered);
         }
@@ -357,9 +352,7 @@ impl Sender {
             event.rate = self.board.take_sample(ce_bytes);
         }
         self.cc.on_ack(&event);
-        if self.validation.is_some() && acked_bytes > 0 {
-            self.sample_use(now, round_ended);
-        }
+        self.sample_use(now, acked_bytes > 0, round_ended);
         self.after_event(now);
         if self.connection.is_busy() {
             self.watch_fin(now);
@@ -522,7 +515,8 @@ impl Sender {
     #[inline]
     fn uses_window(&self, in_flight: i64) -> bool {
         let window = self.window();
-        in_flight >= window || self.grows_half_used && self.phase == Phase::SlowStart && 2 * in_flight > window
+        // RFC 7661 §4.4: "A sender that is not cwnd-limited MUST NOT increase the cwnd when ACK packets are received in this phase".
+        in_flight >= window || self.grows_half_used && !self.is_unvalidated() && self.phase == Phase::SlowStart && 2 * in_flight > window
     }
 
     /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK.

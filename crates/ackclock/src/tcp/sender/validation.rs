@@ -91,14 +91,18 @@ impl Sender {
         self.validation.as_ref().is_some_and(|validation| validation.since.is_some())
     }
 
-    /// An ACK of new data has come: the phase is looked at again.
-    #[cold]
-    pub(super) fn sample_use(&mut self, now: Instant, round_ended: bool) {
-        let mss = f64::from(self.transport.mss);
+    /// An ACK has come, of new data or not: the phase is looked at again.
+    #[inline]
+    pub(super) fn sample_use(&mut self, now: Instant, is_new: bool, round_ended: bool) {
         // §4.2: "The pipeACK variable MUST NOT be updated during TCP Fast Recovery."
-        if self.state.is_fast_recovery() {
-            return;
+        if self.validation.is_some() && is_new && !self.state.is_fast_recovery() {
+            self.sample(now, round_ended);
         }
+    }
+
+    #[cold]
+    fn sample(&mut self, now: Instant, round_ended: bool) {
+        let mss = f64::from(self.transport.mss);
         if let Some(validation) = &mut self.validation {
             validation.on_ack(now, self.snd_una, mss, round_ended);
         }

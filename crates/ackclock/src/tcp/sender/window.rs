@@ -60,7 +60,6 @@ impl Sender {
     }
 
     /// An acknowledgement of `ack` advertises a window; false if it is the same as before.
-    #[cold]
     pub fn take_window(&mut self, now: Instant, ack: u64, window: u64) -> bool {
         // RFC 9293 §3.8.6: "act on the window information from segments that carry the highest acknowledgment number (that is,
         // segments with an acknowledgment number equal to or greater than the highest previously received)."
@@ -77,9 +76,10 @@ impl Sender {
         self.peer_window.last.replace(window) != Some(window)
     }
 
-    /// True for an acknowledgement that tells of nothing but a window.
-    pub(super) fn is_window_update(&self, ack: &AckSegment, is_another: bool) -> bool {
-        is_another
+    /// An acknowledgement advertises a window; true if it tells of nothing but that it is another one.
+    #[cold]
+    pub(super) fn is_window_update(&mut self, now: Instant, ack: &AckSegment, window: u64) -> bool {
+        self.take_window(now, ack.ack, window)
             && ack.ack == self.snd_una
             && ack.sack.is_empty()
             && matches!(ack.ecn, EcnFeedback::None | EcnFeedback::Classic { ece: false })
