@@ -1,6 +1,6 @@
 //! Round-trip time and retransmission timeout (RFC 6298).
 
-use super::transport::Transport;
+use super::transport::{MinRtoBounds, Transport};
 use crate::units::{Duration, Instant};
 
 /// RFC 6298 §2.5: "A maximum value MAY be placed on RTO provided it is at least 60 seconds."
@@ -12,6 +12,8 @@ const GRANULARITY: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub struct Rtt {
     min_rto: Duration,
+    /// What comes on top of SRTT at least.
+    min_variance: Duration,
     initial_rto: Duration,
     estimate: Option<Estimate>,
     /// In a box, as hardly any clock has ticks.
@@ -72,6 +74,10 @@ impl Rtt {
         let (tick, offset) = (transport.clock_tick, transport.clock_offset);
         let mut rtt = Rtt {
             min_rto: transport.min_rto,
+            min_variance: match transport.variations.min_rto_bounds {
+                MinRtoBounds::Rto => GRANULARITY,
+                MinRtoBounds::Variance => transport.min_rto.max(GRANULARITY),
+            },
             initial_rto: transport.initial_rto,
             estimate: None,
             ticks: (!tick.is_zero()).then(|| Box::new(TickEstimate { tick, offset, srtt: 0, rttvar: 0 })),
@@ -146,7 +152,7 @@ impl Rtt {
         let base = match (self.estimate, &self.ticks) {
             (None, _) => self.initial_rto,
             (Some(_), Some(ticks)) => ticks.rto(),
-            (Some(Estimate { srtt, rttvar }), None) => srtt + GRANULARITY.max(rttvar * 4),
+            (Some(Estimate { srtt, rttvar }), None) => srtt + self.min_variance.max(rttvar * 4),
         };
         let base = base.max(self.min_rto).min(MAX_RTO);
         // Beyond six doublings every base of at least a nanosecond per second has met the maximum or will not.
@@ -244,6 +250,22 @@ mod tests {
         assert_eq!(rtt.rto(), Duration::from_secs(60));
         rtt.update(Instant::ZERO, ms(10));
         assert_eq!(rtt.rto(), ms(200));
+    }
+
+    #[test]
+    fn the_floor_of_linux_is_on_top_of_the_smoothed_rtt() {
+        let mut transport = Transport { min_rto: ms(200), ..Transport::default() };
+        transport.variations.min_rto_bounds = MinRtoBounds::Variance;
+        let mut rtt = Rtt::new(&transport);
+        // Four times 50 ms is no more than the floor, and four times 57.5 ms is.
+        rtt.update(Instant::ZERO, ms(100));
+        assert_eq!(rtt.rto(), ms(300));
+        rtt.update(Instant::ZERO, ms(180));
+        assert_eq!(rtt.rto(), ms(340));
+        for _ in 0..100 {
+            rtt.update(Instant::ZERO, ms(80));
+        }
+        assert!(rtt.srtt() - ms(80) < Duration::from_micros(1) && rtt.rto() == rtt.srtt() + ms(200));
     }
 
     #[test]

@@ -13,8 +13,8 @@ use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStar
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::{Duration, Rate};
 pub use rules::{
-    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, Pacing,
-    PartialAck, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo, WindowGrowth,
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, MinRtoBounds,
+    Pacing, PartialAck, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo, WindowGrowth,
 };
 pub use values::{
     ByteCounting, CutWindowName, DelayedAck, EcnBeta, InitialSsthresh, MaxWindow, ReadRate, ReceiveBuffer,
@@ -207,6 +207,8 @@ transport_keys! {
     read_every: Duration = [Duration::ZERO] => transport;
     /// Lower bound of the retransmission timeout.
     min_rto: Duration = [Duration::from_millis(200)] check(not_zero) => transport;
+    /// What `min_rto` bounds: the whole timeout (rto, RFC 6298 §2.4), or the part of it that comes on top of the smoothed RTT (variance, Linux).
+    min_rto_bounds: MinRtoBounds = [MinRtoBounds::Rto, Linux: MinRtoBounds::Variance] => variations;
     /// The retransmission timeout before the first measurement (RFC 6298 §2.1).
     initial_rto: Duration = [Duration::from_secs(1), Ns2: Duration::from_secs(3)] check(not_zero) => transport;
     /// Granularity of the sender's clock for round-trip times and timeouts; "0 s" for exact times.

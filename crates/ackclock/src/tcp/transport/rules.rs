@@ -107,6 +107,16 @@ variation! {
 }
 
 variation! {
+    /// What the lower bound of the retransmission timeout bounds.
+    MinRtoBounds {
+        /// All of it (RFC 6298 §2.4).
+        Rto,
+        /// What it has beyond the smoothed RTT (Linux).
+        Variance
+    }
+}
+
+variation! {
     /// The pacing of algorithms that set no rate.
     Pacing {
         /// None: ACKs clock the segments.
