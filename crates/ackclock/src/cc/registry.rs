@@ -367,7 +367,8 @@ mod tests {
         cc.on_resume(now);
         cc.on_limit(3.0);
         cc.probe(&mut |_, _| {});
-        let expected = ["sent", "loss", "ack", "congestion", "enter", "exit", "undo", "phase", "resume", "limit", "probe"];
+        let expected =
+            ["sent", "loss", "ack", "congestion", "enter", "exit", "undo", "phase", "resume", "limit", "probe"];
         assert_eq!(*heard.lock().unwrap(), expected);
     }
 

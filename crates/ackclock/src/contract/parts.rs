@@ -120,7 +120,8 @@ pub(super) fn jitter(draw: &mut Draw) -> Duration {
 /// The settings of an algorithm and of the transport of a flow: those of a profile, or any.
 pub(super) fn settings(draw: &mut Draw) -> (CcContext, Transport) {
     let (context, transport) = (context(draw), transport(draw));
-    let profile = draw.pick(&[None, None, Some(Profile::Rfc), Some(Profile::Ns2), Some(Profile::Linux), Some(Profile::Quic)]);
+    let profile =
+        draw.pick(&[None, None, Some(Profile::Rfc), Some(Profile::Ns2), Some(Profile::Linux), Some(Profile::Quic)]);
     let Some(keys) = profile.map(Profile::keys) else { return (context, transport) };
     let Transport { recovery, peer_sack, ecn, receive_buffer, .. } = transport;
     (keys.cc_context(), Transport { peer_sack, ecn, receive_buffer, ..keys.transport(recovery) })

@@ -3,8 +3,8 @@
 mod receiver;
 mod scoreboard;
 
-pub use receiver::fuzz_receiver;
 pub use super::sender::fuzz::fuzz_rack;
+pub use receiver::fuzz_receiver;
 pub use scoreboard::fuzz_scoreboard;
 
 /// Reads operations off bytes; nothing more comes when they are used up.

@@ -267,7 +267,11 @@ pub fn fuzz_rack(data: &[u8]) {
         224.. => None,
         _ => Some(Duration::ZERO),
     };
-    path.run_with(|_, _| next(), next, |path| {
-        assert_eq!(path.sender.in_flight(), path.model.pipe(), "in flight at {:?}", path.now);
-    });
+    path.run_with(
+        |_, _| next(),
+        next,
+        |path| {
+            assert_eq!(path.sender.in_flight(), path.model.pipe(), "in flight at {:?}", path.now);
+        },
+    );
 }

@@ -516,7 +516,11 @@ impl Sender {
     fn uses_window(&self, in_flight: i64) -> bool {
         let window = self.window();
         // RFC 7661 §4.4: "A sender that is not cwnd-limited MUST NOT increase the cwnd when ACK packets are received in this phase".
-        in_flight >= window || self.grows_half_used && !self.is_unvalidated() && self.phase == Phase::SlowStart && 2 * in_flight > window
+        in_flight >= window
+            || self.grows_half_used
+                && !self.is_unvalidated()
+                && self.phase == Phase::SlowStart
+                && 2 * in_flight > window
     }
 
     /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK.

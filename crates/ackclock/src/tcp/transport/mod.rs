@@ -13,8 +13,9 @@ use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStar
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::{Duration, Rate};
 pub use rules::{
-    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, MinRtoBounds,
-    Pacing, PartialAck, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo, WindowGrowth,
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne,
+    MinRtoBounds, Pacing, PartialAck, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo,
+    WindowGrowth,
 };
 pub use values::{
     ByteCounting, CutWindowName, DelayedAck, EcnBeta, InitialSsthresh, MaxWindow, ReadRate, ReceiveBuffer,
