@@ -186,8 +186,9 @@ impl Receiver {
             return Some(self.acknowledge());
         }
         let len = (u64::from(segment.len)).saturating_sub(end - admitted) as u32;
-        let ack = self.on_segment(now, &DataSegment { len, ..*segment }, ce)?;
-        Some(self.read_due(now).map_or(ack, |window| ack.with_window(window)))
+        let ack = self.on_segment(now, &DataSegment { len, ..*segment }, ce);
+        let window = self.read_due(now);
+        Some(ack?.with_window(window?))
     }
 
     /// The application reads what it may read by now; the window then.
@@ -612,6 +613,11 @@ mod tests {
         assert_eq!(it.on_deadline(start), None);
         let update = it.on_deadline(due).expect("a window update");
         assert_eq!((update.ack, update.window(), it.next_deadline()), (400, Some(300), None));
+        // A segment whose ACK is delayed is read as well.
+        it.set_delayed_ack(Some(Duration::from_millis(100)));
+        let later = due + Duration::from_secs(3);
+        assert_eq!(it.on_data(later, &DataSegment { seq: 400, ..data(0) }, false), None);
+        assert_eq!(it.next_deadline(), Some(later + Duration::from_millis(100)));
     }
 
     #[test]

@@ -156,12 +156,8 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// Four hundred segments from a window of so many.
-    pub(super) fn new(transport: Transport, window: f64) -> Self {
-        Path::of(transport, window, 400)
-    }
-
-    fn of(transport: Transport, window: f64, segments: u64) -> Self {
+    /// So many segments, from a window of so many.
+    pub(super) fn new(transport: Transport, window: f64, segments: u64) -> Self {
         let cc = CcSpec::by_name("aimd").unwrap().build(CcContext::new(window));
         let mut sender = Sender::new(transport.clone(), cc);
         sender.open(Instant::ZERO);
@@ -186,13 +182,8 @@ impl Path {
         }
     }
 
-    /// Until all is acknowledged; `check` compares after each event.
-    pub(super) fn run(&mut self, fate: impl FnMut(Instant, u64) -> Option<Duration>, check: impl Fn(&Path)) {
-        self.run_with(fate, || Some(Duration::ZERO), check);
-    }
-
-    /// The same over a path that treats ACKs likewise.
-    fn run_with(
+    /// Until all is acknowledged; `check` compares after each event. `fate_of_ack` is for ACKs what `fate` is for segments.
+    pub(super) fn run(
         &mut self,
         mut fate: impl FnMut(Instant, u64) -> Option<Duration>,
         mut fate_of_ack: impl FnMut() -> Option<Duration>,
@@ -260,14 +251,14 @@ pub fn fuzz_rack(data: &[u8]) {
         limited_transmit: options & 2 > 0,
         ..Transport::default()
     };
-    let mut path = Path::of(transport, f64::from(window % 40 + 1), SEGMENTS);
+    let mut path = Path::new(transport, f64::from(window % 40 + 1), SEGMENTS);
     let bytes = RefCell::new(data.iter().take(MOST));
     let next = || match bytes.borrow_mut().next().copied().unwrap_or(0) {
         late @ 128..224 => Some(Duration::from_millis(u64::from(late) - 127)),
         224.. => None,
         _ => Some(Duration::ZERO),
     };
-    path.run_with(
+    path.run(
         |_, _| next(),
         next,
         |path| {

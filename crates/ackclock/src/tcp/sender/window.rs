@@ -102,7 +102,8 @@ impl Sender {
         let usable = self.window_edge.saturating_sub(self.snd_nxt);
         // §3.8.6.2.1: "(3) or if at least a fraction Fs of the maximum window can be sent", and "Fs is a fraction whose
         // recommended value is 1/2".
-        (usable > 0 && 2 * usable >= self.peer_window.largest).then_some(usable)
+        let largest = self.peer_window.largest;
+        (usable > 0 && largest > 0 && 2 * usable >= largest).then_some(usable)
     }
 
     /// Nothing may be sent; the probe, if it is the peer's window that forbids it, and one is due.
@@ -144,11 +145,11 @@ impl Sender {
             self.peer_window.probes = 0;
             return self.send_new(now, usable as u32);
         }
-        // §3.8.6.1: "at least one octet of new data (if available)". It is no part of what is in flight.
-        let is_again = std::mem::replace(&mut self.peer_window.probed, true);
+        // §3.8.6.1: "at least one octet of new data (if available)". It is no part of what is in flight, and the same again is no
+        // retransmission.
+        self.peer_window.probed = true;
         self.counters.segments += 1;
         self.counters.payload_bytes += 1;
-        self.counters.retransmits += u64::from(is_again);
         // RFC 3168 §6.1.6: "the TCP data sender MUST NOT set either an ECT codepoint or the CWR bit on window probe data packets."
         DataSegment { seq: self.snd_nxt, len: 1, sent_at: now, ecn: DataEcn::default() }
     }

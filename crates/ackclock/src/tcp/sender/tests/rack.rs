@@ -16,6 +16,11 @@ impl Draw {
     }
 }
 
+/// Nothing happens to an ACK.
+fn on_time() -> Option<Duration> {
+    Some(Duration::ZERO)
+}
+
 fn rack() -> Transport {
     Transport { mss: MSS as u32, rack: true, ..Transport::default() }
 }
@@ -26,13 +31,13 @@ fn losses_are_those_of_the_pseudo_code() {
     for seed in 0..60 {
         let mut draw = Draw(seed);
         let (loss, jitter) = (draw.below(12), draw.below(60) + 1);
-        let mut path = Path::new(Transport { prr: seed % 2 == 0, ..rack() }, 20.0);
+        let mut path = Path::new(Transport { prr: seed % 2 == 0, ..rack() }, 20.0, 400);
         let fate = |_, _| {
             let is_lost = draw.below(100) < loss;
             let delay = if draw.below(10) == 0 { draw.below(jitter) } else { 0 };
             (!is_lost).then(|| Duration::from_millis(delay))
         };
-        path.run(fate, |path| {
+        path.run(fate, on_time, |path| {
             assert_eq!(path.sender.in_flight(), path.model.pipe(), "seed {seed} at {:?}", path.now);
         });
         lost += path.sender.counters().retransmits;
@@ -46,13 +51,13 @@ fn losses_are_those_of_the_pseudo_code() {
 /// this order, a millisecond from each other.
 fn retransmits(first: [u64; 4], late_by: u64, seed: u64) -> u64 {
     let mut draw = Draw(seed);
-    let mut path = Path::new(rack(), 10.0);
+    let mut path = Path::new(rack(), 10.0, 400);
     let fate = |_, index: u64| {
         let place = first.get(index as usize).copied().or((index < 10).then_some(index));
         let late = place.unwrap_or_else(|| draw.below(late_by + 1));
         Some(Duration::from_millis(late))
     };
-    path.run(fate, |_| {});
+    path.run(fate, on_time, |_| {});
     path.sender.counters().retransmits
 }
 
@@ -69,10 +74,10 @@ fn reordering_within_the_window_retransmits_nothing_once_it_has_been_seen() {
 #[test]
 fn reordering_of_a_degree_below_three_retransmits_nothing() {
     for (rack, first) in [(true, [2, 0, 1, 3]), (false, [2, 0, 1, 3]), (true, [1, 0, 3, 2]), (false, [1, 0, 3, 2])] {
-        let mut path = Path::new(Transport { rack, ..rack_off() }, 400.0);
+        let mut path = Path::new(Transport { rack, ..rack_off() }, 400.0, 400);
         // All leave at once; one arrives each millisecond, and each group of four in this order.
         let fate = |_, index: u64| Some(Duration::from_millis(index / 4 * 4 + first[index as usize % 4]));
-        path.run(fate, |_| {});
+        path.run(fate, on_time, |_| {});
         let counters = path.sender.counters();
         assert_eq!((counters.retransmits, counters.timeouts), (0, 0), "{rack} {first:?}");
         assert!(path.model.reordering_seen);
@@ -87,7 +92,7 @@ fn rack_off() -> Transport {
 fn lost_retransmissions_and_lost_tails_need_no_timeout() {
     // The first segment three times, and the last one, are lost.
     let run = |transport: Transport| {
-        let mut path = Path::new(transport, 10.0);
+        let mut path = Path::new(transport, 10.0, 400);
         let mut left = BTreeMap::from([(0, 3), (399, 1)]);
         let fate = |_, index: u64| match left.get_mut(&index) {
             Some(count) if *count > 0 => {
@@ -96,7 +101,7 @@ fn lost_retransmissions_and_lost_tails_need_no_timeout() {
             }
             _ => Some(Duration::ZERO),
         };
-        path.run(fate, |_| {});
+        path.run(fate, on_time, |_| {});
         (path.sender.counters().timeouts, path.sender.counters().retransmits)
     };
     assert_eq!(run(Transport { tlp: true, dsack: true, ..rack() }), (0, 4));
@@ -106,9 +111,9 @@ fn lost_retransmissions_and_lost_tails_need_no_timeout() {
 
 #[test]
 fn an_undo_with_rack_goes_on_as_before() {
-    let mut path = Path::new(Transport { dsack: true, undo: Undo::Dsack, tlp: true, ..rack() }, 10.0);
+    let mut path = Path::new(Transport { dsack: true, undo: Undo::Dsack, tlp: true, ..rack() }, 10.0, 400);
     // One segment is late by 60 ms, twice the window for reordering.
-    path.run(|_, index| Some(Duration::from_millis(if index == 5 { 60 } else { 0 })), |_| {});
+    path.run(|_, index| Some(Duration::from_millis(if index == 5 { 60 } else { 0 })), on_time, |_| {});
     let counters = path.sender.counters();
     assert_eq!((counters.undos, counters.timeouts), (1, 0));
     assert_eq!(counters.retransmits, 1);
