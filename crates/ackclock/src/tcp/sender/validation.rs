@@ -49,7 +49,9 @@ impl Validation {
                 let sample = (acked - *from) as f64 / mss;
                 (*from, *last) = (acked, now);
                 self.is_defined = true;
-                while self.samples.pop_back_if(|(_, smaller)| *smaller <= sample).is_some() {}
+                while self.samples.back().is_some_and(|(_, smaller)| *smaller <= sample) {
+                    self.samples.pop_back();
+                }
                 self.samples.push_back((now, sample));
             }
             None if round_ended => self.current = Some((acked, now)),
@@ -62,7 +64,9 @@ impl Validation {
         if !self.is_defined {
             return None;
         }
-        while self.samples.pop_front_if(|(at, _)| now.since(*at) > period).is_some() {}
+        while self.samples.front().is_some_and(|(at, _)| now.since(*at) > period) {
+            self.samples.pop_front();
+        }
         let whole = self.samples.front().map_or(0.0, |(_, sample)| *sample);
         let running = self.current.filter(|(_, last)| now.since(*last) <= period);
         Some(whole.max(running.map_or(0.0, |(from, _)| (acked - from) as f64 / mss)))
