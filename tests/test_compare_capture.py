@@ -13,8 +13,8 @@ from helpers import ROOT, cli
 from ackclock.captures.observed import CaptureFile
 from ackclock.errors import ArgumentError, InputError
 
-#: Of the running kernel; `tests/data/README.md` says how it was made.
-KERNEL = ROOT / "tests/data/linux-cubic.pcap"
+#: Of the running kernel; `examples/captures/README.md` says how it was made.
+KERNEL = ROOT / "examples/captures/linux-cubic.pcap"
 #: A flow that fills a short queue, under the profile of the kernel.
 SCENARIO = """\
 schema = 1
