@@ -148,11 +148,9 @@ class Scenario:
 
 @final
 class CaptureFile:
-    """A capture: a file of pcap or pcapng, or what a run has captured."""
+    """A capture: a file, or what a run has captured."""
 
-    def __new__(cls, path: str | None = None, content: bytes | None = None) -> Self:
-        """Reads a file, given by its path or its bytes, for the connections in it."""
-
+    def __new__(cls, path: str | None = None, content: bytes | None = None) -> Self: ...
     def summary_json(self) -> str:
         """Packets, those that are left out and why, how the file ends, and the connections, as JSON."""
 
