@@ -24,6 +24,7 @@ __all__ = [
     "ScenarioError",
     "Sent",
     "Table",
+    "callback_limit_s",
     "callback_names",
     "describe_library",
     "exchange_json",
@@ -482,6 +483,9 @@ def serve_queue(
     arrivals, "sent", "dropped" or "marked", the reason). Raises ValueError for a queue that cannot stand
     there.
     """
+
+def callback_limit_s() -> float:
+    """How long a callback may take, in seconds: 10, or `ACKCLOCK_CALLBACK_SECONDS`."""
 
 def callback_names() -> list[str]:
     """The names of callbacks, by the number that stands for each where progress is shared."""

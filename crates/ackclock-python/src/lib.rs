@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use crate::foreign::library::describe_library;
     #[pymodule_export]
-    use crate::foreign::progress::{callback_names, share_progress};
+    use crate::foreign::progress::{callback_limit_s, callback_names, share_progress};
     #[pymodule_export]
     use crate::model::model_json;
     #[pymodule_export]
