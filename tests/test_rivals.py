@@ -156,7 +156,7 @@ def test_the_answer_in_words() -> None:
 def test_who_is_starved_is_told(tiny_suite: Path, tmp_path: Path) -> None:
     """BBRv1 pays no attention to losses: in a queue of four packets it leaves next to nothing to AIMD."""
     out = tmp_path / "out"
-    command = [
+    command: list[str | Path] = [
         "evaluate",
         "bbr1",
         "--suite",

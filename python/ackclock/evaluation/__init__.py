@@ -13,7 +13,7 @@ from typing import cast
 from ackclock.arguments import optional_number, texts, whole_number
 from ackclock.errors import ArgumentValueError, RunError
 from ackclock.evaluation.budget import Budget
-from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.race import MOST, Limits, Race, Track
 from ackclock.evaluation.ranking import SHARES, Entry, Ranking, require_metric
@@ -147,8 +147,9 @@ def evaluate(
         raise ArgumentValueError("cc", "is empty, but must name a candidate")
     loaded = Suite.load(suite)
     require_metric(loaded, metric)
-    panel = [Candidate.parse(text) for text in (loaded.panel if against is None else against)]
-    candidates = [Candidate.parse(text) for text in given]
+    others_given = loaded.panel if against is None else tuple(against)
+    everyone = distinct([Candidate.parse(text) for text in (*given, *others_given)])
+    candidates, panel = everyone[: len(given)], everyone[len(given) :]
     others = [each for each in panel if all(each.resolved != other.resolved for other in candidates)]
     # Whatever is wrong with them is told before a folder is made.
     for environment in loaded.environments if sets else ():
