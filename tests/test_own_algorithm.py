@@ -17,7 +17,7 @@ from helpers import ROOT, TINY, cli, without_cpu_time
 
 import ackclock
 from ackclock.errors import ArgumentError, RunError, ScenarioError
-from ackclock.evaluation.candidate import Candidate, split_list
+from ackclock.evaluation.candidate import Candidate, distinct, split_list
 from ackclock.running.executor import Threads
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
@@ -271,6 +271,21 @@ def test_run_takes_what_names_an_algorithm(here: Path) -> None:
     )
     with pytest.raises(ArgumentError, match="cc: is of type int; give a class"):
         ackclock.run("tiny.toml", cc=7)  # type: ignore[arg-type]
+
+
+def test_classes_of_one_name_are_told_apart(here: Path) -> None:
+    """By their files, and by a number where one file has changed; the same algorithm twice is the same."""
+    text = GENTLE.read_text()
+    (here / "gentle.py").write_text(text)
+    (here / "other.py").write_text(text + "# another text\n")
+    before = Candidate.parse("gentle.py")
+    (here / "gentle.py").write_text(text + "# a later text\n")
+    after, other, aimd = Candidate.parse("gentle.py"), Candidate.parse("other.py:Gentle"), Candidate("aimd")
+    assert [each.label for each in (before, after, other)] == ["Gentle"] * 3
+    labels = [each.label for each in distinct([before, aimd, other, after, before])]
+    assert labels[1:3] == ["aimd", "other.py:Gentle"]
+    assert labels[3] == f"{labels[0]} #2" and labels[4] == labels[0]
+    assert [each.label for each in distinct([before, aimd, before])] == ["Gentle", "aimd", "Gentle"]
 
 
 def test_candidates_are_short_and_carry_their_code(here: Path) -> None:

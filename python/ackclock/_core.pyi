@@ -29,6 +29,7 @@ __all__ = [
     "describe_library",
     "exchange_json",
     "keys_json",
+    "kind_of_code",
     "list_json",
     "metrics_json",
     "model_json",
@@ -454,6 +455,9 @@ def schema_json() -> str:
 
 def keys_json() -> str:
     """Every key of a scenario with type, default and help, as JSON."""
+
+def kind_of_code(name: str) -> tuple[str, str] | None:
+    """The kind of the algorithm in a file and the key that names the file; None for other names."""
 
 def metrics_json() -> str:
     """Every metric of the results with unit, label and definition, as JSON."""

@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use crate::cancel::Cancel;
     #[pymodule_export]
-    use crate::catalog::{keys_json, list_json, metrics_json, rule_json, schema_json};
+    use crate::catalog::{keys_json, kind_of_code, list_json, metrics_json, rule_json, schema_json};
     #[pymodule_export]
     use crate::error::{CaptureError, Interrupted, Overdue, RunError, ScenarioError};
     #[pymodule_export]
