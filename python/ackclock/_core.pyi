@@ -11,6 +11,7 @@ __all__ = [
     "Ack",
     "Cancel",
     "CaptureError",
+    "CaptureFile",
     "Congestion",
     "CongestionControl",
     "Event",
@@ -146,6 +147,22 @@ class Scenario:
 
     def check_capture(self, at: str, flows: Sequence[str]) -> None:
         """Checks `capture` as `run` takes it."""
+
+@final
+class CaptureFile:
+    """A capture: a file of pcap or pcapng, or what a run has captured."""
+
+    def __new__(cls, path: str | None = None, content: bytes | None = None) -> Self:
+        """Reads a file, given by its path or its bytes, for the connections in it."""
+
+    def summary_json(self) -> str:
+        """Packets, those that are left out and why, how the file ends, and the connections, as JSON."""
+
+    def observe_json(self, flow: int) -> str:
+        """What the connection with this number, from 0, shows of its sender, as JSON.
+
+        Raises `ValueError` where it shows nothing.
+        """
 
 @final
 class Run:

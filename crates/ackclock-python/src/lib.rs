@@ -1,6 +1,7 @@
 //! Python binding of the core library; holds no simulation logic.
 
 mod cancel;
+mod capture_file;
 mod catalog;
 mod error;
 mod exchange;
@@ -23,6 +24,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::cancel::Cancel;
+    #[pymodule_export]
+    use crate::capture_file::CaptureFile;
     #[pymodule_export]
     use crate::catalog::{keys_json, kind_of_code, list_json, metrics_json, rule_json, schema_json};
     #[pymodule_export]
