@@ -186,7 +186,7 @@ impl<'script> Run<'script> {
 
     /// A segment, or a burst that makes up a larger one, leaves within `span`; when.
     fn expect(&mut self, expected: &Packet, span: Span) -> Result<Instant, Stop> {
-        let tolerance = self.script.settings.tolerance;
+        let tolerance = self.endpoint.settings.tolerance(span.earliest.since(self.base.min(span.earliest)));
         let until = span.latest + tolerance;
         while self.sent.is_empty()
             && let Some(deadline) = self.endpoint.next_deadline().filter(|deadline| *deadline <= until)

@@ -14,8 +14,11 @@ const DELAYED_ACK: Duration = Duration::from_millis(40);
 const MSS: u32 = 1460;
 /// RFC 6928.
 const INITIAL_WINDOW: f64 = 10.0;
-/// packetdrill's own.
+/// How far the time of a segment may be from what the script says.
+const TOLERANCE: Duration = Duration::from_micros(1);
+/// packetdrill's: 4 ms, or 12.5 % of the time since the event before.
 const TOLERANCE_OF_PACKETDRILL: Duration = Duration::from_millis(4);
+const PART_OF_PACKETDRILL: u64 = 8;
 /// Linux's for the 15 MB of receive buffer that packetdrill's `defaults.sh` gives.
 const WSCALE_OF_DEFAULTS: u32 = 8;
 /// Socket options that change nothing that is simulated.
@@ -38,8 +41,10 @@ const OF_BURSTS: &[&str] = &["tcp_min_tso_segs", "tcp_tso_win_divisor", "tcp_tso
 /// The configuration of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// How far the time of a segment may be from what the script says.
-    pub tolerance: Duration,
+    /// How far the time of a segment may be from what the script says, if it says so itself.
+    pub tolerance: Option<Duration>,
+    /// Where it does not, packetdrill's tolerance is right, and not a microsecond.
+    pub is_tolerant: bool,
     /// The algorithm.
     pub cc: CcSpec,
     /// The loss recovery; `None` for SACK if the peer offers it, else NewReno.
@@ -69,7 +74,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            tolerance: Duration::from_micros(1),
+            tolerance: None,
+            is_tolerant: false,
             cc: CcSpec::by_name("aimd").expect("invariant: aimd is registered"),
             recovery: None,
             initial_window: INITIAL_WINDOW,
@@ -108,7 +114,15 @@ impl Settings {
         }
         if profile == Profile::Linux {
             self.cc = CcSpec::by_name("cubic").expect("invariant: cubic is registered");
-            self.tolerance = self.tolerance.max(TOLERANCE_OF_PACKETDRILL);
+            self.is_tolerant = true;
+        }
+    }
+
+    /// How far the time of a segment may be from what the script says, `length` after the event before.
+    pub fn tolerance(&self, length: Duration) -> Duration {
+        match (self.tolerance, self.is_tolerant) {
+            (given, true) => given.unwrap_or(TOLERANCE_OF_PACKETDRILL).max(length / PART_OF_PACKETDRILL),
+            (given, false) => given.unwrap_or(TOLERANCE),
         }
     }
 
@@ -127,7 +141,7 @@ impl Settings {
     pub fn option(&mut self, name: &str, value: &str) -> Result<(), String> {
         let wrong = |expected: &str| format!("--{name}={value}: expected {expected}");
         match name {
-            "tolerance_usecs" => self.tolerance = micros(value).ok_or_else(|| wrong("microseconds"))?,
+            "tolerance_usecs" => self.tolerance = Some(micros(value).ok_or_else(|| wrong("microseconds"))?),
             "cc" => self.algorithm(value)?,
             "recovery" => self.recovery = Some(named(value).map_err(|names| wrong(&names))?),
             "delayed_ack_usecs" => {
