@@ -4,7 +4,7 @@
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value as Json;
 
-use crate::cc::{CcSpec, algorithms};
+use crate::cc::{Arithmetic, CcSpec, algorithms};
 use crate::tcp::{EcnMode, LossRecovery, Pacing, Profile, TransportKeys};
 use crate::units::Duration;
 
@@ -43,8 +43,8 @@ const OF_BURSTS: &[&str] = &["tcp_min_tso_segs", "tcp_tso_win_divisor", "tcp_tso
 pub struct Settings {
     /// How far the time of a segment may be from what the script says, if it says so itself.
     pub tolerance: Option<Duration>,
-    /// Where it does not, packetdrill's tolerance is right, and not a microsecond.
-    pub is_tolerant: bool,
+    /// It was written for a kernel: the tolerance is packetdrill's, and CUBIC computes as Linux.
+    pub is_for_kernels: bool,
     /// The algorithm.
     pub cc: CcSpec,
     /// The loss recovery; `None` for SACK if the peer offers it, else NewReno.
@@ -75,7 +75,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             tolerance: None,
-            is_tolerant: false,
+            is_for_kernels: false,
             cc: CcSpec::by_name("aimd").expect("invariant: aimd is registered"),
             recovery: None,
             initial_window: INITIAL_WINDOW,
@@ -113,14 +113,14 @@ impl Settings {
             self.delayed_ack = self.keys.delayed_ack.longest();
         }
         if profile == Profile::Linux {
-            self.cc = CcSpec::by_name("cubic").expect("invariant: cubic is registered");
-            self.is_tolerant = true;
+            self.is_for_kernels = true;
+            self.algorithm("cubic").expect("invariant: cubic is registered");
         }
     }
 
     /// How far the time of a segment may be from what the script says, `length` after the event before.
     pub fn tolerance(&self, length: Duration) -> Duration {
-        match (self.tolerance, self.is_tolerant) {
+        match (self.tolerance, self.is_for_kernels) {
             (given, true) => given.unwrap_or(TOLERANCE_OF_PACKETDRILL).max(length / PART_OF_PACKETDRILL),
             (given, false) => given.unwrap_or(TOLERANCE),
         }
@@ -202,6 +202,9 @@ impl Settings {
             let names: Vec<_> = algorithms().iter().map(|info| info.name).collect();
             format!("there is no algorithm `{name}`; there are {}", names.join(", "))
         })?;
+        if let (CcSpec::Cubic(cubic), true) = (&mut self.cc, self.is_for_kernels) {
+            cubic.arithmetic = Arithmetic::Linux;
+        }
         Ok(())
     }
 

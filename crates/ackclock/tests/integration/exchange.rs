@@ -3,7 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ackclock::exchange::{Outcome, run};
+use ackclock::exchange::{Outcome, Report};
+use ackclock::tcp::Profile;
+
+fn run(text: &str) -> Report {
+    ackclock::exchange::run(text, Profile::Rfc)
+}
 
 fn scripts() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/exchange");
