@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 pub fn exchange_json(py: Python<'_>, text: &str, name: &str, profile: &str) -> PyResult<String> {
     let known = Profile::ALL.iter().find(|(known, _)| *known == profile);
     let Some((_, profile)) = known else {
-        return Err(PyValueError::new_err(format!("there is no profile `{profile}`")));
+        let names: Vec<_> = Profile::ALL.iter().map(|(known, _)| *known).collect();
+        return Err(PyValueError::new_err(format!("there is no profile `{profile}`; there are {}", names.join(", "))));
     };
     Ok(py.detach(|| ackclock::exchange::run(text, *profile).to_json(name)))
 }

@@ -46,7 +46,7 @@ use self::timers::Timers;
 use self::usage::Usage;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;
-use super::scoreboard::{Delivered, Scoreboard, SentSegment};
+use super::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
 use super::transport::{LossRecovery, Pacing, RttSamples, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, Loss, PathView, Phase, PhaseChange};
@@ -511,13 +511,15 @@ impl Sender {
     }
 
     /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK. Without a limit what was reported
-    /// before, by SACK blocks or that many duplicate ACKs, does not count again, as in Linux.
+    /// before, by SACK blocks or that many duplicate ACKs, does not count again, as in Linux, and once reordering beyond the three
+    /// duplicates has been seen what blocks report counts at once.
     #[inline]
     fn growth(&self, acked_bytes: u64, acked_segments: u32, delivered: u32, duplicates: u32) -> f64 {
-        if acked_bytes == 0 {
+        let is_uncapped = self.transport.byte_counting == u32::MAX;
+        if acked_bytes == 0 && !(is_uncapped && self.strategy.reorderings().degree > DUP_THRESH) {
             return 0.0;
         }
-        if self.transport.byte_counting == u32::MAX {
+        if is_uncapped {
             let reported = if self.transport.peer_sack { 0 } else { duplicates };
             return f64::from(delivered.saturating_sub(reported));
         }
