@@ -489,9 +489,12 @@ def rule_json(line: str) -> str:
 def model_json(request: str) -> str:
     """Answers a request to the model, without holding the GIL; `ackclock::model::json` defines both sides."""
 
-def exchange_json(text: str, name: str) -> str:
-    """Runs the exchange script `text`, called `name` in messages, without holding the GIL; the report as
-    JSON.
+def exchange_json(text: str, name: str, profile: str) -> str:
+    """Runs the exchange script `text`, called `name` in messages and begun with the settings of `profile`,
+    without holding the GIL; the report as JSON.
+
+    Raises:
+        ValueError: There is no such profile.
     """
 
 def serve_queue(
