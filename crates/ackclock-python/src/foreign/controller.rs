@@ -352,7 +352,7 @@ impl CongestionControl for PythonController {
     }
 
     fn on_loss(&mut self, loss: &cc::Loss) {
-        self.tell::<Loss>(Callback::Loss, loss.now, |this| &this.on_loss, *loss);
+        self.tell::<Loss>(Callback::Loss, loss.now, |this| &this.methods.on_loss, *loss);
     }
 
     fn on_ack(&mut self, core: &cc::Ack) {
@@ -384,15 +384,15 @@ impl CongestionControl for PythonController {
     }
 
     fn on_recovery_enter(&mut self, recovery: &cc::Recovery) {
-        self.tell::<Recovery>(Callback::RecoveryEnter, recovery.now, |this| &this.on_recovery_enter, *recovery);
+        self.tell::<Recovery>(Callback::RecoveryEnter, recovery.now, |this| &this.methods.on_recovery_enter, *recovery);
     }
 
     fn on_recovery_exit(&mut self, recovery: &cc::Recovery) {
-        self.tell::<Recovery>(Callback::RecoveryExit, recovery.now, |this| &this.on_recovery_exit, *recovery);
+        self.tell::<Recovery>(Callback::RecoveryExit, recovery.now, |this| &this.methods.on_recovery_exit, *recovery);
     }
 
     fn on_undo(&mut self, recovery: &cc::Recovery) {
-        self.tell::<Recovery>(Callback::Undo, recovery.now, |this| &this.on_undo, *recovery);
+        self.tell::<Recovery>(Callback::Undo, recovery.now, |this| &this.methods.on_undo, *recovery);
     }
 
     fn on_resume(&mut self, now: Instant) {
