@@ -25,10 +25,12 @@ __all__ = [
     "ScenarioError",
     "Sent",
     "Table",
+    "callback_limit_s",
     "callback_names",
     "describe_library",
     "exchange_json",
     "keys_json",
+    "kind_of_code",
     "list_json",
     "metrics_json",
     "model_json",
@@ -469,6 +471,9 @@ def schema_json() -> str:
 def keys_json() -> str:
     """Every key of a scenario with type, default and help, as JSON."""
 
+def kind_of_code(name: str) -> tuple[str, str] | None:
+    """The kind of the algorithm in a file and the key that names the file; None for other names."""
+
 def metrics_json() -> str:
     """Every metric of the results with unit, label and definition, as JSON."""
 
@@ -482,9 +487,12 @@ def rule_json(line: str) -> str:
 def model_json(request: str) -> str:
     """Answers a request to the model, without holding the GIL; `ackclock::model::json` defines both sides."""
 
-def exchange_json(text: str, name: str) -> str:
-    """Runs the exchange script `text`, called `name` in messages, without holding the GIL; the report as
-    JSON.
+def exchange_json(text: str, name: str, profile: str) -> str:
+    """Runs the exchange script `text`, called `name` in messages and begun with the settings of `profile`,
+    without holding the GIL; the report as JSON.
+
+    Raises:
+        ValueError: There is no such profile.
     """
 
 def serve_queue(
@@ -497,6 +505,9 @@ def serve_queue(
     arrivals, "sent", "dropped" or "marked", the reason). Raises ValueError for a queue that cannot stand
     there.
     """
+
+def callback_limit_s() -> float:
+    """How long a callback may take, in seconds: 10, or `ACKCLOCK_CALLBACK_SECONDS`."""
 
 def callback_names() -> list[str]:
     """The names of callbacks, by the number that stands for each where progress is shared."""

@@ -74,8 +74,8 @@ pub struct Delivered {
     pub last: Option<Instant>,
     /// Of those that were sent once, the one that was sent last: when, and where it ends.
     pub newest_once: Option<(Instant, u64)>,
-    /// Of those, where the lowest one ends.
-    pub lowest_once: Option<u64>,
+    /// Of those, where the lowest one ends, and where it begins.
+    pub lowest_once: Option<(u64, u64)>,
 }
 
 impl Delivered {
@@ -84,9 +84,9 @@ impl Delivered {
         self.segments += 1;
         self.bytes += u64::from(segment.len);
         if segment.transmissions == 1 {
-            let (end, stamp) = (segment.end(), (segment.sent_at, segment.end()));
+            let (bounds, stamp) = ((segment.end(), segment.seq), (segment.sent_at, segment.end()));
             self.newest_once = Some(self.newest_once.map_or(stamp, |newest| newest.max(stamp)));
-            self.lowest_once = Some(self.lowest_once.map_or(end, |lowest| lowest.min(end)));
+            self.lowest_once = Some(self.lowest_once.map_or(bounds, |lowest| lowest.min(bounds)));
         }
         let is_newest = self.newest.is_none_or(|newest| newest.sent_at <= segment.sent_at);
         if is_newest {
