@@ -23,7 +23,14 @@ const PART_OF_PACKETDRILL: u64 = 8;
 const WSCALE_OF_DEFAULTS: u32 = 8;
 /// Socket options that change nothing that is simulated.
 const WITHOUT_EFFECT: &[&str] = &[
-    "SO_REUSEADDR", "SO_REUSEPORT", "SO_LINGER", "TCP_DEFER_ACCEPT", "SO_ERROR", "SO_SNDBUF", "IP_TOS", "IP_MTU_DISCOVER",
+    "SO_REUSEADDR",
+    "SO_REUSEPORT",
+    "SO_LINGER",
+    "TCP_DEFER_ACCEPT",
+    "SO_ERROR",
+    "SO_SNDBUF",
+    "IP_TOS",
+    "IP_MTU_DISCOVER",
 ];
 /// Settings of Linux that a script may give the value which it has here anyway.
 const AS_HERE: &[(&str, &str)] = &[

@@ -113,7 +113,11 @@ fn an_echo_of_an_older_clock_makes_it_spurious_and_that_of_the_copy_does_not() {
             stamped(data(171.0, 1), 171, 9),
             stamped(ack(201.0, 3, &[]), 9, echo),
         ];
-        let counts = look(packets).counts;
+        let mut headers = handshake(40.0, 0.01);
+        // 1000 bytes, and 12 of the option.
+        headers[0].mss = Some(1012);
+        headers.extend(packets);
+        let counts = observe(&headers, 10).unwrap().counts;
         assert_eq!((counts.spurious, counts.lost), (spurious, 1 - spurious), "echo of {echo}");
     }
 }
