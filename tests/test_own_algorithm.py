@@ -464,25 +464,37 @@ def test_a_crash_costs_one_run_and_the_others_are_kept(here: Path) -> None:
 
 
 def test_ctrl_c_ends_runs_and_no_process_is_left(here: Path) -> None:
-    write(here, BODY + "    def on_ack(self, ack):\n        if ack.now > 1: __import__('time').sleep(3)\n")
-    command = [sys.executable, "-m", "ackclock", "run", "tiny.toml", "--set", "flows.test.cc=my_cc.py"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8") as running:
-        time.sleep(2.5)
-        before = children(running.pid)
+    with subprocess.Popen(endless(here), stderr=subprocess.PIPE, encoding="utf-8") as running:
+        before = workers(running.pid, here)
         running.send_signal(signal.SIGINT)
-        _, told = running.communicate(timeout=20)
+        _, told = running.communicate(timeout=60)
     assert (running.returncode, told.strip()) == (130, "interrupted")
-    assert before and gone(before)
+    assert gone(before)
 
 
 def test_workers_end_with_a_parent_that_is_killed(here: Path) -> None:
-    write(here, BODY + "    def on_ack(self, ack):\n        while ack.now > 1: pass\n")
-    command = [sys.executable, "-m", "ackclock", "run", "tiny.toml", "--set", "flows.test.cc=my_cc.py"]
-    with subprocess.Popen(command) as running:
-        time.sleep(2.5)
-        before = children(running.pid)
+    with subprocess.Popen(endless(here)) as running:
+        before = workers(running.pid, here)
         running.kill()
-    assert before and gone(before)
+    assert gone(before)
+
+
+def endless(here: Path) -> list[str]:
+    """Return a command whose worker comes to a callback without end, and writes the file `inside` there."""
+    inside = f"open({str(here / 'inside')!r}, 'w').close()"
+    write(here, BODY + f"    def on_ack(self, ack):\n        {inside}\n        while True: pass\n")
+    return [sys.executable, "-m", "ackclock", "run", "tiny.toml", "--set", "flows.test.cc=my_cc.py"]
+
+
+def workers(pid: int, here: Path) -> list[int]:
+    """Return the processes of a process, once one is in its callback."""
+    until = time.monotonic() + 60
+    while not (here / "inside").exists():
+        assert time.monotonic() < until, "no callback began"
+        time.sleep(0.05)
+    found = children(pid)
+    assert found
+    return found
 
 
 def children(pid: int) -> list[int]:
