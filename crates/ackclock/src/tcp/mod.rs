@@ -12,6 +12,7 @@ mod segment;
 mod sender;
 mod transport;
 
+pub(crate) use ranges::RangeSet;
 pub use receiver::Receiver;
 pub use rtt::Rtt;
 pub use segment::{AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};

@@ -426,6 +426,16 @@ impl Sender {
         self.snd_nxt
     }
 
+    /// Transmissions taken for lost so far.
+    pub fn losses(&self) -> u64 {
+        self.board.losses()
+    }
+
+    /// The first bytes of the segments that are taken for lost and were not sent again since.
+    pub fn lost(&self) -> impl Iterator<Item = u64> {
+        self.board.lost().map(|segment| segment.seq)
+    }
+
     /// Segments in flight, as the sender estimates them.
     pub fn in_flight(&self) -> u32 {
         self.board.pipe()

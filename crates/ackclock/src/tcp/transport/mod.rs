@@ -176,7 +176,7 @@ transport_keys! {
     profile: Profile = [Profile::Rfc] => scenario;
     /// Payload of a full segment.
     mss: Size = [Size(1460), Linux: Size(1448)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
-    /// TCP and IP header of every packet.
+    /// TCP and IP header of every packet, to which `timestamps` adds 12 B.
     header: Size = [Size(40)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
     /// Bytes that the link layer adds to every packet (Ethernet: 38 B).
     framing: Size = [Size(0)] check(|size| bytes(size, 0)) => transport as u32, up_to_a_packet;
