@@ -472,7 +472,9 @@ def keys_json() -> str:
     """Every key of a scenario with type, default and help, as JSON."""
 
 def kind_of_code(name: str) -> tuple[str, str] | None:
-    """The kind of the algorithm in a file and the key that names the file; None for other names."""
+    """The kind of the algorithm in a file and the key that names the file, by the file's name; none for other
+    names.
+    """
 
 def metrics_json() -> str:
     """Every metric of the results with unit, label and definition, as JSON."""

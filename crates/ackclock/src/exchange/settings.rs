@@ -42,6 +42,22 @@ const AS_HERE: &[(&str, &str)] = &[
     ("tcp_pacing_ss_ratio", "200"),
     ("tcp_pacing_ca_ratio", "120"),
 ];
+/// Options of how packetdrill itself works: addresses, sizes of what it sends, messages.
+const OF_PACKETDRILL: &[&str] = &[
+    "mss",
+    "mtu",
+    "local_ip",
+    "remote_ip",
+    "gateway_ip",
+    "netmask_ip",
+    "bind_port",
+    "connect_port",
+    "send_omit_free",
+    "tcp_ts_tick_usecs",
+    "tolerance_percent",
+    "non_fatal",
+    "verbose",
+];
 /// How Linux joins segments before they leave, which is nothing that a script can see here.
 const OF_BURSTS: &[&str] = &["tcp_min_tso_segs", "tcp_tso_win_divisor", "tcp_tso_rtt_log", "tcp_limit_output_bytes"];
 
@@ -155,8 +171,7 @@ impl Settings {
                 self.delayed_ack = Some(micros(value).ok_or_else(|| wrong("microseconds"))?).filter(|d| !d.is_zero());
             }
             "min_rto_usecs" => self.min_rto = micros(value).ok_or_else(|| wrong("microseconds"))?,
-            // How packetdrill itself works.
-            "send_omit_free" | "tcp_ts_tick_usecs" | "non_fatal" | "verbose" => {}
+            _ if OF_PACKETDRILL.contains(&name) => {}
             "ecn" => self.ecn = named(value).map_err(|names| wrong(&names))?,
             "ip_version" if value == "ipv4" => {}
             "profile" => {
