@@ -8,7 +8,7 @@ mod recording;
 mod sequence;
 mod wire;
 
-pub use pcapng::{Header, pcapng};
+pub use pcapng::{CapturedBytes, Header, pcapng, pcapng_of_bytes};
 pub use qlog::{QlogVersion, qlog};
 pub use recording::{Connection, Lost, Packet, Recording, Segment, SenderState};
 pub use sequence::{Sequence, sequences};
