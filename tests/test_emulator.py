@@ -23,11 +23,15 @@ schema = 1
 name = "cell"
 duration = "2 s"
 warmup = "500 ms"
-topology = { kind = "dumbbell", rate = "5 Mbit/s", delay = "10 ms", queue = { kind = "drop-tail", limit = "20 packets" } }
+[topology]
+kind = "dumbbell"
+rate = "5 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop-tail", limit = "20 packets" }
 [[flows]]
 name = "test"
 cc = "cubic"
-transport = { profile = "linux" }
+profile = "linux"
 """
 
 
@@ -57,7 +61,7 @@ def without_hosts() -> set[str]:
     held = set()
     for entry in Path("/proc").glob("[0-9]*/ns/net"):
         try:
-            held.add(os.readlink(entry))
+            held.add(str(entry.readlink()))
         except OSError:
             continue
     return devices | held
@@ -93,7 +97,6 @@ def test_a_run_has_the_metrics_of_a_simulation_and_says_whether_it_counts(cell: 
 
 @emulates
 def test_tables_have_the_mark(cell: Path) -> None:
-    # A link of a third of a gigabit, and a queue with a place for one packet: the machine cannot keep such times.
     answer = cli("run", cell, "--backend", "linux", "--set", "duration=1 s", columns=100)
     assert answer.code == 0
     assert "lateness of packets, 99 %" in answer.stdout
@@ -110,7 +113,7 @@ def test_a_program_behind_the_scenario_gives_its_exit_code(cell: Path) -> None:
         "while data := end.recv(65536): size += len(data)\\n"
         "raise SystemExit(5 if size == 100000 else 6)"
     )
-    serve = "import socket; door = socket.create_server(('', 7)); end, _ = door.accept(); end.sendall(bytes(100000))"
+    serve = "import socket; door = socket.create_server(('', 7)); door.accept()[0].sendall(bytes(100000))"
     answer = cli(
         "run",
         cell,
@@ -186,7 +189,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(cell: Path) -> None:
             ["flows.test.cc={ kind = 'cubic', remaining = 0.6 }"],
             "flows.test.cc: the kernel has cubic with its",
         ),
-        (["flows.test.transport.max_window=20"], "flows.test.transport.max_window: the kernel sets"),
+        (["flows.test.max_window=20"], "flows.test.max_window: the kernel sets"),
         (
             ["flows.test.traffic={ kind = 'cbr', rate = '1 Mbit/s' }"],
             "flows.test.traffic: the emulator sends no",

@@ -115,13 +115,7 @@ fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn measure(
-    plan: &Plan,
-    hosts: [&Host; 2],
-    forwarded: &Forwarded,
-    applied: &Applied,
-    cpu: Option<CpuTime>,
-) -> Measured {
+fn measure(plan: &Plan, hosts: [&Host; 2], forwarded: &Forwarded, applied: &Applied, cpu: Option<CpuTime>) -> Measured {
     let accounts = &forwarded.network.accounts;
     Measured {
         elapsed: forwarded.after.at.since(Instant::ZERO),

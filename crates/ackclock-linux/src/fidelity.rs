@@ -122,8 +122,9 @@ impl Fidelity {
         let steal = self.steal_share.unwrap_or(0.0);
         let faults = [
             (self.packets == 0).then(|| "no packet came to a host".to_owned()),
-            (self.lateness_p99_s > late)
-                .then(|| format!("1 % of the packets were late by {:.1} ms or more (limit 1 ms)", ms(self.lateness_p99_s))),
+            (self.lateness_p99_s > late).then(|| {
+                format!("1 % of the packets were late by {:.1} ms or more (limit 1 ms)", ms(self.lateness_p99_s))
+            }),
             (self.longest_stall_s > stall)
                 .then(|| format!("it stalled for {:.1} ms (limit {:.1} ms)", ms(self.longest_stall_s), ms(stall))),
             (self.tun_overflows > 0).then(|| format!("a TUN device dropped {} packets", self.tun_overflows)),

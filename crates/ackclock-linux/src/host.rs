@@ -142,7 +142,8 @@ fn set_kernel(plan: &Plan) -> Result<(), EmulationError> {
     let transport = plan.flows.first().map(|flow| &flow.transport);
     let switch = |is_on: bool| if is_on { "1" } else { "0" };
     let buffer = format!("4096 {} {MOST_BUFFER}", MOST_BUFFER / 4);
-    let has_sack = |transport: &ackclock::tcp::Transport| transport.recovery == LossRecovery::Sack && transport.peer_sack;
+    let has_sack =
+        |transport: &ackclock::tcp::Transport| transport.recovery == LossRecovery::Sack && transport.peer_sack;
     let settings = [
         ("ipv4/tcp_no_metrics_save", "1"),
         ("ipv4/tcp_rmem", &buffer),
@@ -163,7 +164,11 @@ fn set_kernel(plan: &Plan) -> Result<(), EmulationError> {
 
 fn set(name: &str, value: &str) -> Result<(), EmulationError> {
     let (path, setting) = (format!("/proc/sys/net/{name}"), name.to_owned());
-    std::fs::write(path, value).map_err(|error| EmulationError::Setting { name: setting, value: value.to_owned(), error })
+    std::fs::write(path, value).map_err(|error| EmulationError::Setting {
+        name: setting,
+        value: value.to_owned(),
+        error,
+    })
 }
 
 #[cfg(test)]

@@ -298,13 +298,7 @@ impl Network {
     }
 
     /// A packet comes out of a link.
-    fn leave(
-        &mut self,
-        at: Instant,
-        link: usize,
-        mut item: Item,
-        deliver: &mut impl FnMut(Delivery<'_>) -> Instant,
-    ) {
+    fn leave(&mut self, at: Instant, link: usize, mut item: Item, deliver: &mut impl FnMut(Delivery<'_>) -> Instant) {
         self.packets.separate(&mut item);
         let packet = &mut self.packets.places[item.place as usize];
         packet.passed += 1;

@@ -37,12 +37,12 @@ pub fn supervise(
     (clock, end): (Clock, Instant),
     (shared, stop): (&Shared, &AtomicBool),
 ) -> Ended {
-    let is_over =
-        || clock.now() >= end || stop.load(Ordering::Relaxed) || shared.is_over.load(Ordering::Relaxed);
+    let is_over = || clock.now() >= end || stop.load(Ordering::Relaxed) || shared.is_over.load(Ordering::Relaxed);
     std::thread::scope(|scope| {
-        let server = programs.server.as_ref().map(|command| {
-            scope.spawn(move || until(&mut start(command, flow, hosts[1], Stdio::null())?, is_over))
-        });
+        let server = programs
+            .server
+            .as_ref()
+            .map(|command| scope.spawn(move || until(&mut start(command, flow, hosts[1], Stdio::null())?, is_over)));
         // It comes to life while the clock has not started.
         while clock.now() == Instant::ZERO && !is_over() {
             pause();
@@ -50,7 +50,8 @@ pub fn supervise(
         let client = start(&programs.command, flow, hosts[0], Stdio::inherit());
         let ended = client.and_then(|mut client| until(&mut client, is_over));
         shared.is_over.store(true, Ordering::Relaxed);
-        let served = server.map_or(Ok(None), |server| server.join().expect("invariant: a server's thread does not panic"));
+        let served =
+            server.map_or(Ok(None), |server| server.join().expect("invariant: a server's thread does not panic"));
         served.and(ended)
     })
 }

@@ -63,7 +63,12 @@ impl Ended<'_> {
             transfers: Vec::new(),
             datagrams: self.programs().into_iter().collect(),
             meters: Vec::new(),
-            links: links.into_iter().enumerate().filter(|(index, _)| plan.reports(*index)).map(|(_, link)| link).collect(),
+            links: links
+                .into_iter()
+                .enumerate()
+                .filter(|(index, _)| plan.reports(*index))
+                .map(|(_, link)| link)
+                .collect(),
             queue_delays: Histogram::from(all_delays.histogram()),
             packets_forwarded,
             events: 0,

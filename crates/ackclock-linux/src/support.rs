@@ -19,7 +19,9 @@ pub fn kernel_algorithm(flow: &FlowPlan) -> Result<String, EmulationError> {
         Some(spec @ (CcSpec::Reno(_) | CcSpec::Aimd(_))) if is_default(spec) => "reno",
         Some(spec @ CcSpec::Cubic(_)) if is_default(spec) => "cubic",
         Some(spec @ CcSpec::Bbr1(_)) if is_default(spec) => "bbr",
-        Some(spec) if CcSpec::by_name(spec.name()).is_some_and(|_| matches!(spec.name(), "aimd" | "cubic" | "bbr1")) => {
+        Some(spec)
+            if CcSpec::by_name(spec.name()).is_some_and(|_| matches!(spec.name(), "aimd" | "cubic" | "bbr1")) =>
+        {
             let message = format!("the kernel has {} with its default parameters only", spec.name());
             return Err(EmulationError::Refused { key: format!("flows.{}.cc", flow.group), message });
         }
@@ -49,7 +51,10 @@ pub fn check(plan: &Plan) -> Result<(), EmulationError> {
         return refuse(format!("meters.{}", meter.name), "the emulator has no meters");
     }
     if let Some(group) = plan.arrivals.first() {
-        return refuse(format!("flows.{}.traffic", group.name), "the emulator has no arrivals; it has bulk, transfer and rate-limited");
+        return refuse(
+            format!("flows.{}.traffic", group.name),
+            "the emulator has no arrivals; it has bulk, transfer and rate-limited",
+        );
     }
     if let Some(row) = plan.datagrams.first() {
         return refuse(format!("flows.{}.traffic", row.group), "the emulator sends no datagrams");
@@ -84,21 +89,21 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), EmulationError> 
     }
     let transport = &*flow.transport;
     if transport.max_window.is_some() {
-        return refuse("transport.max_window", "the kernel sets its receive window by itself");
+        return refuse("max_window", "the kernel sets its receive window by itself");
     }
     if transport.header < 40 {
-        return refuse("transport.header", "the kernel's headers of TCP and IP have 40 B");
+        return refuse("header", "the kernel's headers of TCP and IP have 40 B");
     }
     if !(88..=65_000).contains(&transport.mss) {
-        return refuse("transport.mss", "the kernel takes 88 B to 65000 B");
+        return refuse("mss", "the kernel takes 88 B to 65000 B");
     }
     if transport.ecn == EcnMode::AccEcn {
-        return refuse("transport.ecn", "the emulator has \"off\" and \"classic\"");
+        return refuse("ecn", "the emulator has \"off\" and \"classic\"");
     }
     let has_sack = |transport: &Transport| transport.recovery == LossRecovery::Sack && transport.peer_sack;
     let common = [
-        ("transport.timestamps", transport.timestamps == first.timestamps),
-        ("transport.ecn", transport.ecn == first.ecn),
+        ("timestamps", transport.timestamps == first.timestamps),
+        ("ecn", transport.ecn == first.ecn),
         ("recovery", has_sack(transport) == has_sack(first)),
     ];
     match common.iter().find(|(_, is_common)| !is_common) {
@@ -140,12 +145,12 @@ mod tests {
         for (set, key) in [
             ("flows.test.cc=new-aimd", "flows.test.cc"),
             ("flows.test.cc={ kind = 'aimd', increase = 2 }", "flows.test.cc"),
-            ("flows.test.transport.max_window=10", "flows.test.transport.max_window"),
-            ("flows.other.transport.timestamps=true", "flows.other.transport.timestamps"),
-            ("flows.other.transport.ecn=classic", "flows.other.transport.ecn"),
-            ("flows.test.transport.ecn=accecn", "flows.test.transport.ecn"),
-            ("flows.test.traffic={ kind = 'cbr', rate = '1 Mbit/s' }", "flows.test.traffic"),
-            ("flows.test.transport.mss=40 B", "flows.test.transport.mss"),
+            ("flows.test.max_window=10", "flows.test.max_window"),
+            ("flows.other.timestamps=true", "flows.other.timestamps"),
+            ("flows.other.ecn=classic", "flows.other.ecn"),
+            ("flows.test.ecn=accecn", "flows.test.ecn"),
+            ("sampling.packets=true", "sampling.packets"),
+            ("flows.test.mss=40 B", "flows.test.mss"),
         ] {
             let message = refusal(&[set]).unwrap_or_default();
             assert!(message.starts_with(&format!("{key}: ")), "{set}: {message}");

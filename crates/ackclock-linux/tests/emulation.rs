@@ -18,7 +18,7 @@ fn plan(sets: &[&str]) -> Plan {
         [[flows]]
         name = 'test'
         cc = 'reno'
-        transport = { profile = 'linux' }
+        profile = 'linux'
     ";
     Scenario::from_toml(text, "cell.toml", sets).unwrap().plan(None, 0)
 }
@@ -58,7 +58,7 @@ fn the_kernels_reno_fills_the_link() {
     assert_eq!(flow.in_flight_start + flow.sent, flow.arrived + flow.lost + flow.in_flight_end, "{flow:?}");
     assert_eq!(result.links[0].drops, flow.lost, "the bottleneck alone drops");
     let samples = &result.samples;
-    assert_eq!((samples.flows.time_ns.len(), samples.links.time_ns.len()), (100, 100));
+    assert_eq!((samples.flows.time_ns.len(), samples.links.time_ns.len()), (100, 200));
     assert!(samples.flows.cwnd_segments.iter().skip(20).all(|cwnd| *cwnd >= 1.0));
     assert!(samples.links.backlog_packets.iter().all(|packets| *packets <= 40));
 }
@@ -68,7 +68,7 @@ fn the_kernels_reno_fills_the_link() {
 fn marks_reach_the_kernel() {
     let plan = plan(&[
         "flows.test.cc=cubic",
-        "flows.test.transport.ecn=classic",
+        "flows.test.ecn=classic",
         "topology.queue={ kind = 'red', limit = '200 packets', min = '10 packets', max = '30 packets', max_p = 0.1, ecn = true }",
     ]);
     let Some(Emulation { result, .. }) = emulated(&plan, &Options::default()) else { return };
@@ -101,9 +101,12 @@ fn a_transfer_ends_over_a_link_with_impairments() {
 fn a_program_runs_behind_the_scenario() {
     let plan = plan(&["warmup=0 s", "duration=4 s"]);
     let command = "exec 3<>/dev/tcp/$ACKCLOCK_SERVER/5001; head -c 200000 /dev/zero >&3; exec 3>&-; exit 7";
-    let programs =
-        Programs { group: "test".to_owned(), command: format!("bash -c '{command}'"), server: Some("sleep 9".to_owned()) };
-    let options = Options { programs: Some(programs) };
+    let programs = Programs {
+        group: "test".to_owned(),
+        command: format!("bash -c '{command}'"),
+        server: Some("sleep 9".to_owned()),
+    };
+    let options = Options { programs: Some(programs), ..Options::default() };
     let Some(Emulation { result, program, .. }) = emulated(&plan, &options) else { return };
     assert_eq!(program.and_then(|status| status.code()), Some(7));
     let row = &result.datagrams[0];

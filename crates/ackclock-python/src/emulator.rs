@@ -20,11 +20,7 @@ pub enum Captured {}
 
 /// Runs a plan in real time.
 #[cfg(target_os = "linux")]
-pub fn emulated(
-    plan: &Plan,
-    (programs, snaplen): (Programs, u32),
-    stop: &AtomicBool,
-) -> Result<Outcome, Error> {
+pub fn emulated(plan: &Plan, (programs, snaplen): (Programs, u32), stop: &AtomicBool) -> Result<Outcome, Error> {
     use ackclock::sim::RunError;
     use ackclock_linux::{Emulation, EmulationError, Options, run};
 

@@ -62,11 +62,7 @@ impl Outcome {
     /// What a run left, as whoever asks for it gets it.
     ///
     /// `emulated`: how it was timed and what was captured, where it was in real time.
-    pub fn new(
-        result: RunResult,
-        engine_cpu_s: f64,
-        emulated: Option<(serde_json::Value, Option<Captured>)>,
-    ) -> Self {
+    pub fn new(result: RunResult, engine_cpu_s: f64, emulated: Option<(serde_json::Value, Option<Captured>)>) -> Self {
         let (emulation, captured) = emulated.map_or((None, None), |(emulation, captured)| (Some(emulation), captured));
         let RunResult {
             summary,

@@ -82,7 +82,7 @@ def comparison(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def comparison_table(documents: Sequence[dict[str, Any]]) -> Table:
-    """Return a table of runs of one scenario side by side: values, and what others have more than the first."""
+    """Return a table of runs of one scenario: values, and what the others have more than the first."""
     from ackclock.text.table import Column, Table
 
     backends = [f"{run['backend']}{' (NOT VALID)' if faults(run) else ''}" for run in documents]

@@ -1,4 +1,4 @@
-"""What runs a scenario: the simulation, or the emulator, which takes the running kernel's TCP in real time."""
+"""What runs a scenario: the simulation, or the emulator with the kernel's TCP in real time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PROMPT_THREADS = 2
 
 
 def prepare(backend: str) -> None:
-    """Get ready for runs of a backend, before any thread is started: who is not root becomes one of a namespace.
+    """Get ready for runs of a backend, before any thread starts: a user becomes root of a namespace.
 
     Raises `BackendError` where this user may not emulate.
     """

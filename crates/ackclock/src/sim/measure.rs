@@ -5,9 +5,9 @@ use super::delays::QueueingDelay;
 use super::ends::Ends;
 use super::flow::Flow;
 use super::ledger::{Colours, Fates};
+use super::measures::{FlowMeasures, LinkMeasures, SummaryMeasures, p95_s};
 use super::network::{Network, Packets};
 use super::plan::{FlowPlan, Plan, Traffic};
-use super::measures::{FlowMeasures, LinkMeasures, SummaryMeasures, p95_s};
 use super::result::{
     DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, RunResult, Summary, TransferResult, seconds,
 };
