@@ -90,8 +90,8 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     """Run a job.
 
     Code from outside runs in a process of its own. Raises `BackendError` where its backend has not what it
-    needs, or the system does not allow it, `BuildError` where the job is of another ackclock, `Interrupted` once `cancel` is set, `RunError` where the run would take too much memory or its algorithm
-    fails.
+    needs, or the system does not allow it, `BuildError` where the job is of another ackclock, `Interrupted`
+    once `cancel` is set, `RunError` where the run would take too much memory or its algorithm fails.
     """
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
