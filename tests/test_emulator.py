@@ -190,10 +190,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(cell: Path) -> None:
             "flows.test.cc: the kernel has cubic with its",
         ),
         (["flows.test.max_window=20"], "flows.test.max_window: the kernel sets"),
-        (
-            ["flows.test.traffic={ kind = 'cbr', rate = '1 Mbit/s' }"],
-            "flows.test.traffic: the emulator sends no",
-        ),
+        (["sampling.packets=true"], "sampling.packets: the emulator traces no packets"),
     ],
 )
 def test_what_cannot_be_emulated_is_one_line(cell: Path, sets: list[str], message: str) -> None:

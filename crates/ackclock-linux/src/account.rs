@@ -201,9 +201,10 @@ impl Account {
         }
         self.counters.acknowledged = ack;
         let (mut last, mut is_clean) = (None, true);
-        while let Some(segment) = self.outstanding.pop_front_if(|segment| segment.end <= ack) {
+        while let Some(segment) = self.outstanding.front().filter(|segment| segment.end <= ack) {
             is_clean &= !segment.again;
             last = Some(segment.at);
+            self.outstanding.pop_front();
         }
         // Karn's rule, and none where a hole was filled.
         if let Some(at) = last.filter(|_| is_clean) {

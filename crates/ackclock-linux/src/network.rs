@@ -158,7 +158,7 @@ impl Sink<Item> for Books<'_> {
     }
 
     fn dequeued(&mut self, item: &Item, sojourn: Duration) {
-        self.packets.places[item.place as usize].queueing = self.packets.places[item.place as usize].queueing + sojourn;
+        self.packets.places[item.place as usize].queueing += sojourn;
     }
 
     fn doubled(&mut self, _at: Instant, item: &Item) {
