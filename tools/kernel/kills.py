@@ -3,9 +3,9 @@
     python tools/kernel/kills.py                200 runs, five minutes; takes root
     python tools/kernel/kills.py --runs 5
 
-Each run has a program that would sleep for a minute, with a child of its own. SIGKILL comes at a random
-moment between the start of the command and two seconds later. In the end no network namespace, no device and no
-process is there that was not there before.
+Each run has a program that would sleep for a minute, with a child of its own. SIGKILL comes at a
+random moment between the start of the command and two seconds later. In the end no network namespace, no
+device and no process is there that was not there before.
 
 Ends with 1 where something is left, with 77 where something is missing.
 """
