@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from helpers import ACKCLOCK, cli
 
+import ackclock
 from ackclock import _core
 
 SCENARIO = """\
@@ -240,3 +241,15 @@ def test_a_user_gets_a_result_or_one_line(cell: Path) -> None:
         assert json.loads(answer.stdout)["backend"] == "linux"
     else:
         assert answer.code == 2 and "Traceback" not in answer.stderr and "root" in answer.stderr
+
+
+@emulates
+def test_a_notebook_emulates_too(cell: Path) -> None:
+    result = ackclock.run(cell, backend="linux", sets=["duration=1 s"], replicate=2)
+    assert (result.document["backend"], result.document["replicate"]) == ("linux", 2)
+    assert (result.samples.flows["cwnd_segments"] > 2).any()
+
+
+def test_a_backend_that_there_is_not_is_refused(cell: Path) -> None:
+    with pytest.raises(ackclock.ArgumentError, match="must be one of sim, linux"):
+        ackclock.run(cell, backend="ns3")
