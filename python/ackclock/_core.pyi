@@ -9,6 +9,7 @@ __all__ = [
     "BUILD",
     "VERSION",
     "Ack",
+    "BackendError",
     "Cancel",
     "CaptureError",
     "CaptureFile",
@@ -28,6 +29,7 @@ __all__ = [
     "callback_limit_s",
     "callback_names",
     "describe_library",
+    "enter_user_namespace",
     "exchange_json",
     "keys_json",
     "kind_of_code",
@@ -57,6 +59,9 @@ class Interrupted(Exception):
 
 class RunError(Exception):
     """A run that would take too much memory; the message has the flow and the time."""
+
+class BackendError(Exception):
+    """What the backend does not have, or the system does not allow."""
 
 class CaptureError(ValueError):
     """A capture of what there is not: its arguments are `link` or `flow`, the name, and the names that there
@@ -143,6 +148,25 @@ class Scenario:
         Without `samples` nothing is sampled over time, whatever the scenario says; the other results are the
         same. `capture`: where packets are captured, a link, `sender` or `receiver`, of which flows (of all if
         none are given), and whether the states of senders are captured, too.
+        """
+
+    def emulate(
+        self,
+        seed: int | None = None,
+        replicate: int = 0,
+        cancel: Cancel | None = None,
+        *,
+        samples: bool = True,
+        programs: tuple[str, str, str | None] | None = None,
+        capture: tuple[str, Sequence[str], int] | None = None,
+    ) -> Run:
+        """Runs one replicate in real time, with the TCP of the running kernel at both ends. Ctrl-C in the
+        main thread ends it.
+
+        `seed`, `replicate`, `cancel`, `samples` as of `run`. `programs`: a group of flows, and what shells
+        run in their place: on the host of the senders, whose end is that of the run, and on that of the
+        receivers, if anything. `capture`: a link, `sender` or `receiver`, of which flows, and bytes of each
+        packet that are kept.
         """
 
     def check_capture(self, at: str, flows: Sequence[str]) -> None:
@@ -484,6 +508,13 @@ def rule_json(line: str) -> str:
 
     Raises:
         ScenarioError: The rule has a mistake.
+    """
+
+def enter_user_namespace() -> None:
+    """Makes this process root of a user namespace of its own, so that it may emulate.
+
+    It must have one thread only. Raises `BackendError` where the system does not allow it, or has no such
+    thing.
     """
 
 def model_json(request: str) -> str:
