@@ -3,7 +3,8 @@
  * A window rule inside the kernel's TCP: slow start below ssthresh, the rule above it, one cut per congestion event.
  *
  * Windows are numbers of 32.32 bits, in segments. The kernel's snd_cwnd is the whole part; the fraction is kept here,
- * through recovery, too, as long as the kernel has not set another window (after a timeout, an idle time, an undo).
+ * through recovery, too, as long as the kernel has not set another window (after an idle time, an undo). In slow start
+ * windows are whole.
  *
  * Error of the arithmetic, of which each file says what follows for its rule:
  *   part()   is at most 2^-32 segments too small;
@@ -100,8 +101,10 @@ INLINE void rule_cong_avoid(struct sock *sk, __u32 acked)
 		return;
 	if (tp->snd_cwnd < tp->snd_ssthresh) {
 		tcp_slow_start(tp, acked);
+		w = (fixed32)tp->snd_cwnd << 32;
+		keep(sk, w);
 		if (tp->snd_cwnd >= tp->snd_ssthresh)
-			restart(state_of(sk), window_of(sk));
+			restart(state_of(sk), w);
 		return;
 	}
 	w = window_of(sk);

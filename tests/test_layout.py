@@ -23,6 +23,7 @@ USES = {
     "arguments": "errors",
     "files": "errors text",
     "foreign": "errors text",
+    "kernel": "errors text",
     "scenario": "errors arguments files foreign",
     "running": "errors arguments files foreign scenario",
     "contract": "errors foreign scenario",
@@ -34,7 +35,7 @@ USES = {
     "tuning": "errors text metrics statistics page arguments files foreign running evaluation",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
-    "cli": "errors text metrics page files contract starters scenario running synchronous studies evaluation "
+    "cli": "errors text metrics page files contract kernel starters scenario running synchronous studies evaluation "
     "tuning reproduce",
     "__main__": "text cli",
 }

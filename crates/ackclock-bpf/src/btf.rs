@@ -164,7 +164,12 @@ impl Btf {
 
     /// The first type with a kind and a name.
     pub fn find(&self, kind: Kind, name: &str) -> Option<u32> {
-        (1..self.len()).find(|ty| self.kind(*ty) == kind && self.name(*ty) == name)
+        // The kernel has more than a hundred thousand types.
+        let is_called = |ty: u32| {
+            let text = self.strings.get(self.word(ty, 0) as usize..).unwrap_or_default();
+            text.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
+        };
+        (1..self.len()).find(|ty| self.kind(*ty) == kind && is_called(*ty))
     }
 
     /// The type below typedefs, `const` and the like.

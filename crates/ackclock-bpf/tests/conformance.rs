@@ -229,8 +229,8 @@ fn what_is_no_congestion_control_is_refused_with_the_reason() {
     .unwrap();
     // Without its names of sections, as other tools strip.
     let mut renamed = whole.clone();
-    let at = whole.windows(6).position(|window| window == b"\0.BTF\0").unwrap();
-    renamed[at + 1] = b'x';
+    let at = whole.windows(5).position(|window| window == b".BTF\0").unwrap();
+    renamed[at] = b'x';
     assert!(refused(&renamed).starts_with("it has no BTF, or was stripped of it"), "{}", refused(&renamed));
     // Damaged bytes are refused, or run into a fault: nothing panics.
     for at in (0..whole.len()).step_by(7) {

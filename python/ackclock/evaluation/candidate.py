@@ -25,7 +25,7 @@ _LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
 #: A rule, told to be one.
 _RULE = re.compile(r"\s*rule\s+(.+)", re.DOTALL)
 #: A file of one's own, with parameters.
-_FILE = re.compile(r"([^\s(){}=]+\.(?:py|so|dylib|dll|rule)(?::\w+)?)(?:\(\s*(.*?)\s*\))?")
+_FILE = re.compile(r"([^\s(){}=]+\.(?:py|so|dylib|dll|rule|bpf\.o)(?::\w+)?)(?:\(\s*(.*?)\s*\))?")
 
 
 def split_list(text: str) -> list[str]:
@@ -51,6 +51,8 @@ def _table_of(file: str) -> dict[str, str]:
     """Return the table of an algorithm in a file."""
     if file.endswith(".rule"):
         return {"kind": "rule", "file": file}
+    if file.endswith(".bpf.o"):
+        return {"kind": "bpf", "object": file}
     return {"kind": "python", "source": file} if ".py" in file else {"kind": "library", "path": file}
 
 

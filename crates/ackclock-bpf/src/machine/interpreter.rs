@@ -338,7 +338,7 @@ mod tests {
         let ops = [
             op(0xb7, 6, 0, 0, 3),
             op(0x7b, 10, 6, -8, 0),
-            op(0x85, 0, 1, 0, i64::from(Call::FUNCTION) | 3),
+            op(0x85, 0, 1, 0, Call::Function(3).to_imm()),
             op(0x79, 1, 10, -8, 0),
             op(0x0f, 0, 1, 0, 0),
             op(0x05, 0, 0, 3, 0),
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(result(&forever), Err(Fault::Endless));
         assert_eq!(result(&[op(0x05, 0, 0, 9, 0)]), Err(Fault::Instruction));
         assert_eq!(result(&[op(0xff, 0, 0, 0, 0)]), Err(Fault::Instruction));
-        assert_eq!(result(&[op(0x85, 0, 1, 0, i64::from(Call::FUNCTION) | 0xffff_ffff)]), Err(Fault::Depth));
+        assert_eq!(result(&[op(0x85, 0, 1, 0, Call::Function(-1).to_imm())]), Err(Fault::Depth));
         assert!(matches!(result(&[op(0x79, 0, 2, 0, 0)]), Err(Fault::Memory(_))));
         // r10 is the end of the stack, and the next function's is behind it; the last one ends with it.
         assert!(result(&[op(0x7a, 10, 0, -8, 1), op(0xb7, 0, 0, 0, 0), EXIT]).is_ok());
