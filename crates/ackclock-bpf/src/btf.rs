@@ -6,6 +6,8 @@ use crate::error::{Result, wrong};
 
 const MAGIC: u16 = 0xeb9f;
 const HEADER: usize = 24;
+/// Typedefs of typedefs, and arrays of arrays, that are followed.
+const DEEPEST: u32 = 32;
 
 /// A kind of type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +176,7 @@ impl Btf {
 
     /// The type below typedefs, `const` and the like.
     pub fn plain(&self, mut ty: u32) -> u32 {
-        for _ in 0..32 {
+        for _ in 0..DEEPEST {
             match self.kind(ty) {
                 Kind::Typedef | Kind::Volatile | Kind::Const | Kind::Restrict | Kind::TypeTag => {
                     ty = self.refers_to(ty);
@@ -187,13 +189,19 @@ impl Btf {
 
     /// The size of a type in bytes.
     pub fn size(&self, ty: u32) -> u32 {
-        let ty = self.plain(ty);
+        let (mut ty, mut count) = (self.plain(ty), 1_u32);
+        for _ in 0..DEEPEST {
+            if self.kind(ty) == Kind::Array {
+                let (element, elements) = self.array(ty);
+                (ty, count) = (self.plain(element), count.saturating_mul(elements));
+            }
+        }
+        count.saturating_mul(self.size_of_one(ty))
+    }
+
+    fn size_of_one(&self, ty: u32) -> u32 {
         match self.kind(ty) {
             Kind::Ptr => 8,
-            Kind::Array => {
-                let (element, count) = self.array(ty);
-                self.size(element).saturating_mul(count)
-            }
             Kind::Int | Kind::Struct | Kind::Union | Kind::Enum | Kind::Enum64 | Kind::Datasec | Kind::Float => {
                 self.refers_to(ty)
             }

@@ -233,8 +233,8 @@ impl BpfObject {
             let source = code.get(section).ok_or_else(missing)?;
             let start = program.insns.len();
             placed.push((function, start));
-            program.insns.extend_from_slice(source.insns.get(*first..first + count).ok_or_else(missing)?);
-            for (at, reference) in source.references.range(*first..first + count) {
+            program.insns.extend_from_slice(source.insns.get(*first..*first + *count).ok_or_else(missing)?);
+            for (at, reference) in source.references.range(*first..*first + *count) {
                 program.references.insert(start + at - first, reference.clone());
             }
             for at in start..program.insns.len() {
@@ -365,7 +365,7 @@ impl Reader<'_> {
                     continue;
                 }
                 let at = self.address(object.btf.name(variable)).unwrap_or(u64::from(offset)) as usize;
-                let table = content.get(at..at + object.btf.size(ty) as usize);
+                let table = at.checked_add(object.btf.size(ty) as usize).and_then(|end| content.get(at..end));
                 let table = table.ok_or_else(|| wrong!("its section {name} is too short"))?;
                 let mut operations = Operations { name: String::new(), members: BTreeMap::new(), is_for_links };
                 for member in object.btf.members(ty) {
@@ -395,7 +395,7 @@ impl Reader<'_> {
             let symbol = self.elf.symbol_by_index(index).map_err(|_| wrong!("its relocations cannot be read"))?;
             let mut name = symbol.name().unwrap_or_default();
             if matches!(symbol.flags(), SymbolFlags::Elf { st_info, .. } if st_info & 0xf == STT_SECTION) {
-                let place = section.data().unwrap_or_default().get(at as usize..at as usize + 8);
+                let place = section.data().unwrap_or_default().get(at as usize..).and_then(|rest| rest.get(..8));
                 let place = place.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes);
                 let function = self.elf.symbols().find(|other| {
                     other.section_index() == symbol.section_index()
@@ -430,7 +430,8 @@ impl Reader<'_> {
                     () => Form::Unsigned,
                 };
                 let (size, Some(at)) = (btf.size(ty) as usize, self.address(name)) else { continue };
-                if data.is_writable || at as usize + size > data.content.len() || !matches!(size, 1 | 2 | 4 | 8) {
+                let end = (at as usize).checked_add(size).filter(|end| *end <= data.content.len());
+                if data.is_writable || end.is_none() || !matches!(size, 1 | 2 | 4 | 8) {
                     continue;
                 }
                 let range = btf.tags(variable).find_map(|tag| {

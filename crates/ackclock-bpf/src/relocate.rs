@@ -6,6 +6,9 @@ use crate::btf::{Btf, Kind, read_u32};
 use crate::error::{Result, wrong};
 use crate::insn::Insn;
 
+/// Structs without a name within each other.
+const DEEPEST: u32 = 16;
+
 /// What a record asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Question {
@@ -100,13 +103,13 @@ impl Target for Btf {
             let plain = self.plain(ty);
             (ty, place.bits) = match step {
                 Step::Member(name) => {
-                    let (bit_offset, bits, member) = self.member(plain, name)?;
-                    place.bit_offset += bit_offset;
+                    let (bit_offset, bits, member) = self.member(plain, name, DEEPEST)?;
+                    place.bit_offset = place.bit_offset.checked_add(bit_offset)?;
                     (member, bits)
                 }
                 Step::Index(index) if self.kind(plain) == Kind::Array => {
                     let (element, _) = self.array(plain);
-                    place.bit_offset += 8 * index * self.size(element);
+                    place.bit_offset = place.bit_offset.checked_add(index.checked_mul(8)?.checked_mul(self.size(element))?)?;
                     (element, 0)
                 }
                 Step::Index(_) => return None,
@@ -128,13 +131,15 @@ impl Target for Btf {
 
 impl Btf {
     /// A member by name, which may be in an anonymous struct or union: offset and size in bits, and type.
-    fn member(&self, structure: u32, name: &str) -> Option<(u32, u32, u32)> {
+    fn member(&self, structure: u32, name: &str, depth: u32) -> Option<(u32, u32, u32)> {
+        let depth = depth.checked_sub(1)?;
         self.members(structure).find_map(|member| {
             if member.name == name {
                 return Some((member.bit_offset, member.bits, member.ty));
             }
             let inner = Some(self.plain(member.ty)).filter(|_| member.name.is_empty())?;
-            self.member(inner, name).map(|(offset, bits, ty)| (member.bit_offset + offset, bits, ty))
+            let (offset, bits, ty) = self.member(inner, name, depth)?;
+            Some((member.bit_offset.checked_add(offset)?, bits, ty))
         })
     }
 }
@@ -153,7 +158,7 @@ fn read_records(data: &[u8], btf: &Btf) -> Option<Vec<(String, Vec<Record>)>> {
         return Some(Vec::new());
     }
     let (mut at, len) = (header + read_u32(data, 24)? as usize, read_u32(data, 28)? as usize);
-    let end = at + len;
+    let end = at.checked_add(len)?;
     let mut sections = Vec::new();
     if len == 0 {
         return Some(sections);
@@ -236,14 +241,18 @@ fn of_a_field<T: Target>(
         ));
     }
     let (byte, size) = storage(&place);
-    let bits = if place.bits == 0 { 8 * place.size } else { place.bits };
+    let bits = if place.bits == 0 { place.size.saturating_mul(8) } else { place.bits };
+    let shift = |used: Option<u32>| {
+        let shift = used.and_then(|used| 64_u32.checked_sub(used));
+        shift.ok_or_else(|| wrong!("it reads {name}.{} as a bit field, which it is not", shown(&steps)))
+    };
     Ok(u64::from(match record.question {
         Question::ByteOffset => byte,
         Question::ByteSize => size,
         Question::Exists => 1,
         Question::Signed => u32::from(place.is_signed),
-        Question::LShift => 64 - (place.bit_offset + bits - 8 * byte),
-        _ => 64 - bits,
+        Question::LShift => shift((place.bit_offset % 8 + bits).checked_add(8 * (place.bit_offset / 8 - byte)))?,
+        _ => shift(Some(bits))?,
     }))
 }
 
@@ -255,7 +264,7 @@ fn storage(place: &Place) -> (u32, u32) {
     let mut size = place.size.max(1);
     loop {
         let byte = place.bit_offset / 8 / size * size;
-        if place.bit_offset + place.bits <= 8 * (byte + size) || size >= 8 {
+        if place.bit_offset.saturating_add(place.bits) <= (byte + size).saturating_mul(8) || size >= 8 {
             return (byte, size);
         }
         size *= 2;

@@ -144,10 +144,10 @@ impl Target for Simulator {
         let (_, at, size, _) = table.iter().find(|field| field.0 == name)?;
         let is_signed = matches!(name.as_str(), "rtt_us" | "interval_us" | "losses");
         let (at, size) = match index {
-            Some(number) => (*at as u32 + 8 * number, 8),
+            Some(number) => ((*at as u32).checked_add(number.checked_mul(8)?)?, 8),
             None => (*at as u32, *size as u32),
         };
-        Some(Place { bit_offset: 8 * at, bits: 0, size, is_signed })
+        Some(Place { bit_offset: at.checked_mul(8)?, bits: 0, size, is_signed })
     }
 
     fn type_of(&self, kind: Kind, name: &str) -> Option<(u32, u32)> {
