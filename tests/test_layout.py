@@ -26,6 +26,7 @@ USES = {
     "kernel": "errors text",
     "scenario": "errors arguments files foreign",
     "running": "errors arguments files foreign scenario",
+    "captures": "errors scenario",
     "contract": "errors foreign scenario",
     "starters": "errors files",
     "results": "errors arguments metrics scenario running",
@@ -35,7 +36,8 @@ USES = {
     "tuning": "errors text metrics statistics page arguments files foreign running evaluation",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
-    "cli": "errors text metrics page files contract kernel starters scenario running synchronous studies evaluation "
+    "cli": "errors text metrics page files captures contract kernel starters scenario running synchronous studies "
+    "evaluation "
     "tuning reproduce",
     "__main__": "text cli",
 }
