@@ -134,7 +134,8 @@ def test_what_is_no_object_or_was_stripped_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "rule"), [("aimd", "aimd"), ("new_aimd", "new-aimd"), ("aimd_fc", "aimd-fc"), ("aiad", "aiad")]
+    ("program", "rule"),
+    [("aimd", "aimd"), ("new_aimd", "new-aimd"), ("aimd_fc", "aimd-fc"), ("aiad", "aiad")],
 )
 def test_a_flow_of_the_simulator_runs_the_object_as_its_rule(program: str, rule: str) -> None:
     def goodput(cc: str) -> float:
@@ -164,10 +165,12 @@ def test_the_contract_holds_for_the_objects() -> None:
 def test_what_is_committed_is_what_the_sources_say(tmp_path: Path) -> None:
     for source in (ROOT / "bpf").glob("*.bpf.c"):
         made = tmp_path / f"{source.stem}.o"
-        command = [CLANG, "-O2", "-g", "-target", "bpf", "-mcpu=v3", "-c", source.name, "-o", made]
+        command = [CLANG, "-O2", "-g", "-target", "bpf", "-mcpu=v3", "-c", source.name, "-o", str(made)]
         subprocess.run(command, cwd=ROOT / "bpf", check=True)
         committed = OBJECTS / made.name
-        assert _core.describe_bpf(str(made), f"new {source.stem}") == _core.describe_bpf(str(committed), source.stem)
+        assert _core.describe_bpf(str(made), f"new {source.stem}") == _core.describe_bpf(
+            str(committed), source.stem
+        )
         runs = [
             ackclock.run(scenario(f'{{ kind = "bpf", object = "{path}" }}')).flows[0]["goodput_bps"]
             for path in (made, committed)

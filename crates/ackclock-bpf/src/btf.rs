@@ -292,11 +292,22 @@ mod tests {
     fn sample() -> Vec<u8> {
         let strings = b"\0int\0pair\0low\0high\0alias\0";
         let types: [u32; 17] = [
-            1, 1 << 24, 4, 1 << 24 | 32, // int, signed, of 32 bits
-            5, 1 << 31 | 4 << 24 | 2, 8, // struct pair, with sizes of bit fields
-            10, 1, 0, // low at bit 0
-            14, 1, 3 << 24 | 35, // high: 3 bits from bit 35
-            19, 8 << 24, 2, // typedef alias
+            1,
+            1 << 24,
+            4,
+            1 << 24 | 32, // int, signed, of 32 bits
+            5,
+            1 << 31 | 4 << 24 | 2,
+            8, // struct pair, with sizes of bit fields
+            10,
+            1,
+            0, // low at bit 0
+            14,
+            1,
+            3 << 24 | 35, // high: 3 bits from bit 35
+            19,
+            8 << 24,
+            2, // typedef alias
             0,
         ];
         let types: Vec<u8> = types[..16].iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use object::elf::{R_BPF_64_32, SHF_ALLOC, STT_FUNC, STT_SECTION};
 use object::read::elf::ElfFile64;
 use object::{
-    Endianness, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionFlags,
-    SymbolFlags,
+    Endianness, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionFlags, SymbolFlags,
 };
 
 use crate::btf::{Btf, Kind};
@@ -165,9 +164,9 @@ impl BpfObject {
         let mut reader = Reader { elf: &elf, sections: BTreeMap::new() };
         reader.data(&mut object);
         reader.code(&mut object)?;
-        for (name, records) in records(section(".BTF.ext").unwrap_or_default(), &object.btf).or_else(|error| {
-            if section(".BTF.ext").is_none() { Ok(Vec::new()) } else { Err(error) }
-        })? {
+        for (name, records) in records(section(".BTF.ext").unwrap_or_default(), &object.btf)
+            .or_else(|error| if section(".BTF.ext").is_none() { Ok(Vec::new()) } else { Err(error) })?
+        {
             if let Some(code) = object.code.get_mut(&name) {
                 code.records = records;
             }
@@ -337,8 +336,7 @@ impl Reader<'_> {
         }
         if let Some(section) = self.sections.get(&section.0) {
             // That of a section has the place in the instruction, that of a variable has it itself.
-            let is_section =
-                matches!(symbol.flags(), SymbolFlags::Elf { st_info, .. } if st_info & 0xf == STT_SECTION);
+            let is_section = matches!(symbol.flags(), SymbolFlags::Elf { st_info, .. } if st_info & 0xf == STT_SECTION);
             let offset = if is_section { insn.imm as u32 as u64 } else { symbol.address() };
             return Ok(Reference::Data { section: *section, offset });
         }

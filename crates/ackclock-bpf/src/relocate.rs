@@ -109,7 +109,8 @@ impl Target for Btf {
                 }
                 Step::Index(index) if self.kind(plain) == Kind::Array => {
                     let (element, _) = self.array(plain);
-                    place.bit_offset = place.bit_offset.checked_add(index.checked_mul(8)?.checked_mul(self.size(element))?)?;
+                    place.bit_offset =
+                        place.bit_offset.checked_add(index.checked_mul(8)?.checked_mul(self.size(element))?)?;
                     (element, 0)
                 }
                 Step::Index(_) => return None,
@@ -172,7 +173,12 @@ fn read_records(data: &[u8], btf: &Btf) -> Option<Vec<(String, Vec<Record>)>> {
         for _ in 0..count {
             let question = *Question::ALL.get(read_u32(data, at + 12)? as usize)?;
             let access = btf.string(read_u32(data, at + 8)?).to_owned();
-            records.push(Record { insn: read_u32(data, at)? as usize / 8, ty: read_u32(data, at + 4)?, access, question });
+            records.push(Record {
+                insn: read_u32(data, at)? as usize / 8,
+                ty: read_u32(data, at + 4)?,
+                access,
+                question,
+            });
             at += size;
         }
         sections.push((btf.string(section).to_owned(), records));
@@ -216,13 +222,7 @@ fn answer<T: Target>(record: &Record, all: &[Record], local: &Btf, target: &T) -
     }
 }
 
-fn of_a_field<T: Target>(
-    record: &Record,
-    all: &[Record],
-    local: &Btf,
-    target: &T,
-    name: &str,
-) -> Result<u64> {
+fn of_a_field<T: Target>(record: &Record, all: &[Record], local: &Btf, target: &T, name: &str) -> Result<u64> {
     let same = |other: &&Record| other.ty == record.ty && other.access == record.access;
     let asks = |question| all.iter().filter(same).any(|other| other.question == question);
     let steps = steps(local, record).ok_or_else(|| wrong!("its relocations cannot be read"))?;

@@ -222,11 +222,9 @@ fn a_parameter_out_of_its_range_is_named() {
 fn what_is_no_congestion_control_is_refused_with_the_reason() {
     let refused = |bytes: &[u8]| BpfObject::parse(bytes).unwrap_err().to_string();
     assert!(refused(b"#!/bin/sh").starts_with("it is no ELF object"));
-    let whole = std::fs::read(format!(
-        "{}/../../python/ackclock/kernel/objects/aimd.bpf.o",
-        env!("CARGO_MANIFEST_DIR")
-    ))
-    .unwrap();
+    let whole =
+        std::fs::read(format!("{}/../../python/ackclock/kernel/objects/aimd.bpf.o", env!("CARGO_MANIFEST_DIR")))
+            .unwrap();
     // Without its names of sections, as other tools strip.
     let mut renamed = whole.clone();
     let at = whole.windows(5).position(|window| window == b".BTF\0").unwrap();

@@ -103,18 +103,15 @@ fn register(object: &BpfObject, name: &str, about: &str, flags: u32) -> Result<O
         return Err(wrong!("its parameters have {} characters; at most {ABOUT_SIZE}", about.len()));
     }
     if object.license != "GPL" && !object.license.contains("GPL") {
-        return Err(wrong!("its licence is {:?}; the kernel takes those that are compatible with the GPL", object.license));
+        return Err(wrong!(
+            "its licence is {:?}; the kernel takes those that are compatible with the GPL",
+            object.license
+        ));
     }
     let kernel = kernel_types()?;
     let operations = object.choose(None)?;
     let value = kernel.find(Kind::Struct, VALUE).unwrap_or_default();
-    let map = MapKind {
-        ty: STRUCT_OPS_MAP,
-        name,
-        value_size: kernel.size(value),
-        flags,
-        value_type: value,
-    };
+    let map = MapKind { ty: STRUCT_OPS_MAP, name, value_size: kernel.size(value), flags, value_type: value };
     let map = syscall::create_map(&map).map_err(|error| denied("cannot be loaded", &error))?;
     let data = data_maps(object)?;
     let said = said(about)?;
@@ -150,7 +147,8 @@ fn data_maps(object: &BpfObject) -> Result<Vec<OwnedFd>> {
     let make = |data: &crate::object_file::Data| {
         let flags = if data.is_writable { 0 } else { READ_ONLY };
         let value_size = data.content.len() as u32;
-        let map = syscall::create_map(&MapKind { ty: ARRAY, name: &map_name(&data.name), value_size, flags, value_type: 0 })?;
+        let map =
+            syscall::create_map(&MapKind { ty: ARRAY, name: &map_name(&data.name), value_size, flags, value_type: 0 })?;
         syscall::update(&map, &data.content)?;
         if !data.is_writable {
             syscall::freeze(&map)?;

@@ -48,7 +48,9 @@ const fn kfunc(name: &'static str, run: Run) -> Known {
 
 /// The functions of the kernel that there are.
 pub const KNOWN: &[Known] = &[
-    kfunc("tcp_slow_start", |[sk, acked, ..], memory, _| Ok(u64::from(slow_start(its_socket(sk, memory)?, acked as u32)))),
+    kfunc("tcp_slow_start", |[sk, acked, ..], memory, _| {
+        Ok(u64::from(slow_start(its_socket(sk, memory)?, acked as u32)))
+    }),
     kfunc("tcp_cong_avoid_ai", |[sk, w, acked, ..], memory, _| {
         cong_avoid_ai(its_socket(sk, memory)?, w as u32, acked as u32);
         Ok(0)

@@ -54,11 +54,8 @@ impl BpfFactory {
     /// Makes the state of a flow, and calls `init`.
     pub fn controller(&self, context: CcContext) -> BpfController {
         let mut memory = Memory::new(self.machine.sections.clone());
-        let ssthresh = if context.initial_ssthresh.is_finite() {
-            whole(context.initial_ssthresh)
-        } else {
-            INFINITE_SSTHRESH
-        };
+        let ssthresh =
+            if context.initial_ssthresh.is_finite() { whole(context.initial_ssthresh) } else { INFINITE_SSTHRESH };
         memory.set_field(field::SND_CWND, whole(context.initial_window).max(1));
         memory.set_field(field::SND_SSTHRESH, ssthresh);
         memory.set_field(field::SND_CWND_CLAMP, u32::MAX);

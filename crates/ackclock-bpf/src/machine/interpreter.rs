@@ -188,14 +188,18 @@ fn alu64(op: &Op, left: u64, register: u64) -> Result<u64, Fault> {
         0x00 => left.wrapping_add(right),
         0x10 => left.wrapping_sub(right),
         0x20 => left.wrapping_mul(right),
-        0x30 if op.off == 1 => (left as i64).checked_div(right as i64).unwrap_or(if right == 0 { 0 } else { i64::MIN }) as u64,
+        0x30 if op.off == 1 => {
+            (left as i64).checked_div(right as i64).unwrap_or(if right == 0 { 0 } else { i64::MIN }) as u64
+        }
         0x30 => left.checked_div(right).unwrap_or(0),
         0x40 => left | right,
         0x50 => left & right,
         0x60 => left.wrapping_shl(right as u32),
         0x70 => left.wrapping_shr(right as u32),
         0x80 => left.wrapping_neg(),
-        0x90 if op.off == 1 => (left as i64).checked_rem(right as i64).unwrap_or(if right == 0 { left as i64 } else { 0 }) as u64,
+        0x90 if op.off == 1 => {
+            (left as i64).checked_rem(right as i64).unwrap_or(if right == 0 { left as i64 } else { 0 }) as u64
+        }
         0x90 => left.checked_rem(right).unwrap_or(left),
         0xa0 => left ^ right,
         0xb0 => extended(op.off, right)?,
@@ -216,14 +220,18 @@ fn alu32(op: &Op, left: u64, register: u64) -> Result<u64, Fault> {
         0x00 => left.wrapping_add(right),
         0x10 => left.wrapping_sub(right),
         0x20 => left.wrapping_mul(right),
-        0x30 if op.off == 1 => (left as i32).checked_div(right as i32).unwrap_or(if right == 0 { 0 } else { i32::MIN }) as u32,
+        0x30 if op.off == 1 => {
+            (left as i32).checked_div(right as i32).unwrap_or(if right == 0 { 0 } else { i32::MIN }) as u32
+        }
         0x30 => left.checked_div(right).unwrap_or(0),
         0x40 => left | right,
         0x50 => left & right,
         0x60 => left.wrapping_shl(right),
         0x70 => left.wrapping_shr(right),
         0x80 => left.wrapping_neg(),
-        0x90 if op.off == 1 => (left as i32).checked_rem(right as i32).unwrap_or(if right == 0 { left as i32 } else { 0 }) as u32,
+        0x90 if op.off == 1 => {
+            (left as i32).checked_rem(right as i32).unwrap_or(if right == 0 { left as i32 } else { 0 }) as u32
+        }
         0x90 => left.checked_rem(right).unwrap_or(left),
         0xa0 => left ^ right,
         0xb0 => extended(op.off, right.into())? as u32,
@@ -305,7 +313,8 @@ mod tests {
 
     /// r0 = left; r0 = r0 OP right.
     fn of_two(code: u8, off: i16, left: u64, right: u64) -> u64 {
-        let ops = [op(0x18, 0, 0, 0, left as i64), EXIT, op(0x18, 1, 0, 0, right as i64), EXIT, op(code, 0, 1, off, 0), EXIT];
+        let ops =
+            [op(0x18, 0, 0, 0, left as i64), EXIT, op(0x18, 1, 0, 0, right as i64), EXIT, op(code, 0, 1, off, 0), EXIT];
         result(&ops).unwrap()
     }
 

@@ -78,7 +78,9 @@ impl Memory {
             2 => &self.socket,
             3 => &self.stack[..],
             4 => &self.sample,
-            number => self.sections.get(number.wrapping_sub(FIRST_DATA) as usize).map_or(&[], |section| &section.content),
+            number => {
+                self.sections.get(number.wrapping_sub(FIRST_DATA) as usize).map_or(&[], |section| &section.content)
+            }
         };
         region.get(start..start + size).ok_or(BadAccess { address, size, writes: false })
     }
@@ -89,7 +91,9 @@ impl Memory {
         let start = address as u32 as usize;
         let denied = BadAccess { address, size, writes: true };
         let region: &mut [u8] = match address >> 32 {
-            2 if self.writable.get(start..start + size).is_some_and(|bytes| !bytes.contains(&false)) => &mut self.socket,
+            2 if self.writable.get(start..start + size).is_some_and(|bytes| !bytes.contains(&false)) => {
+                &mut self.socket
+            }
             3 => &mut self.stack[..],
             number => match self.sections.get_mut(number.wrapping_sub(FIRST_DATA) as usize) {
                 Some(section) if section.is_writable => &mut section.content,

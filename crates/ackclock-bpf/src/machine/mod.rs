@@ -138,7 +138,9 @@ fn require_registers(program: &Program, insn: &Insn) -> Result<()> {
 fn address(object: &BpfObject, program: &Program, reference: &Reference, outside: usize) -> Result<u64> {
     let section = |number: usize| DATA + ((number as u64) << 32);
     match reference {
-        Reference::Data { section: number, offset } if *number < object.data.len() => Ok(section(*number).wrapping_add(*offset)),
+        Reference::Data { section: number, offset } if *number < object.data.len() => {
+            Ok(section(*number).wrapping_add(*offset))
+        }
         Reference::Extern(name) => {
             let known = EXTERNS.iter().position(|(other, _)| other == name);
             let number = known.ok_or_else(|| wrong!("it uses the variable {name}, which the simulator has not"))?;

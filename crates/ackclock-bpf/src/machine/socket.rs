@@ -151,7 +151,8 @@ impl Target for Simulator {
     }
 
     fn type_of(&self, kind: Kind, name: &str) -> Option<(u32, u32)> {
-        let is_there = kind == Kind::Struct && (SOCKETS.contains(&name) || name == "rate_sample" || name == "ack_sample");
+        let is_there =
+            kind == Kind::Struct && (SOCKETS.contains(&name) || name == "rate_sample" || name == "ack_sample");
         is_there.then_some((1, SIZE as u32))
     }
 
