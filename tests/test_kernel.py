@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers import ROOT, cli
+from helpers import ACKCLOCK, ROOT, cli
 
 import ackclock
 from ackclock import _core, kernel
@@ -106,10 +106,22 @@ def test_a_process_that_is_killed_leaves_nothing(name: str) -> None:
     assert name not in [entry.name for entry in kernel.listing()]
 
 
+@needs_kernel
+@pytest.mark.parametrize("arguments", [["load", "aimd"], ["list"], ["unload", "--all"]])
+def test_without_rights_it_says_what_is_needed(arguments: list[str]) -> None:
+    # A user namespace of its own: no right counts outside of it.
+    command = ["unshare", "--user", "--map-root-user", ACKCLOCK, "cc", *arguments]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    if "unshare:" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 2 and "this needs root (CAP_BPF and CAP_NET_ADMIN" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["new-aimt"], "no algorithm for the kernel is called 'new-aimt'; did you mean \"new-aimd\"?"),
+        (["new-aimt"], "no algorithm for the kernel is called 'new-aimt'; did you mean 'new-aimd'?"),
         (["aimd", "--remaining", "1.5"], "must be at least 0.0001 and at most 1"),
         (["aimd", "--removed", "1"], "it takes no parameter removed; it takes increase, remaining"),
         (["aimd", "--name", "much_too_long_a_name"], "the kernel takes 1 to 15"),

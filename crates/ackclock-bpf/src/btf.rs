@@ -4,8 +4,10 @@
 
 use crate::error::{Result, wrong};
 
-const MAGIC: u16 = 0xeb9f;
-const HEADER: usize = 24;
+/// How BTF begins.
+pub(crate) const MAGIC: u16 = 0xeb9f;
+/// Bytes of its header.
+pub(crate) const HEADER: usize = 24;
 /// Typedefs of typedefs, and arrays of arrays, that are followed.
 const DEEPEST: u32 = 32;
 

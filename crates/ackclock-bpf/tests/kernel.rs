@@ -2,6 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
+use std::io::Write;
+
 use ackclock_bpf::{BpfObject, kernel};
 
 fn object(name: &str) -> BpfObject {
@@ -22,6 +24,11 @@ fn reason() -> Option<String> {
     }
 }
 
+/// Says so even where the output of tests that pass is not shown.
+fn skipped(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: loading into the kernel: {reason}");
+}
+
 fn is_there(name: &str) -> bool {
     kernel::list().unwrap().iter().any(|loaded| loaded.name == name)
 }
@@ -29,7 +36,7 @@ fn is_there(name: &str) -> bool {
 #[test]
 fn every_algorithm_passes_the_verifier_and_leaves_with_its_link() {
     if let Some(reason) = reason() {
-        eprintln!("SKIPPED: {reason}");
+        skipped(&reason);
         return;
     }
     for (index, algorithm) in
@@ -46,7 +53,7 @@ fn every_algorithm_passes_the_verifier_and_leaves_with_its_link() {
 #[test]
 fn what_is_loaded_stays_until_it_is_unloaded_and_says_what_it_is() {
     if let Some(reason) = reason() {
-        eprintln!("SKIPPED: {reason}");
+        skipped(&reason);
         return;
     }
     let name = name('z');

@@ -110,8 +110,10 @@ fn register(object: &BpfObject, name: &str, about: &str, flags: u32) -> Result<O
     }
     let kernel = kernel_types()?;
     let operations = object.choose(None)?;
+    let types = syscall::load_types().map_err(|error| denied("cannot be loaded", &error))?;
     let value = kernel.find(Kind::Struct, VALUE).unwrap_or_default();
-    let map = MapKind { ty: STRUCT_OPS_MAP, name, value_size: kernel.size(value), flags, value_type: value };
+    let map =
+        MapKind { ty: STRUCT_OPS_MAP, name, value_size: kernel.size(value), flags, value_type: Some((value, &types)) };
     let map = syscall::create_map(&map).map_err(|error| denied("cannot be loaded", &error))?;
     let data = data_maps(object)?;
     let said = said(about)?;
@@ -147,8 +149,13 @@ fn data_maps(object: &BpfObject) -> Result<Vec<OwnedFd>> {
     let make = |data: &crate::object_file::Data| {
         let flags = if data.is_writable { 0 } else { READ_ONLY };
         let value_size = data.content.len() as u32;
-        let map =
-            syscall::create_map(&MapKind { ty: ARRAY, name: &map_name(&data.name), value_size, flags, value_type: 0 })?;
+        let map = syscall::create_map(&MapKind {
+            ty: ARRAY,
+            name: &map_name(&data.name),
+            value_size,
+            flags,
+            value_type: None,
+        })?;
         syscall::update(&map, &data.content)?;
         if !data.is_writable {
             syscall::freeze(&map)?;
@@ -169,7 +176,7 @@ fn said(about: &str) -> Result<OwnedFd> {
             name: ABOUT,
             value_size: ABOUT_SIZE as u32,
             flags: 0,
-            value_type: 0,
+            value_type: None,
         })?;
         let mut text = about.as_bytes().to_vec();
         text.resize(ABOUT_SIZE, 0);

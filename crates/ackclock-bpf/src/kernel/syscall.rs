@@ -16,6 +16,7 @@ const MAP_GET_NEXT_ID: u32 = 12;
 const PROG_GET_FD_BY_ID: u32 = 13;
 const MAP_GET_FD_BY_ID: u32 = 14;
 const OBJ_GET_INFO: u32 = 15;
+const BTF_LOAD: u32 = 18;
 const MAP_FREEZE: u32 = 22;
 const LINK_CREATE: u32 = 28;
 const PROG_BIND_MAP: u32 = 35;
@@ -86,20 +87,37 @@ fn raw(fd: &OwnedFd) -> u32 {
     fd.as_raw_fd() as u32
 }
 
+/// Types of an object, without which the kernel takes no table of operations: it looks at none of them, so that one,
+/// an integer, is enough.
+pub fn load_types() -> io::Result<OwnedFd> {
+    const INT: [u32; 4] = [1, 1 << 24, 4, 32];
+    const STRINGS: [u8; 5] = *b"\0int\0";
+    let types: Vec<u8> = INT.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let mut data = crate::btf::MAGIC.to_ne_bytes().to_vec();
+    data.extend([1, 0]);
+    for word in [crate::btf::HEADER, 0, types.len(), types.len(), STRINGS.len()] {
+        data.extend((word as u32).to_ne_bytes());
+    }
+    data.extend(types);
+    data.extend(STRINGS);
+    Attributes::new().long(0, at(&data[..])).word(16, data.len() as u32).open(BTF_LOAD)
+}
+
 /// What a map is.
 pub struct MapKind<'a> {
     pub ty: u32,
     pub name: &'a str,
     pub value_size: u32,
     pub flags: u32,
-    /// The kernel's type of a value of a table of operations.
-    pub value_type: u32,
+    /// The kernel's type of a value of a table of operations, and the types of its object.
+    pub value_type: Option<(u32, &'a OwnedFd)>,
 }
 
 /// Makes a map with one entry.
 pub fn create_map(kind: &MapKind<'_>) -> io::Result<OwnedFd> {
     let attributes = Attributes::new().word(0, kind.ty).word(4, 4).word(8, kind.value_size).word(12, 1);
-    attributes.word(16, kind.flags).name(28, kind.name).word(60, kind.value_type).open(MAP_CREATE)
+    let (value_type, types) = kind.value_type.map_or((0, 0), |(ty, types)| (ty, raw(types)));
+    attributes.word(16, kind.flags).name(28, kind.name).word(48, types).word(60, value_type).open(MAP_CREATE)
 }
 
 /// Sets the entry of a map.
