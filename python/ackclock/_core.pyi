@@ -17,6 +17,7 @@ __all__ = [
     "CongestionControl",
     "Event",
     "Interrupted",
+    "KernelLink",
     "Loss",
     "Overdue",
     "Recovery",
@@ -28,9 +29,14 @@ __all__ = [
     "Table",
     "callback_limit_s",
     "callback_names",
+    "describe_bpf",
     "describe_library",
     "enter_user_namespace",
     "exchange_json",
+    "kernel_attach",
+    "kernel_list",
+    "kernel_load",
+    "kernel_unload",
     "keys_json",
     "kind_of_code",
     "list_json",
@@ -544,6 +550,34 @@ def callback_limit_s() -> float:
 
 def callback_names() -> list[str]:
     """The names of callbacks, by the number that stands for each where progress is shared."""
+
+def describe_bpf(path: str, sha256: str) -> tuple[str, list[tuple[str, str, float, float, float]]]:
+    """The name and the parameters of a compiled congestion control; the simulator has to have all that it
+    uses.
+    """
+
+@final
+class KernelLink:
+    """A congestion control that is in the kernel until it is closed, or the process ends."""
+
+    def close(self) -> None:
+        """Takes it out of the kernel."""
+
+def kernel_load(path: str, parameters: Sequence[tuple[str, float]], name: str, about: str) -> None:
+    """Loads the congestion control of an object into the kernel, under a name, to stay; `about` says what it
+    is.
+    """
+
+def kernel_attach(path: str, parameters: Sequence[tuple[str, float]], name: str, about: str) -> KernelLink:
+    """Loads the congestion control of an object into the kernel until the result is closed or the process
+    ends.
+    """
+
+def kernel_list() -> list[tuple[str, str | None]]:
+    """The congestion controls of the kernel: name, and what was said of those that ackclock loaded."""
+
+def kernel_unload(name: str) -> None:
+    """Takes a congestion control that ackclock loaded out of the kernel."""
 
 def describe_library(path: str, sha256: str) -> tuple[str, list[tuple[str, float, float, float]]]:
     """The name and the parameters of a shared object."""

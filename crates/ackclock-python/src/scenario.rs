@@ -70,13 +70,14 @@ impl Scenario {
 
     /// The algorithms from outside that flows run.
     ///
-    /// Of each its `kind` (`python` or `library`), source, and name in results.
+    /// Of each its `kind` (`python`, `library` or `bpf`), source, and name in results.
     #[getter]
     fn foreign(&self) -> Vec<(&'static str, String, String)> {
         let row = |spec: &&CcSpec| {
             let source = match spec {
                 CcSpec::Python(class) => class.source.clone(),
                 CcSpec::Library(library) => library.path.clone(),
+                CcSpec::Bpf(program) => program.object.clone(),
                 built_in => built_in.title(),
             };
             (spec.name(), source, spec.title())
