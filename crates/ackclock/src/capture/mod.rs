@@ -10,5 +10,5 @@ mod wire;
 
 pub use pcapng::{Header, pcapng};
 pub use qlog::{QlogVersion, qlog};
-pub use recording::{Connection, Lost, Packet, Recording, Segment, SenderState};
+pub use recording::{Connection, DeclaredLost, Lost, Packet, Recording, Segment, SenderState};
 pub use sequence::{Sequence, sequences};

@@ -62,6 +62,9 @@ pub struct CcContext {
     pub ecn_beta: Option<f64>,
     /// What an idle time leaves of the window.
     pub idle_window: IdleWindow,
+    /// The window that a timeout leaves, and the least that marks do: one segment in TCP (RFC 5681 §3.1, RFC 3168 §6.1.2), two in
+    /// QUIC (RFC 9002 §7.2).
+    pub min_window: f64,
     /// Bytes of payload in a full segment.
     pub mss: u32,
     /// Bytes on the wire of a full segment: a pacing rate counts them.
@@ -88,6 +91,7 @@ impl CcContext {
             undo_response: UndoResponse::default(),
             ecn_beta: None,
             idle_window: IdleWindow::default(),
+            min_window: 1.0,
             mss: 1460,
             packet_bytes: 1500,
             selective_acks: true,
