@@ -14,6 +14,7 @@ mod foreign;
 mod fuzz;
 mod held_down;
 mod max_filter;
+mod packets;
 mod parameters;
 mod registry;
 mod slow_start;
@@ -33,6 +34,7 @@ pub use event::{
 pub use foreign::{ForeignValue, PythonClass, SharedLibrary};
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
+pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
 pub use slow_start::SlowStart;
@@ -228,6 +230,11 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// state of delivery.
     fn needs_rate_samples(&self) -> bool {
         true
+    }
+
+    /// The same algorithm for what only a transport with packet numbers tells; none for one that has no use for that.
+    fn packet_control(&mut self) -> Option<&mut dyn PacketControl> {
+        None
     }
 
     /// A segment was handed to the network.

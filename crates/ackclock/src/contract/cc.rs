@@ -171,7 +171,8 @@ fn check_periods(journal: &Journal) -> Result<(), String> {
 
 /// Samples tell of no more marks than ACKs, in full segments, and of none without a receiver that counts them.
 fn check_marks(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
-    let (mss, counts) = (u64::from(flow.transport.mss), matches!(flow.transport.ecn, EcnMode::AccEcn | EcnMode::Counts));
+    let (mss, counts) =
+        (u64::from(flow.transport.mss), matches!(flow.transport.ecn, EcnMode::AccEcn | EcnMode::Counts));
     let (mut told, mut sampled) = (0, 0);
     for (number, (event, _)) in journal.entries.iter().enumerate() {
         let Event::Ack(ack) = event else { continue };

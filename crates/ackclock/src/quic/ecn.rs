@@ -33,8 +33,7 @@ impl Ecn {
             self.is_on = newly_acked == 0;
             return 0;
         };
-        let (Some(ect0), Some(ce)) =
-            (counts.ect0.checked_sub(self.counts.ect0), counts.ce.checked_sub(self.counts.ce))
+        let (Some(ect0), Some(ce)) = (counts.ect0.checked_sub(self.counts.ect0), counts.ce.checked_sub(self.counts.ce))
         else {
             self.is_on = false;
             return 0;

@@ -45,11 +45,14 @@ pub struct NewlyAcked {
     pub late: u32,
     /// The largest number, and when that was sent.
     pub largest: Option<(u64, Instant)>,
+    /// The same of those that were in flight, and their bytes.
+    pub largest_in_flight: Option<(u64, Instant)>,
+    pub bytes_in_flight: u64,
 }
 
 /// Numbers from which on an acknowledged packet counts.
 #[derive(Clone, Copy, Debug)]
-pub struct From {
+pub struct Counting {
     /// For the growth of the window.
     pub growing: u64,
     /// For the proof that losses were none.
@@ -109,6 +112,11 @@ impl SentPackets {
         self.largest_acked
     }
 
+    /// Of all packets with numbers below it is decided whether they are lost.
+    pub fn undecided(&self) -> u64 {
+        self.undecided
+    }
+
     /// Whether something above a packet of which nothing is decided has been acknowledged.
     pub fn has_gap(&self) -> bool {
         self.largest_acked.is_some_and(|largest| self.undecided < largest)
@@ -140,7 +148,7 @@ impl SentPackets {
     pub fn acknowledge(
         &mut self,
         ranges: &[(u64, u64)],
-        from: From,
+        from: Counting,
         mut on_acked: impl FnMut(&SentPacket),
     ) -> NewlyAcked {
         let mut newly = NewlyAcked::default();
@@ -156,6 +164,11 @@ impl SentPackets {
                         Fate::InFlight => {
                             *in_flight -= 1;
                             *bytes_in_flight -= len;
+                            newly.bytes_in_flight += len;
+                            let largest = newly.largest_in_flight;
+                            if largest.is_none_or(|(largest, _)| number > largest) {
+                                newly.largest_in_flight = Some((number, packet.sent_at));
+                            }
                         }
                         Fate::Lost => newly.late += u32::from(number >= from.late),
                         Fate::Acknowledged => unreachable!("invariant: a number is acknowledged once"),

@@ -222,9 +222,12 @@ impl Recorder {
             let below = flow.lost_below;
             let declared = sender.waiting().take_while(|number| *number >= below);
             let first = self.recording.declared_lost.len();
-            self.recording
-                .declared_lost
-                .extend(declared.map(|number| DeclaredLost { time: now, connection, place, number }));
+            self.recording.declared_lost.extend(declared.map(|number| DeclaredLost {
+                time: now,
+                connection,
+                place,
+                number,
+            }));
             self.recording.declared_lost[first..].reverse();
             flow.lost_below = self.recording.declared_lost.last().map_or(below, |last| below.max(last.number + 1));
         }

@@ -22,6 +22,6 @@ pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
     ByteCounting, CutWindowName, DelayedAck, DelayedAckFor, EcnBeta, EcnMode, EcnRetransmissions, ExitGrowth,
     InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, Pacing, PartialAck, PartialAckTimer,
-    Profile, Protocol, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo,
-    Variations, WindowGrowth,
+    Profile, Protocol, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys,
+    Undo, Variations, WindowGrowth,
 };

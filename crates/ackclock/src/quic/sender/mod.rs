@@ -20,9 +20,9 @@ use std::sync::Arc;
 use self::recovery::{Episode, Period};
 use super::ecn::Ecn;
 use super::packet::AckPacket;
-use super::sent::{From, NewlyAcked, SentPackets};
+use super::sent::{Counting, NewlyAcked, SentPackets};
 use super::stream::SendStream;
-use crate::cc::{Ack, Cc, Loss, PathView, Phase, PhaseChange};
+use crate::cc::{Ack, Cc, Loss, PacketsAcked, PathView, Phase, PhaseChange, RttSample};
 use crate::tcp::{
     Controller, EcnMode, LostTransmission, Pacer, Pacing, Rtt, SenderCounters, Timer, Timers, Transport, Undo,
     WindowMean,
@@ -66,6 +66,9 @@ pub struct Sender {
     /// What of the receiver's packets has arrived.
     acks_below: u64,
     needs_rate_samples: bool,
+    /// The algorithm wants to know of single packets, and those that are lost and that it was not told of.
+    sees_packets: bool,
+    lost_packets: Vec<(u64, u32)>,
     /// The rate of an algorithm that sets none.
     window_rate: Option<Rate>,
     pacer: Pacer,
@@ -80,7 +83,7 @@ pub struct Sender {
 impl Sender {
     /// A connection that is open and has nothing to send yet.
     pub fn new(transport: impl Into<Arc<Transport>>, cc: Cc) -> Self {
-        let (transport, cc) = (transport.into(), Controller::new(cc));
+        let (transport, mut cc) = (transport.into(), Controller::new(cc));
         let needs_rate_samples = cc.needs_rate_samples();
         Sender {
             sent: SentPackets::new(needs_rate_samples),
@@ -101,6 +104,8 @@ impl Sender {
             ecn: Ecn::new(transport.ecn == EcnMode::Counts),
             acks_below: 0,
             needs_rate_samples,
+            sees_packets: cc.sees_packets(),
+            lost_packets: Vec::new(),
             window_rate: None,
             pacer: Pacer::default(),
             phase: Phase::SlowStart,
@@ -122,6 +127,7 @@ impl Sender {
         let handshake_rtt = self.transport.handshake_rtt;
         if !handshake_rtt.is_zero() {
             self.take_rtt(now, handshake_rtt, Duration::ZERO);
+            self.after_event(now);
         }
     }
 
@@ -159,10 +165,9 @@ impl Sender {
         let cwnd_limited = !self.underutilized;
         let before = self.sent.largest_acked();
         let from =
-            From { growing: self.period_end(), late: self.episode.map_or(u64::MAX, |episode| episode.first) };
+            Counting { growing: self.period_end(), late: self.episode.map_or(u64::MAX, |episode| episode.first) };
         let stream = &mut self.stream;
-        let newly =
-            self.sent.acknowledge(ranges, from, |packet| stream.deliver(packet.frame.offset, packet.frame.len));
+        let newly = self.sent.acknowledge(ranges, from, |packet| stream.deliver(packet.frame.offset, packet.frame.len));
         // RFC 9002 §A.7: "Nothing to do if there are no newly acked packets."
         let Some((largest, sent_at)) = newly.largest else { return };
         // RFC 9002 §5.1: "the largest acknowledged packet number is newly acknowledged".
@@ -182,11 +187,8 @@ impl Sender {
         if newly.late > 0 {
             self.on_late(now, newly.late);
         }
-        let ce_count = if before.is_none_or(|before| largest > before) {
-            self.on_counts(now, ack, largest, newly.ect)
-        } else {
-            0
-        };
+        let ce_count =
+            if before.is_none_or(|before| largest > before) { self.on_counts(now, ack, largest, newly.ect) } else { 0 };
         let newly_lost = self.detect_losses(now);
         // RFC 9002 §6.2.1: "The PTO backoff factor is reset when an acknowledgment is received".
         self.pto_count = 0;
@@ -199,6 +201,16 @@ impl Sender {
 
     fn tell_ack(&mut self, now: Instant, newly: &NewlyAcked, told: Told) {
         let Told { ce_count, newly_lost, round_ended, cwnd_limited } = told;
+        if let Some((newest, newest_sent_at)) = newly.largest_in_flight.filter(|_| self.sees_packets) {
+            let acked = PacketsAcked {
+                now,
+                newest,
+                newest_sent_at,
+                bytes: newly.bytes_in_flight,
+                settled: self.sent.undecided(),
+            };
+            self.cc.tell_packet(|cc| cc.on_packets_acked(&acked));
+        }
         let mut event = Ack {
             now,
             // RFC 9002 §B.5: the window grows by bytes, of packets that were not sent before the recovery period.
@@ -224,6 +236,9 @@ impl Sender {
     /// A measurement. RFC 9002 §5.3 takes the delay of the receiver off, unless that makes it less than the smallest one.
     fn take_rtt(&mut self, now: Instant, latest: Duration, ack_delay: Duration) {
         self.rtt.observe(latest);
+        if self.sees_packets {
+            self.cc.tell_packet(|cc| cc.on_rtt(&RttSample { now, rtt: latest, ack_delay }));
+        }
         if self.first_sample.is_none() {
             self.first_sample = Some(now);
             self.min_rtt = latest;

@@ -1,7 +1,7 @@
 //! Losses, marks, the probe timeout and late acknowledgements, and what the algorithm is told of them.
 
 use super::{GRANULARITY, Sender};
-use crate::cc::{CaState, Congestion, CongestionKind, Recovery, Restart};
+use crate::cc::{CaState, Congestion, CongestionKind, PacketLost, Recovery, Restart};
 use crate::quic::packet::AckPacket;
 use crate::quic::sent::Decided;
 use crate::tcp::Timer;
@@ -75,6 +75,9 @@ impl Sender {
     pub(super) fn on_counts(&mut self, now: Instant, ack: &AckPacket, largest: u64, newly_acked: u32) -> u32 {
         let marks = self.ecn.on_counts(ack.ecn, newly_acked);
         self.counters.ce_reported += u64::from(marks);
+        if marks > 0 && self.sees_packets {
+            self.cc.tell_packet(|cc| cc.on_marks(now, marks));
+        }
         // RFC 9002 §7.1: "If a path has been validated to support ECN (...), QUIC treats a Congestion Experienced (CE) codepoint in the
         // IP header as a signal of congestion."
         if marks > 0 && largest >= self.period.loss_end.max(self.period.mark_end) {
@@ -94,12 +97,16 @@ impl Sender {
         let loss_delay = self.loss_delay();
         let threshold = u64::from(self.transport.packet_threshold);
         let (stream, lost_since, first_sample) = (&mut self.stream, &mut self.lost_since, self.first_sample);
+        let (sees_packets, lost_packets) = (self.sees_packets, &mut self.lost_packets);
         let (mut count, mut first, mut last) = (0, u64::MAX, 0);
         let mut spread = Duration::ZERO;
         let next = self.sent.detect_lost(now, loss_delay, threshold, |decided| match decided {
             Decided::Acknowledged => *lost_since = None,
             Decided::Lost(number, packet) => {
                 stream.lose(number, packet.frame.offset, packet.frame.len);
+                if sees_packets {
+                    lost_packets.push((number, packet.frame.len));
+                }
                 count += 1;
                 first = first.min(number);
                 last = number;
@@ -115,13 +122,23 @@ impl Sender {
             None => self.timers.stop(Timer::Reordering),
         }
         if count > 0 {
-            self.on_lost(now, count, first, last);
             // RFC 9002 §7.6.2: "the duration between the send times of these two packets exceeds the persistent congestion duration".
-            if spread > self.pto_period() * u64::from(self.transport.persistent_congestion_threshold) {
+            let duration = self.pto_period() * u64::from(self.transport.persistent_congestion_threshold);
+            let is_persistent = spread > duration;
+            self.tell_lost_packets(now, is_persistent);
+            self.on_lost(now, count, first, last);
+            if is_persistent {
                 self.on_persistent_congestion(now);
             }
         }
         count
+    }
+
+    /// Tells of each lost packet, where the algorithm wants to know.
+    fn tell_lost_packets(&mut self, now: Instant, persistent_congestion: bool) {
+        for (number, bytes) in self.lost_packets.drain(..) {
+            self.cc.tell_packet(|cc| cc.on_packet_lost(&PacketLost { now, number, bytes, persistent_congestion }));
+        }
     }
 
     /// RFC 9002 §6.1.2: "max(kTimeThreshold * max(smoothed_rtt, latest_rtt), kGranularity)".

@@ -1,7 +1,7 @@
 //! The send decision: what goes out next, and whether anything may.
 
 use super::Sender;
-use crate::cc::{IdleWindow, Sent};
+use crate::cc::{IdleWindow, PacketSent, Sent};
 use crate::quic::packet::DataPacket;
 use crate::quic::stream::Frame;
 use crate::tcp::{Timer, window_quantum};
@@ -26,13 +26,23 @@ impl Sender {
             self.underutilized = has_room;
             return None;
         };
-        if self.pacing_rate().is_some() && self.pacer.holds(now, frame.len) {
+        if let Some(at) = self.held_until(now, frame.len) {
             self.underutilized = false;
-            self.timers.set(Timer::Pacing, self.pacer.next_send_at());
+            self.timers.set(Timer::Pacing, at);
             return None;
         }
         self.one_beyond = false;
         Some(self.send(now, frame))
+    }
+
+    /// When the pacer, or the algorithm itself, lets a frame of `len` bytes go, if not now.
+    fn held_until(&mut self, now: Instant, len: u32) -> Option<Instant> {
+        if self.sees_packets
+            && let Some(at) = self.cc.earliest_departure()
+        {
+            return (at > now).then_some(at);
+        }
+        (self.pacing_rate().is_some() && self.pacer.holds(now, len)).then(|| self.pacer.next_send_at())
     }
 
     /// The one place where a window in fractions becomes whole packets.
@@ -103,6 +113,10 @@ impl Sender {
         self.counters.retransmits += u64::from(again);
         self.last_sent_at = now;
         self.set_loss_timer();
+        if self.sees_packets {
+            let app_limited = self.stream.unsent(self.transport.mss) == 0;
+            self.cc.tell_packet(|cc| cc.on_packet_sent(&PacketSent { now, number, bytes: len, app_limited }));
+        }
         if let Some(rate) = self.pacing_rate() {
             self.pace(now, len, rate);
         }

@@ -1,6 +1,6 @@
 //! The algorithm as the sender has it: what it asks for stays at hand between events.
 
-use crate::cc::{Ack, Cc, Congestion, CongestionControl, Loss, PhaseChange, Recovery, Sent};
+use crate::cc::{Ack, Cc, Congestion, CongestionControl, Loss, PacketControl, PhaseChange, Recovery, Sent};
 use crate::units::{Instant, Rate};
 
 /// An algorithm, and what it asked for after the last event.
@@ -81,6 +81,24 @@ impl Controller {
 
     pub(crate) fn needs_rate_samples(&self) -> bool {
         self.cc.needs_rate_samples()
+    }
+
+    /// Whether the algorithm wants to know of single packets.
+    pub(crate) fn sees_packets(&mut self) -> bool {
+        self.cc.packet_control().is_some()
+    }
+
+    /// Tells the algorithm of a packet, if it wants to know.
+    pub(crate) fn tell_packet(&mut self, tell: impl FnOnce(&mut dyn PacketControl)) {
+        if let Some(packets) = self.cc.packet_control() {
+            tell(packets);
+            self.ask();
+        }
+    }
+
+    /// Before this time nothing leaves.
+    pub(crate) fn earliest_departure(&mut self) -> Option<Instant> {
+        self.cc.packet_control()?.earliest_departure()
     }
 
     pub(crate) fn on_loss(&mut self, loss: &Loss) {

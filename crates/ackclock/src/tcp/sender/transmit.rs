@@ -244,7 +244,11 @@ impl Sender {
     #[cold]
     fn pace(&mut self, now: Instant, len: u32, rate: Rate) {
         let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
-        let quantum = if self.cc.pacing_rate().is_some() { self.cc.send_quantum() } else { window_quantum(rate, self.transport.mss) };
+        let quantum = if self.cc.pacing_rate().is_some() {
+            self.cc.send_quantum()
+        } else {
+            window_quantum(rate, self.transport.mss)
+        };
         self.pacer.on_sent(now, len, gap, quantum);
     }
 

@@ -294,7 +294,8 @@ transport_keys! {
 impl Transport {
     /// Bytes on the wire of a data segment beyond its payload: headers, timestamps, framing.
     pub fn data_overhead(&self) -> u32 {
-        self.header + self.framing + if self.timestamps { TIMESTAMPS_LEN } else { 0 }
+        let has_timestamps = self.timestamps && self.protocol == Protocol::Tcp;
+        self.header + self.framing + if has_timestamps { TIMESTAMPS_LEN } else { 0 }
     }
 
     /// The name of the loss recovery.
