@@ -100,11 +100,14 @@ pub fn qlog(recording: &Recording, version: QlogVersion, title: &str, descriptio
     let mut states = recording.senders.iter().peekable();
     let mut declared = recording.declared_lost.iter().peekable();
     for place in 0..=recording.packets.len() {
+        while let Some(state) = states.next_if(|state| state.place <= place) {
+            while let Some(lost) = declared.next_if(|lost| lost.time <= state.time) {
+                traces[lost.connection as usize].lose(lost.time, lost.number);
+            }
+            traces[state.connection as usize].update(state);
+        }
         while let Some(lost) = declared.next_if(|lost| lost.place <= place) {
             traces[lost.connection as usize].lose(lost.time, lost.number);
-        }
-        while let Some(state) = states.next_if(|state| state.place <= place) {
-            traces[state.connection as usize].update(state);
         }
         if let Some(packet) = recording.packets.get(place) {
             traces[packet.connection as usize].add(packet, &recording.ranges);

@@ -190,7 +190,7 @@ impl Receiver {
         let number = self.next_number;
         self.next_number += 1;
         let ecn = self.counts_ecn.then_some(self.counts);
-        let mut more_len = ecn.map_or(0, EcnCounts::len);
+        let mut more_len = ecn.map_or(0, EcnCounts::encoded_len);
         self.ranges.clear();
         for range in self.reported.iter().rev() {
             if let Some((above, _)) = self.ranges.last() {

@@ -326,11 +326,14 @@ impl Sender {
             let srtt = self.rtt.srtt();
             self.window_rate = self.transport.variations.pacing.rate(cwnd, self.cc.ssthresh(), packet_bytes, srtt);
         }
-        let phase = match self.is_repairing() {
-            true => Phase::FastRecovery,
-            _ if self.pto_count > 0 => Phase::RtoRecovery,
-            _ if cwnd < self.cc.ssthresh() => Phase::SlowStart,
-            _ => Phase::CongestionAvoidance,
+        let phase = if self.is_repairing() {
+            Phase::FastRecovery
+        } else if self.pto_count > 0 {
+            Phase::RtoRecovery
+        } else if cwnd < self.cc.ssthresh() {
+            Phase::SlowStart
+        } else {
+            Phase::CongestionAvoidance
         };
         if phase != self.phase {
             let change = PhaseChange { now, from: self.phase, to: phase };
