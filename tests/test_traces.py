@@ -410,7 +410,9 @@ OVER_QUIC = LOSSY.replace('recovery = "sack"', 'profile = "quic"\necn = "counts"
 
 
 @pytest.mark.parametrize(("version", "schema"), [("0.3", V03), ("draft", DRAFT)])
-def test_qlog_of_quic_has_the_numbers_of_the_run(version: str, schema: dict[str, Any], tmp_path: Path) -> None:
+def test_qlog_of_quic_has_the_numbers_of_the_run(
+    version: str, schema: dict[str, Any], tmp_path: Path
+) -> None:
     qlog = tmp_path / "out.qlog"
     answer = cli("run", written(tmp_path, OVER_QUIC), "--qlog", qlog, "--qlog-version", version, "--json")
     (flow,) = json.loads(answer.stdout)["flows"]

@@ -47,7 +47,7 @@ fn run(cc: Algorithm, sets: &[&str]) -> Result<(Vec<FlowResult>, f64), String> {
 fn cubic_fills_the_link_and_reduces_its_window_for_losses() {
     let (flows, utilization) = run(cubic(), &[]).unwrap();
     assert!(utilization > 0.9, "{utilization}");
-    assert!(flows[0].congestion_events > 2 && flows[0].retransmits > 0, "{:?}", flows[0]);
+    assert!(flows[0].retransmits > 2, "{:?}", flows[0]);
     assert!(flows[0].cwnd_mean_segments.unwrap() < 2.0 * 33.4 + 5.0, "{:?}", flows[0].cwnd_mean_segments);
 }
 

@@ -1,6 +1,6 @@
 //! Random small networks.
 
-use super::parts::{context, drop_tail, impairments, queue, transport, variation};
+use super::parts::{context, drop_tail, impairments, over_quic, queue, transport, variation};
 use super::{Draw, traffic};
 use crate::cc::CcSpec;
 use crate::meter::Profile;
@@ -72,6 +72,9 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             if draw.chance(30) { impairments(draw) } else { ImpairmentsPlan::default() },
         ),
     ];
+    // Of its own draws, so that those of plans over TCP do not change with it.
+    let mut quic = draw.fork();
+    let is_over_quic = quic.chance(30);
     let mut flows = Vec::new();
     for index in 0..draw.whole(1, 4) {
         let name = format!("flow{index}");
@@ -97,7 +100,10 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             reverse: [1, first + 1].into(),
             cc: cc.clone().into(),
             cc_context: context(draw).into(),
-            transport: transport(draw).into(),
+            transport: match transport(draw) {
+                tcp if is_over_quic => over_quic(&mut quic, tcp).into(),
+                tcp => tcp.into(),
+            },
             traffic: traffic::of_flow(draw),
             in_profile: index == 1,
             meter: None,

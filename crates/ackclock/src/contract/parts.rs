@@ -119,7 +119,7 @@ pub(super) fn jitter(draw: &mut Draw) -> Duration {
 
 pub(super) fn transport(draw: &mut Draw) -> Transport {
     let recoveries = [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack];
-    let transport = Transport {
+    Transport {
         mss: draw.pick(&[536, 1000, 1460]),
         header: 40,
         framing: draw.pick(&[0, 18]),
@@ -142,12 +142,11 @@ pub(super) fn transport(draw: &mut Draw) -> Transport {
         handshake: draw.chance(30),
         quick_acks: draw.pick(&[0, 0, 16]),
         ..Transport::default()
-    };
-    if draw.chance(30) { quic(draw, transport) } else { transport }
+    }
 }
 
 /// The same over QUIC, whose rules are drawn.
-fn quic(draw: &mut Draw, tcp: Transport) -> Transport {
+pub(super) fn over_quic(draw: &mut Draw, tcp: Transport) -> Transport {
     Transport {
         protocol: Protocol::Quic,
         ecn: if tcp.ecn == EcnMode::Off { EcnMode::Off } else { EcnMode::Counts },

@@ -8,6 +8,7 @@ use crate::tcp::{AckSegment, DataSegment, Protocol, Receiver, Rtt, Sender, Sende
 use crate::units::Instant;
 
 /// The end that sends data.
+#[expect(clippy::large_enum_variant, reason = "an ACK of TCP, the usual transport, follows no further pointer")]
 #[derive(Debug)]
 pub enum SendingEnd {
     /// TCP.
@@ -26,6 +27,7 @@ pub enum Outgoing {
 }
 
 /// The end that data arrive at.
+#[expect(clippy::large_enum_variant, reason = "an ACK of TCP, the usual transport, follows no further pointer")]
 #[derive(Debug)]
 pub enum ReceivingEnd {
     /// TCP.

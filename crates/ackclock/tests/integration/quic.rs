@@ -80,7 +80,9 @@ fn one_reno_flow_has_the_sawtooth_of_the_closed_form_over_both_transports() {
         let (mean, expected) = (flow.cwnd_mean_segments.unwrap(), closed_form::periodic_loss_window(1.0, 0.5, 1e-4));
         println!("{protocol}: {mean:.2}, theory {expected:.2}");
         assert!((mean / expected - 1.0).abs() < 0.02, "{protocol}: {mean}, theory {expected}");
-        assert_eq!((flow.timeouts, flow.retransmits), (0, flow.lost), "{protocol}: each loss is repaired once");
+        // A loss of the last round trip is not repaired at the end.
+        let open = flow.lost - flow.retransmits;
+        assert!(flow.timeouts == 0 && open <= 1, "{protocol}: {} lost, {} repaired", flow.lost, flow.retransmits);
     }
 }
 
@@ -88,7 +90,7 @@ fn one_reno_flow_has_the_sawtooth_of_the_closed_form_over_both_transports() {
 fn without_losses_nothing_is_sent_again_and_the_link_is_full() {
     let result = checked(&["topology.queue={ kind = 'drop-tail', limit = '1000 packets' }", "transport.max_window=60"]);
     let flow = &result.flows[0];
-    assert_eq!((flow.retransmits, flow.timeouts, flow.congestion_events), (0, 0, 0));
+    assert_eq!((flow.retransmits, flow.timeouts, flow.lost), (0, 0, 0));
     assert!(result.summary.utilization.unwrap() > 0.95, "{:?}", result.summary.utilization);
 }
 
@@ -114,7 +116,8 @@ fn everything_arrives_through_losses_reordering_and_copies() {
 
 #[test]
 fn slots_of_arrivals_have_one_connection_after_another() {
-    let arrivals = "flows.test.traffic={ kind = 'arrivals', every = '20 ms', size = { distribution = 'exponential', mean = '10 kB' } }";
+    let arrivals =
+        "flows.test.traffic={ kind = 'arrivals', every = '20 ms', size = { kind = 'exponential', mean = '10 kB' } }";
     let result = checked(&[arrivals, "flows.test.count=4", "topology.loss={ kind = 'bernoulli', probability = 0.02 }"]);
     assert!(result.transfers[0].times.completed > 100, "{:?}", result.transfers[0]);
 }

@@ -23,7 +23,7 @@ impl Sender {
             return None;
         }
         let Some(frame) = self.next_frame() else {
-            self.underutilized = has_room;
+            (self.underutilized, self.one_beyond) = (has_room, false);
             return None;
         };
         if let Some(at) = self.held_until(now, frame.len) {
