@@ -18,25 +18,12 @@ pub struct Recording {
     pub packets: Vec<Packet>,
     /// The states of senders, whenever one has changed; of captures at senders, where asked for.
     pub senders: Vec<SenderState>,
+    /// Segments that senders took for lost, in the order of time, where the states of senders are asked for.
+    pub declared: Vec<Declared>,
     /// Data that did not arrive, where the states of senders are asked for.
     pub lost: Vec<Lost>,
-    /// Packets that senders of QUIC took for lost, where the states of senders are asked for.
-    pub declared_lost: Vec<DeclaredLost>,
     /// Ranges of packet numbers of acknowledgements of QUIC.
     pub ranges: Vec<(u64, u64)>,
-}
-
-/// A packet that its sender took for lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeclaredLost {
-    /// When.
-    pub time: Instant,
-    /// Index into [`Recording::connections`].
-    pub connection: u32,
-    /// So many of [`Recording::packets`] were before.
-    pub place: usize,
-    /// Its packet number.
-    pub number: u64,
 }
 
 /// The state of a sender after an ACK or a timer, before it sends.
@@ -62,6 +49,19 @@ pub struct SenderState {
     pub min_rtt: Duration,
     /// Slow start, congestion avoidance, or a kind of recovery.
     pub phase: Phase,
+}
+
+/// A segment whose last transmission its sender takes for lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// When.
+    pub time: Instant,
+    /// Index into [`Recording::connections`].
+    pub connection: u32,
+    /// So many of [`Recording::packets`] were before.
+    pub place: usize,
+    /// First byte; of QUIC its packet number.
+    pub seq: u64,
 }
 
 /// A segment that a queue, a link or a checksum took away.

@@ -80,9 +80,9 @@ impl SendStream {
         self.lost.pop_front();
     }
 
-    /// The numbers of lost packets whose frames wait, the last one first.
-    pub fn waiting(&self) -> impl DoubleEndedIterator<Item = u64> {
-        self.lost.iter().rev().map(|(number, _)| *number)
+    /// The numbers of lost packets whose frames wait, in order.
+    pub fn lost(&self) -> impl Iterator<Item = u64> {
+        self.lost.iter().map(|(number, _)| *number)
     }
 
     /// How many there are.

@@ -188,6 +188,21 @@ impl SendingEnd {
         fn in_flight(&self) -> u32;
     }
     delegate! {
+        /// Transmissions taken for lost so far.
+        fn losses(&self) -> u64;
+    }
+
+    /// The first bytes of the segments that are taken for lost and were not sent again since; over QUIC the numbers of the packets, in
+    /// order.
+    pub fn lost(&self) -> impl Iterator<Item = u64> {
+        let (tcp, quic) = match self {
+            SendingEnd::Tcp(sender) => (Some(sender.lost()), None),
+            SendingEnd::Quic(sender) => (None, Some(sender.lost())),
+        };
+        tcp.into_iter().flatten().chain(quic.into_iter().flatten())
+    }
+
+    delegate! {
         /// Slow start, congestion avoidance, or a kind of recovery.
         fn phase(&self) -> Phase;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::endpoint::SendingEnd;
 use super::packet::{Bodies, Body, BodyId, Kind, Packet};
 use super::plan::{CapturePlan, CapturePoint, Plan};
-use crate::capture::{Connection, DeclaredLost, Lost, Packet as Seen, Recording, Segment, SenderState};
+use crate::capture::{Connection, Declared, Lost, Packet as Seen, Recording, Segment, SenderState};
 use crate::qdisc::Queued;
 use crate::quic;
 use crate::tcp::{AckSegment, Transport};
@@ -54,10 +54,9 @@ struct Recorded {
     ack: Option<AckSegment>,
     /// When the last ACK left that the sender has got.
     echo: Option<Instant>,
-    /// The last state of the sender.
+    /// The last state of the sender, and the transmissions that it had taken for lost.
     state: Option<SenderState>,
-    /// QUIC: numbers below were told of if they were lost.
-    lost_below: u64,
+    losses: u64,
 }
 
 /// A packet as it left its host.
@@ -116,7 +115,7 @@ impl Recorder {
     pub(super) fn connected(&mut self, flow: usize, base: u64) {
         let flow = &mut self.flows[flow];
         flow.connections.push((base, None));
-        (flow.asked, flow.served, flow.ack, flow.echo, flow.lost_below) = (0, 0, None, None, 0);
+        (flow.asked, flow.served, flow.ack, flow.echo, flow.losses) = (0, 0, None, None, 0);
     }
 
     /// A packet sets out.
@@ -217,25 +216,17 @@ impl Recorder {
             return;
         }
         let Some((_, Some(connection))) = flow.connections.last().copied() else { return };
-        if let SendingEnd::Quic(sender) = sender {
-            let place = self.recording.packets.len();
-            let below = flow.lost_below;
-            let declared = sender.waiting().take_while(|number| *number >= below);
-            let first = self.recording.declared_lost.len();
-            self.recording.declared_lost.extend(declared.map(|number| DeclaredLost {
-                time: now,
-                connection,
-                place,
-                number,
-            }));
-            self.recording.declared_lost[first..].reverse();
-            flow.lost_below = self.recording.declared_lost.last().map_or(below, |last| below.max(last.number + 1));
+        let place = self.recording.packets.len();
+        if sender.losses() != flow.losses {
+            flow.losses = sender.losses();
+            let declared = |seq| Declared { time: now, connection, place, seq };
+            self.recording.declared.extend(sender.lost().map(declared));
         }
         let info = sender.info();
         let state = SenderState {
             time: now,
             connection,
-            place: self.recording.packets.len(),
+            place,
             cwnd: info.cwnd,
             ssthresh: info.ssthresh,
             in_flight: sender.in_flight(),
@@ -315,7 +306,7 @@ impl Recorder {
         recording.packets.sort_by_key(|packet| packet.time);
         recording.packets.retain(|packet| packet.time < end);
         recording.senders.retain(|state| state.time < end);
-        recording.declared_lost.retain(|lost| lost.time < end);
+        recording.declared.retain(|declared| declared.time < end);
         recording
     }
 }
@@ -334,7 +325,7 @@ impl Recorded {
             ack: None,
             echo: None,
             state: None,
-            lost_below: 0,
+            losses: 0,
         }
     }
 

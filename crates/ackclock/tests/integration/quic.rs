@@ -156,8 +156,7 @@ fn captures_have_the_packet_numbers() {
     });
     let sent: Vec<u64> = numbers.collect();
     assert_eq!(sent, (0..sent.len() as u64).collect::<Vec<_>>(), "each number leaves once, and none is left out");
-    let lost: BTreeSet<u64> = recording.declared_lost.iter().map(|lost| lost.number).collect();
-    assert_eq!(lost.len(), recording.declared_lost.len());
+    let lost: BTreeSet<u64> = recording.declared.iter().map(|lost| lost.seq).collect();
     assert!(lost.len() as u64 >= result.flows[0].retransmits && result.flows[0].retransmits > 5);
     let text = qlog(recording, QlogVersion::V03, "t", "d");
     assert_eq!(text.matches("recovery:packet_lost").count(), lost.len());

@@ -65,9 +65,14 @@ impl Sender {
         self.sent.next_number()
     }
 
-    /// The numbers of lost packets whose frames wait to be sent again, the last one first.
-    pub fn waiting(&self) -> impl DoubleEndedIterator<Item = u64> {
-        self.stream.waiting()
+    /// Packets taken for lost so far.
+    pub fn losses(&self) -> u64 {
+        self.losses
+    }
+
+    /// The numbers of lost packets whose frames wait to be sent again, in order.
+    pub fn lost(&self) -> impl Iterator<Item = u64> {
+        self.stream.lost()
     }
 
     /// Packets in flight.
@@ -102,6 +107,8 @@ impl Sender {
             srtt: self.rtt.srtt(),
             rttvar: self.rtt.rttvar(),
             min_rtt: self.min_rtt,
+            reordering: self.transport.packet_threshold,
+            reorderings: 0,
             timer: self.timers.next(),
         }
     }

@@ -76,6 +76,8 @@ pub struct Sender {
     last_sent_at: Instant,
     window_mean: WindowMean,
     counters: SenderCounters,
+    /// Packets taken for lost.
+    losses: u64,
     most_outstanding: u32,
     wants_too_much: bool,
 }
@@ -112,6 +114,7 @@ impl Sender {
             last_sent_at: Instant::ZERO,
             window_mean: WindowMean::default(),
             counters: SenderCounters::default(),
+            losses: 0,
             most_outstanding: u32::MAX,
             wants_too_much: false,
             cc,

@@ -122,6 +122,7 @@ impl Sender {
             None => self.timers.stop(Timer::Reordering),
         }
         if count > 0 {
+            self.losses += u64::from(count);
             // RFC 9002 §7.6.2: "the duration between the send times of these two packets exceeds the persistent congestion duration".
             let duration = self.pto_period() * u64::from(self.transport.persistent_congestion_threshold);
             let is_persistent = spread > duration;

@@ -133,7 +133,7 @@ impl Sender {
             Some(_) => self.cc.send_quantum(),
             None => window_quantum(rate, self.transport.mss),
         };
-        self.pacer.on_sent(now, len, gap, quantum);
+        self.pacer.on_sent(now, len, gap, quantum, false);
     }
 
     /// The algorithm's rate, or else that of its window.

@@ -5,7 +5,7 @@ use super::{Sender, Timer, window_quantum};
 use crate::cc::{IdleWindow, Sent};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
-use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends};
+use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, Pacing};
 use crate::units::{Instant, Rate};
 
 /// From any window so many halvings lead to the initial one.
@@ -55,6 +55,9 @@ impl Sender {
             return self.send_owed(now);
         }
         if self.in_flight_for_window() >= self.window() {
+            if self.grows_half_used && self.has_unsent() {
+                self.note_use(true);
+            }
             return None;
         }
         let next = self.next_segment()?;
@@ -192,6 +195,9 @@ impl Sender {
             self.timed = Some((self.snd_nxt, now));
         }
         self.note_sent(now, &segment, false);
+        if self.grows_half_used {
+            self.note_use(self.in_flight_for_window() >= self.window());
+        }
         if self.probes {
             self.schedule_probe(now);
         }
@@ -249,7 +255,8 @@ impl Sender {
         } else {
             window_quantum(rate, self.transport.mss)
         };
-        self.pacer.on_sent(now, len, gap, quantum);
+        let catches_up = self.cc.pacing_rate().is_none() && self.transport.variations.pacing == Pacing::Linux;
+        self.pacer.on_sent(now, len, gap, quantum, catches_up);
     }
 
     /// The algorithm's rate, or else that of its window.

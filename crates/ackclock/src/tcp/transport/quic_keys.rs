@@ -11,6 +11,7 @@ pub const MIN_WINDOW: f64 = 2.0;
 /// Keys that nothing of QUIC reads.
 const TCP_ONLY: &[&str] = &[
     "min_rto",
+    "min_rto_bounds",
     "clock_tick",
     "clock_offset",
     "handshake",
