@@ -11,7 +11,7 @@ use crate::cc::{
 };
 use crate::rule::linear::Aimd;
 use crate::sim::{self, FlowPlan, Plan};
-use crate::tcp::{EcnMode, LossRecovery, Protocol};
+use crate::tcp::{EcnMode, LossRecovery};
 use crate::units::{Duration, Instant, Rate};
 
 /// Connections whose events are made up, and events of each.
@@ -108,9 +108,6 @@ fn check_journal<C: CongestionControl>(
 
 /// A loss or a mark is a second congestion event only when everything sent before the first was delivered.
 fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -> Result<(), String> {
-    if flow.transport.protocol == Protocol::Quic {
-        return check_periods(journal);
-    }
     let recovery = flow.transport.recovery;
     // A second loss in a window is a second event under Reno, and a SACK sender without blocks is Reno.
     let is_reno = recovery == LossRecovery::Reno || recovery == LossRecovery::Sack && !flow.transport.peer_sack;
@@ -149,30 +146,9 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
     Ok(())
 }
 
-/// Over QUIC a loss or a mark is another congestion event only when a packet that was sent after the first has been acknowledged, or
-/// one that was sent after it is lost: there is one.
-fn check_periods(journal: &Journal) -> Result<(), String> {
-    let (mut sent, mut sent_by_event) = (0_u64, None);
-    for (number, (event, _)) in journal.entries.iter().enumerate() {
-        match event {
-            Event::Sent(_) => sent += 1,
-            Event::Congestion(congestion) if congestion.kind != CongestionKind::Timeout => {
-                let is_first = sent_by_event.is_none_or(|before| sent > before);
-                ensure!(is_first, "event {number}: a second reduction, and nothing was sent since the first");
-                sent_by_event = Some(sent);
-            }
-            // Persistent congestion ends the period, and what was undone was no reduction.
-            Event::Congestion(_) | Event::Undo(_) => sent_by_event = None,
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 /// Samples tell of no more marks than ACKs, in full segments, and of none without a receiver that counts them.
 fn check_marks(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
-    let (mss, counts) =
-        (u64::from(flow.transport.mss), matches!(flow.transport.ecn, EcnMode::AccEcn | EcnMode::Counts));
+    let (mss, counts) = (u64::from(flow.transport.mss), flow.transport.ecn == EcnMode::AccEcn);
     let (mut told, mut sampled) = (0, 0);
     for (number, (event, _)) in journal.entries.iter().enumerate() {
         let Event::Ack(ack) = event else { continue };

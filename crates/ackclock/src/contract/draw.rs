@@ -13,11 +13,6 @@ impl Draw {
         Draw(RngStreams::new(case, 0).stream(subject, "contract"))
     }
 
-    /// Other random numbers, which leave these as they are.
-    pub(super) fn fork(&self) -> Self {
-        Draw::new("fork", self.0.clone().next_u64())
-    }
-
     /// A whole number in `least ..= most`.
     pub(super) fn whole(&mut self, least: u64, most: u64) -> u64 {
         least + self.0.next_u64() % (most - least + 1)

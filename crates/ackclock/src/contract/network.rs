@@ -9,13 +9,20 @@ use crate::units::{Duration, Instant, Rate};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
 /// `cc`: the case with this number, the same in every run. Half of the cases have arrivals of transfers and datagrams beside
-/// the flows, and a third of them a meter.
+/// the flows, a third of them a meter, and a fourth run over QUIC.
 pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
     let mut plan = plan(&mut Draw::new("network", case), cc);
     if case % 2 == 1 {
         let mut draw = Draw::new("traffic", case);
         traffic::add_arrivals(&mut draw, &mut plan, cc);
         traffic::add_datagrams(&mut draw, &mut plan);
+    }
+    if case % 4 == 2 {
+        let mut draw = Draw::new("quic", case);
+        let slots = plan.arrivals.iter_mut().flat_map(|group| &mut group.slots);
+        for flow in plan.flows.iter_mut().chain(slots) {
+            flow.transport = over_quic(&mut draw, (*flow.transport).clone()).into();
+        }
     }
     if case.is_multiple_of(3) {
         add_meter(&mut Draw::new("meter", case), &mut plan);
@@ -72,9 +79,6 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             if draw.chance(30) { impairments(draw) } else { ImpairmentsPlan::default() },
         ),
     ];
-    // Of its own draws, so that those of plans over TCP do not change with it.
-    let mut quic = draw.fork();
-    let is_over_quic = quic.chance(30);
     let mut flows = Vec::new();
     for index in 0..draw.whole(1, 4) {
         let name = format!("flow{index}");
@@ -100,10 +104,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             reverse: [1, first + 1].into(),
             cc: cc.clone().into(),
             cc_context: context(draw).into(),
-            transport: match transport(draw) {
-                tcp if is_over_quic => over_quic(&mut quic, tcp).into(),
-                tcp => tcp.into(),
-            },
+            transport: transport(draw).into(),
             traffic: traffic::of_flow(draw),
             in_profile: index == 1,
             meter: None,
