@@ -18,7 +18,7 @@ from ackclock.evaluation import Evaluation, evaluate
 from ackclock.evaluation.candidate import Candidate
 
 #: The candidate, then the panel.
-PANEL = ["new-aimd", "aimd", "cubic", "aimd-fc+"]
+PANEL = ["new-aimd", "aimd", "cubic", "aimd-fc+", "bbr3"]
 SCORE_KEYS = {"heading", "mean", "low", "high", "cost_difference", "values", "judgement"}
 CORE = ROOT / "python" / "ackclock" / "suites" / "core"
 

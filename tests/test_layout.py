@@ -25,6 +25,7 @@ USES = {
     "foreign": "errors text",
     "scenario": "errors arguments files foreign",
     "running": "errors arguments files foreign scenario",
+    "captures": "errors scenario",
     "contract": "errors foreign scenario",
     "starters": "errors files",
     "results": "errors arguments metrics scenario running",
@@ -34,7 +35,7 @@ USES = {
     "tuning": "errors text metrics statistics page arguments files foreign running evaluation",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
-    "cli": "errors text metrics page files contract starters scenario running synchronous studies evaluation "
+    "cli": "errors text metrics page files captures contract starters scenario running synchronous studies evaluation "
     "tuning reproduce",
     "__main__": "text cli",
 }

@@ -11,6 +11,7 @@ __all__ = [
     "Ack",
     "Cancel",
     "CaptureError",
+    "CaptureFile",
     "Congestion",
     "CongestionControl",
     "Event",
@@ -24,10 +25,12 @@ __all__ = [
     "ScenarioError",
     "Sent",
     "Table",
+    "callback_limit_s",
     "callback_names",
     "describe_library",
     "exchange_json",
     "keys_json",
+    "kind_of_code",
     "list_json",
     "metrics_json",
     "model_json",
@@ -144,6 +147,22 @@ class Scenario:
 
     def check_capture(self, at: str, flows: Sequence[str]) -> None:
         """Checks `capture` as `run` takes it."""
+
+@final
+class CaptureFile:
+    """A capture: a file of pcap or pcapng, or what a run has captured."""
+
+    def __new__(cls, path: str | None = None, content: bytes | None = None) -> Self:
+        """Reads a file, given by its path or its bytes, for the connections in it."""
+
+    def summary_json(self) -> str:
+        """Packets, those that are left out and why, how the file ends, and the connections, as JSON."""
+
+    def observe_json(self, flow: int) -> str:
+        """What the connection with this number, from 0, shows of its sender, as JSON.
+
+        Raises `ValueError` where it shows nothing.
+        """
 
 @final
 class Run:
@@ -454,6 +473,9 @@ def schema_json() -> str:
 def keys_json() -> str:
     """Every key of a scenario with type, default and help, as JSON."""
 
+def kind_of_code(name: str) -> tuple[str, str] | None:
+    """The kind of the algorithm in a file and the key that names the file; None for other names."""
+
 def metrics_json() -> str:
     """Every metric of the results with unit, label and definition, as JSON."""
 
@@ -467,9 +489,12 @@ def rule_json(line: str) -> str:
 def model_json(request: str) -> str:
     """Answers a request to the model, without holding the GIL; `ackclock::model::json` defines both sides."""
 
-def exchange_json(text: str, name: str) -> str:
-    """Runs the exchange script `text`, called `name` in messages, without holding the GIL; the report as
-    JSON.
+def exchange_json(text: str, name: str, profile: str) -> str:
+    """Runs the exchange script `text`, called `name` in messages and begun with the settings of `profile`,
+    without holding the GIL; the report as JSON.
+
+    Raises:
+        ValueError: There is no such profile.
     """
 
 def serve_queue(
@@ -482,6 +507,9 @@ def serve_queue(
     arrivals, "sent", "dropped" or "marked", the reason). Raises ValueError for a queue that cannot stand
     there.
     """
+
+def callback_limit_s() -> float:
+    """How long a callback may take, in seconds: 10, or `ACKCLOCK_CALLBACK_SECONDS`."""
 
 def callback_names() -> list[str]:
     """The names of callbacks, by the number that stands for each where progress is shared."""

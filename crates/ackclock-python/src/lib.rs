@@ -1,6 +1,7 @@
 //! Python binding of the core library; holds no simulation logic.
 
 mod cancel;
+mod capture_file;
 mod catalog;
 mod error;
 mod exchange;
@@ -24,7 +25,9 @@ mod _core {
     #[pymodule_export]
     use crate::cancel::Cancel;
     #[pymodule_export]
-    use crate::catalog::{keys_json, list_json, metrics_json, rule_json, schema_json};
+    use crate::capture_file::CaptureFile;
+    #[pymodule_export]
+    use crate::catalog::{keys_json, kind_of_code, list_json, metrics_json, rule_json, schema_json};
     #[pymodule_export]
     use crate::error::{CaptureError, Interrupted, Overdue, RunError, ScenarioError};
     #[pymodule_export]
@@ -36,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use crate::foreign::library::describe_library;
     #[pymodule_export]
-    use crate::foreign::progress::{callback_names, share_progress};
+    use crate::foreign::progress::{callback_limit_s, callback_names, share_progress};
     #[pymodule_export]
     use crate::model::model_json;
     #[pymodule_export]

@@ -16,7 +16,7 @@ from ackclock.cli.options import first_seed_option, json_option, set_option, sui
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.candidate import Candidate, split_list
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
-from ackclock.evaluation.present import evaluation_json, ranking_table
+from ackclock.evaluation.present import evaluation_json, ranking_table, rivals_table
 from ackclock.evaluation.ranking import METRICS as RANKED
 from ackclock.evaluation.ranking import SHARES
 from ackclock.evaluation.report import write_report
@@ -148,6 +148,8 @@ def command(
         is_ranked = len(candidates) > 1 or budget is not None
         for table in [ranking_table(evaluation.ranking)] if is_ranked else tables(board):
             show(table)
+        if evaluation.rivals:
+            show(rivals_table(evaluation))
         say(evaluation.verdict)
     talk(f"report: {report}")
     return _tell(checks) if evaluation.best is not None else 2

@@ -6,17 +6,19 @@ import html
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
 from ackclock.arguments import optional_number, texts, whole_number
 from ackclock.errors import ArgumentValueError, RunError
 from ackclock.evaluation.budget import Budget
-from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.race import MOST, Limits, Race, Track
 from ackclock.evaluation.ranking import SHARES, Entry, Ranking, require_metric
 from ackclock.evaluation.regret import Regret, RegretBaseline
+from ackclock.evaluation.rivals import Rival, rivals, sentences
 from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.suite import Suite
 from ackclock.evaluation.verdict import verdict
@@ -52,6 +54,10 @@ class Evaluation:
       `standing` (`best`, `tied`, `worse`, `dropped`, `failed`), `score` (`value`, an `Estimate`; `values` per
       replicate; None for what failed), `failure` and `index`, its place in the list that was given.
 
+    - `rivals`: how the best candidate compares with each algorithm of the panel, and what share it leaves to
+      those that it meets: a `Rival` each, with `candidate`, `difference` of scores, `judgement`, `starved`
+      (`yes`, `maybe`, `no`), `beside` (environments with their `shares`).
+
     Of several candidates `board` and `regrets` have the first few of the ranking, the best first. An
     evaluation can be pickled.
     """
@@ -63,8 +69,15 @@ class Evaluation:
 
     @property
     def verdict(self) -> str:
-        """How the algorithm, or the best of several, compares with the reference, in a sentence."""
-        return "Every candidate failed." if self.best is None else verdict(self.board)
+        """How the algorithm, or the best of several, compares with the reference and with its rivals."""
+        if self.best is None:
+            return "Every candidate failed."
+        return " ".join([verdict(self.board), *sentences(self.rivals, self.ranking.objective.heading)])
+
+    @cached_property
+    def rivals(self) -> tuple[Rival, ...]:
+        """The panel, and what other flows run: how the best candidate compares, what it leaves to them."""
+        return rivals(self.board, self.ranking)
 
     @property
     def best(self) -> Entry | None:
@@ -134,8 +147,9 @@ def evaluate(
         raise ArgumentValueError("cc", "is empty, but must name a candidate")
     loaded = Suite.load(suite)
     require_metric(loaded, metric)
-    panel = [Candidate.parse(text) for text in (loaded.panel if against is None else against)]
-    candidates = [Candidate.parse(text) for text in given]
+    others_given = loaded.panel if against is None else tuple(against)
+    everyone = distinct([Candidate.parse(text) for text in (*given, *others_given)])
+    candidates, panel = everyone[: len(given)], everyone[len(given) :]
     others = [each for each in panel if all(each.resolved != other.resolved for other in candidates)]
     # Whatever is wrong with them is told before a folder is made.
     for environment in loaded.environments if sets else ():

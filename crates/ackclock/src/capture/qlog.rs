@@ -97,7 +97,11 @@ pub fn qlog(recording: &Recording, version: QlogVersion, title: &str, descriptio
     let mut traces: Vec<Trace> =
         recording.connections.iter().map(|connection| Trace::new(connection, version)).collect();
     let mut states = recording.senders.iter().peekable();
+    let mut declared = recording.declared.iter().peekable();
     for place in 0..=recording.packets.len() {
+        while let Some(lost) = declared.next_if(|lost| lost.place <= place) {
+            traces[lost.connection as usize].lose(lost.time, lost.seq);
+        }
         while let Some(state) = states.next_if(|state| state.place <= place) {
             traces[state.connection as usize].update(state);
         }
@@ -122,6 +126,15 @@ fn with_list(object: Value, name: &str, values: &str) -> String {
     text + &format!(",\"{name}\":[\n{values}\n]}}")
 }
 
+/// A segment that is not acknowledged.
+#[derive(Clone, Copy)]
+struct Outstanding {
+    end: u64,
+    /// The number of its last transmission, and whether that was declared lost.
+    number: u64,
+    is_lost: bool,
+}
+
 /// The trace of a connection in the making.
 struct Trace<'recording> {
     connection: &'recording Connection,
@@ -131,8 +144,8 @@ struct Trace<'recording> {
     /// Packets sent and received so far.
     sent: u64,
     received: u64,
-    /// By their first bytes, what is not acknowledged: its end, and the number of its last transmission.
-    outstanding: BTreeMap<u64, (u64, u64)>,
+    /// By their first bytes, what is not acknowledged.
+    outstanding: BTreeMap<u64, Outstanding>,
     /// What was last said.
     metrics: Map<String, Value>,
     in_flight: u64,
@@ -177,9 +190,9 @@ impl<'recording> Trace<'recording> {
             self.event(packet.time, self.names.sent, &json!({ "header": header(number), "raw": raw }));
             return;
         }
-        if let Some((_, before)) = self.outstanding.insert(seq, (seq + u64::from(len), number)) {
-            self.event(packet.time, self.names.lost, &json!({ "header": header(before) }));
-        }
+        // Sent again on suspicion, as a probe: the packet before it has no other end.
+        self.lose(packet.time, seq);
+        self.outstanding.insert(seq, Outstanding { end: seq + u64::from(len), number, is_lost: false });
         let mut frame = json!({ "frame_type": "stream", "stream_id": 0, "offset": seq });
         match self.version {
             QlogVersion::V03 => frame["length"] = len.into(),
@@ -189,6 +202,15 @@ impl<'recording> Trace<'recording> {
         self.event(packet.time, self.names.sent, &data);
         self.in_flight += u64::from(len);
         self.say(packet.time, [("bytes_in_flight", Some(self.in_flight.into()))]);
+    }
+
+    /// The last transmission of a segment is declared lost, if it was not before.
+    fn lose(&mut self, at: Instant, seq: u64) {
+        if let Some(segment) = self.outstanding.get_mut(&seq).filter(|segment| !segment.is_lost) {
+            segment.is_lost = true;
+            let number = segment.number;
+            self.event(at, self.names.lost, &json!({ "header": header(number) }));
+        }
     }
 
     fn receive(&mut self, packet: &Packet, ack: Option<&AckSegment>) {
@@ -209,8 +231,8 @@ impl<'recording> Trace<'recording> {
         let mut numbers = Vec::new();
         let blocks = std::iter::once((0, ack.ack)).chain(ack.sack.iter(ack.ack));
         for (start, end) in blocks {
-            let covered = self.outstanding.range(start..end.max(start)).filter(|(_, (last, _))| *last <= end);
-            let covered: Vec<(u64, u64)> = covered.map(|(seq, (_, number))| (*seq, *number)).collect();
+            let within = self.outstanding.range(start..end.max(start)).filter(|(_, segment)| segment.end <= end);
+            let covered: Vec<(u64, u64)> = within.map(|(seq, segment)| (*seq, segment.number)).collect();
             for (seq, number) in covered {
                 self.outstanding.remove(&seq);
                 numbers.push(number);

@@ -18,6 +18,8 @@ pub struct Recording {
     pub packets: Vec<Packet>,
     /// The states of senders, whenever one has changed; of captures at senders, where asked for.
     pub senders: Vec<SenderState>,
+    /// Segments that senders took for lost, in the order of time, where the states of senders are asked for.
+    pub declared: Vec<Declared>,
     /// Data that did not arrive, where the states of senders are asked for.
     pub lost: Vec<Lost>,
 }
@@ -45,6 +47,19 @@ pub struct SenderState {
     pub min_rtt: Duration,
     /// Slow start, congestion avoidance, or a kind of recovery.
     pub phase: Phase,
+}
+
+/// A segment whose last transmission its sender takes for lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// When.
+    pub time: Instant,
+    /// Index into [`Recording::connections`].
+    pub connection: u32,
+    /// So many of [`Recording::packets`] were before.
+    pub place: usize,
+    /// First byte.
+    pub seq: u64,
 }
 
 /// A segment that a queue, a link or a checksum took away.

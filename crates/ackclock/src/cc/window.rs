@@ -81,7 +81,9 @@ impl Window {
         if let Some(hystart) = &mut self.hystart
             && self.cwnd < self.ssthresh
         {
-            hystart.observe(ack);
+            if hystart.observe(ack, self.cwnd) {
+                self.ssthresh = self.cwnd;
+            }
         }
     }
 
@@ -92,7 +94,7 @@ impl Window {
         const FEW: f64 = 2.0;
         let Growth { growth, ends } = match &mut self.hystart {
             None => Growth { growth: ack.acked, ends: false },
-            Some(hystart) => hystart.grow(self.cwnd, ack.acked),
+            Some(hystart) => hystart.grow(ack.acked),
         };
         let grown = self.cwnd + growth;
         self.cwnd = if ack.acked > FEW { grown.min(self.ssthresh) } else { grown };

@@ -20,6 +20,9 @@ const DEFAULT_MSS: u32 = 536;
 const MIN_MSS: u32 = 48;
 /// RFC 7323 §2.3: "the shift count MUST be limited to 14".
 const MAX_WSCALE: u32 = 14;
+/// Linux's TCP_RTO_MAX and the doublings after which the persist timer meets it in any case.
+const MAX_PERSIST: Duration = Duration::from_secs(120);
+const MAX_DOUBLINGS: u32 = 16;
 /// The resolution of timestamps.
 const TICK: Duration = Duration::from_millis(1);
 
@@ -63,6 +66,8 @@ pub struct Connection {
     read: u64,
     last_window: Option<u64>,
     fin: Fin,
+    /// A window probe waits for its time.
+    persist: Option<Persist>,
     /// Where the peer's data end.
     peer_end: Option<u64>,
     /// The acknowledgement sent last: RFC 7323's Last.ACK.sent.
@@ -79,6 +84,14 @@ enum Fin {
         again_at: Instant,
     },
     Acknowledged,
+}
+
+/// The persist timer.
+#[derive(Clone, Copy, Debug)]
+struct Persist {
+    probe_at: Instant,
+    /// Probes sent since the window closed.
+    probes: u32,
 }
 
 impl Connection {
@@ -118,6 +131,7 @@ impl Connection {
             read: 0,
             last_window: None,
             fin: Fin::NotAsked,
+            persist: None,
             peer_end: None,
             last_ack_sent: 1,
         }
@@ -279,7 +293,8 @@ impl Connection {
             Fin::Sent { again_at } => Some(again_at),
             _ => None,
         };
-        [self.sender.next_deadline(), fin, self.receiver.next_deadline()].into_iter().flatten().min()
+        let persist = self.persist.map(|persist| persist.probe_at);
+        [self.sender.next_deadline(), fin, persist, self.receiver.next_deadline()].into_iter().flatten().min()
     }
 
     /// The timers that are due at `now` go off.
@@ -290,6 +305,12 @@ impl Connection {
         {
             self.fin =
                 if self.sender.is_done() { Fin::Pending } else { Fin::Sent { again_at: now + self.sender.info().rto } };
+        }
+        if let Some(Persist { probe_at, probes }) = self.persist
+            && probe_at <= now
+        {
+            self.persist = Some(Persist { probe_at: now + self.persist_timeout(probes + 1), probes: probes + 1 });
+            self.probe_window(now, sent);
         }
         self.transmit(now, sent);
         if let Some(ack) = self.receiver.on_deadline(now) {
@@ -319,12 +340,38 @@ impl Connection {
                 Packet { ecn: Some(ecn), flags, seq: script_seq(segment.seq), len: segment.len, ..Packet::default() };
             self.send(now, packet, &ack, sent);
         }
+        self.set_persist_timer(now);
         if self.fin == Fin::Pending && self.sender.sent_once() == self.written {
             let ack = self.receiver.acknowledge();
             let flags = Flags::ACK.with(Flags::FIN);
             self.send(now, Packet { flags, seq: script_seq(self.written), ..Packet::default() }, &ack, sent);
             self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
         }
+    }
+
+    /// The persist timer runs while data wait for the peer's window, and nothing is on its way whose ACK would open it.
+    ///
+    /// RFC 9293 §3.8.6.1: "The transmitting host SHOULD send the first zero-window probe when a zero window has existed for the
+    /// retransmission timeout period (SHLD-29) (Section 3.8.1), and SHOULD increase exponentially the interval between successive
+    /// probes".
+    fn set_persist_timer(&mut self, now: Instant) {
+        let waits = self.sender.sent_once() < self.written && self.sender.acknowledged() == self.sender.sent_once();
+        if !waits || self.sender.next_deadline().is_some() {
+            self.persist = None;
+        } else if self.persist.is_none() {
+            self.persist = Some(Persist { probe_at: now + self.persist_timeout(0), probes: 0 });
+        }
+    }
+
+    fn persist_timeout(&self, probes: u32) -> Duration {
+        (self.sender.info().rto * (1 << probes.min(MAX_DOUBLINGS))).min(MAX_PERSIST)
+    }
+
+    /// A probe repeats the sequence number of the last byte that was acknowledged, without data, as in Linux.
+    fn probe_window(&mut self, now: Instant, sent: &mut Vec<Sent>) {
+        let ack = self.receiver.acknowledge();
+        let seq = script_seq(self.sender.acknowledged()).wrapping_sub(1);
+        self.send(now, Packet { flags: Flags::ACK, seq, ..Packet::default() }, &ack, sent);
     }
 
     /// Acknowledges the answer to our SYN.

@@ -130,6 +130,17 @@ impl SendingEnd {
         fn in_flight(&self) -> u32;
     }
     delegate! {
+        /// Transmissions taken for lost so far.
+        fn losses(&self) -> u64;
+    }
+
+    /// The first bytes of the segments that are taken for lost and were not sent again since.
+    pub fn lost(&self) -> impl Iterator<Item = u64> {
+        let SendingEnd::Tcp(sender) = self;
+        sender.lost()
+    }
+
+    delegate! {
         /// Slow start, congestion avoidance, or a kind of recovery.
         fn phase(&self) -> Phase;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::endpoint::SendingEnd;
 use super::packet::{Bodies, Body, BodyId, Kind, Packet};
 use super::plan::{CapturePlan, CapturePoint, Plan};
-use crate::capture::{Connection, Lost, Packet as Seen, Recording, Segment, SenderState};
+use crate::capture::{Connection, Declared, Lost, Packet as Seen, Recording, Segment, SenderState};
 use crate::qdisc::Queued;
 use crate::tcp::{AckSegment, Transport};
 use crate::units::{Duration, Instant};
@@ -53,8 +53,9 @@ struct Recorded {
     ack: Option<AckSegment>,
     /// When the last ACK left that the sender has got.
     echo: Option<Instant>,
-    /// The last state of the sender.
+    /// The last state of the sender, and the transmissions that it had taken for lost.
     state: Option<SenderState>,
+    losses: u64,
 }
 
 /// A packet as it left its host.
@@ -113,7 +114,7 @@ impl Recorder {
     pub(super) fn connected(&mut self, flow: usize, base: u64) {
         let flow = &mut self.flows[flow];
         flow.connections.push((base, None));
-        (flow.asked, flow.served, flow.ack, flow.echo) = (0, 0, None, None);
+        (flow.asked, flow.served, flow.ack, flow.echo, flow.losses) = (0, 0, None, None, 0);
     }
 
     /// A packet sets out.
@@ -213,11 +214,17 @@ impl Recorder {
             return;
         }
         let Some((_, Some(connection))) = flow.connections.last().copied() else { return };
+        let place = self.recording.packets.len();
+        if sender.losses() != flow.losses {
+            flow.losses = sender.losses();
+            let declared = |seq| Declared { time: now, connection, place, seq };
+            self.recording.declared.extend(sender.lost().map(declared));
+        }
         let info = sender.info();
         let state = SenderState {
             time: now,
             connection,
-            place: self.recording.packets.len(),
+            place,
             cwnd: info.cwnd,
             ssthresh: info.ssthresh,
             in_flight: sender.in_flight(),
@@ -287,6 +294,7 @@ impl Recorder {
         recording.packets.sort_by_key(|packet| packet.time);
         recording.packets.retain(|packet| packet.time < end);
         recording.senders.retain(|state| state.time < end);
+        recording.declared.retain(|declared| declared.time < end);
         recording
     }
 }
@@ -305,6 +313,7 @@ impl Recorded {
             ack: None,
             echo: None,
             state: None,
+            losses: 0,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Round-trip time and retransmission timeout (RFC 6298).
 
-use super::transport::Transport;
+use super::transport::{MinRtoBounds, Transport};
 use crate::units::{Duration, Instant};
 
 /// RFC 6298 §2.5: "A maximum value MAY be placed on RTO provided it is at least 60 seconds."
@@ -12,6 +12,8 @@ const GRANULARITY: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub struct Rtt {
     min_rto: Duration,
+    /// The least of what the timeout is beyond the smoothed RTT.
+    min_variation: Duration,
     initial_rto: Duration,
     estimate: Option<Estimate>,
     /// In a box, as hardly any clock has ticks.
@@ -72,6 +74,10 @@ impl Rtt {
         let (tick, offset) = (transport.clock_tick, transport.clock_offset);
         let mut rtt = Rtt {
             min_rto: transport.min_rto,
+            min_variation: match transport.variations.min_rto_bounds {
+                MinRtoBounds::Timeout => GRANULARITY,
+                MinRtoBounds::Variation => GRANULARITY.max(transport.min_rto),
+            },
             initial_rto: transport.initial_rto,
             estimate: None,
             ticks: (!tick.is_zero()).then(|| Box::new(TickEstimate { tick, offset, srtt: 0, rttvar: 0 })),
@@ -146,7 +152,7 @@ impl Rtt {
         let base = match (self.estimate, &self.ticks) {
             (None, _) => self.initial_rto,
             (Some(_), Some(ticks)) => ticks.rto(),
-            (Some(Estimate { srtt, rttvar }), None) => srtt + GRANULARITY.max(rttvar * 4),
+            (Some(Estimate { srtt, rttvar }), None) => srtt + self.min_variation.max(rttvar * 4),
         };
         let base = base.max(self.min_rto).min(MAX_RTO);
         // Beyond six doublings every base of at least a nanosecond per second has met the maximum or will not.

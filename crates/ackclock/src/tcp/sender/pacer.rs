@@ -11,6 +11,8 @@ pub(super) struct Pacer {
     burst_at: Instant,
     /// Bytes of payload that may still leave in it.
     burst_left: u64,
+    /// By how much the burst began later than the rate allowed, less what that has shortened of it.
+    late: Duration,
 }
 
 impl Pacer {
@@ -28,12 +30,15 @@ impl Pacer {
     }
 
     /// A segment of `len` bytes of payload leaves, which takes `gap` at the pacing rate. `quantum` is what may leave
-    /// together, in bytes of payload.
-    pub(super) fn on_sent(&mut self, now: Instant, len: u32, gap: Duration, quantum: u64) {
+    /// together, in bytes of payload. A burst that comes late takes up to half of its time less where `catches_up`, as in Linux.
+    pub(super) fn on_sent(&mut self, now: Instant, len: u32, gap: Duration, quantum: u64, catches_up: bool) {
         if self.next_send_at <= now {
+            self.late = if catches_up { now.since(self.next_send_at) } else { Duration::ZERO };
             (self.next_send_at, self.burst_at, self.burst_left) = (now, now, quantum);
         }
-        self.next_send_at += gap;
+        let caught_up = self.late.min(gap / 2);
+        self.late = self.late - caught_up;
+        self.next_send_at += gap - caught_up;
         self.burst_left = self.burst_left.saturating_sub(u64::from(len));
     }
 }

@@ -55,6 +55,9 @@ impl Sender {
             return self.send_owed(now);
         }
         if self.in_flight_for_window() >= self.window() {
+            if self.grows_half_used && self.has_unsent() {
+                self.note_use(true);
+            }
             return None;
         }
         let next = self.next_segment()?;
@@ -192,6 +195,9 @@ impl Sender {
             self.timed = Some((self.snd_nxt, now));
         }
         self.note_sent(now, &segment, false);
+        if self.grows_half_used {
+            self.note_use(self.in_flight_for_window() >= self.window());
+        }
         if self.probes {
             self.schedule_probe(now);
         }
@@ -245,7 +251,8 @@ impl Sender {
     fn pace(&mut self, now: Instant, len: u32, rate: Rate) {
         let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
         let quantum = if self.cc.pacing_rate().is_some() { self.cc.send_quantum() } else { self.window_quantum(rate) };
-        self.pacer.on_sent(now, len, gap, quantum);
+        let catches_up = self.cc.pacing_rate().is_none() && self.transport.variations.pacing == Pacing::Linux;
+        self.pacer.on_sent(now, len, gap, quantum, catches_up);
     }
 
     /// The algorithm's rate, or else that of its window.

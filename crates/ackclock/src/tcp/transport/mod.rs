@@ -13,7 +13,7 @@ use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStar
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::Duration;
 pub use rules::{
-    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, Pacing,
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, MinRtoBounds, Pacing,
     PartialAck, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo, WindowGrowth,
 };
 pub use values::{ByteCounting, CutWindowName, DelayedAck, EcnBeta, InitialSsthresh, MaxWindow};
@@ -175,7 +175,7 @@ transport_keys! {
     profile: Profile = [Profile::Rfc] => scenario;
     /// Payload of a full segment.
     mss: Size = [Size(1460), Linux: Size(1448)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
-    /// TCP and IP header of every packet.
+    /// TCP and IP header of every packet, to which `timestamps` adds 12 B.
     header: Size = [Size(40)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
     /// Bytes that the link layer adds to every packet (Ethernet: 38 B).
     framing: Size = [Size(0)] check(|size| bytes(size, 0)) => transport as u32, up_to_a_packet;
@@ -186,6 +186,8 @@ transport_keys! {
     max_window: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
     /// Lower bound of the retransmission timeout.
     min_rto: Duration = [Duration::from_millis(200)] check(not_zero) => transport;
+    /// What `min_rto` bounds: the timeout (RFC 6298 §2.4), or its part beyond the smoothed RTT (variation, Linux).
+    min_rto_bounds: MinRtoBounds = [MinRtoBounds::Timeout, Linux: MinRtoBounds::Variation] => variations;
     /// The retransmission timeout before the first measurement (RFC 6298 §2.1).
     initial_rto: Duration = [Duration::from_secs(1), Ns2: Duration::from_secs(3)] check(not_zero) => transport;
     /// Granularity of the sender's clock for round-trip times and timeouts; "0 s" for exact times.

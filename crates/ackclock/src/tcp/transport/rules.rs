@@ -217,6 +217,16 @@ variation! {
 }
 
 variation! {
+    /// What `min_rto` bounds.
+    MinRtoBounds {
+        /// The timeout (RFC 6298 §2.4).
+        Timeout,
+        /// Its part beyond the smoothed round-trip time, as in Linux.
+        Variation
+    }
+}
+
+variation! {
     /// Data that limited transmit sends.
     LimitedTransmitSends {
         /// New data, and none while a timeout is being repaired (RFC 3042).
