@@ -161,20 +161,16 @@ Dropped(Ptr<const QueueDiscItem>)
     g_drops += Measures();
 }
 
-// A device of ns-3 takes another packet while it sends one: a second queue, which nobody manages. This one does not: its
-// gate does not know of that queue, and is open between two transmissions only.
+// A device of ns-3 takes another packet while it sends one: a second queue, which nobody manages. This one does not.
 void
 HoldNothing(Ptr<NetDevice> device)
 {
-    Ptr<NetDeviceQueueInterface> gates = CreateObject<NetDeviceQueueInterface>();
-    device->AggregateObject(gates);
-    Ptr<NetDeviceQueue> gate = gates->GetTxQueue(0);
+    Ptr<NetDeviceQueue> gate = device->GetObject<NetDeviceQueueInterface>()->GetTxQueue(0);
     device->TraceConnectWithoutContext("PhyTxBegin", Callback<void, Ptr<const Packet>>([gate](Ptr<const Packet>) {
                                            gate->Stop();
                                        }));
     device->TraceConnectWithoutContext("PhyTxEnd", Callback<void, Ptr<const Packet>>([gate](Ptr<const Packet>) {
-                                           // The device still has the packet.
-                                           Simulator::ScheduleNow(&NetDeviceQueue::Wake, gate);
+                                           gate->Wake();
                                        }));
 }
 
@@ -196,10 +192,13 @@ SetDefaults(const std::string& tcp)
 }
 
 NetDeviceContainer
-Connect(Ptr<Node> from, Ptr<Node> to, uint64_t rate_bps, int64_t delay_ns)
+Connect(Ptr<Node> from, Ptr<Node> to, uint64_t rate_bps, int64_t delay_ns, bool managed)
 {
     PointToPointHelper link;
-    link.DisableFlowControl();
+    if (!managed)
+    {
+        link.DisableFlowControl();
+    }
     link.SetDeviceAttribute("DataRate", DataRateValue(DataRate(rate_bps)));
     link.SetChannelAttribute("Delay", TimeValue(NanoSeconds(delay_ns)));
     link.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("10000p"));
@@ -249,12 +248,12 @@ main(int argc, char* argv[])
     NodeContainer routers(2);
     InternetStackHelper stack;
     stack.Install(routers);
-    NetDeviceContainer bottleneck = Connect(routers.Get(0), routers.Get(1), rate_bps, delay_ns);
+    NetDeviceContainer bottleneck = Connect(routers.Get(0), routers.Get(1), rate_bps, delay_ns, true);
     HoldNothing(bottleneck.Get(0));
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.252");
     const Ipv4Address receiver = addresses.Assign(bottleneck).GetAddress(1);
     TrafficControlHelper control;
-    control.Uninstall(bottleneck.Get(0));
+    control.Uninstall(bottleneck);
     control.SetRootQueueDisc(argv[1]);
     Ptr<QueueDisc> queue = control.Install(bottleneck.Get(0)).Get(0);
     queue->TraceConnectWithoutContext("Dequeue", MakeCallback(&Dequeued));
@@ -272,7 +271,7 @@ main(int argc, char* argv[])
         Ptr<Node> host = CreateObject<Node>();
         stack.Install(host);
         addresses.NewNetwork();
-        addresses.Assign(Connect(host, routers.Get(0), 100000000000, flow.delay_ns));
+        addresses.Assign(Connect(host, routers.Get(0), 100000000000, flow.delay_ns, false));
         ApplicationContainer application = sender.Install(host);
         application.Start(NanoSeconds(flow.start_ns));
         // After the event that starts it, whose number is given at the start of the simulation.
