@@ -37,7 +37,7 @@ HAS_WASM = [ -d "$$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ]
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel docs clean
+.PHONY: packetdrill compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -109,6 +109,10 @@ compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals an
 
 compare-kernel: build ## Compare the token bucket with that of the running kernel; as root
 	$(BIN)/python tools/kernel/tbf.py
+
+packetdrill: build ## Run packetdrill's public scripts that concern a sender: make packetdrill FOLDER=packetdrill/gtests/net/tcp
+	@test -n "$(FOLDER)" || { echo "make packetdrill takes a folder, for nothing is downloaded: git clone https://github.com/google/packetdrill && make packetdrill FOLDER=packetdrill/gtests/net/tcp" >&2; exit 2; }
+	$(BIN)/python tools/packetdrill/table.py $(FOLDER)
 
 verify-ns2: build ns2 ns2-examples ## Compare packet by packet with ns-2's validation suites
 	$(BIN)/python tools/ns2/verify.py

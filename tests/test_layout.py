@@ -35,8 +35,8 @@ USES = {
     "tuning": "errors text metrics statistics page arguments files foreign running evaluation",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
-    "cli": "errors text metrics page files captures contract starters scenario running synchronous studies evaluation "
-    "tuning reproduce",
+    "cli": "errors text metrics page files captures contract starters scenario running synchronous studies "
+    "evaluation tuning reproduce",
     "__main__": "text cli",
 }
 #: Data, which are opened and not imported.

@@ -150,11 +150,9 @@ class Scenario:
 
 @final
 class CaptureFile:
-    """A capture: a file of pcap or pcapng, or what a run has captured."""
+    """A capture: a file, or what a run has captured."""
 
-    def __new__(cls, path: str | None = None, content: bytes | None = None) -> Self:
-        """Reads a file, given by its path or its bytes, for the connections in it."""
-
+    def __new__(cls, path: str | None = None, content: bytes | None = None) -> Self: ...
     def summary_json(self) -> str:
         """Packets, those that are left out and why, how the file ends, and the connections, as JSON."""
 
@@ -474,7 +472,9 @@ def keys_json() -> str:
     """Every key of a scenario with type, default and help, as JSON."""
 
 def kind_of_code(name: str) -> tuple[str, str] | None:
-    """The kind of the algorithm in a file and the key that names the file; None for other names."""
+    """The kind of the algorithm in a file and the key that names the file, by the file's name; none for other
+    names.
+    """
 
 def metrics_json() -> str:
     """Every metric of the results with unit, label and definition, as JSON."""

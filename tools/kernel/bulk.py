@@ -119,10 +119,11 @@ def forward(near: int, far: int, rate_bps: float, rtt_s: float, queue: int, end:
 
 
 def capture(out: Path, cc: str, rate_bps: float, rtt_s: float, queue: int, seconds: float) -> None:
-    namespaces, devices = [], []
-    for own, other in (ADDRESSES, ADDRESSES[::-1]):
-        namespaces.append(enter_new())
-        devices.append(open_tun(own, other))
+    # The sender's side, then the receiver's.
+    namespaces = [enter_new()]
+    near = open_tun(*ADDRESSES)
+    namespaces.append(enter_new())
+    far = open_tun(*ADDRESSES[::-1])
     enter(namespaces[0])
     with contextlib.ExitStack() as stack:
         sniffer = subprocess.Popen(
@@ -142,7 +143,7 @@ def capture(out: Path, cc: str, rate_bps: float, rtt_s: float, queue: int, secon
         # Packets on time, on a busy machine, too.
         with contextlib.suppress(PermissionError):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        forward(*devices, rate_bps, rtt_s, queue, time.monotonic() + seconds)
+        forward(near, far, rate_bps, rtt_s, queue, time.monotonic() + seconds)
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         for process in (sender, receiver):
             process.terminate()

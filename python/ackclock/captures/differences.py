@@ -38,18 +38,19 @@ def differences(capture: Mapping[str, Any], replay: Mapping[str, Any]) -> list[d
     """Return each figure of both in its unit, with the difference of the replay from the capture."""
 
     def row(each: Row) -> dict[str, Any]:
-        values = [
-            None if side[each.key] is None else side[each.key] * each.factor for side in (capture, replay)
-        ]
-        before, after = values
-        known = before is not None and after is not None
+        before, after = (_scaled(side[each.key], each.factor) for side in (capture, replay))
+        difference = None if before is None or after is None else after - before
         return {
             "metric": each.key,
             "unit": each.unit,
             "capture": before,
             "replay": after,
-            "difference": after - before if known else None,
-            "relative": (after - before) / before if known and before else None,
+            "difference": difference,
+            "relative": difference / before if difference is not None and before else None,
         }
 
     return [row(each) for each in ROWS]
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor

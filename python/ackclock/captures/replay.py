@@ -16,6 +16,8 @@ _FLOW, _LOSSES = "test", "capture-losses"
 _ENDLESS = {"kind": "drop-tail", "limit": "10000000 packets"}
 _NOT_LOST = {"loss": {"kind": "none"}, "duplication": 0.0, "corruption": 0.0}
 _IP, _IPV6, _TIMESTAMPS = 40, 60, 12
+#: Segments from which a path can be estimated.
+_ENOUGH = 50
 
 
 def estimated(observed: Mapping[str, Any], ipv6: bool) -> tuple[dict[str, Any], str]:
@@ -25,7 +27,7 @@ def estimated(observed: Mapping[str, Any], ipv6: bool) -> tuple[dict[str, Any], 
     is longer. Raises `InputError` where there is too little to see.
     """
     rtt, rate = observed["rtt_min_s"], observed["peak_bps"]
-    if not rtt or not rate:
+    if not rtt or not rate or observed["segments"] < _ENOUGH:
         raise InputError("the capture is too short to estimate the path from; give --scenario")
     header = _IPV6 if ipv6 else _IP
     full = observed["mss"] + header + _TIMESTAMPS * observed["timestamps"]

@@ -72,9 +72,8 @@ def command(
     for line in capture.left_out:
         talk(f"{file}: {line}")
     if flow is None and len(capture.connections) > _FEW:
-        talk(
-            f"{file}: the largest of {len(capture.connections)} connections; --flow takes another one: {capture.listed()}"
-        )
+        count = len(capture.connections)
+        talk(f"{file}: the largest of {count} connections; --flow takes another one: {capture.listed()}")
     observed = capture.observe(chosen)
     base, path = _base(scenario_file, sets, observed, chosen)
     wanted = changes(cc, profile, flow_of(base))

@@ -24,7 +24,7 @@ from ackclock.evaluation.present import (
     standing_text,
     starved_text,
 )
-from ackclock.evaluation.rivals import STARVED, met, sentences, share_text
+from ackclock.evaluation.rivals import STARVED, met, share_text
 from ackclock.evaluation.score import WATCH, Metric, Result, Score
 from ackclock.evaluation.scoreboard import figure, interval_text, missing_scores
 from ackclock.evaluation.series import Drawn, points_per_line, run_series
@@ -110,9 +110,8 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, own: Own | None, 
         standing_text=standing_text,
         ranking_notes=ranking_notes(evaluation.ranking),
         rivals_found=evaluation.rivals,
-        rivals_said=sentences(evaluation.rivals, evaluation.ranking.objective.heading),
         rivals_notes=rivals_notes(evaluation),
-        met=met(board),
+        met=sorted(met(board), key=lambda each: each.neighbours.rival.label),
         starved_below=f"{STARVED:g}",
         difference_text=difference_text,
         judgement_text=judgement_text,

@@ -4,7 +4,9 @@ use std::net::IpAddr;
 
 use ackclock::capture::TcpHeader;
 use ackclock::units::Instant;
-use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpSlice, TransportSlice, ether_type};
+use etherparse::{
+    EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpSlice, TransportSlice, ether_type,
+};
 use pcap_parser::Linktype;
 
 use super::packets::Packet;

@@ -46,7 +46,10 @@ pub enum End {
 }
 
 /// Calls `on_packet` for every packet, with None for one whose time or interface is not known.
-pub fn for_each_packet(input: impl Read + Send, mut on_packet: impl FnMut(Option<Packet<'_>>)) -> Result<End, NoCapture> {
+pub fn for_each_packet(
+    input: impl Read + Send,
+    mut on_packet: impl FnMut(Option<Packet<'_>>),
+) -> Result<End, NoCapture> {
     let mut reader = create_reader(BUFFER, input).map_err(|error| match error {
         PcapError::Eof => NoCapture::Empty,
         PcapError::ReadError => NoCapture::Unreadable,

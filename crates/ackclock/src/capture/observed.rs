@@ -17,12 +17,12 @@ use serde::Serialize;
 
 pub use counts::{Counts, Kind};
 use found::Found;
-pub use header::TcpHeader;
 use header::Numbers;
+pub use header::TcpHeader;
 use place::place;
 pub use place::{Place, Vantage};
-use series::{bucketed, peak_rate};
 pub use series::{Range, Repair};
+use series::{bucketed, peak_rate};
 use tracker::Tracker;
 
 use crate::units::Duration;

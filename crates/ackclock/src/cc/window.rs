@@ -80,10 +80,9 @@ impl Window {
     pub(super) fn observe(&mut self, ack: &Ack) {
         if let Some(hystart) = &mut self.hystart
             && self.cwnd < self.ssthresh
+            && hystart.observe(ack, self.cwnd)
         {
-            if hystart.observe(ack, self.cwnd) {
-                self.ssthresh = self.cwnd;
-            }
+            self.ssthresh = self.cwnd;
         }
     }
 

@@ -379,7 +379,10 @@ mod tests {
 
     #[test]
     fn names_get_values_and_keep_them() {
-        assert_eq!(check("cwnd = 9; cwnd += 1; assert tcpi_snd_cwnd == cwnd\ncwnd -= 0x0a\nassert cwnd == 0"), [true, true]);
+        assert_eq!(
+            check("cwnd = 9; cwnd += 1; assert tcpi_snd_cwnd == cwnd\ncwnd -= 0x0a\nassert cwnd == 0"),
+            [true, true]
+        );
         assert_eq!(check("assert tcpi_snd_cwnd == 10  # don't (mind\nassert tcpi_unacked == 7"), [true, true]);
         for code in ["cwnd += 1", "cwnd =", "tcpi_rto = 1", "cwnd = 1 1", "assert cwnd == 1"] {
             assert!(parse_code(code, 1, &mut Names::default()).is_err(), "{code}");

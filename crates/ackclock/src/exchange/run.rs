@@ -248,7 +248,8 @@ impl<'script> Run<'script> {
 
     fn execute(&mut self, statement: &Statement) -> Result<(), Stop> {
         let reading = self.endpoint.connection().map(|connection| connection.reading());
-        let reading = reading.ok_or_else(|| Stop::Error("there is no connection whose fields code could read".to_owned()));
+        let reading =
+            reading.ok_or_else(|| Stop::Error("there is no connection whose fields code could read".to_owned()));
         let scope = Scope { reading: &reading?, values: &self.values };
         match statement {
             Statement::Assign { index, value } => self.values[*index] = value.value(scope),

@@ -11,12 +11,33 @@ use crate::units::{Duration, NANOS_PER_SEC};
 const MAX_SECONDS: u64 = 1_000_000;
 
 /// Calls that wait for sockets, or hand data over in other ways than one stretch at a time.
-const OTHER_CALLS: &[&str] = &["epoll", "poll", "select", "sendfile", "splice", "sendmsg", "recvmsg", "writev", "readv"];
+const OTHER_CALLS: &[&str] =
+    &["epoll", "poll", "select", "sendfile", "splice", "sendmsg", "recvmsg", "writev", "readv"];
 /// Flags and socket options of Fast Open, authentication, urgent data, receive buffers, and of what the host does with data.
 const OTHER_WORDS: &[&str] = &[
-    "MSG_FASTOPEN", "MSG_ZEROCOPY", "MSG_OOB", "MSG_EOR", "MSG_MORE", "TCP_FASTOPEN", "TCP_MD5SIG", "TCP_REPAIR", "TCP_CORK",
-    "TCP_INQ", "TCP_NOTSENT_LOWAT", "TCP_USER_TIMEOUT", "TCP_ZEROCOPY", "SO_TIMESTAMPING", "SO_ZEROCOPY", "SO_PEEK_OFF",
-    "SO_RCVBUF", "SO_RCVLOWAT", "SIOCINQ", "SIOCOUTQ", "IPPROTO_UDP", "SOCK_DGRAM", "AF_INET6",
+    "MSG_FASTOPEN",
+    "MSG_ZEROCOPY",
+    "MSG_OOB",
+    "MSG_EOR",
+    "MSG_MORE",
+    "TCP_FASTOPEN",
+    "TCP_MD5SIG",
+    "TCP_REPAIR",
+    "TCP_CORK",
+    "TCP_INQ",
+    "TCP_NOTSENT_LOWAT",
+    "TCP_USER_TIMEOUT",
+    "TCP_ZEROCOPY",
+    "SO_TIMESTAMPING",
+    "SO_ZEROCOPY",
+    "SO_PEEK_OFF",
+    "SO_RCVBUF",
+    "SO_RCVLOWAT",
+    "SIOCINQ",
+    "SIOCOUTQ",
+    "IPPROTO_UDP",
+    "SOCK_DGRAM",
+    "AF_INET6",
 ];
 
 /// A script, read and checked.

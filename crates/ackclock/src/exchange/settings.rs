@@ -23,7 +23,14 @@ const PART_OF_PACKETDRILL: u64 = 8;
 const WSCALE_OF_DEFAULTS: u32 = 8;
 /// Socket options that change nothing that is simulated.
 const WITHOUT_EFFECT: &[&str] = &[
-    "SO_REUSEADDR", "SO_REUSEPORT", "SO_LINGER", "TCP_DEFER_ACCEPT", "SO_ERROR", "SO_SNDBUF", "IP_TOS", "IP_MTU_DISCOVER",
+    "SO_REUSEADDR",
+    "SO_REUSEPORT",
+    "SO_LINGER",
+    "TCP_DEFER_ACCEPT",
+    "SO_ERROR",
+    "SO_SNDBUF",
+    "IP_TOS",
+    "IP_MTU_DISCOVER",
 ];
 /// Settings of Linux that a script may give the value which it has here anyway.
 const AS_HERE: &[(&str, &str)] = &[
@@ -34,6 +41,22 @@ const AS_HERE: &[(&str, &str)] = &[
     ("tcp_autocorking", "0"),
     ("tcp_pacing_ss_ratio", "200"),
     ("tcp_pacing_ca_ratio", "120"),
+];
+/// Options of how packetdrill itself works: addresses, sizes of what it sends, messages.
+const OF_PACKETDRILL: &[&str] = &[
+    "mss",
+    "mtu",
+    "local_ip",
+    "remote_ip",
+    "gateway_ip",
+    "netmask_ip",
+    "bind_port",
+    "connect_port",
+    "send_omit_free",
+    "tcp_ts_tick_usecs",
+    "tolerance_percent",
+    "non_fatal",
+    "verbose",
 ];
 /// How Linux joins segments before they leave, which is nothing that a script can see here.
 const OF_BURSTS: &[&str] = &["tcp_min_tso_segs", "tcp_tso_win_divisor", "tcp_tso_rtt_log", "tcp_limit_output_bytes"];
@@ -148,8 +171,7 @@ impl Settings {
                 self.delayed_ack = Some(micros(value).ok_or_else(|| wrong("microseconds"))?).filter(|d| !d.is_zero());
             }
             "min_rto_usecs" => self.min_rto = micros(value).ok_or_else(|| wrong("microseconds"))?,
-            // How packetdrill itself works.
-            "send_omit_free" | "tcp_ts_tick_usecs" | "non_fatal" | "verbose" => {}
+            _ if OF_PACKETDRILL.contains(&name) => {}
             "ecn" => self.ecn = named(value).map_err(|names| wrong(&names))?,
             "ip_version" if value == "ipv4" => {}
             "profile" => {

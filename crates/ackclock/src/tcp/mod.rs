@@ -19,7 +19,7 @@ pub use segment::{AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, M
 pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
     ByteCounting, CutWindowName, DelayedAck, DelayedAckFor, EcnBeta, EcnMode, EcnRetransmissions, ExitGrowth,
-    InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, MinRtoBounds, Pacing, PartialAck, PartialAckTimer,
-    Profile, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo,
-    Variations, WindowGrowth,
+    InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, MinRtoBounds, Pacing, PartialAck,
+    PartialAckTimer, Profile, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport,
+    TransportKeys, Undo, Variations, WindowGrowth,
 };

@@ -197,6 +197,7 @@ impl Rtt {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::transport::Variations;
 
     fn rtt_of(min_rto: Duration) -> Rtt {
         Rtt::new(&Transport { min_rto, ..Transport::default() })
@@ -250,6 +251,17 @@ mod tests {
         assert_eq!(rtt.rto(), Duration::from_secs(60));
         rtt.update(Instant::ZERO, ms(10));
         assert_eq!(rtt.rto(), ms(200));
+    }
+
+    #[test]
+    fn in_linux_the_floor_is_one_of_what_is_beyond_the_smoothed_rtt() {
+        let variations = Variations { min_rto_bounds: MinRtoBounds::Variation, ..Variations::default() };
+        let mut rtt = Rtt::new(&Transport { min_rto: ms(200), variations, ..Transport::default() });
+        rtt.update(Instant::ZERO, ms(10));
+        assert_eq!(rtt.rto(), ms(210));
+        // srtt 7/8 x 10 + 410/8 = 60, rttvar 3/4 x 5 + 400/4 = 103.75.
+        rtt.update(Instant::ZERO, ms(410));
+        assert_eq!(rtt.rto(), ms(60 + 415));
     }
 
     #[test]

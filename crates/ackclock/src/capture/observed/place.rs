@@ -57,8 +57,7 @@ impl Place {
 
 /// By the handshake, or else by timestamps.
 pub(super) fn place(headers: &[TcpHeader]) -> Place {
-    let unknown =
-        Place { vantage: Vantage::Unknown, to_sender_s: 0.0, to_receiver_s: None, back: Duration::ZERO };
+    let unknown = Place { vantage: Vantage::Unknown, to_sender_s: 0.0, to_receiver_s: None, back: Duration::ZERO };
     let found = by_handshake(headers).or_else(|| by_timestamps(headers));
     found.map_or(unknown, |(to_sender, to_receiver)| Place::new(to_sender, to_receiver))
 }

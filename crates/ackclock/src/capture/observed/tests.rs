@@ -93,7 +93,7 @@ fn a_probe_of_the_last_segment_is_neither() {
 fn a_d_sack_makes_a_retransmission_spurious_and_its_original_not_lost() {
     let mut packets = one_loss();
     // The original was late: its ACK comes, and the copy is reported (RFC 2883).
-    packets.extend([data(144.5, 1), ack(170.0, 6, &[]), ack(184.5, 6, &[(1, 2)])]);
+    packets.extend([data(144.5, 1), ack(181.0, 6, &[]), ack(184.5, 6, &[(1, 2)])]);
     let seen = look(packets);
     assert_eq!((seen.counts.spurious, seen.counts.lost, seen.counts.retransmissions), (1, 0, 1));
     assert!(seen.losses.is_empty() && seen.repairs[0].spurious);
@@ -103,7 +103,7 @@ fn a_d_sack_makes_a_retransmission_spurious_and_its_original_not_lost() {
 fn an_echo_of_an_older_clock_makes_it_spurious_and_that_of_the_copy_does_not() {
     let stamped = |header: TcpHeader, clock, echo| TcpHeader { timestamps: Some((clock, echo)), ..header };
     for (echo, spurious) in [(100, 1), (171, 0)] {
-        // 30 ms after the copy, more than half of the least RTT: the clock decides.
+        // 30 ms after the copy, longer than the least RTT of 20 ms: the clock decides.
         let packets = [
             stamped(data(100.0, 0), 100, 0),
             stamped(ack(140.0, 1, &[]), 9, 100),
@@ -113,7 +113,11 @@ fn an_echo_of_an_older_clock_makes_it_spurious_and_that_of_the_copy_does_not() {
             stamped(data(171.0, 1), 171, 9),
             stamped(ack(201.0, 3, &[]), 9, echo),
         ];
-        let counts = look(packets).counts;
+        let mut headers = handshake(40.0, 0.01);
+        // 1000 bytes, and 12 of the option.
+        headers[0].mss = Some(1012);
+        headers.extend(packets);
+        let counts = observe(&headers, 10).unwrap().counts;
         assert_eq!((counts.spurious, counts.lost), (spurious, 1 - spurious), "echo of {echo}");
     }
 }

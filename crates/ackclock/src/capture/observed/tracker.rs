@@ -15,7 +15,7 @@ const LEAST_SILENCE: Duration = Duration::from_millis(200);
 /// What fills a gap sooner came out of order, where no RTT is known (as in Wireshark).
 const OUT_OF_ORDER: Duration = Duration::from_millis(3);
 /// Parts of the least RTT: an ACK that comes sooner is of an earlier transmission; so does what fills a gap.
-const TOO_SOON: f64 = 0.5;
+const TOO_SOON: f64 = 0.9;
 const SAME_FLIGHT: f64 = 0.8;
 
 /// A segment that is not acknowledged cumulatively.
@@ -243,9 +243,7 @@ impl Tracker {
         if ack < self.una || ack > self.max {
             return;
         }
-        let blocks = header.sack.map(|(start, end)| {
-            (self.numbers.unwrap(start, ack), self.numbers.unwrap(end, ack))
-        });
+        let blocks = header.sack.map(|(start, end)| (self.numbers.unwrap(start, ack), self.numbers.unwrap(end, ack)));
         let (moves, has_data) = (ack > self.una, self.max > self.una);
         self.look_for_duplicates(&blocks, ack);
         let mut news = News::default();
@@ -351,7 +349,10 @@ impl Tracker {
 
     /// RFC 3522: the ACK of a retransmission of the first segment echoes an older clock, so that it is of an earlier transmission.
     fn look_at_echo(&mut self, header: &TcpHeader) {
-        let Some((_, piece)) = self.pieces.first_key_value().filter(|(_, piece)| !piece.sacked && piece.sent > 1) else { return };
+        let Some((_, piece)) = self.pieces.first_key_value().filter(|(_, piece)| !piece.sacked && piece.sent > 1)
+        else {
+            return;
+        };
         let (index, clock) = (piece.last, self.transmissions[piece.last].clock);
         if let (Some((_, echo)), Some(clock)) = (header.timestamps, clock)
             && is_before(echo, clock)
@@ -383,7 +384,8 @@ impl Tracker {
             self.window = Some((bytes, header.window));
         }
         let outstanding = self.max - self.una;
-        let is_full = self.window.is_some_and(|(window, _)| outstanding > 0 && outstanding + u64::from(self.mss) > window);
+        let is_full =
+            self.window.is_some_and(|(window, _)| outstanding > 0 && outstanding + u64::from(self.mss) > window);
         match (is_full, self.full_since) {
             (true, None) => self.full_since = Some(header.time),
             (false, Some(since)) => {
@@ -407,7 +409,8 @@ impl Tracker {
         }
         let numbered = (1..).zip(&self.transmissions);
         self.found.losses = numbered.filter(|(_, sent)| sent.lost).map(|(number, _)| number).collect();
-        let repairs = self.transmissions.iter().filter_map(|sent| sent.repair.map(|(kind, _)| (sent.time, kind, sent.spurious)));
+        let repairs =
+            self.transmissions.iter().filter_map(|sent| sent.repair.map(|(kind, _)| (sent.time, kind, sent.spurious)));
         self.found.repairs = repairs.collect();
         let counts = &mut self.found.counts;
         counts.segments = self.transmissions.len() as u64;

@@ -530,8 +530,8 @@ impl Sender {
             return 0.0;
         }
         if is_uncapped {
-            let reported = if self.transport.peer_sack { 0 } else { duplicates };
-            return f64::from(delivered.saturating_sub(reported));
+            let reads_blocks = self.transport.recovery == LossRecovery::Sack && self.transport.peer_sack;
+            return f64::from(if reads_blocks { delivered } else { delivered.saturating_sub(duplicates).max(1) });
         }
         f64::from(acked_segments.clamp(1, self.transport.byte_counting))
     }

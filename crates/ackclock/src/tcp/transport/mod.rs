@@ -13,8 +13,9 @@ use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStar
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::Duration;
 pub use rules::{
-    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne, MinRtoBounds, Pacing,
-    PartialAck, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo, WindowGrowth,
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne,
+    MinRtoBounds, Pacing, PartialAck, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo,
+    WindowGrowth,
 };
 pub use values::{ByteCounting, CutWindowName, DelayedAck, EcnBeta, InitialSsthresh, MaxWindow};
 use values::{NoneWord, RuleWord, UncappedWord, above_zero, bytes, not_zero, up_to_a_packet, wait_not_zero};

@@ -107,7 +107,8 @@ impl Reordering {
             && end < self.fack
         {
             let distance = (self.fack - start).div_ceil(mss).min(u64::from(u32::MAX)) as u32;
-            self.seen = Reorderings { times: self.seen.times.saturating_add(1), degree: self.seen.degree.max(distance) };
+            self.seen =
+                Reorderings { times: self.seen.times.saturating_add(1), degree: self.seen.degree.max(distance) };
         }
         self.fack = self.fack.max(fack);
     }
