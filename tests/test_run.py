@@ -20,6 +20,7 @@ from ackclock.metrics.declared import METRICS
 DOCUMENT = [
     "scenario",
     "scenario_hash",
+    "backend",
     "seed",
     "replicate",
     "duration_s",
@@ -74,6 +75,7 @@ FLOW = [
     "acknowledged_bytes",
     "retransmits",
     "timeouts",
+    "congestion_events",
     "marks",
     "ecn_events",
     "access_drops",

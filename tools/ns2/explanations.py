@@ -147,27 +147,29 @@ EXPLANATIONS = (
         ),
     ),
     Explanation(
-        "ns-2 looks for spurious timeouts (F-RTO) without SACK, too, by the basic algorithm of RFC 5682 §2; ackclock has "
-        "that of §3, for SACK. Without F-RTO in both the case matches",
+        "ns-2 looks for spurious timeouts (F-RTO) without SACK, too, by the basic algorithm of RFC 5682 §2; "
+        "ackclock has that of §3, for SACK. Without F-RTO in both the case matches",
         any_sender(lambda sender: has_frto(sender) and "Sack1" not in sender.kind),
         WITHOUT_FRTO,
     ),
     Explanation(
-        "a timeout was no spurious one: RFC 5682 §3.1, step 3a goes on with a window of no more than three segments. ns-2 "
-        "sets it to three, and sends; ackclock leaves it at the two of slow start, which are in flight. Without F-RTO in "
-        "both the case matches",
+        "a timeout was no spurious one: RFC 5682 §3.1, step 3a goes on with a window of no more than three "
+        "segments. ns-2 sets it to three, and sends; ackclock leaves it at the two of slow start, which are "
+        "in flight. Without F-RTO in both the case matches",
         any_sender(lambda sender: has_frto(sender) and "Sack1" in sender.kind),
         WITHOUT_FRTO,
     ),
     Explanation(
-        "duplicate ACKs widen NewReno's window beyond the receiver's, and a partial ACK leaves less of it in ns-2 than "
-        "RFC 6582 §3.2, step 3, which deflates all of it. With a receiver's window of 100 packets in both the case matches",
+        "duplicate ACKs widen NewReno's window beyond the receiver's, and a partial ACK leaves less of it in "
+        "ns-2 than RFC 6582 §3.2, step 3, which deflates all of it. With a receiver's window of 100 packets "
+        "in both the case matches",
         any_sender(lambda sender: newreno(sender) and sender.options["window_"] < AMPLE_WINDOW),
         Variant(ns2={"window_": AMPLE_WINDOW}),
     ),
     Explanation(
-        "the SYN is lost: ns-2 takes that for a timeout of data, with a threshold of two segments, and grows the window "
-        "by the answer; RFC 5681 §3.1 begins with one segment, and the threshold stays. Up to there all is the same",
+        "the SYN is lost: ns-2 takes that for a timeout of data, with a threshold of two segments, and grows "
+        "the window by the answer; RFC 5681 §3.1 begins with one segment, and the threshold stays. Up to "
+        "there all is the same",
         lambda setup, difference: any(
             lost_syn(setup, sender) and concerns(difference, sender) for sender in setup.senders
         ),

@@ -60,7 +60,10 @@ def flow(setup: Setup, sender: Sender, path: Sequence[str], clock: float) -> dic
 
 
 def lost_syn(setup: Setup, sender: Sender) -> bool:
-    """True if the SYN is sent again: RFC 5681 §3.1 then begins with one segment, and RFC 6298 §3 measures nothing."""
+    """True if the SYN is sent again.
+
+    RFC 5681 §3.1 then begins with one segment, and RFC 6298 §3 measures nothing.
+    """
     sent = {
         event.packet
         for event in setup.trace

@@ -60,10 +60,13 @@ def text_of(suite: str, name: str) -> str:
     return gzip.decompress((TESTS / f"test-output-{suite}" / f"{name}.gz").read_bytes()).decode()
 
 
-def gives(trace: Sequence[Event], link: tuple[int, int], suite: str, name: str, *, parts: bool = False) -> bool:
+def gives(
+    trace: Sequence[Event], link: tuple[int, int], suite: str, name: str, *, parts: bool = False
+) -> bool:
     """True if the data packets of `trace` at `link` are those of the installed output.
 
-    With `parts` the output has several lists, of which the first one has each packet that comes to the link once.
+    With `parts` the output has several lists, of which the first one has each packet that comes to the link
+    once.
     """
     kinds = "+" if parts else "+-"
     ours = collections.Counter(

@@ -2,13 +2,14 @@
 
     git clone https://github.com/google/packetdrill
     python tools/packetdrill/table.py packetdrill/gtests/net/tcp
-    python tools/packetdrill/table.py packetdrill/gtests/net/tcp --write    renews the table of docs/packetdrill.md
+    python tools/packetdrill/table.py packetdrill/gtests/net/tcp --write    renews docs/packetdrill.md
 
-Nothing is downloaded. The scripts are under the GPL and no part of this project. Other folders are run, too, such as
-`tools/testing/selftests/net/packetdrill` of Linux; of them only those scripts are in the list whose topics are
-below, with names such as `tcp_sack_NAME.pkt`.
+Nothing is downloaded. The scripts are under the GPL and no part of this project. Other folders are run, too,
+such as `tools/testing/selftests/net/packetdrill` of Linux: those scripts whose topics are below, with names
+such as `tcp_sack_NAME.pkt`.
 
-Ends with 1 where a script fails for which `reasons.toml` has no reason, or fails at another line, or passes although it has one.
+Ends with 1 where a script fails for which `reasons.toml` has no reason, or fails at another line, or passes
+although it has one.
 """
 
 import argparse
@@ -91,7 +92,9 @@ def complaints(results: Sequence[Result], known: dict[str, Reason]) -> list[str]
             if reason:
                 found.append(f"{result.name}: passes, and {REASONS.name} says why it does not")
         elif reason is None:
-            found.append(f"{result.name}: {result.status}, without a reason in {REASONS.name}: {result.message}")
+            found.append(
+                f"{result.name}: {result.status}, without a reason in {REASONS.name}: {result.message}"
+            )
         elif reason.line != result.line:
             found.append(f"{result.name}: differs at line {result.line}, not {reason.line}: {result.message}")
     return found
@@ -120,7 +123,9 @@ def write(text: str) -> None:
 def main() -> int:
     """Runs what the command line says."""
     parser = argparse.ArgumentParser(description="Runs packetdrill's public scripts that concern a sender.")
-    parser.add_argument("folder", type=Path, help="where the topics are, or scripts with names such as tcp_sack_NAME.pkt")
+    parser.add_argument(
+        "folder", type=Path, help="where the topics are, or scripts with names such as tcp_sack_NAME.pkt"
+    )
     parser.add_argument("--write", action="store_true", help=f"renew the table of {PAGE.name}")
     arguments = parser.parse_args()
     found = scripts(arguments.folder)

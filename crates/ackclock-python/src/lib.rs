@@ -3,6 +3,7 @@
 mod cancel;
 mod capture_file;
 mod catalog;
+mod emulator;
 mod error;
 mod exchange;
 mod foreign;
@@ -29,11 +30,15 @@ mod _core {
     #[pymodule_export]
     use crate::catalog::{keys_json, kind_of_code, list_json, metrics_json, rule_json, schema_json};
     #[pymodule_export]
-    use crate::error::{CaptureError, Interrupted, Overdue, RunError, ScenarioError};
+    use crate::emulator::enter_user_namespace;
+    #[pymodule_export]
+    use crate::error::{BackendError, CaptureError, Interrupted, Overdue, RunError, ScenarioError};
     #[pymodule_export]
     use crate::exchange::exchange_json;
     #[pymodule_export]
     use crate::foreign::class::CongestionControl;
+    #[pymodule_export]
+    use crate::foreign::compiled::{KernelLink, describe_bpf, kernel_attach, kernel_list, kernel_load, kernel_unload};
     #[pymodule_export]
     use crate::foreign::event::{Ack, Congestion, Event, Loss, Recovery, Sent};
     #[pymodule_export]

@@ -156,12 +156,14 @@ class Worker:
 def is_needed(foreign: Sequence[tuple[str, str, str]]) -> bool:
     """Return whether to run elsewhere: machine code may crash, and of Python one thread runs at a time.
 
+    Programs for the kernel run in a machine that checks them, and may run here.
+
     `foreign`: kind, source and title of each algorithm, as a scenario of the core has them.
     """
     if is_worker() or any(source.startswith(SESSION) for _, source, _ in foreign):
         return False
     is_free_threaded = not getattr(sys, "_is_gil_enabled", lambda: True)()
-    return any(kind != "python" or not is_free_threaded for kind, *_ in foreign)
+    return any(kind == "library" or (kind == "python" and not is_free_threaded) for kind, *_ in foreign)
 
 
 def call(function: Callable[P, T], *arguments: P.args, **none: P.kwargs) -> T:

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
+use pcap_parser::traits::PcapNGPacketBlock;
 use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 
 const BUFFER: usize = 1 << 18;

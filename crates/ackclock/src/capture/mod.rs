@@ -10,7 +10,7 @@ mod sequence;
 mod wire;
 
 pub use observed::{Counts, Kind, NoFlow, Observed, Place, Range, Repair, TcpHeader, Vantage, observe};
-pub use pcapng::{Header, pcapng};
+pub use pcapng::{CapturedBytes, Header, pcapng, pcapng_of_bytes};
 pub use qlog::{QlogVersion, qlog};
 pub use recording::{Connection, Declared, Lost, Packet, Recording, Segment, SenderState};
 pub use sequence::{Sequence, sequences};

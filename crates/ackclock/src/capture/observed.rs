@@ -120,7 +120,7 @@ pub fn observe(headers: &[TcpHeader], points: usize) -> Result<Observed, NoFlow>
 fn shifted(headers: &[TcpHeader], back: Duration) -> impl Iterator<Item = TcpHeader> {
     let mut headers = headers.to_vec();
     if !back.is_zero() {
-        headers.iter_mut().filter(|header| !header.forward).for_each(|header| header.time = header.time + back);
+        headers.iter_mut().filter(|header| !header.forward).for_each(|header| header.time += back);
     }
     headers.sort_by_key(|header| header.time);
     headers.into_iter()
@@ -157,7 +157,7 @@ fn summed_up(found: Found, place: Place, headers: &[TcpHeader], points: usize) -
     for ((time, bytes), end) in found.in_flight.iter().zip(ends) {
         let held = end.since(*time);
         area += *bytes as f64 * held.as_secs_f64();
-        idle = idle + if *bytes == 0 { held } else { Duration::ZERO };
+        idle += if *bytes == 0 { held } else { Duration::ZERO };
     }
     let rtts = || found.rtt.iter().map(|(_, rtt)| rtt.as_secs_f64());
     let rtt_min_s = rtts().reduce(f64::min);

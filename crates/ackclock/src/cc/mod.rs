@@ -30,7 +30,7 @@ pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
 };
-pub use foreign::{ForeignValue, PythonClass, SharedLibrary};
+pub use foreign::{BpfProgram, ForeignValue, PythonClass, SharedLibrary};
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
 pub use parameters::{CcMistake, CcParameters, ParametersVisitor};

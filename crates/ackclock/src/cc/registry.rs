@@ -7,7 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::foreign::{Foreign, PythonClass, SharedLibrary, Unbound};
+use super::foreign::{BpfProgram, Foreign, PythonClass, SharedLibrary, Unbound};
 use super::{
     Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, ParametersVisitor,
     PhaseChange, Recovery, RuleText, Sent,
@@ -179,6 +179,7 @@ register! {
     foreign:
     "python" => Python: PythonClass;
     "library" => Library: SharedLibrary;
+    "bpf" => Bpf: BpfProgram;
 }
 
 struct FreshRule;

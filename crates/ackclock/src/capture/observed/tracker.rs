@@ -398,7 +398,7 @@ impl Tracker {
 
     fn add_full(&mut self, time: Duration) {
         if let Some(limited) = &mut self.found.receiver_limited {
-            *limited = *limited + time;
+            *limited += time;
         }
     }
 
