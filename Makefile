@@ -35,9 +35,13 @@ PROFDATA = ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/
 # The standard library of WebAssembly is there, or can be installed.
 HAS_WASM = [ -d "$$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ] || rustup target add wasm32-unknown-unknown
 
+CLANG ?= clang-19
+STRIP ?= llvm-strip-19
+BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel docs clean
+.PHONY: packetdrill compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -56,7 +60,7 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --no-deps --locked --quiet
-	cargo test --package ackclock --locked --quiet
+	cargo test --package ackclock --package ackclock-bpf --package ackclock-linux --locked --quiet
 	cargo test --package ackclock --locked --quiet --release --test theory
 	@if $(HAS_WASM); then \
 		echo cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \
@@ -110,6 +114,10 @@ compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals an
 compare-kernel: build ## Compare the token bucket with that of the running kernel; as root
 	$(BIN)/python tools/kernel/tbf.py
 
+packetdrill: build ## Run packetdrill's public scripts that concern a sender: make packetdrill FOLDER=packetdrill/gtests/net/tcp
+	@test -n "$(FOLDER)" || { echo "make packetdrill takes a folder, for nothing is downloaded: git clone https://github.com/google/packetdrill && make packetdrill FOLDER=packetdrill/gtests/net/tcp" >&2; exit 2; }
+	$(BIN)/python tools/packetdrill/table.py $(FOLDER)
+
 verify-ns2: build ns2 ns2-examples ## Compare packet by packet with ns-2's validation suites
 	$(BIN)/python tools/ns2/verify.py
 
@@ -129,6 +137,7 @@ beside:
 	@command -v valgrind >/dev/null || ($(call INSTALL,valgrind)) || true
 	@test -e /usr/include/ns3/traffic-control-module.h || ($(call INSTALL,libns3-dev)) || true
 	@command -v tc >/dev/null || ($(call INSTALL,iproute2)) || true
+	@command -v $(CLANG) >/dev/null || ($(call INSTALL,clang-19 llvm-19)) || true
 	@command -v tshark >/dev/null || ($(call INSTALL,tshark)) || true
 
 rivals:
@@ -177,6 +186,15 @@ wheel: $(REQUIREMENTS) ## Build a wheel for any Linux since glibc 2.17, in dist/
 	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --zig --compatibility manylinux2014 \
 		--target $(shell uname -m)-unknown-linux-gnu --out dist
 	sh tools/check_wheel.sh $(PYTHON) dist/*manylinux2014*.whl
+
+# Objects are committed, as users of the package have no clang.
+bpf: clang ## Compile the algorithms for the kernel anew
+	@command -v $(CLANG) >/dev/null || { echo "$(CLANG) is missing; install as root: apt-get install clang-19 llvm-19, or set CLANG and STRIP" >&2; exit 1; }
+	cd bpf && for source in *.bpf.c; do object=../python/ackclock/kernel/objects/$${source%.c}.o \
+		&& $(CLANG) $(BPF_FLAGS) -c $$source -o $$object && $(STRIP) -g $$object || exit 1; done
+
+clang:
+	@command -v $(CLANG) >/dev/null || $(call INSTALL,clang-19 llvm-19)
 
 docs: build ## Write the generated tables of the documentation
 	$(BIN)/python tools/docs/generate.py

@@ -85,7 +85,7 @@ def test_commands_run(scratch: Path, place: str, command: str) -> None:
 
 @pytest.mark.parametrize("block", blocks("toml"), ids=lambda block: block.place)
 def test_scenarios_and_studies_are_valid(tmp_path: Path, block: Block) -> None:
-    if "schema = 1" not in block.text:
+    if not re.search(r"^schema = \d", block.text, re.MULTILINE):
         pytest.skip("a part of a scenario")
     path = tmp_path / "shown.toml"
     path.write_text(block.text)

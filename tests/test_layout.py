@@ -23,8 +23,10 @@ USES = {
     "arguments": "errors",
     "files": "errors text",
     "foreign": "errors text",
+    "kernel": "errors text",
     "scenario": "errors arguments files foreign",
     "running": "errors arguments files foreign scenario",
+    "captures": "errors scenario",
     "contract": "errors foreign scenario",
     "starters": "errors files",
     "results": "errors arguments metrics scenario running",
@@ -34,8 +36,8 @@ USES = {
     "tuning": "errors text metrics statistics page arguments files foreign running evaluation",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
-    "cli": "errors text metrics page files contract starters scenario running synchronous studies evaluation "
-    "tuning reproduce",
+    "cli": "errors text metrics page files captures contract kernel starters scenario running synchronous "
+    "studies evaluation tuning reproduce",
     "__main__": "text cli",
 }
 #: Data, which are opened and not imported.

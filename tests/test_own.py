@@ -101,6 +101,11 @@ def test_wins_and_losses_are_those_of_paired_differences(reported: tuple[Evaluat
     assert all("segments lost" in row.comparisons[reference].worse for row in own.rows)
     assert own.count(reference)[0] == 0
     section = own_section(folder)
+    # A plot of bounded size, around a cut of the window of its first flow.
+    plot = own.plot
+    assert plot is not None and plot.around_cut and len(plot.svg) < 300_000
+    assert plot.source in section and plot.flow.startswith("test")
+    assert 'class="resent"' in plot.svg and plot.from_s < plot.to_s
     assert "grow = a / w\ncut = b * w\n" in section and "segments lost" in section
     assert all(row.result.environment.title in section for row in own.rows)
 

@@ -17,7 +17,7 @@ from helpers import ROOT, TINY, cli, without_cpu_time
 
 import ackclock
 from ackclock.errors import ArgumentError, RunError, ScenarioError
-from ackclock.evaluation.candidate import Candidate, split_list
+from ackclock.evaluation.candidate import Candidate, distinct, split_list
 from ackclock.running.executor import Threads
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
@@ -273,6 +273,21 @@ def test_run_takes_what_names_an_algorithm(here: Path) -> None:
         ackclock.run("tiny.toml", cc=7)  # type: ignore[arg-type]
 
 
+def test_classes_of_one_name_are_told_apart(here: Path) -> None:
+    """By their files, and by a number where one file has changed; the same algorithm twice is the same."""
+    text = GENTLE.read_text()
+    (here / "gentle.py").write_text(text)
+    (here / "other.py").write_text(text + "# another text\n")
+    before = Candidate.parse("gentle.py")
+    (here / "gentle.py").write_text(text + "# a later text\n")
+    after, other, aimd = Candidate.parse("gentle.py"), Candidate.parse("other.py:Gentle"), Candidate("aimd")
+    assert [each.label for each in (before, after, other)] == ["Gentle"] * 3
+    labels = [each.label for each in distinct([before, aimd, other, after, before])]
+    assert labels[1:3] == ["aimd", "other.py:Gentle"]
+    assert labels[3] == f"{labels[0]} #2" and labels[4] == labels[0]
+    assert [each.label for each in distinct([before, aimd, before])] == ["Gentle", "aimd", "Gentle"]
+
+
 def test_candidates_are_short_and_carry_their_code(here: Path) -> None:
     shutil.copy(GENTLE, here / "gentle.py")
     plain, strong = Candidate.parse("gentle.py"), Candidate.parse("gentle.py:Gentle(gain=3)")
@@ -449,25 +464,37 @@ def test_a_crash_costs_one_run_and_the_others_are_kept(here: Path) -> None:
 
 
 def test_ctrl_c_ends_runs_and_no_process_is_left(here: Path) -> None:
-    write(here, BODY + "    def on_ack(self, ack):\n        if ack.now > 1: __import__('time').sleep(3)\n")
-    command = [sys.executable, "-m", "ackclock", "run", "tiny.toml", "--set", "flows.test.cc=my_cc.py"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8") as running:
-        time.sleep(2.5)
-        before = children(running.pid)
+    with subprocess.Popen(endless(here), stderr=subprocess.PIPE, encoding="utf-8") as running:
+        before = workers(running.pid, here)
         running.send_signal(signal.SIGINT)
-        _, told = running.communicate(timeout=20)
+        _, told = running.communicate(timeout=60)
     assert (running.returncode, told.strip()) == (130, "interrupted")
-    assert before and gone(before)
+    assert gone(before)
 
 
 def test_workers_end_with_a_parent_that_is_killed(here: Path) -> None:
-    write(here, BODY + "    def on_ack(self, ack):\n        while ack.now > 1: pass\n")
-    command = [sys.executable, "-m", "ackclock", "run", "tiny.toml", "--set", "flows.test.cc=my_cc.py"]
-    with subprocess.Popen(command) as running:
-        time.sleep(2.5)
-        before = children(running.pid)
+    with subprocess.Popen(endless(here)) as running:
+        before = workers(running.pid, here)
         running.kill()
-    assert before and gone(before)
+    assert gone(before)
+
+
+def endless(here: Path) -> list[str]:
+    """Return a command whose worker comes to a callback without end, and writes the file `inside` there."""
+    inside = f"open({str(here / 'inside')!r}, 'w').close()"
+    write(here, BODY + f"    def on_ack(self, ack):\n        {inside}\n        while True: pass\n")
+    return [sys.executable, "-m", "ackclock", "run", "tiny.toml", "--set", "flows.test.cc=my_cc.py"]
+
+
+def workers(pid: int, here: Path) -> list[int]:
+    """Return the processes of a process, once one is in its callback."""
+    until = time.monotonic() + 60
+    while not (here / "inside").exists():
+        assert time.monotonic() < until, "no callback began"
+        time.sleep(0.05)
+    found = children(pid)
+    assert found
+    return found
 
 
 def children(pid: int) -> list[int]:

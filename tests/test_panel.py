@@ -118,7 +118,7 @@ def test_the_shipped_scores_are_true() -> None:
     assert panel is not None
     assert panel.misfit(suite, ()) == ""
     again = panel_document(evaluate("aimd", replicates=1).board)
-    assert panel.document["algorithms"] == again["algorithms"] == ["aimd", "cubic", "aimd-fc+"]
+    assert panel.document["algorithms"] == again["algorithms"] == ["aimd", "cubic", "aimd-fc+", "bbr3"]
     assert panel.document["replicates"] == suite.replicates
     for name, environment in again["environments"].items():
         for metric, entry in environment["metrics"].items():

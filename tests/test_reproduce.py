@@ -6,11 +6,12 @@ import json
 import math
 import re
 import sqlite3
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import TINY, cli
+from helpers import ROOT, TINY, cli
 
 from ackclock.errors import InputError
 from ackclock.reproduce import Reproduction, reproduce
@@ -171,6 +172,18 @@ def test_every_alternative_changes_something(name: str) -> None:
     for other, changed in zip(singles(paper.choices), others, strict=True):
         assert changed.keys() <= chosen.keys(), other.name
         assert changed.items() - chosen.items() or other.metrics, other.name
+
+
+def test_scenarios_of_papers_name_their_transport() -> None:
+    """And those of the environments: a new default changes no result."""
+    package = ROOT / "python" / "ackclock"
+    files = [*package.glob("papers/*/*.toml"), *package.glob("suites/environments*/*.toml")]
+    trees = {path: tomllib.loads(path.read_text()) for path in files}
+    scenarios = {path: tree for path, tree in trees.items() if "flows" in tree}
+    assert len(scenarios) > 10
+    assert [
+        path for path, tree in scenarios.items() if tree.get("transport", {}).get("profile") != "rfc"
+    ] == []
 
 
 def test_what_the_model_and_the_print_say_needs_no_run() -> None:

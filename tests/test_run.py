@@ -20,6 +20,7 @@ from ackclock.metrics.declared import METRICS
 DOCUMENT = [
     "scenario",
     "scenario_hash",
+    "backend",
     "seed",
     "replicate",
     "duration_s",
@@ -74,6 +75,7 @@ FLOW = [
     "acknowledged_bytes",
     "retransmits",
     "timeouts",
+    "congestion_events",
     "marks",
     "ecn_events",
     "access_drops",
@@ -358,13 +360,25 @@ def test_check_prints_a_way_back_of_its_own(tmp_path: Path) -> None:
 
 def test_python_takes_a_file_a_dict_and_keywords(tiny: Path) -> None:
     tree = tomllib.loads(tiny.read_text())
-    keywords = {key: value for key, value in tree.items() if key != "schema"}
     documents = [
         without_cpu_time(ackclock.run(scenario).document)
-        for scenario in (str(tiny), tiny, tree, ackclock.Scenario(**keywords))
+        for scenario in (str(tiny), tiny, tree, ackclock.Scenario(**tree))
     ]
     assert documents[1:] == documents[:1] * 3
     assert without_cost(ackclock.run(tiny).document) == without_cost(run_json(tiny))
+
+
+def test_keywords_without_a_version_are_of_the_newest(tiny: Path) -> None:
+    """A dict without one is refused, as is a file."""
+    tree = tomllib.loads(tiny.read_text())
+    del tree["schema"]
+    newest = ackclock.Scenario(**tree)
+    assert newest.hash == ackclock.Scenario(schema=2, **tree).hash
+    assert {flow["profile"] for flow in json.loads(newest.resolved_json)["flows"]} == {"linux"}
+    old = ackclock.Scenario(transport={"profile": "rfc"}, **tree)
+    assert old.hash == ackclock.Scenario(schema=1, **tree).hash != newest.hash
+    with pytest.raises(ackclock.ScenarioError, match="schema"):
+        ackclock.Scenario.from_dict(tree)
 
 
 def test_python_gives_values_and_frames(tiny: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from helpers import cli
 
 from ackclock import _core
+from ackclock.captures.observed import CaptureFile
 
 needs_tshark = pytest.mark.skipif(
     shutil.which("tshark") is None, reason="tshark is missing; as root: apt-get install tshark"
@@ -157,6 +158,59 @@ def test_tshark_counts_what_the_run_counts(tmp_path: Path) -> None:
     assert min(rtts) >= flow["base_rtt_s"] if "base_rtt_s" in flow else min(rtts) > 0.04
 
 
+#: What differs from `LOSSY` in each profile and on each path, and whether packets overtake others.
+VARIANTS = {
+    "linux paced": (('profile = "linux"\ncc = "cubic"', 'pacing = "linux"'), "", False),
+    "bbr": (('profile = "linux"\ncc = "bbr3"',), "", False),
+    "newreno": (('cc = "aimd"\nrecovery = "newreno"',), "", False),
+    "random loss": (
+        ('profile = "linux"\ncc = "cubic"',),
+        'loss = { kind = "bernoulli", probability = 0.02 }',
+        False,
+    ),
+    "timeouts": (('cc = "aimd"',), 'loss = { kind = "bernoulli", probability = 0.1 }', False),
+    "reordering": (
+        ('profile = "linux"\ncc = "cubic"',),
+        'reordering = { probability = 0.01, delay = "30 ms" }',
+        True,
+    ),
+    "several": (('profile = "linux"\ncc = "cubic"\ncount = 3',), "", False),
+}
+
+
+@needs_tshark
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_tshark_and_our_reader_count_the_same(variant: str, tmp_path: Path) -> None:
+    keys, path, reorders = VARIANTS[variant]
+    text = LOSSY.replace('cc = "aimd"\nrecovery = "sack"', "\n".join(keys))
+    text = text.replace('delay = "18 ms"', f'delay = "18 ms"\n{path}').replace('"10 s"', '"4 s"')
+    pcap = tmp_path / "out.pcapng"
+    answer = cli("run", written(tmp_path, text), "--pcap", pcap, "--json")
+    assert answer.code == 0, answer.stderr
+    flows = json.loads(answer.stdout)["flows"]
+    names = ("retransmission", "out_of_order", "spurious_retransmission", "duplicate_ack", "ack_rtt")
+    shown = [f"tcp.analysis.{name}" for name in names]
+    rows = fields(pcap, "tcp", "tcp.stream", "tcp.len", "tcp.flags.syn", *shown, "_ws.expert.message")
+    told = {message for *_, messages in rows for message in messages.split(",") if message}
+    assert {message for message in told if not message.startswith(CONGESTION)} == set()
+    capture = CaptureFile.from_file(pcap)
+    assert len(capture.connections) == len(flows)
+    for number, connection in enumerate(capture.connections):
+        # 10.0.0.n is the sender of flow n.
+        flow = flows[int(connection.sender.partition(":")[0].rpartition(".")[2]) - 1]
+        seen = capture.observe(connection)
+        own = [row for row in rows if row[0] == str(number)]
+        again = sum(any(row[3:6]) for row in own if row[1] != "0")
+        assert again == seen["retransmissions"] == flow["retransmits"] > 0, variant
+        assert sum(bool(row[6]) for row in own) == seen["duplicate_acks"], variant
+        assert seen["timeouts"] <= flow["timeouts"]
+        assert seen["reordered"] == seen["not_captured"] == 0
+        rtts = [float(row[7]) for row in own if row[7] and row[1] == "0" and row[2] in ("0", "False")]
+        assert min(rtts) == pytest.approx(seen["rtt_min_s"], rel=0.02)
+        if not reorders:
+            assert seen["rtt_mean_s"] == pytest.approx(flow["rtt_mean_s"], rel=0.1)
+
+
 @needs_tshark
 @pytest.mark.parametrize("at", ["sender", "receiver", "bottleneck", "bottleneck.reverse", "web.source"])
 def test_tshark_remarks_on_congestion_alone(at: str, tmp_path: Path) -> None:
@@ -294,6 +348,18 @@ def test_results_are_not_lost_with_a_full_disk(tmp_path: Path) -> None:
 
 # --- qlog ---
 
+
+def event_types(transport: str, recovery: str, metrics: str) -> dict[str, Any]:
+    """The data of each event, under the names that a version has."""
+    return {
+        f"{transport}:packet_sent": {"header": "header", "frames?": ["stream"], "raw?": "raw"},
+        f"{transport}:packet_received": {"header": "header", "frames?": ["ack"], "raw?": "raw"},
+        f"{recovery}:packet_lost": {"header?": "header"},
+        f"{recovery}:{metrics}": "metrics",
+        f"{recovery}:congestion_state_updated": {"old?": str, "new": str},
+    }
+
+
 #: What the CDDL of the drafts says of the members used here: of each type its members, optional ones with ?.
 #: draft-ietf-quic-qlog-main-schema-02 and -quic-events-01.
 V03 = {
@@ -310,16 +376,12 @@ V03 = {
         "common_fields?": {"protocol_type?": [str], "time_format?": "relative", "reference_time?": float},
         "events": ["event"],
     },
-    "vantage point": {"name?": str, "type": "client"},
-    "transport:packet_sent": {"header": "header", "frames?": ["stream"], "raw?": "raw"},
-    "transport:packet_received": {"header": "header", "frames?": ["ack"], "raw?": "raw"},
-    "recovery:packet_lost": {"header?": "header"},
-    "recovery:metrics_updated": "metrics",
-    "recovery:congestion_state_updated": {"old?": str, "new": str},
+    **event_types("transport", "recovery", "metrics_updated"),
     "stream": {"frame_type": "stream", "stream_id": int, "offset": int, "length": int},
 }
 #: What both have in common.
 BOTH = {
+    "vantage point": {"name?": str, "type": "client"},
     "header": {"packet_type": "1RTT", "packet_number": int},
     "raw": {"length?": int, "payload_length?": int},
     "ack": {"frame_type": "ack", "acked_ranges?": [[int]]},
@@ -351,12 +413,7 @@ DRAFT = {
         },
         "events": ["event"],
     },
-    "vantage point": {"name?": str, "type": "client"},
-    "quic:packet_sent": {"header": "header", "frames?": ["stream"], "raw?": "raw"},
-    "quic:packet_received": {"header": "header", "frames?": ["ack"], "raw?": "raw"},
-    "quic:packet_lost": {"header?": "header"},
-    "quic:recovery_metrics_updated": "metrics",
-    "quic:congestion_state_updated": {"old?": str, "new": str},
+    **event_types("quic", "quic", "recovery_metrics_updated"),
     "stream": {"frame_type": "stream", "stream_id": int, "offset?": int, "raw?": "raw"},
 }
 
@@ -405,6 +462,49 @@ def test_qlog_keeps_its_schema(version: str, schema: dict[str, Any], tmp_path: P
         assert times == sorted(times)
 
 
+#: Over QUIC, with losses and reordering on the way back, so that ACKs have several ranges.
+OVER_QUIC = LOSSY.replace('recovery = "sack"', 'profile = "quic"\necn = "counts"')
+
+
+@pytest.mark.parametrize(("version", "schema"), [("0.3", V03), ("draft", DRAFT)])
+def test_qlog_of_quic_has_the_numbers_of_the_run(
+    version: str, schema: dict[str, Any], tmp_path: Path
+) -> None:
+    qlog = tmp_path / "out.qlog"
+    answer = cli("run", written(tmp_path, OVER_QUIC), "--qlog", qlog, "--qlog-version", version, "--json")
+    (flow,) = json.loads(answer.stdout)["flows"]
+    assert flow["recovery"] == "quic" and flow["retransmits"] > 20
+    document = json.loads(qlog.read_text())
+    check_value(document, "file", {**BOTH, **schema}, "file")
+    (trace,) = document["traces"]
+    times = [event["time"] for event in trace["events"]]
+    assert times == sorted(times)
+    sent, lost = events(trace, "packet_sent"), events(trace, "packet_lost")
+    numbers = [event["data"]["header"]["packet_number"] for event in sent]
+    assert numbers == list(range(len(sent)))
+    assert len(lost) >= flow["retransmits"]
+    ranges = [event["data"]["frames"][0]["acked_ranges"] for event in events(trace, "packet_received")]
+    assert max(map(len, ranges)) > 3, "no ACK has more ranges than three SACK blocks"
+    acked = {
+        number for each in ranges for first, *last in each for number in range(first, max([first, *last]) + 1)
+    }
+    lost_numbers = {event["data"]["header"]["packet_number"] for event in lost}
+    assert not acked & lost_numbers and acked | lost_numbers <= set(numbers)
+
+
+@needs_tshark
+def test_packets_of_quic_are_datagrams_for_tshark(tmp_path: Path) -> None:
+    pcap = tmp_path / "out.pcapng"
+    answer = cli("run", written(tmp_path, OVER_QUIC), "--pcap", pcap, "--json")
+    (flow,) = json.loads(answer.stdout)["flows"]
+    assert tshark(pcap, "-Y", "_ws.expert") == []
+    sent = fields(pcap, "ip.src == 10.0.0.1", "udp.length", "ip.dsfield.ecn", "udp.payload")
+    assert len(sent) == flow["sent"]
+    assert {(length, ecn) for length, ecn, _ in sent} == {("1480", "2")}
+    assert [int(payload[18:26], 16) for _, _, payload in sent] == list(range(len(sent)))
+    assert {payload[:2] for _, _, payload in sent} == {"43"}
+
+
 def test_qlog_tells_what_the_run_counts(tmp_path: Path) -> None:
     qlog, pcap = tmp_path / "out.qlog", tmp_path / "out.pcapng"
     answer = cli("run", written(tmp_path, LOSSY), "--qlog", qlog, "--pcap", pcap, "--json")
@@ -426,6 +526,18 @@ def test_qlog_tells_what_the_run_counts(tmp_path: Path) -> None:
     assert len(set(acked)) == len(acked) and not set(acked) & set(gone)
     left = len(set(numbers) - set(acked) - set(gone))
     assert left < 60
+    # A loss is told when it is declared; of a burst, all at once and before most are repaired.
+    lost_at = {event["data"]["header"]["packet_number"]: event["time"] for event in lost}
+    sent_at: dict[int, tuple[float, int]] = {}
+    waited = []
+    for event in sent:
+        offset, number = event["data"]["frames"][0]["offset"], event["data"]["header"]["packet_number"]
+        if offset in sent_at:
+            before, last = sent_at[offset]
+            assert before < lost_at[last] <= event["time"]
+            waited.append(event["time"] - lost_at[last])
+        sent_at[offset] = event["time"], number
+    assert min(waited) == 0 and max(waited) > 10
     states = [event["data"]["new"] for event in events(trace, "congestion_state_updated")]
     assert states[:3] == ["slow_start", "recovery", "congestion_avoidance"]
     # Fast recovery ends at ssthresh.

@@ -8,7 +8,8 @@ use std::{
 use xxhash_rust::xxh3::Xxh3;
 
 /// What results depend on, seen from this crate.
-const SOURCES: [&str; 3] = ["../ackclock/Cargo.toml", "../ackclock/src", "src"];
+const SOURCES: [&str; 5] =
+    ["../ackclock/Cargo.toml", "../ackclock/src", "../ackclock-bpf/src", "../ackclock-linux/src", "src"];
 
 fn main() -> io::Result<()> {
     let mut files = Vec::new();

@@ -9,12 +9,15 @@ __all__ = [
     "BUILD",
     "VERSION",
     "Ack",
+    "BackendError",
     "Cancel",
     "CaptureError",
+    "CaptureFile",
     "Congestion",
     "CongestionControl",
     "Event",
     "Interrupted",
+    "KernelLink",
     "Loss",
     "Overdue",
     "Recovery",
@@ -24,10 +27,18 @@ __all__ = [
     "ScenarioError",
     "Sent",
     "Table",
+    "callback_limit_s",
     "callback_names",
+    "describe_bpf",
     "describe_library",
+    "enter_user_namespace",
     "exchange_json",
+    "kernel_attach",
+    "kernel_list",
+    "kernel_load",
+    "kernel_unload",
     "keys_json",
+    "kind_of_code",
     "list_json",
     "metrics_json",
     "model_json",
@@ -54,6 +65,9 @@ class Interrupted(Exception):
 
 class RunError(Exception):
     """A run that would take too much memory; the message has the flow and the time."""
+
+class BackendError(Exception):
+    """What the backend does not have, or the system does not allow."""
 
 class CaptureError(ValueError):
     """A capture of what there is not: its arguments are `link` or `flow`, the name, and the names that there
@@ -142,8 +156,41 @@ class Scenario:
         none are given), and whether the states of senders are captured, too.
         """
 
+    def emulate(
+        self,
+        seed: int | None = None,
+        replicate: int = 0,
+        cancel: Cancel | None = None,
+        *,
+        samples: bool = True,
+        programs: tuple[str, str, str | None] | None = None,
+        capture: tuple[str, Sequence[str], int] | None = None,
+    ) -> Run:
+        """Runs one replicate in real time, with the TCP of the running kernel at both ends. Ctrl-C in the
+        main thread ends it.
+
+        `seed`, `replicate`, `cancel`, `samples` as of `run`. `programs`: a group of flows, and what shells
+        run in their place: on the host of the senders, whose end is that of the run, and on that of the
+        receivers, if anything. `capture`: a link, `sender` or `receiver`, of which flows, and bytes of each
+        packet that are kept.
+        """
+
     def check_capture(self, at: str, flows: Sequence[str]) -> None:
         """Checks `capture` as `run` takes it."""
+
+@final
+class CaptureFile:
+    """A capture: a file, or what a run has captured."""
+
+    def __new__(cls, path: str | None = None, content: bytes | None = None) -> Self: ...
+    def summary_json(self) -> str:
+        """Packets, those that are left out and why, how the file ends, and the connections, as JSON."""
+
+    def observe_json(self, flow: int) -> str:
+        """What the connection with this number, from 0, shows of its sender, as JSON.
+
+        Raises `ValueError` where it shows nothing.
+        """
 
 @final
 class Run:
@@ -454,6 +501,11 @@ def schema_json() -> str:
 def keys_json() -> str:
     """Every key of a scenario with type, default and help, as JSON."""
 
+def kind_of_code(name: str) -> tuple[str, str] | None:
+    """The kind of the algorithm in a file and the key that names the file, by the file's name; none for other
+    names.
+    """
+
 def metrics_json() -> str:
     """Every metric of the results with unit, label and definition, as JSON."""
 
@@ -464,12 +516,22 @@ def rule_json(line: str) -> str:
         ScenarioError: The rule has a mistake.
     """
 
+def enter_user_namespace() -> None:
+    """Makes this process root of a user namespace of its own, so that it may emulate.
+
+    It must have one thread only. Raises `BackendError` where the system does not allow it, or has no such
+    thing.
+    """
+
 def model_json(request: str) -> str:
     """Answers a request to the model, without holding the GIL; `ackclock::model::json` defines both sides."""
 
-def exchange_json(text: str, name: str) -> str:
-    """Runs the exchange script `text`, called `name` in messages, without holding the GIL; the report as
-    JSON.
+def exchange_json(text: str, name: str, profile: str) -> str:
+    """Runs the exchange script `text`, called `name` in messages and begun with the settings of `profile`,
+    without holding the GIL; the report as JSON.
+
+    Raises:
+        ValueError: There is no such profile.
     """
 
 def serve_queue(
@@ -483,8 +545,39 @@ def serve_queue(
     there.
     """
 
+def callback_limit_s() -> float:
+    """How long a callback may take, in seconds: 10, or `ACKCLOCK_CALLBACK_SECONDS`."""
+
 def callback_names() -> list[str]:
     """The names of callbacks, by the number that stands for each where progress is shared."""
+
+def describe_bpf(path: str, sha256: str) -> tuple[str, list[tuple[str, str, float, float, float]]]:
+    """The name and the parameters of a compiled congestion control; the simulator has to have all that it
+    uses.
+    """
+
+@final
+class KernelLink:
+    """A congestion control that is in the kernel until it is closed, or the process ends."""
+
+    def close(self) -> None:
+        """Takes it out of the kernel."""
+
+def kernel_load(path: str, parameters: Sequence[tuple[str, float]], name: str, about: str) -> None:
+    """Loads the congestion control of an object into the kernel, under a name, to stay; `about` says what it
+    is.
+    """
+
+def kernel_attach(path: str, parameters: Sequence[tuple[str, float]], name: str, about: str) -> KernelLink:
+    """Loads the congestion control of an object into the kernel until the result is closed or the process
+    ends.
+    """
+
+def kernel_list() -> list[tuple[str, str | None]]:
+    """The congestion controls of the kernel: name, and what was said of those that ackclock loaded."""
+
+def kernel_unload(name: str) -> None:
+    """Takes a congestion control that ackclock loaded out of the kernel."""
 
 def describe_library(path: str, sha256: str) -> tuple[str, list[tuple[str, float, float, float]]]:
     """The name and the parameters of a shared object."""

@@ -9,15 +9,7 @@ from typing import Any
 from ackclock import _core
 from ackclock.errors import RunError
 from ackclock.foreign import process
-from ackclock.scenario import Algorithm, Scenario
-
-_GROUP = "test"
-_PROBE: dict[str, Any] = {
-    "schema": 1,
-    "duration": "1 s",
-    "topology": {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"},
-    "flows": [{"name": _GROUP, "cc": "reno"}],
-}
+from ackclock.scenario import PROBED, Algorithm, probe_scenario
 
 
 @dataclass(frozen=True)
@@ -56,7 +48,7 @@ def check_cc(cc: Algorithm) -> list[Finding]:
     `my-cc.rule`, rule text, or the dict of an algorithm. The events are the same in every call. Nothing
     found is no proof. Raises `ScenarioError` for what is no algorithm, and `RunError` for one that crashes.
     """
-    scenario = Scenario.from_dict(_PROBE).with_algorithm(cc)
+    scenario = probe_scenario().with_algorithm(cc)
     try:
         findings = _findings(scenario.resolved_json)
     except process.CrashError as error:
@@ -71,5 +63,5 @@ def _findings(scenario_json: str) -> list[dict[str, Any]]:
     scenario = _core.Scenario.from_json(scenario_json, "<check>")
     if process.is_needed(scenario.foreign):
         return process.call(_findings, scenario_json)
-    found: list[dict[str, Any]] = json.loads(scenario.check_cc_json(_GROUP) or "[]")
+    found: list[dict[str, Any]] = json.loads(scenario.check_cc_json(PROBED) or "[]")
     return found

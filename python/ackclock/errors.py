@@ -97,6 +97,10 @@ class RunError(AckclockError):
     """A run that was stopped because it would have taken too much memory."""
 
 
+class BackendError(AckclockError):
+    """A backend that does not have what a scenario says, or that this system does not allow."""
+
+
 class StoreError(AckclockError):
     """Results that cannot be stored or read."""
 

@@ -13,8 +13,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ackclock.arguments import path_of, whole_number
-from ackclock.errors import ArgumentTypeError
+from ackclock.errors import ArgumentTypeError, ArgumentValueError
 from ackclock.metrics.summary import coverage, shown
+from ackclock.running.backend import BACKENDS, SIM, prepare
 from ackclock.running.job import Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
@@ -105,15 +106,21 @@ def run(
     sets: Iterable[str] = (),
     out: str | PathLike[str] | None = None,
     cc: Algorithm | None = None,
+    backend: str = SIM,
 ) -> RunResult:
     """Run one replicate of a scenario: a `Scenario`, a file, or the dict of one.
 
     `seed`: the file's own by default. `sets`: changes of keys, such as `["flows.test.count=4"]`. `out`:
     a folder to keep the result in. `cc`: the algorithm of the flows `test`, or of all where no group is
     called so: a subclass of `CongestionControl`, a name, `my_cc.py:MyCc`, rule text, or the dict of an
-    algorithm. Raises `ScenarioError`, `StoreError`, or `ArgumentError`, which names the argument.
+    algorithm. `backend`: `sim`, or `linux`, the kernel's TCP in real time, whose `document["emulation"]`
+    says whether the result counts. Raises `ScenarioError`, `StoreError`, or `ArgumentError`, which names
+    the argument.
     """
     replicate = whole_number("replicate", replicate)
+    if backend not in BACKENDS:
+        raise ArgumentValueError("backend", f"is {backend!r}, but must be one of {', '.join(BACKENDS)}")
+    prepare(backend)
     if isinstance(scenario, str | PathLike):
         scenario = Scenario.from_file(scenario)
     elif isinstance(scenario, Mapping):
@@ -125,8 +132,8 @@ def run(
         scenario = scenario.with_algorithm(cc)
     if sets:
         scenario = scenario.with_sets(sets)
-    (job,) = Study.of(scenario, seed=seed, samples=True).jobs
-    if scenario.is_random:
+    job = Study.of(scenario, seed=seed, samples=True, backend=backend).jobs[0]
+    if scenario.is_random or backend != SIM:
         job = dataclasses.replace(job, replicate=replicate)
     with Store(out if out is None else path_of("out", out)) as store:
         (outcome,) = run_study(Study((job,)), store, workers=1)

@@ -18,6 +18,8 @@ from ackclock.foreign.session import class_table
 #: An algorithm as Python code gives it.
 Algorithm = str | Mapping[str, Any] | type[_core.CongestionControl]
 
+#: The version of scenario files that is written today.
+SCHEMA = 2
 #: One of `sets`, for messages.
 _EXAMPLE = "flows.test.cc.increase=2"
 _ALGORITHMS = (
@@ -31,11 +33,12 @@ class Scenario:
     """A checked scenario.
 
     Make one with `Scenario.from_file`, `Scenario.from_dict` or `Scenario(**keys)`, the keys being those of a
-    scenario file. It can be pickled, and does not change.
+    scenario file. `schema` may be left out of keywords, and is 2 then: the transport is Linux's unless
+    `transport` names another profile. It can be pickled, and does not change.
     """
 
     def __init__(self, **keys: Any) -> None:
-        self._core = _read(_json({"schema": 1, **keys}), "<keywords>", (), is_json=True)
+        self._core = _read(_json({"schema": SCHEMA, **keys}), "<keywords>", (), is_json=True)
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], sets: Iterable[str] = ()) -> Scenario:
@@ -139,6 +142,22 @@ class Scenario:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_resolved, (self.resolved_json, self.name)
+
+
+#: The flows of `probe_scenario`.
+PROBED = "test"
+
+
+def probe_scenario(sets: Iterable[str] = ()) -> Scenario:
+    """Return a small scenario in which an algorithm can be looked at: that of the flows `PROBED`."""
+    tree = {
+        "schema": SCHEMA,
+        "duration": "1 s",
+        "topology": {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"},
+        "transport": {"profile": "rfc"},
+        "flows": [{"name": PROBED, "cc": "reno"}],
+    }
+    return Scenario.from_dict(tree, sets)
 
 
 def algorithm_text(cc: Algorithm) -> str:

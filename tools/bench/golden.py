@@ -29,9 +29,9 @@ from ackclock.scenario import Scenario
 FOLDER = Path(__file__).resolve().parents[2] / "bench" / "golden"
 HASHES = FOLDER / "hashes.txt"
 #: Keys of a result that say nothing of what was simulated; the hash of a scenario changes with every new key.
-NOT_PHYSICS = ("scenario", "scenario_hash", "engine_cpu_s", "events")
+NOT_PHYSICS = ("scenario", "scenario_hash", "backend", "engine_cpu_s", "events")
 #: Metrics of a flow that are newer than the hashes.
-NEWER = ("rtt_min_s",)
+NEWER = ("rtt_min_s", "congestion_events")
 
 
 def scenarios() -> Iterator[tuple[str, Scenario]]:

@@ -33,7 +33,11 @@ def compare(suite: Suite, name: str, variant: Variant = UNCHANGED) -> Comparison
     """
     setup = setups.run(suite.script, name, variant.ns2)
     translation = translate(setup, clocks_of(setup), variant)
-    if not variant.ns2 and suite.link and not reference.gives(setup.trace, suite.link, suite.name, name):
+    if (
+        not variant.ns2
+        and suite.link
+        and not reference.gives(setup.trace, suite.link, suite.name, name, parts=suite.parts)
+    ):
         return Comparison(setup, "this ns-2 does not give the output that is installed")
     ours = packets.run(translation.scenario)
     difference: Difference | str | None = packets.first_difference(setup, translation, ours)

@@ -3,12 +3,16 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 
+from flows import lost_syn
 from packets import Difference, Point
 from setups import Sender, Setup
 from translate import Variant
 
 # A trace has six digits of a time.
 TRACE_DIGIT_S = 2e-6
+# Packets that a receiver takes where it is to hold nothing back.
+AMPLE_WINDOW = 100
+WITHOUT_FRTO = Variant(ns2={"frto_enabled_": 0, "sfrto_enabled_": 0})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +41,11 @@ def newreno(sender: Sender) -> bool:
     return sender.kind == "Agent/TCP/Newreno"
 
 
+def has_frto(sender: Sender) -> bool:
+    """True for a sender that looks for spurious timeouts."""
+    return sender.options["frto_enabled_"] == 1
+
+
 def is_tie(setup: Setup, difference: Difference) -> bool:
     """True if ns-2 drops the packet that ackclock takes, when the link begins to send another."""
     if difference.position >= len(difference.ours):
@@ -63,6 +72,14 @@ def follows_echo(setup: Setup, difference: Difference) -> bool:
     return any(
         event.is_ack and event.echoes and event.kind == "r" and abs(event.time_s - time) <= TRACE_DIGIT_S
         for event in setup.trace
+    )
+
+
+def concerns(difference: Difference, sender: Sender) -> bool:
+    """True if the packet that ns-2 has is one of this sender."""
+    return (
+        difference.position < len(difference.theirs)
+        and difference.theirs[difference.position].flow == f"tcp{sender.flow}"
     )
 
 
@@ -127,6 +144,34 @@ EXPLANATIONS = (
         lambda setup, difference: (
             any(sender.options.get("partial_ack_") == 1 for sender in setup.senders)
             and is_sent_twice(difference.theirs, difference.position)
+        ),
+    ),
+    Explanation(
+        "ns-2 looks for spurious timeouts (F-RTO) without SACK, too, by the basic algorithm of RFC 5682 §2; "
+        "ackclock has that of §3, for SACK. Without F-RTO in both the case matches",
+        any_sender(lambda sender: has_frto(sender) and "Sack1" not in sender.kind),
+        WITHOUT_FRTO,
+    ),
+    Explanation(
+        "a timeout was no spurious one: RFC 5682 §3.1, step 3a goes on with a window of no more than three "
+        "segments. ns-2 sets it to three, and sends; ackclock leaves it at the two of slow start, which are "
+        "in flight. Without F-RTO in both the case matches",
+        any_sender(lambda sender: has_frto(sender) and "Sack1" in sender.kind),
+        WITHOUT_FRTO,
+    ),
+    Explanation(
+        "duplicate ACKs widen NewReno's window beyond the receiver's, and a partial ACK leaves less of it in "
+        "ns-2 than RFC 6582 §3.2, step 3, which deflates all of it. With a receiver's window of 100 packets "
+        "in both the case matches",
+        any_sender(lambda sender: newreno(sender) and sender.options["window_"] < AMPLE_WINDOW),
+        Variant(ns2={"window_": AMPLE_WINDOW}),
+    ),
+    Explanation(
+        "the SYN is lost: ns-2 takes that for a timeout of data, with a threshold of two segments, and grows "
+        "the window by the answer; RFC 5681 §3.1 begins with one segment, and the threshold stays. Up to "
+        "there all is the same",
+        lambda setup, difference: any(
+            lost_syn(setup, sender) and concerns(difference, sender) for sender in setup.senders
         ),
     ),
     Explanation(

@@ -8,7 +8,7 @@ OPTIONS_TRANSLATED = """
     maxburst_ windowInit_ window_ packetSize_ useHeaders_ minrto_ tcpTick_ rtxcur_init_ syn_ delay_growth_
     partial_ack_ newreno_changes1_ partial_window_deflation_ exit_recovery_fix_ timestamps_ ts_resetRTO_
     ts_echo_rfc1323_ interval_ RFC2581_immediate_ack_ windowInitOption_ ecn_ SetCWRonRetransmit_
-    aggressive_maxburst_
+    aggressive_maxburst_ frto_enabled_ sfrto_enabled_
 """
 # State of an agent, names of its ends, and what has no effect on the data.
 OPTIONS_WITHOUT_EFFECT = """
@@ -25,6 +25,7 @@ MISSING = {
     "/FullTcp/Newreno": "two-way TCP",
     "/FullTcp/Sack": "two-way TCP",
     "k_parameter_": "the binomial family",
+    "bugfix_ss_": "an old window after the loss of a SYN or of the first segments",
     "numdupacksFrac_": "a threshold of duplicate ACKs that grows with the window",
 }
 
@@ -36,6 +37,8 @@ class NotTranslatable(Exception):
 def check(setup: Setup) -> None:
     """Refuses what is not in ackclock."""
     for other in setup.others:
+        if other == "Delayer":
+            raise NotTranslatable("a link that holds packets back for a time")
         raise NotTranslatable(f"agents that are not TCP ({other})")
     for sender in setup.senders:
         kind = sender.kind.removeprefix("Agent/TCP")

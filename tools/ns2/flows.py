@@ -27,7 +27,7 @@ def flow(setup: Setup, sender: Sender, path: Sequence[str], clock: float) -> dic
         "header": f"{HEADER_BYTES} B",
         "start": nanoseconds(start),
         "traffic": traffic,
-        "initial_window": initial_window(has),
+        "initial_window": 1 if lost_syn(setup, sender) else initial_window(has),
         "max_window": int(has["window_"]),
         "min_rto": nanoseconds(max(has["minrto_"], 1e-9)),
         "initial_rto": nanoseconds(has["rtxcur_init_"]),
@@ -38,12 +38,13 @@ def flow(setup: Setup, sender: Sender, path: Sequence[str], clock: float) -> dic
         "second_loss": second_loss(has),
         "timestamps": bool(has["timestamps_"]),
         "ecn": "classic" if has["ecn_"] else "off",
+        "frto": bool(has["frto_enabled_"]),
     }
     if kind == "/Newreno":
         keys["partial_ack"] = "deflate" if has["partial_window_deflation_"] else "reset"
         keys["partial_ack_timer"] = "first" if has["newreno_changes1_"] else "each"
         keys["exit_window"] = "flight" if has["exit_recovery_fix_"] else "ssthresh"
-    if has["syn_"]:
+    if has["syn_"] and not lost_syn(setup, sender):
         # ns-2 measures the round trip of the SYN, too.
         keys["handshake_rtt"] = nanoseconds(start - sender.commands[0].time_s)
     if has["maxburst_"]:
@@ -56,6 +57,23 @@ def flow(setup: Setup, sender: Sender, path: Sequence[str], clock: float) -> dic
         keys["delayed_ack"] = nanoseconds(has["interval_"])
         keys["delayed_ack_for"] = "last-segment" if has["RFC2581_immediate_ack_"] else "gaps"
     return keys
+
+
+def lost_syn(setup: Setup, sender: Sender) -> bool:
+    """True if the SYN is sent again.
+
+    RFC 5681 §3.1 then begins with one segment, and RFC 6298 §3 measures nothing.
+    """
+    sent = {
+        event.packet
+        for event in setup.trace
+        if event.kind == "+"
+        and event.link[0] == sender.source
+        and event.flow == sender.flow
+        and event.number == 0
+        and not event.is_ack
+    }
+    return bool(sender.options["syn_"]) and len(sent) > 1
 
 
 def initial_window(has: dict[str, float]) -> int:

@@ -106,15 +106,19 @@ def compared(
 
 
 def theirs_at(setup: Setup, link: Ends, kind: str) -> list[Point]:
-    """ns-2's packets, or ACKs, without the connection's set-up and what is dropped."""
-    to_skip = {sender.flow for sender in setup.senders if sender.options["syn_"]}
+    """ns-2's packets, or ACKs, without the connection's set-up and what is dropped.
+
+    A SYN has the number 0, also when it is sent again; of ACKs of that number the first one answers it.
+    """
+    with_syn = {sender.flow for sender in setup.senders if sender.options["syn_"]}
+    to_skip = set(with_syn)
     dropped = {event.packet for event in setup.trace if (event.link, event.kind) == (link, "d")}
     points = []
     for event in setup.trace:
         if event.link != link or event.kind != kind or event.packet in dropped:
             continue
-        if event.flow in to_skip:
-            to_skip.remove(event.flow)
+        if event.flow in to_skip or (event.flow in with_syn and event.number == 0 and not event.is_ack):
+            to_skip.discard(event.flow)
         else:
             points.append(Point(event.time_s, f"tcp{event.flow}", event.number))
     return points

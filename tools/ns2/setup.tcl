@@ -11,7 +11,7 @@
 #   sender NAME CLASS FROM TO FLOW
 #   sink SENDER CLASS
 #   option SENDER OPTION VALUE DEFAULT, and of its sink those that senders do not have
-#   other CLASS, an agent that is none of these
+#   other CLASS, an agent that is none of these, or what holds packets back on a link
 #   time SECONDS SENDER COMMAND ARGUMENTS, what an application does
 #   end SECONDS
 
@@ -67,6 +67,7 @@ proc describe {ns} {
         if {[lsearch $sinks $agent] >= 0 || [lsearch $senders $agent] >= 0} continue
         if {[$agent info class] ni {Agent/Null Agent/Message}} { note other [$agent info class] }
     }
+    foreach delayer [instances Delayer] { note other [$delayer info class] }
     foreach sender $senders {
         note sender $sender [$sender info class] [$sender set agent_addr_] [$sender set dst_addr_] [$sender set fid_]
         options $sender $sender tcp_defaults

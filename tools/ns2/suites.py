@@ -12,10 +12,12 @@ class Suite:
     Attributes:
         name: as in `test-suite-NAME.tcl` and `test-output-NAME`.
         link: where its outputs note packets; None for those that note the window of the first flow.
+        parts: its outputs have a list for each link, and `link` is that of the first one.
     """
 
     name: str
     link: Ends | None = (2, 3)
+    parts: bool = False
 
     @property
     def script(self) -> str:
@@ -34,4 +36,6 @@ SUITES = (
     Suite("tcpOptions"),
     Suite("testReno"),
     Suite("oddBehaviors"),
+    Suite("frto", link=(0, 2), parts=True),
+    Suite("tcp-init-win"),
 )

@@ -1,17 +1,19 @@
 // Long TCP flows behind a queue discipline of ns-3.
 //
-//   behind_tcp QUEUE_DISC TCP RATE_BPS DELAY_NS WARMUP_NS END_NS
+//   behind_tcp QUEUE_DISC TCP RATE_BPS DELAY_NS WARMUP_NS END_NS [ATTRIBUTE=VALUE...]
 //
-// QUEUE_DISC is ns3::CoDelQueueDisc or ns3::FqCoDelQueueDisc, TCP is Reno as RFC 5681 has it (see below) or a congestion
-// control of ns-3, such as ns3::TcpLinuxReno. On standard input there is one flow a line: its start, and the one-way
-// delay between its host and the bottleneck, in ns. Receivers are at the far end of the bottleneck.
+// QUEUE_DISC is a queue discipline of ns-3, such as ns3::CoDelQueueDisc, TCP is Reno as RFC 5681 has it (see below) or a
+// congestion control of ns-3, such as ns3::TcpLinuxReno. An ATTRIBUTE is one of ns-3's with its type, and VALUE its default.
+// On standard input there is one flow a line: its start, and the one-way delay between its host and the bottleneck, in
+// ns. Receivers are at the far end of the bottleneck.
 //
 // Prints one line of KEY=VALUE about [WARMUP_NS, END_NS): payload that came in order, packets that were dropped, packets
-// that left the queue, and the mean and the 95th percentile of their sojourn times.
+// that left the queue, the mean and the 95th percentile of their sojourn times, and the mean of the windows over time.
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <iostream>
 #include <numeric>
 #include <string>
@@ -47,6 +49,38 @@ uint64_t g_received = 0;
 uint64_t g_drops = 0;
 std::vector<int64_t> g_sojourns;
 bool g_counted = false;
+
+// The window of a sender, and its integral over the time that counts, in bytes and nanoseconds.
+struct Window
+{
+    double cwnd = 0;
+    double integral = 0;
+    int64_t since_ns = 0;
+
+    void Advance()
+    {
+        const int64_t now_ns = Simulator::Now().GetNanoSeconds();
+        integral += cwnd * std::max<int64_t>(0, now_ns - std::max(since_ns, g_warmup_ns));
+        since_ns = now_ns;
+    }
+};
+
+std::deque<Window> g_windows;
+
+void
+WindowChanged(Window* window, uint32_t, uint32_t cwnd)
+{
+    window->Advance();
+    window->cwnd = cwnd;
+}
+
+// The socket of a sender is there once its application has started.
+void
+WatchWindow(Ptr<BulkSendApplication> sender)
+{
+    Window* window = &g_windows.emplace_back();
+    sender->GetSocket()->TraceConnectWithoutContext("CongestionWindow", MakeBoundCallback(&WindowChanged, window));
+}
 
 /// Reno as RFC 5681 has it, section 3.1.
 class Reno : public TcpNewReno
@@ -179,7 +213,14 @@ Print(double seconds)
     const std::size_t rank = (95 * count + 99) / 100 - 1;
     std::nth_element(g_sojourns.begin(), g_sojourns.begin() + rank, g_sojourns.end());
     std::cout << "goodput_bps=" << 8 * g_received / seconds << " drops=" << g_drops << " forwarded=" << count
-              << " sojourn_mean_s=" << total / count / 1e9 << " sojourn_p95_s=" << g_sojourns[rank] / 1e9 << std::endl;
+              << " sojourn_mean_s=" << total / count / 1e9 << " sojourn_p95_s=" << g_sojourns[rank] / 1e9;
+    double integral = 0;
+    for (Window& window : g_windows)
+    {
+        window.Advance();
+        integral += window.integral;
+    }
+    std::cout << " cwnd_mean_segments=" << integral / g_windows.size() / (1e9 * seconds) / SEGMENT << std::endl;
 }
 
 } // namespace
@@ -187,9 +228,9 @@ Print(double seconds)
 int
 main(int argc, char* argv[])
 {
-    if (argc != 7)
+    if (argc < 7)
     {
-        std::cerr << "usage: behind_tcp QUEUE_DISC TCP RATE_BPS DELAY_NS WARMUP_NS END_NS < FLOWS\n";
+        std::cerr << "usage: behind_tcp QUEUE_DISC TCP RATE_BPS DELAY_NS WARMUP_NS END_NS [ATTRIBUTE=VALUE...] < FLOWS\n";
         return 2;
     }
     const uint64_t rate_bps = std::strtoull(argv[3], nullptr, 10) * FRAME / PACKET;
@@ -197,6 +238,12 @@ main(int argc, char* argv[])
     g_warmup_ns = std::atoll(argv[5]);
     const int64_t end_ns = std::atoll(argv[6]);
     SetDefaults(argv[2]);
+    for (int index = 7; index < argc; ++index)
+    {
+        const std::string pair = argv[index];
+        const std::size_t end = pair.find('=');
+        Config::SetDefault(pair.substr(0, end), StringValue(pair.substr(end + 1)));
+    }
 
     NodeContainer routers(2);
     InternetStackHelper stack;
@@ -225,7 +272,10 @@ main(int argc, char* argv[])
         stack.Install(host);
         addresses.NewNetwork();
         addresses.Assign(Connect(host, routers.Get(0), 100000000000, flow.delay_ns, false));
-        sender.Install(host).Start(NanoSeconds(flow.start_ns));
+        ApplicationContainer application = sender.Install(host);
+        application.Start(NanoSeconds(flow.start_ns));
+        // After the event that starts it, whose number is given at the start of the simulation.
+        Simulator::Schedule(NanoSeconds(flow.start_ns + 1), &WatchWindow, DynamicCast<BulkSendApplication>(application.Get(0)));
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 

@@ -1,7 +1,7 @@
 //! What scenarios are made of: the schema, its keys, and everything that has a name.
 
 use ackclock::cc::{CcSpec, RuleSource};
-use ackclock::scenario::{CATALOGS, Hint, catalog, document_schema, keys, printable};
+use ackclock::scenario::{CATALOGS, Hint, catalog, document_schema, keys, kind_of_file, printable};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -39,6 +39,12 @@ pub fn rule_json(line: &str) -> PyResult<String> {
     let source = RuleSource::from_line(line)
         .map_err(|error| ScenarioError::new_err(printable(&format!("rule: {}", error.in_one_line()))))?;
     to_json(&CcSpec::Rule(source.into()))
+}
+
+/// The kind of the algorithm in a file and the key that names the file, by the file's name; none for other names.
+#[pyfunction]
+pub fn kind_of_code(name: &str) -> Option<(&'static str, &'static str)> {
+    kind_of_file(name)
 }
 
 /// JSON of something whose serialisation cannot fail but for a mistake in it.

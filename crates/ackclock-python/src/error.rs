@@ -28,6 +28,12 @@ create_exception!(
 
 create_exception!(
     ackclock._core,
+    BackendError,
+    PyException,
+    "What the backend does not have, or the system does not allow."
+);
+create_exception!(
+    ackclock._core,
     CaptureError,
     PyValueError,
     "A capture of what there is not: its arguments are `link` or `flow`, the name, and the names that there are."
@@ -39,6 +45,8 @@ pub enum Error {
     Scenario(scenario::ScenarioError),
     /// A run that did not come to its end.
     Run(sim::RunError),
+    /// A backend that cannot run it.
+    Backend(String),
 }
 
 impl From<scenario::ScenarioError> for Error {
@@ -82,6 +90,7 @@ impl From<Error> for PyErr {
             Error::Scenario(error) => scenario_error(&error),
             Error::Run(error @ sim::RunError::Interrupted) => Interrupted::new_err(error.to_string()),
             Error::Run(error) => RunError::new_err(error.to_string()),
+            Error::Backend(message) => BackendError::new_err(message),
         }
     }
 }

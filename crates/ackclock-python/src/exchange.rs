@@ -1,9 +1,17 @@
 //! Exchange scripts: text in, a report out.
 
+use ackclock::tcp::Profile;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Runs the exchange script `text`, called `name` in messages, without holding the GIL; the report as JSON.
+/// Runs the exchange script `text`, called `name` in messages and begun with the settings of `profile`, without holding the GIL;
+/// the report as JSON.
 #[pyfunction]
-pub fn exchange_json(py: Python<'_>, text: &str, name: &str) -> String {
-    py.detach(|| ackclock::exchange::json(text, name))
+pub fn exchange_json(py: Python<'_>, text: &str, name: &str, profile: &str) -> PyResult<String> {
+    let known = Profile::ALL.iter().find(|(known, _)| *known == profile);
+    let Some((_, profile)) = known else {
+        let names: Vec<_> = Profile::ALL.iter().map(|(known, _)| *known).collect();
+        return Err(PyValueError::new_err(format!("there is no profile `{profile}`; there are {}", names.join(", "))));
+    };
+    Ok(py.detach(|| ackclock::exchange::run(text, *profile).to_json(name)))
 }

@@ -1,7 +1,9 @@
 //! Python binding of the core library; holds no simulation logic.
 
 mod cancel;
+mod capture_file;
 mod catalog;
+mod emulator;
 mod error;
 mod exchange;
 mod foreign;
@@ -24,19 +26,25 @@ mod _core {
     #[pymodule_export]
     use crate::cancel::Cancel;
     #[pymodule_export]
-    use crate::catalog::{keys_json, list_json, metrics_json, rule_json, schema_json};
+    use crate::capture_file::CaptureFile;
     #[pymodule_export]
-    use crate::error::{CaptureError, Interrupted, Overdue, RunError, ScenarioError};
+    use crate::catalog::{keys_json, kind_of_code, list_json, metrics_json, rule_json, schema_json};
+    #[pymodule_export]
+    use crate::emulator::enter_user_namespace;
+    #[pymodule_export]
+    use crate::error::{BackendError, CaptureError, Interrupted, Overdue, RunError, ScenarioError};
     #[pymodule_export]
     use crate::exchange::exchange_json;
     #[pymodule_export]
     use crate::foreign::class::CongestionControl;
     #[pymodule_export]
+    use crate::foreign::compiled::{KernelLink, describe_bpf, kernel_attach, kernel_list, kernel_load, kernel_unload};
+    #[pymodule_export]
     use crate::foreign::event::{Ack, Congestion, Event, Loss, Recovery, Sent};
     #[pymodule_export]
     use crate::foreign::library::describe_library;
     #[pymodule_export]
-    use crate::foreign::progress::{callback_names, share_progress};
+    use crate::foreign::progress::{callback_limit_s, callback_names, share_progress};
     #[pymodule_export]
     use crate::model::model_json;
     #[pymodule_export]

@@ -17,6 +17,7 @@ use pyo3::types::PyBytes;
 use serde::Serialize;
 
 use crate::catalog::to_json;
+use crate::emulator::Captured;
 use crate::error::Error;
 use crate::foreign::Needs;
 use crate::foreign::progress::{Cells, Watch};
@@ -52,6 +53,50 @@ pub struct Outcome {
     link_samples: Table,
     packets: Table,
     recording: Option<Recording>,
+    /// How the run was timed, where it was in real time.
+    emulation: Option<serde_json::Value>,
+    captured: Option<Captured>,
+}
+
+impl Outcome {
+    /// What a run left, as whoever asks for it gets it.
+    ///
+    /// `emulated`: how it was timed and what was captured, where it was in real time.
+    pub fn new(result: RunResult, engine_cpu_s: f64, emulated: Option<(serde_json::Value, Option<Captured>)>) -> Self {
+        let (emulation, captured) = emulated.map_or((None, None), |(emulation, captured)| (Some(emulation), captured));
+        let RunResult {
+            summary,
+            flows,
+            transfers,
+            datagrams,
+            meters,
+            links,
+            queue_delays,
+            packets_forwarded,
+            events,
+            samples,
+            recording,
+            ..
+        } = result;
+        Outcome {
+            engine_cpu_s,
+            packets_forwarded,
+            events,
+            summary,
+            flows,
+            transfers,
+            datagrams,
+            meters,
+            links,
+            queue_delays,
+            flow_samples: flow_table(samples.flows, &samples.flow_names),
+            link_samples: link_table(samples.links, &samples.link_names),
+            packets: packet_table(samples.trace),
+            recording,
+            emulation,
+            captured,
+        }
+    }
 }
 
 /// The order of the keys is that of the output.
@@ -59,6 +104,7 @@ pub struct Outcome {
 struct Document<'a> {
     scenario: &'a str,
     scenario_hash: &'a str,
+    backend: &'a str,
     seed: u64,
     replicate: u64,
     duration_s: f64,
@@ -74,6 +120,8 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     meters: &'a [MeterResult],
     links: &'a [LinkResult],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emulation: Option<&'a serde_json::Value>,
 }
 
 #[pymethods]
@@ -83,6 +131,7 @@ impl Run {
         to_json(&Document {
             scenario: &self.scenario,
             scenario_hash: &self.scenario_hash,
+            backend: if self.outcome.emulation.is_some() { "linux" } else { "sim" },
             seed: self.seed,
             replicate: self.replicate,
             duration_s: self.duration_s,
@@ -95,6 +144,7 @@ impl Run {
             datagrams: &self.outcome.datagrams,
             meters: &self.outcome.meters,
             links: &self.outcome.links,
+            emulation: self.outcome.emulation.as_ref(),
         })
     }
 
@@ -137,6 +187,12 @@ impl Run {
     /// The captured packets as a file of pcapng, of each no more than `snaplen` bytes; empty unless `capture` was given.
     fn pcapng<'py>(&self, py: Python<'py>, snaplen: u32) -> Bound<'py, PyBytes> {
         let application = format!("ackclock {}", env!("CARGO_PKG_VERSION"));
+        #[cfg(target_os = "linux")]
+        if let Some(captured) = &self.outcome.captured {
+            let comment = format!("{}; the kernel's packets in an emulation", self.what());
+            let header = Header { application: &application, comment: &comment, snaplen };
+            return PyBytes::new(py, &py.detach(|| captured.pcapng(&header)));
+        }
         let comment = format!(
             "{}; a simulation, whose time 0 is 1000000000 s here; handshakes are made up where the scenario has none",
             self.what()
@@ -176,10 +232,10 @@ impl Run {
         format!("{} (scenario {}, seed {}, replicate {})", self.scenario, self.scenario_hash, self.seed, self.replicate)
     }
 
-    /// Runs a plan on a thread of its own, while this one looks for signals.
+    /// Does the work of a run on a thread of its own, while this one looks for signals.
     pub fn execute(
         py: Python<'_>,
-        plan: &Plan,
+        work: impl FnOnce() -> Result<Outcome, Error> + Send,
         stop: &AtomicBool,
         (needs, cells): (Needs, &'static Cells),
         finish: impl FnOnce(Outcome) -> Run,
@@ -192,9 +248,9 @@ impl Run {
                     // Held for the whole run: events then reach a class without taking it each time.
                     true => Python::attach(|py| {
                         cells.begin(py)?;
-                        Ok(measured(plan, stop))
+                        Ok(work())
                     }),
-                    false => Ok(measured(plan, stop)),
+                    false => Ok(work()),
                 };
                 // Nobody listens any more after a signal.
                 let _ = sender.send(outcome);
@@ -202,7 +258,7 @@ impl Run {
             loop {
                 let (receiver, watch) = (&mut receiver, &mut watch);
                 match py.detach(move || watch.wait(receiver, SIGNAL_CHECK)) {
-                    Ok(outcome) => return Ok(outcome?.map_err(Error::from)?),
+                    Ok(outcome) => return Ok(outcome??),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
                         let panic = engine.join().expect_err("invariant: only a panic leaves no outcome");
@@ -219,38 +275,9 @@ impl Run {
     }
 }
 
-fn measured(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, sim::RunError> {
+/// Runs a plan in the simulation.
+pub fn simulated(plan: &Plan, stop: &AtomicBool) -> Result<Outcome, Error> {
     let clock = ThreadTime::now();
     let result = sim::run(plan, stop)?;
-    let engine_cpu_s = clock.elapsed().as_secs_f64();
-    let RunResult {
-        summary,
-        flows,
-        transfers,
-        datagrams,
-        meters,
-        links,
-        queue_delays,
-        packets_forwarded,
-        events,
-        samples,
-        recording,
-        ..
-    } = result;
-    Ok(Outcome {
-        engine_cpu_s,
-        packets_forwarded,
-        events,
-        summary,
-        flows,
-        transfers,
-        datagrams,
-        meters,
-        links,
-        queue_delays,
-        flow_samples: flow_table(samples.flows, &samples.flow_names),
-        link_samples: link_table(samples.links, &samples.link_names),
-        packets: packet_table(samples.trace),
-        recording,
-    })
+    Ok(Outcome::new(result, clock.elapsed().as_secs_f64(), None))
 }

@@ -11,10 +11,11 @@ use pyo3::prelude::*;
 
 use crate::cancel::Cancel;
 use crate::catalog::to_json;
+use crate::emulator::{Programs, emulated};
 use crate::error::{Error, capture_error};
 use crate::foreign::progress::Cells;
 use crate::foreign::{self, Needs};
-use crate::run::Run;
+use crate::run::{Outcome, Run, simulated};
 
 /// A checked scenario.
 #[pyclass(frozen, module = "ackclock._core")]
@@ -69,13 +70,14 @@ impl Scenario {
 
     /// The algorithms from outside that flows run.
     ///
-    /// Of each its `kind` (`python` or `library`), source, and name in results.
+    /// Of each its `kind` (`python`, `library` or `bpf`), source, and name in results.
     #[getter]
     fn foreign(&self) -> Vec<(&'static str, String, String)> {
         let row = |spec: &&CcSpec| {
             let source = match spec {
                 CcSpec::Python(class) => class.source.clone(),
                 CcSpec::Library(library) => library.path.clone(),
+                CcSpec::Bpf(program) => program.object.clone(),
                 built_in => built_in.title(),
             };
             (spec.name(), source, spec.title())
@@ -125,7 +127,44 @@ impl Scenario {
         }
         let cells = Cells::take();
         let needs = foreign::bind(py, &mut plan, cells);
-        let run = needs.and_then(|needs| self.execute(py, &plan, &flag, (seed, replicate), (needs, cells)));
+        let run = needs.and_then(|needs| {
+            let work = || simulated(&plan, &flag);
+            self.execute(py, work, &plan, &flag, (seed, replicate), (needs, cells))
+        });
+        cells.put_back();
+        run
+    }
+
+    /// Runs one replicate in real time, with the TCP of the running kernel at both ends. Ctrl-C in the main thread ends it.
+    ///
+    /// `seed`, `replicate`, `cancel`, `samples` as of `run`. `programs`: a group of flows, and what shells run in their
+    /// place: on the host of the senders, whose end is that of the run, and on that of the receivers, if anything.
+    /// `capture`: a link, `sender` or `receiver`, of which flows, and bytes of each packet that are kept.
+    #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true, programs = None, capture = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn emulate(
+        &self,
+        py: Python<'_>,
+        seed: Option<u64>,
+        replicate: u64,
+        cancel: Option<&Cancel>,
+        samples: bool,
+        programs: Programs,
+        capture: Option<(String, Vec<String>, u32)>,
+    ) -> PyResult<Run> {
+        let flag = cancel.map(Cancel::flag).unwrap_or_default();
+        let mut plan = py.detach(|| self.inner.plan(seed, replicate));
+        if !samples {
+            plan.sampling.interval = None;
+        }
+        let mut snaplen = 0;
+        if let Some((at, flows, kept)) = capture {
+            plan.capture_at(&at, &flows, false).map_err(capture_error)?;
+            snaplen = kept;
+        }
+        let cells = Cells::take();
+        let work = || emulated(&plan, (programs, snaplen), &flag);
+        let run = self.execute(py, work, &plan, &flag, (seed, replicate), (Needs::default(), cells));
         cells.put_back();
         run
     }
@@ -155,12 +194,13 @@ impl Scenario {
     fn execute(
         &self,
         py: Python<'_>,
+        work: impl FnOnce() -> Result<Outcome, Error> + Send,
         plan: &Plan,
         stop: &AtomicBool,
         (seed, replicate): (Option<u64>, u64),
         (needs, cells): (Needs, &'static Cells),
     ) -> PyResult<Run> {
-        Run::execute(py, plan, stop, (needs, cells), |outcome| Run {
+        Run::execute(py, work, stop, (needs, cells), |outcome| Run {
             scenario: self.inner.name().to_owned(),
             scenario_hash: self.inner.hash(),
             seed: seed.unwrap_or_else(|| self.inner.seed()),

@@ -19,8 +19,10 @@ _INTERRUPTED, _CLOSED_PIPE = 130, 141
 _COMMANDS = {
     "run": "Run one scenario and print its metrics.",
     "sequence": "Draw time-sequence plots of the connections of a scenario.",
+    "compare-capture": "Compare a captured bulk transfer with a replay of it.",
     "check": "Check a scenario and print its links, base RTTs and random inputs.",
     "new": "Write a folder to begin an algorithm in.",
+    "cc": "Load algorithms into the running kernel, list and unload them.",
     "check-cc": "Check that an algorithm keeps what TCP asks of one.",
     "evaluate": "Compare an algorithm, or rank several, over a suite of environments.",
     "panel": "Run a suite's panel and store its scores, the baseline of regret.",

@@ -12,16 +12,18 @@ from pathlib import Path
 import click
 
 from ackclock.cli.console import emit, progress, say, show, talk
+from ackclock.cli.emulating import backend_option, tell_invalid
 from ackclock.cli.options import first_seed_option, json_option, set_option, suite_option, workers_option
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.candidate import Candidate, split_list
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
-from ackclock.evaluation.present import evaluation_json, ranking_table
+from ackclock.evaluation.present import evaluation_json, ranking_table, rivals_table
 from ackclock.evaluation.ranking import METRICS as RANKED
 from ackclock.evaluation.ranking import SHARES
 from ackclock.evaluation.report import write_report
 from ackclock.evaluation.scoreboard import tables
 from ackclock.evaluation.suite import Suite
+from ackclock.running.backend import SIM, prepare
 
 #: Characters of an algorithm in the name of a folder.
 MOST_OF_A_NAME = 100
@@ -67,6 +69,7 @@ MOST_OF_A_NAME = 100
     is_flag=True,
     help="Measure regret against the best of this table instead of the stored scores of the panel.",
 )
+@backend_option
 @workers_option
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the runs and the report.")
 @click.option(
@@ -95,6 +98,7 @@ def command(
     seed: int,
     sets: tuple[str, ...],
     within_table: bool,
+    backend: str,
     workers: int | None,
     out: str | None,
     baseline: str | None,
@@ -121,7 +125,9 @@ def command(
     before = None if baseline is None else Baseline.load(baseline)
     if before is not None:
         before.require(loaded, seed, sets)
-    folder = Path(out or f"ackclock-out/evaluate-{_name(candidates)}")
+    prepare(backend)
+    emulated = "" if backend == SIM else f"-{backend}"
+    folder = Path(out or f"ackclock-out/evaluate-{_name(candidates)}{emulated}")
     with progress("running") as tell:
         evaluation = evaluate(
             candidates if len(candidates) > 1 else candidates[0],
@@ -136,6 +142,7 @@ def command(
             within_table=within_table,
             out=folder,
             workers=workers,
+            backend=backend,
             progress=tell,
         )
     board = evaluation.board
@@ -148,7 +155,10 @@ def command(
         is_ranked = len(candidates) > 1 or budget is not None
         for table in [ranking_table(evaluation.ranking)] if is_ranked else tables(board):
             show(table)
+        if evaluation.rivals:
+            show(rivals_table(evaluation))
         say(evaluation.verdict)
+    tell_invalid(evaluation.invalid, evaluation.runs)
     talk(f"report: {report}")
     return _tell(checks) if evaluation.best is not None else 2
 

@@ -17,34 +17,57 @@ from ackclock.text.printable import printable
 
 
 @click.command("exchange")
-@click.argument("files", metavar="FILE.pkt...", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", metavar="FILE.pkt|FOLDER...", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--profile",
+    metavar="NAME",
+    default="rfc",
+    show_default=True,
+    help="Profile of the transport that scripts begin with; one that runs `defaults.sh` sets linux itself.",
+)
 @json_option
-def command(files: tuple[str, ...], as_json: bool) -> int:
+def command(paths: tuple[str, ...], profile: str, as_json: bool) -> int:
     """Run packetdrill scripts against the simulated sender and receiver.
 
-    The exit code is 1 if a script sees a segment that it does not expect, and 2 if one cannot be read.
+    Of a folder all scripts are run, those in folders below it, too. The exit code is 1 if a script sees a
+    segment that it does not expect, and 2 if one cannot be read. Scripts about something else than a sender
+    and a receiver are named and skipped.
     """
-    reports = [_run(file, quiet=as_json) for file in files]
+    files = [file for path in paths for file in _files(path)]
+    reports = [_run(file, profile, quiet=as_json) for file in files]
     count = {status: sum(report["status"] == status for report in reports) for status in _STATUSES}
     if as_json:
         emit(json.dumps({**count, "reports": reports}, indent=2))
     else:
-        unreadable = f", {count['unreadable']} unreadable" if count["unreadable"] else ""
-        say(f"{count['passed']} passed, {count['failed']} failed{unreadable}")
+        more = "".join(f", {count[status]} {status}" for status in ("skipped", "unreadable") if count[status])
+        say(f"{count['passed']} passed, {count['failed']} failed{more}")
     return 2 if count["unreadable"] else int(count["failed"] > 0)
 
 
-_STATUSES = ("passed", "failed", "unreadable")
+_STATUSES = ("passed", "failed", "skipped", "unreadable")
 
 
-def _run(file: str, *, quiet: bool) -> dict[str, Any]:
+def _files(path: str) -> list[str]:
+    """The scripts of a folder, or a file itself."""
+    if not Path(path).is_dir():
+        return [path]
+    found = sorted(str(file) for file in Path(path).rglob("*.pkt") if file.is_file())
+    if not found:
+        raise InputError(f"{path}: no script in this folder; their names end with .pkt")
+    return found
+
+
+def _run(file: str, profile: str, *, quiet: bool) -> dict[str, Any]:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"{file}: not a text in UTF-8") from None
-    report: dict[str, Any] = json.loads(exchange_json(text, file))
+    try:
+        report: dict[str, Any] = json.loads(exchange_json(text, file, profile))
+    except ValueError as error:
+        raise InputError(f"--profile {profile}: {error}") from None
     if report["status"] == "unreadable" and (hint := hint_for_text(Path(file), text, "script")):
         raise InputError(f"{file}: {hint}")
     if not quiet:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ackclock.cli.capturing import Wanted, pcap_options
+from ackclock.cli.comparing import comparison, comparison_table
 from ackclock.cli.console import emit, say, show, talk, width
+from ackclock.cli.emulating import chosen, emulation_options, fidelity_table, programs_of, tell_faults
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
 from ackclock.errors import writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import METRICS
 from ackclock.metrics.summary import coverage, shown
+from ackclock.running.backend import prepare
 from ackclock.running.job import Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Folder for samples over time, flows.csv and links.csv.",
 )
+@emulation_options
 @pcap_options
 def command(
     file: str,
@@ -46,39 +50,67 @@ def command(
     as_json: bool,
     out: str | None,
     csv_folder: str | None,
+    backends: tuple[str, ...],
+    command: str | None,
+    shell: bool,
+    serve: str | None,
     **capture_options: Any,
-) -> None:
+) -> int:
     """Run the scenario FILE once and print its metrics.
 
     --out writes the result (`summary.json`), the resolved scenario (`scenario.json`) and samples over time
     (Parquet files in `samples/`). --pcap writes packets as Wireshark and tshark read them, --qlog what
-    senders do as qvis reads it; both replace a file that is there.
+    senders do as qvis reads it; both replace a file that is there. With --backend linux the run takes as long
+    as the scenario says; what did not keep its times is marked as not valid.
     """
+    chosen_backends = chosen(backends, command is not None or shell)
+    for backend in chosen_backends:
+        prepare(backend)
     scenario = Scenario.from_file(file, sets)
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
     wanted = Wanted(**capture_options)
     capture = wanted.capture(scenario)
-    study = Study.of(scenario, seed=seed, samples=bool(out or csv_folder), capture=capture)
+    groups = [flow["name"] for flow in json.loads(scenario.resolved_json)["flows"] if "cc" in flow]
+    scenario, programs = programs_of(scenario, groups, command, shell, serve)
+    samples = bool(out or csv_folder)
+    studies = [
+        Study.of(scenario, seed=seed, samples=samples, capture=capture, backend=backend, programs=programs)
+        for backend in chosen_backends
+    ]
     with Store(out) as store:
-        (outcome,) = run_study(study, store, workers=1)
-        document = json.loads(outcome.result_json)
+        outcomes = [run_study(_first(study), store, workers=1)[0] for study in studies]
+        documents = [json.loads(outcome.result_json) for outcome in outcomes]
+        document = documents[0] if len(documents) == 1 else comparison(documents)
         if out is not None:
             store.write_file("summary.json", json.dumps(document, indent=2) + "\n")
             store.write_file("scenario.json", json.dumps(json.loads(scenario.resolved_json), indent=2) + "\n")
     if csv_folder is not None:
-        _write_csv(Path(csv_folder), outcome)
-    for group in document.get("transfers", ()):
-        if group["refused"]:
-            talk(f"warning: {_refused(group)}")
+        for outcome, run in zip(outcomes, documents, strict=True):
+            folder = Path(csv_folder)
+            _write_csv(folder if len(documents) == 1 else folder / run["backend"], outcome)
+    for run in documents:
+        tell_faults(run)
+        for group in run.get("transfers", ()):
+            if group["refused"]:
+                talk(f"warning: {_refused(group)}")
     if as_json:
         emit(json.dumps(document, indent=2))
+    elif len(documents) > 1:
+        show(comparison_table(documents))
     else:
         _show(document, scenario.is_random)
     if out is not None:
         talk(f"kept in {out}")
     # Last, so that a disk that is full loses nothing else.
-    wanted.write(outcome)
+    wanted.write(outcomes[0])
+    program_exit = documents[0].get("emulation", {}).get("program_exit")
+    return int(program_exit or 0)
+
+
+def _first(study: Study) -> Study:
+    """Return its first replicate alone."""
+    return Study(study.jobs[:1])
 
 
 def _write_csv(folder: Path, outcome: Outcome) -> None:
@@ -231,6 +263,9 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
     for columns in (_REASONS, _IMPAIRMENTS, _ATTEMPTS):
         counting = [link for link in document["links"] if all(key in link for key, *_ in columns)]
         _show_rows((_NAME_OF_LINK, *columns), counting, "links")
+    if "emulation" in document:
+        show(fidelity_table(document["emulation"]))
+        return
     randomness = (
         f"seed {document['seed']}" if is_random else "nothing is random; every run gives the same result"
     )

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ackclock.cli.console import emit, progress, say, show, talk, width
+from ackclock.cli.emulating import backend_option, tell_invalid
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import file_argument, json_option, workers_option
 from ackclock.metrics.summary import BY_NAME, SUMMARY
+from ackclock.running.backend import SIM, prepare, workers_for
 from ackclock.running.store import Store
 from ackclock.studies.campaign import PointSummary, run_grid, summaries
 from ackclock.studies.forecast import Forecast, forecast
@@ -36,6 +38,7 @@ _MOST_ROWS = 40
 @click.option(
     "--plan", is_flag=True, help="Print the number of runs, the estimated time and disk space, then exit."
 )
+@backend_option
 @workers_option
 @dask_option
 @click.option(
@@ -47,6 +50,7 @@ _MOST_ROWS = 40
 def command(
     file: str,
     plan: bool,
+    backend: str,
     workers: int | None,
     dask: str | None,
     replicates: int | None,
@@ -60,8 +64,11 @@ def command(
     stopped or killed. `summary.csv` and `summary.parquet` hold the mean and the interval of each metric at
     each point; use `ackclock query` for everything else.
     """
-    grid = Grid.load(file, replicates=replicates, samples=samples)
-    folder = Path(out or f"ackclock-out/study-{grid.name}")
+    prepare(backend)
+    grid = Grid.load(file, replicates=replicates, samples=samples, backend=backend)
+    workers = workers_for(backend, workers)
+    emulated = "" if backend == SIM else f"-{backend}"
+    folder = Path(out or f"ackclock-out/study-{grid.name}{emulated}")
     if plan:
         if dask is not None:
             raise click.UsageError(
@@ -78,6 +85,7 @@ def command(
         emit(json.dumps(_document(grid, found), indent=2))
     else:
         _show(grid, found)
+    tell_invalid(sum(summary.invalid for summary in found), sum(summary.replicates for summary in found))
     talk(f"kept in {folder}")
 
 
@@ -136,12 +144,14 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
     return {
         "study": grid.name,
         "seed": grid.seed,
+        "backend": grid.backend,
         "until": None if grid.until is None else grid.until.text,
         "points": [
             {
                 "point": summary.point.number,
                 "settings": plain_settings(summary),
                 "replicates": summary.replicates,
+                **({} if grid.backend == SIM else {"invalid_runs": summary.invalid}),
                 **({} if grid.until is None else {"until_met": summary.met}),
                 "metrics": {
                     metric.key: None
@@ -180,8 +190,14 @@ def _table(grid: Grid, found: Sequence[PointSummary], names: Sequence[str]) -> T
     for summary in found[:_MOST_ROWS]:
         settings = (str(plain(summary.point.settings[key])) for key in grid.keys)
         values = (_value(summary, name) for name in names)
-        table.add_row(*settings, f"{summary.replicates}{'' if summary.met else ' !'}", *values)
+        table.add_row(*settings, f"{summary.replicates}{_marks(summary)}", *values)
     return table
+
+
+def _marks(summary: PointSummary) -> str:
+    """Return what to say beside a number of runs."""
+    invalid = f" ({summary.invalid} invalid)" if summary.invalid else ""
+    return f"{'' if summary.met else ' !'}{invalid}"
 
 
 def _short_keys(keys: Sequence[str]) -> list[str]:

@@ -6,20 +6,23 @@ import html
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
 from ackclock.arguments import optional_number, texts, whole_number
 from ackclock.errors import ArgumentValueError, RunError
 from ackclock.evaluation.budget import Budget
-from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.race import MOST, Limits, Race, Track
 from ackclock.evaluation.ranking import SHARES, Entry, Ranking, require_metric
 from ackclock.evaluation.regret import Regret, RegretBaseline
+from ackclock.evaluation.rivals import Rival, rivals, sentences
 from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.suite import Suite
 from ackclock.evaluation.verdict import verdict
+from ackclock.running.backend import SIM, faults, workers_for
 from ackclock.running.executor import Executor
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
@@ -52,6 +55,10 @@ class Evaluation:
       `standing` (`best`, `tied`, `worse`, `dropped`, `failed`), `score` (`value`, an `Estimate`; `values` per
       replicate; None for what failed), `failure` and `index`, its place in the list that was given.
 
+    - `rivals`: how the best candidate compares with each algorithm of the panel, and what share it leaves to
+      those that it meets: a `Rival` each, with `candidate`, `difference` of scores, `judgement`, `starved`
+      (`yes`, `maybe`, `no`), `beside` (environments with their `shares`).
+
     Of several candidates `board` and `regrets` have the first few of the ranking, the best first. An
     evaluation can be pickled.
     """
@@ -60,11 +67,23 @@ class Evaluation:
     #: Jobs and outcomes of `[environment][candidate]`, the first replicate each.
     first: tuple[tuple[tuple[Job, Outcome], ...], ...]
     ranking: Ranking
+    #: The runs behind the scoreboard, and those among them that are emulations that did not keep their times.
+    runs: int = 0
+    invalid: int = 0
 
     @property
     def verdict(self) -> str:
-        """How the algorithm, or the best of several, compares with the reference, in a sentence."""
-        return "Every candidate failed." if self.best is None else verdict(self.board)
+        """How the algorithm, or the best of several, compares with the reference and with its rivals."""
+        if self.best is None:
+            return "Every candidate failed."
+        marked = [f"NOT VALID ({self.invalid} of {self.runs} runs did not keep their times):"]
+        told = [verdict(self.board), *sentences(self.rivals, self.ranking.objective.heading)]
+        return " ".join([*(marked if self.invalid else []), *told])
+
+    @cached_property
+    def rivals(self) -> tuple[Rival, ...]:
+        """The panel, and what other flows run: how the best candidate compares, what it leaves to them."""
+        return rivals(self.board, self.ranking)
 
     @property
     def best(self) -> Entry | None:
@@ -107,6 +126,7 @@ def evaluate(
     out: str | Path | None = None,
     executor: Executor | None = None,
     workers: int | None = None,
+    backend: str = SIM,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Evaluation:
     """Compare an algorithm, or several, with a panel over a suite; all get the same random draws.
@@ -118,8 +138,9 @@ def evaluate(
     `budget`: seconds (`30s`) or runs (`2000`): what is clearly worse is dropped early, and replicates are
     added until the budget is used up, or there are `replicates` of them. `metric`: what the score of a
     candidate is made of (docs/scores.md). `within_table`: measure regret against the best of this table, not
-    against the stored scores of the panel. `out`: a folder to keep the runs in, which a second evaluation
-    takes up.
+    against the stored scores of the panel. `backend`: `sim`, or `linux`, the running kernel's TCP in real
+    time, which has no stored scores: regret is then measured within the table. `out`: a folder to keep the
+    runs in, which a second evaluation takes up.
 
     Raises `AckclockError`; of a list, a candidate of which a run fails does not keep the others from being
     ranked.
@@ -134,8 +155,9 @@ def evaluate(
         raise ArgumentValueError("cc", "is empty, but must name a candidate")
     loaded = Suite.load(suite)
     require_metric(loaded, metric)
-    panel = [Candidate.parse(text) for text in (loaded.panel if against is None else against)]
-    candidates = [Candidate.parse(text) for text in given]
+    others_given = loaded.panel if against is None else tuple(against)
+    everyone = distinct([Candidate.parse(text) for text in (*given, *others_given)])
+    candidates, panel = everyone[: len(given)], everyone[len(given) :]
     others = [each for each in panel if all(each.resolved != other.resolved for other in candidates)]
     # Whatever is wrong with them is told before a folder is made.
     for environment in loaded.environments if sets else ():
@@ -143,10 +165,12 @@ def evaluate(
     count = replicates or (_QUICK_REPLICATES if quick else loaded.replicates)
     most = replicates or (_QUICK_REPLICATES if quick else MOST) if budget is not None else count
     limits = Limits(most, min(count, most), None if budget is None else Budget.parse(budget))
+    # The stored scores are those of simulations.
+    within_table = within_table or backend != SIM
     names = [each.label for each in (*candidates, *others)]
     baseline = choose_regret_baseline(loaded, names, sets, within_table=within_table)
     with Store(out) as store:
-        track = Track(loaded, sets, seed, store, executor, workers, progress)
+        track = Track(loaded, sets, seed, store, executor, workers_for(backend, workers), progress, backend)
         race = Race(
             track,
             candidates,
@@ -196,18 +220,21 @@ def _evaluation(
     ]
     count = ranking.rounds[-1].replicates
     studies = [
-        [Study.of(scenario, seed=track.seed, replicates=count) for scenario in row] for row in scenarios
+        [Study.of(scenario, seed=track.seed, replicates=count, backend=track.backend) for scenario in row]
+        for row in scenarios
     ]
     everything = Study(tuple(job for row in studies for study in row for job in study.jobs))
     outcomes = iter(track.outcomes(everything))
     results, first = [], []
+    invalid = 0
     for environment, tried, row in zip(suite.environments, scenarios, studies, strict=True):
         answers = [[next(outcomes) for _ in study.jobs] for study in row]
         runs = [[json.loads(outcome.result_json) for outcome in replicate] for replicate in answers]
-        exact = not any(scenario.is_random for scenario in tried)
+        invalid += sum(bool(faults(run)) for replicate in runs for run in replicate)
+        exact = track.backend == SIM and not any(scenario.is_random for scenario in tried)
         results.append(score(environment, runs, reference, exact=exact))
         first.append(tuple((study.jobs[0], answer[0]) for study, answer in zip(row, answers, strict=True)))
     board = Scoreboard(
         suite, track.seed, tuple(candidates), reference, tuple(results), tuple(sets), regret_baseline
     )
-    return Evaluation(board, tuple(first), ranking)
+    return Evaluation(board, tuple(first), ranking, len(everything.jobs), invalid)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,7 @@ from ackclock.errors import Mistake, ScenarioError
 from ackclock.files.documents import as_toml
 from ackclock.foreign.complete import OWN_KEYS, described
 from ackclock.foreign.describe import Parameter
-from ackclock.scenario import Algorithm, Scenario, algorithm_text
+from ackclock.scenario import Algorithm, algorithm_text, probe_scenario
 
 #: Where an algorithm is tried.
 _PLACE = "flows.test.cc"
@@ -24,8 +25,8 @@ _LONGEST = 500
 _LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
 #: A rule, told to be one.
 _RULE = re.compile(r"\s*rule\s+(.+)", re.DOTALL)
-#: A file of one's own, with parameters.
-_FILE = re.compile(r"([^\s(){}=]+\.(?:py|so|dylib|dll|rule)(?::\w+)?)(?:\(\s*(.*?)\s*\))?")
+#: What may be a file of one's own, with parameters.
+_FILE = re.compile(r"([^\s(){}=]+)(?:\(\s*(.*?)\s*\))?")
 
 
 def split_list(text: str) -> list[str]:
@@ -47,19 +48,14 @@ def split_list(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _table_of(file: str) -> dict[str, str]:
-    """Return the table of an algorithm in a file."""
-    if file.endswith(".rule"):
-        return {"kind": "rule", "file": file}
-    return {"kind": "python", "source": file} if ".py" in file else {"kind": "library", "path": file}
-
-
 @dataclass(frozen=True)
 class Candidate:
     """An algorithm with its parameters, as a command line names it."""
 
     #: A name such as `new-aimd`, or an inline table such as `{ kind = "aimd", increase = 2 }`.
     text: str
+    #: What it is called where another candidate would have the same label; `distinct` gives it.
+    alias: str = ""
 
     @classmethod
     def parse(cls, cc: Algorithm) -> Candidate:
@@ -71,11 +67,12 @@ class Candidate:
         if isinstance(cc, str) and (rule := _RULE.fullmatch(cc)) is not None:
             return cls.from_rule(rule[1])
         given = text = algorithm_text(cc)
-        file: str | None = None
-        if of_file := _FILE.fullmatch(text):
-            file, parameters = of_file.groups()
-            key = _table_of(file)
-            text = f"{as_toml(key).removesuffix('}')}, {parameters} }}" if parameters else as_toml(key)
+        of_file = _FILE.fullmatch(text)
+        code = _core.kind_of_code(of_file[1]) if of_file else None
+        if of_file and code:
+            (kind, key), (file, parameters) = code, of_file.groups()
+            table = as_toml({"kind": kind, key: file})
+            text = f"{table.removesuffix('}')}, {parameters} }}" if parameters else table
         elif labelled := _LABEL.fullmatch(text):
             kind, parameters = labelled.groups()
             text = f'{{ kind = "{kind}", {parameters} }}' if parameters else kind
@@ -84,7 +81,7 @@ class Candidate:
             _ = candidate.resolved
         except ScenarioError as error:
             raise ScenarioError(str(error).replace(repr(text), repr(given))) from None
-        if file and file.endswith(".rule"):
+        if code and code[0] == "rule":
             return cls(as_toml(candidate.resolved))
         return candidate._with_content() if candidate.is_foreign else candidate
 
@@ -127,15 +124,8 @@ class Candidate:
     @cached_property
     def resolved(self) -> dict[str, Any]:
         """The algorithm with every parameter. Raises `ScenarioError`."""
-        probe = {
-            "schema": 1,
-            "duration": "1 s",
-            "topology": {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"},
-        }
         try:
-            scenario = Scenario.from_dict(
-                {**probe, "flows": [{"name": "test", "cc": "aimd"}]}, [f"{_PLACE}={self.text}"]
-            )
+            scenario = probe_scenario([f"{_PLACE}={self.text}"])
         except ScenarioError as error:
             mistakes = (f"algorithm {self._named!r}: {self._mistake(mistake)}" for mistake in error.mistakes)
             raise ScenarioError("\n".join(mistakes)) from None
@@ -163,6 +153,10 @@ class Candidate:
     @cached_property
     def label(self) -> str:
         """A short name: the kind, and the parameters that are not the defaults."""
+        return self.alias or self.labelled(described(self.resolved).name if self.is_foreign else self.kind)
+
+    def labelled(self, title: str) -> str:
+        """Return `title` with the parameters that are not the defaults."""
         cc = dict(self.resolved)
         kind = cc.pop("kind")
         if self.is_foreign:
@@ -170,7 +164,6 @@ class Candidate:
             changed = [
                 f"{name}={_toml(cc[name])}" for name, default in defaults.items() if cc[name] != default
             ]
-            title = described(self.resolved).name
             return f"{title}({', '.join(changed)})" if changed else title
         defaults = {
             parameter["name"]: parameter["default"]
@@ -179,7 +172,34 @@ class Candidate:
             for parameter in entry["parameters"]
         }
         changed = [f"{key}={_toml(value)}" for key, value in cc.items() if value != defaults.get(key)]
-        return f"{kind}({', '.join(changed)})" if changed else str(kind)
+        return f"{title}({', '.join(changed)})" if changed else title
+
+
+def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates with labels that tell them apart.
+
+    Classes of the same name are called by their files, and numbered where these are the same, too.
+    """
+    by_file = [
+        replace(each, alias=each.labelled(str(each.resolved[OWN_KEYS[each.kind][1]])))
+        if each.is_foreign and _is_shared(each, candidates)
+        else each
+        for each in candidates
+    ]
+    named: list[Candidate] = []
+    for each in by_file:
+        same = [other for other in named if other.label.partition(" #")[0] == each.label]
+        known = next((other for other in same if other.resolved == each.resolved), None)
+        if known is None and same:
+            different = {json.dumps(other.resolved, sort_keys=True) for other in same}
+            each = replace(each, alias=f"{each.label} #{len(different) + 1}")
+        named.append(known or each)
+    return named
+
+
+def _is_shared(candidate: Candidate, others: Sequence[Candidate]) -> bool:
+    """Whether another algorithm has the same label."""
+    return any(each.label == candidate.label and each.resolved != candidate.resolved for each in others)
 
 
 def _toml(value: bool | float | str) -> str:

@@ -14,6 +14,8 @@ from ackclock import _core
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.score import GOODPUT, Result, Score, Scoreboard
 from ackclock.evaluation.scoreboard import interval_text
+from ackclock.evaluation.sequence import Plot, sequence_plot
+from ackclock.running.job import Job, Outcome
 from ackclock.statistics.estimates import paired_difference
 
 if TYPE_CHECKING:
@@ -68,6 +70,8 @@ class Own:
     rows: tuple[Row, ...]
     #: The command that runs the first replicate of the first row again, with samples.
     command: str
+    #: A connection of that run.
+    plot: Plot | None
     #: Whether one replicate is all there is, which shows no difference.
     is_single: bool
 
@@ -107,8 +111,14 @@ def own_page(evaluation: Evaluation, folder: Path) -> Own | None:
         board.candidates[1:],
         tuple(rows),
         shlex.join(command),
+        sequence_plot(*_first_run(evaluation, rows[0])),
         _is_single(board),
     )
+
+
+def _first_run(evaluation: Evaluation, row: Row) -> tuple[Job, Outcome]:
+    """Return the first replicate of the best candidate in an environment."""
+    return evaluation.first[evaluation.board.results.index(row.result)][0]
 
 
 def scenario_path(folder: Path, environment: str) -> Path:

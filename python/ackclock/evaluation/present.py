@@ -9,7 +9,8 @@ from typing import Any
 
 from ackclock.evaluation import Evaluation
 from ackclock.evaluation.ranking import BEST, DROPPED, FAILED, SHARES, TIED, WORSE, Entry, Ranking
-from ackclock.evaluation.scoreboard import interval_text, scoreboard_json
+from ackclock.evaluation.rivals import MAYBE, NO, STARVED, YES, Rival, share_text
+from ackclock.evaluation.scoreboard import estimate_json, interval_text, scoreboard_json
 from ackclock.text.table import Column, Table
 
 #: The version of the JSON; it goes up when a key changes its meaning or goes.
@@ -22,6 +23,11 @@ _STANDINGS = {
     WORSE: "worse than the best",
     FAILED: "failed",
 }
+
+#: What the least share of a rival means, in the table.
+_STARVED = {YES: "starved", MAYBE: "starved perhaps", NO: "", "": ""}
+#: What is said of a rival whose score is compared.
+_JUDGEMENTS = {"better": "better than it", "worse": "worse than it", "": "not told from it"}
 
 
 def ranking_table(ranking: Ranking) -> Table:
@@ -49,6 +55,63 @@ def ranking_table(ranking: Ranking) -> Table:
     for entry in ranking.rest_of_panel:
         table.add_row("", entry.candidate.label, score_text(entry, digits), str(entry.replicates), "")
     return table
+
+
+def rivals_table(evaluation: Evaluation) -> Table:
+    """Return how the best candidate compares with each rival, and the least share that it leaves to it."""
+    table = Table(
+        "rival",
+        Column("difference of scores", right=True),
+        "",
+        Column("queueing delay", right=True),
+        Column("its least share", right=True),
+        "",
+        "in",
+        title="rivals",
+        caption="\n".join(rivals_notes(evaluation)),
+    )
+    digits = evaluation.ranking.objective.digits
+    for rival in evaluation.rivals:
+        table.add_row(
+            rival.candidate.label,
+            difference_text(rival, digits),
+            judgement_text(rival),
+            "" if rival.delay_ratio is None else f"{rival.delay_ratio:.2f} x",
+            "" if rival.worst is None else share_text(rival.worst.theirs),
+            starved_text(rival),
+            "" if rival.worst is None else rival.worst.environment.title,
+        )
+    return table
+
+
+def rivals_notes(evaluation: Evaluation) -> list[str]:
+    """Return how to read what is said of rivals."""
+    notes = [
+        f"difference: the score ({evaluation.ranking.objective.heading}) less that of the rival, paired by "
+        "replicate; below zero is better",
+        "queueing delay: over that of the rival, as a geometric mean over environments",
+    ]
+    if any(rival.beside for rival in evaluation.rivals):
+        notes.append(
+            "least share: of a fair share, in the environment where flows of the rival get least beside it; "
+            f"starved: below {STARVED:g} with 95 % confidence"
+        )
+    return notes
+
+
+def difference_text(rival: Rival, digits: int) -> str:
+    """Return the difference of scores with its interval; nothing where there is none."""
+    return "" if rival.difference is None else interval_text(rival.difference, digits)
+
+
+def judgement_text(rival: Rival) -> str:
+    """Return what the candidate is, in a few words."""
+    return "" if rival.difference is None else _JUDGEMENTS[rival.judgement]
+
+
+def starved_text(rival: Rival) -> str:
+    """Return whether the rival starves, in a word or two."""
+    return _STARVED[rival.starved]
 
 
 def score_text(entry: Entry, digits: int) -> str:
@@ -120,6 +183,7 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
         },
         "ranking": [_entry_json(entry) for entry in ranking.entries],
         "panel": [_entry_json(entry) for entry in ranking.panel],
+        "rivals": [_rival_json(rival) for rival in evaluation.rivals],
         "rounds": [
             {
                 "replicates": each.replicates,
@@ -169,6 +233,26 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
             "replicate": failure.replicate,
             "message": failure.message,
         },
+    }
+
+
+def _rival_json(rival: Rival) -> dict[str, Any]:
+    return {
+        "rival": rival.candidate.label,
+        "cc": rival.candidate.resolved,
+        "difference": None if rival.difference is None else estimate_json(rival.difference),
+        "judgement": rival.judgement,
+        "delay_ratio": rival.delay_ratio,
+        "starved": rival.starved or None,
+        "starves_candidate": rival.starves_us or None,
+        "beside": [
+            {
+                "environment": beside.environment.id,
+                "share": estimate_json(beside.theirs),
+                "candidate_share": estimate_json(beside.ours),
+            }
+            for beside in rival.beside
+        ],
     }
 
 

@@ -35,6 +35,7 @@ from ackclock.evaluation.ranking import (
 from ackclock.evaluation.regret import RegretBaseline
 from ackclock.evaluation.score import Metric, metrics_of
 from ackclock.evaluation.suite import Suite
+from ackclock.running.backend import SIM
 from ackclock.running.executor import Executor
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
@@ -64,11 +65,13 @@ class Runner:
     failures: list[tuple[int, int, str]] = field(default_factory=list)
     #: Replicates that were asked for.
     replicates: int = 0
+    #: What runs it.
+    backend: str = SIM
 
     @cached_property
     def random(self) -> tuple[bool, ...]:
         """Whether something is random, by environment."""
-        return tuple(scenario.is_random for scenario in self.scenarios)
+        return tuple(scenario.is_random or self.backend != SIM for scenario in self.scenarios)
 
     @property
     def is_random(self) -> bool:
@@ -88,8 +91,9 @@ class Track:
         executor: Executor | None,
         workers: int | None,
         progress: Callable[[int, int], None],
+        backend: str = SIM,
     ) -> None:
-        self.suite, self.sets, self.seed = suite, sets, seed
+        self.suite, self.sets, self.seed, self.backend = suite, sets, seed, backend
         self._store, self._executor, self._workers, self._progress = store, executor, workers, progress
         self.metrics: list[tuple[Metric, ...]] = [
             metrics_of(environment) for environment in suite.environments
@@ -106,6 +110,7 @@ class Track:
                 environment.id: {metric.name: [] for metric in metrics}
                 for environment, metrics in zip(environments, self.metrics, strict=True)
             },
+            backend=self.backend,
         )
 
     def jobs(self, runner: Runner, replicates: int, samples: bool) -> list[tuple[int, Job]]:
@@ -113,7 +118,11 @@ class Track:
         found = []
         for place, scenario in enumerate(runner.scenarios):
             study = Study.of(
-                scenario, seed=self.seed, replicates=replicates, samples=None if samples else False
+                scenario,
+                seed=self.seed,
+                replicates=replicates,
+                samples=None if samples else False,
+                backend=self.backend,
             )
             found += [(place, job) for job in study.jobs if job.replicate >= runner.replicates]
         return found

@@ -14,7 +14,17 @@ from ackclock.evaluation.explanation import explain, group_rows
 from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
 from ackclock.evaluation.own import FOLDER as SCENARIOS
 from ackclock.evaluation.own import Own, own_page, scenario_path, scenarios
-from ackclock.evaluation.present import evaluation_json, ranking_notes, score_text, standing_text
+from ackclock.evaluation.present import (
+    difference_text,
+    evaluation_json,
+    judgement_text,
+    ranking_notes,
+    rivals_notes,
+    score_text,
+    standing_text,
+    starved_text,
+)
+from ackclock.evaluation.rivals import STARVED, met, share_text
 from ackclock.evaluation.score import WATCH, Metric, Result, Score
 from ackclock.evaluation.scoreboard import figure, interval_text, missing_scores
 from ackclock.evaluation.series import Drawn, points_per_line, run_series
@@ -99,6 +109,14 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, own: Own | None, 
         score_text=score_text,
         standing_text=standing_text,
         ranking_notes=ranking_notes(evaluation.ranking),
+        rivals_found=evaluation.rivals,
+        rivals_notes=rivals_notes(evaluation),
+        met=sorted(met(board), key=lambda each: each.neighbours.rival.label),
+        starved_below=f"{STARVED:g}",
+        difference_text=difference_text,
+        judgement_text=judgement_text,
+        share_text=share_text,
+        starved_text=starved_text,
         columns=_columns(len(board.candidates)),
         figure=figure,
         rivals=board.candidates[1 : 1 + _RIVALS],

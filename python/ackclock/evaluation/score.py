@@ -154,6 +154,21 @@ class Scoreboard:
         ]
         return tuple(zip(*by_metric, strict=True))
 
+    def mean_ratio(self, name: str, other: int) -> float | None:
+        """Return the first candidate's metric over another's, as a geometric mean over environments.
+
+        Environments in which one of the two is zero are left out.
+        """
+        logs = []
+        for result in self.results:
+            ours, theirs = (
+                next(score.value.mean for score in result.scores[who] if score.metric.name == name)
+                for who in (0, other)
+            )
+            if ours > 0 and theirs > 0:
+                logs.append(math.log(ours / theirs))
+        return math.exp(math.fsum(logs) / len(logs)) if logs else None
+
 
 def metrics_of(environment: Environment) -> tuple[Metric, ...]:
     """Return the metrics that make sense in an environment."""

@@ -182,8 +182,8 @@ def _regret_baseline_json(board: Scoreboard) -> dict[str, Any] | None:
 def _regret_json(regret: Regret) -> dict[str, Any]:
     return {
         "heading": regret.scale.heading,
-        "worst_case": _estimate_json(regret.worst_case),
-        "total": _estimate_json(regret.total),
+        "worst_case": estimate_json(regret.worst_case),
+        "total": estimate_json(regret.total),
         "mean": regret.mean,
         "worst": regret.worst,
         "by_environment": dict(regret.by_environment),
@@ -191,15 +191,16 @@ def _regret_json(regret: Regret) -> dict[str, Any]:
     }
 
 
-def _estimate_json(value: Estimate) -> dict[str, float | None]:
+def estimate_json(value: Estimate) -> dict[str, float | None]:
+    """Return mean and interval."""
     return {"mean": value.mean, "low": value.low, "high": value.high}
 
 
 def _score_json(score: Score) -> dict[str, Any]:
     return {
         "heading": score.metric.heading,
-        **_estimate_json(score.value),
-        "cost_difference": None if score.cost_difference is None else _estimate_json(score.cost_difference),
+        **estimate_json(score.value),
+        "cost_difference": None if score.cost_difference is None else estimate_json(score.cost_difference),
         "values": list(score.values),
         "judgement": score.judgement,
     }

@@ -78,6 +78,16 @@ class Watch:
 
 
 @dataclass(frozen=True)
+class Neighbours:
+    """The flows of another algorithm that share the link with those under test."""
+
+    rival: Candidate
+    #: How many flows run it, and how many there are altogether.
+    of_rival: int
+    flows: int
+
+
+@dataclass(frozen=True)
 class Environment:
     """A scenario and its question."""
 
@@ -123,6 +133,22 @@ class Environment:
                     option="--set",
                 )
         return changed
+
+    def neighbours(self, test_groups: Iterable[str], sets: Iterable[str] = ()) -> Neighbours | None:
+        """Return whose share is watched beside the flows under test; nothing where it is not another's.
+
+        Nor is there an answer where a third group takes part of the link.
+        """
+        watch, under_test = self.watch, set(test_groups)
+        if watch is None or watch.metric != "share" or watch.group in under_test:
+            return None
+        flows = json.loads(self.base.with_sets(sets).resolved_json)["flows"]
+        if any(flow["name"] not in {watch.group, *under_test} for flow in flows):
+            return None
+        watched = next(flow for flow in flows if flow["name"] == watch.group)
+        return Neighbours(
+            Candidate.parse(watched["cc"]), watched["count"], sum(flow["count"] for flow in flows)
+        )
 
     def require_groups(self, place: Place, test_groups: Iterable[str]) -> None:
         """Raise `InputError` unless there are flows under test, and the watched metric exists."""

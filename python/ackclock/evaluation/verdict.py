@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ackclock.evaluation.score import Result, Score, Scoreboard
 
 
@@ -22,7 +20,7 @@ def verdict(board: Scoreboard) -> str:
         f"Against {reference}, {name} uses the link better in {gains} of {total} environments "
         f"and worse in {losses}"
     ]
-    if (ratio := _loss_ratio(board)) is not None:
+    if (ratio := board.mean_ratio("loss_rate", board.reference)) is not None:
         parts.append(f"has {ratio:.3g} times the loss rate (geometric mean)")
     fairer, less_fair = _count(board, "jain_index", "better"), _count(board, "jain_index", "worse")
     parts.append(f"is fairer in {fairer} and less fair in {less_fair}")
@@ -67,15 +65,3 @@ def _count(board: Scoreboard, metric: str, judgement: str) -> int:
         for score in result.scores[0]
         if score.metric.name == metric
     )
-
-
-def _loss_ratio(board: Scoreboard) -> float | None:
-    logs = []
-    for result in board.results:
-        ours, theirs = (
-            next(score.value.mean for score in result.scores[who] if score.metric.name == "loss_rate")
-            for who in (0, board.reference)
-        )
-        if ours > 0 and theirs > 0:
-            logs.append(math.log(ours / theirs))
-    return math.exp(math.fsum(logs) / len(logs)) if logs else None

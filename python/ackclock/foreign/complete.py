@@ -9,12 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.foreign import process
-from ackclock.foreign.describe import Description, Parameter, describe_class, describe_library
+from ackclock.foreign.describe import (
+    Description,
+    Parameter,
+    describe_bpf,
+    describe_class,
+    describe_library,
+)
 from ackclock.foreign.source import SESSION, ForeignError, Source, hash_of, parsed, require_alone
 from ackclock.text.suggest import hint
 
 #: The keys beside the parameters.
-OWN_KEYS = {"python": ("kind", "source", "code"), "library": ("kind", "path", "sha256")}
+OWN_KEYS = {
+    "python": ("kind", "source", "code"),
+    "library": ("kind", "path", "sha256"),
+    "bpf": ("kind", "object", "sha256"),
+}
 
 
 def complete_json(table: str, folder: str) -> tuple[str | None, str, str]:
@@ -53,17 +63,20 @@ def _with_code(table: dict[str, Any], folder: str) -> dict[str, Any]:
 
 
 def _with_hash(table: dict[str, Any], folder: str) -> dict[str, Any]:
-    path = Path(folder, table["path"]).absolute()
-    found = hash_of(path)
+    key = OWN_KEYS[table["kind"]][1]
+    path = Path(folder, table[key]).absolute()
+    found = hash_of(path, key)
     if table.get("sha256", found) != found:
-        raise ForeignError("path", f"{path}: is not the file that the results are of: it has changed since")
-    return {**table, "path": str(path), "sha256": found}
+        raise ForeignError(key, f"{path}: is not the file that the results are of: it has changed since")
+    return {**table, key: str(path), "sha256": found}
 
 
 def described(table: dict[str, Any]) -> Description:
     """Return what is known of the code of a table."""
     if table["kind"] == "library":
         return _described_library(table["path"], table["sha256"])
+    if table["kind"] == "bpf":
+        return _described_bpf(table["object"], table["sha256"])
     return _described_class(table["source"], table["code"])
 
 
@@ -77,6 +90,12 @@ def _described_class(source: str, code: str) -> Description:
 @lru_cache(maxsize=1024)
 def _described_library(path: str, sha256: str) -> Description:
     return _isolated("path", describe_library, path, sha256)
+
+
+@lru_cache(maxsize=1024)
+def _described_bpf(path: str, sha256: str) -> Description:
+    # Every access of it to memory is checked, so that it needs no process of its own.
+    return describe_bpf(path, sha256)
 
 
 def _isolated(key: str, describe: Callable[[str, str], Description], *code: str) -> Description:

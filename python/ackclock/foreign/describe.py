@@ -68,6 +68,20 @@ def describe_library(path: str, sha256: str) -> Description:
     return Description(name, tuple(ranged))
 
 
+def describe_bpf(path: str, sha256: str) -> Description:
+    """Return what a program for the kernel takes: its global constants."""
+    try:
+        name, rows = _core.describe_bpf(path, sha256)
+    except _core.RunError as error:
+        return Description("", (), key="object", message=f"{path}: {error}")
+    types: dict[str, type[bool] | type[int] | type[float]] = {"bool": bool, "int": int, "float": float}
+    ranged = [
+        Parameter(name, form, types[form](value), (low, high) if form == "float" else None)
+        for name, form, value, low, high in rows
+    ]
+    return Description(name, tuple(ranged))
+
+
 def _parameters(cls: type) -> list[Parameter]:
     construct: Any = next(vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base))
     if construct is object.__init__:

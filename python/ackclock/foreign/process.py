@@ -35,8 +35,7 @@ FRAME = struct.Struct("<Q")
 _NOTES = struct.Struct("=QQQQ")
 #: How often one looks whether to stop, and whether a callback still runs.
 _CHECK_S = 0.05
-#: How long a callback may take, and how much longer it may take to end at its line once it was told to.
-_LIMIT_S = 10.0
+#: How much longer than the limit a callback may take to end at its line once it was told to.
 _GRACE_S = 2.0
 #: How long a worker may take to end by itself.
 _END_S = 1.0
@@ -123,7 +122,7 @@ class Worker:
                 callback, count, *_ = _NOTES.unpack_from(self._notes)
                 if not callback or count != seen:
                     seen, since = count, time.monotonic()
-                elif time.monotonic() - since > limit_s() + _GRACE_S:
+                elif time.monotonic() - since > _core.callback_limit_s() + _GRACE_S:
                     raise CrashError(f"{self._place()} takes no end")
                 continue
             part = os.read(pipe.fileno(), size - len(parts))
@@ -157,12 +156,14 @@ class Worker:
 def is_needed(foreign: Sequence[tuple[str, str, str]]) -> bool:
     """Return whether to run elsewhere: machine code may crash, and of Python one thread runs at a time.
 
+    Programs for the kernel run in a machine that checks them, and may run here.
+
     `foreign`: kind, source and title of each algorithm, as a scenario of the core has them.
     """
     if is_worker() or any(source.startswith(SESSION) for _, source, _ in foreign):
         return False
     is_free_threaded = not getattr(sys, "_is_gil_enabled", lambda: True)()
-    return any(kind != "python" or not is_free_threaded for kind, *_ in foreign)
+    return any(kind == "library" or (kind == "python" and not is_free_threaded) for kind, *_ in foreign)
 
 
 def call(function: Callable[P, T], *arguments: P.args, **none: P.kwargs) -> T:
@@ -215,12 +216,3 @@ def become_worker() -> None:
     """Note that this process is a worker."""
     global _in_worker
     _in_worker = True
-
-
-def limit_s() -> float:
-    """Return how long a callback may take: 10 s, or `ACKCLOCK_CALLBACK_SECONDS`."""
-    try:
-        given = float(os.environ.get("ACKCLOCK_CALLBACK_SECONDS", _LIMIT_S))
-    except ValueError:
-        return _LIMIT_S
-    return given if 0.1 <= given <= 1e6 else _LIMIT_S

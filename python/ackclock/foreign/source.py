@@ -58,13 +58,13 @@ class Source:
             raise ForeignError("source", f"{path}: is not UTF-8 text") from None
 
 
-def hash_of(path: Path) -> str:
+def hash_of(path: Path, key: str) -> str:
     """Return the SHA-256 of a file. Raises `ForeignError`."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise ForeignError("path", f"{path}: cannot be read: {error.strerror}") from None
+        raise ForeignError(key, f"{path}: cannot be read: {error.strerror}") from None
 
 
 def parsed(file: str, code: str) -> ast.Module:

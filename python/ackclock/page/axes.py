@@ -26,15 +26,15 @@ class Span:
         return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
 
 
-def ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float, lines: int = _GRID_LINES) -> list[float]:
     """Return multiples of 1, 2, 2.5 or 5 times a power of ten, from at most `low` to at least `high`.
 
-    What is almost one value gets a range around it.
+    There are about so many `lines`. What is almost one value gets a range around it.
     """
     if high - low < _MIN_RANGE * max(abs(high), 1e-9):
         middle, reach = (low + high) / 2, _MIN_RANGE * max(abs(high), 1e-9) / 2
         low, high = middle - reach, middle + reach
-    rough = (high - low) / _GRID_LINES
+    rough = (high - low) / lines
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)

@@ -8,7 +8,9 @@ from typing import Any
 
 from ackclock.page.axes import Span, digits_of, level_grid, ticks
 
-_WIDTH, _HEIGHT = 960, 420
+#: Of every drawing that stands alone.
+WIDTH = 960
+_HEIGHT = 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 56, 34
 _NS = 1e9
 _MB = 1e6
@@ -16,6 +18,8 @@ _MB = 1e6
 _RESENT, _LOST = 1, 2
 #: In pixels: the least height of a segment, that of a retransmission, and half the size of a cross.
 _LEAST, _LEAST_RESENT, _CROSS = 1.6, 5.0, 3.5
+#: About so many values of a time axis.
+_TIMES = 9
 #: Classes of lines with what they are, in the order of the legend.
 _LEGEND = (
     ("data", "data"),
@@ -27,7 +31,7 @@ _LEGEND = (
     ("receiver", "receiver's window"),
 )
 #: The colours of the pages, dark where the reader's system is.
-_STYLE = """
+STYLE = """
 svg { --ink: #1c2127; --soft: #5a626d; --rule: #e2e1dc; --paper: #ffffff; --blue: #0072b2;
   --orange: #d55e00; --green: #009e73; --pink: #cc79a7; --red: #c01818;
   font: 12px system-ui, sans-serif; background: var(--paper); }
@@ -36,7 +40,8 @@ svg { --ink: #1c2127; --soft: #5a626d; --rule: #e2e1dc; --paper: #ffffff; --blue
 .paper { fill: var(--paper); } text { fill: var(--soft); }
 .title { fill: var(--ink); font-weight: 600; font-size: 14px; }
 .y { text-anchor: end; } .x { text-anchor: middle; } .grid { stroke: var(--rule); }
-path { fill: none; } .data { stroke: var(--blue); stroke-width: 1.4; }
+path { fill: none; } .axis { stroke: var(--soft); stroke-opacity: .6; }
+.data { stroke: var(--blue); stroke-width: 1.4; }
 .resent { stroke: var(--orange); stroke-width: 2; }
 .lost { stroke: var(--red); stroke-width: 1.6; } .ack { stroke: var(--green); stroke-width: 1.4; }
 .sack { stroke: var(--pink); stroke-width: 1; stroke-opacity: .7; }
@@ -53,9 +58,9 @@ def draw(plots: Sequence[Mapping[str, Any]], from_s: float, to_s: float, title: 
         for index, plot in enumerate(plots)
     ]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
-        f'viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{html.escape(title)}">'
-        f'<style>{_STYLE}</style><rect class="paper" width="100%" height="100%"/>{"".join(panels)}</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+        f'viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{html.escape(title)}">'
+        f'<style>{STYLE}</style><rect class="paper" width="100%" height="100%"/>{"".join(panels)}</svg>\n'
     )
 
 
@@ -65,15 +70,15 @@ def _panel(plot: Mapping[str, Any], index: int, from_s: float, to_s: float) -> I
     # Room for the window, which may be far above.
     low, high = low / _MB, (high + 0.04 * (high - low)) / _MB
     levels = ticks(low, high)
-    across = Span(from_s, to_s, _LEFT, _WIDTH - _RIGHT)
+    across = Span(from_s, to_s, _LEFT, WIDTH - _RIGHT)
     up = Span(low, high, _HEIGHT - _BOTTOM, _TOP)
     number = f", connection {plot['successor'] + 1}" if plot["successor"] else ""
     title = f"{html.escape(plot['flow'])}{number}: sequence number, MB"
     yield f'<text class="title" x="{_LEFT}" y="20">{title}</text>'
     yield from _legend(bool(plot["receiver_window"]))
-    yield from level_grid(levels, up, _LEFT, _WIDTH - _RIGHT, (low, high))
-    yield from _times(across, from_s, to_s)
-    yield f'<clipPath id="clip{index}"><rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH - _LEFT - _RIGHT}" '
+    yield from level_grid(levels, up, _LEFT, WIDTH - _RIGHT, (low, high))
+    yield from time_axis(across, from_s, to_s, _HEIGHT - _BOTTOM)
+    yield f'<clipPath id="clip{index}"><rect x="{_LEFT}" y="{_TOP}" width="{WIDTH - _LEFT - _RIGHT}" '
     yield f'height="{_HEIGHT - _TOP - _BOTTOM}"/></clipPath><g clip-path="url(#clip{index})">'
 
     def place(time_ns: float, byte: float) -> tuple[float, float]:
@@ -136,13 +141,16 @@ def _legend(has_receiver_window: bool) -> Iterator[str]:
         x += 48 + 7 * len(label)
 
 
-def _times(across: Span, from_s: float, to_s: float) -> Iterator[str]:
-    values = ticks(from_s, to_s)
+def time_axis(across: Span, from_s: float, to_s: float, y: float) -> Iterator[str]:
+    """Yield a time axis at the level `y`: a line, and marks with values, the last one with its unit."""
+    yield f'<path class="axis" d="M{across.start:.0f} {y}H{across.end:.0f}"/>'
+    values = ticks(from_s, to_s, _TIMES)
     shown = [value for value in values if from_s <= value <= to_s]
     digits = digits_of(values)
     for value in shown:
         x = across(value)
         # The last one does not run out of the drawing.
-        anchor = ' text-anchor="end"' if x > _WIDTH - _RIGHT - 12 else ' class="x"'
+        anchor = ' text-anchor="end"' if x > WIDTH - _RIGHT - 12 else ' class="x"'
         unit = " s" if value == shown[-1] else ""
-        yield f'<text{anchor} x="{x:.1f}" y="{_HEIGHT - 12}">{value:.{digits}f}{unit}</text>'
+        yield f'<path class="axis" d="M{x:.1f} {y}v5"/>'
+        yield f'<text{anchor} x="{x:.1f}" y="{y + 20}">{value:.{digits}f}{unit}</text>'

@@ -5,10 +5,10 @@ Both can be pickled, so a worker may be a thread, a process or a machine elsewhe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ackclock import _core
-from ackclock.errors import BuildError, RunError
+from ackclock.errors import BackendError, BuildError, RunError
 from ackclock.foreign import process
 
 
@@ -29,6 +29,17 @@ class Capture:
 
 
 @dataclass(frozen=True)
+class Programs:
+    """Programs that an emulation runs in the place of a group of flows."""
+
+    group: str
+    #: What the shell runs on the host of the senders; the run ends with it.
+    command: str
+    #: What the shell runs on the host of the receivers.
+    server: str | None = None
+
+
+@dataclass(frozen=True)
 class Job:
     """A scenario and a replicate of it."""
 
@@ -42,13 +53,18 @@ class Job:
     samples: bool = False
     #: Packets to capture; a stored result has none.
     capture: Capture | None = None
+    #: What runs it: `sim`, or `linux` in real time.
+    backend: str = "sim"
+    #: Programs on the hosts of an emulation; a stored result has none.
+    programs: Programs | None = None
     #: The version and sources of ackclock that the result is of.
     build: str = field(default_factory=lambda: _core.BUILD)
 
     @property
     def key(self) -> str:
         """What finds the result in a store: everything that it depends on."""
-        return f"{self.scenario_hash}-s{self.seed}-r{self.replicate}-v{self.build}"
+        emulated = "" if self.backend == "sim" else f"{self.backend}-"
+        return f"{emulated}{self.scenario_hash}-s{self.seed}-r{self.replicate}-v{self.build}"
 
 
 @dataclass(frozen=True)
@@ -73,13 +89,15 @@ class Outcome:
 def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     """Run a job.
 
-    Code from outside runs in a process of its own. Raises `BuildError` where the job is of another ackclock,
-    `Interrupted` once `cancel` is set, `RunError` where the run would take too much memory or its algorithm
-    fails.
+    Code from outside runs in a process of its own. Raises `BackendError` where its backend has not what it
+    needs, or the system does not allow it, `BuildError` where the job is of another ackclock, `Interrupted`
+    once `cancel` is set, `RunError` where the run would take too much memory or its algorithm fails.
     """
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
     scenario = _scenario(job)
+    if job.backend != "sim":
+        return _emulate(scenario, job, cancel)
     if not process.is_needed(scenario.foreign):
         return _run(scenario, job, cancel)
     try:
@@ -109,15 +127,41 @@ def _run(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) -> Out
     except _core.RunError as error:
         raise RunError(str(error)) from None
     capture = job.capture or Capture("", ())
+    return replace(
+        _outcome(run, job),
+        pcapng=None if capture.snaplen is None else run.pcapng(capture.snaplen),
+        qlog=None if capture.qlog_version is None else run.qlog(capture.qlog_version),
+        sequences_json=None if capture.sequence_ns is None else run.sequences_json(*capture.sequence_ns),
+    )
+
+
+def _emulate(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) -> Outcome:
+    wanted = job.capture
+    if wanted is not None and (wanted.qlog_version, wanted.sequence_ns) != (None, None):
+        raise BackendError(
+            "the kernel does not say what its senders do: --qlog is of simulations, --pcap of both"
+        )
+    snaplen = 0 if wanted is None else wanted.snaplen or 0
+    capture = None if wanted is None else (wanted.at, list(wanted.flows), snaplen)
+    programs = (
+        None if job.programs is None else (job.programs.group, job.programs.command, job.programs.server)
+    )
+    try:
+        run = scenario.emulate(
+            job.seed, job.replicate, cancel, samples=job.samples, programs=programs, capture=capture
+        )
+    except _core.BackendError as error:
+        raise BackendError(str(error)) from None
+    return replace(_outcome(run, job), pcapng=None if wanted is None else run.pcapng(snaplen))
+
+
+def _outcome(run: _core.Run, job: Job) -> Outcome:
     return Outcome(
         job.key,
         run.to_json(),
         run.histograms_json(),
         _parquet(run.flow_samples) if job.samples else None,
         _parquet(run.link_samples) if job.samples else None,
-        None if capture.snaplen is None else run.pcapng(capture.snaplen),
-        None if capture.qlog_version is None else run.qlog(capture.qlog_version),
-        None if capture.sequence_ns is None else run.sequences_json(*capture.sequence_ns),
     )
 
 

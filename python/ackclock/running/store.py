@@ -131,7 +131,7 @@ class Store:
 
         Of samples it looks at the ends of their files; what is damaged between them only `get` notices.
         """
-        if job.capture is not None:
+        if job.capture is not None or job.programs is not None:
             return False
         row = self._row(f"SELECT samples FROM runs WHERE key = ? AND {SOUND}", (job.key,))
         if row is None or (job.samples and not row[0]):

@@ -13,9 +13,10 @@ from typing import Protocol
 
 from ackclock.arguments import whole_number
 from ackclock.errors import RunError, StoreError
+from ackclock.running.backend import SIM
 from ackclock.running.chunks import ChunkSize
 from ackclock.running.executor import Chunk, Executor, Threads
-from ackclock.running.job import Capture, Job, Outcome
+from ackclock.running.job import Capture, Job, Outcome, Programs
 from ackclock.running.store import Store
 from ackclock.scenario import Scenario
 
@@ -40,14 +41,16 @@ class Study:
         replicates: int = 1,
         samples: bool | None = None,
         capture: Capture | None = None,
+        backend: str = SIM,
+        programs: Programs | None = None,
     ) -> Study:
-        """Replicates of one scenario; a scenario with nothing random runs once.
+        """Replicates of one scenario; a simulation with nothing random runs once.
 
         `samples`: of every replicate, of none, or (by default) of the first only. `capture`: packets to
-        capture.
+        capture. `programs`: on the hosts of an emulation.
         """
         seed = scenario.seed if seed is None else whole_number("seed", seed)
-        count = whole_number("replicates", replicates, least=1) if scenario.is_random else 1
+        count = whole_number("replicates", replicates, least=1) if scenario.is_random or backend != SIM else 1
         return cls(
             tuple(
                 Job(
@@ -58,6 +61,8 @@ class Study:
                     replicate=replicate,
                     samples=replicate == 0 if samples is None else samples,
                     capture=capture,
+                    backend=backend,
+                    programs=programs,
                 )
                 for replicate in range(count)
             )

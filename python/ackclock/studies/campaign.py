@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from ackclock.errors import InputError
 from ackclock.metrics.summary import SUMMARY
+from ackclock.running.backend import faults
 from ackclock.running.executor import Executor
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
@@ -178,6 +179,8 @@ class PointSummary:
     replicates: int
     #: Whether the stopping rule was met, or the replicates ended before; without a rule it is.
     met: bool
+    #: How many of the replicates are emulations that did not keep their times; the metrics contain them.
+    invalid: int
     #: By name of the metric, in the unit of its key, over the replicates to which it applies; none for none.
     metrics: dict[str, Estimate | None]
 
@@ -190,11 +193,13 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
     }
     for point in grid.points:
         count = counts[point.number]
+        invalid = 0
         values: dict[str, list[float]] = {metric.name: [] for metric in SUMMARY}
         for _, job in zip(range(count), grid.jobs(point), strict=False):
             outcome = store.get(replace(job, samples=False))
             assert outcome is not None, "invariant: points are noted when their runs are stored"
             document = json.loads(outcome.result_json)
+            invalid += bool(faults(document))
             for metric in SUMMARY:
                 if (value := metric.of(document)) is not None:
                     values[metric.name].append(value)
@@ -204,4 +209,4 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
         }
         until = grid.until
         met = until is None or point.most == 1 or until.enough(values[until.metric.name]) is not None
-        yield PointSummary(point, count, met, metrics)
+        yield PointSummary(point, count, met, invalid, metrics)

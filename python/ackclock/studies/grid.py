@@ -14,6 +14,7 @@ from ackclock.errors import ArgumentValueError, InputError, ScenarioError, sets_
 from ackclock.files.declaration import Place
 from ackclock.files.documents import as_toml, read_text, read_toml
 from ackclock.files.kinds import hint_for_text
+from ackclock.running.backend import SIM
 from ackclock.running.job import Job
 from ackclock.scenario import Scenario
 from ackclock.studies.keys import NAME, SCHEMA, SEED_END, STUDY
@@ -39,7 +40,7 @@ class Point:
     #: What the axes set, by key.
     settings: Mapping[str, Any]
     scenario_hash: str
-    #: Replicates at the most: one where nothing is random.
+    #: Replicates at the most: one where nothing is random, which a simulation may be.
     most: int
 
 
@@ -55,17 +56,24 @@ class Grid:
     until: Until | None
     seed: int
     samples: str
+    #: What runs it.
+    backend: str = SIM
 
     @classmethod
     def load(
-        cls, path: str | PathLike[str], *, replicates: int | None = None, samples: str | None = None
+        cls,
+        path: str | PathLike[str],
+        *,
+        replicates: int | None = None,
+        samples: str | None = None,
+        backend: str = SIM,
     ) -> Grid:
         """Read a study file; `replicates` and `samples` take the place of the file's.
 
         Raises `InputError` or `ScenarioError` with file and key.
         """
         path = Path(path)
-        return cls._of(path, _read(path), replicates, samples)
+        return cls._of(path, _read(path), replicates, samples, backend)
 
     @classmethod
     def of(
@@ -80,7 +88,14 @@ class Grid:
         return cls._of(path, {"name": "study", **table}, replicates, samples)
 
     @classmethod
-    def _of(cls, path: Path, table: Mapping[str, Any], replicates: int | None, samples: str | None) -> Grid:
+    def _of(
+        cls,
+        path: Path,
+        table: Mapping[str, Any],
+        replicates: int | None,
+        samples: str | None,
+        backend: str = SIM,
+    ) -> Grid:
         scenario = _scenario(path, table)
         axes = _axes(path, table)
         until = _until(path, table)
@@ -89,8 +104,8 @@ class Grid:
         seed = table.get("seed", scenario.seed)
         if not 0 <= seed < SEED_END:
             _fail(path, "seed", f"is {seed}, but must be at least 0 and below 2^63")
-        points = tuple(_points(path, scenario, axes, most))
-        return cls(path, _name(path, table), scenario, axes, points, until, seed, kept)
+        points = tuple(_points(path, scenario, axes, most, backend))
+        return cls(path, _name(path, table), scenario, axes, points, until, seed, kept, backend)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -108,6 +123,7 @@ class Grid:
                 scenario_hash=point.scenario_hash,
                 seed=self.seed,
                 replicate=replicate,
+                backend=self.backend,
                 samples=self.samples == "all" or (self.samples == "first" and replicate == 0),
             )
 
@@ -202,7 +218,7 @@ def _name(path: Path, table: Mapping[str, Any]) -> str:
     return name
 
 
-def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int) -> Iterator[Point]:
+def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int, backend: str) -> Iterator[Point]:
     count = math.prod(len(axis.rows) for axis in axes)
     if count > _MOST_POINTS:
         _fail(path, "grid", f"has {count} points; at most {_MOST_POINTS} are possible")
@@ -216,7 +232,7 @@ def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int) -> 
             changed = scenario.with_sets(sets_of(settings))
         except ScenarioError as error:
             raise ScenarioError("\n".join(_of_point(path, settings, error))) from None
-        yield Point(number, settings, changed.hash, most if changed.is_random else 1)
+        yield Point(number, settings, changed.hash, most if changed.is_random or backend != SIM else 1)
 
 
 def _of_point(path: Path, settings: Mapping[str, Any], error: ScenarioError) -> Iterator[str]:

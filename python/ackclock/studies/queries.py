@@ -253,7 +253,7 @@ def _rows(
     rows = store.rows(
         f"""
         SELECT study, point, scenario, runs.scenario_hash, runs.seed, replicate, version,
-            settings_json, {column}
+            coalesce(json_extract(result_json, '$.backend'), 'sim'), settings_json, {column}
         FROM runs LEFT JOIN points
         ON points.scenario_hash = runs.scenario_hash AND points.seed = runs.seed AND replicate < replicates
         WHERE (version = ? OR ?) AND {SOUND}
@@ -261,7 +261,7 @@ def _rows(
         """,
         (_core.BUILD, all_versions),
     )
-    names = ("study", "point", "scenario", "scenario_hash", "seed", "replicate", "version")
+    names = ("study", "point", "scenario", "scenario_hash", "seed", "replicate", "version", "backend")
     for *origin, settings, document in rows:
         place = dict(zip(names, origin, strict=True))
         yield place, with_numbers(_settings(store, place, settings)), document

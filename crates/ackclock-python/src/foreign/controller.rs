@@ -55,18 +55,20 @@ impl PythonFactory {
         let on_loss = method(Callback::Loss)?;
         let has_rates = on_loss.is_some() || flag("rate_samples")?;
         Ok(PythonController {
-            on_ack: method(Callback::Ack)?,
-            on_round: method(Callback::Round)?,
-            on_loss,
-            on_congestion: method(Callback::Congestion)?,
-            on_timeout: method(Callback::Timeout)?,
-            on_sent: method(Callback::Sent)?,
-            on_recovery_enter: method(Callback::RecoveryEnter)?,
-            on_recovery_exit: method(Callback::RecoveryExit)?,
-            on_undo: method(Callback::Undo)?,
-            on_resume: method(Callback::Resume)?,
-            probe: method(Callback::Probe)?,
-            on_start: method(Callback::Start)?,
+            methods: Methods {
+                on_start: method(Callback::Start)?,
+                on_ack: method(Callback::Ack)?,
+                on_round: method(Callback::Round)?,
+                on_loss,
+                on_congestion: method(Callback::Congestion)?,
+                on_timeout: method(Callback::Timeout)?,
+                on_sent: method(Callback::Sent)?,
+                on_recovery_enter: method(Callback::RecoveryEnter)?,
+                on_recovery_exit: method(Callback::RecoveryExit)?,
+                on_undo: method(Callback::Undo)?,
+                on_resume: method(Callback::Resume)?,
+                probe: method(Callback::Probe)?,
+            },
             ack: None,
             sent: None,
             owns_recovery: flag("owns_recovery")?,
@@ -109,30 +111,36 @@ fn failure(py: Python<'_>, error: &PyErr) -> String {
 
 type Method = Option<Py<PyAny>>;
 
-/// An object of the user's class, its methods that are not the default ones, and what it has set.
+/// The methods of the user's class that are not the default ones.
+#[derive(Default)]
+struct Methods {
+    on_start: Method,
+    on_ack: Method,
+    on_round: Method,
+    on_loss: Method,
+    on_congestion: Method,
+    on_timeout: Method,
+    on_sent: Method,
+    on_recovery_enter: Method,
+    on_recovery_exit: Method,
+    on_undo: Method,
+    on_resume: Method,
+    probe: Method,
+}
+
+/// An object of the user's class, its methods, and what it has set.
 pub struct PythonController {
     cwnd: f64,
     ssthresh: f64,
     pacing_rate: Option<Rate>,
     /// None if the class could not be made.
     object: Option<Py<Base>>,
-    on_ack: Method,
-    on_round: Method,
-    /// The object of the last ACK, which is used again unless the class keeps it.
+    methods: Methods,
+    /// The objects of the last ACK and the last segment, which are used again unless the class keeps them.
     ack: Option<Py<Ack>>,
+    sent: Option<Py<Sent>>,
     cells: &'static Cells,
     fault: OnceLock<String>,
-    sent: Option<Py<Sent>>,
-    on_sent: Method,
-    on_loss: Method,
-    on_congestion: Method,
-    on_timeout: Method,
-    on_recovery_enter: Method,
-    on_recovery_exit: Method,
-    on_undo: Method,
-    on_resume: Method,
-    on_start: Method,
-    probe: Method,
     owns_recovery: bool,
     responds_to_ecn: bool,
     has_rates: bool,
@@ -151,22 +159,11 @@ impl PythonController {
             ssthresh: f64::INFINITY,
             pacing_rate: None,
             object: None,
-            on_ack: None,
-            on_round: None,
+            methods: Methods::default(),
             ack: None,
+            sent: None,
             cells,
             fault: OnceLock::from(fault),
-            sent: None,
-            on_sent: None,
-            on_loss: None,
-            on_congestion: None,
-            on_timeout: None,
-            on_recovery_enter: None,
-            on_recovery_exit: None,
-            on_undo: None,
-            on_resume: None,
-            on_start: None,
-            probe: None,
             owns_recovery: false,
             responds_to_ecn: true,
             has_rates: false,
@@ -230,7 +227,7 @@ impl PythonController {
     }
 
     fn start(&mut self, py: Python<'_>) {
-        if let Some(on_start) = &self.on_start {
+        if let Some(on_start) = &self.methods.on_start {
             self.cells.enter(Callback::Start, 0);
             let called = on_start.bind(py).call0();
             self.cells.leave();
@@ -245,8 +242,8 @@ impl PythonController {
         let before = self.ssthresh;
         let is_timeout = congestion.kind == CongestionKind::Timeout;
         let (callback, method) = match is_timeout {
-            true => (Callback::Timeout, &self.on_timeout),
-            false => (Callback::Congestion, &self.on_congestion),
+            true => (Callback::Timeout, &self.methods.on_timeout),
+            false => (Callback::Congestion, &self.methods.on_congestion),
         };
         match method {
             Some(method) => match Congestion::new(py, *congestion, self.has_rates) {
@@ -334,7 +331,7 @@ impl CongestionControl for PythonController {
     }
 
     fn needs_on_sent(&self) -> bool {
-        self.on_sent.is_some()
+        self.methods.on_sent.is_some()
     }
 
     fn needs_rate_samples(&self) -> bool {
@@ -344,7 +341,7 @@ impl CongestionControl for PythonController {
     fn on_sent(&mut self, core: &cc::Sent) {
         Python::attach(|py| {
             let sent = event(py, &mut self.sent, *core, false);
-            if let Some(method) = &self.on_sent {
+            if let Some(method) = &self.methods.on_sent {
                 match sent {
                     Ok(sent) => self.call(py, method, Callback::Sent, core.now, &sent),
                     Err(error) => self.fail(py, Callback::Sent, &error),
@@ -355,23 +352,23 @@ impl CongestionControl for PythonController {
     }
 
     fn on_loss(&mut self, loss: &cc::Loss) {
-        self.tell::<Loss>(Callback::Loss, loss.now, |this| &this.on_loss, *loss);
+        self.tell::<Loss>(Callback::Loss, loss.now, |this| &this.methods.on_loss, *loss);
     }
 
     fn on_ack(&mut self, core: &cc::Ack) {
         Python::attach(|py| {
-            if self.on_ack.is_none() {
+            if self.methods.on_ack.is_none() {
                 self.change(py, |window| window.grow(core));
             }
-            if self.on_ack.is_some() || core.round_ended && self.on_round.is_some() {
+            if self.methods.on_ack.is_some() || core.round_ended && self.methods.on_round.is_some() {
                 let ack = match event(py, &mut self.ack, *core, self.has_rates) {
                     Ok(ack) => ack,
                     Err(error) => return self.fail(py, Callback::Ack, &error),
                 };
-                if let Some(on_round) = self.on_round.as_ref().filter(|_| core.round_ended) {
+                if let Some(on_round) = self.methods.on_round.as_ref().filter(|_| core.round_ended) {
                     self.call(py, on_round, Callback::Round, core.now, &ack);
                 }
-                if let Some(on_ack) = &self.on_ack {
+                if let Some(on_ack) = &self.methods.on_ack {
                     self.call(py, on_ack, Callback::Ack, core.now, &ack);
                 }
             }
@@ -387,20 +384,20 @@ impl CongestionControl for PythonController {
     }
 
     fn on_recovery_enter(&mut self, recovery: &cc::Recovery) {
-        self.tell::<Recovery>(Callback::RecoveryEnter, recovery.now, |this| &this.on_recovery_enter, *recovery);
+        self.tell::<Recovery>(Callback::RecoveryEnter, recovery.now, |this| &this.methods.on_recovery_enter, *recovery);
     }
 
     fn on_recovery_exit(&mut self, recovery: &cc::Recovery) {
-        self.tell::<Recovery>(Callback::RecoveryExit, recovery.now, |this| &this.on_recovery_exit, *recovery);
+        self.tell::<Recovery>(Callback::RecoveryExit, recovery.now, |this| &this.methods.on_recovery_exit, *recovery);
     }
 
     fn on_undo(&mut self, recovery: &cc::Recovery) {
-        self.tell::<Recovery>(Callback::Undo, recovery.now, |this| &this.on_undo, *recovery);
+        self.tell::<Recovery>(Callback::Undo, recovery.now, |this| &this.methods.on_undo, *recovery);
     }
 
     fn on_resume(&mut self, now: Instant) {
         Python::attach(|py| {
-            match &self.on_resume {
+            match &self.methods.on_resume {
                 Some(method) => {
                     let seconds = PyFloat::new(py, now.as_secs_f64());
                     self.call(py, method, Callback::Resume, now, &seconds);
@@ -412,7 +409,7 @@ impl CongestionControl for PythonController {
     }
 
     fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
-        let Some(probe) = self.probe.as_ref().filter(|_| self.fault.get().is_none()) else { return };
+        let Some(probe) = self.methods.probe.as_ref().filter(|_| self.fault.get().is_none()) else { return };
         Python::attach(|py| {
             self.cells.enter(Callback::Probe, 0);
             let probed = self.probed(py, probe);

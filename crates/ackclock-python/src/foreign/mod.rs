@@ -1,6 +1,7 @@
 //! Algorithms whose code comes with the scenario, as factories of the core.
 
 pub mod class;
+pub mod compiled;
 pub mod controller;
 pub mod event;
 pub mod library;
@@ -35,6 +36,7 @@ pub fn bind(py: Python<'_>, plan: &mut Plan, cells: &'static Cells) -> PyResult<
                 Ok(Algorithm::new(spec.title(), PythonFactory::new(py, class, cells)?))
             }
             CcSpec::Library(library) => Ok(Algorithm::new(spec.title(), LibraryFactory::new(library, cells)?)),
+            CcSpec::Bpf(program) => Ok(Algorithm::new(spec.title(), compiled::factory(program)?)),
             built_in => Ok(Algorithm::from(built_in.clone())),
         }
     })?;

@@ -192,6 +192,12 @@ fn interrupt(thread: u64) {
     });
 }
 
+/// How long a callback may take, in seconds: 10, or `ACKCLOCK_CALLBACK_SECONDS`.
+#[pyfunction]
+pub fn callback_limit_s() -> f64 {
+    limit().as_secs_f64()
+}
+
 /// The names of callbacks, by the number that stands for each where progress is shared.
 #[pyfunction]
 pub fn callback_names() -> [&'static str; 14] {

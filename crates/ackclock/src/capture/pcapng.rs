@@ -37,8 +37,47 @@ const MOST_HEADERS: u32 = 20 + 60;
 
 /// The bytes of the file.
 pub fn pcapng(recording: &Recording, header: &Header) -> Vec<u8> {
-    let snaplen = header.snaplen.max(MOST_HEADERS);
-    let mut file = Vec::with_capacity(160 * recording.packets.len() + 4096);
+    let mut file = begin(&recording.at, recording.packets.len(), header);
+    block(&mut file, NAME_RESOLUTION, |body| names(recording, body));
+    for frame in frames(recording) {
+        block(&mut file, ENHANCED_PACKET, |body| packet(&frame, kept(header), body));
+    }
+    file
+}
+
+/// The same of packets that come as bytes, from a real network.
+pub fn pcapng_of_bytes<'a>(
+    at: &str,
+    packets: impl ExactSizeIterator<Item = CapturedBytes<'a>>,
+    header: &Header,
+) -> Vec<u8> {
+    let mut file = begin(at, packets.len(), header);
+    for CapturedBytes { time_ns, bytes, len } in packets {
+        let frame = Frame { time_ns, bytes: bytes.to_vec(), len, wire_len: len };
+        block(&mut file, ENHANCED_PACKET, |body| packet(&frame, kept(header).min(bytes.len() as u32), body));
+    }
+    file
+}
+
+/// A packet of a real network.
+#[derive(Clone, Copy, Debug)]
+pub struct CapturedBytes<'a> {
+    /// Nanoseconds since 1970.
+    pub time_ns: u64,
+    /// Its first bytes, from the header of IP on.
+    pub bytes: &'a [u8],
+    /// How many it has.
+    pub len: u32,
+}
+
+/// Bytes of a packet that are kept.
+fn kept(header: &Header) -> u32 {
+    header.snaplen.max(MOST_HEADERS)
+}
+
+/// A file in which packets follow that were captured at a place.
+fn begin(at: &str, packets: usize, header: &Header) -> Vec<u8> {
+    let mut file = Vec::with_capacity(160 * packets + 4096);
     block(&mut file, SECTION, |body| {
         body.extend(BYTE_ORDER.to_le_bytes());
         body.extend(1_u16.to_le_bytes());
@@ -51,15 +90,11 @@ pub fn pcapng(recording: &Recording, header: &Header) -> Vec<u8> {
     block(&mut file, INTERFACE, |body| {
         body.extend(RAW_IP.to_le_bytes());
         body.extend([0; 2]);
-        body.extend(snaplen.to_le_bytes());
-        option(body, IF_NAME, recording.at.as_bytes());
+        body.extend(kept(header).to_le_bytes());
+        option(body, IF_NAME, at.as_bytes());
         option(body, IF_TSRESOL, &[NANOSECONDS]);
         body.extend([0; 4]);
     });
-    block(&mut file, NAME_RESOLUTION, |body| names(recording, body));
-    for frame in frames(recording) {
-        block(&mut file, ENHANCED_PACKET, |body| packet(&frame, snaplen, body));
-    }
     file
 }
 

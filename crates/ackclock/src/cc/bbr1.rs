@@ -273,7 +273,8 @@ impl Bbr {
 
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = self.paced(self.bw(), gain);
-        if rate > 0.0 && (self.model.full_bw_reached || rate > self.pacing_rate) {
+        let may_change = rate > 0.0 && (self.model.full_bw_reached || rate > self.pacing_rate);
+        if may_change && rate != self.pacing_rate {
             self.set_rate(rate);
         }
     }

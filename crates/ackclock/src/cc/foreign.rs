@@ -1,4 +1,4 @@
-//! Algorithms whose code comes with the scenario: classes of Python, shared objects.
+//! Algorithms whose code comes with the scenario: classes of Python, shared objects, programs for the kernel.
 //!
 //! The core holds what the scenario says of them, and nothing that runs it: whoever can run the code binds a factory to
 //! the plan ([`Plan::bind`](crate::sim::Plan::bind)).
@@ -67,6 +67,20 @@ pub struct SharedLibrary {
     pub parameters: BTreeMap<String, ForeignValue>,
 }
 
+/// A congestion control compiled to eBPF (`struct_ops`), as the Linux kernel takes it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct BpfProgram {
+    /// File, such as "my_cc.bpf.o".
+    pub object: String,
+    /// SHA-256 of the file, which is computed where this key is left out.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sha256: String,
+    /// Parameters: the global constants of the object.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, ForeignValue>,
+}
+
 impl Foreign for PythonClass {
     const REFERENCE: &'static str = "docs/own-algorithm.md: a Python class of the user";
 
@@ -91,6 +105,18 @@ impl Foreign for SharedLibrary {
 
     fn title(&self) -> String {
         file_name(&self.path)
+    }
+}
+
+impl Foreign for BpfProgram {
+    const REFERENCE: &'static str = "docs/kernel.md: a compiled object of the user";
+
+    fn check(&self) -> Result<(), CcMistake> {
+        there("object", &self.sha256)
+    }
+
+    fn title(&self) -> String {
+        file_name(&self.object)
     }
 }
 
@@ -174,13 +200,16 @@ mod tests {
         assert_eq!(spec(r#"{"kind":"python","source":"a.b/my_cc.py"}"#).title(), "my_cc");
         assert_eq!(spec(r#"{"kind":"library","path":"/x/libgentle.so.1"}"#).title(), "libgentle");
         assert_eq!(spec(r#"{"kind":"library","path":"../.hidden"}"#).title(), ".hidden");
+        assert_eq!(spec(r#"{"kind":"bpf","object":"x/my_cc.bpf.o"}"#).title(), "my_cc");
     }
 
     #[test]
     fn code_that_is_not_there_is_a_mistake_of_its_key() {
-        for (text, key) in
-            [(r#"{"kind":"python","source":"x.py"}"#, "source"), (r#"{"kind":"library","path":"x.so"}"#, "path")]
-        {
+        for (text, key) in [
+            (r#"{"kind":"python","source":"x.py"}"#, "source"),
+            (r#"{"kind":"library","path":"x.so"}"#, "path"),
+            (r#"{"kind":"bpf","object":"x.bpf.o"}"#, "object"),
+        ] {
             assert_eq!(spec(text).check().unwrap_err().key(), key);
         }
         assert_eq!(spec(r#"{"kind":"library","path":"x.so","sha256":"00"}"#).check(), Ok(()));
@@ -196,7 +225,7 @@ mod tests {
     #[test]
     fn a_kind_has_no_default_that_could_be_run() {
         let names: Vec<_> = foreign_kinds().into_iter().map(|(name, ..)| name).collect();
-        assert_eq!(names, ["python", "library"]);
+        assert_eq!(names, ["python", "library", "bpf"]);
         for name in names {
             assert_eq!(CcSpec::by_name(name), None);
             assert!(algorithms().iter().all(|info| info.name != name));

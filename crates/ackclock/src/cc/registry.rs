@@ -7,10 +7,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::foreign::{Foreign, PythonClass, SharedLibrary, Unbound};
+use super::foreign::{BpfProgram, Foreign, PythonClass, SharedLibrary, Unbound};
 use super::{
-    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, ParametersVisitor,
-    PhaseChange, Recovery, RuleText, Sent,
+    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, PacketControl,
+    ParametersVisitor, PhaseChange, Recovery, RuleText, Sent,
 };
 use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
 use crate::units::{Instant, Rate};
@@ -179,6 +179,7 @@ register! {
     foreign:
     "python" => Python: PythonClass;
     "library" => Library: SharedLibrary;
+    "bpf" => Bpf: BpfProgram;
 }
 
 struct FreshRule;
@@ -227,6 +228,9 @@ impl CongestionControl for Cc {
     }
     fn needs_on_sent(&self) -> bool {
         dispatch!(self, cc => cc.needs_on_sent())
+    }
+    fn packet_control(&mut self) -> Option<&mut dyn PacketControl> {
+        dispatch!(self, cc => cc.packet_control())
     }
     fn needs_rate_samples(&self) -> bool {
         dispatch!(self, cc => cc.needs_rate_samples())

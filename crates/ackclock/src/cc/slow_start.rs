@@ -81,19 +81,22 @@ impl Hystart {
         }
     }
 
-    /// An ACK in slow start, before it grows the window.
-    pub(super) fn observe(&mut self, ack: &Ack) {
+    /// An ACK in slow start, before it grows the window; true if slow start ends before it does.
+    pub(super) fn observe(&mut self, ack: &Ack, cwnd: f64) -> bool {
         match self {
-            Hystart::PlusPlus(hystart) => hystart.observe(ack),
-            Hystart::Linux(hystart) => hystart.observe(ack),
+            Hystart::PlusPlus(hystart) => {
+                hystart.observe(ack);
+                false
+            }
+            Hystart::Linux(hystart) => hystart.observe(ack, cwnd),
         }
     }
 
     /// The last ACK counts for `acked` segments.
-    pub(super) fn grow(&mut self, cwnd: f64, acked: f64) -> Growth {
+    pub(super) fn grow(&mut self, acked: f64) -> Growth {
         match self {
             Hystart::PlusPlus(hystart) => hystart.grow(acked),
-            Hystart::Linux(hystart) => hystart.grow(cwnd, acked),
+            Hystart::Linux(_) => Growth { growth: acked, ends: false },
         }
     }
 
@@ -178,43 +181,44 @@ impl PlusPlus {
 pub(super) struct Linux {
     /// The smallest RTT since slow start began.
     delay_min: Option<Duration>,
+    /// Segments that were in flight when the round began, less those delivered since; none before the first round, which begins
+    /// once the window is large enough.
+    round_left: Option<i64>,
     round_start: Instant,
     last_ack: Instant,
     /// The smallest RTT of the round.
     curr_rtt: Option<Duration>,
     sample_cnt: u32,
-    has_train: bool,
-    has_delay: bool,
 }
 
 impl Linux {
-    fn observe(&mut self, ack: &Ack) {
+    fn observe(&mut self, ack: &Ack, cwnd: f64) -> bool {
         let rtt = ack.path.latest_rtt;
         if rtt.is_zero() {
-            return;
-        }
-        if ack.round_ended || self.delay_min.is_none() {
-            (self.round_start, self.last_ack) = (ack.now, ack.now);
-            (self.curr_rtt, self.sample_cnt) = (None, 0);
+            return false;
         }
         let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
         self.delay_min = Some(delay_min);
-        if ack.now.since(self.last_ack) <= ACK_DELTA {
-            self.last_ack = ack.now;
-            self.has_train = ack.now.since(self.round_start) > delay_min / 2;
-        } else {
-            self.has_train = false;
+        self.round_left = self.round_left.map(|left| left - i64::from(ack.newly_delivered));
+        if cwnd < LOW_WINDOW {
+            return false;
         }
+        if self.round_left.is_none_or(|left| left < 0) {
+            self.round_left = Some(i64::from(ack.path.in_flight));
+            (self.round_start, self.last_ack) = (ack.now, ack.now);
+            (self.curr_rtt, self.sample_cnt) = (None, 0);
+        }
+        let is_train = ack.now.since(self.last_ack) <= ACK_DELTA;
+        if is_train {
+            self.last_ack = ack.now;
+        }
+        let has_train = is_train && ack.now.since(self.round_start) > delay_min / 2;
         let curr_rtt = self.curr_rtt.map_or(rtt, |least| least.min(rtt));
         self.curr_rtt = Some(curr_rtt);
         // The samples after the first eight ask whether the smallest so far is longer.
-        self.has_delay = self.sample_cnt >= N_RTT_SAMPLE && curr_rtt > delay_min + rtt_thresh(delay_min);
+        let has_delay = self.sample_cnt >= N_RTT_SAMPLE && curr_rtt > delay_min + rtt_thresh(delay_min);
         self.sample_cnt = (self.sample_cnt + 1).min(N_RTT_SAMPLE);
-    }
-
-    fn grow(&mut self, cwnd: f64, acked: f64) -> Growth {
-        let ends = cwnd >= LOW_WINDOW && (self.has_train || self.has_delay);
-        Growth { growth: if ends { 0.0 } else { acked }, ends }
+        has_train || has_delay
     }
 }
 

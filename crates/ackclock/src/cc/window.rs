@@ -9,7 +9,7 @@ use super::slow_start::{Growth, Hystart};
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
 const MIN_SSTHRESH: f64 = 2.0;
-/// RFC 5681 §3.1: "cwnd MUST be set to no more than the loss window, LW, which equals 1 full-sized segment".
+/// The least window of older rules.
 const LOSS_WINDOW: f64 = 1.0;
 
 /// The window of an algorithm with slow start and cuts.
@@ -80,8 +80,9 @@ impl Window {
     pub(super) fn observe(&mut self, ack: &Ack) {
         if let Some(hystart) = &mut self.hystart
             && self.cwnd < self.ssthresh
+            && hystart.observe(ack, self.cwnd)
         {
-            hystart.observe(ack);
+            self.ssthresh = self.cwnd;
         }
     }
 
@@ -92,7 +93,7 @@ impl Window {
         const FEW: f64 = 2.0;
         let Growth { growth, ends } = match &mut self.hystart {
             None => Growth { growth: ack.acked, ends: false },
-            Some(hystart) => hystart.grow(self.cwnd, ack.acked),
+            Some(hystart) => hystart.grow(ack.acked),
         };
         let grown = self.cwnd + growth;
         self.cwnd = if ack.acked > FEW { grown.min(self.ssthresh) } else { grown };
@@ -112,7 +113,7 @@ impl Window {
         // RFC 3168 §6.1.2: "the TCP source should not decrease the slow-start threshold, ssthresh, if it has been
         // decreased within the last round trip time."
         if congestion.restart == Restart::SlowStartAgain {
-            self.cwnd = LOSS_WINDOW;
+            self.cwnd = self.context.min_window;
             return;
         }
         let Congestion { kind, flight_size, .. } = *congestion;
@@ -145,7 +146,7 @@ impl Window {
         let left = self.leave(remaining, congestion.kind);
         self.cwnd = match congestion.restart {
             Restart::Reduced => left,
-            Restart::SlowStart | Restart::SlowStartAgain | Restart::OneSegment => LOSS_WINDOW,
+            Restart::SlowStart | Restart::SlowStartAgain | Restart::OneSegment => self.context.min_window,
         };
     }
 
@@ -178,7 +179,7 @@ impl Window {
     fn leave(&mut self, remaining: f64, kind: CongestionKind) -> f64 {
         let (remaining, floor) = match (self.context.cut_window, kind) {
             // RFC 3168 §6.1.2: "the value of the congestion window is bounded below by a value of one segment".
-            (CutWindow::Exact, CongestionKind::Ecn) => (remaining, LOSS_WINDOW),
+            (CutWindow::Exact, CongestionKind::Ecn) => (remaining, self.context.min_window),
             (CutWindow::Exact, _) => (remaining, MIN_SSTHRESH),
             // ssthresh has its floor, the window has not: three segments leave one.
             (CutWindow::Capped { .. }, _) => (remaining, LOSS_WINDOW),

@@ -6,7 +6,7 @@ use crate::cc::{CcContext, IdleWindow, TimeoutSsthresh};
 use crate::link::{DelayCourse, Outages};
 use crate::qdisc::{Limit, Place, QueuePlan};
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
-use crate::tcp::{EcnMode, LossRecovery, Profile, Transport, Undo, Variations};
+use crate::tcp::{EcnMode, LossRecovery, Profile, Protocol, Transport, Undo, Variations};
 use crate::units::{Duration, Rate};
 use crate::variation::{Lte, OnOff, Schedule, VariationPlan, Walk, WalkKind, Wifi};
 
@@ -120,8 +120,7 @@ pub(super) fn jitter(draw: &mut Draw) -> Duration {
 /// The settings of an algorithm and of the transport of a flow: those of a profile, or any.
 pub(super) fn settings(draw: &mut Draw) -> (CcContext, Transport) {
     let (context, transport) = (context(draw), transport(draw));
-    let profile =
-        draw.pick(&[None, None, Some(Profile::Rfc), Some(Profile::Ns2), Some(Profile::Linux), Some(Profile::Quic)]);
+    let profile = draw.pick(&[None, None, Some(Profile::Rfc), Some(Profile::Ns2), Some(Profile::Linux)]);
     let Some(keys) = profile.map(Profile::keys) else { return (context, transport) };
     let Transport { recovery, peer_sack, ecn, receive_buffer, .. } = transport;
     (keys.cc_context(), Transport { peer_sack, ecn, receive_buffer, ..keys.transport(recovery) })
@@ -159,5 +158,25 @@ fn transport(draw: &mut Draw) -> Transport {
             ..Variations::default()
         },
         ..Transport::default()
+    }
+}
+
+/// The same over QUIC, whose rules are drawn.
+pub(super) fn over_quic(draw: &mut Draw, tcp: Transport) -> Transport {
+    let mut variations = tcp.variations;
+    if variations.idle_window == IdleWindow::Validate {
+        variations.idle_window = IdleWindow::Restart;
+    }
+    Transport {
+        protocol: Protocol::Quic,
+        ecn: if tcp.ecn == EcnMode::Off { EcnMode::Off } else { EcnMode::Counts },
+        undo: if tcp.undo == Undo::None { Undo::None } else { Undo::LateAcks },
+        packet_threshold: draw.pick(&[3, 3, 1, 20]),
+        time_threshold: draw.pick(&[1.125, 1.125, 1.0, 2.0]),
+        ack_eliciting_threshold: draw.pick(&[1, 1, 0, 9]),
+        reordering_threshold: draw.pick(&[1, 1, 0, 5]),
+        receive_buffer: None,
+        variations,
+        ..tcp
     }
 }

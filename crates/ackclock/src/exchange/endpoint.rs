@@ -4,6 +4,7 @@ use super::connection::{Agreement, Connection, Sent, sent_at, ticks};
 use super::ecn;
 use super::packet::{Flags, Options, Packet};
 use super::settings::Settings;
+use crate::tcp::EcnMode;
 use crate::units::{Duration, Instant};
 
 /// RFC 6298 §2.1: the retransmission timeout before any measurement.
@@ -82,7 +83,8 @@ impl Endpoint {
             timestamps: self.settings.timestamps.then_some((0, 0)),
             ..Options::default()
         };
-        let flags = Flags::SYN.with(ecn::offer(self.settings.ecn));
+        let offered = if self.settings.ecn_is_passive { EcnMode::Off } else { self.settings.ecn };
+        let flags = Flags::SYN.with(ecn::offer(offered));
         let syn = Packet { flags, options: Some(options), ..Packet::default() };
         self.begin_handshake(now, syn, None);
     }

@@ -1,15 +1,60 @@
-//! Assertions: the part of Python that scripts use between `%{` and `}%`.
+//! Code: the part of Python that scripts use between `%{` and `}%`.
 //!
 //! ```text
-//! code       = { "assert" or [ "," message ] | "print" anything }
+//! code       = { "assert" or [ "," message ] | name ( = += -= ) or | "print" anything }
 //! or         = and { "or" and }             and = not { "and" not }          not = [ "not" ] comparison
 //! comparison = sum { ( == != <= >= < > ) sum }          sum = product { ( + - ) product }
-//! product    = value { ( * // / % ) value }             value = number | field | "-" value | "(" or ")"
+//! product    = value { ( * // / % ) value }             value = number | field | name | "-" value | "(" or ")"
 //! ```
 
 use super::ScriptError;
 use super::info::{Field, Reading};
 use super::scanner::Scanner;
+
+/// What an expression is computed from.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// The sender.
+    pub reading: &'a Reading,
+    /// The values of the names that the script has assigned so far.
+    pub values: &'a [f64],
+}
+
+/// The names that a script assigns, in the order in which they first occur.
+#[derive(Clone, Debug, Default)]
+pub struct Names(Vec<String>);
+
+impl Names {
+    fn index(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|known| known == name)
+    }
+
+    fn assign(&mut self, name: &str) -> usize {
+        self.index(name).unwrap_or_else(|| {
+            self.0.push(name.to_owned());
+            self.0.len() - 1
+        })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// Something that has to hold.
+    Assert(Expression),
+    /// A name gets the value of an expression.
+    Assign {
+        /// Its index in [`Names`].
+        index: usize,
+        /// The value.
+        value: Expression,
+    },
+}
 
 /// Brackets within brackets that are allowed.
 const MAX_DEPTH: u32 = 50;
@@ -30,6 +75,7 @@ pub struct Expression {
 enum Node {
     Number(f64),
     Field(Field),
+    Name(String, usize),
     Not(Box<Node>),
     And(Box<Node>, Box<Node>),
     Or(Box<Node>, Box<Node>),
@@ -40,34 +86,38 @@ enum Node {
 
 impl Expression {
     /// True if the assertion holds.
-    pub fn holds(&self, reading: &Reading) -> bool {
-        self.root.value(reading) != 0.0
+    pub fn holds(&self, scope: Scope) -> bool {
+        self.value(scope) != 0.0
     }
 
-    /// The fields that occur with their values: `tcpi_snd_cwnd = 10`.
-    pub fn values(&self, reading: &Reading) -> String {
-        let mut fields = Vec::new();
-        self.root.fields(&mut fields);
-        fields.dedup_by_key(|field| field.name());
-        let values: Vec<_> =
-            fields.iter().map(|field| format!("{} = {}", field.name(), field.value(reading))).collect();
+    /// Its value.
+    pub fn value(&self, scope: Scope) -> f64 {
+        self.root.value(scope)
+    }
+
+    /// The fields and names that occur with their values: `tcpi_snd_cwnd = 10`.
+    pub fn values(&self, scope: Scope) -> String {
+        let mut values = Vec::new();
+        self.root.values(scope, &mut values);
+        values.dedup();
         values.join(", ")
     }
 }
 
 impl Node {
-    fn value(&self, reading: &Reading) -> f64 {
-        let truth = |node: &Node| node.value(reading) != 0.0;
+    fn value(&self, scope: Scope) -> f64 {
+        let truth = |node: &Node| node.value(scope) != 0.0;
         match self {
             Node::Number(number) => *number,
-            Node::Field(field) => field.value(reading),
+            Node::Field(field) => field.value(scope.reading),
+            Node::Name(_, index) => scope.values[*index],
             Node::Not(node) => f64::from(!truth(node)),
             Node::And(left, right) => f64::from(truth(left) && truth(right)),
             Node::Or(left, right) => f64::from(truth(left) || truth(right)),
             Node::Comparison(first, others) => {
-                let mut left = first.value(reading);
+                let mut left = first.value(scope);
                 for (operator, node) in others {
-                    let right = node.value(reading);
+                    let right = node.value(scope);
                     let holds = match *operator {
                         "==" => left == right,
                         "!=" => left != right,
@@ -84,7 +134,7 @@ impl Node {
                 1.0
             }
             Node::Arithmetic(operator, left, right) => {
-                let (left, right) = (left.value(reading), right.value(reading));
+                let (left, right) = (left.value(scope), right.value(scope));
                 match *operator {
                     "+" => left + right,
                     "-" => left - right,
@@ -97,56 +147,88 @@ impl Node {
         }
     }
 
-    fn fields(&self, found: &mut Vec<Field>) {
+    fn values(&self, scope: Scope, found: &mut Vec<String>) {
         match self {
             Node::Number(_) => {}
-            Node::Field(field) => found.push(*field),
-            Node::Not(node) => node.fields(found),
+            Node::Field(field) => found.push(format!("{} = {}", field.name(), field.value(scope.reading))),
+            Node::Name(name, index) => found.push(format!("{name} = {}", scope.values[*index])),
+            Node::Not(node) => node.values(scope, found),
             Node::And(left, right) | Node::Or(left, right) | Node::Arithmetic(_, left, right) => {
-                left.fields(found);
-                right.fields(found);
+                left.values(scope, found);
+                right.values(scope, found);
             }
             Node::Comparison(first, others) => {
-                first.fields(found);
-                others.iter().for_each(|(_, node)| node.fields(found));
+                first.values(scope, found);
+                others.iter().for_each(|(_, node)| node.values(scope, found));
             }
         }
     }
 }
 
-/// Reads the assertions of a piece of code that begins at `line`.
+/// Reads the statements of a piece of code that begins at `line`; what they assign is in `names` from then on.
 ///
 /// # Errors
-/// Anything that is neither an assertion nor a `print`.
-pub fn parse_code(code: &str, line: u32) -> Result<Vec<Expression>, ScriptError> {
-    let mut assertions = Vec::new();
+/// Anything that is neither an assertion nor an assignment nor a `print`.
+pub fn parse_code(code: &str, line: u32, names: &mut Names) -> Result<Vec<Statement>, ScriptError> {
+    let mut found = Vec::new();
     for (statement, offset) in statements(code) {
-        let mut scanner = Scanner::new(&statement);
         let at = |error: ScriptError| ScriptError { line: line + offset, ..error };
+        let mut scanner = Scanner::new(&statement);
         if scanner.eat_word("print") {
             continue;
         }
-        if !scanner.eat_word("assert") {
-            return Err(at(scanner.expected("an assertion (no other Python is run)")));
-        }
         if statement.len() > MAX_LEN {
-            return Err(at(scanner.error("the assertion is too long")));
+            return Err(at(scanner.error("the statement is too long")));
         }
-        let text = statement.trim().trim_start_matches("assert").trim().to_owned();
-        let root = parse_or(&mut scanner, 0).map_err(at)?;
-        if !scanner.at_end() && !scanner.sees(",") {
-            return Err(at(scanner.expected("the end of the assertion")));
-        }
-        assertions.push(Expression { text, line: line + offset, root });
+        found.push(parse_statement(&statement, line + offset, names).map_err(at)?);
     }
-    Ok(assertions)
+    Ok(found)
+}
+
+fn parse_statement(statement: &str, line: u32, names: &mut Names) -> Result<Statement, ScriptError> {
+    let mut scanner = Scanner::new(statement);
+    let text = statement.trim().trim_start_matches("assert").trim().to_owned();
+    if scanner.eat_word("assert") {
+        let root = parse_or(&mut scanner, names, 0)?;
+        if !scanner.at_end() && !scanner.sees(",") {
+            return Err(scanner.expected("the end of the assertion"));
+        }
+        return Ok(Statement::Assert(Expression { text, line, root }));
+    }
+    let start = scanner.clone();
+    let not_understood = || start.clone().expected("an assertion or an assignment (no other Python is run)");
+    let name = scanner.word().map_err(|_| not_understood())?;
+    let known = names.index(name).map(|index| Node::Name(name.to_owned(), index));
+    let before = match eat_one(&mut scanner, &["==", "=", "+=", "-="]) {
+        Some("=") => None,
+        Some(operator @ ("+=" | "-=")) => {
+            let known = known.ok_or_else(|| scanner.error(format!("`{name}` has no value yet")))?;
+            Some((if operator == "+=" { "+" } else { "-" }, known))
+        }
+        _ => return Err(not_understood()),
+    };
+    if Field::by_name(name).is_ok() || super::info::constant(name).is_some_and(|_| before.is_some()) {
+        return Err(scanner.error(format!("`{name}` is a field of tcp_info")));
+    }
+    let mut root = parse_or(&mut scanner, names, 0)?;
+    if !scanner.at_end() {
+        return Err(scanner.expected("the end of the assignment"));
+    }
+    if let Some((operator, before)) = before {
+        root = Node::Arithmetic(operator, Box::new(before), Box::new(root));
+    }
+    Ok(Statement::Assign { index: names.assign(name), value: Expression { text, line, root } })
 }
 
 /// Statements end at line ends and semicolons outside of brackets and quotes; each with its line from 0.
 fn statements(code: &str) -> Vec<(String, u32)> {
     let mut found = vec![(String::new(), 0)];
-    let (mut depth, mut quote, mut line) = (0u32, None, 0);
+    let (mut depth, mut quote, mut line, mut comment) = (0u32, None, 0, false);
     for c in code.chars() {
+        comment = if comment { c != '\n' } else { quote.is_none() && c == '#' };
+        if comment {
+            continue;
+        }
         match (quote, c) {
             (Some(open), _) if c == open => quote = None,
             (Some(_), _) => {}
@@ -162,72 +244,69 @@ fn statements(code: &str) -> Vec<(String, u32)> {
             statement.push(c);
         }
     }
-    found.retain(|(statement, _)| {
-        let statement = statement.trim();
-        !statement.is_empty() && !statement.starts_with('#')
-    });
+    found.retain(|(statement, _)| !statement.trim().is_empty());
     found
 }
 
-fn parse_or(scanner: &mut Scanner, depth: u32) -> Result<Node, ScriptError> {
+fn parse_or(scanner: &mut Scanner, names: &Names, depth: u32) -> Result<Node, ScriptError> {
     if depth > MAX_DEPTH {
         return Err(scanner.error("too many brackets within brackets"));
     }
-    let mut node = parse_and(scanner, depth)?;
+    let mut node = parse_and(scanner, names, depth)?;
     while scanner.eat_word("or") {
-        node = Node::Or(Box::new(node), Box::new(parse_and(scanner, depth)?));
+        node = Node::Or(Box::new(node), Box::new(parse_and(scanner, names, depth)?));
     }
     Ok(node)
 }
 
-fn parse_and(scanner: &mut Scanner, depth: u32) -> Result<Node, ScriptError> {
-    let mut node = parse_not(scanner, depth)?;
+fn parse_and(scanner: &mut Scanner, names: &Names, depth: u32) -> Result<Node, ScriptError> {
+    let mut node = parse_not(scanner, names, depth)?;
     while scanner.eat_word("and") {
-        node = Node::And(Box::new(node), Box::new(parse_not(scanner, depth)?));
+        node = Node::And(Box::new(node), Box::new(parse_not(scanner, names, depth)?));
     }
     Ok(node)
 }
 
-fn parse_not(scanner: &mut Scanner, depth: u32) -> Result<Node, ScriptError> {
+fn parse_not(scanner: &mut Scanner, names: &Names, depth: u32) -> Result<Node, ScriptError> {
     if scanner.eat_word("not") {
-        return Ok(Node::Not(Box::new(parse_comparison(scanner, depth)?)));
+        return Ok(Node::Not(Box::new(parse_comparison(scanner, names, depth)?)));
     }
-    parse_comparison(scanner, depth)
+    parse_comparison(scanner, names, depth)
 }
 
-fn parse_comparison(scanner: &mut Scanner, depth: u32) -> Result<Node, ScriptError> {
-    let first = parse_sum(scanner, depth)?;
+fn parse_comparison(scanner: &mut Scanner, names: &Names, depth: u32) -> Result<Node, ScriptError> {
+    let first = parse_sum(scanner, names, depth)?;
     let mut others = Vec::new();
     while let Some(operator) = eat_one(scanner, &["==", "!=", "<=", ">=", "<", ">"]) {
-        others.push((operator, parse_sum(scanner, depth)?));
+        others.push((operator, parse_sum(scanner, names, depth)?));
     }
     Ok(if others.is_empty() { first } else { Node::Comparison(Box::new(first), others) })
 }
 
-fn parse_sum(scanner: &mut Scanner, depth: u32) -> Result<Node, ScriptError> {
-    let mut node = parse_product(scanner, depth)?;
+fn parse_sum(scanner: &mut Scanner, names: &Names, depth: u32) -> Result<Node, ScriptError> {
+    let mut node = parse_product(scanner, names, depth)?;
     while let Some(operator) = eat_one(scanner, &["+", "-"]) {
-        node = Node::Arithmetic(operator, Box::new(node), Box::new(parse_product(scanner, depth)?));
+        node = Node::Arithmetic(operator, Box::new(node), Box::new(parse_product(scanner, names, depth)?));
     }
     Ok(node)
 }
 
-fn parse_product(scanner: &mut Scanner, depth: u32) -> Result<Node, ScriptError> {
-    let mut node = parse_value(scanner, depth)?;
+fn parse_product(scanner: &mut Scanner, names: &Names, depth: u32) -> Result<Node, ScriptError> {
+    let mut node = parse_value(scanner, names, depth)?;
     while let Some(operator) = eat_one(scanner, &["*", "//", "/", "%"]) {
-        node = Node::Arithmetic(operator, Box::new(node), Box::new(parse_value(scanner, depth)?));
+        node = Node::Arithmetic(operator, Box::new(node), Box::new(parse_value(scanner, names, depth)?));
     }
     Ok(node)
 }
 
-fn parse_value(scanner: &mut Scanner, depth: u32) -> Result<Node, ScriptError> {
+fn parse_value(scanner: &mut Scanner, names: &Names, depth: u32) -> Result<Node, ScriptError> {
     if scanner.eat("(") {
-        let node = parse_or(scanner, depth + 1)?;
+        let node = parse_or(scanner, names, depth + 1)?;
         scanner.expect(")")?;
         return Ok(node);
     }
     if scanner.eat("-") {
-        let node = parse_value_below(scanner, depth)?;
+        let node = parse_value_below(scanner, names, depth)?;
         return Ok(Node::Arithmetic("-", Box::new(Node::Number(0.0)), Box::new(node)));
     }
     let text = scanner.take_while(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
@@ -235,8 +314,15 @@ fn parse_value(scanner: &mut Scanner, depth: u32) -> Result<Node, ScriptError> {
         return Err(scanner.expected("a number or a field of tcp_info"));
     }
     if text.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-        let number = text.replace('_', "").parse();
+        let digits = text.replace('_', "");
+        let number = match digits.strip_prefix("0x") {
+            Some(hexadecimal) => i64::from_str_radix(hexadecimal, 16).map(|value| value as f64).map_err(|_| ()),
+            None => digits.parse().map_err(|_| ()),
+        };
         return number.map(Node::Number).map_err(|_| scanner.error(format!("`{text}` is no number")));
+    }
+    if let Some(index) = names.index(text) {
+        return Ok(Node::Name(text.to_owned(), index));
     }
     if let Some(value) = super::info::constant(text) {
         return Ok(Node::Number(value));
@@ -244,11 +330,11 @@ fn parse_value(scanner: &mut Scanner, depth: u32) -> Result<Node, ScriptError> {
     Field::by_name(text).map(Node::Field).map_err(|message| scanner.error(message))
 }
 
-fn parse_value_below(scanner: &mut Scanner, depth: u32) -> Result<Node, ScriptError> {
+fn parse_value_below(scanner: &mut Scanner, names: &Names, depth: u32) -> Result<Node, ScriptError> {
     if depth > MAX_DEPTH {
         return Err(scanner.error("too many brackets within brackets"));
     }
-    parse_value(scanner, depth + 1)
+    parse_value(scanner, names, depth + 1)
 }
 
 fn eat_one(scanner: &mut Scanner, operators: &[&'static str]) -> Option<&'static str> {
@@ -259,9 +345,20 @@ fn eat_one(scanner: &mut Scanner, operators: &[&'static str]) -> Option<&'static
 mod tests {
     use super::*;
 
+    /// What the assertions of a piece of code come to.
     fn check(code: &str) -> Vec<bool> {
-        let reading = Reading::for_test(10.0, 7);
-        parse_code(code, 1).unwrap().iter().map(|assertion| assertion.holds(&reading)).collect()
+        let mut names = Names::default();
+        let statements = parse_code(code, 1, &mut names).unwrap();
+        let mut values = vec![0.0; names.len()];
+        let mut held = Vec::new();
+        for statement in &statements {
+            let scope = Scope { reading: &Reading::for_test(10.0, 7), values: &values };
+            match statement {
+                Statement::Assert(assertion) => held.push(assertion.holds(scope)),
+                Statement::Assign { index, value } => values[*index] = value.value(scope),
+            }
+        }
+        held
     }
 
     #[test]
@@ -274,19 +371,32 @@ mod tests {
             check("\nassert (1 ==\n 1)\nprint(tcpi_rto)\n# nothing\nassert tcpi_ca_state == TCP_CA_Open"),
             [true, true]
         );
-        let reading = Reading::for_test(10.0, 7);
-        let assertion = &parse_code("assert tcpi_snd_cwnd == 9", 4).unwrap()[0];
-        assert_eq!((assertion.line, assertion.values(&reading)), (4, "tcpi_snd_cwnd = 10".to_owned()));
+        let code = parse_code("assert tcpi_snd_cwnd == 9", 4, &mut Names::default()).unwrap();
+        let [Statement::Assert(assertion)] = code.as_slice() else { panic!("{code:?}") };
+        let scope = Scope { reading: &Reading::for_test(10.0, 7), values: &[] };
+        assert_eq!((assertion.line, assertion.values(scope)), (4, "tcpi_snd_cwnd = 10".to_owned()));
+    }
+
+    #[test]
+    fn names_get_values_and_keep_them() {
+        assert_eq!(
+            check("cwnd = 9; cwnd += 1; assert tcpi_snd_cwnd == cwnd\ncwnd -= 0x0a\nassert cwnd == 0"),
+            [true, true]
+        );
+        assert_eq!(check("assert tcpi_snd_cwnd == 10  # don't (mind\nassert tcpi_unacked == 7"), [true, true]);
+        for code in ["cwnd += 1", "cwnd =", "tcpi_rto = 1", "cwnd = 1 1", "assert cwnd == 1"] {
+            assert!(parse_code(code, 1, &mut Names::default()).is_err(), "{code}");
+        }
     }
 
     #[test]
     fn other_python_is_refused() {
-        for code in ["import os", "assert", "assert tcpi_snd_cwn == 1", "assert 1 == 1 1", "assert (1", "x = 1"] {
-            assert!(parse_code(code, 1).is_err(), "{code}");
+        for code in ["import os", "assert", "assert tcpi_snd_cwn == 1", "assert 1 == 1 1", "assert (1", "x == 1"] {
+            assert!(parse_code(code, 1, &mut Names::default()).is_err(), "{code}");
         }
-        assert!(parse_code(&format!("assert {}1", "(".repeat(9_999)), 1).is_err());
-        assert!(parse_code(&format!("assert {}1", "-".repeat(9_999)), 1).is_err());
-        let error = parse_code("assert tcpi_snd_cwn == 1", 3).unwrap_err().to_string();
+        assert!(parse_code(&format!("assert {}1", "(".repeat(9_999)), 1, &mut Names::default()).is_err());
+        assert!(parse_code(&format!("assert {}1", "-".repeat(9_999)), 1, &mut Names::default()).is_err());
+        let error = parse_code("assert tcpi_snd_cwn == 1", 3, &mut Names::default()).unwrap_err().to_string();
         assert_eq!(error, "3: tcp_info has no field `tcpi_snd_cwn` here; did you mean `tcpi_snd_cwnd`?");
     }
 }

@@ -1,6 +1,7 @@
 //! The entry of fuzzers: any bytes at all, and what must hold for them.
 
 use super::{Outcome, run_bounded};
+use crate::tcp::Profile;
 
 /// Segments that a fuzzer waits for.
 const MAX_SEGMENTS: u64 = 5_000;
@@ -16,15 +17,16 @@ pub fn fuzz(data: &[u8]) {
     if text.len() > MAX_LEN {
         return;
     }
-    let report = run_bounded(text, MAX_SEGMENTS);
+    let profile = if data.len().is_multiple_of(2) { Profile::Rfc } else { Profile::Linux };
+    let report = run_bounded(text, profile, MAX_SEGMENTS);
     match &report.outcome {
         Outcome::Passed => {}
         Outcome::Failed(mismatch) => {
             assert!(!mismatch.expected.is_empty() && !mismatch.seen.is_empty() || mismatch.line > 0);
         }
-        Outcome::Unreadable(error) => assert!(error.line > 0 && !error.message.is_empty()),
+        Outcome::Unreadable(error) | Outcome::Skipped(error) => assert!(error.line > 0 && !error.message.is_empty()),
     }
-    assert_eq!(report, run_bounded(text, MAX_SEGMENTS), "the same script gives the same report");
+    assert_eq!(report, run_bounded(text, profile, MAX_SEGMENTS), "the same script gives the same report");
 }
 
 #[cfg(test)]

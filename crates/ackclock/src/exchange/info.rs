@@ -50,6 +50,8 @@ const FIELDS: &[(&str, Formula)] = &[
     ("tcpi_bytes_received", |r| r.bytes_received as f64),
     ("tcpi_bytes_sent", |r| r.counters.payload_bytes as f64),
     ("tcpi_delivered_ce", |r| r.counters.ce_reported as f64),
+    ("tcpi_reordering", |r| r.sender.reordering.into()),
+    ("tcpi_reord_seen", |r| r.sender.reorderings.into()),
     ("tcpi_dsack_dups", |r| r.counters.duplicates_reported as f64),
     ("tcpi_data_segs_out", |r| r.counters.segments as f64),
 ];
@@ -62,6 +64,7 @@ const CONSTANTS: &[(&str, f64)] = &[
     ("TCP_CA_Recovery", 3.0),
     ("TCP_CA_Loss", 4.0),
     ("TCP_ESTABLISHED", 1.0),
+    ("TCP_INFINITE_SSTHRESH", INFINITE_SSTHRESH),
     ("True", 1.0),
     ("False", 0.0),
 ];
@@ -132,6 +135,8 @@ impl Reading {
             rttvar: Duration::ZERO,
             min_rtt: Duration::ZERO,
             window_probes: 0,
+            reordering: 3,
+            reorderings: 0,
             timer: None,
         };
         Reading { sender, counters: SenderCounters::default(), mss: 1000, bytes_acked: 0, bytes_received: 0 }

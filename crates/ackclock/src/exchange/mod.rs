@@ -28,7 +28,9 @@ mod settings;
 pub use fuzz::fuzz;
 pub use report::{Mismatch, Note, Outcome, Report};
 
+use crate::tcp::Profile;
 use script::Script;
+use settings::Settings;
 
 /// A script that cannot be read, or uses an unsupported feature.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +40,8 @@ pub struct ScriptError {
     pub line: u32,
     /// The message.
     pub message: String,
+    /// The script is right, and about something that senders and receivers of segments do not have.
+    pub is_elsewhere: bool,
 }
 
 /// Segments that a script may make this TCP send; one that needs more is refused.
@@ -47,23 +51,22 @@ const MAX_SEGMENTS: u64 = 200_000;
 const NOTHING_EXPECTED: &str =
     "the script tests nothing; expect a segment (`+0 > ...`), a result of a call or an assertion";
 
-/// Runs a script.
-pub fn run(text: &str) -> Report {
-    run_bounded(text, MAX_SEGMENTS)
+/// Runs a script, which begins with the settings of `profile`.
+pub fn run(text: &str, profile: Profile) -> Report {
+    run_bounded(text, profile, MAX_SEGMENTS)
 }
 
-/// Runs a script called `name`; the report as JSON.
-pub fn json(text: &str, name: &str) -> String {
-    run(text).to_json(name)
-}
-
-fn run_bounded(text: &str, max_segments: u64) -> Report {
-    let script = Script::parse(text).and_then(|script| match script.expects_anything() {
+fn run_bounded(text: &str, profile: Profile, max_segments: u64) -> Report {
+    let script = Script::parse(text, Settings::under(profile)).and_then(|script| match script.expects_anything() {
         true => Ok(script),
-        false => Err(ScriptError { line: text.lines().count().max(1) as u32, message: NOTHING_EXPECTED.to_owned() }),
+        false => Err(ScriptError {
+            line: text.lines().count().max(1) as u32,
+            message: NOTHING_EXPECTED.to_owned(),
+            is_elsewhere: false,
+        }),
     });
     match script {
         Ok(script) => run::Run::new(&script, max_segments).finish(),
-        Err(error) => Report { outcome: Outcome::Unreadable(error), notes: Vec::new(), segments: 0 },
+        Err(error) => Report { outcome: error.into(), notes: Vec::new(), segments: 0 },
     }
 }

@@ -35,6 +35,11 @@ pub enum IpEcn {
     Ce,
 }
 
+/// Protocols that packetdrill knows beside TCP.
+const OTHER_PROTOCOLS: &[&str] = &["icmp", "icmpv4", "icmpv6", "udp", "gre", "ipv4", "ipv6", "mpls"];
+/// Options of Fast Open and of authentication.
+const OTHER_OPTIONS: &[&str] = &["FO", "FOEXP", "md5", "ao"];
+
 /// The flags of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u16);
@@ -135,6 +140,9 @@ impl Packet {
             }
             let known = Flags::LETTERS.iter().find(|(known, _)| *known == letter);
             let Some((_, flag)) = known else {
+                if OTHER_PROTOCOLS.contains(&letters) {
+                    return Err(scanner.elsewhere(letters));
+                }
                 return Err(scanner.error(format!(
                     "`{letters}` are no flags of a TCP segment (F, S, R, P, E, W, A, `.` and the number of the ACE field); other protocols are not supported"
                 )));
@@ -204,6 +212,9 @@ fn parse_options(scanner: &mut Scanner) -> Result<Option<Options>, ScriptError> 
                 }
             }
             "ECN" => options.accecn = Some(parse_counters(scanner)?),
+            other if OTHER_OPTIONS.contains(&other) => {
+                return Err(scanner.elsewhere(&format!("the TCP option `{other}`")));
+            }
             other => return Err(scanner.error(format!("the TCP option `{other}` is not supported"))),
         }
         if !scanner.sees(">") {

@@ -22,6 +22,14 @@ pub enum Outcome {
     Failed(Mismatch),
     /// The script cannot be read, or asks for what does not exist here.
     Unreadable(ScriptError),
+    /// The script is about something that senders and receivers of segments do not have.
+    Skipped(ScriptError),
+}
+
+impl From<ScriptError> for Outcome {
+    fn from(error: ScriptError) -> Self {
+        if error.is_elsewhere { Outcome::Skipped(error) } else { Outcome::Unreadable(error) }
+    }
 }
 
 /// The first difference.
@@ -50,7 +58,7 @@ impl Report {
         self.outcome == Outcome::Passed
     }
 
-    /// As JSON: `name`, `status` (`passed`, `failed` or `unreadable`), `line`, `expected`, `seen`, `message` (ready
+    /// As JSON: `name`, `status` (`passed`, `failed`, `skipped` or `unreadable`), `line`, `expected`, `seen`, `message` (ready
     /// to print), `notes` and `segments`; what does not apply is null.
     pub fn to_json(&self, name: &str) -> String {
         let (status, line, expected, seen, message) = match &self.outcome {
@@ -62,6 +70,7 @@ impl Report {
             Outcome::Unreadable(error) => {
                 ("unreadable", Some(&error.line), None, None, Some(format!("{name}:{error}")))
             }
+            Outcome::Skipped(error) => ("skipped", Some(&error.line), None, None, Some(format!("{name}:{error}"))),
         };
         let notes: Vec<_> = self
             .notes

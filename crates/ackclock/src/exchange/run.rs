@@ -8,7 +8,7 @@ use super::ScriptError;
 use super::calls::Sockets;
 use super::connection::Sent;
 use super::endpoint::Endpoint;
-use super::expression::Expression;
+use super::expression::{Scope, Statement};
 use super::packet::{Flags, IpEcn, Packet};
 use super::report::{Mismatch, Note, Outcome, Report};
 use super::script::{Action, Call, Event, Script, When};
@@ -29,6 +29,8 @@ pub struct Run<'script> {
     /// When the last event happened by the script: `+` counts from here.
     base: Instant,
     notes: Vec<Note>,
+    /// What its code has assigned.
+    values: Vec<f64>,
     timers: u64,
     max_segments: u64,
 }
@@ -63,6 +65,7 @@ impl<'script> Run<'script> {
             now: Instant::ZERO,
             base: Instant::ZERO,
             notes: Vec::new(),
+            values: vec![0.0; script.names],
             timers: 0,
             max_segments,
         }
@@ -76,7 +79,9 @@ impl<'script> Run<'script> {
             match self.step(event) {
                 Ok(()) => continue,
                 Err(Stop::Mismatch { expected, seen }) => outcome = Outcome::Failed(Mismatch { line, expected, seen }),
-                Err(Stop::Error(message)) => outcome = Outcome::Unreadable(ScriptError { line, message }),
+                Err(Stop::Error(message)) => {
+                    outcome = Outcome::Unreadable(ScriptError { line, message, is_elsewhere: false });
+                }
             }
             break;
         }
@@ -112,9 +117,9 @@ impl<'script> Run<'script> {
                 self.run_to(at)?;
                 self.call(event.line, call)
             }
-            Action::Assert(assertions) => {
+            Action::Code(code) => {
                 self.run_to(at)?;
-                assertions.iter().try_for_each(|assertion| self.assert(assertion))
+                code.iter().try_for_each(|statement| self.execute(statement))
             }
             Action::Shell(command) => {
                 self.run_to(at)?;
@@ -181,7 +186,7 @@ impl<'script> Run<'script> {
 
     /// A segment, or a burst that makes up a larger one, leaves within `span`; when.
     fn expect(&mut self, expected: &Packet, span: Span) -> Result<Instant, Stop> {
-        let tolerance = self.script.settings.tolerance;
+        let tolerance = self.endpoint.settings.tolerance(span.earliest.since(self.base.min(span.earliest)));
         let until = span.latest + tolerance;
         while self.sent.is_empty()
             && let Some(deadline) = self.endpoint.next_deadline().filter(|deadline| *deadline <= until)
@@ -241,16 +246,20 @@ impl<'script> Run<'script> {
         })
     }
 
-    fn assert(&mut self, assertion: &Expression) -> Result<(), Stop> {
-        let expected = format!("{} (line {})", assertion.text, assertion.line);
-        let Some(connection) = self.endpoint.connection() else {
-            return Err(Stop::Mismatch { expected, seen: "no connection".to_owned() });
-        };
-        let reading = connection.reading();
-        if assertion.holds(&reading) {
-            return Ok(());
+    fn execute(&mut self, statement: &Statement) -> Result<(), Stop> {
+        let reading = self.endpoint.connection().map(|connection| connection.reading());
+        let reading =
+            reading.ok_or_else(|| Stop::Error("there is no connection whose fields code could read".to_owned()));
+        let scope = Scope { reading: &reading?, values: &self.values };
+        match statement {
+            Statement::Assign { index, value } => self.values[*index] = value.value(scope),
+            Statement::Assert(assertion) if !assertion.holds(scope) => {
+                let expected = format!("{} (line {})", assertion.text, assertion.line);
+                return Err(Stop::Mismatch { expected, seen: assertion.values(scope) });
+            }
+            Statement::Assert(_) => {}
         }
-        Err(Stop::Mismatch { expected, seen: assertion.values(&reading) })
+        Ok(())
     }
 }
 

@@ -23,7 +23,12 @@ impl<'text> Scanner<'text> {
 
     /// An error at what comes next.
     pub fn error(&self, message: impl Into<String>) -> ScriptError {
-        ScriptError { line: self.line, message: message.into() }
+        ScriptError { line: self.line, message: message.into(), is_elsewhere: false }
+    }
+
+    /// What comes next is right, and nothing that a sender or a receiver of segments has.
+    pub fn elsewhere(&self, what: &str) -> ScriptError {
+        ScriptError { is_elsewhere: true, ..self.error(format!("{what}: this is not about a sender or a receiver")) }
     }
 
     /// An error that says what was expected and what is there instead.

@@ -1,7 +1,7 @@
 //! A script: what happens when, as it was written.
 
 use super::ScriptError;
-use super::expression::{Expression, parse_code};
+use super::expression::{Names, Statement, parse_code};
 use super::packet::Packet;
 use super::scanner::Scanner;
 use super::settings::Settings;
@@ -10,6 +10,36 @@ use crate::units::{Duration, NANOS_PER_SEC};
 /// Later times are refused: a script is about segments, not about days.
 const MAX_SECONDS: u64 = 1_000_000;
 
+/// Calls that wait for sockets, or hand data over in other ways than one stretch at a time.
+const OTHER_CALLS: &[&str] =
+    &["epoll", "poll", "select", "sendfile", "splice", "sendmsg", "recvmsg", "writev", "readv"];
+/// Flags and socket options of Fast Open, authentication, urgent data, receive buffers, and of what the host does with data.
+const OTHER_WORDS: &[&str] = &[
+    "MSG_FASTOPEN",
+    "MSG_ZEROCOPY",
+    "MSG_OOB",
+    "MSG_EOR",
+    "MSG_MORE",
+    "TCP_FASTOPEN",
+    "TCP_MD5SIG",
+    "TCP_REPAIR",
+    "TCP_CORK",
+    "TCP_INQ",
+    "TCP_NOTSENT_LOWAT",
+    "TCP_USER_TIMEOUT",
+    "TCP_ZEROCOPY",
+    "SO_TIMESTAMPING",
+    "SO_ZEROCOPY",
+    "SO_PEEK_OFF",
+    "SO_RCVBUF",
+    "SO_RCVLOWAT",
+    "SIOCINQ",
+    "SIOCOUTQ",
+    "IPPROTO_UDP",
+    "SOCK_DGRAM",
+    "AF_INET6",
+];
+
 /// A script, read and checked.
 #[derive(Clone, Debug)]
 pub struct Script {
@@ -17,6 +47,8 @@ pub struct Script {
     pub settings: Settings,
     /// The events in their order.
     pub events: Vec<Event>,
+    /// How many names its code assigns.
+    pub names: usize,
 }
 
 /// A line of a script.
@@ -57,8 +89,8 @@ pub enum Action {
     Call(Call),
     /// A command of the shell between backticks.
     Shell(String),
-    /// Assertions between `%{` and `}%`.
-    Assert(Vec<Expression>),
+    /// Code between `%{` and `}%`.
+    Code(Vec<Statement>),
 }
 
 /// A system call.
@@ -80,7 +112,7 @@ impl Script {
         self.events.iter().any(|event| match &event.action {
             Action::Leaves(_) => true,
             Action::Call(call) => call.result.is_some(),
-            Action::Assert(assertions) => !assertions.is_empty(),
+            Action::Code(code) => code.iter().any(|statement| matches!(statement, Statement::Assert(_))),
             Action::Arrives(_) | Action::Shell(_) => false,
         })
     }
@@ -89,22 +121,21 @@ impl Script {
     ///
     /// # Errors
     /// The first line that is not understood.
-    pub fn parse(text: &str) -> Result<Script, ScriptError> {
+    pub fn parse(text: &str, mut settings: Settings) -> Result<Script, ScriptError> {
         let mut scanner = Scanner::new(text);
-        let mut settings = Settings::default();
         while scanner.eat("--") {
             let option = scanner.take_while(|c| !c.is_whitespace());
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             settings.option(name, value).map_err(|message| scanner.error(message))?;
         }
-        let mut events = Vec::new();
+        let (mut events, mut names) = (Vec::new(), Names::default());
         while !scanner.at_end() {
             let line = scanner.line();
             let when = parse_when(&mut scanner)?;
-            let action = parse_action(&mut scanner)?;
+            let action = parse_action(&mut scanner, &mut names)?;
             events.push(Event { line, when, action });
         }
-        Ok(Script { settings, events })
+        Ok(Script { settings, events, names: names.len() })
     }
 }
 
@@ -155,7 +186,7 @@ fn parse_seconds(scanner: &mut Scanner) -> Result<Duration, ScriptError> {
     Ok(Duration::from_nanos(seconds * NANOS_PER_SEC + nanos))
 }
 
-fn parse_action(scanner: &mut Scanner) -> Result<Action, ScriptError> {
+fn parse_action(scanner: &mut Scanner, names: &mut Names) -> Result<Action, ScriptError> {
     if scanner.eat("<") {
         let packet = Packet::parse(scanner)?;
         if packet.options.is_none() {
@@ -168,7 +199,7 @@ fn parse_action(scanner: &mut Scanner) -> Result<Action, ScriptError> {
         Ok(Action::Shell(scanner.raw_until("`")?.to_owned()))
     } else if scanner.eat("%{") {
         let line = scanner.line();
-        Ok(Action::Assert(parse_code(scanner.raw_until("}%")?, line)?))
+        Ok(Action::Code(parse_code(scanner.raw_until("}%")?, line, names)?))
     } else {
         parse_call(scanner).map(Action::Call)
     }
@@ -179,10 +210,17 @@ fn parse_call(scanner: &mut Scanner) -> Result<Call, ScriptError> {
     if name.is_empty() {
         return Err(scanner.expected("`<`, `>`, a call, a backtick or `%{`"));
     }
+    if OTHER_CALLS.iter().any(|other| name.starts_with(other)) {
+        return Err(scanner.elsewhere(&format!("the call {name}")));
+    }
     scanner.expect("(")?;
     let mut arguments = Vec::new();
     while !scanner.eat(")") {
-        arguments.push(scanner.argument()?.to_owned());
+        let argument = scanner.argument()?;
+        if let Some(word) = argument.split('|').map(str::trim).find(|word| is_other_word(word)) {
+            return Err(scanner.elsewhere(word));
+        }
+        arguments.push(argument.to_owned());
         if !scanner.sees(")") {
             scanner.expect(",")?;
         }
@@ -205,6 +243,10 @@ fn parse_call(scanner: &mut Scanner) -> Result<Call, ScriptError> {
         scanner.raw_until(")")?;
     }
     Ok(Call { name, arguments, result, errno })
+}
+
+fn is_other_word(word: &str) -> bool {
+    OTHER_WORDS.iter().any(|other| word.starts_with(other))
 }
 
 #[cfg(test)]
@@ -236,7 +278,7 @@ mod tests {
     fn calls_have_arguments_a_result_and_an_error() {
         let text = "+0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)\n\
                     +0 fcntl(3, F_GETFL) = 0x2 (flags O_RDWR)\n+0 write(3, ..., 10) = 10";
-        let script = Script::parse(text).unwrap();
+        let script = Script::parse(text, Settings::default()).unwrap();
         let calls: Vec<_> = script
             .events
             .iter()
@@ -257,7 +299,7 @@ mod tests {
             ("--frobnicate=1", "1: the option --frobnicate"),
             ("soon > . 1:1(0) ack 1", "1: expected a time in seconds, found `soon"),
         ] {
-            let error = Script::parse(text).unwrap_err().to_string();
+            let error = Script::parse(text, Settings::default()).unwrap_err().to_string();
             assert!(error.starts_with(message), "{error}");
         }
     }

@@ -4,8 +4,8 @@
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value as Json;
 
-use crate::cc::{CcSpec, algorithms};
-use crate::tcp::{EcnMode, LossRecovery, Profile, TransportKeys};
+use crate::cc::{Arithmetic, CcSpec, algorithms};
+use crate::tcp::{EcnMode, LossRecovery, Pacing, Profile, TransportKeys};
 use crate::units::Duration;
 
 /// Linux's TCP_DELACK_MIN: how long an ACK is delayed once TCP_QUICKACK is switched off.
@@ -14,14 +14,60 @@ const DELAYED_ACK: Duration = Duration::from_millis(40);
 const MSS: u32 = 1460;
 /// RFC 6928.
 const INITIAL_WINDOW: f64 = 10.0;
-/// Calls and commands that change nothing that is simulated.
-const WITHOUT_EFFECT: &[&str] = &["SO_REUSEADDR", "SO_REUSEPORT", "SO_LINGER", "TCP_DEFER_ACCEPT", "SO_ERROR"];
+/// How far the time of a segment may be from what the script says.
+const TOLERANCE: Duration = Duration::from_micros(1);
+/// packetdrill's: 4 ms, or 12.5 % of the time since the event before.
+const TOLERANCE_OF_PACKETDRILL: Duration = Duration::from_millis(4);
+const PART_OF_PACKETDRILL: u64 = 8;
+/// Linux's for the 15 MB of receive buffer that packetdrill's `defaults.sh` gives.
+const WSCALE_OF_DEFAULTS: u32 = 8;
+/// Socket options that change nothing that is simulated.
+const WITHOUT_EFFECT: &[&str] = &[
+    "SO_REUSEADDR",
+    "SO_REUSEPORT",
+    "SO_LINGER",
+    "TCP_DEFER_ACCEPT",
+    "SO_ERROR",
+    "SO_SNDBUF",
+    "IP_TOS",
+    "IP_MTU_DISCOVER",
+];
+/// Settings of Linux that a script may give the value which it has here anyway.
+const AS_HERE: &[(&str, &str)] = &[
+    ("tcp_window_scaling", "1"),
+    ("tcp_reordering", "3"),
+    ("tcp_fack", "0"),
+    ("tcp_fastopen", "0"),
+    ("tcp_autocorking", "0"),
+    ("tcp_pacing_ss_ratio", "200"),
+    ("tcp_pacing_ca_ratio", "120"),
+];
+/// Options of how packetdrill itself works: addresses, sizes of what it sends, messages.
+const OF_PACKETDRILL: &[&str] = &[
+    "mss",
+    "mtu",
+    "local_ip",
+    "remote_ip",
+    "gateway_ip",
+    "netmask_ip",
+    "bind_port",
+    "connect_port",
+    "send_omit_free",
+    "tcp_ts_tick_usecs",
+    "tolerance_percent",
+    "non_fatal",
+    "verbose",
+];
+/// How Linux joins segments before they leave, which is nothing that a script can see here.
+const OF_BURSTS: &[&str] = &["tcp_min_tso_segs", "tcp_tso_win_divisor", "tcp_tso_rtt_log", "tcp_limit_output_bytes"];
 
 /// The configuration of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// How far the time of a segment may be from what the script says.
-    pub tolerance: Duration,
+    /// How far the time of a segment may be from what the script says, if it says so itself.
+    pub tolerance: Option<Duration>,
+    /// It was written for a kernel: the tolerance is packetdrill's, and CUBIC computes as Linux.
+    pub is_for_kernels: bool,
     /// The algorithm.
     pub cc: CcSpec,
     /// The loss recovery; `None` for SACK if the peer offers it, else NewReno.
@@ -34,8 +80,10 @@ pub struct Settings {
     pub wscale: u32,
     /// Whether SACK is offered and accepted.
     pub sack: bool,
-    /// Whether ECN is offered and accepted.
+    /// Whether ECN is accepted.
     pub ecn: EcnMode,
+    /// It is accepted, and not offered.
+    pub ecn_is_passive: bool,
     /// Whether timestamps are offered and accepted.
     pub timestamps: bool,
     /// Lower bound of the RTO.
@@ -49,7 +97,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            tolerance: Duration::from_micros(1),
+            tolerance: None,
+            is_for_kernels: false,
             cc: CcSpec::by_name("aimd").expect("invariant: aimd is registered"),
             recovery: None,
             initial_window: INITIAL_WINDOW,
@@ -57,6 +106,7 @@ impl Default for Settings {
             wscale: 7,
             sack: true,
             ecn: EcnMode::Off,
+            ecn_is_passive: false,
             timestamps: true,
             min_rto: Duration::from_millis(200),
             delayed_ack: None,
@@ -66,6 +116,47 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Those of a script that begins under `profile`.
+    pub fn under(profile: Profile) -> Self {
+        let mut settings = Settings::default();
+        settings.profile(profile);
+        settings
+    }
+
+    /// Sets what `profile` does. A script says itself what the handshake agrees on.
+    fn profile(&mut self, profile: Profile) {
+        for (name, value) in profile.settings() {
+            self.set(name, &value).expect("invariant: the values of a profile are right");
+        }
+        let names: Vec<_> = profile.settings().into_iter().map(|(name, _)| name).collect();
+        if names.contains(&"initial_window") {
+            self.initial_window = f64::from(self.keys.initial_window);
+        }
+        if names.contains(&"delayed_ack") {
+            self.delayed_ack = self.keys.delayed_ack.longest();
+        }
+        if profile == Profile::Linux {
+            self.is_for_kernels = true;
+            self.algorithm("cubic").expect("invariant: cubic is registered");
+        }
+    }
+
+    /// How far the time of a segment may be from what the script says, `length` after the event before.
+    pub fn tolerance(&self, length: Duration) -> Duration {
+        match (self.tolerance, self.is_for_kernels) {
+            (given, true) => given.unwrap_or(TOLERANCE_OF_PACKETDRILL).max(length / PART_OF_PACKETDRILL),
+            (given, false) => given.unwrap_or(TOLERANCE),
+        }
+    }
+
+    /// What packetdrill's and the kernel's `defaults.sh` sets.
+    fn defaults(&mut self) {
+        self.profile(Profile::Linux);
+        self.wscale = WSCALE_OF_DEFAULTS;
+        self.keys.idle_restart = false;
+        (self.sack, self.timestamps, self.ecn) = (true, true, EcnMode::Off);
+    }
+
     /// A line `--name=value`.
     ///
     /// # Errors
@@ -73,19 +164,20 @@ impl Settings {
     pub fn option(&mut self, name: &str, value: &str) -> Result<(), String> {
         let wrong = |expected: &str| format!("--{name}={value}: expected {expected}");
         match name {
-            "tolerance_usecs" => self.tolerance = micros(value).ok_or_else(|| wrong("microseconds"))?,
+            "tolerance_usecs" => self.tolerance = Some(micros(value).ok_or_else(|| wrong("microseconds"))?),
             "cc" => self.algorithm(value)?,
             "recovery" => self.recovery = Some(named(value).map_err(|names| wrong(&names))?),
             "delayed_ack_usecs" => {
                 self.delayed_ack = Some(micros(value).ok_or_else(|| wrong("microseconds"))?).filter(|d| !d.is_zero());
             }
             "min_rto_usecs" => self.min_rto = micros(value).ok_or_else(|| wrong("microseconds"))?,
+            _ if OF_PACKETDRILL.contains(&name) => {}
             "ecn" => self.ecn = named(value).map_err(|names| wrong(&names))?,
-            "profile" => {
-                self.keys = named::<Profile>(value).map_err(|names| wrong(&names))?.keys();
-                (self.delayed_ack, self.min_rto) = (self.keys.delayed_ack.longest(), self.keys.min_rto);
-            }
             "ip_version" if value == "ipv4" => {}
+            "profile" => {
+                let profile = named(value).map_err(|names| wrong(&names))?;
+                self.profile(profile);
+            }
             _ if TransportKeys::NAMES.contains(&name) => {
                 self.key(name, value).map_err(|what| format!("--{name}={value}: {what}"))?;
             }
@@ -104,8 +196,16 @@ impl Settings {
             (Json::Bool(_), Some(on)) => Json::Bool(on),
             _ => serde_json::from_str(value).unwrap_or_else(|_| Json::from(value)),
         };
-        let mut keys = keys;
-        keys[name] = value;
+        self.set(name, &value)
+    }
+
+    /// A key of the transport with its value as JSON.
+    ///
+    /// # Errors
+    /// What is wrong with the value.
+    fn set(&mut self, name: &str, value: &Json) -> Result<(), String> {
+        let mut keys = serde_json::to_value(&self.keys).map_err(|error| error.to_string())?;
+        keys[name] = value.clone();
         let keys: TransportKeys =
             serde_json::from_value(keys).map_err(|error| format!("expected {}", expected(&error)))?;
         if let Some((_, problem)) = keys.problems().first() {
@@ -124,6 +224,9 @@ impl Settings {
             let names: Vec<_> = algorithms().iter().map(|info| info.name).collect();
             format!("there is no algorithm `{name}`; there are {}", names.join(", "))
         })?;
+        if let (CcSpec::Cubic(cubic), true) = (&mut self.cc, self.is_for_kernels) {
+            cubic.arithmetic = Arithmetic::Linux;
+        }
         Ok(())
     }
 
@@ -152,50 +255,69 @@ impl Settings {
     /// A value that a setting cannot have.
     pub fn shell(&mut self, command: &str) -> Result<Vec<String>, String> {
         let mut notes = Vec::new();
-        let parts = command.split(['\n', ';']).flat_map(|line| line.split("&&"));
-        for part in parts.map(str::trim).filter(|part| !part.is_empty() && !part.starts_with('#')) {
-            let words: Vec<&str> = part.split_whitespace().collect();
+        for words in commands(command) {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
             match *words.as_slice() {
                 ["sysctl", ..] => {
-                    let settings = words[1..].join(" ").replace(" = ", "=");
-                    for word in settings.split_whitespace().filter(|word| !word.starts_with('-')) {
+                    let settings = words[1..].join("\0").replace("\0=\0", "=");
+                    for word in settings.split('\0').filter(|word| !word.starts_with('-')) {
                         let (name, value) = word.split_once('=').unwrap_or((word, ""));
                         self.sysctl(name, value, &mut notes)?;
                     }
                 }
-                ["echo", value, ">", path] => match path.strip_prefix("/proc/sys/") {
-                    Some(name) => self.sysctl(&name.replace('/', "."), value, &mut notes)?,
-                    None => notes.push(never_run(part)),
-                },
+                ["echo", value, ">", path] => self.file(path, value, &mut notes)?,
+                [script, ..] if script.ends_with("set_sysctls.py") => {
+                    for (path, value) in words[1..].iter().filter_map(|word| word.split_once('=')) {
+                        self.file(path, value, &mut notes)?;
+                    }
+                }
+                [script] if script.rsplit('/').next() == Some("defaults.sh") => self.defaults(),
+                // The end of a script gives back what its begin has set.
+                [script] if script.starts_with("/tmp/sysctl_restore_") => {}
                 ["ip", "route" | "ro" | "r", ..] => self.route(&words[2..], &mut notes)?,
-                _ => notes.push(never_run(part)),
+                ["tc", "qdisc", "replace" | "add", "dev", _, "root", "fq"] => self.keys.pacing = Pacing::Linux,
+                ["tc", "qdisc", "replace" | "add", "dev", _, "root", "pfifo"] => self.keys.pacing = Pacing::Off,
+                _ => notes.push(never_run(&words.join(" "))),
             }
         }
         Ok(notes)
     }
 
+    /// A file that stands for a setting.
+    fn file(&mut self, path: &str, value: &str, notes: &mut Vec<String>) -> Result<(), String> {
+        match path.strip_prefix("/proc/sys/") {
+            Some(name) => self.sysctl(name, value, notes),
+            // 3 is both, the default.
+            None if path == "/sys/module/tcp_cubic/parameters/hystart_detect" && value == "3" => Ok(()),
+            None => {
+                notes.push(never_run(&format!("echo {value} > {path}")));
+                Ok(())
+            }
+        }
+    }
+
     fn sysctl(&mut self, name: &str, value: &str, notes: &mut Vec<String>) -> Result<(), String> {
+        let name = name.replace('/', ".");
         let wrong = || format!("{name}={value}: the value is not understood");
         let on = || value.parse::<u32>().map(|value| value > 0).map_err(|_| wrong());
-        match name {
-            "net.ipv4.tcp_congestion_control" => self.algorithm(value)?,
-            "net.ipv4.tcp_sack" => self.sack = on()?,
-            "net.ipv4.tcp_dsack" => self.keys.dsack = on()?,
-            "net.ipv4.tcp_timestamps" => self.timestamps = on()?,
-            "net.ipv4.tcp_slow_start_after_idle" => self.keys.idle_restart = on()?,
-            "net.ipv4.tcp_ecn" if value == "0" => self.ecn = EcnMode::Off,
-            "net.ipv4.tcp_ecn" if value == "1" => self.ecn = EcnMode::Classic,
-            "net.ipv4.tcp_ecn" if value == "3" => self.ecn = EcnMode::AccEcn,
-            "net.ipv4.tcp_rto_min_us" => self.min_rto = micros(value).ok_or_else(wrong)?,
-            "net.ipv4.tcp_window_scaling" if value == "1" => {}
-            // What this sender has not got is off.
-            "net.ipv4.tcp_recovery"
-            | "net.ipv4.tcp_early_retrans"
-            | "net.ipv4.tcp_frto"
-            | "net.ipv4.tcp_fack"
-            | "net.ipv4.tcp_fastopen"
-            | "net.ipv4.tcp_autocorking"
-                if value == "0" => {}
+        let known = name.strip_prefix("net.ipv4.").unwrap_or("");
+        match known {
+            "tcp_congestion_control" => self.algorithm(value)?,
+            "tcp_sack" => self.sack = on()?,
+            "tcp_dsack" => self.keys.dsack = on()?,
+            "tcp_timestamps" => self.timestamps = on()?,
+            "tcp_slow_start_after_idle" => self.keys.idle_restart = on()?,
+            "tcp_ecn" if matches!(value, "0" | "1" | "2" | "3") => {
+                self.ecn = [EcnMode::Off, EcnMode::Classic, EcnMode::Classic, EcnMode::AccEcn]
+                    [value.parse::<usize>().map_err(|_| wrong())?];
+                self.ecn_is_passive = value == "2";
+            }
+            "tcp_rto_min_us" => self.min_rto = micros(value).ok_or_else(wrong)?,
+            "tcp_recovery" if matches!(value, "0" | "1") => self.keys.rack = on()?,
+            "tcp_early_retrans" if matches!(value, "0" | "3" | "4") => self.keys.tlp = on()?,
+            "tcp_frto" => self.keys.frto = on()?,
+            _ if AS_HERE.contains(&(known, value)) => {}
+            _ if OF_BURSTS.contains(&known) => {}
             _ => notes.push(format!("the setting {name}={value} is not supported")),
         }
         Ok(())
@@ -228,6 +350,39 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// The words of each command of a text for the shell; comments are left out, and what stands between quotes is one word.
+fn commands(text: &str) -> Vec<Vec<String>> {
+    let mut found = vec![Vec::new()];
+    let mut word: Option<String> = None;
+    let (mut quote, mut is_comment) = (None, false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let next = letters.peek().copied();
+        let ends = quote.is_none() && matches!(letter, '\n' | ';') || letter == '&' && next == Some('&');
+        is_comment = letter != '\n' && (is_comment || quote.is_none() && word.is_none() && letter == '#');
+        match letter {
+            _ if is_comment => {}
+            '\\' if next == Some('\n') => _ = letters.next(),
+            '"' | '\'' if quote.is_none() => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            _ if quote == Some(letter) => quote = None,
+            _ if ends || quote.is_none() && letter.is_whitespace() => {
+                found.last_mut().expect("invariant: there is one").extend(word.take());
+                if ends {
+                    found.push(Vec::new());
+                    _ = letters.next_if(|next| letter == '&' && *next == '&');
+                }
+            }
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    found.last_mut().expect("invariant: there is one").extend(word);
+    found.retain(|words| !words.is_empty());
+    found
 }
 
 fn never_run(command: &str) -> String {
@@ -281,13 +436,36 @@ mod tests {
         assert_eq!(settings.ecn, EcnMode::Off);
         assert_eq!(settings.shell("sysctl net.ipv4.tcp_ecn=1"), Ok(vec![]));
         assert_eq!(settings.ecn, EcnMode::Classic);
-        let notes = settings.shell("rm -rf /; sysctl net.ipv4.tcp_ecn=2").unwrap();
+        let notes = settings.shell("rm -rf /; sysctl net.ipv4.tcp_ecn=9").unwrap();
         assert_eq!(
             notes,
-            ["`rm -rf /` is not supported and never run", "the setting net.ipv4.tcp_ecn=2 is not supported"]
+            ["`rm -rf /` is not supported and never run", "the setting net.ipv4.tcp_ecn=9 is not supported"]
         );
         assert!(settings.shell("sysctl net.ipv4.tcp_congestion_control=cubik").is_err());
         assert!(settings.shell("ip route change initcwnd many").is_err());
+    }
+
+    #[test]
+    fn commands_have_words_quotes_comments_and_long_lines() {
+        let text = "a  \"b c\"  # d; e\nf 'g;h' && i \\\n  j=1#2;\n# k\n";
+        let words: Vec<String> = commands(text).iter().map(|words| words.join("|")).collect();
+        assert_eq!(words, ["a|b c", "f|g;h", "i|j=1#2"]);
+    }
+
+    #[test]
+    fn the_defaults_of_packetdrill_are_those_of_linux() {
+        let mut settings = Settings::default();
+        let text = "../common/defaults.sh\nsysctl -q net.ipv4.tcp_early_retrans=0\ntc qdisc replace dev tun0 root fq\n\
+                    ../common/set_sysctls.py /proc/sys/net/ipv4/tcp_ecn=2 \\\n  /proc/sys/net/ipv4/tcp_frto=0";
+        assert_eq!(settings.shell(text), Ok(vec![]));
+        assert_eq!((settings.cc.name(), settings.wscale, settings.initial_window), ("cubic", 8, 10.0));
+        let keys = &settings.keys;
+        assert!(keys.rack && keys.prr && !keys.tlp && !keys.frto && !keys.idle_restart && settings.ecn_is_passive);
+        assert_eq!((keys.pacing, settings.ecn), (Pacing::Linux, EcnMode::Classic));
+        let mut own = Settings::default();
+        own.option("profile", "linux").unwrap();
+        assert_eq!(own, Settings::under(Profile::Linux));
+        assert_eq!(Settings::under(Profile::Rfc), Settings::default());
     }
 
     #[test]

@@ -7,7 +7,8 @@ use crate::cc::RuleSource;
 use crate::quantity::Problem;
 
 /// The key that names the code of each kind.
-pub(super) const SOURCES: [(&str, &str); 3] = [("python", "source"), ("library", "path"), RULE];
+pub(super) const SOURCES: [(&str, &str); 4] = [("python", "source"), ("library", "path"), BPF, RULE];
+const BPF: (&str, &str) = ("bpf", "object");
 const RULE: (&str, &str) = ("rule", "file");
 
 /// The kind that a name in the place of an algorithm is a file of: `cc = "my_cc.py:MyCc"`.
@@ -17,6 +18,7 @@ pub fn kind_of(name: &str) -> Option<(&'static str, &'static str)> {
     match () {
         () if file.ends_with(".py") => Some(SOURCES[0]),
         () if is_library => Some(SOURCES[1]),
+        () if file.ends_with(".bpf.o") => Some(BPF),
         () if file.ends_with(".rule") => Some(RULE),
         () => None,
     }
@@ -182,6 +184,7 @@ mod tests {
             assert_eq!(kind_of(name), Some(("library", "path")), "{name}");
         }
         assert_eq!(kind_of("x/a.rule"), Some(("rule", "file")));
+        assert_eq!(kind_of("./a.bpf.o"), Some(("bpf", "object")));
         for name in ["aimd", "aimd-fc+", "a.pyc:A", "py"] {
             assert_eq!(kind_of(name), None, "{name}");
         }

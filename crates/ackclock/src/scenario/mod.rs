@@ -46,6 +46,7 @@ pub use crate::quantity::{Hint, Problem};
 pub use catalog::{CATALOGS, Entry, Parameter, catalog};
 pub use checked::Scenario;
 pub use describe::{Description, FlowDescription, LinkDescription};
+pub use foreign::kind_of as kind_of_file;
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
 pub use json_schema::document_schema;

@@ -5,11 +5,23 @@ use super::schema::{Document, Flow};
 use super::topology::{DirectedLink, Network};
 use crate::qdisc::QueueSpec;
 use crate::quantity::RateOrZero;
-use crate::tcp::EcnMode;
+use crate::tcp::{EcnMode, TransportKeys};
 use crate::variation::VariationPlan;
 
 /// The links of a dumbbell that each flow has for itself.
 const ACCESS: &str = "access";
+
+/// The keys of the transport that window rules alone read: they say how a rule is applied.
+const OF_WINDOW_RULES: [&str; 8] = [
+    "first_cut",
+    "cut_window",
+    "timeout_ssthresh",
+    "exit_window",
+    "slow_start",
+    "idle_window",
+    "undo_response",
+    "ecn_beta",
+];
 
 /// Everything that one should look at before one trusts a result.
 pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
@@ -42,6 +54,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         warnings.push(format!("{name} lets nothing through: every frame comes with wrong bits"));
     }
     warnings.extend(flows().flat_map(|(flow, _)| cannot_undo(flow)));
+    warnings.extend(flows().filter_map(|(flow, _)| no_window_rule(flow)));
     for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
         let shared = route.forward.iter().map(|link| &network.links[*link]);
         let mut queues: Vec<(&str, &QueueSpec)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();
@@ -81,6 +94,24 @@ fn cannot_undo(flow: &Flow) -> impl Iterator<Item = String> {
         format!("{name} is to undo recoveries by D-SACK blocks, but its receiver sends none; write dsack = true")
     });
     timestamps.into_iter().chain(duplicates)
+}
+
+/// Keys that differ from those of the profile, in a flow whose code does not read them.
+fn no_window_rule(flow: &Flow) -> Option<String> {
+    let cc = flow.cc.as_ref().filter(|cc| cc.is_foreign())?;
+    let (given, profile) = (json(&flow.transport)?, flow.transport.profile.settings());
+    let plain = json(&TransportKeys::default())?;
+    let default = |key| profile.iter().find(|(name, _)| *name == key).map_or(&plain[key], |(_, value)| value);
+    let changed: Vec<_> = OF_WINDOW_RULES.into_iter().filter(|key| &given[*key] != default(*key)).collect();
+    let (name, cc) = (&flow.name, cc.title());
+    let (keys, have) = (changed.join(", "), if changed.len() == 1 { "has" } else { "have" });
+    (!changed.is_empty()).then(|| {
+        format!("{name}: {keys} {have} no effect on {cc}, which is code from outside and cuts its window itself")
+    })
+}
+
+fn json(keys: &TransportKeys) -> Option<serde_json::Value> {
+    serde_json::to_value(keys).ok()
 }
 
 /// A trace that offers more than the link's rate.
@@ -136,6 +167,24 @@ mod tests {
         let script = "loss = { kind = 'scripted', marked_packets = [7] }";
         assert_eq!(warnings(script, CAPABLE), [""; 0]);
         assert_eq!(warnings(&format!("access = {{ rate = '9 Mbit/s', {script} }}"), CAPABLE), [""; 0]);
+    }
+
+    #[test]
+    fn keys_that_code_from_outside_does_not_read_are_worth_a_warning() {
+        let own = "[[flows]]\nname = 'own'\ncc = { kind = 'python', source = 'a.py:A', code = 'x' }\n";
+        let of = |transport: &str, flows: &str| warnings("", &format!("[transport]\n{transport}\n{flows}"));
+        assert_eq!(
+            of("first_cut = 'half'\necn_beta = 0.8\ninitial_window = 7", own),
+            ["own: first_cut, ecn_beta have no effect on A, which is code from outside and cuts its window itself"]
+        );
+        assert_eq!(
+            of("profile = 'linux'\nslow_start = 'hystart++'", own),
+            ["own: slow_start has no effect on A, which is code from outside and cuts its window itself"]
+        );
+        // What the profile says nobody has asked for.
+        assert_eq!(of("profile = 'linux'", own), [""; 0]);
+        assert_eq!(of("profile = 'ns-2'", own), [""; 0]);
+        assert_eq!(of("first_cut = 'half'\necn_beta = 0.8", PLAIN), [""; 0]);
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Plan {
     }
 
     /// The link in the other direction, which has the same name with or without `.reverse`.
-    pub(super) fn opposite(&self, link: usize) -> Option<usize> {
+    pub fn opposite(&self, link: usize) -> Option<usize> {
         let name = &self.links[link].name;
         let opposite = name.strip_suffix(".reverse").map_or_else(|| format!("{name}.reverse"), str::to_owned);
         self.links.iter().position(|other| other.name == opposite)

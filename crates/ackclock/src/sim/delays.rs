@@ -11,26 +11,28 @@ const OWN: usize = 8;
 
 /// Packets that came to the end of their path, and the sum of their queueing delays.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct QueueingDelay {
-    pub(super) packets: u64,
+pub struct QueueingDelay {
+    /// Packets.
+    pub packets: u64,
     sum_ns: u64,
 }
 
 impl QueueingDelay {
+    /// Adds a packet.
     #[inline]
-    pub(super) fn note(&mut self, delay: Duration) {
+    pub fn note(&mut self, delay: Duration) {
         self.packets += 1;
         self.sum_ns += delay.as_nanos();
     }
 
     /// Adds what another one counted.
-    pub(super) fn add(&mut self, other: QueueingDelay) {
+    pub fn add(&mut self, other: QueueingDelay) {
         self.packets += other.packets;
         self.sum_ns += other.sum_ns;
     }
 
     /// The mean, nanoseconds; none of none.
-    pub(super) fn mean_ns(self) -> Option<f64> {
+    pub fn mean_ns(self) -> Option<f64> {
         (self.packets > 0).then(|| self.sum_ns as f64 / self.packets as f64)
     }
 }

@@ -5,19 +5,18 @@ use super::delays::QueueingDelay;
 use super::ends::Ends;
 use super::flow::Flow;
 use super::ledger::{Colours, Fates};
+use super::measures::{FlowMeasures, LinkMeasures, SummaryMeasures, p95_s};
 use super::network::{Network, Packets};
 use super::plan::{FlowPlan, Plan, Traffic};
 use super::result::{
-    Attempts, DatagramResult, FlowResult, Histogram, ImpairmentCounts, LinkResult, MeterResult, Reasons, RunResult,
-    Summary, TransferResult, seconds,
+    DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, RunResult, Summary, TransferResult, seconds,
 };
 use super::transfer::TransferLog;
 use crate::link::LinkCounters;
-use crate::metric::{jain_index, ratio, spread};
+use crate::metric::ratio;
 use crate::probe::Samples;
-use crate::qdisc::{QueuePlan, Reason};
 use crate::rng::RngStreams;
-use crate::units::{Instant, NANOS_PER_SEC};
+use crate::units::{Duration, Instant};
 
 /// A run at its end.
 pub(super) struct Run<'a, 'plan> {
@@ -35,29 +34,6 @@ pub(super) struct Measurement {
     links: Vec<LinkCounters>,
     /// Data packets of each flow in flight, datagrams after those of TCP.
     in_flight: Vec<u64>,
-}
-
-fn reasons(queue: &QueuePlan, before: &LinkCounters, after: &LinkCounters) -> Reasons {
-    let counted = |which: &[Reason], before: &[u64], after: &[u64]| {
-        which.iter().map(|reason| (*reason, after[*reason as usize] - before[*reason as usize])).collect()
-    };
-    Reasons {
-        drops: counted(queue.drops(), &before.drops_by, &after.drops_by),
-        marks: counted(queue.marks(), &before.marks_by, &after.marks_by),
-    }
-}
-
-/// The 95th percentile of waiting times, in seconds; none of none.
-fn p95_s(times: &hdrhistogram::Histogram<u64>) -> Option<f64> {
-    (!times.is_empty()).then(|| seconds(times.value_at_quantile(0.95) as f64))
-}
-
-fn impairments(before: &LinkCounters, after: &LinkCounters) -> ImpairmentCounts {
-    ImpairmentCounts {
-        duplicates: after.duplicates - before.duplicates,
-        corruptions: after.corruptions - before.corruptions,
-        reordered: after.reordered - before.reordered,
-    }
 }
 
 /// A group of transfers, added up.
@@ -112,7 +88,7 @@ impl<'plan> Transfers<'plan> {
             group: group.to_owned(),
             traffic: plan.traffic.transfers().unwrap_or_default(),
             cc: plan.cc.name().clone(),
-            recovery: plan.transport.recovery.name(),
+            recovery: plan.transport.recovery_name(),
             ecn: plan.transport.ecn.name(),
             flows: *flows,
             started: log.started,
@@ -248,90 +224,56 @@ impl Measurement {
         let before = &self.flows[rank];
         let flow = &mut run.ends.flows[rank];
         let (queueing_delay, started, after) = (flow.queueing_delay, flow.started, FlowCounters::read(flow, end));
-        let secs = end.since(self.since).as_secs_f64();
         let finished_at = flow.finished.map(|(at, _)| at);
         let active_since = self.since.max(started);
         let active_until = finished_at.unwrap_or(end);
-        let active_ns = active_until.as_nanos().saturating_sub(active_since.as_nanos()) as f64;
-        let measurements = after.rtt_count - before.rtt_count;
-        let times = flow.transfer_log().map(|log| Box::new(log.times()));
-        let sent = after.sender.segments - before.sender.segments;
-        let retransmits = after.sender.retransmits - before.sender.retransmits;
-        FlowResult {
-            id: index,
-            name: flow_plan.name.clone(),
-            group: flow_plan.group.clone(),
-            cc: flow_plan.cc.name().clone(),
-            recovery: flow_plan.transport.recovery.name(),
-            ecn: flow_plan.transport.ecn.name(),
-            goodput_bps: 8.0 * (after.delivered - before.delivered) as f64 / secs,
-            throughput_bps: 8.0 * (after.wire_bytes - before.wire_bytes) as f64 / secs,
-            loss_rate: ratio(fates.lost as f64, sent as f64),
-            retransmit_rate: ratio(retransmits as f64, sent as f64),
+        let active_ns = active_until.as_nanos().saturating_sub(active_since.as_nanos());
+        let measures = FlowMeasures {
+            delivered: after.delivered - before.delivered,
+            wire_bytes: after.wire_bytes - before.wire_bytes,
             in_flight_start: self.in_flight[rank],
-            sent,
-            copies: fates.copies,
-            arrived: queueing_delay.packets,
-            lost: fates.lost,
-            corrupted: fates.corrupted,
             in_flight_end: in_flight[rank],
+            sent: after.sender.segments - before.sender.segments,
+            sent_bytes: after.sender.payload_bytes - before.sender.payload_bytes,
+            retransmits: after.sender.retransmits - before.sender.retransmits,
+            acknowledged_bytes: after.acknowledged.saturating_sub(before.sent_once),
+            timeouts: after.sender.timeouts - before.sender.timeouts,
+            copies: fates.copies,
+            lost: fates.lost,
+            access_drops: fates.access_drops,
+            corrupted: fates.corrupted,
             acks_lost: fates.acks_lost,
             acks_corrupted: fates.acks_corrupted,
-            sent_bytes: after.sender.payload_bytes - before.sender.payload_bytes,
-            acknowledged_bytes: after.acknowledged.saturating_sub(before.sent_once),
-            retransmits,
-            timeouts: after.sender.timeouts - before.sender.timeouts,
             marks: u64::from(after.marks - before.marks),
+            congestion_events: after.sender.congestion_events - before.sender.congestion_events,
             ecn_events: after.sender.ecn_events - before.sender.ecn_events,
-            access_drops: fates.access_drops,
-            queue_delay_mean_s: queueing_delay.mean_ns().map(seconds),
+            queueing_delay,
             queue_delay_p95_s: run.ends.delays.flows(&[index]).as_ref().and_then(p95_s),
-            rtt_mean_s: (measurements > 0)
-                .then(|| (after.rtt_ns - before.rtt_ns) as f64 / measurements as f64 / NANOS_PER_SEC as f64),
-            rtt_min_s: (after.rtt_count > 0).then(|| flow.sender.rtt().min().as_secs_f64()),
-            cwnd_mean_segments: ratio(after.window_integral - before.window_integral, active_ns),
-            base_rtt_s: flow_plan.base_rtt.as_secs_f64(),
-            completion_time_s: finished_at.map(|at| at.since(started).as_secs_f64()),
-            times,
+            rtt_ns: after.rtt_ns - before.rtt_ns,
+            rtt_count: after.rtt_count - before.rtt_count,
+            rtt_min: (after.rtt_count > 0).then(|| flow.sender.rtt().min()),
+            window_integral: after.window_integral - before.window_integral,
+            active: Duration::from_nanos(active_ns),
+            completion: finished_at.map(|at| at.since(started)),
+            times: flow.transfer_log().map(|log| Box::new(log.times())),
             colours,
-        }
+        };
+        measures.result(index, flow_plan, flow_plan.cc.name().clone(), end.since(self.since))
     }
 
     fn link(&self, run: &Run, index: usize, end: Instant) -> LinkResult {
         let rank = run.network.link_rank[index];
         let (plan, link) = (run.plan, &run.network.links[rank]);
-        let (before, after) = (&self.links[rank], link.counters());
-        let forwarded = after.forwarded - before.forwarded;
-        let bits = 8.0 * (after.forwarded_bytes - before.forwarded_bytes) as f64;
-        let secs = end.since(self.since).as_secs_f64();
-        let sojourn_times = link.sojourn_times();
-        let (capacity_bps, is_changed) = (self.capacity_bps(run, index, end), run.network.rates.knows(index));
-        LinkResult {
-            name: plan.links[index].name.clone(),
-            utilization: capacity_bps.and_then(|capacity| ratio(bits, capacity * secs)),
-            capacity_bps: capacity_bps.filter(|_| is_changed || plan.links[index].varies.is_some()),
-            arrivals: after.arrivals - before.arrivals,
-            forwarded,
-            drops: after.drops - before.drops,
-            marks: after.marks - before.marks,
-            reasons: reasons(&plan.links[index].queue, before, &after),
-            in_profile_drops: plan.links[index]
-                .queue
-                .reads_profiles()
-                .then(|| after.in_profile_drops - before.in_profile_drops),
-            losses: after.losses - before.losses,
-            impairments: plan.links[index].impairments.may_alter_arrivals().then(|| impairments(before, &after)),
-            attempts: plan.links[index].channel.map(|_| Attempts {
-                attempts: after.attempts - before.attempts,
-                failed_attempts: after.failed_attempts - before.failed_attempts,
-            }),
-            queue_delay_mean_s: ratio(
-                (after.sojourn_ns - before.sojourn_ns) as f64 / NANOS_PER_SEC as f64,
-                forwarded as f64,
-            ),
-            queue_delay_p95_s: sojourn_times.as_ref().and_then(p95_s),
-            queue_delays: sojourn_times.map(Histogram::from).unwrap_or_default(),
-        }
+        let measures = LinkMeasures {
+            plan: &plan.links[index],
+            before: self.links[rank],
+            after: link.counters(),
+            capacity_bps: self.capacity_bps(run, index, end),
+            is_changed: run.network.rates.knows(index),
+            sojourn_times: link.sojourn_times(),
+            window: end.since(self.since),
+        };
+        measures.result()
     }
 
     /// The mean of the available capacity; none for a pure delay.
@@ -340,59 +282,34 @@ impl Measurement {
         if let Some(mean) = run.network.rates.mean_bps(link, self.since, end) {
             return Some(mean);
         }
-        let link = &plan.links[link];
-        match link.variation(RngStreams::from_root(plan.seed), end) {
-            Some(mut variation) => Some(variation.mean_bps(self.since, end)),
-            None => link.rate.map(|rate| rate.as_bps() as f64),
-        }
+        plan.links[link].capacity_bps(RngStreams::from_root(plan.seed), self.since..end)
     }
 
     fn summary(&self, run: &Run, flows: &[FlowResult], end: Instant) -> Summary {
         let plan = run.plan;
-        let bottleneck = self.link(run, plan.bottleneck, end);
-        let goodputs: Vec<_> = flows.iter().map(|flow| flow.goodput_bps).collect();
-        let crosses = |flow: usize| plan.flows[flow].forward.contains(&plan.bottleneck);
-        let (mut sums, mut delivered_over_bottleneck) = (FlowSums::default(), None);
-        for flow in flows {
-            let index = flow.id;
-            let (state, before) = (&run.ends.flows[run.ends.flow_rank[index]], &self.flows[run.ends.flow_rank[index]]);
-            let delivered = state.receiver.delivered() - before.delivered;
-            sums.wire_bytes += state.wire_bytes_sent() - before.wire_bytes;
-            sums.delivered += delivered;
-            sums.sent_bytes += flow.sent_bytes;
-            sums.sent += flow.sent;
-            sums.lost += flow.lost;
-            sums.retransmits += flow.retransmits;
-            sums.queueing_delay.add(state.queueing_delay);
-            if crosses(index) {
-                *delivered_over_bottleneck.get_or_insert(0) += delivered;
-            }
-        }
-        let secs = end.since(self.since).as_secs_f64();
-        let has_flows = !flows.is_empty();
-        let rate = |bytes: u64| 8.0 * bytes as f64 / secs;
-        let capacity_bps = self.capacity_bps(run, plan.bottleneck, end);
-        Summary {
-            capacity_bps,
-            goodput_bps: has_flows.then(|| rate(sums.delivered)),
-            throughput_bps: has_flows.then(|| rate(sums.wire_bytes)),
-            utilization: bottleneck.utilization,
-            efficiency: delivered_over_bottleneck
-                .and_then(|delivered| ratio(rate(delivered), capacity_bps.unwrap_or(0.0))),
-            delivery_ratio: ratio(sums.delivered as f64, sums.sent_bytes as f64),
-            loss_rate: ratio(sums.lost as f64, sums.sent as f64),
-            retransmit_rate: ratio(sums.retransmits as f64, sums.sent as f64),
-            drop_rate: ratio(bottleneck.drops as f64, bottleneck.arrivals as f64),
-            mark_rate: ratio(bottleneck.marks as f64, bottleneck.arrivals as f64),
-            jain_index: has_flows.then(|| jain_index(&goodputs)),
-            spread: has_flows.then(|| spread(&goodputs)),
-            queue_delay_mean_s: sums.queueing_delay.mean_ns().map(seconds),
-            queue_delay_p95_s: p95_s(&run.ends.delays.all_flows()),
-            reverse_queue_delay_mean_s: run.ends.delays.acks_mean_ns().map(seconds),
-            reverse_queue_delay_p95_s: p95_s(&run.ends.delays.acks()),
-            bottleneck_queue_delay_mean_s: bottleneck.queue_delay_mean_s,
-            bottleneck_queue_delay_p95_s: bottleneck.queue_delay_p95_s,
-        }
+        let mut queueing_delay = QueueingDelay::default();
+        let volumes: Vec<_> = flows
+            .iter()
+            .map(|flow| {
+                let rank = run.ends.flow_rank[flow.id];
+                let (state, before) = (&run.ends.flows[rank], &self.flows[rank]);
+                queueing_delay.add(state.queueing_delay);
+                (state.receiver.delivered() - before.delivered, state.wire_bytes_sent() - before.wire_bytes)
+            })
+            .collect();
+        let measures = SummaryMeasures {
+            plan,
+            flows,
+            volumes: &volumes,
+            bottleneck: &self.link(run, plan.bottleneck, end),
+            capacity_bps: self.capacity_bps(run, plan.bottleneck, end),
+            queueing_delay,
+            queue_delays: run.ends.delays.all_flows(),
+            ack_delay_mean_ns: run.ends.delays.acks_mean_ns(),
+            ack_delays: run.ends.delays.acks(),
+            window: end.since(self.since),
+        };
+        measures.summary()
     }
 
     /// A row for each meter: the sum over those that point to it.
@@ -437,16 +354,4 @@ fn datagram_results(run: &Run) -> Vec<DatagramResult> {
     }
     let rows = ends.rows.iter().zip(&sums).enumerate();
     rows.map(|(id, (row, (fates, colours)))| row.result(id, plan, fates, colours)).collect()
-}
-
-/// Flows, added up.
-#[derive(Debug, Default)]
-struct FlowSums {
-    wire_bytes: u64,
-    delivered: u64,
-    sent_bytes: u64,
-    sent: u64,
-    lost: u64,
-    retransmits: u64,
-    queueing_delay: QueueingDelay,
 }

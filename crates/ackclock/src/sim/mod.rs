@@ -17,6 +17,7 @@ mod ledger;
 mod limits;
 mod lookahead;
 mod measure;
+mod measures;
 mod meter;
 mod network;
 mod order;
@@ -36,10 +37,12 @@ mod view;
 pub use crate::link::{AfterFailure, ChannelState, Countdown, Dcf, Script};
 pub use crate::qdisc::{Limit as QueueLimit, QueuePlan};
 pub use capture::CaptureError;
+pub use delays::QueueingDelay;
 pub use distribution::{Distribution, DistributionKind};
 pub use error::RunError;
 pub use impairments::{ImpairmentsPlan, LossPlan, ReorderingPlan};
 pub use limits::{MOST_IN_FLIGHT, MOST_PACKETS};
+pub use measures::{FlowMeasures, LinkMeasures, SummaryMeasures};
 pub use plan::{
     ArrivalsPlan, CapturePlan, CapturePoint, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan,
     MeterPlan, MeterScope, OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,

@@ -13,7 +13,7 @@ use super::plan::{ChannelPlan, LinkPlan, Plan};
 use super::rates::ChangedRates;
 use super::result::{Totals, Volume};
 use crate::engine::{ComponentId, EventQueue};
-use crate::link::{Ahead, Channel, Link, LinkConfig, StationConfig};
+use crate::link::{Ahead, Channel, Link, StationConfig};
 use crate::probe::PacketEvent;
 use crate::qdisc::Queued;
 use crate::rng::RngStreams;
@@ -283,6 +283,13 @@ impl Network {
         self.set_out(now, packet);
     }
 
+    /// Sends a packet with ranges beside its body.
+    pub(super) fn send_with(&mut self, now: Instant, meta: PacketMeta, body: Body, ranges: &[(u64, u64)]) {
+        let id = self.ledger.bodies.keep(meta.flow, body);
+        self.ledger.bodies.keep_ranges(id, ranges);
+        self.set_out(now, Packet::new(id, &meta));
+    }
+
     fn set_out(&mut self, now: Instant, packet: Packet) {
         self.entered.add(packet.wire_len());
         if let Some(tracer) = &mut self.ledger.tracer {
@@ -475,10 +482,7 @@ impl Network {
 }
 
 fn build_link(plan: &LinkPlan, rngs: RngStreams, end: Instant) -> Packets {
-    let impairments = plan.impairments.build(|purpose| rngs.stream(&plan.name, purpose));
-    let varies = plan.variation(rngs, end);
-    let config = LinkConfig { rate: plan.rate, varies, delay: plan.delay, impairments, histogram: !plan.private };
-    let link = Link::new(config, plan.queue.build(|purpose| rngs.stream(&plan.name, purpose)));
+    let link = plan.build(rngs, end);
     if plan.channel.is_some() { link.of_station() } else { link }
 }
 

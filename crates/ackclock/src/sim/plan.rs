@@ -1,12 +1,13 @@
 //! A compiled run: dense ids, integers, no units to parse. `scenario` compiles it, `Simulation` runs it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::distribution::Distribution;
 use super::impairments::ImpairmentsPlan;
 use super::population::SourcePopulation;
 use crate::cc::{Algorithm, CcContext, CcSpec};
-use crate::link::Dcf;
+use crate::link::{Dcf, Impairable, Link, LinkConfig};
 use crate::meter::Profile;
 use crate::qdisc::QueuePlan;
 use crate::rng::RngStreams;
@@ -138,6 +139,26 @@ impl LinkPlan {
     pub fn variation(&self, rngs: RngStreams, end: Instant) -> Option<Variation> {
         let stream = || rngs.stream(&self.name, "rate");
         self.varies.as_ref().zip(self.rate).map(|(plan, rate)| plan.build(rate, end, stream))
+    }
+
+    /// The mean of the available capacity within a window; none for a pure delay.
+    pub fn capacity_bps(&self, rngs: RngStreams, window: Range<Instant>) -> Option<f64> {
+        match self.variation(rngs, window.end) {
+            Some(mut variation) => Some(variation.mean_bps(window.start, window.end)),
+            None => self.rate.map(|rate| rate.as_bps() as f64),
+        }
+    }
+
+    /// The link, idle; a station of a channel is not one before its channel has taken it.
+    pub fn build<T: Impairable>(&self, rngs: RngStreams, end: Instant) -> Link<T> {
+        let config = LinkConfig {
+            rate: self.rate,
+            varies: self.variation(rngs, end),
+            delay: self.delay,
+            impairments: self.impairments.build(|purpose| rngs.stream(&self.name, purpose)),
+            histogram: !self.private,
+        };
+        Link::new(config, self.queue.build(|purpose| rngs.stream(&self.name, purpose)))
     }
 }
 

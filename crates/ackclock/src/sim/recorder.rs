@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::endpoint::SendingEnd;
 use super::packet::{Bodies, Body, BodyId, Kind, Packet};
 use super::plan::{CapturePlan, CapturePoint, Plan};
-use crate::capture::{Connection, Lost, Packet as Seen, Recording, Segment, SenderState};
+use crate::capture::{Connection, Declared, Lost, Packet as Seen, Recording, Segment, SenderState};
 use crate::qdisc::Queued;
+use crate::quic;
 use crate::tcp::{AckSegment, Transport};
 use crate::units::{Duration, Instant};
 
@@ -53,8 +54,9 @@ struct Recorded {
     ack: Option<AckSegment>,
     /// When the last ACK left that the sender has got.
     echo: Option<Instant>,
-    /// The last state of the sender.
+    /// The last state of the sender, and the transmissions that it had taken for lost.
     state: Option<SenderState>,
+    losses: u64,
 }
 
 /// A packet as it left its host.
@@ -113,7 +115,7 @@ impl Recorder {
     pub(super) fn connected(&mut self, flow: usize, base: u64) {
         let flow = &mut self.flows[flow];
         flow.connections.push((base, None));
-        (flow.asked, flow.served, flow.ack, flow.echo) = (0, 0, None, None);
+        (flow.asked, flow.served, flow.ack, flow.echo, flow.losses) = (0, 0, None, None, 0);
     }
 
     /// A packet sets out.
@@ -138,7 +140,8 @@ impl Recorder {
                 flow.asked += u64::from(*len);
                 is_data = false;
             }
-            Body::Datagram(_) | Body::Corrupted { .. } => {}
+            Body::Quic(quic::Packet::Ack(_)) => is_data = false,
+            Body::Quic(quic::Packet::Data(_)) | Body::Datagram(_) | Body::Corrupted { .. } => {}
         }
         self.note_sent(packet.body(), sent);
         let is_here = match self.point {
@@ -182,7 +185,7 @@ impl Recorder {
                     flow.served = flow.served.max(sent.other + u64::from(*len));
                     flow.echo = flow.echo.max(Some(sent.at));
                 }
-                Body::Data(_) | Body::Datagram(_) | Body::Corrupted { .. } => {}
+                Body::Data(_) | Body::Quic(_) | Body::Datagram(_) | Body::Corrupted { .. } => {}
             }
         }
         if is_here {
@@ -213,11 +216,17 @@ impl Recorder {
             return;
         }
         let Some((_, Some(connection))) = flow.connections.last().copied() else { return };
+        let place = self.recording.packets.len();
+        if sender.losses() != flow.losses {
+            flow.losses = sender.losses();
+            let declared = |seq| Declared { time: now, connection, place, seq };
+            self.recording.declared.extend(sender.lost().map(declared));
+        }
         let info = sender.info();
         let state = SenderState {
             time: now,
             connection,
-            place: self.recording.packets.len(),
+            place,
             cwnd: info.cwnd,
             ssthresh: info.ssthresh,
             in_flight: sender.in_flight(),
@@ -270,6 +279,16 @@ impl Recorder {
                 Segment::Data { seq: data.seq - base, len: data.len, sent_at, flags: data.ecn, ack: other, echo }
             }
             Body::Ack(ack) => Segment::Ack { seq: other, len: 0, sent_at, ack: Some(relative(ack)) },
+            Body::Quic(quic::Packet::Data(data)) => {
+                Segment::QuicData { number: data.number, offset: data.offset, len: data.len, sent_at }
+            }
+            Body::Quic(quic::Packet::Ack(ack)) => {
+                let first = self.recording.ranges.len() as u32;
+                self.recording.ranges.extend_from_slice(bodies.ranges(packet.body()));
+                let ranges = (first, self.recording.ranges.len() as u32);
+                Segment::QuicAck { number: ack.number, ranges, delay: ack.delay }
+            }
+            Body::Request { len, .. } if flow.model.is_quic() => Segment::QuicRequest { len: *len },
             Body::Request { len, .. } => {
                 let ack = ack.as_ref().map(|ack| AckSegment { sack: Default::default(), ..relative(ack) });
                 Segment::Ack { seq: other, len: *len, sent_at, ack }
@@ -287,6 +306,7 @@ impl Recorder {
         recording.packets.sort_by_key(|packet| packet.time);
         recording.packets.retain(|packet| packet.time < end);
         recording.senders.retain(|state| state.time < end);
+        recording.declared.retain(|declared| declared.time < end);
         recording
     }
 }
@@ -305,6 +325,7 @@ impl Recorded {
             ack: None,
             echo: None,
             state: None,
+            losses: 0,
         }
     }
 
@@ -313,6 +334,8 @@ impl Recorded {
         let position = match body {
             Body::Data(segment) => segment.seq,
             Body::Ack(ack) => ack.ack,
+            Body::Quic(quic::Packet::Data(packet)) => packet.connection,
+            Body::Quic(quic::Packet::Ack(ack)) => ack.connection,
             Body::Request { .. } | Body::Datagram(_) | Body::Corrupted { .. } => return self.connections.len() - 1,
         };
         self.connection_at(position)

@@ -188,6 +188,9 @@ rows! {
         retransmits: u64 = Count, Lower, "retransmits" / "rtx";
         /// Expiries of the retransmission timer.
         timeouts: u64 = Count, Lower, "timeouts";
+        /// Congestion events, to each of which the algorithm answers once: fast recoveries, expiries of the retransmission
+        /// timer, and cuts for marks.
+        congestion_events: u64 = Count, Neither, "congestion events" / "events";
         /// Data packets that came to the receiver with a mark; not those that repeat what had come in order before
         /// (RFC 3168 §6.1.5), and none of a flow without ECN.
         marks: u64 = Count, Neither, "marks";

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use crate::cc::RateSample;
-use crate::units::Instant;
+use crate::units::{Duration, Instant};
 
 /// The state of delivery when a segment was last sent: the draft's P.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,6 +37,14 @@ pub struct LostTransmission {
     pub app_limited: bool,
 }
 
+/// What an ACK delivers: the part of its sample that later steps of the same ACK would change.
+#[derive(Clone, Copy, Debug)]
+struct Arrived {
+    interval: Duration,
+    bytes: u64,
+    lost: u64,
+}
+
 /// Counts what was delivered and lost, and how fast: the draft's C. Kept for algorithms that ask for it.
 #[derive(Clone, Debug, Default)]
 pub struct Delivery {
@@ -56,8 +64,8 @@ pub struct Delivery {
     stamps: VecDeque<SendStamp>,
     /// That of the newest segment delivered by the ACK at hand.
     newest: SendStamp,
-    /// What that ACK shows of the delivery rate.
-    sample: Option<RateSample>,
+    /// What that ACK delivers, until it is asked for.
+    arrived: Option<Arrived>,
     /// Losses not yet reported to the algorithm.
     unreported: VecDeque<LostTransmission>,
 }
@@ -99,7 +107,9 @@ impl Delivery {
     #[cold]
     pub fn on_acknowledged(&mut self, is_newest: bool) {
         let stamp = self.stamps.pop_front();
-        self.newest = stamp.filter(|_| is_newest).unwrap_or(self.newest);
+        if is_newest && let Some(stamp) = stamp {
+            self.newest = stamp;
+        }
     }
 
     /// The last transmission of the segment at `position`, of `bytes`, is taken for lost.
@@ -137,26 +147,27 @@ impl Delivery {
         let ack = now.since(stamp.delivered_at);
         self.first_sent_at = sent_at;
         let interval = send.max(ack);
-        self.sample = (!interval.is_zero()).then(|| RateSample {
-            delivered: self.delivered - stamp.delivered,
-            interval,
-            prior_delivered: stamp.delivered,
-            newly_acked: bytes,
-            tx_in_flight: stamp.tx_in_flight,
-            lost: self.lost - stamp.lost,
-            newly_ce: 0,
-            delivered_ce: 0,
-            app_limited: stamp.app_limited,
-        });
+        self.arrived = (!interval.is_zero()).then(|| Arrived { interval, bytes, lost: self.lost - stamp.lost });
     }
 
     /// The ACK at hand reports `bytes` more that came with a mark: the sample that it gives.
     pub fn take_sample(&mut self, bytes: u32) -> Option<RateSample> {
         self.delivered_ce += u64::from(bytes);
-        let mut sample = self.sample.take()?;
-        sample.newly_ce = self.delivered_ce - self.sampled_ce;
+        let Arrived { interval, bytes: newly_acked, lost } = self.arrived.take()?;
+        let newly_ce = self.delivered_ce - self.sampled_ce;
         self.sampled_ce = self.delivered_ce;
-        sample.delivered_ce = (self.delivered_ce - self.newest.delivered_ce).min(sample.delivered);
-        Some(sample)
+        let SendStamp { delivered: prior_delivered, tx_in_flight, delivered_ce, app_limited, .. } = self.newest;
+        let delivered = self.delivered - prior_delivered;
+        Some(RateSample {
+            delivered,
+            interval,
+            prior_delivered,
+            newly_acked,
+            tx_in_flight,
+            lost,
+            newly_ce,
+            delivered_ce: (self.delivered_ce - delivered_ce).min(delivered),
+            app_limited,
+        })
     }
 }

@@ -12,8 +12,8 @@ const GRANULARITY: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub struct Rtt {
     min_rto: Duration,
-    /// What comes on top of SRTT at least.
-    min_variance: Duration,
+    /// The least of what the timeout is beyond the smoothed RTT.
+    min_variation: Duration,
     initial_rto: Duration,
     estimate: Option<Estimate>,
     /// In a box, as hardly any clock has ticks.
@@ -74,9 +74,9 @@ impl Rtt {
         let (tick, offset) = (transport.clock_tick, transport.clock_offset);
         let mut rtt = Rtt {
             min_rto: transport.min_rto,
-            min_variance: match transport.variations.min_rto_bounds {
-                MinRtoBounds::Rto => GRANULARITY,
-                MinRtoBounds::Variance => transport.min_rto.max(GRANULARITY),
+            min_variation: match transport.variations.min_rto_bounds {
+                MinRtoBounds::Timeout => GRANULARITY,
+                MinRtoBounds::Variation => GRANULARITY.max(transport.min_rto),
             },
             initial_rto: transport.initial_rto,
             estimate: None,
@@ -152,7 +152,7 @@ impl Rtt {
         let base = match (self.estimate, &self.ticks) {
             (None, _) => self.initial_rto,
             (Some(_), Some(ticks)) => ticks.rto(),
-            (Some(Estimate { srtt, rttvar }), None) => srtt + self.min_variance.max(rttvar * 4),
+            (Some(Estimate { srtt, rttvar }), None) => srtt + self.min_variation.max(rttvar * 4),
         };
         let base = base.max(self.min_rto).min(MAX_RTO);
         // Beyond six doublings every base of at least a nanosecond per second has met the maximum or will not.
@@ -197,6 +197,7 @@ impl Rtt {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::transport::Variations;
 
     fn rtt_of(min_rto: Duration) -> Rtt {
         Rtt::new(&Transport { min_rto, ..Transport::default() })
@@ -253,19 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_of_linux_is_on_top_of_the_smoothed_rtt() {
-        let mut transport = Transport { min_rto: ms(200), ..Transport::default() };
-        transport.variations.min_rto_bounds = MinRtoBounds::Variance;
-        let mut rtt = Rtt::new(&transport);
-        // Four times 50 ms is no more than the floor, and four times 57.5 ms is.
-        rtt.update(Instant::ZERO, ms(100));
-        assert_eq!(rtt.rto(), ms(300));
-        rtt.update(Instant::ZERO, ms(180));
-        assert_eq!(rtt.rto(), ms(340));
-        for _ in 0..100 {
-            rtt.update(Instant::ZERO, ms(80));
-        }
-        assert!(rtt.srtt() - ms(80) < Duration::from_micros(1) && rtt.rto() == rtt.srtt() + ms(200));
+    fn in_linux_the_floor_is_one_of_what_is_beyond_the_smoothed_rtt() {
+        let variations = Variations { min_rto_bounds: MinRtoBounds::Variation, ..Variations::default() };
+        let mut rtt = Rtt::new(&Transport { min_rto: ms(200), variations, ..Transport::default() });
+        rtt.update(Instant::ZERO, ms(10));
+        assert_eq!(rtt.rto(), ms(210));
+        // srtt 7/8 x 10 + 410/8 = 60, rttvar 3/4 x 5 + 400/4 = 103.75.
+        rtt.update(Instant::ZERO, ms(410));
+        assert_eq!(rtt.rto(), ms(60 + 415));
     }
 
     #[test]

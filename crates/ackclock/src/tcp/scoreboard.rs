@@ -74,8 +74,8 @@ pub struct Delivered {
     pub last: Option<Instant>,
     /// Of those that were sent once, the one that was sent last: when, and where it ends.
     pub newest_once: Option<(Instant, u64)>,
-    /// Of those, where the lowest one ends.
-    pub lowest_once: Option<u64>,
+    /// Of those, where the lowest one ends, and where it begins.
+    pub lowest_once: Option<(u64, u64)>,
 }
 
 impl Delivered {
@@ -84,9 +84,9 @@ impl Delivered {
         self.segments += 1;
         self.bytes += u64::from(segment.len);
         if segment.transmissions == 1 {
-            let (end, stamp) = (segment.end(), (segment.sent_at, segment.end()));
+            let (bounds, stamp) = ((segment.end(), segment.seq), (segment.sent_at, segment.end()));
             self.newest_once = Some(self.newest_once.map_or(stamp, |newest| newest.max(stamp)));
-            self.lowest_once = Some(self.lowest_once.map_or(end, |lowest| lowest.min(end)));
+            self.lowest_once = Some(self.lowest_once.map_or(bounds, |lowest| lowest.min(bounds)));
         }
         let is_newest = self.newest.is_none_or(|newest| newest.sent_at <= segment.sent_at);
         if is_newest {
@@ -117,6 +117,8 @@ pub struct Scoreboard {
     sacked_end: u64,
     /// One above the highest index that was retransmitted in this recovery: RFC 6675's HighRxt.
     retransmit_next: u64,
+    /// Transmissions taken for lost so far.
+    losses: u64,
     /// What was delivered when each segment was last sent, in a box, as hardly any algorithm asks for it.
     delivery: Option<Box<Delivery>>,
 }
@@ -144,6 +146,16 @@ impl Scoreboard {
                 retransmitted + u32::from(open && segment.retransmitted),
             )
         })
+    }
+
+    /// Transmissions taken for lost so far.
+    pub fn losses(&self) -> u64 {
+        self.losses
+    }
+
+    /// The segments that are taken for lost and were not sent again since.
+    pub fn lost(&self) -> impl Iterator<Item = &SentSegment> {
+        self.segments.iter().filter(|segment| !segment.sacked && !segment.last_is_in_flight())
     }
 
     /// Segments in flight: RFC 6675's pipe.
@@ -301,6 +313,7 @@ impl Scoreboard {
         {
             delivery.on_lost(position, segment.len, segment.transmissions > 1);
         }
+        self.losses += u64::from(!segment.retransmitted);
         segment.lost = true;
         self.pipe -= 1;
         self.pipe_bytes -= u64::from(segment.len);
@@ -312,10 +325,11 @@ impl Scoreboard {
     pub fn lose_all(&mut self) -> u32 {
         let mut found = 0;
         for (position, segment) in self.segments.iter_mut().enumerate().filter(|(_, segment)| !segment.sacked) {
-            if segment.last_is_in_flight()
-                && let Some(delivery) = &mut self.delivery
-            {
-                delivery.on_lost(position, segment.len, segment.transmissions > 1);
+            if segment.last_is_in_flight() {
+                self.losses += 1;
+                if let Some(delivery) = &mut self.delivery {
+                    delivery.on_lost(position, segment.len, segment.transmissions > 1);
+                }
             }
             found += u32::from(!segment.lost);
             segment.lost = true;

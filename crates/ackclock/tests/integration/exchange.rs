@@ -3,11 +3,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ackclock::exchange::{Outcome, run};
+use ackclock::exchange::{Outcome, Report};
 use ackclock::tcp::Profile;
 
+fn run(text: &str) -> Report {
+    ackclock::exchange::run(text, Profile::Rfc)
+}
+
 fn scripts() -> Vec<(PathBuf, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/exchange");
+    scripts_of("exchange")
+}
+
+fn scripts_of(folder: &str) -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(folder);
     let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|e| e == "pkt")).collect();
     files.sort();
@@ -18,7 +26,7 @@ fn scripts() -> Vec<(PathBuf, String)> {
 #[test]
 fn every_script_passes_and_leaves_nothing_over() {
     let mut wrong = Vec::new();
-    for (path, text) in scripts() {
+    for (path, text) in scripts().into_iter().chain(scripts_of("packetdrill")) {
         let report = run(&text);
         if !report.passed() || !report.notes.is_empty() {
             wrong.push(format!("{}: {:#?}", path.display(), report));

@@ -79,7 +79,8 @@ impl Bbr {
     /// SetPacingRateWithGain().
     pub(super) fn set_pacing_rate_with_gain(&mut self, pacing_gain: f64) {
         let rate = pacing_gain * self.model.bw * (1.0 - PACING_MARGIN);
-        if rate > 0.0 && (self.machine.full_bw_reached || rate > self.control.pacing_rate) {
+        let may_change = rate > 0.0 && (self.machine.full_bw_reached || rate > self.control.pacing_rate);
+        if may_change && rate != self.control.pacing_rate {
             self.control.set_rate(rate, self.wire_per_payload);
         }
     }

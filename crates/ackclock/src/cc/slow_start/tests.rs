@@ -14,19 +14,21 @@ fn ms(millis: f64) -> Duration {
 struct Driven {
     window: Window,
     now: Instant,
+    /// Segments in flight after an ACK.
+    in_flight: u32,
 }
 
 impl Driven {
     fn new(slow_start: SlowStart, initial_window: f64) -> Self {
         let window = Window::new(CcContext { slow_start, ..CcContext::new(initial_window) });
-        Driven { window, now: Instant::ZERO + Duration::from_secs(1) }
+        Driven { window, now: Instant::ZERO + Duration::from_secs(1), in_flight: 1000 }
     }
 
     /// An ACK of a segment with this RTT, `gap` after the one before; returns the window.
     fn ack(&mut self, gap: Duration, rtt: Duration, round_ended: bool) -> f64 {
         self.now += gap;
-        let path = PathView { latest_rtt: rtt, ..PathView::default() };
-        let ack = Ack { now: self.now, round_ended, path, ..Ack::of(1.0) };
+        let path = PathView { latest_rtt: rtt, in_flight: self.in_flight, ..PathView::default() };
+        let ack = Ack { now: self.now, newly_delivered: 1, round_ended, path, ..Ack::of(1.0) };
         self.window.observe(&ack);
         if self.window.in_slow_start() {
             self.window.slow_start(&ack);
@@ -36,6 +38,7 @@ impl Driven {
 
     /// So many ACKs of one round; returns the window.
     fn round(&mut self, acks: u32, rtt: Duration) -> f64 {
+        self.in_flight = acks - 1;
         (0..acks).map(|number| self.ack(ms(0.01), rtt, number == 0)).last().unwrap()
     }
 }
@@ -144,12 +147,15 @@ fn a_gap_ends_a_train_and_a_small_window_is_left_alone() {
     for number in 0..13 {
         small.ack(ms(1.0), ms(20.0), number == 0);
     }
-    // Eleven ACKs would have ended it at 13; at 15 it goes on, at 16 it ends.
+    // Eleven ACKs would have ended it at 13. The first round begins with the first ACK at 16 segments, and the train is longer than
+    // 10 ms with the eleventh after it.
     assert_eq!((small.window.cwnd(), small.window.in_slow_start()), (15.0, true));
+    for _ in 0..12 {
+        small.ack(ms(1.0), ms(20.0), false);
+    }
+    assert_eq!((small.window.cwnd(), small.window.in_slow_start()), (27.0, true));
     small.ack(ms(1.0), ms(20.0), false);
-    assert_eq!((small.window.cwnd(), small.window.in_slow_start()), (16.0, true));
-    small.ack(ms(1.0), ms(20.0), false);
-    assert_eq!((small.window.cwnd(), small.window.in_slow_start()), (16.0, false));
+    assert_eq!((small.window.cwnd(), small.window.in_slow_start()), (27.0, false));
 }
 
 #[test]
@@ -160,8 +166,9 @@ fn hystart_ends_when_the_smallest_of_eight_samples_is_longer() {
     // 80 and 10 ms are not longer; 90.1 are. The ninth sample is the first that asks.
     it.round(9, ms(90.0));
     it.now += ms(80.0);
-    assert_eq!(it.round(8, ms(90.1)), 45.0);
-    assert!(it.window.in_slow_start());
+    it.in_flight = 8;
+    (0..8).for_each(|_| _ = it.ack(ms(0.01), ms(90.1), false));
+    assert_eq!((it.window.cwnd(), it.window.in_slow_start()), (45.0, true));
     assert_eq!(it.ack(ms(0.01), ms(90.1), false), 45.0);
     assert_eq!(it.window.ssthresh(), 45.0);
 }
@@ -173,9 +180,9 @@ fn rules_go_on_in_congestion_avoidance() {
     let mut now = Instant::ZERO;
     for number in 0..30 {
         now += ms(1.0);
-        let path = PathView { latest_rtt: ms(20.0), ..PathView::default() };
+        let path = PathView { latest_rtt: ms(20.0), in_flight: 100, ..PathView::default() };
         reno.on_ack(&Ack { now, round_ended: number == 0, path, ..Ack::of(1.0) });
     }
-    // Eleven ACKs in slow start, one that ends it, and eighteen of a 31st each.
-    assert!(reno.ssthresh() == 31.0 && (reno.cwnd() - 31.0 - 18.0 / 31.0).abs() < 0.01, "{}", reno.cwnd());
+    // Eleven ACKs in slow start, and nineteen, the one that ends it included, of a 31st each.
+    assert!(reno.ssthresh() == 31.0 && (reno.cwnd() - 31.0 - 19.0 / 31.0).abs() < 0.01, "{}", reno.cwnd());
 }

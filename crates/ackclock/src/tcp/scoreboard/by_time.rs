@@ -66,6 +66,7 @@ impl Scoreboard {
         if copies == 0 {
             return 0;
         }
+        self.losses += 1;
         if let Some(delivery) = &mut self.delivery {
             delivery.on_lost(position, segment.len, segment.transmissions > 1);
         }

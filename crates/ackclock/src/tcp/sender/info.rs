@@ -1,5 +1,6 @@
 //! The state of a sender, as in Linux's `struct tcp_info`.
 
+use super::recovery::Strategy;
 use super::{Sender, State, Timer};
 use crate::cc::CaState;
 use crate::tcp::transport::EcnMode;
@@ -34,6 +35,10 @@ pub struct SenderInfo {
     pub min_rtt: Duration,
     /// Probes of the peer's window since it was open.
     pub window_probes: u32,
+    /// How far segments overtake each other at most, in segments, as far as RACK has seen; 3 before.
+    pub reordering: u32,
+    /// ACKs that showed it.
+    pub reorderings: u32,
     /// The timer that goes off next, and when, as `ss -o` shows it.
     pub timer: Option<(Timer, Instant)>,
 }
@@ -54,6 +59,7 @@ impl Sender {
     /// A look at the sender.
     pub fn info(&self) -> SenderInfo {
         let (sacked, lost, retransmitted) = self.board.counts();
+        let seen = self.strategy.reorderings();
         SenderInfo {
             cwnd: self.cwnd(),
             ssthresh: self.cc.ssthresh(),
@@ -68,6 +74,8 @@ impl Sender {
             rttvar: self.rtt.rttvar(),
             min_rtt: self.rtt.min(),
             window_probes: self.peer_window.probes(),
+            reordering: seen.degree,
+            reorderings: seen.times,
             timer: self.timers.next(),
         }
     }

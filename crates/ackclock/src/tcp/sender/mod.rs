@@ -31,27 +31,29 @@ mod pacer;
 mod recovery;
 mod timers;
 mod transmit;
+mod usage;
 mod validation;
 mod window;
 
+pub(crate) use controller::Controller;
 pub use counters::SenderCounters;
+pub(crate) use counters::WindowMean;
 pub use info::SenderInfo;
+pub(crate) use pacer::{Pacer, window_quantum};
 pub use timers::Timer;
+pub(crate) use timers::Timers;
 
 use std::sync::Arc;
 
 use self::connection::Connection;
-use self::controller::Controller;
-use self::counters::WindowMean;
 use self::ecn::{EcnState, Marks};
-use self::pacer::Pacer;
 use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, News, Prr, State, Strategy, Tlp, View};
-use self::timers::Timers;
+use self::usage::Usage;
 use self::validation::Validation;
 use self::window::PeerWindow;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;
-use super::scoreboard::{Delivered, Scoreboard, SentSegment};
+use super::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
 use super::transport::{LossRecovery, Pacing, RttSamples, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange};
@@ -93,7 +95,7 @@ pub struct Sender {
     window_rate: Option<Rate>,
     /// There is one.
     paces_windows: bool,
-    /// In slow start half of it is enough.
+    /// In slow start half of it is enough, and what was used at most in a round counts.
     grows_half_used: bool,
     /// One segment at a time is timed for the RTT estimate, and not what each ACK reports.
     times_one_segment: bool,
@@ -138,6 +140,7 @@ pub struct Sender {
     recover: Option<u64>,
     doubt: Doubt,
     prr: Prr,
+    usage: Usage,
     /// In a box, as hardly any connection has it.
     dsack: Option<Box<Dsack>>,
     pacer: Pacer,
@@ -171,6 +174,7 @@ impl Sender {
             hides_sacked: strategy.hides_sacked(),
             reduces: transport.prr && strategy.reduces() && !cc.owns_recovery(),
             prr: Prr::default(),
+            usage: Usage::default(),
             detects_by_time: strategy.detects_by_time(),
             probes: transport.tlp && transport.recovery == LossRecovery::Sack && transport.peer_sack,
             tlp: Tlp::default(),
@@ -294,6 +298,7 @@ impl Sender {
         let cwnd_limited = self.grows_unused || self.uses_window(in_flight_before);
         let shows_needless = self.takes_dsack && self.take_dsack(ack);
         let mut delivered = Delivered::default();
+        let duplicates = self.dup_acks;
         let acked_bytes = ack.ack - self.snd_una;
         let acked_from = self.board.outstanding();
         self.board.acknowledge(ack.ack, &mut delivered);
@@ -320,7 +325,7 @@ impl Sender {
             self.advance_frto(now, acked_bytes > 0, &delivered);
         }
         let was_in_recovery = self.state.is_fast_recovery();
-        let duplicates = self.inflation;
+        let inflation = self.inflation;
         if acked_bytes > 0 {
             newly_lost += self.on_new_ack(now, acked_segments, ack.echo);
         } else if may_be_duplicate && self.board.outstanding() > 0 {
@@ -329,12 +334,12 @@ impl Sender {
         }
         self.look_after_losses(now, ack, acked_bytes > 0, newly_lost, shows_needless);
         if self.is_reducing() {
-            self.reduce(self.arrived(delivered.segments, duplicates), acked_bytes > 0 && newly_lost == 0);
+            self.reduce(self.arrived(delivered.segments, inflation), acked_bytes > 0 && newly_lost == 0);
         }
         let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered);
         let mut event = Ack {
             now,
-            acked: self.growth(acked_bytes, acked_segments),
+            acked: self.growth(acked_bytes, acked_segments, delivered.segments, duplicates),
             newly_delivered: delivered.segments,
             newly_lost,
             ce_count,
@@ -433,6 +438,16 @@ impl Sender {
         self.snd_nxt
     }
 
+    /// Transmissions taken for lost so far.
+    pub fn losses(&self) -> u64 {
+        self.board.losses()
+    }
+
+    /// The first bytes of the segments that are taken for lost and were not sent again since.
+    pub fn lost(&self) -> impl Iterator<Item = u64> {
+        self.board.lost().map(|segment| segment.seq)
+    }
+
     /// Segments in flight, as the sender estimates them.
     pub fn in_flight(&self) -> u32 {
         self.board.pipe()
@@ -511,23 +526,25 @@ impl Sender {
         }
     }
 
-    /// True if so much in flight takes all of the window, or enough of it.
+    /// True if so much in flight takes all of the window, or enough of it was taken since it was last used.
     #[inline]
     fn uses_window(&self, in_flight: i64) -> bool {
-        let window = self.window();
         // RFC 7661 §4.4: "A sender that is not cwnd-limited MUST NOT increase the cwnd when ACK packets are received in this phase".
-        in_flight >= window
-            || self.grows_half_used
-                && !self.is_unvalidated()
-                && self.phase == Phase::SlowStart
-                && 2 * in_flight > window
+        if self.grows_half_used && !self.is_unvalidated() { self.used_enough() } else { in_flight >= self.window() }
     }
 
-    /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK.
+    /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK. Without a limit what was reported
+    /// before, by SACK blocks or that many duplicate ACKs, does not count again, as in Linux, and once reordering beyond the three
+    /// duplicates has been seen what blocks report counts at once.
     #[inline]
-    fn growth(&self, acked_bytes: u64, acked_segments: u32) -> f64 {
-        if acked_bytes == 0 {
+    fn growth(&self, acked_bytes: u64, acked_segments: u32, delivered: u32, duplicates: u32) -> f64 {
+        let is_uncapped = self.transport.byte_counting == u32::MAX;
+        if acked_bytes == 0 && !(is_uncapped && self.strategy.reorderings().degree > DUP_THRESH) {
             return 0.0;
+        }
+        if is_uncapped {
+            let reads_blocks = self.transport.recovery == LossRecovery::Sack && self.transport.peer_sack;
+            return f64::from(if reads_blocks { delivered } else { delivered.saturating_sub(duplicates).max(1) });
         }
         f64::from(acked_segments.clamp(1, self.transport.byte_counting))
     }

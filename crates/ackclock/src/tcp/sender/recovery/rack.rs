@@ -25,6 +25,7 @@ const REO_WND_PERSIST: u32 = 16;
 /// RACK-based recovery.
 #[derive(Debug)]
 pub(in crate::tcp::sender) struct Rack {
+    mss: u64,
     /// Selectively acknowledged segments make no room until recovery begins: limited transmit is off.
     hides_sacked: bool,
     has_timestamps: bool,
@@ -70,24 +71,45 @@ struct Again {
 #[derive(Clone, Copy, Debug)]
 struct Reordering {
     fack: u64,
-    is_seen: bool,
+    seen: Reorderings,
     /// RACK.dsack_round.
     dsack_round: Option<u64>,
     mult: u32,
     persist: u32,
 }
 
+/// The reorderings that were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp::sender) struct Reorderings {
+    /// How many ACKs showed one.
+    pub(in crate::tcp::sender) times: u32,
+    /// The largest distance in full segments from one that came late to the end of what had come before: three at least.
+    pub(in crate::tcp::sender) degree: u32,
+}
+
+impl Default for Reorderings {
+    fn default() -> Self {
+        Reorderings { times: 0, degree: DUP_THRESH }
+    }
+}
+
 impl Default for Reordering {
     fn default() -> Self {
-        Reordering { fack: 0, is_seen: false, dsack_round: None, mult: 1, persist: 0 }
+        Reordering { fack: 0, seen: Reorderings::default(), dsack_round: None, mult: 1, persist: 0 }
     }
 }
 
 impl Reordering {
     /// RFC 8985 §6.2, step 3.
     #[inline]
-    fn detect(&mut self, delivered: &Delivered, fack: u64) {
-        self.is_seen |= delivered.lowest_once.is_some_and(|end| end < self.fack);
+    fn detect(&mut self, delivered: &Delivered, fack: u64, mss: u64) {
+        if let Some((end, start)) = delivered.lowest_once
+            && end < self.fack
+        {
+            let distance = (self.fack - start).div_ceil(mss).min(u64::from(u32::MAX)) as u32;
+            self.seen =
+                Reorderings { times: self.seen.times.saturating_add(1), degree: self.seen.degree.max(distance) };
+        }
         self.fack = self.fack.max(fack);
     }
 
@@ -111,7 +133,7 @@ impl Reordering {
 
     /// The window.
     fn window(&self, min_rtt: Duration, srtt: Duration, is_recovering: bool, sacked: u32) -> Duration {
-        if !self.is_seen && (is_recovering || sacked >= DUP_THRESH) {
+        if self.seen.times == 0 && (is_recovering || sacked >= DUP_THRESH) {
             return Duration::ZERO;
         }
         // The first ACK of all is no part of SRTT yet.
@@ -157,6 +179,7 @@ impl LostQueue {
 impl Rack {
     pub(super) fn new(transport: &Transport) -> Self {
         Rack {
+            mss: u64::from(transport.mss),
             hides_sacked: !transport.limited_transmit,
             has_timestamps: transport.timestamps,
             latest: None,
@@ -291,7 +314,7 @@ impl Strategy for Rack {
         }
         let min_rtt = min_rtt(view.rtt, view.now, delivered);
         self.update(view, ack, delivered, min_rtt);
-        self.reordering.detect(delivered, view.board.highest_delivered(view.una));
+        self.reordering.detect(delivered, view.board.highest_delivered(view.una), self.mss);
         self.reordering.adapt(view, has_dsack);
         let is_recovering = view.state != State::Open && !view.state.is_ended_by(view.una);
         let window = self.reordering.window(min_rtt, view.rtt.srtt(), is_recovering, view.board.sacked());
@@ -301,6 +324,10 @@ impl Strategy for Rack {
 
     fn detects_by_time(&self) -> bool {
         true
+    }
+
+    fn reorderings(&self) -> Reorderings {
+        self.reordering.seen
     }
 
     fn settles_at(&self) -> Option<Instant> {

@@ -2,7 +2,7 @@
 
 use super::duplicate_acks::DuplicateAcks;
 use super::newreno::NewReno;
-use super::rack::Rack;
+use super::rack::{Rack, Reorderings};
 use super::reno::Reno;
 use super::sack::Sack;
 use super::tahoe::Tahoe;
@@ -83,6 +83,11 @@ pub(in crate::tcp::sender) trait Strategy {
     /// True if losses are found by the times at which segments were sent, and not by duplicate ACKs.
     fn detects_by_time(&self) -> bool {
         false
+    }
+
+    /// The reorderings that were seen.
+    fn reorderings(&self) -> Reorderings {
+        Reorderings::default()
     }
 
     /// When to look for losses again, if nothing arrives until then.
@@ -248,6 +253,9 @@ impl Strategy for AnyStrategy {
     }
     fn detects_by_time(&self) -> bool {
         dispatch!(self, strategy => strategy.detects_by_time())
+    }
+    fn reorderings(&self) -> Reorderings {
+        dispatch!(self, strategy => strategy.reorderings())
     }
     fn settles_at(&self) -> Option<Instant> {
         dispatch!(self, strategy => strategy.settles_at())

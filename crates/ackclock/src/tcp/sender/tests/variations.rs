@@ -19,6 +19,42 @@ fn limited_transmit_may_send_again_what_a_timeout_gave_up() {
 }
 
 #[test]
+fn a_flight_of_more_than_half_of_the_window_lets_it_grow_while_it_drains() {
+    let windows = |segments: u64, acks: &[u64]| {
+        let mut tcp = Driven::with(LossRecovery::Sack, 10.0, |transport| {
+            transport.variations.window_growth = WindowGrowth::HalfUsed;
+            transport.byte_counting = u32::MAX;
+        });
+        tcp.sender.stop_writing();
+        tcp.sender.write(tcp.now, segments * MSS);
+        tcp.sent();
+        let windows = acks.iter().map(|acked| {
+            tcp.ack(*acked, &[]);
+            tcp.cwnd()
+        });
+        windows.collect::<Vec<_>>()
+    };
+    // Twice seven is more than ten and twelve, and not more than fourteen.
+    assert_eq!(windows(7, &[2, 4, 7]), [12.0, 14.0, 14.0]);
+    assert_eq!(windows(5, &[2, 5]), [10.0, 10.0]);
+    assert_eq!(windows(10, &[2, 9, 10]), [12.0, 19.0, 20.0], "all of it was used");
+}
+
+#[test]
+fn without_a_limit_what_was_reported_before_does_not_let_the_window_grow_again() {
+    let window_after = |recovery, blocks: &[&[(u64, u64)]]| {
+        let mut tcp = Driven::with(recovery, 10.0, |transport| transport.byte_counting = u32::MAX);
+        tcp.sent();
+        blocks.iter().for_each(|blocks| _ = tcp.ack(0, blocks));
+        tcp.ack(6, &[]);
+        tcp.cwnd()
+    };
+    assert_eq!(window_after(LossRecovery::Sack, &[]), 16.0);
+    assert_eq!(window_after(LossRecovery::Sack, &[&[(1, 3)]]), 14.0);
+    assert_eq!(window_after(LossRecovery::NewReno, &[&[], &[]]), 14.0);
+}
+
+#[test]
 fn a_recovery_within_what_a_timeout_repeats_leads_back_to_it() {
     let states_after = |acks: &[u64]| {
         let mut tcp = Driven::with(LossRecovery::Reno, 8.0, |transport| {

@@ -1,0 +1,16 @@
+//! Congestion control compiled to eBPF (`struct_ops`): read once, and run in the simulator or in the running kernel.
+
+pub mod btf;
+mod error;
+pub mod insn;
+#[cfg(target_os = "linux")]
+pub mod kernel;
+mod machine;
+mod object_file;
+mod relocate;
+mod variable;
+
+pub use error::{BpfError, Result};
+pub use machine::{BpfController, BpfFactory, try_out};
+pub use object_file::{BpfObject, Data, Form, Operations, Program, Reference, Value, Variable};
+pub use relocate::{Place, Step, Target};

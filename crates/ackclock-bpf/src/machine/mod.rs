@@ -1,0 +1,185 @@
+//! A machine for compiled congestion controls: eBPF in user space, with a socket of the simulator.
+
+mod call;
+mod controller;
+mod interpreter;
+mod memory;
+mod socket;
+
+use std::sync::Arc;
+
+use crate::error::{Result, wrong};
+use crate::insn::{CALL, EXIT, Insn, PSEUDO_CALL, PSEUDO_KFUNC_CALL};
+use crate::object_file::{BpfObject, Program, Reference};
+use call::{Call, KNOWN};
+use interpreter::Op;
+use memory::{DATA, Section};
+use socket::Simulator;
+
+pub use controller::{BpfController, BpfFactory, try_out};
+
+/// What variables outside of an object stand for.
+const EXTERNS: [(&str, u64); 1] = [("CONFIG_HZ", 1000)];
+
+/// A program that the kernel may call, or none.
+type Code = Option<Arc<[Op]>>;
+
+/// A congestion control, ready to run.
+#[derive(Debug)]
+struct Machine {
+    name: String,
+    init: Code,
+    ssthresh: Code,
+    cong_avoid: Code,
+    cong_control: Code,
+    set_state: Code,
+    cwnd_event: Code,
+    in_ack_event: Code,
+    pkts_acked: Code,
+    undo_cwnd: Code,
+    sections: Box<[Section]>,
+}
+
+/// The members of the table that the simulator calls, and those that make no difference there.
+const CALLED: [&str; 9] = [
+    "init",
+    "ssthresh",
+    "cong_avoid",
+    "cong_control",
+    "set_state",
+    "cwnd_event",
+    "in_ack_event",
+    "pkts_acked",
+    "undo_cwnd",
+];
+
+impl Machine {
+    fn new(object: &BpfObject) -> Result<Machine> {
+        let operations = object.choose(None)?;
+        let mut sections: Vec<Section> = object
+            .data
+            .iter()
+            .map(|data| Section { content: data.content.clone().into(), is_writable: data.is_writable })
+            .collect();
+        // Variables outside of the object follow its own.
+        let outside = sections.len();
+        let values = EXTERNS.iter().flat_map(|(_, value)| value.to_le_bytes()).collect();
+        sections.push(Section { content: values, is_writable: false });
+        let programs = object.programs(operations, &Simulator)?;
+        let code = |member: &str| -> Result<Code> {
+            programs.get(member).map(|program| decode(object, program, outside).map(Arc::from)).transpose()
+        };
+        for (member, program) in &programs {
+            if !CALLED.contains(&member.as_str()) {
+                decode(object, program, outside)?;
+            }
+        }
+        Ok(Machine {
+            name: operations.name.clone(),
+            init: code("init")?,
+            ssthresh: code("ssthresh")?,
+            cong_avoid: code("cong_avoid")?,
+            cong_control: code("cong_control")?,
+            set_state: code("set_state")?,
+            cwnd_event: code("cwnd_event")?,
+            in_ack_event: code("in_ack_event")?,
+            pkts_acked: code("pkts_acked")?,
+            undo_cwnd: code("undo_cwnd")?,
+            sections: sections.into(),
+        })
+    }
+}
+
+/// The operations of a program.
+fn decode(object: &BpfObject, program: &Program, outside: usize) -> Result<Vec<Op>> {
+    let mut ops = Vec::with_capacity(program.insns.len());
+    let mut second_half = false;
+    for (at, insn) in program.insns.iter().enumerate() {
+        let Insn { code, dst, src, off, imm } = *insn;
+        require_registers(program, insn)?;
+        let mut op = Op { code, dst, src, off, imm: imm.into() };
+        if std::mem::take(&mut second_half) {
+            ops.push(op);
+            continue;
+        }
+        if insn.is_wide() {
+            second_half = true;
+            let high = program.insns.get(at + 1).map_or(0, |next| next.imm);
+            op.imm = i64::from(high) << 32 | i64::from(imm as u32);
+            if let Some(reference) = program.references.get(&at) {
+                op.imm = address(object, program, reference, outside)? as i64;
+            } else if src != 0 {
+                return Err(wrong!("its program {} loads an address that the simulator does not know", program.name));
+            }
+        }
+        if code == CALL {
+            op.imm = match (src, program.references.get(&at)) {
+                (PSEUDO_CALL, _) => Call::Function(imm),
+                (PSEUDO_KFUNC_CALL, Some(Reference::Kfunc(name))) => Call::Kernel(kfunc(program, name)?),
+                _ => Call::Kernel(helper(program, imm)?),
+            }
+            .to_imm();
+        }
+        ops.push(op);
+    }
+    if ops.last().is_none_or(|last| last.code != EXIT && last.code & 7 < 5) {
+        return Err(wrong!("its program {} does not end", program.name));
+    }
+    Ok(ops)
+}
+
+fn require_registers(program: &Program, insn: &Insn) -> Result<()> {
+    if insn.dst > 10 || insn.src > 10 {
+        return Err(wrong!("its program {} uses a register that there is not", program.name));
+    }
+    Ok(())
+}
+
+fn address(object: &BpfObject, program: &Program, reference: &Reference, outside: usize) -> Result<u64> {
+    let section = |number: usize| DATA + ((number as u64) << 32);
+    match reference {
+        Reference::Data { section: number, offset } if *number < object.data.len() => {
+            Ok(section(*number).wrapping_add(*offset))
+        }
+        Reference::Extern(name) => {
+            let known = EXTERNS.iter().position(|(other, _)| other == name);
+            let number = known.ok_or_else(|| wrong!("it uses the variable {name}, which the simulator has not"))?;
+            Ok(section(outside) + 8 * number as u64)
+        }
+        // Maps are handed to functions of the kernel only.
+        Reference::Map(_) => Ok(0),
+        _ => Err(wrong!("its program {} takes an address that the simulator does not know", program.name)),
+    }
+}
+
+fn kfunc(program: &Program, name: &str) -> Result<u8> {
+    let found = KNOWN.iter().position(|known| known.helper == 0 && known.name == name);
+    found.map(|number| number as u8).ok_or_else(|| {
+        wrong!("its program {} calls {name}, which the simulator has not; it has {}", program.name, kfuncs())
+    })
+}
+
+fn helper(program: &Program, number: i32) -> Result<u8> {
+    let found = KNOWN.iter().position(|known| known.helper == number && number != 0);
+    found.map(|number| number as u8).ok_or_else(|| {
+        let name = HELPERS.iter().find(|(other, _)| *other == number).map_or("", |(_, name)| name);
+        wrong!("its program {} calls helper {number}{name}, which the simulator has not", program.name)
+    })
+}
+
+/// Names of helpers that the simulator has not, for messages.
+const HELPERS: [(i32, &str); 8] = [
+    (1, " (bpf_map_lookup_elem)"),
+    (2, " (bpf_map_update_elem)"),
+    (3, " (bpf_map_delete_elem)"),
+    (14, " (bpf_get_current_pid_tgid)"),
+    (46, " (bpf_get_socket_cookie)"),
+    (130, " (bpf_ringbuf_output)"),
+    (131, " (bpf_ringbuf_reserve)"),
+    (181, " (bpf_loop)"),
+];
+
+fn kfuncs() -> String {
+    let names: Vec<_> = KNOWN.iter().filter(|known| known.helper == 0).map(|known| known.name).collect();
+    names.join(", ")
+}

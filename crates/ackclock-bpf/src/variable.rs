@@ -1,0 +1,70 @@
+//! Values of global variables, as whoever loads an object sets them.
+
+use crate::error::{Result, wrong};
+use crate::object_file::{BpfObject, Form, Variable};
+
+/// What a whole segment, or 1, is in a number of 32.32 bits.
+const ONE: f64 = 4_294_967_296.0;
+
+impl BpfObject {
+    /// The value of a variable.
+    pub fn value(&self, variable: &Variable) -> f64 {
+        let (section, at) = variable.place;
+        let mut bytes = [0; 8];
+        bytes[..variable.size].copy_from_slice(&self.data[section].content[at..at + variable.size]);
+        let raw = u64::from_le_bytes(bytes);
+        match variable.form {
+            Form::Fixed => raw as f64 / ONE,
+            Form::Signed => {
+                let unused = 64 - 8 * variable.size;
+                ((raw << unused) as i64 >> unused) as f64
+            }
+            Form::Bool | Form::Unsigned => raw as f64,
+        }
+    }
+
+    /// Sets a variable; one of 32.32 bits to the nearest that there is.
+    ///
+    /// # Errors
+    /// No such variable, or a value out of its range.
+    pub fn set(&mut self, name: &str, value: f64) -> Result<()> {
+        let Some(variable) = self.variables.iter().find(|variable| variable.name == name).cloned() else {
+            let names: Vec<_> = self.variables.iter().map(|variable| variable.name.as_str()).collect();
+            return Err(if names.is_empty() {
+                wrong!("it takes no parameters, and so no {name}")
+            } else {
+                wrong!("it takes no parameter {name}; it takes {}", names.join(", "))
+            });
+        };
+        let (low, high) = variable.bounds();
+        if !(low..=high).contains(&value) {
+            return Err(wrong!("the parameter {name} is {value}, but must be at least {low} and at most {high}"));
+        }
+        if variable.form != Form::Fixed && value.fract() != 0.0 {
+            return Err(wrong!("the parameter {name} is {value}, but must be a whole number"));
+        }
+        let raw = match variable.form {
+            Form::Fixed => (value * ONE).round() as u64,
+            Form::Signed => value as i64 as u64,
+            Form::Bool | Form::Unsigned => value as u64,
+        };
+        let (section, at) = variable.place;
+        self.data[section].content[at..at + variable.size].copy_from_slice(&raw.to_le_bytes()[..variable.size]);
+        Ok(())
+    }
+}
+
+impl Variable {
+    /// The range of values: that of the source, or that of the bytes.
+    pub fn bounds(&self) -> (f64, f64) {
+        let bits = 8 * self.size as i32;
+        // Whole numbers beyond 2^53 are not among the numbers of files.
+        let most = |bits: i32| 2_f64.powi(bits.min(53)) - 1.0;
+        self.range.unwrap_or(match self.form {
+            Form::Fixed => (0.0, most(32)),
+            Form::Bool => (0.0, 1.0),
+            Form::Signed => (-most(bits - 1), most(bits - 1)),
+            Form::Unsigned => (0.0, most(bits)),
+        })
+    }
+}

@@ -1,0 +1,306 @@
+//! What is seen of a flow at the links: its segments, what became of them, and where its hosts stalled.
+
+use std::collections::VecDeque;
+
+use ackclock::link::SojournTimes;
+use ackclock::sim::QueueingDelay;
+use ackclock::units::{Duration, Instant};
+
+use crate::packet::Segment;
+
+/// A host that answers at least every second segment has stalled if nothing came for this long and so many were due.
+const STALL: Duration = Duration::from_millis(5);
+const DUE: u32 = 4;
+/// What a host that stalled sends comes within this time.
+const BURST: Duration = Duration::from_millis(1);
+
+/// Counters of a flow since the start; what each is, `FlowMeasures` of the core says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub sent: u64,
+    pub sent_bytes: u64,
+    pub wire_bytes: u64,
+    /// Bytes ever sent, retransmissions not counted.
+    pub sent_once: u64,
+    pub acknowledged: u64,
+    pub retransmits: u64,
+    pub copies: u64,
+    pub lost: u64,
+    pub access_drops: u64,
+    pub corrupted: u64,
+    pub acks_lost: u64,
+    pub acks_corrupted: u64,
+    pub marks: u64,
+    /// Bytes on the wire of data that arrived.
+    pub delivered_wire_bytes: u64,
+    pub rtt_ns: u64,
+    pub rtt_count: u64,
+    /// Data packets on the path now.
+    pub in_flight: u64,
+}
+
+/// Numbers of bytes of a direction from the first one on, beyond 32 bits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    initial: Option<u32>,
+}
+
+impl Numbers {
+    /// The place of a number that is near another place; 0 is the first byte.
+    fn place(self, number: u32, near: u64) -> Option<u64> {
+        let first = self.initial?.wrapping_add(1);
+        let step = number.wrapping_sub(first).wrapping_sub(near as u32) as i32;
+        near.checked_add_signed(i64::from(step))
+    }
+}
+
+/// A segment that is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Outstanding {
+    end: u64,
+    at: Instant,
+    again: bool,
+}
+
+/// Packets that came to a host and want an answer.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unanswered {
+    count: u32,
+    since: Instant,
+}
+
+impl Unanswered {
+    fn add(&mut self, now: Instant) {
+        if self.count == 0 {
+            self.since = now;
+        }
+        self.count += 1;
+    }
+
+    /// The host answers: for how long it did not, if that is a stall.
+    fn answer(&mut self, now: Instant) -> Option<Duration> {
+        let before = std::mem::take(self);
+        let gap = now.since(before.since.min(now));
+        (before.count >= DUE && gap >= STALL).then_some(gap)
+    }
+}
+
+/// A gap of a sender that is a stall if a burst follows.
+#[derive(Clone, Copy, Debug)]
+struct Suspect {
+    gap: Duration,
+    until: Instant,
+    missing: u32,
+}
+
+/// A flow as it is seen at the links.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    pub counters: Counters,
+    /// Data that arrived, and ACKs, since the window began.
+    pub data_delay: QueueingDelay,
+    pub ack_delay: QueueingDelay,
+    pub data_delays: SojournTimes,
+    pub ack_delays: SojournTimes,
+    numbers: Numbers,
+    outstanding: VecDeque<Outstanding>,
+    /// How many bytes a transfer has; none if it does not end.
+    pub size: Option<u64>,
+    /// When the last byte of a transfer was acknowledged.
+    pub finished: Option<Instant>,
+    /// Whether its sender has data at any time, so that gaps are stalls.
+    pub is_backlogged: bool,
+    to_sender: Unanswered,
+    to_receiver: Unanswered,
+    suspect: Option<Suspect>,
+    /// Stalls of its hosts, and the longest.
+    pub stalls: u64,
+    pub longest_stall: Duration,
+}
+
+impl Account {
+    /// A segment leaves the sender. Whether it is data.
+    pub fn sent(&mut self, now: Instant, segment: &Segment, wire_len: u32) -> bool {
+        if segment.syn && self.numbers.initial.is_none() {
+            self.numbers.initial = Some(segment.seq);
+        }
+        self.counters.wire_bytes += u64::from(wire_len);
+        if segment.len == 0 || segment.syn {
+            return false;
+        }
+        let counters = &mut self.counters;
+        let Some(place) = self.numbers.place(segment.seq, counters.sent_once) else { return false };
+        counters.sent += 1;
+        counters.in_flight += 1;
+        counters.sent_bytes += u64::from(segment.len);
+        let (end, again) = (place + u64::from(segment.len), place < counters.sent_once);
+        counters.retransmits += u64::from(again);
+        if again {
+            let first = self.outstanding.partition_point(|segment| segment.end <= place);
+            let repeated = self.outstanding.range_mut(first..).take_while(|segment| segment.end <= end);
+            repeated.for_each(|segment| segment.again = true);
+        }
+        if end > counters.sent_once {
+            counters.sent_once = end;
+            self.outstanding.push_back(Outstanding { end, at: now, again });
+        }
+        self.note_data(now);
+        true
+    }
+
+    /// Data leaves the sender: whether that ends a stall.
+    fn note_data(&mut self, now: Instant) {
+        let due = self.to_sender.count;
+        if let Some(gap) = self.to_sender.answer(now).filter(|_| self.is_backlogged) {
+            self.suspect = Some(Suspect { gap, until: now + BURST, missing: due });
+        }
+        if let Some(mut suspect) = self.suspect.take().filter(|suspect| now <= suspect.until) {
+            suspect.missing -= 1;
+            if suspect.missing == 0 {
+                self.stalled(suspect.gap);
+            } else {
+                self.suspect = Some(suspect);
+            }
+        }
+    }
+
+    fn stalled(&mut self, gap: Duration) {
+        self.stalls += 1;
+        self.longest_stall = self.longest_stall.max(gap);
+    }
+
+    /// A segment leaves the receiver.
+    pub fn answered(&mut self, now: Instant) {
+        if let Some(gap) = self.to_receiver.answer(now) {
+            self.stalled(gap);
+        }
+    }
+
+    /// Data comes to the receiver.
+    pub fn arrived(&mut self, now: Instant, wire_len: u32, queueing: Duration, is_marked: bool) {
+        self.counters.delivered_wire_bytes += u64::from(wire_len);
+        self.data_delay.note(queueing);
+        self.data_delays.record(queueing);
+        self.counters.marks += u64::from(is_marked);
+        self.to_receiver.add(now);
+    }
+
+    /// A segment comes to the sender.
+    pub fn acknowledged(&mut self, now: Instant, segment: &Segment, queueing: Duration) {
+        self.ack_delay.note(queueing);
+        self.ack_delays.record(queueing);
+        let Some(ack) = self.numbers.place(segment.ack, self.counters.acknowledged) else { return };
+        if segment.syn {
+            return;
+        }
+        self.to_sender.add(now);
+        // A FIN has a number of its own.
+        let ack = ack.min(self.counters.sent_once);
+        if ack <= self.counters.acknowledged {
+            return;
+        }
+        self.counters.acknowledged = ack;
+        let (mut last, mut is_clean) = (None, true);
+        while let Some(segment) = self.outstanding.front().filter(|segment| segment.end <= ack) {
+            is_clean &= !segment.again;
+            last = Some(segment.at);
+            self.outstanding.pop_front();
+        }
+        // Karn's rule, and none where a hole was filled.
+        if let Some(at) = last.filter(|_| is_clean) {
+            self.counters.rtt_ns += now.since(at.min(now)).as_nanos();
+            self.counters.rtt_count += 1;
+        }
+        if self.finished.is_none() && self.size.is_some_and(|size| ack >= size) {
+            self.finished = Some(now);
+        }
+    }
+
+    /// The window of measurement begins.
+    pub fn begin(&mut self) {
+        self.data_delay = QueueingDelay::default();
+        self.ack_delay = QueueingDelay::default();
+        self.data_delays.clear();
+        self.ack_delays.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn data(seq: u32, len: u32) -> Segment {
+        Segment { seq, ack: 0, len, syn: false }
+    }
+
+    fn ack(ack: u32) -> Segment {
+        Segment { seq: 0, ack, len: 0, syn: false }
+    }
+
+    /// An account of a connection whose first byte has the number 0, after a SYN with the largest one.
+    fn open() -> Account {
+        let mut account = Account { is_backlogged: true, size: Some(3000), ..Account::default() };
+        assert!(!account.sent(at(0), &Segment { seq: u32::MAX, ack: 0, len: 0, syn: true }, 60));
+        account
+    }
+
+    #[test]
+    fn segments_and_acknowledgements_are_counted() {
+        let mut account = open();
+        for (millis, seq) in [(1, 0), (2, 1000), (3, 2000)] {
+            assert!(account.sent(at(millis), &data(seq, 1000), 1040));
+        }
+        account.acknowledged(at(11), &ack(1000), Duration::ZERO);
+        // The second one is sent again: what acknowledges it measures nothing.
+        account.sent(at(12), &data(1000, 1000), 1040);
+        account.acknowledged(at(22), &ack(3000), Duration::ZERO);
+        let counters = account.counters;
+        assert_eq!((counters.sent, counters.sent_bytes, counters.retransmits, counters.sent_once), (4, 4000, 1, 3000));
+        assert_eq!((counters.acknowledged, counters.rtt_count, counters.rtt_ns), (3000, 1, 10_000_000));
+        assert_eq!((counters.wire_bytes, account.finished), (60 + 4 * 1040, Some(at(22))));
+    }
+
+    #[test]
+    fn numbers_go_on_beyond_32_bits() {
+        let numbers = Numbers { initial: Some(u32::MAX) };
+        assert_eq!(numbers.place(5, (1 << 32) - 10), Some((1 << 32) + 5));
+        assert_eq!(numbers.place(u32::MAX, (1 << 32) + 5), Some((1 << 32) - 1));
+        assert_eq!(numbers.place(u32::MAX - 5, 0), None, "before the first byte");
+    }
+
+    #[test]
+    fn a_receiver_that_does_not_answer_stalls() {
+        let mut account = open();
+        for millis in [1, 2, 3, 4] {
+            account.arrived(at(millis), 1500, Duration::ZERO, false);
+        }
+        account.answered(at(8));
+        assert_eq!((account.stalls, account.longest_stall), (1, Duration::from_millis(7)));
+        // A delayed ACK is none, and neither is a short gap.
+        account.arrived(at(10), 1500, Duration::ZERO, false);
+        account.answered(at(50));
+        for _ in 0..9 {
+            account.arrived(at(60), 1500, Duration::ZERO, false);
+        }
+        account.answered(at(64));
+        assert_eq!(account.stalls, 1);
+    }
+
+    #[test]
+    fn a_sender_stalls_if_a_burst_follows_and_not_if_its_window_is_cut() {
+        for (later, stalls) in [(0, 1), (2, 0)] {
+            let mut account = open();
+            for millis in [1, 2, 3, 4] {
+                account.acknowledged(at(millis), &ack(0), Duration::ZERO);
+            }
+            for index in 0..4 {
+                account.sent(at(9 + u64::from(index) * later), &data(index * 10, 10), 50);
+            }
+            assert_eq!(account.stalls, stalls, "{later} ms between segments");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Why an emulation did not come to its end.
+
+use std::io;
+
+/// Why an emulation did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum EmulationError {
+    /// It was cancelled.
+    #[error("interrupted")]
+    Interrupted,
+    /// The scenario has what the emulator has not.
+    #[error("{key}: {message}")]
+    Refused {
+        /// The key of the scenario.
+        key: String,
+        /// What is wrong with it, and a hint.
+        message: String,
+    },
+    /// This user may not make network namespaces.
+    #[error(
+        "the emulator makes network namespaces, which this user may not ({0}); run it as root, or behind `unshare -Ur` where \
+         the system allows user namespaces"
+    )]
+    NoNamespaces(io::Error),
+    /// There are no TUN devices.
+    #[error("/dev/net/tun: {0}; the emulator needs it (modprobe tun; in a container, --device /dev/net/tun)")]
+    NoTun(io::Error),
+    /// The clock of the host is too coarse.
+    #[error("the clock of this host has steps of {0} ns, and the emulator needs a microsecond or less")]
+    CoarseClock(u64),
+    /// A setting of the kernel cannot be made.
+    #[error("/proc/sys/net/{name}: cannot be set to {value}: {error}")]
+    Setting {
+        /// The setting.
+        name: String,
+        /// The value.
+        value: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A program could not be started.
+    #[error("{command}: cannot be started: {error}")]
+    Program {
+        /// The command.
+        command: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// Some other call of the system.
+    #[error("{what}: {error}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// Why it failed.
+        error: io::Error,
+    },
+}
+
+/// Says what was tried.
+pub(crate) trait Tried<T> {
+    /// The error with what was tried.
+    fn tried(self, what: &'static str) -> Result<T, EmulationError>;
+}
+
+impl<T> Tried<T> for io::Result<T> {
+    fn tried(self, what: &'static str) -> Result<T, EmulationError> {
+        self.map_err(|error| EmulationError::System { what, error })
+    }
+}

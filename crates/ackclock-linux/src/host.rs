@@ -1,0 +1,199 @@
+//! A host: a network namespace without a name, and the TUN device that is its only way out.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use ackclock::sim::Plan;
+use ackclock::tcp::{EcnMode, LossRecovery, TIMESTAMPS_LEN};
+
+use crate::error::{EmulationError, Tried};
+use crate::packet::IP_LEN;
+use crate::sys::{self, Interface};
+
+/// The name of the device in each namespace.
+const DEVICE: &str = "link";
+/// Packets that wait to be read at most: far more than a loop that keeps up ever finds.
+const WAITING: u32 = 10_000;
+/// Half of 10.0.0.0/8 are addresses of senders, half of receivers; both hosts take each of theirs for their own.
+const MASK: Ipv4Addr = Ipv4Addr::new(255, 128, 0, 0);
+/// Windows that no path of a scenario fills.
+const MOST_BUFFER: u64 = 1 << 28;
+
+/// The two hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Of the senders.
+    Sender,
+    /// Of the receivers.
+    Receiver,
+}
+
+impl Side {
+    fn base(self) -> u32 {
+        match self {
+            Side::Sender => 10 << 24,
+            Side::Receiver => 10 << 24 | 1 << 23,
+        }
+    }
+
+    /// The address of the flow with this index.
+    pub fn address(self, flow: usize) -> Ipv4Addr {
+        Ipv4Addr::from(self.base() + flow as u32 + 1)
+    }
+
+    /// The flow whose address it is.
+    pub fn flow(self, address: u32) -> Option<usize> {
+        let place = address.wrapping_sub(self.base());
+        (place > 0 && place < 1 << 23).then(|| place as usize - 1)
+    }
+}
+
+/// A namespace with its device.
+#[derive(Debug)]
+pub struct Host {
+    namespace: OwnedFd,
+    device: File,
+}
+
+impl Host {
+    /// Makes the host of a plan.
+    pub fn make(side: Side, plan: &Plan) -> Result<Host, EmulationError> {
+        // A thread that ends takes nothing with it: what it opens belongs to the process.
+        let made = std::thread::scope(|scope| scope.spawn(|| Host::make_here(side, plan)).join());
+        made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    fn make_here(side: Side, plan: &Plan) -> Result<Host, EmulationError> {
+        sys::unshare_network().map_err(EmulationError::NoNamespaces)?;
+        let namespace = sys::current_network().tried("the network namespace")?;
+        let device = sys::open_tun(DEVICE).map_err(EmulationError::NoTun)?;
+        set_kernel(plan)?;
+        let own = "lo:1";
+        let settings = [
+            ("lo", Interface::Up),
+            // An address of the loopback device makes its whole network local.
+            (own, Interface::Address(side.address(0))),
+            (own, Interface::Mask(MASK)),
+            (DEVICE, Interface::Mtu(largest_packet(plan))),
+            (DEVICE, Interface::Up),
+        ];
+        for (name, setting) in settings {
+            sys::configure(name, setting).tried("setting up the TUN device")?;
+        }
+        // Root of a user namespace may not; the queue is then shorter, and what it drops is counted.
+        let _ = sys::configure(DEVICE, Interface::QueueLen(WAITING));
+        sys::route_all_to(DEVICE).tried("the route to the TUN device")?;
+        Ok(Host { namespace, device })
+    }
+
+    /// Does something in the namespace.
+    pub fn within<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        let done = std::thread::scope(|scope| {
+            let inside = || sys::enter_network(self.namespace.as_fd()).and_then(|()| work());
+            scope.spawn(inside).join()
+        });
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    /// The namespace, for a program.
+    pub fn namespace(&self) -> io::Result<OwnedFd> {
+        self.namespace.try_clone()
+    }
+
+    /// The device, to wait at.
+    pub fn device(&self) -> &File {
+        &self.device
+    }
+
+    /// The next packet that leaves the host; none if there is none now.
+    pub fn read(&self, into: &mut [u8]) -> Option<usize> {
+        (&self.device).read(into).ok()
+    }
+
+    /// A packet comes to the host. Whether it took it.
+    pub fn write(&self, packet: &[u8]) -> bool {
+        (&self.device).write(packet).is_ok()
+    }
+
+    /// Packets that the device has dropped because nobody read them in time.
+    pub fn overflows(&self) -> io::Result<u64> {
+        let table = self.within(|| std::fs::read_to_string("/proc/thread-self/net/dev"))?;
+        Ok(sent_and_dropped(&table, DEVICE).unwrap_or(0))
+    }
+}
+
+/// Packets to be sent that a device has dropped, by the table of all: 8 columns of what it receives, then of what it sends.
+fn sent_and_dropped(table: &str, device: &str) -> Option<u64> {
+    let row = table.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'))?;
+    row.split_whitespace().nth(8 + 3)?.parse().ok()
+}
+
+/// Bytes of IP of the largest packet that a flow sends.
+fn largest_packet(plan: &Plan) -> u32 {
+    let of_flow = |transport: &ackclock::tcp::Transport| {
+        transport.mss + 2 * IP_LEN as u32 + if transport.timestamps { TIMESTAMPS_LEN } else { 0 }
+    };
+    plan.flows.iter().map(|flow| of_flow(&flow.transport)).max().unwrap_or(1500)
+}
+
+/// What the flows of a plan have in common, as settings of the kernel.
+fn set_kernel(plan: &Plan) -> Result<(), EmulationError> {
+    let transport = plan.flows.first().map(|flow| &flow.transport);
+    let switch = |is_on: bool| if is_on { "1" } else { "0" };
+    let buffer = format!("4096 {} {MOST_BUFFER}", MOST_BUFFER / 4);
+    let has_sack =
+        |transport: &ackclock::tcp::Transport| transport.recovery == LossRecovery::Sack && transport.peer_sack;
+    let settings = [
+        ("ipv4/tcp_no_metrics_save", "1"),
+        ("ipv4/tcp_rmem", &buffer),
+        ("ipv4/tcp_wmem", &buffer),
+        ("ipv4/tcp_timestamps", switch(transport.is_none_or(|transport| transport.timestamps))),
+        ("ipv4/tcp_sack", switch(transport.is_none_or(|transport| has_sack(transport)))),
+        ("ipv4/tcp_ecn", switch(transport.is_some_and(|transport| transport.ecn != EcnMode::Off))),
+        ("ipv4/conf/all/rp_filter", "0"),
+        ("ipv4/conf/default/rp_filter", "0"),
+    ];
+    for (name, value) in settings {
+        set(name, value)?;
+    }
+    // Where the kernel has no IPv6 there is nothing to switch off.
+    let _ = set("ipv6/conf/all/disable_ipv6", "1");
+    Ok(())
+}
+
+fn set(name: &str, value: &str) -> Result<(), EmulationError> {
+    let (path, setting) = (format!("/proc/sys/net/{name}"), name.to_owned());
+    std::fs::write(path, value).map_err(|error| EmulationError::Setting {
+        name: setting,
+        value: value.to_owned(),
+        error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_flow_has_an_address_on_each_side() {
+        for side in [Side::Sender, Side::Receiver] {
+            for flow in [0, 1, 300, 70_000] {
+                assert_eq!(side.flow(u32::from(side.address(flow))), Some(flow));
+            }
+        }
+        assert_eq!(Side::Sender.address(0), Ipv4Addr::new(10, 0, 0, 1));
+        assert_eq!(Side::Receiver.address(255), Ipv4Addr::new(10, 128, 1, 0));
+        assert_eq!(Side::Sender.flow(u32::from(Side::Receiver.address(0))), None);
+        assert_eq!(Side::Receiver.flow(u32::from(Ipv4Addr::LOCALHOST)), None);
+    }
+
+    #[test]
+    fn drops_of_a_device_are_in_the_twelfth_column() {
+        let table = "Inter-|   Receive  |  Transmit\n face |bytes packets errs drop fifo frame compressed multicast|...\n\
+                     lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n  link: 1 2 3 4 5 6 7 8 9 10 11 77 13 14 15 16\n";
+        assert_eq!(sent_and_dropped(table, "link"), Some(77));
+        assert_eq!(sent_and_dropped(table, "tun"), None);
+    }
+}

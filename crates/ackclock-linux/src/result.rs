@@ -1,0 +1,232 @@
+//! From what threads counted to the results that the simulation gives, too.
+
+use ackclock::link::SojournTimes;
+use ackclock::metric::ratio;
+use ackclock::probe::Samples;
+use ackclock::rng::RngStreams;
+use ackclock::sim::{
+    DatagramResult, FlowMeasures, FlowResult, Histogram, LinkMeasures, LinkResult, Plan, QueueingDelay, RunResult,
+    SummaryMeasures, Totals,
+};
+use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
+
+use crate::account::Account;
+use crate::application::{Applied, Reading};
+use crate::forwarder::Forwarded;
+
+/// So many flows have a percentile of their own, as in the simulation.
+const OWN_PERCENTILES: usize = 8;
+
+/// A run at its end.
+pub struct Ended<'a> {
+    pub plan: &'a Plan,
+    pub forwarded: Forwarded,
+    pub applied: Applied,
+    /// The group in whose place a program was.
+    pub programs_group: Option<&'a str>,
+}
+
+impl Ended<'_> {
+    fn window(&self) -> Duration {
+        self.forwarded.after.at.since(self.forwarded.before.at)
+    }
+
+    fn accounts(&self) -> &[Account] {
+        &self.forwarded.network.accounts
+    }
+
+    /// Indices of the flows that the emulator ran itself.
+    fn own_flows(&self) -> Vec<usize> {
+        let is_own = |index: &usize| self.programs_group != Some(&*self.plan.flows[*index].group);
+        (0..self.plan.flows.len()).filter(is_own).collect()
+    }
+
+    /// The results.
+    pub fn into_result(mut self) -> RunResult {
+        let plan = self.plan;
+        let links: Vec<_> = (0..plan.links.len()).map(|index| self.link(index)).collect();
+        let own = self.own_flows();
+        let flows: Vec<_> = own.iter().map(|index| self.flow(*index)).collect();
+        let all_delays = self.delays(&own);
+        let summary = self.summary(&flows, &own, &links[plan.bottleneck], &all_delays);
+        let samples = Samples {
+            flow_names: plan.flows[..plan.sampled_flows()].iter().map(|flow| flow.name.to_string()).collect(),
+            link_names: plan.links.iter().filter(|link| !link.private).map(|link| link.name.clone()).collect(),
+            flows: std::mem::take(&mut self.applied.samples),
+            links: std::mem::take(&mut self.forwarded.samples),
+            ..Samples::default()
+        };
+        let packets_forwarded = self.forwarded.after.links[plan.bottleneck].forwarded;
+        RunResult {
+            summary,
+            flows,
+            transfers: Vec::new(),
+            datagrams: self.programs().into_iter().collect(),
+            meters: Vec::new(),
+            links: links
+                .into_iter()
+                .enumerate()
+                .filter(|(index, _)| plan.reports(*index))
+                .map(|(_, link)| link)
+                .collect(),
+            queue_delays: Histogram::from(all_delays.histogram()),
+            packets_forwarded,
+            events: 0,
+            totals: Totals::default(),
+            samples,
+            recording: None,
+        }
+    }
+
+    fn delays(&self, flows: &[usize]) -> SojournTimes {
+        let mut all = SojournTimes::default();
+        flows.iter().for_each(|flow| all.add(&self.accounts()[*flow].data_delays));
+        all
+    }
+
+    fn capacity_bps(&self, link: usize) -> Option<f64> {
+        let rngs = RngStreams::from_root(self.plan.seed);
+        self.plan.links[link].capacity_bps(rngs, self.forwarded.before.at..self.forwarded.after.at)
+    }
+
+    fn link(&mut self, index: usize) -> LinkResult {
+        let measures = LinkMeasures {
+            plan: &self.plan.links[index],
+            before: self.forwarded.before.links[index],
+            after: self.forwarded.after.links[index],
+            capacity_bps: self.capacity_bps(index),
+            is_changed: false,
+            window: self.window(),
+            sojourn_times: self.forwarded.network.link(self.forwarded.after.at, index).sojourn_times(),
+        };
+        measures.result()
+    }
+
+    fn flow(&self, index: usize) -> FlowResult {
+        let (flow, account) = (&self.plan.flows[index], &self.accounts()[index]);
+        let (start, end) = (self.forwarded.before.at, self.forwarded.after.at);
+        let (before, after) = (&self.forwarded.before.flows[index], &self.forwarded.after.flows[index]);
+        let (first, last): (&Reading, &Reading) = (&self.applied.before[index], &self.applied.after[index]);
+        let active_until = account.finished.unwrap_or(end);
+        let active_ns = active_until.as_nanos().saturating_sub(start.max(flow.start).as_nanos());
+        let own = index < OWN_PERCENTILES && !account.data_delays.histogram().is_empty();
+        let p95 = own.then(|| account.data_delays.histogram().value_at_quantile(0.95));
+        let measures = FlowMeasures {
+            delivered: last.received - first.received,
+            wire_bytes: after.wire_bytes - before.wire_bytes,
+            in_flight_start: before.in_flight,
+            in_flight_end: after.in_flight,
+            sent: after.sent - before.sent,
+            sent_bytes: after.sent_bytes - before.sent_bytes,
+            retransmits: after.retransmits - before.retransmits,
+            acknowledged_bytes: after.acknowledged.saturating_sub(before.sent_once),
+            timeouts: u64::from(last.sender.timeouts() - first.sender.timeouts()),
+            copies: after.copies - before.copies,
+            lost: after.lost - before.lost,
+            access_drops: after.access_drops - before.access_drops,
+            corrupted: after.corrupted - before.corrupted,
+            acks_lost: after.acks_lost - before.acks_lost,
+            acks_corrupted: after.acks_corrupted - before.acks_corrupted,
+            marks: after.marks - before.marks,
+            congestion_events: last.congestion_events - first.congestion_events,
+            ecn_events: last.ecn_events - first.ecn_events,
+            queueing_delay: account.data_delay,
+            queue_delay_p95_s: p95.map(|nanos| nanos as f64 / NANOS_PER_SEC as f64),
+            rtt_ns: after.rtt_ns - before.rtt_ns,
+            rtt_count: after.rtt_count - before.rtt_count,
+            rtt_min: last.sender.min_rtt_us().map(|us| Duration::from_micros(u64::from(us))),
+            window_integral: last.integral - first.integral,
+            active: Duration::from_nanos(active_ns),
+            completion: account.finished.map(|at| at.since(flow.start.min(at))),
+            times: None,
+            colours: None,
+        };
+        measures.result(index, flow, flow.cc.name().clone(), self.window())
+    }
+
+    fn summary(
+        &self,
+        flows: &[FlowResult],
+        own: &[usize],
+        bottleneck: &LinkResult,
+        delays: &SojournTimes,
+    ) -> ackclock::sim::Summary {
+        let (mut data, mut acks) = (QueueingDelay::default(), QueueingDelay::default());
+        let volume = |index: &usize| {
+            let received = |readings: &[Reading]| readings[*index].received;
+            let wire_bytes = |flows: &[crate::account::Counters]| flows[*index].wire_bytes;
+            let Forwarded { before, after, .. } = &self.forwarded;
+            (
+                received(&self.applied.after) - received(&self.applied.before),
+                wire_bytes(&after.flows) - wire_bytes(&before.flows),
+            )
+        };
+        let volumes: Vec<_> = own.iter().map(volume).collect();
+        let mut ack_delays = SojournTimes::default();
+        for index in own {
+            data.add(self.accounts()[*index].data_delay);
+            acks.add(self.accounts()[*index].ack_delay);
+            ack_delays.add(&self.accounts()[*index].ack_delays);
+        }
+        let measures = SummaryMeasures {
+            plan: self.plan,
+            flows,
+            volumes: &volumes,
+            bottleneck,
+            capacity_bps: self.capacity_bps(self.plan.bottleneck),
+            queueing_delay: data,
+            queue_delays: delays.histogram(),
+            ack_delay_mean_ns: acks.mean_ns(),
+            ack_delays: ack_delays.histogram(),
+            window: self.window(),
+        };
+        measures.summary()
+    }
+
+    /// The row of what a program sent to the host of the receivers.
+    fn programs(&self) -> Option<DatagramResult> {
+        let group = self.programs_group?;
+        let index = self.plan.flows.iter().position(|flow| &*flow.group == group)?;
+        let account = &self.accounts()[index];
+        let (before, after) = (&self.forwarded.before.flows[index], &self.forwarded.after.flows[index]);
+        let secs = self.window().as_secs_f64();
+        let base = self.plan.flows[index].forward.iter().map(|link| self.plan.links[*link].delay);
+        let base_s = base.map(Duration::as_secs_f64).sum::<f64>();
+        let queueing = account.data_delays.histogram();
+        let later = |quantile: f64| base_s + queueing.value_at_quantile(quantile) as f64 / NANOS_PER_SEC as f64;
+        let (sent, lost) = (after.sent - before.sent, after.lost - before.lost);
+        let rate = |bytes: u64| 8.0 * bytes as f64 / secs;
+        Some(DatagramResult {
+            id: 0,
+            name: group.to_owned(),
+            group: group.to_owned(),
+            traffic: "program",
+            sources: 1,
+            offered_bps: rate(after.wire_bytes - before.wire_bytes),
+            delivered_bps: rate(after.delivered_wire_bytes - before.delivered_wire_bytes),
+            leaves_bps: None,
+            sent,
+            delivered: account.data_delay.packets,
+            lost,
+            corrupted: after.corrupted - before.corrupted,
+            loss_rate: ratio(lost as f64, sent as f64),
+            delay_mean_s: account.data_delay.mean_ns().map(|nanos| base_s + nanos / NANOS_PER_SEC as f64),
+            delay_p50_s: (!queueing.is_empty()).then(|| later(0.5)),
+            delay_p99_s: (!queueing.is_empty()).then(|| later(0.99)),
+            jitter_s: None,
+            late_rate: None,
+            lost_or_late_rate: None,
+            colours: None,
+        })
+    }
+}
+
+/// The worst share of its busy time in which hosts held a flow back.
+pub fn host_limited_share(plan: &Plan, readings: &[Reading], end: Instant) -> f64 {
+    let share = |(flow, reading): (&ackclock::sim::FlowPlan, &Reading)| {
+        let is_bulk = flow.traffic == ackclock::sim::Traffic::Bulk && flow.start < end;
+        let limited = reading.sender.host_limited_us() as f64;
+        if is_bulk { ratio(limited, reading.sender.busy_us() as f64).unwrap_or(0.0) } else { 0.0 }
+    };
+    plan.flows.iter().zip(readings).map(share).fold(0.0, f64::max)
+}

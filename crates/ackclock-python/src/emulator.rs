@@ -1,0 +1,56 @@
+//! Runs in real time, on systems that have the emulator.
+
+use std::sync::atomic::AtomicBool;
+
+use ackclock::sim::Plan;
+use pyo3::prelude::*;
+
+use crate::error::Error;
+use crate::run::Outcome;
+
+/// What shells run in the place of the flows of a group: the group, on the host of the senders, on that of the receivers.
+pub type Programs = Option<(String, String, Option<String>)>;
+
+/// The packets that an emulation captured.
+#[cfg(target_os = "linux")]
+pub type Captured = ackclock_linux::Tap;
+/// There is no emulation.
+#[cfg(not(target_os = "linux"))]
+pub enum Captured {}
+
+/// Runs a plan in real time.
+#[cfg(target_os = "linux")]
+pub fn emulated(plan: &Plan, (programs, snaplen): (Programs, u32), stop: &AtomicBool) -> Result<Outcome, Error> {
+    use ackclock::sim::RunError;
+    use ackclock_linux::{Emulation, EmulationError, Options, run};
+
+    let programs = programs.map(|(group, command, server)| ackclock_linux::Programs { group, command, server });
+    let done = run(plan, &Options { programs, snaplen: snaplen as usize }, stop).map_err(|error| match error {
+        EmulationError::Interrupted => Error::Run(RunError::Interrupted),
+        other => Error::Backend(other.to_string()),
+    })?;
+    let Emulation { result, fidelity, forwarding_cpu, capture, program } = done;
+    let mut emulation = serde_json::to_value(fidelity).map_err(|error| Error::Backend(error.to_string()))?;
+    if let Some(status) = program {
+        emulation["program_exit"] = status.code().into();
+    }
+    Ok(Outcome::new(result, forwarding_cpu.as_secs_f64(), Some((emulation, capture))))
+}
+
+/// There is none.
+#[cfg(not(target_os = "linux"))]
+pub fn emulated(_plan: &Plan, _options: (Programs, u32), _stop: &AtomicBool) -> Result<Outcome, Error> {
+    Err(Error::Backend("this build of ackclock has no backend linux: it needs a Linux kernel".to_owned()))
+}
+
+/// Makes this process root of a user namespace of its own, so that it may emulate.
+///
+/// It must have one thread only. Raises `BackendError` where the system does not allow it, or has no such thing.
+#[pyfunction]
+pub fn enter_user_namespace() -> PyResult<()> {
+    #[cfg(target_os = "linux")]
+    let entered = ackclock_linux::enter_user_namespace().map_err(|error| error.to_string());
+    #[cfg(not(target_os = "linux"))]
+    let entered: Result<(), String> = Err("there are none on this system".to_owned());
+    Ok(entered.map_err(Error::Backend)?)
+}

@@ -1,0 +1,41 @@
+//! How much of the window was used in a round, as Linux tells a sender that is limited by its window from one that is limited by
+//! its application.
+//!
+//! The most that was outstanding counts, and not what is when an ACK comes: the ACKs of a flight that filled the window let it grow
+//! while the flight drains.
+
+use super::Sender;
+
+/// The use of the window since the last round began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// All of it was in use.
+    is_limited: bool,
+    /// The most segments outstanding, unless all of it was.
+    most_out: u32,
+    /// The round ends when this byte is acknowledged.
+    round_end: u64,
+}
+
+impl Sender {
+    /// New data have left, or could not for the window, all of which is in use or is not.
+    pub(super) fn note_use(&mut self, is_limited: bool) {
+        let outstanding = self.board.outstanding();
+        let Usage { is_limited: was_limited, most_out, round_end } = self.usage;
+        if self.snd_una >= round_end || is_limited || !was_limited && outstanding > most_out {
+            self.usage = Usage { is_limited, most_out: outstanding, round_end: self.snd_nxt };
+        }
+    }
+
+    /// Whether enough was used for the window to grow: all of it, or more than half of it in slow start.
+    pub(super) fn used_enough(&self) -> bool {
+        let window = self.cc.whole_segments();
+        let is_slow_start = self.cc.cwnd() < self.cc.ssthresh();
+        self.usage.is_limited || is_slow_start && window < 2 * i64::from(self.usage.most_out)
+    }
+
+    /// There are data that have not left yet.
+    pub(super) fn has_unsent(&self) -> bool {
+        self.written.is_none_or(|written| written > self.snd_nxt)
+    }
+}

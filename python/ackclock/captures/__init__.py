@@ -1,0 +1,1 @@
+"""Captures made elsewhere, and replays of them."""

@@ -1,0 +1,150 @@
+"""A capture file, its connections, and what one of them shows of its sender."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ackclock import _core
+from ackclock.errors import ArgumentValueError, InputError
+
+#: Connections that a message lists.
+_LISTED = 8
+#: Packets after the last whole one: what is there instead of the end of the file.
+_ENDS = {
+    "cut": "it ends in the middle of a packet",
+    "damaged": "what follows the last packet read is damaged",
+}
+
+
+@dataclass(frozen=True)
+class Connection:
+    """One of the TCP connections of a file."""
+
+    #: From 1, in the order of the file.
+    number: int
+    #: Address and port of the end that sends more.
+    sender: str
+    receiver: str
+    ipv6: bool
+    packets: int
+    #: Payload from the sender, retransmissions too, and from the other end.
+    bytes: int
+    reverse_bytes: int
+    start_s: float
+    duration_s: float
+
+    @property
+    def name(self) -> str:
+        """Both ends."""
+        return f"{self.sender} > {self.receiver}"
+
+
+class CaptureFile:
+    """A file of pcap or pcapng."""
+
+    def __init__(self, core: _core.CaptureFile, name: str) -> None:
+        self._core = core
+        self.name = name
+        summary = json.loads(core.summary_json())
+        self.packets: int = summary["packets"]
+        self._left_out: list[tuple[str, int]] = summary["left_out"]
+        self._end: str = summary["end"]
+        self.connections = tuple(
+            Connection(number, **flow) for number, flow in enumerate(summary["flows"], 1)
+        )
+
+    @classmethod
+    def from_file(cls, path: Path) -> CaptureFile:
+        """Read a file. Raises `InputError` where it is no capture."""
+        try:
+            return cls(_core.CaptureFile(path=str(path)), str(path))
+        except ValueError as error:
+            raise InputError(f"{path}: {error}; a capture is a file that tcpdump -w writes") from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+    @classmethod
+    def from_bytes(cls, content: bytes, name: str) -> CaptureFile:
+        """Read what a run has captured."""
+        return cls(_core.CaptureFile(content=content), name)
+
+    @property
+    def left_out(self) -> list[str]:
+        """What is not looked at, a sentence each."""
+        parts = [f"{count} of {self.packets} packets {reason}" for reason, count in self._left_out]
+        told = [f"left out: {', '.join(parts)}"] if parts else []
+        return told + ([_ENDS[self._end]] if self._end in _ENDS else [])
+
+    def choose(self, wanted: str | None) -> Connection:
+        """Return the connection with this number or this end; by default the one with most data.
+
+        Raises `InputError` where there is none, `ArgumentError` where none or several are called so.
+        """
+        if not self.connections:
+            told = "; ".join(
+                ["it has no packets", *self._end_of_empty()] if not self.packets else self.left_out
+            )
+            raise InputError(f"{self.name}: has no TCP connection: {told}")
+        if wanted is None:
+            return max(self.connections, key=lambda flow: (flow.bytes, -flow.number))
+        if wanted.isdecimal() and 1 <= int(wanted) <= len(self.connections):
+            return self.connections[int(wanted) - 1]
+        found = [flow for flow in self.connections if wanted in (flow.name, flow.sender, flow.receiver)]
+        if len(found) == 1:
+            return found[0]
+        what = f"names {len(found)} connections" if found else "names no connection"
+        raise ArgumentValueError("flow", f"{what}: {wanted!r}; there are {self.listed(found)}")
+
+    def _end_of_empty(self) -> list[str]:
+        return [_ENDS[self._end]] if self._end in _ENDS else []
+
+    def listed(self, flows: list[Connection] | None = None) -> str:
+        """Return the largest connections with their numbers."""
+        largest = sorted(flows or self.connections, key=lambda flow: (-flow.bytes, flow.number))
+        shown = [f"{flow.number} ({flow.name}, {flow.bytes / 1e6:.3g} MB)" for flow in largest[:_LISTED]]
+        more = len(largest) - _LISTED
+        return ", ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
+
+    def observe(self, flow: Connection) -> dict[str, Any]:
+        """Return what a connection shows, as the core describes it. Raises `InputError`."""
+        try:
+            observed: dict[str, Any] = json.loads(self._core.observe_json(flow.number - 1))
+        except ValueError as error:
+            raise InputError(f"{self.name}: {flow.name} {error}") from None
+        return observed
+
+
+def remarks(observed: dict[str, Any]) -> list[str]:
+    """Return what one should know before one compares, a sentence each."""
+    place = observed["place"]
+    told = [_PLACES[place["vantage"]].format(1e3 * place["to_sender_s"])]
+    if not observed["handshake"]:
+        told.append(
+            "without a handshake the MSS is that of the largest segment, the receiver's window is unknown"
+        )
+    if observed["not_captured"]:
+        told.append(f"{observed['not_captured']} segments were acknowledged, but are not in the capture")
+    if observed["reordered"]:
+        told.append(f"{observed['reordered']} segments are out of order")
+    if (observed["receiver_limited"] or 0) > _MUCH:
+        told.append(
+            f"the receiver's window is full for {observed['receiver_limited']:.0%} of the time: "
+            "then it, not congestion control, sets the rate"
+        )
+    if observed["idle"] > _MUCH:
+        told.append(f"nothing is in flight for {observed['idle']:.0%} of the time: this is no bulk transfer")
+    return told
+
+
+#: A part of the time that is worth a remark.
+_MUCH = 0.05
+_PLACES = {
+    "sender": "captured at the sender",
+    "path": "captured on the path, {:.3g} ms from the sender and back: data in flight are estimated",
+    "receiver": "captured at the receiver, {:.3g} ms from the sender and back: data in flight are estimated, "
+    "and losses are gaps",
+    "unknown": "captured at the sender, it is supposed: there are neither a handshake nor timestamps",
+}

@@ -1,0 +1,153 @@
+"""`ackclock compare-capture`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ackclock.captures.differences import ROWS, differences
+from ackclock.captures.observed import CaptureFile, Connection, remarks
+from ackclock.captures.replay import changes, estimated, flow_of, replay
+from ackclock.cli.capturing import SENDER, check_target, write_capture
+from ackclock.cli.console import emit, say, show, talk
+from ackclock.cli.options import file_argument, json_option, seed_option, set_option
+from ackclock.running.job import Capture
+from ackclock.running.store import Store
+from ackclock.running.work import Study, run_study
+from ackclock.scenario import Scenario
+
+#: Headers and every option fit.
+_SNAPLEN = 128
+#: Of captures with several connections, those that are listed without --flow.
+_FEW = 1
+
+
+@click.command("compare-capture")
+@file_argument
+@click.option(
+    "--scenario",
+    "scenario_file",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Path and sender of the replay, one flow; by default linux and cubic over a path that is estimated.",
+)
+@click.option("--profile", metavar="NAME", help="Profile of the sender: rfc, ns-2, linux or quic.")
+@click.option("--cc", metavar="ALGORITHM", help="Algorithm of the sender, as flows.NAME.cc takes it.")
+@click.option("--flow", metavar="NUMBER|ADDRESS:PORT", help="Connection; the one with most data by default.")
+@click.option(
+    "--losses",
+    type=click.Choice(["capture", "scenario"]),
+    default="capture",
+    show_default=True,
+    help="Lose what the capture shows, by position, or what the queues and links of the scenario lose.",
+)
+@set_option
+@seed_option
+@json_option
+@click.option("--out", default="capture.svg", show_default=True, metavar="FILE", help="File for the drawing.")
+def command(
+    file: str,
+    scenario_file: str | None,
+    profile: str | None,
+    cc: str | None,
+    flow: str | None,
+    losses: str,
+    sets: tuple[str, ...],
+    seed: int | None,
+    as_json: bool,
+    out: str,
+) -> None:
+    """Compare a bulk transfer of the capture FILE (pcap or pcapng) with a replay of it.
+
+    Data in flight, RTTs and losses of the captured sender come from its packets; its window is not in them.
+    The replay sends over the path of the scenario, and loses the same transmissions, by their numbers. Both
+    are drawn on top of each other.
+    """
+    check_target(Path(out), "--out")
+    capture = CaptureFile.from_file(Path(file))
+    chosen = capture.choose(flow)
+    for line in capture.left_out:
+        talk(f"{file}: {line}")
+    if flow is None and len(capture.connections) > _FEW:
+        count = len(capture.connections)
+        talk(f"{file}: the largest of {count} connections; --flow takes another one: {capture.listed()}")
+    observed = capture.observe(chosen)
+    base, path = _base(scenario_file, sets, observed, chosen)
+    wanted = changes(cc, profile, flow_of(base))
+    told = [*remarks(observed), *path]
+    again = replay(base.with_sets(wanted) if wanted else base, observed, own_losses=losses == "scenario")
+    if losses == "capture":
+        told.append(
+            f"{observed['lost']} transmissions are lost by position; queues of the replay drop nothing"
+        )
+    replayed = _run(again, seed)
+    rows = differences(observed, replayed)
+    if as_json:
+        emit(json.dumps(_document(chosen, told, again, observed, replayed, rows), indent=2))
+    else:
+        _show(chosen, told, rows)
+    from ackclock.page.comparison import draw
+
+    (sender,) = json.loads(again.resolved_json)["flows"]
+    title = f"{Path(file).name} and its replay by {sender['cc']['kind']}, profile {sender['profile']}"
+    write_capture(Path(out), draw(observed, replayed, title).encode(), "drawing")
+
+
+def _base(
+    file: str | None, sets: tuple[str, ...], observed: dict[str, Any], flow: Connection
+) -> tuple[Scenario, list[str]]:
+    """Return the scenario to replay over, and what is to be said of it."""
+    if file is None:
+        tree, said = estimated(observed, flow.ipv6)
+        return Scenario.from_dict(tree, sets, source="the estimated path"), [said]
+    scenario = Scenario.from_file(file, sets)
+    for warning in scenario.warnings:
+        talk(f"warning: {warning}")
+    return scenario, [f"path and sender of {file}, with segments of {observed['mss']} B"]
+
+
+def _run(scenario: Scenario, seed: int | None) -> dict[str, Any]:
+    """Run a replay, and look at its packets as at those of the capture."""
+    study = Study.of(scenario, seed=seed, samples=False, capture=Capture(SENDER, (), snaplen=_SNAPLEN))
+    with Store(None) as store:
+        (outcome,) = run_study(study, store, workers=1)
+    assert outcome.pcapng is not None, "packets were asked for"
+    packets = CaptureFile.from_bytes(outcome.pcapng, "the replay")
+    return packets.observe(packets.choose(None))
+
+
+def _document(
+    flow: Connection,
+    told: list[str],
+    scenario: Scenario,
+    observed: dict[str, Any],
+    replayed: dict[str, Any],
+    rows: list[dict[str, Any]],
+) -> dict[str, Any]:
+    return {
+        "connection": flow.__dict__,
+        "remarks": told,
+        "differences": rows,
+        "capture": observed,
+        "replay": replayed,
+        "scenario": json.loads(scenario.resolved_json),
+    }
+
+
+def _show(flow: Connection, told: list[str], rows: list[dict[str, Any]]) -> None:
+    from ackclock.text.table import Column, Table
+
+    heads = [Column(name, right=True) for name in ("capture", "replay", "difference")]
+    table = Table("metric", *heads, "unit", title=f"{flow.name}: the capture and its replay")
+    for row, each in zip(rows, ROWS, strict=True):
+        cells = ["-" if row[key] is None else f"{row[key]:.{each.digits}f}" for key in ("capture", "replay")]
+        shift = "-" if row["difference"] is None else f"{row['difference']:+.{each.digits}f}"
+        part = "" if row["relative"] is None else f" ({row['relative']:+.1%})"
+        table.add_row(each.label, *cells, shift + part, each.unit)
+    show(table)
+    for line in told:
+        say(f"- {line}")
+    say("- the window is not in packets: in flight is what was sent and is not acknowledged")

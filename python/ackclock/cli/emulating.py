@@ -1,0 +1,122 @@
+"""Options of commands whose runs may be emulations, and what is said of such runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ackclock.cli.console import talk
+from ackclock.errors import InputError
+from ackclock.running.backend import BACKENDS, LINUX, SIM, faults
+from ackclock.running.job import Programs
+
+if TYPE_CHECKING:
+    from ackclock.scenario import Scenario
+    from ackclock.text.table import Table
+
+_BACKEND_HELP = "sim, the simulation, or linux, the running kernel's TCP in real time (docs/emulator.md)"
+
+backend_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--backend",
+    type=click.Choice(BACKENDS),
+    default=SIM,
+    show_default=True,
+    help=f"What runs the scenarios: {_BACKEND_HELP}.",
+)
+
+
+def emulation_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of emulations to a command that runs one scenario."""
+    options = (
+        click.option(
+            "--backend",
+            "backends",
+            type=click.Choice(BACKENDS),
+            multiple=True,
+            help=f"What runs the scenario: {_BACKEND_HELP}; several are compared.",
+        ),
+        click.option(
+            "--exec",
+            "command",
+            metavar="COMMAND",
+            help="Run a shell command behind the scenario, in the place of the flows under test; the server "
+            "is at $ACKCLOCK_SERVER. The run ends with it.",
+        ),
+        click.option(
+            "--shell", is_flag=True, help="Open a shell behind the scenario, for as long as it is open."
+        ),
+        click.option("--serve", metavar="COMMAND", help="Run a shell command on the host of the receivers."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+#: A shell stays open for no longer.
+_SHELL_LASTS = "duration=12 h"
+
+
+def programs_of(
+    scenario: Scenario, groups: list[str], command: str | None, shell: bool, serve: str | None
+) -> tuple[Scenario, Programs | None]:
+    """Return the programs that options ask for, and the scenario behind which they run.
+
+    Raises `UsageError`, or `InputError` where the scenario has no flow whose place they could take.
+    """
+    if command is not None and shell:
+        raise click.UsageError("--exec and --shell: give one of them")
+    if command is None and not shell:
+        if serve is not None:
+            raise click.UsageError("--serve is beside --exec or --shell; give one of them")
+        return scenario, None
+    if not groups:
+        raise InputError(f"{scenario.name}: has no flow of TCP, whose place on its path a program could take")
+    group = "test" if "test" in groups else groups[0]
+    if command is None:
+        scenario = scenario.with_sets([_SHELL_LASTS, "warmup=0 s"])
+    return scenario, Programs(group, command or "exec ${SHELL:-/bin/sh} -i", serve)
+
+
+def chosen(backends: tuple[str, ...], is_program: bool) -> tuple[str, ...]:
+    """Return the backends of a run, each once. Raises `UsageError` for a program in a simulation."""
+    given = tuple(dict.fromkeys(backends)) or ((LINUX,) if is_program else (SIM,))
+    if is_program and given != (LINUX,):
+        raise click.UsageError("--exec and --shell run in real time; leave out --backend sim")
+    return given
+
+
+def tell_faults(document: dict[str, Any]) -> None:
+    """Print to stderr why a run does not count, if it does not."""
+    if reasons := faults(document):
+        talk(f"warning: NOT VALID: {'; '.join(reasons)}; run it again on a machine that has more time")
+
+
+def tell_invalid(invalid: int, runs: int) -> None:
+    """Print to stderr how many runs do not count, if any."""
+    if invalid:
+        talk(f"warning: {invalid} of {runs} runs are NOT VALID: the machine had no time to emulate them")
+
+
+def fidelity_table(emulation: dict[str, Any]) -> Table:
+    """Return how far an emulation kept its times."""
+    from ackclock.text.table import Column, Table
+
+    verdict = "valid" if emulation["valid"] else f"NOT VALID: {'; '.join(emulation['reasons'])}"
+    table = Table("emulation", Column("value", right=True), "unit", title=f"{emulation['kernel']}: {verdict}")
+    steal = emulation["steal_share"]
+    rows = (
+        ("lateness of packets, 50 %", f"{1e3 * emulation['lateness_p50_s']:.3f}", "ms"),
+        ("lateness of packets, 99 %", f"{1e3 * emulation['lateness_p99_s']:.3f}", "ms"),
+        ("lateness of packets, longest", f"{1e3 * emulation['lateness_max_s']:.3f}", "ms"),
+        ("stalls of hosts", str(emulation["stalls"]), ""),
+        ("longest stall", f"{1e3 * emulation['longest_stall_s']:.3f}", "ms"),
+        ("packets that TUN devices dropped", str(emulation["tun_overflows"]), ""),
+        ("CPU of forwarding", f"{100 * emulation['cpu_share']:.1f}", "%"),
+        ("CPU that the hypervisor took", "-" if steal is None else f"{100 * steal:.1f}", "%"),
+        ("held back by hosts", f"{100 * emulation['host_limited_share']:.1f}", "%"),
+    )
+    for row in rows:
+        table.add_row(*row)
+    return table

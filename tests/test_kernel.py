@@ -1,0 +1,190 @@
+"""Algorithms compiled for the kernel: in the running kernel, where it takes them, and in the simulator."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from helpers import ACKCLOCK, ROOT, cli
+
+import ackclock
+from ackclock import _core, kernel
+from ackclock.evaluation.candidate import Candidate
+
+OBJECTS = ROOT / "python/ackclock/kernel/objects"
+CLANG = os.environ.get("CLANG", "clang-19")
+
+
+def reason() -> str:
+    """Return why the kernel takes no programs from here, if it does not."""
+    try:
+        kernel.attach("aimd", {}, f"probe{os.getpid()}")[1].close()
+    except kernel.KernelError as error:
+        return str(error)
+    return ""
+
+
+needs_kernel = pytest.mark.skipif(bool(reason()), reason=reason())
+
+
+def scenario(cc: str) -> ackclock.Scenario:
+    return ackclock.Scenario.from_dict(
+        {
+            "schema": 1,
+            "duration": "20 s",
+            "topology": {
+                "kind": "dumbbell",
+                "rate": "10 Mbit/s",
+                "delay": "20 ms",
+                "queue": {"kind": "drop-tail", "limit": "50 packets"},
+            },
+            "transport": {"timeout_ssthresh": "rule"},
+            "flows": [{"name": "test", "cc": "aimd"}],
+        },
+        [f"flows.test.cc={cc}"],
+    )
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    """A name that no other run of the tests has; it is gone in the end."""
+    name = f"t{os.getpid()}"
+    yield name
+    if name in [entry.name for entry in kernel.listing()]:
+        kernel.unload(name)
+
+
+@needs_kernel
+def test_a_socket_takes_what_is_loaded_until_it_is_unloaded(name: str) -> None:
+    assert cli("cc", "load", "new-aimd", "--increase", "2", "--name", name).stdout == f"loaded {name}\n"
+    listed = {entry["name"]: entry for entry in json.loads(cli("cc", "list", "--json").stdout)}
+    assert listed[name] == {"name": name, "algorithm": "new-aimd", "parameters": {"increase": 2.0}}
+    assert listed["reno"] == {"name": "reno", "algorithm": "", "parameters": {}}
+    with socket.socket() as server, socket.socket() as client:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        client.connect(server.getsockname())
+        accepted, _ = server.accept()
+        with accepted:
+            for _ in range(100):
+                client.sendall(bytes(10_000))
+                left = 10_000
+                while left:
+                    left -= len(accepted.recv(left))
+        # It has never lost anything: the window has grown from its ten segments.
+        info = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+        assert int.from_bytes(info[80:84], sys.byteorder) >= 10
+    assert cli("cc", "unload", name).code == 0
+    assert name not in [entry.name for entry in kernel.listing()]
+    again = cli("cc", "unload", name)
+    assert (again.code, again.stderr) == (
+        2,
+        f"error: no congestion control called {name} was loaded\n",
+    )
+
+
+@needs_kernel
+def test_an_algorithm_is_there_while_a_command_runs(name: str) -> None:
+    known = "/proc/sys/net/ipv4/tcp_available_congestion_control"
+    answer = cli("cc", "load", "aiad", "--name", name, "--while", f"grep -q {name} {known} && exit 7")
+    assert answer.code == 7
+    assert name not in Path(known).read_text().split()
+
+
+@needs_kernel
+def test_a_process_that_is_killed_leaves_nothing(name: str) -> None:
+    code = f"import os, signal\nfrom ackclock import kernel\nkept = kernel.attach('mimd', {{}}, '{name}')\n"
+    subprocess.run([sys.executable, "-c", code + "os.kill(os.getpid(), signal.SIGKILL)"], check=False)
+    assert name not in [entry.name for entry in kernel.listing()]
+
+
+@needs_kernel
+@pytest.mark.parametrize("arguments", [["load", "aimd"], ["list"], ["unload", "--all"]])
+def test_without_rights_it_says_what_is_needed(arguments: list[str]) -> None:
+    # A user namespace of its own: no right counts outside of it.
+    command = ["unshare", "--user", "--map-root-user", ACKCLOCK, "cc", *arguments]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    if "unshare:" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 2 and "this needs root (CAP_BPF and CAP_NET_ADMIN" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["new-aimt"], "no algorithm for the kernel is called 'new-aimt'; did you mean 'new-aimd'?"),
+        (["aimd", "--remaining", "1.5"], "must be at least 0.0001 and at most 1"),
+        (["aimd", "--removed", "1"], "it takes no parameter removed; it takes increase, remaining"),
+        (["aimd", "--name", "much_too_long_a_name"], "the kernel takes 1 to 15"),
+        (["aimd", "--name", "my-aimd"], "the kernel takes letters, digits and _"),
+        (["/dev/null/a.bpf.o"], "cannot be read"),
+        (["aimd", "--increase", "much"], "expected a number, found 'much'"),
+    ],
+)
+def test_what_cannot_be_loaded_is_one_line(arguments: list[str], message: str) -> None:
+    answer = cli("cc", "load", *arguments)
+    assert answer.code == 2 and message in answer.stderr and "Traceback" not in answer.stderr
+
+
+def test_what_is_no_object_or_was_stripped_is_one_line(tmp_path: Path) -> None:
+    text, stripped = tmp_path / "text.bpf.o", tmp_path / "stripped.bpf.o"
+    text.write_text("int main() {}")
+    stripped.write_bytes((OBJECTS / "aimd.bpf.o").read_bytes().replace(b".BTF\0", b".XTF\0"))
+    for path, message in ((text, "it is no ELF object"), (stripped, "has no BTF, or was stripped of it")):
+        assert message in cli("cc", "load", path).stderr
+        with pytest.raises(ackclock.ScenarioError, match=message):
+            scenario(f'{{ kind = "bpf", object = "{path}" }}')
+
+
+@pytest.mark.parametrize(
+    ("program", "rule"),
+    [("aimd", "aimd"), ("new_aimd", "new-aimd"), ("aimd_fc", "aimd-fc"), ("aiad", "aiad")],
+)
+def test_a_flow_of_the_simulator_runs_the_object_as_its_rule(program: str, rule: str) -> None:
+    def goodput(cc: str) -> float:
+        return float(ackclock.run(scenario(cc)).flows[0]["goodput_bps"])
+
+    given = goodput(f'{{ kind = "bpf", object = "{OBJECTS / program}.bpf.o" }}')
+    assert given == pytest.approx(goodput(rule), rel=0.01)
+
+
+def test_a_parameter_and_the_content_are_part_of_the_scenario() -> None:
+    path = OBJECTS / "aimd.bpf.o"
+    plain = scenario(f'{{ kind = "bpf", object = "{path}" }}')
+    other = scenario(f'{{ kind = "bpf", object = "{path}", increase = 2 }}')
+    assert plain.hash != other.hash
+    cc = json.loads(plain.resolved_json)["flows"][0]["cc"]
+    assert (cc["increase"], cc["remaining"], len(cc["sha256"])) == (1.0, 0.5, 64)
+    assert Candidate.parse(f"{path}(increase=2)").label == "aimd(increase=2)"
+    with pytest.raises(ackclock.ScenarioError, match="takes no parameter 'increse'"):
+        scenario(f'{{ kind = "bpf", object = "{path}", increse = 2 }}')
+
+
+def test_the_contract_holds_for_the_objects() -> None:
+    assert ackclock.check_cc(str(OBJECTS / "aimd.bpf.o")) == []
+
+
+@pytest.mark.skipif(shutil.which(CLANG) is None, reason=f"{CLANG} is missing; apt-get install clang-19")
+def test_what_is_committed_is_what_the_sources_say(tmp_path: Path) -> None:
+    for source in (ROOT / "bpf").glob("*.bpf.c"):
+        made = tmp_path / f"{source.stem}.o"
+        command = [CLANG, "-O2", "-g", "-target", "bpf", "-mcpu=v3", "-c", source.name, "-o", str(made)]
+        subprocess.run(command, cwd=ROOT / "bpf", check=True)
+        committed = OBJECTS / made.name
+        assert _core.describe_bpf(str(made), f"new {source.stem}") == _core.describe_bpf(
+            str(committed), source.stem
+        )
+        runs = [
+            ackclock.run(scenario(f'{{ kind = "bpf", object = "{path}" }}')).flows[0]["goodput_bps"]
+            for path in (made, committed)
+        ]
+        assert runs[0] == runs[1], source.name

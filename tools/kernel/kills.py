@@ -1,0 +1,91 @@
+"""Kills emulations at random moments, and looks for what they leave.
+
+    python tools/kernel/kills.py                200 runs, five minutes; takes root
+    python tools/kernel/kills.py --runs 5
+
+Each run has a program that would sleep for a minute, with a child of its own. SIGKILL comes at a
+random moment between the start of the command and two seconds later. In the end no network namespace, no
+device and no process is there that was not there before.
+
+Ends with 1 where something is left, with 77 where something is missing.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+
+from ackclock import _core
+
+SCENARIO = """\
+schema = 1
+duration = "30 s"
+[topology]
+kind = "dumbbell"
+rate = "10 Mbit/s"
+delay = "10 ms"
+[[flows]]
+name = "test"
+cc = "cubic"
+[[flows]]
+name = "other"
+cc = "reno"
+"""
+#: How long the kernel may take to take a namespace down.
+GRACE_S = 10.0
+#: What a program of a run has in its command line.
+MARK = "60.0625"
+
+
+def left() -> set[str]:
+    """Return the network namespaces of all processes, the devices here, and programs of runs."""
+    found = {f"device {entry.name}" for entry in Path("/sys/class/net").iterdir()}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            found.add(f"namespace {(process / 'ns/net').readlink()}")
+            if MARK.encode() in (process / "cmdline").read_bytes():
+                found.add(f"process {process.name}")
+        except OSError:
+            continue
+    return found
+
+
+def main() -> int:
+    """Kill the runs; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=200)
+    runs = parser.parse_args().runs
+    try:
+        _core.Scenario.from_toml(SCENARIO, "cell.toml", ["duration=1 ms", "warmup=0 s"]).emulate()
+    except _core.BackendError as error:
+        print(f"no emulation here: {error}", file=sys.stderr)
+        return 77
+    before, moments = left(), random.Random(1)
+    command = Path(sysconfig.get_path("scripts")) / "ackclock"
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "cell.toml"
+        file.write_text(SCENARIO, encoding="utf-8")
+        program = f"sleep {MARK} & sleep {MARK}"
+        for _ in range(runs):
+            with subprocess.Popen(
+                [command, "run", file, "--exec", program], stderr=subprocess.DEVNULL
+            ) as run:
+                time.sleep(moments.uniform(0, 2))
+                run.kill()
+    deadline = time.monotonic() + GRACE_S
+    while (remains := left() - before) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    print(f"{runs} runs killed, {len(remains)} things left")
+    for thing in sorted(remains):
+        print(f"  {thing}")
+    return 1 if remains else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

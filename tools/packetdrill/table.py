@@ -1,0 +1,148 @@
+"""Runs packetdrill's public scripts that concern a sender, and says which pass.
+
+    git clone https://github.com/google/packetdrill
+    python tools/packetdrill/table.py packetdrill/gtests/net/tcp
+    python tools/packetdrill/table.py packetdrill/gtests/net/tcp --write    renews docs/packetdrill.md
+
+Nothing is downloaded. The scripts are under the GPL and no part of this project. Other folders are run, too,
+such as `tools/testing/selftests/net/packetdrill` of Linux: those scripts whose topics are below, with names
+such as `tcp_sack_NAME.pkt`.
+
+Ends with 1 where a script fails for which `reasons.toml` has no reason, or fails at another line, or passes
+although it has one.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Those that concern the sender.
+TOPICS = (
+    "cubic",
+    "cwnd_moderation",
+    "ecn",
+    "fast_recovery",
+    "fast_retransmit",
+    "limited_transmit",
+    "sack",
+    "slow_start",
+)
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "packetdrill.md"
+REASONS = Path(__file__).with_name("reasons.toml")
+MARKS = ("<!-- scripts -->", "<!-- end of scripts -->")
+
+
+@dataclass(frozen=True)
+class Result:
+    """A script, by topic and name: `passed`, `failed`, `skipped` or `unreadable`, and where."""
+
+    name: str
+    status: str
+    line: int | None
+    message: str
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a script differs at a line, and what decides."""
+
+    line: int
+    reason: str
+    decides: str
+
+
+def scripts(folder: Path) -> dict[str, Path]:
+    """The scripts of a folder that concern a sender, by `topic/name`."""
+    found: dict[str, Path] = {}
+    for topic in TOPICS:
+        found |= {f"{topic}/{path.stem}": path for path in sorted((folder / topic).glob("*.pkt"))}
+        prefix = f"tcp_{topic}_"
+        flat = sorted(folder.glob(f"{prefix}*.pkt"))
+        found |= {f"{topic}/{path.stem.removeprefix(prefix)}": path for path in flat}
+    return found
+
+
+def run(found: dict[str, Path]) -> list[Result]:
+    """Runs scripts with `ackclock exchange`."""
+    command = [sys.executable, "-m", "ackclock", "exchange", "--json", *map(str, found.values())]
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    reports = json.loads(output)["reports"]
+    return [
+        Result(name, report["status"], report["line"], report["message"] or "")
+        for name, report in zip(found, reports, strict=True)
+    ]
+
+
+def reasons() -> dict[str, Reason]:
+    """The differences that are understood."""
+    return {name: Reason(**entry) for name, entry in tomllib.loads(REASONS.read_text()).items()}
+
+
+def complaints(results: Sequence[Result], known: dict[str, Reason]) -> list[str]:
+    """What is not as `reasons.toml` says."""
+    found = []
+    for result in results:
+        reason = known.get(result.name)
+        if result.status == "passed":
+            if reason:
+                found.append(f"{result.name}: passes, and {REASONS.name} says why it does not")
+        elif reason is None:
+            found.append(
+                f"{result.name}: {result.status}, without a reason in {REASONS.name}: {result.message}"
+            )
+        elif reason.line != result.line:
+            found.append(f"{result.name}: differs at line {result.line}, not {reason.line}: {result.message}")
+    return found
+
+
+def table(results: Sequence[Result], known: dict[str, Reason]) -> str:
+    """The results in Markdown."""
+    passed = sum(result.status == "passed" for result in results)
+    lines = [f"{passed} of {len(results)} pass.", "", "| script | result | decided by |", "|---|---|---|"]
+    for result in results:
+        reason = known.get(result.name)
+        if result.status == "passed" or reason is None:
+            lines.append(f"| `{result.name}` | {result.status} | |")
+        else:
+            lines.append(f"| `{result.name}` | line {reason.line}: {reason.reason} | {reason.decides} |")
+    return "\n".join(lines)
+
+
+def write(text: str) -> None:
+    """Renews the table of the page."""
+    before, rest = PAGE.read_text().split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    PAGE.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}")
+
+
+def main() -> int:
+    """Runs what the command line says."""
+    parser = argparse.ArgumentParser(description="Runs packetdrill's public scripts that concern a sender.")
+    parser.add_argument(
+        "folder", type=Path, help="where the topics are, or scripts with names such as tcp_sack_NAME.pkt"
+    )
+    parser.add_argument("--write", action="store_true", help=f"renew the table of {PAGE.name}")
+    arguments = parser.parse_args()
+    found = scripts(arguments.folder)
+    if not found:
+        print(f"{arguments.folder}: no scripts of {', '.join(TOPICS)} in this folder", file=sys.stderr)
+        return 2
+    results, known = run(found), reasons()
+    text = table(results, known)
+    if arguments.write:
+        write(text)
+    else:
+        print(text)
+    wrong = complaints(results, known)
+    for complaint in wrong:
+        print(complaint, file=sys.stderr)
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
