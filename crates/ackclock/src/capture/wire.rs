@@ -197,7 +197,7 @@ impl Connection {
                     return Tcp { flags: SYN | asks, seq: self.initial_seq(true), options, ..Tcp::default() };
                 }
                 let ecn_flags = match transport.ecn {
-                    EcnMode::AccEcn if *len == 0 && !flags.fin() => confirms,
+                    EcnMode::AccEcn if *len == 0 && !flags.fin() && !flags.probe() => confirms,
                     EcnMode::AccEcn => ace_flags(NO_MARKS),
                     _ if flags.cwr() => CWR,
                     _ => 0,
@@ -205,7 +205,7 @@ impl Connection {
                 let stamps = (value, self.clock(false, echo_ns));
                 Tcp {
                     flags: ACK | ecn_flags | if flags.fin() { FIN } else { 0 },
-                    seq: self.seq(true, *seq),
+                    seq: self.seq(true, *seq).wrapping_sub(u32::from(flags.probe())),
                     ack: self.seq(false, *ack),
                     options: if transport.timestamps { timestamps(stamps) } else { Vec::new() },
                     len: *len,
@@ -563,6 +563,7 @@ mod tests {
             connection.frame(&packet(answer), 0),
             sent(DataEcn::default(), 0),
             sent(DataEcn::FIN_FLAG, 99),
+            sent(DataEcn::PROBE_FLAG, 99),
         ];
         assert!(frames.iter().all(is_sound));
         let first = connection.initial_seq(true);
@@ -575,6 +576,7 @@ mod tests {
         assert_eq!((flags_seq_ack(&frames[0]).0, flags_seq_ack(&frames[0]).1), (0x002, 0));
         assert_eq!(flags_seq_ack(&frames[2]), (0x010, 1, 1));
         assert_eq!(flags_seq_ack(&frames[3]), (0x011, 100, 1));
+        assert_eq!(flags_seq_ack(&frames[4]), (0x010, 99, 1));
         assert_eq!(frames[0].bytes[40..44], [2, 4, 0x05, 0xb4]);
     }
 

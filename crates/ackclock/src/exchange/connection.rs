@@ -319,8 +319,8 @@ impl Connection {
             }
             let ack = self.receiver.acknowledge();
             let ecn = if segment.ecn.ect() { IpEcn::Ect } else { IpEcn::NotEct };
-            let packet =
-                Packet { ecn: Some(ecn), flags, seq: script_seq(segment.seq), len: segment.len, ..Packet::default() };
+            let seq = script_seq(segment.seq).wrapping_sub(u32::from(segment.ecn.probe()));
+            let packet = Packet { ecn: Some(ecn), flags, seq, len: segment.len, ..Packet::default() };
             self.send(now, packet, &ack, sent);
         }
         if self.fin == Fin::Pending && self.sender.sent_once() == self.written {

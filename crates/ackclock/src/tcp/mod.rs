@@ -24,5 +24,5 @@ pub use transport::{
     ByteCounting, CutWindowName, DelayedAck, DelayedAckFor, EcnBeta, EcnMode, EcnRetransmissions, ExitGrowth,
     InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, MinRtoBounds, Pacing, PartialAck,
     PartialAckTimer, Profile, Protocol, ReadRate, ReceiveBuffer, RepeatedTimeout, RttSamples, SackSender, SecondLoss,
-    TIMESTAMPS_LEN, Transport, TransportKeys, Undo, Variations, WindowGrowth,
+    TIMESTAMPS_LEN, Transport, TransportKeys, Undo, Variations, WindowGrowth, WindowProbe,
 };

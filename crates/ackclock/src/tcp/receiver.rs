@@ -241,9 +241,13 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    /// A segment without payload arrives: SYN, FIN or an ACK; the answer, if there is one.
+    /// A segment without payload arrives: SYN, FIN, a probe of the window or an ACK; the answer, if there is one.
     #[cold]
     fn on_control(&mut self, now: Instant, segment: &DataSegment) -> Option<AckSegment> {
+        if segment.ecn.probe() {
+            // RFC 9293 §3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment should be sent in reply".
+            return Some(self.acknowledge());
+        }
         let peer = self.peer.as_mut()?;
         if segment.ecn.syn() {
             if peer.is_open {

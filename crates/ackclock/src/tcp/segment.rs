@@ -28,12 +28,16 @@ impl DataEcn {
     const CWR: u8 = 2;
     const SYN: u8 = 4;
     const FIN: u8 = 8;
+    const PROBE: u8 = 16;
 
     /// Of the segment that opens a connection.
     pub const SYN_FLAG: DataEcn = DataEcn(Self::SYN);
 
     /// Of the segment that ends it.
     pub const FIN_FLAG: DataEcn = DataEcn(Self::FIN);
+
+    /// Of one without data that asks for the receiver's window: on the wire its number is one below its `seq`.
+    pub const PROBE_FLAG: DataEcn = DataEcn(Self::PROBE);
 
     /// Whether the segment opens a connection.
     pub fn syn(self) -> bool {
@@ -43,6 +47,11 @@ impl DataEcn {
     /// Whether it ends it.
     pub fn fin(self) -> bool {
         self.0 & Self::FIN != 0
+    }
+
+    /// Whether it asks for the receiver's window and has no data.
+    pub fn probe(self) -> bool {
+        self.0 & Self::PROBE != 0
     }
 
     /// Of data that are ECN-capable or not, and say that the sender has reduced its window or not.

@@ -7,6 +7,7 @@
 
 use super::{Sender, Timer};
 use crate::tcp::segment::{AckSegment, DataEcn, DataSegment, EcnFeedback};
+use crate::tcp::transport::WindowProbe;
 use crate::units::{Duration, Instant};
 
 /// As long as two probes are apart at most: the bound of retransmission timeouts.
@@ -145,10 +146,13 @@ impl Sender {
             self.peer_window.probes = 0;
             return self.send_new(now, usable as u32);
         }
+        self.counters.segments += 1;
+        if self.transport.variations.window_probe == WindowProbe::Empty {
+            return DataSegment { seq: self.snd_una, len: 0, sent_at: now, ecn: DataEcn::PROBE_FLAG };
+        }
         // §3.8.6.1: "at least one octet of new data (if available)". It is no part of what is in flight, and the same again is no
         // retransmission.
         self.peer_window.probed = true;
-        self.counters.segments += 1;
         self.counters.payload_bytes += 1;
         // RFC 3168 §6.1.6: "the TCP data sender MUST NOT set either an ECT codepoint or the CWR bit on window probe data packets."
         DataSegment { seq: self.snd_nxt, len: 1, sent_at: now, ecn: DataEcn::default() }

@@ -16,7 +16,7 @@ use crate::units::{Duration, Rate};
 pub use rules::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne,
     MinRtoBounds, Pacing, PartialAck, PartialAckTimer, Protocol, RepeatedTimeout, RttSamples, SackSender, SecondLoss,
-    Undo, WindowGrowth,
+    Undo, WindowGrowth, WindowProbe,
 };
 pub use values::{
     ByteCounting, CutWindowName, DelayedAck, EcnBeta, InitialSsthresh, MaxWindow, ReadRate, ReceiveBuffer,
@@ -210,6 +210,8 @@ transport_keys! {
     read_rate: ReadRate = [ReadRate::Word(NoneWord::None)] => transport as Option<Rate>, ReadRate::rate;
     /// Time between two reads of that application; "0 s": it reads a segment at a time (at `read_rate`), or as soon as data arrive.
     read_every: Duration = [Duration::ZERO] => transport;
+    /// What asks for a window of zero: an octet of new data (RFC 9293 §3.8.6.1), or an old segment without data (empty, Linux).
+    window_probe: WindowProbe = [WindowProbe::Octet, Linux: WindowProbe::Empty] => variations;
     /// Lower bound of the retransmission timeout.
     min_rto: Duration = [Duration::from_millis(200)] check(not_zero) => transport;
     /// What `min_rto` bounds: the timeout (RFC 6298 §2.4), or its part beyond the smoothed RTT (variation, Linux).

@@ -14,6 +14,7 @@ const TCP_ONLY: &[&str] = &[
     "receive_buffer",
     "read_rate",
     "read_every",
+    "window_probe",
     "min_rto",
     "min_rto_bounds",
     "clock_tick",
