@@ -36,9 +36,10 @@ fn every_script_passes_and_leaves_nothing_over() {
 }
 
 /// Each script runs to its end, or to a line that a rule of the profile decides otherwise, and twice the same. Those of the RFCs pass.
+/// QUIC has no segments to exchange.
 #[test]
 fn every_script_runs_under_every_profile() {
-    for (name, profile) in Profile::ALL {
+    for (name, profile) in Profile::ALL.iter().filter(|(_, profile)| *profile != Profile::Quic) {
         let mut passed = 0;
         let scripts = scripts();
         for (path, text) in &scripts {
