@@ -60,7 +60,7 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --no-deps --locked --quiet
-	cargo test --package ackclock --package ackclock-linux --locked --quiet
+	cargo test --package ackclock --package ackclock-bpf --package ackclock-linux --locked --quiet
 	cargo test --package ackclock --locked --quiet --release --test theory
 	@if $(HAS_WASM); then \
 		echo cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \

@@ -462,6 +462,49 @@ def test_qlog_keeps_its_schema(version: str, schema: dict[str, Any], tmp_path: P
         assert times == sorted(times)
 
 
+#: Over QUIC, with losses and reordering on the way back, so that ACKs have several ranges.
+OVER_QUIC = LOSSY.replace('recovery = "sack"', 'profile = "quic"\necn = "counts"')
+
+
+@pytest.mark.parametrize(("version", "schema"), [("0.3", V03), ("draft", DRAFT)])
+def test_qlog_of_quic_has_the_numbers_of_the_run(
+    version: str, schema: dict[str, Any], tmp_path: Path
+) -> None:
+    qlog = tmp_path / "out.qlog"
+    answer = cli("run", written(tmp_path, OVER_QUIC), "--qlog", qlog, "--qlog-version", version, "--json")
+    (flow,) = json.loads(answer.stdout)["flows"]
+    assert flow["recovery"] == "quic" and flow["retransmits"] > 20
+    document = json.loads(qlog.read_text())
+    check_value(document, "file", {**BOTH, **schema}, "file")
+    (trace,) = document["traces"]
+    times = [event["time"] for event in trace["events"]]
+    assert times == sorted(times)
+    sent, lost = events(trace, "packet_sent"), events(trace, "packet_lost")
+    numbers = [event["data"]["header"]["packet_number"] for event in sent]
+    assert numbers == list(range(len(sent)))
+    assert len(lost) >= flow["retransmits"]
+    ranges = [event["data"]["frames"][0]["acked_ranges"] for event in events(trace, "packet_received")]
+    assert max(map(len, ranges)) > 3, "no ACK has more ranges than three SACK blocks"
+    acked = {
+        number for each in ranges for first, *last in each for number in range(first, max([first, *last]) + 1)
+    }
+    lost_numbers = {event["data"]["header"]["packet_number"] for event in lost}
+    assert not acked & lost_numbers and acked | lost_numbers <= set(numbers)
+
+
+@needs_tshark
+def test_packets_of_quic_are_datagrams_for_tshark(tmp_path: Path) -> None:
+    pcap = tmp_path / "out.pcapng"
+    answer = cli("run", written(tmp_path, OVER_QUIC), "--pcap", pcap, "--json")
+    (flow,) = json.loads(answer.stdout)["flows"]
+    assert tshark(pcap, "-Y", "_ws.expert") == []
+    sent = fields(pcap, "ip.src == 10.0.0.1", "udp.length", "ip.dsfield.ecn", "udp.payload")
+    assert len(sent) == flow["sent"]
+    assert {(length, ecn) for length, ecn, _ in sent} == {("1480", "2")}
+    assert [int(payload[18:26], 16) for _, _, payload in sent] == list(range(len(sent)))
+    assert {payload[:2] for _, _, payload in sent} == {"43"}
+
+
 def test_qlog_tells_what_the_run_counts(tmp_path: Path) -> None:
     qlog, pcap = tmp_path / "out.qlog", tmp_path / "out.pcapng"
     answer = cli("run", written(tmp_path, LOSSY), "--qlog", qlog, "--pcap", pcap, "--json")

@@ -58,7 +58,7 @@ class Reason:
 
 def scripts(folder: Path) -> dict[str, Path]:
     """The scripts of a folder that concern a sender, by `topic/name`."""
-    found = {}
+    found: dict[str, Path] = {}
     for topic in TOPICS:
         found |= {f"{topic}/{path.stem}": path for path in sorted((folder / topic).glob("*.pkt"))}
         prefix = f"tcp_{topic}_"

@@ -91,6 +91,7 @@ pub mod prefetch;
 pub mod probe;
 pub mod qdisc;
 pub mod quantity;
+pub mod quic;
 pub mod rng;
 pub mod rule;
 pub mod scenario;

@@ -1,8 +1,9 @@
 //! A recording of senders as a file of qlog, of version 0.3 (draft-ietf-quic-qlog-main-schema-02 and -quic-events-01) or of the
 //! current drafts (-14 and -13).
 //!
-//! qlog has no events for TCP. Segments are packets of QUIC here: each transmission has a number of its own, data are
-//! frames of stream 0, and an ACK has ranges of the numbers of those transmissions that it newly acknowledges.
+//! qlog has no events for TCP, whose segments are packets of QUIC here: each transmission has a number of its own, data are
+//! frames of stream 0, and an ACK has ranges of the numbers of those transmissions that it newly acknowledges. Packets of QUIC have
+//! the numbers and ranges that they have, and are lost when their sender says so.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +77,7 @@ impl QlogVersion {
             QlogVersion::V03 => json!({
                 "title": title,
                 "vantage_point": vantage_point,
-                "common_fields": { "protocol_type": ["TCP"], "time_format": "relative", "reference_time": 0.0 },
+                "common_fields": { "protocol_type": [if connection.is_quic() { "QUIC" } else { "TCP" }], "time_format": "relative", "reference_time": 0.0 },
             }),
             QlogVersion::Draft => json!({
                 "title": title,
@@ -99,14 +100,17 @@ pub fn qlog(recording: &Recording, version: QlogVersion, title: &str, descriptio
     let mut states = recording.senders.iter().peekable();
     let mut declared = recording.declared.iter().peekable();
     for place in 0..=recording.packets.len() {
-        while let Some(lost) = declared.next_if(|lost| lost.place <= place) {
-            traces[lost.connection as usize].lose(lost.time, lost.seq);
-        }
         while let Some(state) = states.next_if(|state| state.place <= place) {
+            while let Some(lost) = declared.next_if(|lost| lost.time <= state.time) {
+                traces[lost.connection as usize].declare_lost(lost.time, lost.seq);
+            }
             traces[state.connection as usize].update(state);
         }
+        while let Some(lost) = declared.next_if(|lost| lost.place <= place) {
+            traces[lost.connection as usize].declare_lost(lost.time, lost.seq);
+        }
         if let Some(packet) = recording.packets.get(place) {
-            traces[packet.connection as usize].add(packet);
+            traces[packet.connection as usize].add(packet, &recording.ranges);
         }
     }
     let with_events = traces.iter().filter(|trace| trace.connection.transport.is_some());
@@ -146,6 +150,8 @@ struct Trace<'recording> {
     received: u64,
     /// By their first bytes, what is not acknowledged.
     outstanding: BTreeMap<u64, Outstanding>,
+    /// QUIC: packets with numbers below were told of if they were lost.
+    lost_below: u64,
     /// What was last said.
     metrics: Map<String, Value>,
     in_flight: u64,
@@ -162,6 +168,7 @@ impl<'recording> Trace<'recording> {
             sent: 0,
             received: 0,
             outstanding: BTreeMap::new(),
+            lost_below: 0,
             metrics: Map::new(),
             in_flight: 0,
             phase: None,
@@ -173,26 +180,48 @@ impl<'recording> Trace<'recording> {
         self.events.push(json!({ "time": millis(time), "name": name, "data": data }).to_string());
     }
 
-    fn add(&mut self, packet: &Packet) {
+    fn add(&mut self, packet: &Packet, ranges: &[(u64, u64)]) {
         match &packet.segment {
             Segment::Data { seq, len, .. } => self.send(packet, *seq, *len),
             Segment::Ack { ack, .. } => self.receive(packet, ack.as_ref()),
-            Segment::Datagram { .. } => {}
+            Segment::QuicData { number, offset, len, .. } => self.send_frame(packet, *number, *offset, *len),
+            Segment::QuicAck { number, ranges: (first, end), .. } => {
+                let ranges = &ranges[*first as usize..*end as usize];
+                let ranges = ranges.iter().rev().map(|(start, end)| range(*start, end - 1)).collect();
+                self.receive_ack(packet, *number, ranges);
+            }
+            Segment::QuicRequest { .. } | Segment::Datagram { .. } => {}
+        }
+    }
+
+    /// The sender takes a segment for lost, or a packet of QUIC, of which it is told once.
+    fn declare_lost(&mut self, at: Instant, position: u64) {
+        if !self.connection.is_quic() {
+            self.lose(at, position);
+        } else if position >= self.lost_below {
+            self.lost_below = position + 1;
+            self.event(at, self.names.lost, &json!({ "header": header(position) }));
         }
     }
 
     fn send(&mut self, packet: &Packet, seq: u64, len: u32) {
         let number = self.sent;
         self.sent += 1;
+        if len > 0 {
+            // Sent again on suspicion, as a probe: the packet before it has no other end.
+            self.lose(packet.time, seq);
+            self.outstanding.insert(seq, Outstanding { end: seq + u64::from(len), number, is_lost: false });
+        }
+        self.send_frame(packet, number, seq, len);
+    }
+
+    fn send_frame(&mut self, packet: &Packet, number: u64, seq: u64, len: u32) {
         let raw = json!({ "length": packet.wire_len, "payload_length": len });
         if len == 0 {
-            // SYN, FIN, or an ACK.
+            // SYN, FIN, an ACK, or a PING.
             self.event(packet.time, self.names.sent, &json!({ "header": header(number), "raw": raw }));
             return;
         }
-        // Sent again on suspicion, as a probe: the packet before it has no other end.
-        self.lose(packet.time, seq);
-        self.outstanding.insert(seq, Outstanding { end: seq + u64::from(len), number, is_lost: false });
         let mut frame = json!({ "frame_type": "stream", "stream_id": 0, "offset": seq });
         match self.version {
             QlogVersion::V03 => frame["length"] = len.into(),
@@ -217,6 +246,10 @@ impl<'recording> Trace<'recording> {
         let number = self.received;
         self.received += 1;
         let ranges = ack.map_or_else(Vec::new, |ack| self.acknowledge(ack));
+        self.receive_ack(packet, number, ranges);
+    }
+
+    fn receive_ack(&mut self, packet: &Packet, number: u64, ranges: Vec<Value>) {
         let mut frame = json!({ "frame_type": "ack" });
         if !ranges.is_empty() {
             frame["acked_ranges"] = ranges.into();
@@ -239,10 +272,7 @@ impl<'recording> Trace<'recording> {
             }
         }
         numbers.sort_unstable();
-        let ranges = numbers.chunk_by(|one, next| one + 1 == *next);
-        ranges
-            .map(|range| if range.len() == 1 { json!([range[0]]) } else { json!([range[0], range[range.len() - 1]]) })
-            .collect()
+        numbers.chunk_by(|one, next| one + 1 == *next).map(|run| range(run[0], run[run.len() - 1])).collect()
     }
 
     fn update(&mut self, state: &SenderState) {
@@ -286,6 +316,10 @@ impl<'recording> Trace<'recording> {
             self.event(at, self.names.metrics, &changed.into());
         }
     }
+}
+
+fn range(first: u64, last: u64) -> Value {
+    if first == last { json!([first]) } else { json!([first, last]) }
 }
 
 fn header(number: u64) -> Value {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cc::Phase;
 use crate::qdisc::Ecn;
-use crate::tcp::{AckSegment, DataEcn, Transport};
+use crate::tcp::{AckSegment, DataEcn, Protocol, Transport};
 use crate::units::{Duration, Instant};
 
 /// A capture of some flows at one place.
@@ -22,6 +22,8 @@ pub struct Recording {
     pub declared: Vec<Declared>,
     /// Data that did not arrive, where the states of senders are asked for.
     pub lost: Vec<Lost>,
+    /// Ranges of packet numbers of acknowledgements of QUIC.
+    pub ranges: Vec<(u64, u64)>,
 }
 
 /// The state of a sender after an ACK or a timer, before it sends.
@@ -58,7 +60,7 @@ pub struct Declared {
     pub connection: u32,
     /// So many of [`Recording::packets`] were before.
     pub place: usize,
-    /// First byte.
+    /// First byte; of QUIC its packet number.
     pub seq: u64,
 }
 
@@ -90,6 +92,13 @@ pub struct Connection {
     pub distance: Duration,
     /// The transport; none for datagrams.
     pub transport: Option<Arc<Transport>>,
+}
+
+impl Connection {
+    /// Whether its packets are those of QUIC.
+    pub fn is_quic(&self) -> bool {
+        self.transport.as_ref().is_some_and(|transport| transport.protocol == Protocol::Quic)
+    }
 }
 
 /// A packet that was seen.
@@ -136,6 +145,31 @@ pub enum Segment {
         /// What it acknowledges; none before the first data.
         ack: Option<AckSegment>,
     },
+    /// A packet of QUIC from the sender.
+    QuicData {
+        /// Its packet number.
+        number: u64,
+        /// First byte.
+        offset: u64,
+        /// Payload bytes; none of a PING.
+        len: u32,
+        /// When it left the sender.
+        sent_at: Instant,
+    },
+    /// A packet of QUIC from the receiver.
+    QuicAck {
+        /// Its packet number.
+        number: u64,
+        /// What it acknowledges: first and last index into [`Recording::ranges`], the newest range first.
+        ranges: (u32, u32),
+        /// How long the receiver has had the largest one.
+        delay: Duration,
+    },
+    /// A request of a client of QUIC.
+    QuicRequest {
+        /// Payload bytes.
+        len: u32,
+    },
     /// A datagram of this length on the wire.
     Datagram {
         /// Headers and payload.
@@ -146,6 +180,6 @@ pub enum Segment {
 impl Segment {
     /// Whether it goes from the sender to the receiver.
     pub fn is_forward(&self) -> bool {
-        !matches!(self, Segment::Ack { .. })
+        !matches!(self, Segment::Ack { .. } | Segment::QuicAck { .. } | Segment::QuicRequest { .. })
     }
 }

@@ -1,5 +1,7 @@
 //! Packets as bytes: IPv4 (RFC 791), TCP (RFC 9293) with its options, UDP (RFC 768).
 
+use std::sync::Arc;
+
 use super::recording::{Connection, Packet, Segment};
 use crate::qdisc::Ecn;
 use crate::tcp::{AckSegment, EcnFeedback, EcnMode, Transport};
@@ -116,7 +118,8 @@ impl Connection {
 
     /// The packets of a handshake in front of the first packet, if the run has none.
     pub(super) fn handshake(&self) -> Vec<Frame> {
-        let Some(transport) = self.transport.as_ref().filter(|transport| !transport.handshake) else {
+        let is_tcp = |transport: &&Arc<Transport>| !transport.handshake && !self.is_quic();
+        let Some(transport) = self.transport.as_ref().filter(is_tcp) else {
             return Vec::new();
         };
         let (sender, receiver) = (self.initial_seq(true), self.initial_seq(false));
@@ -162,7 +165,13 @@ impl Connection {
         };
         let way = Way { is_forward: packet.segment.is_forward(), ecn, id };
         let (bytes, len) = match (&packet.segment, &self.transport) {
-            (Segment::Datagram { len }, _) => self.udp_packet(&way, *len),
+            (Segment::Datagram { len }, _) => self.udp_packet(&way, *len, &[]),
+            (Segment::QuicData { number, .. } | Segment::QuicAck { number, .. }, Some(transport)) => {
+                self.udp_packet(&way, packet.wire_len - transport.framing, &self.short_header(way.is_forward, *number))
+            }
+            (Segment::QuicRequest { .. }, Some(transport)) => {
+                self.udp_packet(&way, packet.wire_len - transport.framing, &[])
+            }
             (segment, Some(transport)) => self.tcp_packet(&way, &self.tcp(segment, transport)),
             (_, None) => unreachable!("invariant: segments are of connections"),
         };
@@ -225,7 +234,10 @@ impl Connection {
                     len: *len,
                 }
             }
-            Segment::Datagram { .. } => unreachable!("invariant: a datagram is no segment"),
+            Segment::Datagram { .. }
+            | Segment::QuicData { .. }
+            | Segment::QuicAck { .. }
+            | Segment::QuicRequest { .. } => unreachable!("invariant: a datagram is no segment"),
         }
     }
 
@@ -258,15 +270,33 @@ impl Connection {
         self.ip_packet(way, PROTOCOL_TCP, header, 16, tcp.len)
     }
 
-    fn udp_packet(&self, way: &Way, wire_len: u32) -> (Vec<u8>, u32) {
+    /// The short header of QUIC (RFC 9000 §17.3.1), of 13 bytes, with the packet number in clear: a fixed bit, the length of the
+    /// number, the connection ID of the receiving end.
+    fn short_header(&self, is_forward: bool, number: u64) -> [u8; 13] {
+        const FIXED_BIT: u8 = 0x40;
+        const FOUR_BYTES: u8 = 0x03;
+        let mut header = [0; 13];
+        header[0] = FIXED_BIT | FOUR_BYTES;
+        for (purpose, place) in [(4, 1), (6, 5)] {
+            let id = scrambled(&self.flow, self.successor, purpose + u8::from(is_forward));
+            header[place..place + 4].copy_from_slice(&id.to_be_bytes());
+        }
+        header[9..].copy_from_slice(&(number as u32).to_be_bytes());
+        header
+    }
+
+    /// A datagram whose payload begins so; what the packet has no room for is left out.
+    fn udp_packet(&self, way: &Way, wire_len: u32, first: &[u8]) -> (Vec<u8>, u32) {
         let payload = wire_len.saturating_sub(IP_LEN + UDP_LEN);
+        let first = &first[..first.len().min(payload as usize)];
         let (port, other) = self.ports(way.is_forward);
-        let mut header = Vec::with_capacity(UDP_LEN as usize);
+        let mut header = Vec::with_capacity(UDP_LEN as usize + first.len());
         header.extend(port.to_be_bytes());
         header.extend(other.to_be_bytes());
         header.extend(((UDP_LEN + payload) as u16).to_be_bytes());
         header.extend([0; 2]);
-        self.ip_packet(way, PROTOCOL_UDP, header, 6, payload)
+        header.extend(first);
+        self.ip_packet(way, PROTOCOL_UDP, header, 6, payload - first.len() as u32)
     }
 
     /// The ports of who sends, and of who receives.
@@ -310,7 +340,7 @@ impl Connection {
 /// The flags of ECN of a SYN, of its answer, and of the ACK of that (RFC 3168 §6.1.1, RFC 9768 §3.1.1).
 fn opening_flags(ecn: EcnMode) -> [u16; 3] {
     match ecn {
-        EcnMode::Off => [0; 3],
+        EcnMode::Off | EcnMode::Counts => [0; 3],
         EcnMode::Classic => [ECE | CWR, ECE, 0],
         EcnMode::AccEcn => [AE | CWR | ECE, CWR, CWR],
     }

@@ -14,6 +14,7 @@ mod foreign;
 mod fuzz;
 mod held_down;
 mod max_filter;
+mod packets;
 mod parameters;
 mod registry;
 mod slow_start;
@@ -33,6 +34,7 @@ pub use event::{
 pub use foreign::{BpfProgram, ForeignValue, PythonClass, SharedLibrary};
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
+pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
 pub use slow_start::SlowStart;
@@ -62,6 +64,9 @@ pub struct CcContext {
     pub ecn_beta: Option<f64>,
     /// What an idle time leaves of the window.
     pub idle_window: IdleWindow,
+    /// The window that a timeout leaves, and the least that marks do: one segment in TCP (RFC 5681 §3.1, RFC 3168 §6.1.2), two in
+    /// QUIC (RFC 9002 §7.2).
+    pub min_window: f64,
     /// Bytes of payload in a full segment.
     pub mss: u32,
     /// Bytes on the wire of a full segment: a pacing rate counts them.
@@ -88,6 +93,7 @@ impl CcContext {
             undo_response: UndoResponse::default(),
             ecn_beta: None,
             idle_window: IdleWindow::default(),
+            min_window: 1.0,
             mss: 1460,
             packet_bytes: 1500,
             selective_acks: true,
@@ -224,6 +230,11 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// state of delivery.
     fn needs_rate_samples(&self) -> bool {
         true
+    }
+
+    /// The same algorithm for what only a transport with packet numbers tells; none for one that has no use for that.
+    fn packet_control(&mut self) -> Option<&mut dyn PacketControl> {
+        None
     }
 
     /// A segment was handed to the network.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::foreign::{BpfProgram, Foreign, PythonClass, SharedLibrary, Unbound};
 use super::{
-    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, ParametersVisitor,
-    PhaseChange, Recovery, RuleText, Sent,
+    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, PacketControl,
+    ParametersVisitor, PhaseChange, Recovery, RuleText, Sent,
 };
 use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
 use crate::units::{Instant, Rate};
@@ -228,6 +228,9 @@ impl CongestionControl for Cc {
     }
     fn needs_on_sent(&self) -> bool {
         dispatch!(self, cc => cc.needs_on_sent())
+    }
+    fn packet_control(&mut self) -> Option<&mut dyn PacketControl> {
+        dispatch!(self, cc => cc.packet_control())
     }
     fn needs_rate_samples(&self) -> bool {
         dispatch!(self, cc => cc.needs_rate_samples())

@@ -9,7 +9,7 @@ use super::slow_start::{Growth, Hystart};
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
 const MIN_SSTHRESH: f64 = 2.0;
-/// RFC 5681 §3.1: "cwnd MUST be set to no more than the loss window, LW, which equals 1 full-sized segment".
+/// The least window of older rules.
 const LOSS_WINDOW: f64 = 1.0;
 
 /// The window of an algorithm with slow start and cuts.
@@ -113,7 +113,7 @@ impl Window {
         // RFC 3168 §6.1.2: "the TCP source should not decrease the slow-start threshold, ssthresh, if it has been
         // decreased within the last round trip time."
         if congestion.restart == Restart::SlowStartAgain {
-            self.cwnd = LOSS_WINDOW;
+            self.cwnd = self.context.min_window;
             return;
         }
         let Congestion { kind, flight_size, .. } = *congestion;
@@ -146,7 +146,7 @@ impl Window {
         let left = self.leave(remaining, congestion.kind);
         self.cwnd = match congestion.restart {
             Restart::Reduced => left,
-            Restart::SlowStart | Restart::SlowStartAgain | Restart::OneSegment => LOSS_WINDOW,
+            Restart::SlowStart | Restart::SlowStartAgain | Restart::OneSegment => self.context.min_window,
         };
     }
 
@@ -179,7 +179,7 @@ impl Window {
     fn leave(&mut self, remaining: f64, kind: CongestionKind) -> f64 {
         let (remaining, floor) = match (self.context.cut_window, kind) {
             // RFC 3168 §6.1.2: "the value of the congestion window is bounded below by a value of one segment".
-            (CutWindow::Exact, CongestionKind::Ecn) => (remaining, LOSS_WINDOW),
+            (CutWindow::Exact, CongestionKind::Ecn) => (remaining, self.context.min_window),
             (CutWindow::Exact, _) => (remaining, MIN_SSTHRESH),
             // ssthresh has its floor, the window has not: three segments leave one.
             (CutWindow::Capped { .. }, _) => (remaining, LOSS_WINDOW),

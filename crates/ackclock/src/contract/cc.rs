@@ -87,7 +87,7 @@ fn watch<C: CongestionControl + 'static>(
             let journals = Connections::default();
             let (new, kept) = (new.clone(), journals.clone());
             flow.cc = Arc::new(Algorithm::new(name, move |context| {
-                let journal = Shared::default();
+                let journal: Shared = Arc::new(Mutex::new(Journal::of(&context)));
                 lock(&kept).push((context, journal.clone()));
                 Watched { cc: new(context), journal }
             }));

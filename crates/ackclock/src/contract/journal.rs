@@ -1,7 +1,9 @@
 //! The events that an algorithm got and its answers, and the promises that every answer must keep.
 
 use super::promise::Promise;
-use crate::cc::{Ack, Congestion, CongestionControl, CongestionKind, Loss, PhaseChange, Recovery, Restart, Sent};
+use crate::cc::{
+    Ack, CcContext, Congestion, CongestionControl, CongestionKind, Loss, PhaseChange, Recovery, Restart, Sent,
+};
 use crate::units::{Duration, Instant, Rate};
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)": a window may rise to this at a congestion event.
@@ -124,11 +126,26 @@ impl Answer {
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     pub(super) entries: Vec<(Event, Answer)>,
-    peak: f64,
+    bounds: Bounds,
     /// A loss or mark has reduced the window since the last round trip ended.
     is_reduced: bool,
     /// The first time that each promise was broken, in this order.
     broken: Vec<Broken>,
+}
+
+/// What answers are compared with.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// The largest window so far.
+    peak: f64,
+    /// What a timeout leaves.
+    loss_window: f64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds { peak: 0.0, loss_window: LOSS_WINDOW }
+    }
 }
 
 /// A promise that an answer broke.
@@ -141,14 +158,20 @@ pub(super) struct Broken {
 }
 
 impl Journal {
+    /// Of a connection with these settings.
+    pub(super) fn of(context: &CcContext) -> Self {
+        let loss_window = context.min_window;
+        Journal { bounds: Bounds { loss_window, ..Bounds::default() }, ..Journal::default() }
+    }
+
     /// Tells `cc` of an event and notes what comes of it.
     pub(super) fn tell(&mut self, cc: &mut dyn CongestionControl, event: Event) {
         let before = Answer::of(cc);
         event.tell(cc);
         let after = Answer::of(cc);
-        self.peak = self.peak.max(before.cwnd);
+        self.bounds.peak = self.bounds.peak.max(before.cwnd);
         let number = self.entries.len();
-        let answers = check_answer(cc, before, &event, after, self.peak);
+        let answers = check_answer(cc, before, &event, after, self.bounds);
         let reductions = self.check_reductions(cc, before, &event, after);
         for promise in [answers, reductions].into_iter().filter_map(Result::err) {
             if !self.broken.iter().any(|broken| broken.promise == promise) {
@@ -210,7 +233,7 @@ fn check_answer(
     before: Answer,
     event: &Event,
     after: Answer,
-    peak: f64,
+    Bounds { peak, loss_window }: Bounds,
 ) -> Result<(), Promise> {
     keep(after.cwnd.is_finite() && after.cwnd >= 1.0, Promise::Window)?;
     keep(after.ssthresh > 0.0, Promise::Ssthresh)?;
@@ -232,9 +255,9 @@ fn check_answer(
             let most = if cc.congestion_may_raise() { f64::INFINITY } else { before.cwnd.max(MIN_SSTHRESH) };
             keep(after.cwnd <= most, Promise::Congestion)?;
             let restarts = congestion.restart != Restart::Reduced && !cc.owns_recovery();
-            keep(!restarts || after.cwnd < before.cwnd.max(LOSS_WINDOW + ROUNDING), Promise::Restart)?;
-            // An ssthresh of one segment, asked for now or kept, leaves nothing below it.
-            let kept = congestion.restart == Restart::SlowStartAgain && before.ssthresh <= 1.0;
+            keep(!restarts || after.cwnd < before.cwnd.max(loss_window + ROUNDING), Promise::Restart)?;
+            // An ssthresh of so much, asked for now or kept, leaves nothing below it.
+            let kept = congestion.restart == Restart::SlowStartAgain && before.ssthresh <= loss_window;
             let slow_starts = restarts && congestion.restart != Restart::OneSegment && !kept;
             keep(!slow_starts || after.cwnd < after.ssthresh, Promise::RestartSlowly)?;
         }

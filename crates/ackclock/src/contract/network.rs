@@ -1,6 +1,6 @@
 //! Random small networks.
 
-use super::parts::{context, drop_tail, impairments, queue, transport, variation};
+use super::parts::{context, drop_tail, impairments, over_quic, queue, transport, variation};
 use super::{Draw, traffic};
 use crate::cc::CcSpec;
 use crate::meter::Profile;
@@ -9,13 +9,20 @@ use crate::units::{Duration, Instant, Rate};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
 /// `cc`: the case with this number, the same in every run. Half of the cases have arrivals of transfers and datagrams beside
-/// the flows, and a third of them a meter.
+/// the flows, a third of them a meter, and a fourth run over QUIC.
 pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
     let mut plan = plan(&mut Draw::new("network", case), cc);
     if case % 2 == 1 {
         let mut draw = Draw::new("traffic", case);
         traffic::add_arrivals(&mut draw, &mut plan, cc);
         traffic::add_datagrams(&mut draw, &mut plan);
+    }
+    if case % 4 == 2 {
+        let mut draw = Draw::new("quic", case);
+        let slots = plan.arrivals.iter_mut().flat_map(|group| &mut group.slots);
+        for flow in plan.flows.iter_mut().chain(slots) {
+            flow.transport = over_quic(&mut draw, (*flow.transport).clone()).into();
+        }
     }
     if case.is_multiple_of(3) {
         add_meter(&mut Draw::new("meter", case), &mut plan);

@@ -6,7 +6,7 @@ use crate::cc::{CcContext, TimeoutSsthresh};
 use crate::link::{DelayCourse, Outages};
 use crate::qdisc::{Limit, Place, QueuePlan};
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
-use crate::tcp::{EcnMode, LossRecovery, Transport, Undo};
+use crate::tcp::{EcnMode, LossRecovery, Protocol, Transport, Undo};
 use crate::units::{Duration, Rate};
 use crate::variation::{Lte, OnOff, Schedule, VariationPlan, Walk, WalkKind, Wifi};
 
@@ -142,5 +142,19 @@ pub(super) fn transport(draw: &mut Draw) -> Transport {
         handshake: draw.chance(30),
         quick_acks: draw.pick(&[0, 0, 16]),
         ..Transport::default()
+    }
+}
+
+/// The same over QUIC, whose rules are drawn.
+pub(super) fn over_quic(draw: &mut Draw, tcp: Transport) -> Transport {
+    Transport {
+        protocol: Protocol::Quic,
+        ecn: if tcp.ecn == EcnMode::Off { EcnMode::Off } else { EcnMode::Counts },
+        undo: if tcp.undo == Undo::None { Undo::None } else { Undo::LateAcks },
+        packet_threshold: draw.pick(&[3, 3, 1, 20]),
+        time_threshold: draw.pick(&[1.125, 1.125, 1.0, 2.0]),
+        ack_eliciting_threshold: draw.pick(&[1, 1, 0, 9]),
+        reordering_threshold: draw.pick(&[1, 1, 0, 5]),
+        ..tcp
     }
 }

@@ -4,7 +4,7 @@ use super::Violation;
 use crate::meter::Profile;
 use crate::qdisc::Limit;
 use crate::sim::{self, FlowPlan, MeterScope, Plan, RunResult, Traffic};
-use crate::tcp::EcnMode;
+use crate::tcp::{EcnMode, Protocol};
 use crate::units::Duration;
 use std::sync::atomic::AtomicBool;
 
@@ -198,8 +198,8 @@ fn check_samples(plan: &Plan, result: &RunResult) -> Result<(), String> {
         ensure!(srtt == 0 || srtt >= flow.base_rtt.as_nanos(), "{at}: smoothed RTT {srtt} ns below the base");
         // A segment that may be lost counts twice once it is retransmitted (RFC 6675's pipe).
         let in_flight = samples.in_flight_segments[row];
-        // The receiver's window is in bytes, and keystrokes are small segments.
-        let is_full = !matches!(flow.traffic, Traffic::Interactive(_));
+        // The receiver's window is in bytes, and keystrokes are small segments; probes of QUIC repeat what is in flight.
+        let is_full = !matches!(flow.traffic, Traffic::Interactive(_)) && flow.transport.protocol == Protocol::Tcp;
         let most = flow.transport.max_window.filter(|_| is_full).map(|window| 2 * window);
         ensure!(most.is_none_or(|most| in_flight <= most), "{at}: {in_flight} in flight beyond the receiver's window");
         let (sent, delivered) = (samples.sent_bytes[row], samples.delivered_bytes[row]);

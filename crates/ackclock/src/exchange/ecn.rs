@@ -14,7 +14,7 @@ const ECN_SETUP_SYN_ACK: Flags = Flags::ECE;
 /// The flags of a SYN that offers `mode`.
 pub fn offer(mode: EcnMode) -> Flags {
     match mode {
-        EcnMode::Off => Flags::default(),
+        EcnMode::Off | EcnMode::Counts => Flags::default(),
         EcnMode::Classic => ECN_SETUP_SYN,
         EcnMode::AccEcn => ACCECN_SYN,
     }
@@ -37,7 +37,7 @@ pub fn agree(mode: EcnMode, flags: Flags) -> EcnMode {
 /// The flags of the answer to a SYN that came with this ECN field.
 pub fn answer(mode: EcnMode, seen: Option<IpEcn>) -> Flags {
     match mode {
-        EcnMode::Off => Flags::default(),
+        EcnMode::Off | EcnMode::Counts => Flags::default(),
         EcnMode::Classic => ECN_SETUP_SYN_ACK,
         EcnMode::AccEcn => handshake(seen),
     }
@@ -67,7 +67,7 @@ pub fn feedback(mode: EcnMode, packet: &Packet) -> EcnFeedback {
             let option = counters.and_then(|counters| Some(AccEcnOption { e0b: counters.e0b?, ceb: counters.ceb? }));
             EcnFeedback::AccEcn { ace: packet.flags.ace(), option }
         }
-        EcnMode::Off | EcnMode::AccEcn => EcnFeedback::None,
+        EcnMode::Off | EcnMode::AccEcn | EcnMode::Counts => EcnFeedback::None,
     }
 }
 

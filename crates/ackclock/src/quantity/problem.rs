@@ -104,6 +104,24 @@ pub enum Problem {
         /// The range, in words.
         expected: String,
     },
+    /// A key of another transport protocol.
+    #[error("{protocol} has no such key, it is of {other}; leave it out, or write protocol = \"{other}\"")]
+    OtherProtocol {
+        /// The protocol of the flow.
+        protocol: &'static str,
+        /// That of the key.
+        other: &'static str,
+    },
+    /// A value that the transport protocol does not know.
+    #[error("\"{value}\" is not of {protocol}; write {expected}")]
+    NotOfProtocol {
+        /// What was written.
+        value: String,
+        /// The protocol of the flow.
+        protocol: &'static str,
+        /// Correct spellings.
+        expected: &'static str,
+    },
     /// A key of TCP for a flow that is none.
     #[error("datagrams have no congestion control and no acknowledgements; leave the key out")]
     NotOfDatagrams,

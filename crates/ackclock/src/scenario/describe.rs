@@ -347,7 +347,7 @@ fn describe_flow(flow: &FlowPlan, plan: &Plan, traffic: String) -> FlowDescripti
         name: flow.name.to_string(),
         group: flow.group.to_string(),
         cc: Some(flow.cc.name().clone()),
-        recovery: Some(flow.transport.recovery.name()),
+        recovery: Some(flow.transport.recovery_name()),
         ecn: Some(flow.transport.ecn.name()),
         traffic,
         path: names(plan, &flow.forward),

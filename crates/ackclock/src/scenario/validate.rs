@@ -13,6 +13,7 @@ use crate::cc::CcMistake;
 use crate::qdisc::QueueSpec;
 use crate::quantity::Problem;
 use crate::quantity::{Limit, SendJitter};
+use crate::tcp::{LossRecovery, Protocol};
 use crate::units::{Duration, Rate};
 
 /// More flows than a run can hold in memory.
@@ -165,6 +166,11 @@ fn flow_alone(flow: &Flow, duration: Duration, mut at: impl FnMut(&str, Result<(
     }
     for (key, problem) in flow.transport.problems() {
         at(key, Err(problem));
+    }
+    let protocol = flow.transport.protocol;
+    if protocol == Protocol::Quic && flow.recovery != LossRecovery::default() {
+        let problem = Problem::OtherProtocol { protocol: protocol.name(), other: Protocol::Tcp.name() };
+        at("recovery", Err(problem));
     }
 }
 

@@ -3,21 +3,46 @@
 
 use super::plan::FlowPlan;
 use crate::cc::{Cc, Phase};
-use crate::tcp::{AckSegment, DataSegment, Receiver, Rtt, Sender, SenderCounters, SenderInfo, Timer};
+use crate::quic;
+use crate::tcp::{AckSegment, DataSegment, Protocol, Receiver, Rtt, Sender, SenderCounters, SenderInfo, Timer};
 use crate::units::Instant;
 
 /// The end that sends data.
+#[expect(clippy::large_enum_variant, reason = "an ACK of TCP, the usual transport, follows no further pointer")]
 #[derive(Debug)]
 pub enum SendingEnd {
     /// TCP.
     Tcp(Sender),
+    /// QUIC.
+    Quic(Box<quic::Sender>),
+}
+
+/// What a sender hands to the network.
+#[derive(Clone, Copy, Debug)]
+pub enum Outgoing {
+    /// Of TCP.
+    Segment(DataSegment),
+    /// Of QUIC.
+    Packet(quic::DataPacket),
 }
 
 /// The end that data arrive at.
+#[expect(clippy::large_enum_variant, reason = "an ACK of TCP, the usual transport, follows no further pointer")]
 #[derive(Debug)]
 pub enum ReceivingEnd {
     /// TCP.
     Tcp(Receiver),
+    /// QUIC.
+    Quic(Box<quic::Receiver>),
+}
+
+/// What a receiver hands to the network.
+#[derive(Clone, Copy, Debug)]
+pub enum Answer {
+    /// Of TCP.
+    Segment(AckSegment),
+    /// Of QUIC; the receiver has its ranges.
+    Packet(quic::AckPacket),
 }
 
 /// A method that each transport has for itself.
@@ -26,14 +51,20 @@ macro_rules! delegate {
         $(#[$doc])*
         #[inline]
         pub fn $name(&self) -> $output {
-            match self { Self::Tcp(end) => end.$name() }
+            match self {
+                Self::Tcp(end) => end.$name(),
+                Self::Quic(end) => end.$name(),
+            }
         }
     };
     ($(#[$doc:meta])* fn $name:ident(&mut self $(, $argument:ident: $type:ty)*) $(-> $output:ty)?;) => {
         $(#[$doc])*
         #[inline]
         pub fn $name(&mut self $(, $argument: $type)*) $(-> $output)? {
-            match self { Self::Tcp(end) => end.$name($($argument),*) }
+            match self {
+                Self::Tcp(end) => end.$name($($argument),*),
+                Self::Quic(end) => end.$name($($argument),*),
+            }
         }
     };
 }
@@ -42,27 +73,54 @@ impl SendingEnd {
     /// Before the connection opens; its algorithm draws random numbers by `seed`.
     pub fn new(plan: &FlowPlan, seed: u64) -> Self {
         let context = plan.transport.cc_context(*plan.cc_context, seed);
-        SendingEnd::Tcp(Sender::new(plan.transport.clone(), plan.cc.build(context)))
+        let (transport, cc) = (plan.transport.clone(), plan.cc.build(context));
+        match plan.transport.protocol {
+            Protocol::Tcp => SendingEnd::Tcp(Sender::new(transport, cc)),
+            Protocol::Quic => SendingEnd::Quic(Box::new(quic::Sender::new(transport, cc))),
+        }
     }
 
-    /// An acknowledgement has arrived.
+    /// An acknowledgement of TCP has arrived.
     #[inline]
     pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) {
-        let SendingEnd::Tcp(sender) = self;
-        sender.on_ack(now, ack);
+        match self {
+            SendingEnd::Tcp(sender) => sender.on_ack(now, ack),
+            SendingEnd::Quic(_) => foreign(),
+        }
     }
 
-    /// The next segment that may leave now.
+    /// One of QUIC has, with these ranges of packet numbers.
+    pub fn on_ack_packet(&mut self, now: Instant, ack: &quic::AckPacket, ranges: &[(u64, u64)]) {
+        match self {
+            SendingEnd::Quic(sender) => sender.on_ack(now, ack, ranges),
+            SendingEnd::Tcp(_) => foreign(),
+        }
+    }
+
+    /// The next packet that may leave now.
     #[inline]
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<DataSegment> {
-        let SendingEnd::Tcp(sender) = self;
-        sender.poll_transmit(now)
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+        match self {
+            SendingEnd::Tcp(sender) => sender.poll_transmit(now).map(Outgoing::Segment),
+            SendingEnd::Quic(sender) => sender.poll_transmit(now).map(Outgoing::Packet),
+        }
     }
 
     /// The timers that expire if the time is `now`, the first one first.
     pub fn due_timers(&self, now: Instant) -> impl Iterator<Item = Timer> {
-        let SendingEnd::Tcp(sender) = self;
-        sender.due_timers(now)
+        let (tcp, quic) = match self {
+            SendingEnd::Tcp(sender) => (Some(sender.due_timers(now)), None),
+            SendingEnd::Quic(sender) => (None, Some(sender.due_timers(now))),
+        };
+        tcp.into_iter().flatten().chain(quic.into_iter().flatten())
+    }
+
+    /// How far byte and packet numbers have gone: those of the next connection of the flow begin above.
+    pub fn numbers(&self) -> u64 {
+        match self {
+            SendingEnd::Tcp(sender) => sender.sent_once(),
+            SendingEnd::Quic(sender) => sender.sent_once().max(sender.next_number()),
+        }
     }
 
     delegate! {
@@ -134,10 +192,14 @@ impl SendingEnd {
         fn losses(&self) -> u64;
     }
 
-    /// The first bytes of the segments that are taken for lost and were not sent again since.
+    /// The first bytes of the segments that are taken for lost and were not sent again since; over QUIC the numbers of the packets, in
+    /// order.
     pub fn lost(&self) -> impl Iterator<Item = u64> {
-        let SendingEnd::Tcp(sender) = self;
-        sender.lost()
+        let (tcp, quic) = match self {
+            SendingEnd::Tcp(sender) => (Some(sender.lost()), None),
+            SendingEnd::Quic(sender) => (None, Some(sender.lost())),
+        };
+        tcp.into_iter().flatten().chain(quic.into_iter().flatten())
     }
 
     delegate! {
@@ -169,21 +231,44 @@ impl SendingEnd {
 impl ReceivingEnd {
     /// Before the first byte.
     pub fn new(plan: &FlowPlan) -> Self {
-        ReceivingEnd::Tcp(Receiver::new(&plan.transport))
+        match plan.transport.protocol {
+            Protocol::Tcp => ReceivingEnd::Tcp(Receiver::new(&plan.transport)),
+            Protocol::Quic => ReceivingEnd::Quic(Box::new(quic::Receiver::new(&plan.transport))),
+        }
     }
 
-    /// Data have arrived, marked if `ce`; the acknowledgement that leaves at once.
+    /// Data of TCP have arrived, marked if `ce`; the acknowledgement that leaves at once.
     #[inline]
-    pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
-        let ReceivingEnd::Tcp(receiver) = self;
-        receiver.on_data(now, segment, ce)
+    pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<Answer> {
+        match self {
+            ReceivingEnd::Tcp(receiver) => receiver.on_data(now, segment, ce).map(Answer::Segment),
+            ReceivingEnd::Quic(_) => foreign(),
+        }
+    }
+
+    /// Data of QUIC have.
+    pub fn on_data_packet(&mut self, now: Instant, packet: &quic::DataPacket, ce: bool) -> Option<Answer> {
+        match self {
+            ReceivingEnd::Quic(receiver) => receiver.on_data(now, packet, ce).map(Answer::Packet),
+            ReceivingEnd::Tcp(_) => foreign(),
+        }
     }
 
     /// A timer may have gone off; the acknowledgement that leaves then.
     #[inline]
-    pub fn on_deadline(&mut self, now: Instant) -> Option<AckSegment> {
-        let ReceivingEnd::Tcp(receiver) = self;
-        receiver.on_deadline(now)
+    pub fn on_deadline(&mut self, now: Instant) -> Option<Answer> {
+        match self {
+            ReceivingEnd::Tcp(receiver) => receiver.on_deadline(now).map(Answer::Segment),
+            ReceivingEnd::Quic(receiver) => receiver.on_deadline(now).map(Answer::Packet),
+        }
+    }
+
+    /// The ranges of packet numbers of QUIC's last acknowledgement.
+    pub fn ranges(&self) -> &[(u64, u64)] {
+        match self {
+            ReceivingEnd::Tcp(_) => &[],
+            ReceivingEnd::Quic(receiver) => receiver.ranges(),
+        }
     }
 
     delegate! {
@@ -202,4 +287,10 @@ impl ReceivingEnd {
         /// Asks for memory that the next segment will need.
         fn prefetch_lists(&self) -> ();
     }
+}
+
+/// A packet of another transport than its flow's.
+#[cold]
+fn foreign() -> ! {
+    unreachable!("invariant: the packets of a flow are of its transport")
 }

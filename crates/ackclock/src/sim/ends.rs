@@ -4,6 +4,7 @@ use super::components::{Component, Components};
 use super::counters::FlowCounters;
 use super::datagram::{Row, Stream};
 use super::delays::PathDelays;
+use super::endpoint::Answer;
 use super::error::RunError;
 use super::flow::Flow;
 use super::flow_hash::FlowHashes;
@@ -18,6 +19,7 @@ use super::view::ChangeError;
 use crate::cc::CongestionControl;
 use crate::engine::ComponentId;
 use crate::qdisc::{Ecn, Queued};
+use crate::quic;
 use crate::rng::RngStreams;
 use crate::units::Instant;
 
@@ -135,7 +137,7 @@ impl<'plan> Ends<'plan> {
         let (flows, has_slots) = (&self.flows, !self.groups.is_empty());
         network.next_ahead(|at, flow, body, is_last| {
             let Some(flow) = flows.get(flow) else { return true };
-            if matches!(body, Body::Ack(_)) {
+            if matches!(body, Body::Ack(_) | Body::Quic(quic::Packet::Ack(_))) {
                 return flow.arrives_ahead(at);
             }
             if is_last && are_many(flows) {
@@ -190,7 +192,7 @@ impl<'plan> Ends<'plan> {
                 network.events.finish(id, None);
                 let flow = &mut self.flows[index];
                 if let Some(ack) = flow.receiver.on_deadline(now) {
-                    flow.send_ack(now, ack, network);
+                    flow.answer(now, ack, network);
                 }
                 self.schedule_receiver(index, network);
             }
@@ -216,15 +218,7 @@ impl<'plan> Ends<'plan> {
                     // The answer to a SYN has a timer.
                     self.schedule_receiver(index, network);
                 }
-                let flow = &mut self.flows[index];
-                let responds = flow.receiver.delivered() >= flow.awaited;
-                match ack {
-                    Some(ack) => flow.send_ack(now, ack, network),
-                    None => self.schedule_receiver(index, network),
-                }
-                if responds {
-                    self.on_response(now, index, network);
-                }
+                self.after_data(now, index, ack, network);
             }
             Body::Ack(mut ack) => {
                 self.ask_ahead(network, link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
@@ -233,10 +227,26 @@ impl<'plan> Ends<'plan> {
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
                 flow.sender.on_ack(now, &ack);
-                if flow.finished.is_none() && flow.sender.is_done() {
-                    self.on_done(now, index);
+                self.after_ack(now, index, network);
+            }
+            Body::Quic(quic::Packet::Data(data)) => {
+                self.ask_ahead(network, link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
+                let flow = &mut self.flows[index];
+                flow.queueing_delay.note(owner.queueing_delay());
+                self.delays.note_data(flow.place, owner.queueing_delay());
+                if data.connection == flow.base {
+                    let ack = flow.receiver.on_data_packet(now, &data, packet.ecn() == Ecn::Ce);
+                    self.after_data(now, index, ack, network);
                 }
-                self.after_news(now, index, network);
+            }
+            Body::Quic(quic::Packet::Ack(ack)) => {
+                self.ask_ahead(network, link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
+                let flow = &mut self.flows[index];
+                self.delays.note_ack(flow.place, owner.queueing_delay());
+                if ack.connection == flow.base {
+                    flow.sender.on_ack_packet(now, &ack, network.ledger.bodies.ranges(packet.body()));
+                    self.after_ack(now, index, network);
+                }
             }
             Body::Datagram(datagram) => {
                 let stream = &mut self.streams[index - self.flows.len()];
@@ -245,6 +255,30 @@ impl<'plan> Ends<'plan> {
             Body::Request { number, .. } => self.on_request(now, index, number, network),
             Body::Corrupted { .. } => {}
         }
+    }
+
+    /// Data have arrived, and this is the answer to it.
+    #[inline]
+    fn after_data(&mut self, now: Instant, index: usize, ack: Option<Answer>, network: &mut Network) {
+        let flow = &mut self.flows[index];
+        let responds = flow.receiver.delivered() >= flow.awaited;
+        match ack {
+            Some(ack) => flow.answer(now, ack, network),
+            None => self.schedule_receiver(index, network),
+        }
+        if responds {
+            self.on_response(now, index, network);
+        }
+    }
+
+    /// An acknowledgement has arrived.
+    #[inline]
+    fn after_ack(&mut self, now: Instant, index: usize, network: &mut Network) {
+        let flow = &mut self.flows[index];
+        if flow.finished.is_none() && flow.sender.is_done() {
+            self.on_done(now, index);
+        }
+        self.after_news(now, index, network);
     }
 
     /// Asks for the body of a packet that comes out of a link soon, and, where there are many flows, for what those will
@@ -272,9 +306,7 @@ impl<'plan> Ends<'plan> {
     #[inline]
     fn send_all(&mut self, now: Instant, index: usize, network: &mut Network) {
         let flow = &mut self.flows[index];
-        while let Some(segment) = flow.sender.poll_transmit(now) {
-            flow.send_data(now, segment, network);
-        }
+        flow.send_all(now, network);
         network.events.set(network.components.sender(index), flow.sender.next_deadline());
         if flow.sender.wants_too_much() {
             self.give_up_on(now, index, network);

@@ -1,7 +1,7 @@
-//! A TCP flow: its two ends, its application, and the packets they send.
+//! A flow of TCP or QUIC: its two ends, its application, and the packets they send.
 
 use super::delays::QueueingDelay;
-use super::endpoint::{ReceivingEnd, SendingEnd};
+use super::endpoint::{Answer, Outgoing, ReceivingEnd, SendingEnd};
 use super::network::{Network, Route};
 use super::packet::{Body, Flags, PacketMeta};
 use super::plan::FlowPlan;
@@ -9,6 +9,7 @@ use super::source::Application;
 use super::transfer::{Slot, TransferLog};
 use crate::prefetch::prefetch;
 use crate::qdisc::Ecn;
+use crate::quic;
 use crate::tcp::{AckSegment, DataSegment, EcnFeedback};
 use crate::units::Instant;
 
@@ -90,7 +91,7 @@ impl Flow {
     pub(super) fn carry(&mut self, now: Instant, plan: &FlowPlan, key: u64, bytes: u64) {
         // Segments of the last transfer that are still in flight have lower numbers, and are not taken for a part of this one.
         // FIN has a number of its own, and the ACK of it the next.
-        self.base += self.sender.sent_once() + 1 + u64::from(plan.transport.handshake);
+        self.base += self.sender.numbers() + 1 + u64::from(plan.transport.handshake);
         let most_outstanding = self.sender.most_outstanding();
         // Each connection draws numbers of its own.
         self.sender = SendingEnd::new(plan, key.wrapping_add(self.base));
@@ -126,8 +127,9 @@ impl Flow {
 
     /// Whether this is data of which the receiver has not got everything.
     pub(super) fn awaits(&self, body: &Body) -> bool {
-        matches!(body, Body::Data(segment)
-            if segment.seq + u64::from(segment.len) > self.base + self.receiver.delivered())
+        let is_data = matches!(body, Body::Data(_) | Body::Quic(quic::Packet::Data(_)));
+        let (start, len) = body.position();
+        is_data && start + u64::from(len) > self.base + self.receiver.delivered()
     }
 
     /// What a packet of this flow has beside its body.
@@ -137,9 +139,41 @@ impl Flow {
         PacketMeta { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
     }
 
+    /// Sends whatever the sender may send at `now`.
+    #[inline]
+    pub(super) fn send_all(&mut self, now: Instant, network: &mut Network) {
+        while let Some(outgoing) = self.sender.poll_transmit(now) {
+            match outgoing {
+                Outgoing::Segment(segment) => self.send_data(now, segment, network),
+                Outgoing::Packet(packet) => self.send_packet(now, packet, network),
+            }
+        }
+    }
+
+    /// Sends an acknowledgement of either transport.
+    #[inline]
+    pub(super) fn answer(&self, now: Instant, answer: Answer, network: &mut Network) {
+        match answer {
+            Answer::Segment(ack) => self.send_ack(now, ack, network),
+            Answer::Packet(ack) => {
+                let body = Body::Quic(quic::Packet::Ack(quic::AckPacket { connection: self.base, ..ack }));
+                let meta = self.meta(self.reverse, self.ack_len + ack.more_len);
+                network.send_with(now, meta, body, self.receiver.ranges());
+            }
+        }
+    }
+
+    /// Sends a packet of QUIC to the receiver.
+    fn send_packet(&self, now: Instant, packet: quic::DataPacket, network: &mut Network) {
+        let ecn = if packet.ect { Ecn::Ect } else { Ecn::NotEct };
+        let meta = PacketMeta { ecn, ..self.meta(self.forward, packet.len + self.data_overhead) };
+        let packet = quic::DataPacket { connection: self.base, ..packet };
+        network.send(now, meta, Body::Quic(quic::Packet::Data(packet)));
+    }
+
     /// Sends a segment to the receiver.
     #[inline]
-    pub(super) fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
+    fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
         segment.seq += self.base;
         let ecn = if segment.ecn.ect() { Ecn::Ect } else { Ecn::NotEct };
         let meta = PacketMeta { ecn, ..self.meta(self.forward, segment.len + self.data_overhead) };
@@ -148,7 +182,7 @@ impl Flow {
 
     /// Sends an acknowledgement to the sender.
     #[inline]
-    pub(super) fn send_ack(&self, now: Instant, mut ack: AckSegment, network: &mut Network) {
+    fn send_ack(&self, now: Instant, mut ack: AckSegment, network: &mut Network) {
         ack.ack += self.base;
         let sack_len = match ack.sack.len() as u32 {
             0 => 0,

@@ -88,7 +88,7 @@ impl<'plan> Transfers<'plan> {
             group: group.to_owned(),
             traffic: plan.traffic.transfers().unwrap_or_default(),
             cc: plan.cc.name().clone(),
-            recovery: plan.transport.recovery.name(),
+            recovery: plan.transport.recovery_name(),
             ecn: plan.transport.ecn.name(),
             flows: *flows,
             started: log.started,

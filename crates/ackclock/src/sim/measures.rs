@@ -160,7 +160,7 @@ impl FlowMeasures {
             name: plan.name.clone(),
             group: plan.group.clone(),
             cc,
-            recovery: plan.transport.recovery.name(),
+            recovery: plan.transport.recovery_name(),
             ecn: plan.transport.ecn.name(),
             goodput_bps: rate(self.delivered),
             throughput_bps: rate(self.wire_bytes),

@@ -283,6 +283,13 @@ impl Network {
         self.set_out(now, packet);
     }
 
+    /// Sends a packet with ranges beside its body.
+    pub(super) fn send_with(&mut self, now: Instant, meta: PacketMeta, body: Body, ranges: &[(u64, u64)]) {
+        let id = self.ledger.bodies.keep(meta.flow, body);
+        self.ledger.bodies.keep_ranges(id, ranges);
+        self.set_out(now, Packet::new(id, &meta));
+    }
+
     fn set_out(&mut self, now: Instant, packet: Packet) {
         self.entered.add(packet.wire_len());
         if let Some(tracer) = &mut self.ledger.tracer {

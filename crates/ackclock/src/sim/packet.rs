@@ -3,6 +3,7 @@
 use crate::link::Impairable;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Ecn, Queued};
+use crate::quic;
 use crate::tcp::{AckSegment, DataSegment};
 use crate::units::{Duration, Instant};
 
@@ -182,6 +183,8 @@ pub enum Body {
     Data(DataSegment),
     /// An acknowledgement, to the sender.
     Ack(AckSegment),
+    /// A packet of QUIC; the ranges of an acknowledgement are kept beside it.
+    Quic(quic::Packet),
     /// A datagram, to its receiver.
     Datagram(Datagram),
     /// A request of a client at the receiver, to the sender.
@@ -214,12 +217,14 @@ pub enum Kind {
 }
 
 impl Body {
-    /// The first byte of data and the payload, the next byte that an ACK expects and nothing, or the number of a
-    /// datagram or a request and its length.
+    /// The first byte of data and the payload, the next byte that an ACK expects and nothing (of QUIC, the next packet number),
+    /// or the number of a datagram or a request and its length.
     pub fn position(&self) -> (u64, u32) {
         match self {
             Body::Data(segment) => (segment.seq, segment.len),
             Body::Ack(ack) => (ack.ack, 0),
+            Body::Quic(quic::Packet::Data(packet)) => (packet.connection + packet.offset, packet.len),
+            Body::Quic(quic::Packet::Ack(ack)) => (ack.connection + ack.largest + 1, 0),
             Body::Datagram(datagram) => (datagram.number, datagram.len),
             Body::Request { number, len } => (*number, *len),
             Body::Corrupted { seq, len, .. } => (*seq, *len),
@@ -229,8 +234,8 @@ impl Body {
     /// What it is counted as.
     pub fn kind(&self) -> Kind {
         match self {
-            Body::Data(_) | Body::Datagram(_) => Kind::Data,
-            Body::Ack(_) => Kind::Ack,
+            Body::Data(_) | Body::Datagram(_) | Body::Quic(quic::Packet::Data(_)) => Kind::Data,
+            Body::Ack(_) | Body::Quic(quic::Packet::Ack(_)) => Kind::Ack,
             Body::Request { .. } => Kind::Request,
             Body::Corrupted { kind, .. } => *kind,
         }
@@ -289,6 +294,8 @@ pub struct Bodies {
     places: Vec<Body>,
     owners: Vec<Owner>,
     free: Vec<BodyId>,
+    /// By place, the ranges of acknowledgements of QUIC, where there was one.
+    ranges: Vec<Vec<(u64, u64)>>,
 }
 
 impl Bodies {
@@ -309,6 +316,21 @@ impl Bodies {
         self.places.push(body);
         self.owners.push(owner);
         id
+    }
+
+    /// Keeps these ranges beside a body.
+    pub fn keep_ranges(&mut self, id: BodyId, ranges: &[(u64, u64)]) {
+        let place = id.place();
+        if self.ranges.len() <= place {
+            self.ranges.resize_with(place + 1, Vec::new);
+        }
+        self.ranges[place].clear();
+        self.ranges[place].extend_from_slice(ranges);
+    }
+
+    /// The ranges beside a body that was kept, until its place is used again.
+    pub fn ranges(&self, id: BodyId) -> &[(u64, u64)] {
+        self.ranges.get(id.place()).map_or(&[], Vec::as_slice)
     }
 
     /// Whose a packet is, and its queueing delay.
@@ -343,7 +365,12 @@ impl Bodies {
 
     /// Keeps another body like this one.
     pub fn keep_copy(&mut self, id: BodyId) -> BodyId {
-        self.keep_of(self.owner(id), *self.get(id))
+        let copy = self.keep_of(self.owner(id), *self.get(id));
+        if matches!(self.get(id), Body::Quic(quic::Packet::Ack(_))) {
+            let ranges = self.ranges(id).to_vec();
+            self.keep_ranges(copy, &ranges);
+        }
+        copy
     }
 
     /// Some bits of a body have become wrong.

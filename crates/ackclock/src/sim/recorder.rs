@@ -7,6 +7,7 @@ use super::packet::{Bodies, Body, BodyId, Kind, Packet};
 use super::plan::{CapturePlan, CapturePoint, Plan};
 use crate::capture::{Connection, Declared, Lost, Packet as Seen, Recording, Segment, SenderState};
 use crate::qdisc::Queued;
+use crate::quic;
 use crate::tcp::{AckSegment, Transport};
 use crate::units::{Duration, Instant};
 
@@ -139,7 +140,8 @@ impl Recorder {
                 flow.asked += u64::from(*len);
                 is_data = false;
             }
-            Body::Datagram(_) | Body::Corrupted { .. } => {}
+            Body::Quic(quic::Packet::Ack(_)) => is_data = false,
+            Body::Quic(quic::Packet::Data(_)) | Body::Datagram(_) | Body::Corrupted { .. } => {}
         }
         self.note_sent(packet.body(), sent);
         let is_here = match self.point {
@@ -183,7 +185,7 @@ impl Recorder {
                     flow.served = flow.served.max(sent.other + u64::from(*len));
                     flow.echo = flow.echo.max(Some(sent.at));
                 }
-                Body::Data(_) | Body::Datagram(_) | Body::Corrupted { .. } => {}
+                Body::Data(_) | Body::Quic(_) | Body::Datagram(_) | Body::Corrupted { .. } => {}
             }
         }
         if is_here {
@@ -277,6 +279,16 @@ impl Recorder {
                 Segment::Data { seq: data.seq - base, len: data.len, sent_at, flags: data.ecn, ack: other, echo }
             }
             Body::Ack(ack) => Segment::Ack { seq: other, len: 0, sent_at, ack: Some(relative(ack)) },
+            Body::Quic(quic::Packet::Data(data)) => {
+                Segment::QuicData { number: data.number, offset: data.offset, len: data.len, sent_at }
+            }
+            Body::Quic(quic::Packet::Ack(ack)) => {
+                let first = self.recording.ranges.len() as u32;
+                self.recording.ranges.extend_from_slice(bodies.ranges(packet.body()));
+                let ranges = (first, self.recording.ranges.len() as u32);
+                Segment::QuicAck { number: ack.number, ranges, delay: ack.delay }
+            }
+            Body::Request { len, .. } if flow.model.is_quic() => Segment::QuicRequest { len: *len },
             Body::Request { len, .. } => {
                 let ack = ack.as_ref().map(|ack| AckSegment { sack: Default::default(), ..relative(ack) });
                 Segment::Ack { seq: other, len: *len, sent_at, ack }
@@ -322,6 +334,8 @@ impl Recorded {
         let position = match body {
             Body::Data(segment) => segment.seq,
             Body::Ack(ack) => ack.ack,
+            Body::Quic(quic::Packet::Data(packet)) => packet.connection,
+            Body::Quic(quic::Packet::Ack(ack)) => ack.connection,
             Body::Request { .. } | Body::Datagram(_) | Body::Corrupted { .. } => return self.connections.len() - 1,
         };
         self.connection_at(position)

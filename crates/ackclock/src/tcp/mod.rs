@@ -12,14 +12,16 @@ mod segment;
 mod sender;
 mod transport;
 
+pub(crate) use delivery::{Delivery, LostTransmission};
 pub(crate) use ranges::RangeSet;
 pub use receiver::Receiver;
 pub use rtt::Rtt;
 pub use segment::{AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
+pub(crate) use sender::{Controller, Pacer, Timers, WindowMean, window_quantum};
 pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
     ByteCounting, CutWindowName, DelayedAck, DelayedAckFor, EcnBeta, EcnMode, EcnRetransmissions, ExitGrowth,
     InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, MinRtoBounds, Pacing, PartialAck,
-    PartialAckTimer, Profile, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport,
+    PartialAckTimer, Profile, Protocol, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport,
     TransportKeys, Undo, Variations, WindowGrowth,
 };

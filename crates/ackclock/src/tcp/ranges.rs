@@ -84,6 +84,22 @@ impl RangeSet {
         }
     }
 
+    /// Number of ranges.
+    pub fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// The ranges in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> {
+        self.ranges.iter().copied()
+    }
+
+    /// Forgets the first ranges beyond the last `most`.
+    pub fn keep_last(&mut self, most: usize) {
+        let excess = self.ranges.len().saturating_sub(most);
+        self.ranges.drain(..excess);
+    }
+
     /// Where the last range ends.
     #[inline]
     pub fn end(&self) -> Option<u64> {

@@ -327,7 +327,7 @@ impl Receiver {
     #[inline]
     fn feedback(&self) -> EcnFeedback {
         match self.ecn {
-            EcnMode::Off => EcnFeedback::None,
+            EcnMode::Off | EcnMode::Counts => EcnFeedback::None,
             // RFC 3168 §6.1.3: "that TCP receiver continues to set the ECN-Echo flag in all the ACK packets it sends
             // ... until it receives a CWR packet"; and of delayed ones, "if any of the received data packets are CE
             // packets, then the returning ACK has the ECN-Echo flag set."

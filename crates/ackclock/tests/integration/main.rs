@@ -18,6 +18,7 @@ mod meters;
 mod network;
 mod paths;
 mod queues;
+mod quic;
 mod rule_text;
 mod scenario;
 mod scenario_mistakes;

@@ -22,6 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cc", &["units", "rng", "rule", "formula"]),
     ("model", &["units", "rule", "cc", "metric"]),
     ("tcp", &["units", "quantity", "prefetch", "cc"]),
+    ("quic", &["units", "prefetch", "cc", "tcp"]),
     ("capture", &["units", "qdisc", "cc", "tcp"]),
     ("exchange", &["units", "cc", "tcp"]),
     (
@@ -39,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "link",
             "cc",
             "tcp",
+            "quic",
             "capture",
         ],
     ),

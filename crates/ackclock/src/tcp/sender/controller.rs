@@ -1,12 +1,12 @@
 //! The algorithm as the sender has it: what it asks for stays at hand between events.
 
-use crate::cc::{Ack, Cc, Congestion, CongestionControl, Loss, PhaseChange, Recovery, Sent};
+use crate::cc::{Ack, Cc, Congestion, CongestionControl, Loss, PacketControl, PhaseChange, Recovery, Sent};
 use crate::units::{Instant, Rate};
 
 /// An algorithm, and what it asked for after the last event.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Controller {
+pub(crate) struct Controller {
     cwnd: f64,
     ssthresh: f64,
     pacing_rate: Option<Rate>,
@@ -16,7 +16,7 @@ pub(super) struct Controller {
 }
 
 impl Controller {
-    pub(super) fn new(cc: Cc) -> Self {
+    pub(crate) fn new(cc: Cc) -> Self {
         let mut controller = Controller {
             cwnd: 0.0,
             whole_segments: 0,
@@ -29,7 +29,7 @@ impl Controller {
         controller
     }
 
-    pub(super) fn cc(&self) -> &Cc {
+    pub(crate) fn cc(&self) -> &Cc {
         &self.cc
     }
 
@@ -42,89 +42,107 @@ impl Controller {
     }
 
     #[inline]
-    pub(super) fn cwnd(&self) -> f64 {
+    pub(crate) fn cwnd(&self) -> f64 {
         self.cwnd
     }
 
     /// The window, rounded down; four billion segments are as good as any more.
     #[inline]
-    pub(super) fn whole_segments(&self) -> i64 {
+    pub(crate) fn whole_segments(&self) -> i64 {
         i64::from(self.whole_segments)
     }
 
     #[inline]
-    pub(super) fn ssthresh(&self) -> f64 {
+    pub(crate) fn ssthresh(&self) -> f64 {
         self.ssthresh
     }
 
     #[inline]
-    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
         self.pacing_rate
     }
 
-    pub(super) fn send_quantum(&self) -> u64 {
+    pub(crate) fn send_quantum(&self) -> u64 {
         self.cc.send_quantum()
     }
 
-    pub(super) fn responds_to_ecn(&self) -> bool {
+    pub(crate) fn responds_to_ecn(&self) -> bool {
         self.cc.responds_to_ecn()
     }
 
     #[inline]
-    pub(super) fn needs_on_sent(&self) -> bool {
+    pub(crate) fn needs_on_sent(&self) -> bool {
         self.needs_on_sent
     }
 
-    pub(super) fn owns_recovery(&self) -> bool {
+    pub(crate) fn owns_recovery(&self) -> bool {
         self.cc.owns_recovery()
     }
 
-    pub(super) fn needs_rate_samples(&self) -> bool {
+    pub(crate) fn needs_rate_samples(&self) -> bool {
         self.cc.needs_rate_samples()
     }
 
-    pub(super) fn on_loss(&mut self, loss: &Loss) {
+    /// Whether the algorithm wants to know of single packets.
+    pub(crate) fn sees_packets(&mut self) -> bool {
+        self.cc.packet_control().is_some()
+    }
+
+    /// Tells the algorithm of a packet, if it wants to know.
+    pub(crate) fn tell_packet(&mut self, tell: impl FnOnce(&mut dyn PacketControl)) {
+        if let Some(packets) = self.cc.packet_control() {
+            tell(packets);
+            self.ask();
+        }
+    }
+
+    /// Before this time nothing leaves.
+    pub(crate) fn earliest_departure(&mut self) -> Option<Instant> {
+        self.cc.packet_control()?.earliest_departure()
+    }
+
+    pub(crate) fn on_loss(&mut self, loss: &Loss) {
         self.cc.on_loss(loss);
         self.ask();
     }
 
-    pub(super) fn on_sent(&mut self, sent: &Sent) {
+    pub(crate) fn on_sent(&mut self, sent: &Sent) {
         self.cc.on_sent(sent);
         self.ask();
     }
 
     #[inline]
-    pub(super) fn on_ack(&mut self, ack: &Ack) {
+    pub(crate) fn on_ack(&mut self, ack: &Ack) {
         self.cc.on_ack(ack);
         self.ask();
     }
 
-    pub(super) fn on_congestion(&mut self, congestion: &Congestion) {
+    pub(crate) fn on_congestion(&mut self, congestion: &Congestion) {
         self.cc.on_congestion(congestion);
         self.ask();
     }
 
-    pub(super) fn on_recovery_enter(&mut self, recovery: &Recovery) {
+    pub(crate) fn on_recovery_enter(&mut self, recovery: &Recovery) {
         self.cc.on_recovery_enter(recovery);
         self.ask();
     }
 
-    pub(super) fn on_recovery_exit(&mut self, recovery: &Recovery) {
+    pub(crate) fn on_recovery_exit(&mut self, recovery: &Recovery) {
         self.cc.on_recovery_exit(recovery);
         self.ask();
     }
 
-    pub(super) fn on_undo(&mut self, recovery: &Recovery) {
+    pub(crate) fn on_undo(&mut self, recovery: &Recovery) {
         self.cc.on_undo(recovery);
         self.ask();
     }
 
-    pub(super) fn on_phase(&mut self, change: &PhaseChange) {
+    pub(crate) fn on_phase(&mut self, change: &PhaseChange) {
         self.cc.on_phase(change);
         self.ask();
     }
 
-    pub(super) fn on_resume(&mut self, now: Instant) {
+    pub(crate) fn on_resume(&mut self, now: Instant) {
         self.cc.on_resume(now);
         self.ask();
     }

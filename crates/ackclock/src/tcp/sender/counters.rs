@@ -43,16 +43,16 @@ impl AddAssign for SenderCounters {
 
 /// The integral of cwnd over time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct WindowMean {
-    pub(super) since: Instant,
-    pub(super) cwnd: f64,
+pub(crate) struct WindowMean {
+    pub(crate) since: Instant,
+    pub(crate) cwnd: f64,
     /// Segments times nanoseconds.
-    pub(super) integral: f64,
+    pub(crate) integral: f64,
 }
 
 impl WindowMean {
     #[inline]
-    pub(super) fn step(&mut self, now: Instant, cwnd: f64) {
+    pub(crate) fn step(&mut self, now: Instant, cwnd: f64) {
         self.integral += self.cwnd * now.since(self.since).as_nanos() as f64;
         self.since = now;
         self.cwnd = cwnd;

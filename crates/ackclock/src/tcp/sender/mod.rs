@@ -30,19 +30,19 @@ mod timers;
 mod transmit;
 mod usage;
 
+pub(crate) use controller::Controller;
 pub use counters::SenderCounters;
+pub(crate) use counters::WindowMean;
 pub use info::SenderInfo;
+pub(crate) use pacer::{Pacer, window_quantum};
 pub use timers::Timer;
+pub(crate) use timers::Timers;
 
 use std::sync::Arc;
 
 use self::connection::Connection;
-use self::controller::Controller;
-use self::counters::WindowMean;
 use self::ecn::{EcnState, Marks};
-use self::pacer::Pacer;
 use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, News, Prr, State, Strategy, Tlp, View};
-use self::timers::Timers;
 use self::usage::Usage;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;

@@ -1,10 +1,11 @@
 //! Pacing: segments leave at a rate in bytes on the wire, one by one or in bursts of a send quantum.
 
-use crate::units::{Duration, Instant};
+use crate::tcp::transport::Pacing;
+use crate::units::{Duration, Instant, Rate};
 
 /// When the next segment of a paced sender may leave.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pacer {
+pub(crate) struct Pacer {
     /// At the pacing rate, what has left takes until then.
     next_send_at: Instant,
     /// When the last burst began.
@@ -18,20 +19,20 @@ pub(super) struct Pacer {
 impl Pacer {
     /// True if a segment of `len` bytes of payload must not leave yet.
     #[inline]
-    pub(super) fn holds(&self, now: Instant, len: u32) -> bool {
+    pub(crate) fn holds(&self, now: Instant, len: u32) -> bool {
         let is_in_burst = self.burst_at == now && self.burst_left >= u64::from(len);
         self.next_send_at > now && !is_in_burst
     }
 
     /// When it may leave.
     #[inline]
-    pub(super) fn next_send_at(&self) -> Instant {
+    pub(crate) fn next_send_at(&self) -> Instant {
         self.next_send_at
     }
 
     /// A segment of `len` bytes of payload leaves, which takes `gap` at the pacing rate. `quantum` is what may leave
     /// together, in bytes of payload. A burst that comes late takes up to half of its time less where `catches_up`, as in Linux.
-    pub(super) fn on_sent(&mut self, now: Instant, len: u32, gap: Duration, quantum: u64, catches_up: bool) {
+    pub(crate) fn on_sent(&mut self, now: Instant, len: u32, gap: Duration, quantum: u64, catches_up: bool) {
         if self.next_send_at <= now {
             self.late = if catches_up { now.since(self.next_send_at) } else { Duration::ZERO };
             (self.next_send_at, self.burst_at, self.burst_left) = (now, now, quantum);
@@ -41,4 +42,25 @@ impl Pacer {
         self.next_send_at += gap - caught_up;
         self.burst_left = self.burst_left.saturating_sub(u64::from(len));
     }
+}
+
+impl Pacing {
+    /// The rate of a window of `cwnd` packets of so many bytes on the wire; none before the first round trip is measured.
+    pub(crate) fn rate(self, cwnd: f64, ssthresh: f64, packet_bytes: u32, srtt: Duration) -> Option<Rate> {
+        let gain = match self {
+            Pacing::Off => return None,
+            Pacing::Linux if cwnd < ssthresh / 2.0 => 2.0,
+            Pacing::Linux => 1.2,
+            Pacing::Quic => 1.25,
+        };
+        let rtt = srtt.as_secs_f64();
+        (rtt > 0.0).then(|| Rate::from_bps((gain * cwnd * f64::from(packet_bytes) * 8.0 / rtt) as u64)).flatten()
+    }
+}
+
+/// What is sent at the rate of a window leaves in bursts of a millisecond, as from Linux, but of two segments at least.
+pub(crate) fn window_quantum(rate: Rate, mss: u32) -> u64 {
+    const LARGEST: u64 = 65_536;
+    let least = 2 * u64::from(mss);
+    (rate.as_bps() / 8 / 1000).clamp(least, LARGEST.max(least))
 }

@@ -36,7 +36,7 @@ timers! {
 
 /// When each timer goes off, if it runs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timers {
+pub(crate) struct Timers {
     /// By timer; later than everything that happens where it does not run.
     deadlines: [Instant; Timer::ALL.len()],
 }
@@ -50,47 +50,47 @@ impl Default for Timers {
 impl Timers {
     /// Starts the timer, or starts it again.
     #[inline]
-    pub(super) fn set(&mut self, timer: Timer, deadline: Instant) {
+    pub(crate) fn set(&mut self, timer: Timer, deadline: Instant) {
         self.deadlines[timer as usize] = deadline;
     }
 
     #[inline]
-    pub(super) fn stop(&mut self, timer: Timer) {
+    pub(crate) fn stop(&mut self, timer: Timer) {
         self.deadlines[timer as usize] = Instant::MAX;
     }
 
     #[inline]
-    pub(super) fn runs(&self, timer: Timer) -> bool {
+    pub(crate) fn runs(&self, timer: Timer) -> bool {
         self.deadline(timer).is_some()
     }
 
     /// When the timer goes off, if it runs.
     #[inline]
-    pub(super) fn deadline(&self, timer: Timer) -> Option<Instant> {
+    pub(crate) fn deadline(&self, timer: Timer) -> Option<Instant> {
         let deadline = self.deadlines[timer as usize];
         (deadline != Instant::MAX).then_some(deadline)
     }
 
     /// The timer that goes off next, and when.
-    pub(super) fn next(&self) -> Option<(Timer, Instant)> {
+    pub(crate) fn next(&self) -> Option<(Timer, Instant)> {
         let running = Timer::ALL.into_iter().filter_map(|timer| Some((timer, self.deadline(timer)?)));
         running.min_by_key(|(_, deadline)| *deadline)
     }
 
     /// When that is.
     #[inline]
-    pub(super) fn next_deadline(&self) -> Option<Instant> {
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let first = self.deadlines.iter().copied().fold(Instant::MAX, Instant::min);
         (first != Instant::MAX).then_some(first)
     }
 
     /// True if the timer runs and its time has come.
-    pub(super) fn is_due(&self, timer: Timer, now: Instant) -> bool {
+    pub(crate) fn is_due(&self, timer: Timer, now: Instant) -> bool {
         self.deadline(timer).is_some_and(|deadline| deadline <= now)
     }
 
     /// Stops the timer if it is due; true if it was.
-    pub(super) fn fires(&mut self, timer: Timer, now: Instant) -> bool {
+    pub(crate) fn fires(&mut self, timer: Timer, now: Instant) -> bool {
         let is_due = self.is_due(timer, now);
         if is_due {
             self.stop(timer);

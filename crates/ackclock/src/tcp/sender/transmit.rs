@@ -1,7 +1,7 @@
 //! The send decision: what goes out next, and whether anything may.
 
 use super::recovery::{BeforeNew, State, Strategy};
-use super::{Sender, Timer};
+use super::{Sender, Timer, window_quantum};
 use crate::cc::{IdleWindow, Sent};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
@@ -250,7 +250,11 @@ impl Sender {
     #[cold]
     fn pace(&mut self, now: Instant, len: u32, rate: Rate) {
         let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
-        let quantum = if self.cc.pacing_rate().is_some() { self.cc.send_quantum() } else { self.window_quantum(rate) };
+        let quantum = if self.cc.pacing_rate().is_some() {
+            self.cc.send_quantum()
+        } else {
+            window_quantum(rate, self.transport.mss)
+        };
         let catches_up = self.cc.pacing_rate().is_none() && self.transport.variations.pacing == Pacing::Linux;
         self.pacer.on_sent(now, len, gap, quantum, catches_up);
     }
@@ -261,25 +265,11 @@ impl Sender {
         self.cc.pacing_rate().or(self.window_rate)
     }
 
-    /// What is sent at the rate of a window leaves in bursts of a millisecond, as from Linux, but of two segments at least.
-    fn window_quantum(&self, rate: Rate) -> u64 {
-        const LARGEST: u64 = 65_536;
-        (rate.as_bps() / 8 / 1000)
-            .clamp(2 * u64::from(self.transport.mss), LARGEST.max(2 * u64::from(self.transport.mss)))
-    }
-
     /// The window or the round trip is another one, and so the rate.
     pub(super) fn set_window_rate(&mut self) {
+        let packet_bytes = self.transport.mss + self.transport.data_overhead();
         let (cwnd, ssthresh) = (self.cwnd(), self.cc.ssthresh());
-        let gain = match self.transport.variations.pacing {
-            Pacing::Off => return,
-            Pacing::Linux if cwnd < ssthresh / 2.0 => 2.0,
-            Pacing::Linux => 1.2,
-            Pacing::Quic => 1.25,
-        };
-        let packet = f64::from(self.transport.mss + self.transport.data_overhead());
-        let rtt = self.rtt.srtt().as_secs_f64();
-        self.window_rate = (rtt > 0.0).then(|| Rate::from_bps((gain * cwnd * packet * 8.0 / rtt) as u64)).flatten();
+        self.window_rate = self.transport.variations.pacing.rate(cwnd, ssthresh, packet_bytes, self.rtt.srtt());
     }
 
     #[cold]

@@ -1,5 +1,6 @@
 //! The configuration of a connection: every key of `[transport]`, one row of [`transport_keys!`] each.
 
+mod quic_keys;
 mod rules;
 mod values;
 
@@ -14,8 +15,8 @@ use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::Duration;
 pub use rules::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne,
-    MinRtoBounds, Pacing, PartialAck, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender, SecondLoss, Undo,
-    WindowGrowth,
+    MinRtoBounds, Pacing, PartialAck, PartialAckTimer, Protocol, RepeatedTimeout, RttSamples, SackSender, SecondLoss,
+    Undo, WindowGrowth,
 };
 pub use values::{ByteCounting, CutWindowName, DelayedAck, EcnBeta, InitialSsthresh, MaxWindow};
 use values::{NoneWord, RuleWord, UncappedWord, above_zero, bytes, not_zero, up_to_a_packet, wait_not_zero};
@@ -99,6 +100,7 @@ macro_rules! transport_keys {
                     let check: fn($type) -> Result<(), Problem> = $check;
                     problems.extend(check(self.$name).err().map(|problem| (stringify!($name), problem)));
                 )?)*
+                problems.extend(quic_keys::problems(self));
                 problems
             }
         }
@@ -168,16 +170,18 @@ transport_keys! {
         Ns2 = "ns-2",
         /// Those of Linux 6.x as it is configured by default.
         Linux = "linux",
-        /// Those of QUIC (RFC 9002) that apply to this sender.
+        /// Those of QUIC (RFC 9000 and 9002), which is then the protocol.
         Quic = "quic",
     }
 
     /// Source of the defaults: the rules of the RFCs, or those of ns-2, Linux or QUIC.
     profile: Profile = [Profile::Rfc] => scenario;
+    /// Transport protocol of the flow: TCP, or QUIC with the recovery of RFC 9002, where keys of TCP alone may not be set.
+    protocol: Protocol = [Protocol::Tcp, Quic: Protocol::Quic] => transport;
     /// Payload of a full segment.
-    mss: Size = [Size(1460), Linux: Size(1448)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
-    /// TCP and IP header of every packet, to which `timestamps` adds 12 B.
-    header: Size = [Size(40)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
+    mss: Size = [Size(1460), Linux: Size(1448), Quic: Size(1435)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
+    /// TCP and IP header of every packet, to which `timestamps` adds 12 B; under QUIC the headers of IP (20 B), UDP (8 B) and the packet (13 B), its tag (16 B) and the head of its frame (8 B).
+    header: Size = [Size(40), Quic: Size(65)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
     /// Bytes that the link layer adds to every packet (Ethernet: 38 B).
     framing: Size = [Size(0)] check(|size| bytes(size, 0)) => transport as u32, up_to_a_packet;
     /// Window at the start, in segments: 1 to 16777216.
@@ -189,8 +193,8 @@ transport_keys! {
     min_rto: Duration = [Duration::from_millis(200)] check(not_zero) => transport;
     /// What `min_rto` bounds: the timeout (RFC 6298 §2.4), or its part beyond the smoothed RTT (variation, Linux).
     min_rto_bounds: MinRtoBounds = [MinRtoBounds::Timeout, Linux: MinRtoBounds::Variation] => variations;
-    /// The retransmission timeout before the first measurement (RFC 6298 §2.1).
-    initial_rto: Duration = [Duration::from_secs(1), Ns2: Duration::from_secs(3)] check(not_zero) => transport;
+    /// The retransmission timeout before the first measurement (RFC 6298 §2.1); under QUIC the probe timeout (RFC 9002 §6.2.2).
+    initial_rto: Duration = [Duration::from_secs(1), Ns2: Duration::from_secs(3), Quic: Duration::from_millis(999)] check(not_zero) => transport;
     /// Granularity of the sender's clock for round-trip times and timeouts; "0 s" for exact times.
     clock_tick: Duration = [Duration::ZERO, Ns2: Duration::from_millis(10)] => transport;
     /// Time by which that clock ticks earlier than at whole numbers of ticks; ns-2 draws it for each sender.
@@ -202,6 +206,16 @@ transport_keys! {
     /// Whether ACKs are delayed until a second segment arrives, and for how long at most (true: 100 ms).
     delayed_ack: DelayedAck = [DelayedAck::Switch(false), Linux: DelayedAck::Longest(Duration::from_millis(40)), Quic: DelayedAck::Longest(Duration::from_millis(25))] check(wait_not_zero)
         => transport as Option<Duration>, DelayedAck::longest;
+    /// QUIC: packets whose ACK is delayed; one more is acknowledged at once (Ack-Eliciting Threshold of draft-ietf-quic-ack-frequency).
+    ack_eliciting_threshold: u32 = [1] range(max = 16_777_216) => transport;
+    /// QUIC: reordering, in packets, that is acknowledged at once, 0 for none (Reordering Threshold of draft-ietf-quic-ack-frequency).
+    reordering_threshold: u32 = [1] range(max = 16_777_216) => transport;
+    /// QUIC: a packet is lost when one with a number larger by so many is acknowledged (kPacketThreshold of RFC 9002 §6.1.1).
+    packet_threshold: u32 = [3] range(min = 1, max = 16_777_216) => transport;
+    /// QUIC: a packet is lost when a later one is acknowledged and so many round trips have passed since it was sent, 1 to 1000 (kTimeThreshold of RFC 9002 §6.1.2).
+    time_threshold: f64 = [1.125] range(min = 1, max = 1000) => transport;
+    /// QUIC: probe timeouts between two losses, with nothing acknowledged between, that leave the minimum window, 1 to 1000 (kPersistentCongestionThreshold of RFC 9002 §7.6).
+    persistent_congestion_threshold: u32 = [3] range(min = 1, max = 1000) => transport;
     /// ACKs that are not delayed at the start of a connection, after a segment out of order and after a pause longer than `min_rto`: 16 with Linux (quick ACKs).
     quick_acks: u32 = [0, Linux: 16] range(max = 16_777_216) => transport;
     /// Segments whose ACKs are delayed: new data in order (RFC 5681 §4.2), also a copy of the last segment, or also segments that fill part of a gap.
@@ -209,9 +223,9 @@ transport_keys! {
     /// Segments that one ACK or timeout sends at most, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
     max_burst: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
     /// RFC 8985: a SACK sender takes a segment for lost when one that was sent later has been delivered and a reordering window has passed, and not after three duplicates (RACK).
-    rack: bool = [false, Linux: true, Quic: true] => transport;
+    rack: bool = [false, Linux: true] => transport;
     /// RFC 8985: a SACK sender sends a probe when ACKs are overdue for two round trips, so that the loss of the last segments needs no timeout (TLP).
-    tlp: bool = [false, Linux: true, Quic: true] => transport;
+    tlp: bool = [false, Linux: true] => transport;
     /// RFC 9937: in the fast recovery of SACK and NewReno, what leaves follows what arrives until as much is in flight as the algorithm wants (Proportional Rate Reduction).
     prr: bool = [false, Linux: true] => transport;
     /// RFC 3042: new data on the first two duplicate ACKs.
@@ -221,9 +235,9 @@ transport_keys! {
     /// Rate at which an algorithm sends that sets none itself, in windows per smoothed round trip: as the window lets it (off), at 2 in slow start up to half of ssthresh and 1.2 from there (linux), or at 1.25 (quic, RFC 9002 §7.7).
     pacing: Pacing = [Pacing::Off, Quic: Pacing::Quic] => variations;
     /// RFC 3465: growth counts acknowledged segments, at most two per ACK (uncapped: however many, as in Linux), instead of ACKs.
-    byte_counting: ByteCounting = [ByteCounting::Switch(false), Linux: ByteCounting::Word(UncappedWord::Uncapped), Quic: ByteCounting::Word(UncappedWord::Uncapped)] => transport as u32, ByteCounting::limit;
-    /// RFC 5681: the window shrinks after an idle RTO (false: it stays, as RFC 7661 has it for five minutes).
-    idle_restart: bool = [true] => transport;
+    byte_counting: ByteCounting = [ByteCounting::Switch(false), Linux: ByteCounting::Word(UncappedWord::Uncapped)] => transport as u32, ByteCounting::limit;
+    /// RFC 5681: the window shrinks after an idle RTO (false: it stays, as RFC 7661 has it for five minutes, and RFC 9002 for QUIC).
+    idle_restart: bool = [true, Quic: false] => transport;
     /// How it shrinks then: to the initial window (restart, RFC 5681 §4.1), or by half for each RTO (halve, RFC 2861, Linux).
     idle_window: IdleWindow = [IdleWindow::Restart, Linux: IdleWindow::Halve] => variations;
     /// ssthresh after a retransmission timeout; the standard is half the window, and CUBIC's own decrease under CUBIC.
@@ -265,7 +279,7 @@ transport_keys! {
     peer_sack: bool = [true] => transport;
     /// Whether the first SACK block of the receiver reports what has come twice (D-SACK, RFC 2883).
     dsack: bool = [false, Linux: true] => transport;
-    /// What shows that a loss recovery was spurious, so that its cut is taken back (`undo_response`): nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first.
+    /// What shows that a loss recovery was spurious, so that its cut is taken back (`undo_response`): nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first; under QUIC late-acks, acknowledgements of all that was taken for lost.
     undo: Undo = [Undo::None, Linux: Undo::Both] => transport;
     /// What an undo gives back to a window rule: as much as is in flight, and slow start up to what was before (standard, RFC 4015), or the window and ssthresh before the cut (restore, Linux). CUBIC restores all in both cases (RFC 9438 §4.9).
     undo_response: UndoResponse = [UndoResponse::Standard, Linux: UndoResponse::Restore] => algorithm;
@@ -274,7 +288,7 @@ transport_keys! {
     /// What a mark leaves of the window, above 0 and at most 1: RFC 8511 (ABE) has 0.8 for Reno and 0.85 for CUBIC; or "rule", the decrease of the algorithm.
     ecn_beta: EcnBeta = [EcnBeta::Word(RuleWord::Rule)] check(above_zero) => algorithm;
     /// Explicit congestion notification, so that queues that mark need not drop: off, classic (RFC 3168), or with accurate
-    /// feedback, accecn (RFC 9768).
+    /// feedback, accecn (RFC 9768); under QUIC counts (RFC 9000 §13.4).
     ecn: EcnMode = [EcnMode::Off] => transport;
     /// Extra delay of each packet at its sender, uniform between 0 and this; "1 packet" is one transmission at the bottleneck.
     send_jitter: SendJitter = [SendJitter::Time(Duration::ZERO)] => scenario;
@@ -283,7 +297,16 @@ transport_keys! {
 impl Transport {
     /// Bytes on the wire of a data segment beyond its payload: headers, timestamps, framing.
     pub fn data_overhead(&self) -> u32 {
-        self.header + self.framing + if self.timestamps { TIMESTAMPS_LEN } else { 0 }
+        let has_timestamps = self.timestamps && self.protocol == Protocol::Tcp;
+        self.header + self.framing + if has_timestamps { TIMESTAMPS_LEN } else { 0 }
+    }
+
+    /// The name of the loss recovery.
+    pub fn recovery_name(&self) -> &'static str {
+        match self.protocol {
+            Protocol::Tcp => self.recovery.name(),
+            Protocol::Quic => self.protocol.name(),
+        }
     }
 
     /// The settings of an algorithm in a connection with this transport, which draws random numbers by `seed`.
@@ -291,7 +314,11 @@ impl Transport {
         CcContext {
             mss: self.mss,
             packet_bytes: self.mss + self.data_overhead(),
-            selective_acks: self.recovery == LossRecovery::Sack && self.peer_sack,
+            selective_acks: self.protocol == Protocol::Quic || self.recovery == LossRecovery::Sack && self.peer_sack,
+            min_window: match self.protocol {
+                Protocol::Tcp => settings.min_window,
+                Protocol::Quic => quic_keys::MIN_WINDOW,
+            },
             seed,
             ..settings
         }

@@ -41,6 +41,8 @@ pub enum EcnMode {
     Classic,
     /// RFC 9768 (AccECN): the receiver tells how many packets and bytes were marked.
     AccEcn,
+    /// QUIC: ACK frames count the packets that came as ECN-capable and those that were marked (RFC 9000 §13.4).
+    Counts,
 }
 
 impl EcnMode {
@@ -50,6 +52,28 @@ impl EcnMode {
             EcnMode::Off => "off",
             EcnMode::Classic => "classic",
             EcnMode::AccEcn => "accecn",
+            EcnMode::Counts => "counts",
+        }
+    }
+}
+
+/// The transport protocol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// TCP (RFC 9293).
+    #[default]
+    Tcp,
+    /// QUIC, with the loss detection and the events of RFC 9002.
+    Quic,
+}
+
+impl Protocol {
+    /// The name in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            Protocol::Tcp => "tcp",
+            Protocol::Quic => "quic",
         }
     }
 }
@@ -78,7 +102,9 @@ variation! {
         /// D-SACK blocks (RFC 3708).
         Dsack,
         /// Timestamps and D-SACK blocks, whichever do first.
-        Both
+        Both,
+        /// QUIC: acknowledgements of all packets that were taken for lost.
+        LateAcks
     }
 }
 

@@ -1,0 +1,83 @@
+//! The sender's side of ECN: the counts of ACK frames, and whether they can be believed (RFC 9000 §13.4.2).
+
+use super::packet::EcnCounts;
+
+/// What ACK frames have told.
+#[derive(Clone, Copy, Debug)]
+pub struct Ecn {
+    /// Packets are ECN-capable.
+    is_on: bool,
+    counts: EcnCounts,
+}
+
+impl Ecn {
+    /// Nothing has been told.
+    pub fn new(is_on: bool) -> Self {
+        Ecn { is_on, counts: EcnCounts::default() }
+    }
+
+    /// Whether packets are sent as ECT(0).
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// An ACK frame that increases the largest number acknowledged has these counts, and newly acknowledges so many packets that
+    /// were sent as ECT(0); how many more were marked.
+    pub fn on_counts(&mut self, counts: Option<EcnCounts>, newly_acked: u32) -> u32 {
+        if !self.is_on {
+            return 0;
+        }
+        let Some(counts) = counts else {
+            // RFC 9000 §13.4.2.1: "ECN validation fails if the corresponding ECN counts are not present in the ACK frame."
+            self.is_on = newly_acked == 0;
+            return 0;
+        };
+        let (Some(ect0), Some(ce)) = (counts.ect0.checked_sub(self.counts.ect0), counts.ce.checked_sub(self.counts.ce))
+        else {
+            self.is_on = false;
+            return 0;
+        };
+        // "ECN validation also fails if the sum of the increase in ECT(0) and ECN-CE counts is less than the number of newly
+        // acknowledged packets that were originally sent with an ECT(0) marking."
+        if ect0 + ce < newly_acked {
+            self.is_on = false;
+            return 0;
+        }
+        self.counts = counts;
+        ce
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(ect0: u32, ce: u32) -> Option<EcnCounts> {
+        Some(EcnCounts { ect0, ce })
+    }
+
+    #[test]
+    fn marks_are_counted_as_they_are_reported() {
+        let mut ecn = Ecn::new(true);
+        assert_eq!(ecn.on_counts(counts(2, 0), 2), 0);
+        assert_eq!(ecn.on_counts(counts(3, 1), 2), 1);
+        // An ACK before was lost: the counts grow by more than is newly acknowledged.
+        assert_eq!(ecn.on_counts(counts(5, 3), 2), 2);
+        assert!(ecn.is_on());
+    }
+
+    #[test]
+    fn counts_that_cannot_be_switch_ecn_off() {
+        // Two packets were ECT(0), one of them came without; the counts are missing; a count falls.
+        for (second, newly_acked) in [(counts(3, 0), 2), (None, 1), (counts(1, 9), 1)] {
+            let mut ecn = Ecn::new(true);
+            ecn.on_counts(counts(2, 0), 2);
+            assert_eq!(ecn.on_counts(second, newly_acked), 0);
+            assert!(!ecn.is_on(), "{second:?}");
+            assert_eq!(ecn.on_counts(counts(90, 90), 1), 0, "after that nothing is believed");
+        }
+        let mut off = Ecn::new(false);
+        assert_eq!((off.on_counts(counts(9, 9), 1), off.is_on()), (0, false));
+    }
+}

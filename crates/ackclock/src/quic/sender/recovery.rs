@@ -1,0 +1,249 @@
+//! Losses, marks, the probe timeout and late acknowledgements, and what the algorithm is told of them.
+
+use super::{GRANULARITY, Sender};
+use crate::cc::{CaState, Congestion, CongestionKind, PacketLost, Recovery, Restart};
+use crate::quic::packet::AckPacket;
+use crate::quic::sent::Decided;
+use crate::tcp::Timer;
+use crate::units::{Duration, Instant};
+
+/// RFC 9002 §6.2.4: "An endpoint MAY send up to two full-sized datagrams".
+const PROBES: u32 = 2;
+/// Doublings of the probe timeout; RFC 9002 leaves its bound to the idle timeout.
+const MOST_BACKOFF: u32 = 16;
+
+/// Recovery periods, as packet numbers: what was sent before begins no other one. RFC 9002 §7.3.2: "A recovery period ends and the
+/// sender enters congestion avoidance when a packet sent during the recovery period is acknowledged."
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Period {
+    /// That of the last loss.
+    loss_end: u64,
+    /// That of the last marks.
+    mark_end: u64,
+    state: Repair,
+}
+
+/// What a recovery period is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Repair {
+    /// There is none.
+    #[default]
+    None,
+    Marks,
+    Losses,
+}
+
+/// The losses of a congestion event, of which later acknowledgements may show that they were none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Episode {
+    /// The number of the first packet that was lost.
+    pub(super) first: u64,
+    /// Packets that were not acknowledged since.
+    lost: u32,
+}
+
+impl Sender {
+    /// Where the recovery period ends in which the window does not grow.
+    pub(super) fn period_end(&self) -> u64 {
+        match self.period.state {
+            Repair::None => 0,
+            Repair::Marks => self.period.mark_end,
+            Repair::Losses => self.period.loss_end,
+        }
+    }
+
+    pub(super) fn is_in_period(&self) -> bool {
+        self.period.state != Repair::None
+    }
+
+    pub(super) fn is_repairing(&self) -> bool {
+        self.period.state == Repair::Losses
+    }
+
+    /// How far the repair of losses is.
+    pub(super) fn ca_state(&self) -> CaState {
+        match self.period.state {
+            Repair::Losses => CaState::Recovery,
+            Repair::Marks => CaState::Cwr,
+            Repair::None if self.pto_count > 0 => CaState::Loss,
+            Repair::None if self.sent.has_gap() => CaState::Disorder,
+            Repair::None => CaState::Open,
+        }
+    }
+
+    /// Marks that an ACK reports which acknowledges a packet with a larger number than all before; how many there are.
+    pub(super) fn on_counts(&mut self, now: Instant, ack: &AckPacket, largest: u64, newly_acked: u32) -> u32 {
+        let marks = self.ecn.on_counts(ack.ecn, newly_acked);
+        self.counters.ce_reported += u64::from(marks);
+        if marks > 0 && self.sees_packets {
+            self.cc.tell_packet(|cc| cc.on_marks(now, marks));
+        }
+        // RFC 9002 §7.1: "If a path has been validated to support ECN (...), QUIC treats a Congestion Experienced (CE) codepoint in the
+        // IP header as a signal of congestion."
+        if marks > 0 && largest >= self.period.loss_end.max(self.period.mark_end) {
+            self.period.mark_end = self.sent.next_number();
+            self.episode = None;
+            self.signal(now, CongestionKind::Ecn, Restart::Reduced);
+            if self.cc.responds_to_ecn() {
+                self.period.state = Repair::Marks;
+                self.one_beyond = true;
+            }
+        }
+        marks
+    }
+
+    /// RFC 9002 §A.10: finds what is lost by now, after an acknowledgement or when the timer says so; how many packets.
+    pub(super) fn detect_losses(&mut self, now: Instant) -> u32 {
+        let loss_delay = self.loss_delay();
+        let threshold = u64::from(self.transport.packet_threshold);
+        let (stream, lost_since, first_sample) = (&mut self.stream, &mut self.lost_since, self.first_sample);
+        let (sees_packets, lost_packets) = (self.sees_packets, &mut self.lost_packets);
+        let (mut count, mut first, mut last) = (0, u64::MAX, 0);
+        let mut spread = Duration::ZERO;
+        let next = self.sent.detect_lost(now, loss_delay, threshold, |decided| match decided {
+            Decided::Acknowledged => *lost_since = None,
+            Decided::Lost(number, packet) => {
+                stream.lose(number, packet.frame.offset, packet.frame.len);
+                if sees_packets {
+                    lost_packets.push((number, packet.frame.len));
+                }
+                count += 1;
+                first = first.min(number);
+                last = number;
+                // RFC 9002 §7.6.2: "a prior RTT sample existed when these two packets were sent."
+                if first_sample.is_some_and(|sample| packet.sent_at >= sample) {
+                    let since = *lost_since.get_or_insert(packet.sent_at);
+                    spread = spread.max(packet.sent_at.since(since));
+                }
+            }
+        });
+        match next {
+            Some(at) => self.timers.set(Timer::Reordering, at),
+            None => self.timers.stop(Timer::Reordering),
+        }
+        if count > 0 {
+            self.losses += u64::from(count);
+            // RFC 9002 §7.6.2: "the duration between the send times of these two packets exceeds the persistent congestion duration".
+            let duration = self.pto_period() * u64::from(self.transport.persistent_congestion_threshold);
+            let is_persistent = spread > duration;
+            self.tell_lost_packets(now, is_persistent);
+            self.on_lost(now, count, first, last);
+            if is_persistent {
+                self.on_persistent_congestion(now);
+            }
+        }
+        count
+    }
+
+    /// Tells of each lost packet, where the algorithm wants to know.
+    fn tell_lost_packets(&mut self, now: Instant, persistent_congestion: bool) {
+        for (number, bytes) in self.lost_packets.drain(..) {
+            self.cc.tell_packet(|cc| cc.on_packet_lost(&PacketLost { now, number, bytes, persistent_congestion }));
+        }
+    }
+
+    /// RFC 9002 §6.1.2: "max(kTimeThreshold * max(smoothed_rtt, latest_rtt), kGranularity)".
+    fn loss_delay(&self) -> Duration {
+        let rtt = self.rtt.srtt().max(self.rtt.latest());
+        rtt.mul_f64_floor(self.transport.time_threshold).max(GRANULARITY)
+    }
+
+    /// Packets with these numbers are lost. RFC 9002 §B.6: "No reaction if already in a recovery period."
+    fn on_lost(&mut self, now: Instant, count: u32, first: u64, last: u64) {
+        let of_marks = if self.cc.responds_to_ecn() { self.period.mark_end } else { 0 };
+        if last >= self.period.loss_end.max(of_marks) {
+            self.signal(now, CongestionKind::Loss, Restart::Reduced);
+            self.period.loss_end = self.sent.next_number();
+            self.one_beyond = true;
+            self.episode = self.undoes().then_some(Episode { first, lost: 0 });
+            self.begin_repair(now);
+        } else if self.period.state == Repair::Marks {
+            // The cut for the marks was the one for these losses, too.
+            self.period.loss_end = self.period.mark_end;
+            self.begin_repair(now);
+        }
+        if let Some(episode) = &mut self.episode {
+            episode.first = episode.first.min(first);
+            episode.lost += count;
+        }
+    }
+
+    fn begin_repair(&mut self, now: Instant) {
+        self.period.state = Repair::Losses;
+        let recovery = self.recovery(now);
+        self.cc.on_recovery_enter(&recovery);
+    }
+
+    /// A recovery period ends, if there is one.
+    pub(super) fn leave_recovery(&mut self, now: Instant) {
+        let repaired = std::mem::take(&mut self.period.state);
+        if repaired == Repair::Losses {
+            let recovery = self.recovery(now);
+            self.cc.on_recovery_exit(&recovery);
+        }
+    }
+
+    /// RFC 9002 §7.6.2: "the sender's congestion window MUST be reduced to the minimum congestion window"; §B.8: the slow-start
+    /// threshold is what the loss has left.
+    fn on_persistent_congestion(&mut self, now: Instant) {
+        self.signal(now, CongestionKind::Timeout, Restart::SlowStartAgain);
+        self.leave_recovery(now);
+        self.period = Period::default();
+        (self.episode, self.lost_since, self.one_beyond) = (None, None, false);
+        // RFC 9002 §5.2: "Endpoints SHOULD set the min_rtt to the newest RTT sample after persistent congestion is established."
+        self.min_rtt = self.rtt.latest();
+    }
+
+    /// So many packets were acknowledged that had been taken for lost: once all are, the congestion event is undone.
+    pub(super) fn on_late(&mut self, now: Instant, late: u32) {
+        self.lost_since = None;
+        let Some(episode) = &mut self.episode else { return };
+        episode.lost = episode.lost.saturating_sub(late);
+        if episode.lost > 0 {
+            return;
+        }
+        self.episode = None;
+        self.leave_recovery(now);
+        self.counters.undos += 1;
+        let recovery = self.recovery(now);
+        self.cc.on_undo(&recovery);
+    }
+
+    /// RFC 9002 §A.8: the timer of losses by time, or else that of the probe timeout.
+    #[inline]
+    pub(super) fn set_loss_timer(&mut self) {
+        // §6.2.1: "The PTO timer MUST NOT be set if a timer is set for time threshold loss detection".
+        if self.sent.in_flight() == 0 || self.timers.runs(Timer::Reordering) {
+            self.timers.stop(Timer::Probe);
+            return;
+        }
+        self.timers.set(Timer::Probe, self.last_sent_at + self.pto());
+    }
+
+    /// The probe timeout, back-off included. §6.2.1: "When a PTO timer expires, the PTO backoff MUST be increased, resulting in the PTO
+    /// period being set to twice its current value."
+    #[inline]
+    pub(super) fn pto(&self) -> Duration {
+        self.pto_period() * (1 << self.pto_count.min(MOST_BACKOFF))
+    }
+
+    /// RFC 9002 §7.5: "Probe packets MUST NOT be blocked by the congestion controller." The timeout by itself is no loss.
+    pub(super) fn on_probe_timeout(&mut self) {
+        self.counters.timeouts += 1;
+        self.pto_count += 1;
+        self.probes = PROBES;
+        self.probe_from = 0;
+        self.set_loss_timer();
+    }
+
+    fn recovery(&self, now: Instant) -> Recovery {
+        Recovery { now, flight_size: self.sent.in_flight(), path: self.path() }
+    }
+
+    fn signal(&mut self, now: Instant, kind: CongestionKind, restart: Restart) {
+        self.counters.congestion_events += 1;
+        self.counters.ecn_events += u64::from(kind == CongestionKind::Ecn);
+        let congestion = Congestion { now, kind, restart, flight_size: self.sent.in_flight(), path: self.path() };
+        self.cc.on_congestion(&congestion);
+    }
+}

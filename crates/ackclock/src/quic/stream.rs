@@ -1,0 +1,133 @@
+//! The stream of a sender: what was written, sent, delivered, and is to be sent again.
+
+use std::collections::VecDeque;
+
+use crate::tcp::RangeSet;
+
+/// Bytes that a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// First byte.
+    pub offset: u64,
+    /// How many.
+    pub len: u32,
+    /// True for those sent before.
+    pub again: bool,
+}
+
+/// One stream of bytes.
+#[derive(Clone, Debug)]
+pub struct SendStream {
+    /// Where the application's data end so far; `None` while there is always more.
+    pub written: Option<u64>,
+    /// The next byte to send for the first time.
+    pub next: u64,
+    /// Everything below was delivered.
+    pub una: u64,
+    /// What was delivered above.
+    delivered: RangeSet,
+    /// Numbers and frames of lost packets, in the order of their loss.
+    lost: VecDeque<(u64, Frame)>,
+}
+
+impl SendStream {
+    /// Nothing is written.
+    pub fn new() -> Self {
+        SendStream { written: Some(0), next: 0, una: 0, delivered: RangeSet::default(), lost: VecDeque::new() }
+    }
+
+    /// A frame was delivered.
+    #[inline]
+    pub fn deliver(&mut self, offset: u64, len: u32) {
+        let end = offset + u64::from(len);
+        if offset > self.una {
+            self.delivered.insert(offset, end, |_, _, _| {});
+        } else if end > self.una {
+            self.una = end;
+            if !self.delivered.is_empty() {
+                self.una = self.delivered.containing(end).map_or(end, |(_, filled)| filled);
+                self.delivered.remove_below(self.una);
+            }
+        }
+    }
+
+    /// Whether all of it was delivered.
+    pub fn has(&self, offset: u64, len: u32) -> bool {
+        let end = offset + u64::from(len);
+        end <= self.una || self.delivered.containing(offset).is_some_and(|(_, filled)| end <= filled)
+    }
+
+    /// A packet was lost: its frame is to be sent again.
+    pub fn lose(&mut self, number: u64, offset: u64, len: u32) {
+        if len > 0 {
+            self.lost.push_back((number, Frame { offset, len, again: true }));
+        }
+    }
+
+    /// The next frame to be sent again.
+    pub fn next_lost(&mut self) -> Option<Frame> {
+        while let Some((_, frame)) = self.lost.front().copied() {
+            if !self.has(frame.offset, frame.len) {
+                return Some(frame);
+            }
+            self.lost.pop_front();
+        }
+        None
+    }
+
+    /// It is sent.
+    pub fn take_lost(&mut self) {
+        self.lost.pop_front();
+    }
+
+    /// The numbers of lost packets whose frames wait, in order.
+    pub fn lost(&self) -> impl Iterator<Item = u64> {
+        self.lost.iter().map(|(number, _)| *number)
+    }
+
+    /// How many there are.
+    pub fn lost_count(&self) -> usize {
+        self.lost.len()
+    }
+
+    /// Bytes that may be sent for the first time, up to `mss`.
+    #[inline]
+    pub fn unsent(&self, mss: u32) -> u32 {
+        let left = self.written.map_or(u64::from(mss), |written| written - self.next);
+        left.min(u64::from(mss)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_delivered_is_not_sent_again() {
+        let mut stream = SendStream::new();
+        for (number, offset) in [(0, 0), (1, 100), (2, 200)] {
+            stream.lose(number, offset, 100);
+        }
+        stream.deliver(100, 100);
+        assert_eq!((stream.una, stream.has(100, 100), stream.has(150, 100)), (0, true, false));
+        assert_eq!(stream.next_lost().map(|frame| frame.offset), Some(0));
+        stream.take_lost();
+        assert_eq!(stream.next_lost().map(|frame| frame.offset), Some(200));
+        stream.deliver(0, 100);
+        assert_eq!(stream.una, 200);
+        stream.deliver(200, 100);
+        assert_eq!((stream.una, stream.next_lost(), stream.lost_count()), (300, None, 0));
+    }
+
+    #[test]
+    fn the_last_frame_is_short() {
+        let mut stream = SendStream::new();
+        assert_eq!(stream.unsent(1000), 0);
+        stream.written = Some(1200);
+        assert_eq!(stream.unsent(1000), 1000);
+        stream.next = 1000;
+        assert_eq!(stream.unsent(1000), 200);
+        stream.written = None;
+        assert_eq!(stream.unsent(1000), 1000);
+    }
+}
