@@ -116,7 +116,7 @@ compare-kernel: build ## Compare the token bucket with that of the running kerne
 
 packetdrill: build ## Run packetdrill's public scripts that concern a sender: make packetdrill FOLDER=packetdrill/gtests/net/tcp
 	@test -n "$(FOLDER)" || { echo "make packetdrill takes a folder, for nothing is downloaded: git clone https://github.com/google/packetdrill && make packetdrill FOLDER=packetdrill/gtests/net/tcp" >&2; exit 2; }
-	$(BIN)/python tools/packetdrill/table.py $(FOLDER)
+	$(BIN)/python tools/packetdrill/packetdrill.py $(FOLDER)
 
 verify-ns2: build ns2 ns2-examples ## Compare packet by packet with ns-2's validation suites
 	$(BIN)/python tools/ns2/verify.py

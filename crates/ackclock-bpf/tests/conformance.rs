@@ -101,7 +101,7 @@ impl Pair {
     }
 
     fn ack(&mut self, acked: f64) {
-        self.now = self.now + Duration::from_millis(1);
+        self.now += Duration::from_millis(1);
         let event = ack(acked, self.now);
         self.program.on_ack(&event);
         self.rule.on_ack(&event);

@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(described("warmup"), ("duration".to_owned(), text("0 s"), false));
         assert_eq!(described("transport.mss"), ("size".to_owned(), text("1460 B"), false));
         assert_eq!(key("transport.clock_tick").profiles, BTreeMap::from([("ns-2".to_owned(), "10 ms".to_owned())]));
-        assert_eq!(key("transport.header").profiles, BTreeMap::new());
+        assert_eq!(key("transport.framing").profiles, BTreeMap::new());
         assert_eq!(described("flows.mss"), ("size".to_owned(), None, false));
         assert_eq!(described("transport.max_window"), ("whole number or \"none\"".to_owned(), text("none"), false));
         assert_eq!(described("transport.delayed_ack"), ("true or false or duration".to_owned(), text("false"), false));

@@ -1,8 +1,8 @@
 """Runs packetdrill's public scripts that concern a sender, and says which pass.
 
     git clone https://github.com/google/packetdrill
-    python tools/packetdrill/table.py packetdrill/gtests/net/tcp
-    python tools/packetdrill/table.py packetdrill/gtests/net/tcp --write    renews docs/packetdrill.md
+    python tools/packetdrill/packetdrill.py packetdrill/gtests/net/tcp
+    python tools/packetdrill/packetdrill.py packetdrill/gtests/net/tcp --write    renews docs/packetdrill.md
 
 Nothing is downloaded. The scripts are under the GPL and no part of this project. Other folders are run, too,
 such as `tools/testing/selftests/net/packetdrill` of Linux: those scripts whose topics are below, with names
