@@ -81,7 +81,7 @@ def test_evaluate_keeps_finished_runs_and_takes_them_up(tmp_path: Path) -> None:
     (tmp_path / "suite.toml").write_text(SUITE + ENDLESS_ENVIRONMENT)
     out = tmp_path / "out"
     with started("evaluate", "new-aimd", "--suite", tmp_path, "--out", out) as process:
-        # Two candidates, of which the first replicates may be all that ends before both workers run without end.
+        # The first replicates of two candidates; then both workers may run without end.
         while not (out / "runs.sqlite").exists() or len(rows(out)) < 2:
             assert process.poll() is None, process.communicate()
             time.sleep(0.05)

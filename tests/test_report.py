@@ -88,7 +88,8 @@ def test_it_loads_nothing(core: Reported) -> None:
     assert "default-src 'none'" in page
     assert (
         re.findall(
-            r"<script[^>]*\ssrc|@import|url\((?!#)|<iframe|<img(?! [^>]*src=\"data:)|<link(?! rel=\"icon\" href=\"data:,\")",
+            r"<script[^>]*\ssrc|@import|url\((?!#)|<iframe"
+            r"|<img(?! [^>]*src=\"data:)|<link(?! rel=\"icon\" href=\"data:,\")",
             page,
         )
         == []
