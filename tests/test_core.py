@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same_run() -> None:
     assert result_of(scenario.run(seed=1, replicate=0)) == first
     assert result_of(scenario.run(replicate=1))["flows"] != first["flows"]
     assert [flow["name"] for flow in first["flows"]] == ["test.0", "test.1"]
-    assert list(first)[:4] == ["scenario", "scenario_hash", "seed", "replicate"]
+    assert list(first)[:5] == ["scenario", "scenario_hash", "backend", "seed", "replicate"]
 
 
 def test_samples_are_tables() -> None:

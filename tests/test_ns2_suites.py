@@ -38,6 +38,7 @@ option _o1 lessCareful_ 0 0
 option _o1 bugFix_ack_ 0 0
 option _o1 bugFix_ts_ 0 0
 option _o1 ecn_ 0 0
+option _o1 frto_enabled_ 0 0
 option _o1 maxburst_ 3 0
 option _o1 minrto_ 200ms 0.2
 option _o1 packetSize_ 960 1000

@@ -136,7 +136,8 @@ def test_the_values_are_what_the_network_allows(two_flows: dict[str, Any]) -> No
     assert 0.98 * 41_667 < two_flows["packets_forwarded"] <= 41_667
     # The pipe holds 5 Mbit/s x 64 ms = 26.7 packets, the queue 100. Half of 126.7 still fills the pipe: the
     # link never idles, and the queue never falls below about 36.7 packets, 88 ms.
-    assert 0.995 < summary["utilization"] <= 1.0
+    # A packet on its way as the measurement begins counts whole: one too many in 95 s.
+    assert 0.995 < summary["utilization"] <= 1.0 + 12e3 / (5e6 * 95)
     assert 0.088 < summary["queue_delay_mean_s"] < summary["queue_delay_p95_s"]
     # A packet finds at most 100 before it, 2.4 ms each; percentiles are within 1 %.
     assert summary["queue_delay_p95_s"] < 1.01 * 0.240

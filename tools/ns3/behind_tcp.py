@@ -23,6 +23,7 @@ import argparse
 import itertools
 import json
 import random
+import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -145,6 +146,7 @@ def in_ackclock(queue: Queue, flows: Sequence[Flow]) -> Measures:
         "forwarded": bottleneck["forwarded"],
         "sojourn_mean_s": bottleneck["queue_delay_mean_s"],
         "sojourn_p95_s": bottleneck["queue_delay_p95_s"],
+        "cwnd_mean_segments": statistics.mean(flow["cwnd_mean_segments"] for flow in run["flows"]),
     }
 
 
