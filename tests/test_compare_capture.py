@@ -19,7 +19,7 @@ KERNEL = ROOT / "examples/captures/linux-cubic.pcap"
 SCENARIO = """\
 schema = 1
 name = "short-queue"
-duration = "16 s"
+duration = "20 s"
 warmup = "0 s"
 
 [links.path]
