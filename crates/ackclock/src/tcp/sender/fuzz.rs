@@ -27,6 +27,7 @@ pub(super) struct Model {
     rtt: Duration,
     fack: u64,
     pub(super) reordering_seen: bool,
+    /// The smallest RTT that was measured, that of the ACK at hand included.
     min_rtt: Option<Duration>,
 }
 
@@ -194,7 +195,8 @@ impl Path {
             let next = self.events.first_key_value().map(|(key, _)| key.0);
             let timer = self.sender.next_deadline();
             let state = self.sender.info().state;
-            let srtt = self.sender.rtt().srtt();
+            let (srtt, least) = (self.sender.rtt().srtt(), self.sender.rtt().min());
+            self.model.min_rtt = (!least.is_zero()).then_some(least);
             if next.is_none_or(|at| timer.is_some_and(|timer| timer < at)) {
                 self.now = timer.expect("something is under way or a timer runs");
                 let timeouts = self.sender.counters().timeouts;
