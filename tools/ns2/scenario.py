@@ -10,11 +10,13 @@ from typing import Any
 
 from ackclock import _core
 from comparable import NotComparable
-from controls import window
+from controls import linux, window
 from cross import Cross, cross
 from quantities import BYTES, SECONDS, quantity
 
 RECOVERY = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
+# Bytes of a header that timestamps add in ackclock, and in ns-2 (`ts_option_size_`).
+TIMESTAMPS, OPTION = 12, 10
 # ns-2's clock tick; its round-trip times are multiples of it.
 TICK = 0.01
 # "No maximum": more than any window of the comparison.
@@ -24,7 +26,7 @@ NO_MAXIMUM = 10_000
 FIXED = {
     "framing": ("0 B",),
     "byte_counting": (False,),
-    "timeout_ssthresh": ("half-cwnd", "standard"),
+    "timeout_ssthresh": ("half-cwnd", "standard", "rule"),
     "peer_sack": (True,),
     "ecn": ("off", "classic"),
 }
@@ -81,10 +83,10 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
         "jitter": jitter,
         "tcp": RECOVERY[flow["recovery"]],
         "payload": payload,
-        "header": header,
+        "header": header + TIMESTAMPS - OPTION if flow["timestamps"] else header,
         "initial_window": flow["initial_window"],
         "max_window": NO_MAXIMUM if flow.get("max_window") in (None, "none") else flow["max_window"],
-        **window(f"flows.{flow['name']}.cc", flow["cc"]),
+        **control(flow),
         "limited_transmit": int(flow["limited_transmit"]),
         "bug_fix": bug_fix(flow),
         "min_rto": quantity(flow["min_rto"], SECONDS),
@@ -96,6 +98,12 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
         "handshake": 0,
         **cross_traffic(scenario).arguments,
     }
+
+
+def control(flow: dict[str, Any]) -> dict[str, object]:
+    """The congestion control: that of Agent/TCP/Linux for a sender that is made like it."""
+    place = f"flows.{flow['name']}.cc"
+    return linux(place, flow) if flow["sack_sender"] == "fack" else window(place, flow["cc"])
 
 
 def cross_traffic(scenario: _core.Scenario) -> Cross:

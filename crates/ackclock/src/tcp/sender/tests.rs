@@ -3,6 +3,7 @@
 mod connection;
 mod delivery;
 mod ecn;
+mod fack;
 mod pacing;
 mod rack;
 mod recovery;
@@ -12,7 +13,7 @@ mod variations;
 mod witness;
 
 use super::*;
-use crate::cc::{CaState, CcContext, CcSpec, Congestion};
+use crate::cc::{CaState, CcContext, CcSpec, Congestion, ExitWindow};
 use crate::tcp::segment::{EcnFeedback, SackBlocks};
 use crate::tcp::transport::{
     ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender,

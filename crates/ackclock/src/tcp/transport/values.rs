@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::rules::Reduction;
 use crate::quantity::{Problem, Size};
 use crate::units::{Duration, Rate};
 
@@ -155,6 +156,35 @@ impl ByteCounting {
 pub enum UncappedWord {
     /// Without a bound.
     Uncapped,
+}
+
+/// How what is in flight comes down after a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ReductionName {
+    /// At once, or by Proportional Rate Reduction.
+    Switch(bool),
+    /// Otherwise.
+    Word(HalvingWord),
+}
+
+impl ReductionName {
+    /// The rule.
+    pub fn rule(self) -> Reduction {
+        match self {
+            ReductionName::Switch(false) => Reduction::AtOnce,
+            ReductionName::Switch(true) => Reduction::Proportional,
+            ReductionName::Word(HalvingWord::RateHalving) => Reduction::Halving,
+        }
+    }
+}
+
+/// The word "rate-halving".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HalvingWord {
+    /// A segment leaves for every second one that arrives.
+    RateHalving,
 }
 
 /// What a mark leaves of the window.
