@@ -15,9 +15,9 @@ from cases import Case, cases  # noqa: E402
 from comparable import NotComparable  # noqa: E402
 from cross import Cross, cross  # noqa: E402
 from drr import DRR  # noqa: E402
-from linux_agent import LINUX_AGENT  # noqa: E402
 from environments import ENVIRONMENTS, scores  # noqa: E402
 from intervals import Difference  # noqa: E402
+from linux_agent import LINUX_AGENT  # noqa: E402
 from scenario import arguments  # noqa: E402
 from scores import Cell, Row, judge  # noqa: E402
 from sides import measures  # noqa: E402
@@ -159,7 +159,12 @@ def test_the_agent_of_linux_has_a_counterpart() -> None:
     assert len(renos) == len(cubics) == 6
     for case, algorithm in [*((case, "reno") for case in renos), *((case, "cubic") for case in cubics)]:
         words = arguments(LINUX_AGENT.compiled(case))
-        assert (words["tcp"], words["ca"], words["header"], words["timestamps"]) == ("Linux", algorithm, 40, 1)
+        assert (words["tcp"], words["ca"], words["header"], words["timestamps"]) == (
+            "Linux",
+            algorithm,
+            40,
+            1,
+        )
     # 10 Mbit/s in 60 ms are 71 packets of 1050 B; ns-2 counts the one that arrives.
     words = arguments(LINUX_AGENT.compiled(renos[2]))
     assert (words["rate"], words["delay"], words["limit"]) == (10_000_000, 0.03, 37)

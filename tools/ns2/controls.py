@@ -5,7 +5,7 @@ from typing import Any
 from comparable import NotComparable
 
 STANDARD, BINOMIAL = 1, 6
-# The algorithms of Linux 2.6.22 and their parameters: CUBIC 2.1 has 41/1024 for C over 10, and 819/1024 for what remains.
+# The algorithms of Linux 2.6.22 and their parameters. Of CUBIC 2.1, C is 41/102.4, and 819/1024 remains.
 LINUX: dict[str, dict[str, object]] = {
     "reno": {},
     "cubic": {"arithmetic": "linux-2.6", "remaining": 819 / 1024, "c": 0.4, "hz": 1000},

@@ -26,10 +26,12 @@ NO_MAXIMUM = 10_000
 FIXED = {
     "framing": ("0 B",),
     "byte_counting": (False,),
-    "timeout_ssthresh": ("half-cwnd", "standard", "rule"),
+    "timeout_ssthresh": ("half-cwnd", "standard"),
     "peer_sack": (True,),
     "ecn": ("off", "classic"),
 }
+# Their values for Agent/TCP/Linux.
+OF_LINUX = {"byte_counting": ("avoidance",), "timeout_ssthresh": ("rule",)}
 # More queues of ns-2's DRR than any comparison has sources, so that none share one.
 BUCKETS = 1024
 # Without access links the ns-2 script puts the agents on the two routers.
@@ -47,7 +49,7 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
     if resolved.get("topology", {}).get("kind") != "dumbbell":
         raise NotComparable("topology: a dumbbell is needed")
     flow = flows(resolved)
-    for key, values in FIXED.items():
+    for key, values in (FIXED | OF_LINUX if is_linux(flow) else FIXED).items():
         if flow[key] not in values:
             raise NotComparable(f"flows.{flow['name']}.{key}: ns-2 has only {json.dumps(values[0])}")
     if flow["traffic"] != {"kind": "bulk"}:
@@ -103,7 +105,12 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
 def control(flow: dict[str, Any]) -> dict[str, object]:
     """The congestion control: that of Agent/TCP/Linux for a sender that is made like it."""
     place = f"flows.{flow['name']}.cc"
-    return linux(place, flow) if flow["sack_sender"] == "fack" else window(place, flow["cc"])
+    return linux(place, flow) if is_linux(flow) else window(place, flow["cc"])
+
+
+def is_linux(flow: dict[str, Any]) -> bool:
+    """True for a sender that is made like Agent/TCP/Linux."""
+    return bool(flow["sack_sender"] == "fack")
 
 
 def cross_traffic(scenario: _core.Scenario) -> Cross:

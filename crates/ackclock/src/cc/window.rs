@@ -66,7 +66,7 @@ impl Window {
         self.cwnd < self.ssthresh || self.context.slow_start == SlowStart::PastSsthresh && self.cwnd == self.ssthresh
     }
 
-    /// Congestion avoidance leads to `cwnd`, or by a whole segment towards it, where the ACKs before this one have earned it.
+    /// Congestion avoidance leads to `cwnd`, or by a whole segment towards it, once ACKs have earned it.
     #[inline]
     pub(super) fn approach(&mut self, cwnd: f64) {
         if self.context.whole_window { self.earn(cwnd - self.cwnd) } else { self.avoid(cwnd) }
@@ -76,11 +76,10 @@ impl Window {
     fn earn(&mut self, gain: f64) {
         /// Sums of parts of a segment are short of one by less.
         const ROUNDING: f64 = 1e-9;
+        self.earned += gain;
         if self.earned > 1.0 - ROUNDING {
             self.cwnd += 1.0;
-            self.earned = 0.0;
-        } else {
-            self.earned += gain;
+            self.earned = (self.earned - 1.0).max(0.0);
         }
     }
 
@@ -348,15 +347,19 @@ mod tests {
     }
 
     #[test]
-    fn a_window_without_fractions_grows_when_the_acks_before_have_earned_a_segment() {
+    fn a_window_without_fractions_grows_when_acks_have_earned_a_segment() {
         let mut it = Window::new(CcContext { whole_window: true, ..CcContext::new(4.0) });
         let grow = |it: &mut Window| {
             it.approach(it.cwnd() + 1.0 / it.cwnd());
             it.cwnd()
         };
-        let windows: Vec<f64> = (0..11).map(|_| grow(&mut it)).collect();
-        // Four ACKs earn a segment, and the fifth adds it; then five, and the sixth.
-        assert_eq!(windows, [4.0, 4.0, 4.0, 4.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 6.0]);
+        let windows: Vec<f64> = (0..9).map(|_| grow(&mut it)).collect();
+        // Four ACKs earn a segment, and then five.
+        assert_eq!(windows, [4.0, 4.0, 4.0, 5.0, 5.0, 5.0, 5.0, 5.0, 6.0]);
+        // What an ACK for three segments earns beyond a segment remains.
+        it.avoid(2.0);
+        it.approach(3.5);
+        assert!(it.cwnd() == 3.0 && (it.earned - 0.5).abs() < 1e-9);
         // Of 7 whole segments 3 are left, and what was earned counts no more.
         it.avoid(7.0);
         grow(&mut it);

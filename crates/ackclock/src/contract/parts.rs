@@ -138,7 +138,7 @@ fn transport(draw: &mut Draw) -> Transport {
         delayed_ack: draw.chance(30).then(|| Duration::from_millis(draw.pick(&[40, 100]))),
         limited_transmit: draw.chance(70),
         timestamps: draw.chance(30),
-        byte_counting: draw.pick(&[1, 1, 2, u32::MAX]),
+        byte_counting: draw.pick(&[1, 1, 2, 0, u32::MAX]),
         idle_restart: draw.chance(70),
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),

@@ -136,7 +136,7 @@ impl Kernel {
     pub(super) fn grow(&mut self, now: Instant, cwnd: f64, acked: f64, delay_min: Duration) -> f64 {
         let (cwnd, acked) = ((cwnd as u64).max(1), acked as u64);
         if self.old.is_some() {
-            return self.grow_2_6(now, cwnd, acked);
+            return self.grow_2_6(now, cwnd);
         }
         self.update(now, cwnd, acked, delay_min);
         (cwnd + self.advance(acked)) as f64

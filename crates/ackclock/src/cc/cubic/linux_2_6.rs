@@ -60,14 +60,14 @@ impl Kernel {
         }
     }
 
-    /// The window after an ACK that may grow it.
+    /// The window after an ACK that may grow it. ACKs count, whatever they acknowledge.
     #[cold]
-    pub(super) fn grow_2_6(&mut self, now: Instant, cwnd: u64, acked: u64) -> f64 {
+    pub(super) fn grow_2_6(&mut self, now: Instant, cwnd: u64) -> f64 {
         let Some(old) = self.old else { return cwnd as f64 };
         let jiffies = self.jiffies(now);
-        self.ack_cnt += acked;
+        self.ack_cnt += 1;
         if self.last_cwnd != cwnd || jiffies - self.last_time > self.hz / 32 {
-            let t = self.look(jiffies, cwnd, acked, old.delay_min >> 3);
+            let t = self.look(jiffies, cwnd, 1, old.delay_min >> 3);
             let cnt = self.on_curve(t, cwnd).max(old.least(cwnd, self.hz, t >= self.bic_k));
             self.cnt = if old.has_lost { cnt } else { UNKNOWN };
             if self.reno_friendly {

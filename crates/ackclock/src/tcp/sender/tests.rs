@@ -461,6 +461,20 @@ fn growth_counts_acks_or_bytes() {
 }
 
 #[test]
+fn growth_may_count_bytes_in_congestion_avoidance_alone() {
+    let grown = |ssthresh| {
+        let transport = Transport { mss: MSS as u32, byte_counting: 0, ..Transport::default() };
+        let context = CcContext { initial_ssthresh: ssthresh, ..CcContext::new(8.0) };
+        let mut tcp = Driven::of(transport, CcSpec::by_name("reno").unwrap().build(context));
+        tcp.sent();
+        tcp.ack(4, &[]);
+        tcp.cwnd()
+    };
+    // One ACK of four segments.
+    assert_eq!((grown(100.0), grown(4.0)), (9.0, 8.5));
+}
+
+#[test]
 fn counters_add_up() {
     let mut sum = SenderCounters {
         segments: 2,

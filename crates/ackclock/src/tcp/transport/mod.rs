@@ -23,7 +23,7 @@ pub use values::{
     ReductionName,
 };
 use values::{
-    NoneWord, RuleWord, UncappedWord, above_zero, bytes, not_zero, up_to_a_packet, wait_not_zero, window_of_tcp,
+    ByteCountingWord, NoneWord, RuleWord, above_zero, bytes, not_zero, up_to_a_packet, wait_not_zero, window_of_tcp,
 };
 
 /// Bytes of the TCP option that carries timestamps, padded (RFC 7323 appendix A).
@@ -261,8 +261,8 @@ transport_keys! {
     timestamps: bool = [false, Ns2Linux: true, Linux: true] => transport;
     /// Rate at which an algorithm sends that sets none itself, in windows per smoothed round trip: as the window lets it (off), at 2 in slow start up to half of ssthresh and 1.2 from there (linux), or at 1.25 (quic, RFC 9002 §7.7).
     pacing: Pacing = [Pacing::Off, Quic: Pacing::Quic] => variations;
-    /// RFC 3465: growth counts acknowledged segments, at most two per ACK (uncapped: however many, as in Linux), instead of ACKs.
-    byte_counting: ByteCounting = [ByteCounting::Switch(false), Linux: ByteCounting::Word(UncappedWord::Uncapped)] => transport as u32, ByteCounting::limit;
+    /// RFC 3465: growth counts acknowledged segments, at most two per ACK (uncapped: however many, as in Linux; avoidance: in congestion avoidance however many, and in slow start one, as its tcp_abc = 1), instead of ACKs.
+    byte_counting: ByteCounting = [ByteCounting::Switch(false), Ns2Linux: ByteCounting::Word(ByteCountingWord::Avoidance), Linux: ByteCounting::Word(ByteCountingWord::Uncapped)] => transport as u32, ByteCounting::limit;
     /// RFC 5681: the window shrinks after an idle RTO (false: it stays, as RFC 7661 has it for five minutes, and RFC 9002 for QUIC).
     idle_restart: bool = [true, Quic: false] => transport;
     /// How it shrinks then: to the initial window (restart, RFC 5681 §4.1), or by half for each RTO (halve, RFC 2861, Linux); or by half for each five minutes in which less than half of it was used, and to half of what was used by a loss in that time (validate, RFC 7661).
@@ -273,7 +273,7 @@ transport_keys! {
     initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow, Ns2Linux: InitialSsthresh::MaxWindow] => algorithm;
     /// Slow start of window rules and CUBIC: up to a loss (RFC 5681), or until the delay grows by hystart++ (RFC 9406, the first one) or hystart (also by trains of ACKs); linux is hystart for CUBIC alone; past-ssthresh ends as the RFC's does, but only beyond ssthresh (§3.1 allows both).
     slow_start: SlowStart = [SlowStart::Standard, Ns2Linux: SlowStart::PastSsthresh, Linux: SlowStart::Linux] => algorithm;
-    /// Whether the window of a window rule has no fractions: it grows by a segment when the ACKs before this one have earned it, and the cut leaves whole segments (Linux up to 3.18).
+    /// Whether the window of a window rule has no fractions: it grows by a segment when the ACKs have earned it, and the cut leaves whole segments (Linux).
     whole_window: bool = [false, Ns2Linux: true] => algorithm;
     /// The first decrease, and one in slow start: by the window rule, or by half.
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;

@@ -10,6 +10,8 @@ use crate::units::Instant;
 pub(super) struct Again {
     pub(super) index: u64,
     pub(super) sent_at: Instant,
+    /// The byte after it.
+    pub(super) end: u64,
     /// Index of the segment that was to be sent first next.
     pub(super) end_index: u64,
 }

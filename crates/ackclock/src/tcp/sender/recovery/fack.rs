@@ -14,7 +14,7 @@ use super::State;
 use super::again::{Again, LostQueue};
 use super::strategy::{BeforeNew, News, OnPartialAck, Strategy, View};
 use crate::tcp::rtt::Rtt;
-use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard};
+use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use crate::tcp::segment::AckSegment;
 use crate::tcp::transport::Transport;
 use crate::units::Instant;
@@ -43,11 +43,14 @@ impl Fack {
         Fack { hides_sacked: !transport.limited_transmit, ..Fack::default() }
     }
 
-    /// A retransmission arrived that was sent then.
-    fn note_delivered(&mut self, sent_at: Instant) {
-        let position = self.again.partition_point(|again| again.sent_at <= sent_at);
-        if position > 0 {
-            self.delivered = self.delivered.max(self.gone + position as u64 - 1);
+    /// A retransmission arrived.
+    fn note_delivered(&mut self, segment: &SentSegment) {
+        let mut end = self.again.partition_point(|again| again.sent_at <= segment.sent_at);
+        while end > 0 && self.again[end - 1].sent_at == segment.sent_at {
+            end -= 1;
+            if self.again[end].end == segment.end() {
+                self.delivered = self.delivered.max(self.gone + end as u64);
+            }
         }
     }
 
@@ -93,7 +96,7 @@ impl Strategy for Fack {
             view.board.acknowledge_selectively(ack.ack, &ack.sack, delivered);
         }
         if let Some(newest) = delivered.newest.filter(|newest| newest.transmissions > 1) {
-            self.note_delivered(newest.sent_at);
+            self.note_delivered(&newest);
         }
         let above = view.board.index_of(view.board.highest_delivered(view.una));
         News { may_be_duplicate: delivered.segments > before, lost: self.detect(view.board, above) }
@@ -134,7 +137,7 @@ impl Strategy for Fack {
     }
 
     fn on_sent_again(&mut self, board: &Scoreboard, index: u64, sent_at: Instant) {
-        self.again.push_back(Again { index, sent_at, end_index: board.end_index() });
+        self.again.push_back(Again { index, sent_at, end: board.at(index).end(), end_index: board.end_index() });
     }
 
     fn first_again(&mut self, board: &Scoreboard) -> Option<u64> {

@@ -340,7 +340,7 @@ impl Strategy for Rack {
     }
 
     fn on_sent_again(&mut self, board: &Scoreboard, index: u64, sent_at: Instant) {
-        self.again.push_back(Again { index, sent_at, end_index: board.end_index() });
+        self.again.push_back(Again { index, sent_at, end: board.at(index).end(), end_index: board.end_index() });
     }
 
     fn first_again(&mut self, board: &Scoreboard) -> Option<u64> {

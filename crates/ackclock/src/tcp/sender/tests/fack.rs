@@ -60,7 +60,7 @@ fn a_retransmission_is_lost_once_a_segment_sent_first_after_it_has_arrived() {
 
 #[test]
 fn a_retransmission_is_lost_once_the_fifth_after_it_has_arrived() {
-    // All but the last four of twenty are lost, and ten are sent again.
+    // All but the last four of twenty are lost, and ten are sent again, all at one time.
     let mut tcp = driven("reno", Reduction::AtOnce);
     let sent = tcp.ack(0, &[(16, 20)]);
     assert_eq!(sent, (0..=9).collect::<Vec<u64>>());
