@@ -75,6 +75,8 @@ pub struct CcContext {
     pub selective_acks: bool,
     /// How slow start ends before the first loss.
     pub slow_start: SlowStart,
+    /// Whether the window of a window rule has no fractions.
+    pub whole_window: bool,
     /// For an algorithm that draws random numbers: another number for each connection, by the name of its flow.
     pub seed: u64,
 }
@@ -98,6 +100,7 @@ impl CcContext {
             packet_bytes: 1500,
             selective_acks: true,
             slow_start: SlowStart::default(),
+            whole_window: false,
             seed: 0,
         }
     }
@@ -166,6 +169,8 @@ pub enum ExitWindow {
     Ssthresh,
     /// One segment more than is in flight, too: option 1, which avoids a burst.
     Flight,
+    /// Three segments more than is in flight, too, as Linux's `tcp_moderate_cwnd`.
+    Moderated,
 }
 
 /// What a retransmission timeout leaves as ssthresh (never below two segments).
@@ -211,6 +216,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// recovery, and stay above one segment at a restart. The sender does not write the window in either case.
     fn owns_recovery(&self) -> bool {
         false
+    }
+
+    /// The window down to which `prr = "rate-halving"` takes what is in flight while losses are repaired: what the loss left, or
+    /// less.
+    fn least_in_recovery(&self) -> f64 {
+        self.cwnd()
     }
 
     /// True if a congestion event can leave a larger window than before.

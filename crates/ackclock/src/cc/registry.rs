@@ -220,6 +220,9 @@ impl CongestionControl for Cc {
     fn owns_recovery(&self) -> bool {
         dispatch!(self, cc => cc.owns_recovery())
     }
+    fn least_in_recovery(&self) -> f64 {
+        dispatch!(self, cc => cc.least_in_recovery())
+    }
     fn congestion_may_raise(&self) -> bool {
         dispatch!(self, cc => cc.congestion_may_raise())
     }
@@ -301,6 +304,9 @@ mod tests {
         fn owns_recovery(&self) -> bool {
             true
         }
+        fn least_in_recovery(&self) -> f64 {
+            5.0
+        }
         fn congestion_may_raise(&self) -> bool {
             true
         }
@@ -354,6 +360,7 @@ mod tests {
         let heard = witness.0.clone();
         let mut cc = Cc::Custom(Box::new(witness));
         assert_eq!((cc.cwnd(), cc.ssthresh(), cc.pacing_rate()), (7.0, 9.0, Rate::from_bps(1000)));
+        assert_eq!(cc.least_in_recovery(), 5.0);
         assert!(cc.owns_recovery() && cc.congestion_may_raise() && !cc.responds_to_ecn());
         assert!(cc.needs_on_sent() && !cc.needs_rate_samples() && cc.send_quantum() == 3000);
         let (now, path) = (Instant::ZERO, PathView::default());

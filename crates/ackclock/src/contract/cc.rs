@@ -213,6 +213,9 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
     fn owns_recovery(&self) -> bool {
         self.cc.owns_recovery()
     }
+    fn least_in_recovery(&self) -> f64 {
+        self.cc.least_in_recovery()
+    }
     fn congestion_may_raise(&self) -> bool {
         self.cc.congestion_may_raise()
     }

@@ -6,7 +6,7 @@ use crate::cc::{CcContext, IdleWindow, TimeoutSsthresh};
 use crate::link::{DelayCourse, Outages};
 use crate::qdisc::{Limit, Place, QueuePlan};
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
-use crate::tcp::{EcnMode, LossRecovery, Profile, Protocol, Transport, Undo, Variations};
+use crate::tcp::{EcnMode, LossRecovery, Profile, Protocol, Reduction, SackSender, Transport, Undo, Variations};
 use crate::units::{Duration, Rate};
 use crate::variation::{Lte, OnOff, Schedule, VariationPlan, Walk, WalkKind, Wifi};
 
@@ -120,7 +120,8 @@ pub(super) fn jitter(draw: &mut Draw) -> Duration {
 /// The settings of an algorithm and of the transport of a flow: those of a profile, or any.
 pub(super) fn settings(draw: &mut Draw) -> (CcContext, Transport) {
     let (context, transport) = (context(draw), transport(draw));
-    let profile = draw.pick(&[None, None, Some(Profile::Rfc), Some(Profile::Ns2), Some(Profile::Linux)]);
+    let profiles = [Profile::Rfc, Profile::Ns2, Profile::Ns2Linux, Profile::Linux].map(Some);
+    let profile = if draw.chance(60) { draw.pick(&profiles) } else { None };
     let Some(keys) = profile.map(Profile::keys) else { return (context, transport) };
     let Transport { recovery, peer_sack, ecn, receive_buffer, .. } = transport;
     (keys.cc_context(), Transport { peer_sack, ecn, receive_buffer, ..keys.transport(recovery) })
@@ -137,7 +138,7 @@ fn transport(draw: &mut Draw) -> Transport {
         delayed_ack: draw.chance(30).then(|| Duration::from_millis(draw.pick(&[40, 100]))),
         limited_transmit: draw.chance(70),
         timestamps: draw.chance(30),
-        byte_counting: draw.pick(&[1, 1, 2, u32::MAX]),
+        byte_counting: draw.pick(&[1, 1, 2, 0, u32::MAX]),
         idle_restart: draw.chance(70),
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),
@@ -146,7 +147,7 @@ fn transport(draw: &mut Draw) -> Transport {
         undo: draw.pick(&[Undo::None, Undo::Eifel, Undo::Dsack, Undo::Both]),
         rack: draw.chance(50),
         tlp: draw.chance(50),
-        prr: draw.chance(50),
+        prr: draw.pick(&[Reduction::AtOnce, Reduction::Proportional, Reduction::Halving]),
         frto: draw.chance(50),
         handshake: draw.chance(30),
         quick_acks: draw.pick(&[0, 0, 16]),
@@ -155,6 +156,7 @@ fn transport(draw: &mut Draw) -> Transport {
         read_every: if draw.chance(30) { draw.time(Duration::from_millis(500)) } else { Duration::ZERO },
         variations: Variations {
             idle_window: draw.pick(&[IdleWindow::Restart, IdleWindow::Halve, IdleWindow::Validate]),
+            sack_sender: draw.pick(&[SackSender::Scoreboard, SackSender::Scoreboard, SackSender::Fack]),
             ..Variations::default()
         },
         ..Transport::default()

@@ -22,7 +22,8 @@ pub(crate) use sender::{Controller, Pacer, Timers, WindowMean, window_quantum};
 pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
     ByteCounting, CutWindowName, DelayedAck, DelayedAckFor, EcnBeta, EcnMode, EcnRetransmissions, ExitGrowth,
-    InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, MinRtoBounds, Pacing, PartialAck,
-    PartialAckTimer, Profile, Protocol, ReadRate, ReceiveBuffer, RepeatedTimeout, RttSamples, SackSender, SecondLoss,
-    TIMESTAMPS_LEN, Transport, TransportKeys, Undo, Variations, WindowGrowth, WindowProbe,
+    HalvingWord, InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, MinRtoBounds, Pacing,
+    PartialAck, PartialAckTimer, Profile, Protocol, ReadRate, ReceiveBuffer, Reduction, ReductionName, RepeatedTimeout,
+    RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo, Variations, WindowGrowth,
+    WindowProbe,
 };

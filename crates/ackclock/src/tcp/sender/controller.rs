@@ -75,6 +75,11 @@ impl Controller {
         self.needs_on_sent
     }
 
+    /// The least window in recovery, rounded down.
+    pub(crate) fn least_in_recovery(&self) -> i64 {
+        self.cc.least_in_recovery() as i64
+    }
+
     pub(crate) fn owns_recovery(&self) -> bool {
         self.cc.owns_recovery()
     }

@@ -7,7 +7,7 @@ use super::{Sender, State};
 use crate::cc::{CaState, CcContext, CcSpec};
 use crate::tcp::receiver::Receiver;
 use crate::tcp::segment::{AckSegment, DataSegment};
-use crate::tcp::transport::Transport;
+use crate::tcp::transport::{Reduction, Transport};
 use crate::units::{Duration, Instant};
 
 /// Bytes of a segment.
@@ -249,7 +249,7 @@ pub fn fuzz_rack(data: &[u8]) {
     let transport = Transport {
         mss: MSS as u32,
         rack: true,
-        prr: options & 1 > 0,
+        prr: if options & 1 > 0 { Reduction::Proportional } else { Reduction::AtOnce },
         limited_transmit: options & 2 > 0,
         ..Transport::default()
     };

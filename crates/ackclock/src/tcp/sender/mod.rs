@@ -47,7 +47,7 @@ use std::sync::Arc;
 
 use self::connection::Connection;
 use self::ecn::{EcnState, Marks};
-use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, News, Prr, State, Strategy, Tlp, View};
+use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, Halving, News, Prr, State, Strategy, Tlp, View};
 use self::usage::Usage;
 use self::validation::Validation;
 use self::window::PeerWindow;
@@ -55,7 +55,7 @@ use super::delivery::LostTransmission;
 use super::rtt::Rtt;
 use super::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
-use super::transport::{LossRecovery, Pacing, RttSamples, Transport, WindowGrowth};
+use super::transport::{LossRecovery, Pacing, Reduction, RttSamples, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange};
 use crate::units::{Duration, Instant, Rate};
 
@@ -109,7 +109,7 @@ pub struct Sender {
     hides_sacked: bool,
     /// In fast recovery what leaves follows what arrives.
     reduces: bool,
-    /// Losses are found by the times at which segments were sent.
+    /// Losses are found by what was sent later and has been delivered.
     detects_by_time: bool,
     /// Probes ask for overdue ACKs.
     probes: bool,
@@ -140,6 +140,7 @@ pub struct Sender {
     recover: Option<u64>,
     doubt: Doubt,
     prr: Prr,
+    halving: Halving,
     usage: Usage,
     /// In a box, as hardly any connection has it.
     dsack: Option<Box<Dsack>>,
@@ -172,8 +173,9 @@ impl Sender {
             doubt: Doubt::None,
             dsack: transport.undo.by_duplicates().then(Box::default),
             hides_sacked: strategy.hides_sacked(),
-            reduces: transport.prr && strategy.reduces() && !cc.owns_recovery(),
+            reduces: transport.prr != Reduction::AtOnce && strategy.reduces() && !cc.owns_recovery(),
             prr: Prr::default(),
+            halving: Halving::default(),
             usage: Usage::default(),
             detects_by_time: strategy.detects_by_time(),
             probes: transport.tlp && transport.recovery == LossRecovery::Sack && transport.peer_sack,
@@ -412,10 +414,10 @@ impl Sender {
         self.cc.cc()
     }
 
-    /// The window in force, in segments: the algorithm's, or in fast recovery what Proportional Rate Reduction makes of it.
+    /// The window in force, in segments: the algorithm's, or in fast recovery what a reduction makes of it.
     #[inline]
     pub fn cwnd(&self) -> f64 {
-        if self.is_reducing() { self.prr.window() as f64 } else { self.cc.cwnd() }
+        if self.is_reducing() { self.reduced_window() as f64 } else { self.cc.cwnd() }
     }
 
     /// The counters so far.
@@ -535,12 +537,15 @@ impl Sender {
 
     /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK. Without a limit what was reported
     /// before, by SACK blocks or that many duplicate ACKs, does not count again, as in Linux, and once reordering beyond the three
-    /// duplicates has been seen what blocks report counts at once.
+    /// duplicates has been seen what blocks report counts at once. RFC 3465 §2.1 has no limit for congestion avoidance.
     #[inline]
     fn growth(&self, acked_bytes: u64, acked_segments: u32, delivered: u32, duplicates: u32) -> f64 {
         let is_uncapped = self.transport.byte_counting == u32::MAX;
         if acked_bytes == 0 && !(is_uncapped && self.strategy.reorderings().degree > DUP_THRESH) {
             return 0.0;
+        }
+        if self.transport.byte_counting == 0 {
+            return if self.cc.cwnd() > self.cc.ssthresh() { f64::from(acked_segments.max(1)) } else { 1.0 };
         }
         if is_uncapped {
             let reads_blocks = self.transport.recovery == LossRecovery::Sack && self.transport.peer_sack;

@@ -119,7 +119,7 @@ impl Sender {
     #[inline]
     pub(super) fn window(&self) -> i64 {
         if self.is_reducing() {
-            return self.prr.window() + i64::from(self.inflation);
+            return self.reduced_window() + i64::from(self.inflation);
         }
         let limited_transmit = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         (self.cc.whole_segments() + i64::from(self.inflation)).max(1) + limited_transmit
@@ -246,7 +246,7 @@ impl Sender {
         self.counters.retransmits += u64::from(retransmission);
         self.last_sent_at = now;
         if self.is_reducing() {
-            self.prr.on_sent();
+            self.note_reduction_sent();
         }
         // RFC 6298 §5.1: "Every time a packet containing data is sent (including a retransmission), if the
         // timer is not running, start it".

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::rules::Reduction;
 use crate::quantity::{Problem, Size};
 use crate::units::{Duration, Rate};
 
@@ -134,27 +135,59 @@ const BYTE_COUNTING_LIMIT: u32 = 2;
 pub enum ByteCounting {
     /// By one, or by two at most.
     Switch(bool),
-    /// By all that it acknowledges.
-    Word(UncappedWord),
+    /// By all that it acknowledges, or by that in congestion avoidance alone.
+    Word(ByteCountingWord),
 }
 
 impl ByteCounting {
-    /// The most segments.
+    /// The most segments; 0 for all in congestion avoidance and one in slow start.
     pub fn limit(self) -> u32 {
         match self {
+            ByteCounting::Word(ByteCountingWord::Avoidance) => 0,
             ByteCounting::Switch(false) => 1,
             ByteCounting::Switch(true) => BYTE_COUNTING_LIMIT,
-            ByteCounting::Word(UncappedWord::Uncapped) => u32::MAX,
+            ByteCounting::Word(ByteCountingWord::Uncapped) => u32::MAX,
         }
     }
 }
 
-/// The word "uncapped".
+/// The words "uncapped" and "avoidance".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum UncappedWord {
+pub enum ByteCountingWord {
     /// Without a bound.
     Uncapped,
+    /// Without a bound in congestion avoidance, and one segment in slow start: RFC 3465 with L = 1.
+    Avoidance,
+}
+
+/// How what is in flight comes down after a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ReductionName {
+    /// At once, or by Proportional Rate Reduction.
+    Switch(bool),
+    /// Otherwise.
+    Word(HalvingWord),
+}
+
+impl ReductionName {
+    /// The rule.
+    pub fn rule(self) -> Reduction {
+        match self {
+            ReductionName::Switch(false) => Reduction::AtOnce,
+            ReductionName::Switch(true) => Reduction::Proportional,
+            ReductionName::Word(HalvingWord::RateHalving) => Reduction::Halving,
+        }
+    }
+}
+
+/// The word "rate-halving".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HalvingWord {
+    /// A segment leaves for every second one that arrives.
+    RateHalving,
 }
 
 /// What a mark leaves of the window.

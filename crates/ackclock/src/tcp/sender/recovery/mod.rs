@@ -2,9 +2,12 @@
 //!
 //! Each strategy is a file, and a name in `strategy`, which says what strategies decide.
 
+mod again;
 mod dsack;
 mod duplicate_acks;
+mod fack;
 mod frto;
+mod halving;
 mod newreno;
 mod prr;
 mod rack;
@@ -17,6 +20,7 @@ mod undo;
 
 pub(super) use dsack::Dsack;
 pub(super) use frto::Frto;
+pub(super) use halving::Halving;
 pub(super) use prr::Prr;
 pub(super) use strategy::{AnyStrategy, BeforeNew, News, Strategy, View};
 pub(super) use tlp::Tlp;
@@ -226,6 +230,7 @@ impl Sender {
         self.state = State::FastRecovery { point: self.snd_nxt, restarted };
         self.strategy.on_enter(&self.board, first_end);
         self.prr = Prr::default();
+        self.halving = Halving::default();
         if self.strategy.inflates() {
             // RFC 5681 §3.2: "cwnd MUST be set to ssthresh plus 3*SMSS".
             self.inflation = self.plausible(DUP_THRESH as i32);

@@ -11,6 +11,7 @@
 
 use super::strategy::Strategy;
 use crate::tcp::sender::{Sender, State};
+use crate::tcp::transport::Reduction;
 
 /// The state of a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,18 +68,6 @@ impl Prr {
     fn undelivered(&self) -> i64 {
         (self.recover_fs - self.delivered).max(0)
     }
-
-    /// A segment leaves in recovery.
-    #[inline]
-    pub(in crate::tcp::sender) fn on_sent(&mut self) {
-        self.out += 1;
-    }
-
-    /// The window.
-    #[inline]
-    pub(in crate::tcp::sender) fn window(&self) -> i64 {
-        self.window
-    }
 }
 
 impl Sender {
@@ -86,6 +75,9 @@ impl Sender {
     /// segments.
     #[cold]
     pub(in crate::tcp::sender) fn reduce(&mut self, delivered: u32, is_safe: bool) {
+        if self.transport.prr == Reduction::Halving {
+            return self.halve();
+        }
         if self.prr.recover_fs == 0 {
             // Of duplicate ACKs without blocks each reports a segment, and widens the window.
             let reported = i64::from(self.board.sacked()) + i64::from(self.inflation);
@@ -112,7 +104,17 @@ impl Sender {
         }
     }
 
-    /// Whether fast recovery sends what Proportional Rate Reduction lets go.
+    /// The window in a reduction.
+    pub(in crate::tcp::sender) fn reduced_window(&self) -> i64 {
+        if self.transport.prr == Reduction::Halving { self.halved_window() } else { self.prr.window }
+    }
+
+    /// A segment leaves in a reduction.
+    pub(in crate::tcp::sender) fn note_reduction_sent(&mut self) {
+        if self.transport.prr == Reduction::Halving { self.note_halving() } else { self.prr.out += 1 }
+    }
+
+    /// Whether fast recovery sends what a reduction lets go.
     #[inline]
     pub(in crate::tcp::sender) fn is_reducing(&self) -> bool {
         self.reduces && matches!(self.state, State::FastRecovery { .. })

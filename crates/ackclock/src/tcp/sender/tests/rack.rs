@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::tcp::sender::fuzz::Path;
-use crate::tcp::transport::Undo;
+use crate::tcp::transport::{Reduction, Undo};
 
 /// Numbers that look random.
 struct Draw(u64);
@@ -31,7 +31,11 @@ fn losses_are_those_of_the_pseudo_code() {
     for seed in 0..60 {
         let mut draw = Draw(seed);
         let (loss, jitter) = (draw.below(12), draw.below(60) + 1);
-        let mut path = Path::new(Transport { prr: seed % 2 == 0, ..rack() }, 20.0, 400);
+        let mut path = Path::new(
+            Transport { prr: if seed % 2 == 0 { Reduction::Proportional } else { Reduction::AtOnce }, ..rack() },
+            20.0,
+            400,
+        );
         let fate = |_, _| {
             let is_lost = draw.below(100) < loss;
             let delay = if draw.below(10) == 0 { draw.below(jitter) } else { 0 };
