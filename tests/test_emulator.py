@@ -17,7 +17,7 @@ import pytest
 from helpers import ACKCLOCK, cli
 
 import ackclock
-from ackclock import _core
+from ackclock import _core, kernel
 
 SCENARIO = """\
 schema = 1
@@ -45,7 +45,18 @@ def missing() -> str | None:
     return None
 
 
+def no_programs() -> str | None:
+    """Return why the kernel takes no programs from here."""
+    try:
+        kernel.attach("aimd", {}, f"probe{os.getpid()}")[1].close()
+    except kernel.KernelError as error:
+        return str(error)
+    return None
+
+
 REASON = missing()
+NO_PROGRAMS = REASON or no_programs()
+loads = pytest.mark.skipif(NO_PROGRAMS is not None, reason=f"no programs in the kernel here: {NO_PROGRAMS}")
 emulates = pytest.mark.skipif(REASON is not None, reason=f"no emulation here: {REASON}")
 
 
@@ -57,7 +68,8 @@ def cell(tmp_path: Path) -> Path:
 
 
 def without_hosts() -> set[str]:
-    """Return the processes, devices and namespaces that an emulation could leave."""
+    """Return the devices, namespaces and congestion controls that an emulation could leave."""
+    loaded = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
     devices = {entry.name for entry in Path("/sys/class/net").iterdir()}
     held = set()
     for entry in Path("/proc").glob("[0-9]*/ns/net"):
@@ -65,7 +77,7 @@ def without_hosts() -> set[str]:
             held.add(str(entry.readlink()))
         except OSError:
             continue
-    return devices | held
+    return devices | held | set(loaded)
 
 
 @emulates
@@ -94,6 +106,40 @@ def test_a_run_has_the_metrics_of_a_simulation_and_says_whether_it_counts(cell: 
     # Stored apart, with samples of both.
     names = sorted(path.name for path in (out / "samples").iterdir())
     assert len(names) == 4 and sum(name.startswith("linux-") for name in names) == 2
+
+
+@loads
+def test_our_algorithms_and_those_of_users_run_as_programs(cell: Path) -> None:
+    before = without_hosts()
+    path = kernel.object_of("aimd")
+    with cell.open("a", encoding="utf-8") as file:
+        file.write(f'[[flows]]\nname = "mine"\ncc = {{ kind = "bpf", object = "{path}", increase = 3 }}\n')
+        file.write('[[flows]]\nname = "own"\ncc = "aimd"\n')
+    answer = cli(
+        "run", cell, "--backend", "linux", "--json", "--set", "flows.test.cc={ kind='mimd', increase=0.02 }"
+    )
+    assert answer.code == 0, answer.stderr
+    document = json.loads(answer.stdout)
+    assert document["emulation"]["algorithms"] == {
+        "test": "mimd (eBPF)",
+        "mine": f"{path} (eBPF)",
+        "own": "reno",
+    }
+    assert [flow["cc"] for flow in document["flows"]] == ["mimd", "aimd", "aimd"]
+    assert all(flow["goodput_bps"] > 2e5 for flow in document["flows"])
+    assert without_hosts() == before
+
+
+@loads
+def test_the_parameters_are_those_of_the_program(cell: Path) -> None:
+    # From half of 28 segments to all in 14 round trips, or in two.
+    def events(increase: int) -> int:
+        cc = f"flows.test.cc={{ kind = 'aimd', increase = {increase} }}"
+        answer = cli("run", cell, "--backend", "linux", "--json", "--set", cc)
+        assert answer.code == 0, answer.stderr
+        return int(json.loads(answer.stdout)["flows"][0]["congestion_events"])
+
+    assert events(8) >= 2 * events(1) + 2
 
 
 @emulates
@@ -173,6 +219,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(cell: Path) -> None:
     for number in range(4):
         sent = signal.SIGINT if number == 0 else signal.SIGKILL
         command = [ACKCLOCK, "run", str(cell), "--set", "duration=30 s", "--exec", "sleep 60"]
+        command += [] if NO_PROGRAMS else ["--set", "flows.test.cc=aiad"]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as run:
             time.sleep(0.6 + 0.2 * number)
             run.send_signal(sent)
@@ -187,7 +234,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(cell: Path) -> None:
 @pytest.mark.parametrize(
     ("sets", "message"),
     [
-        (["flows.test.cc=new-aimd"], "flows.test.cc: the kernel has no new-aimd"),
+        (["flows.test.cc=aild"], "flows.test.cc: the kernel has no aild; with --backend linux these run"),
         (
             ["flows.test.cc={ kind = 'cubic', remaining = 0.6 }"],
             "flows.test.cc: the kernel has cubic with its",
