@@ -114,7 +114,7 @@ def test_our_algorithms_and_those_of_users_run_as_programs(cell: Path) -> None:
     path = kernel.object_of("aimd")
     with cell.open("a", encoding="utf-8") as file:
         file.write(f'[[flows]]\nname = "mine"\ncc = {{ kind = "bpf", object = "{path}", increase = 3 }}\n')
-        file.write('[[flows]]\nname = "own"\ncc = "aimd"\n')
+        file.write('profile = "linux"\n[[flows]]\nname = "own"\ncc = "aimd"\nprofile = "linux"\n')
     answer = cli(
         "run", cell, "--backend", "linux", "--json", "--set", "flows.test.cc={ kind='mimd', increase=0.02 }"
     )

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ackclock.scenario import Scenario
     from ackclock.text.table import Table
 
+#: The synchronous model, which `run` has beside the backends of jobs.
+MODEL = "model"
 _BACKEND_HELP = "sim, the simulation, or linux, the running kernel's TCP in real time (docs/emulator.md)"
 
 backend_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
@@ -33,9 +35,10 @@ def emulation_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--backend",
             "backends",
-            type=click.Choice(BACKENDS),
+            type=click.Choice((*BACKENDS, MODEL)),
             multiple=True,
-            help=f"What runs the scenario: {_BACKEND_HELP}; several are compared.",
+            help=f"What runs the scenario: {_BACKEND_HELP}; model, the synchronous model (docs/model.md). "
+            "Several are compared.",
         ),
         click.option(
             "--exec",
