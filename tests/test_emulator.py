@@ -99,6 +99,8 @@ def test_a_run_has_the_metrics_of_a_simulation_and_says_whether_it_counts(cell: 
     assert 0 < goodput < 5.1e6
     if fidelity["valid"]:
         assert goodput == pytest.approx(simulated["summary"]["goodput_bps"], rel=0.1)
+        # The handshake measures it, whose packets take next to no time; a full segment takes 2.4 ms.
+        assert emulated["flows"][0]["rtt_min_s"] == pytest.approx(0.02, abs=0.001)
     (row,) = [
         row for row in document["differences"] if (row["flow"], row["metric"]) == ("test", "goodput_bps")
     ]

@@ -132,9 +132,21 @@ def table(rows: Iterable[Sequence[str]]) -> str:
 LISTS = ("summary", "flows", "transfers", "datagrams", "meters", "links")
 #: What a class of one's own has, and what its methods get.
 EVENTS = ("CongestionControl", "Event", "Ack", "Congestion", "Loss", "Recovery", "Sent")
+
+
+def agreement_table() -> str:
+    """What `make validate-linux` has found."""
+    results = DOCS.parent / "tools/linux/results.json"
+    if not results.is_file():
+        return "Not measured yet on an idle machine; `make validate-linux` writes the table."
+    found = json.loads(results.read_text(encoding="utf-8"))
+    return f"{found['made']}.\n\n{found['table']}"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "keys": keys_table,
     "papers": paper_page.summary,
+    "agreement": agreement_table,
     "methods": methods_table,
     **{f"fields_{of}": partial(fields_table, of) for of in EVENTS},
     **{f"metrics_{of}": partial(metrics_table, of) for of in LISTS},

@@ -273,6 +273,8 @@ impl<'a> Applications<'a> {
     /// Runs to the end.
     pub fn run(mut self, stop: &AtomicBool) -> Result<Applied, EmulationError> {
         sys::be_prompt(1);
+        // Before it nobody forwards, and a handshake would take longer than the path.
+        self.clock.wait_for_start();
         let end = Instant::ZERO + self.plan.duration;
         let zeros = vec![0; AHEAD as usize];
         while self.clock.now() < end && !stop.load(Ordering::Relaxed) && !self.shared.is_over.load(Ordering::Relaxed) {
