@@ -7,7 +7,8 @@
 
 One flow over a dumbbell: the sender of `profile = "linux"` in the simulator, and the kernel's in the emulator
 behind the same links and queues. A cell begins after its third recovery, and lasts until there were 30 more;
-the simulation says when. What is random there is simulated ten times, and the mean is compared.
+the simulation says when; each takes 100 round trips at least. What is random there is simulated ten times,
+and the mean is compared.
 
     goodput                                           within 1 %
     mean cwnd, samples of both at the same instants   within 5 %
@@ -47,6 +48,8 @@ RESULTS = Path(__file__).with_name("results.json")
 #: Recoveries before a cell begins, and in it.
 FIRST, COUNTED = 3, 30
 QUICK_COUNTED = 4
+#: Round trips that a cell waits and lasts at least.
+SETTLED_ROUNDS = 100
 #: Seconds of a cell, of a quick one, and of a long one.
 MOST_S, MOST_QUICK_S, MOST_LONG_S = 120.0, 12.0, 3600.0
 REPLICATES = 10
@@ -216,9 +219,11 @@ def times_of(cell: Cell, *, counted: int, most_s: float) -> tuple[float, float]:
     begins = entries(samples)
     if len(begins) < FIRST:
         return most_s / 4, most_s
-    warmup_s = begins[FIRST - 1]
-    last = begins[min(FIRST - 1 + counted, len(begins) - 1)]
-    return warmup_s, max(min(last + 0.1, warmup_s + most_s), warmup_s + 2.0)
+    # What follows slow start has recoveries of its own.
+    settled_s = SETTLED_ROUNDS * 1e-3 * cell.rtt_ms
+    warmup_s = max(begins[FIRST - 1], settled_s)
+    after = [at for at in begins if at >= warmup_s][: counted + 1] or [warmup_s]
+    return warmup_s, warmup_s + max(min(after[-1] + 0.1 - warmup_s, most_s), settled_s)
 
 
 def measures(simulated: Sequence[Reading], linux: Reading) -> Iterator[Measure]:
