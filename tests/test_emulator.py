@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import ACKCLOCK, cli
+from helpers import ACKCLOCK, cli, emulates, loads, no_programs
 
 import ackclock
-from ackclock import _core, kernel
+from ackclock import kernel
 
 SCENARIO = """\
 schema = 1
@@ -34,30 +34,6 @@ name = "test"
 cc = "cubic"
 profile = "linux"
 """
-
-
-def missing() -> str | None:
-    """Return why this machine cannot emulate."""
-    try:
-        _core.Scenario.from_toml(SCENARIO, "cell.toml", ["duration=1 ms", "warmup=0 s"]).emulate()
-    except _core.BackendError as error:
-        return str(error)
-    return None
-
-
-def no_programs() -> str | None:
-    """Return why the kernel takes no programs from here."""
-    try:
-        kernel.attach("aimd", {}, f"probe{os.getpid()}")[1].close()
-    except kernel.KernelError as error:
-        return str(error)
-    return None
-
-
-REASON = missing()
-NO_PROGRAMS = REASON or no_programs()
-loads = pytest.mark.skipif(NO_PROGRAMS is not None, reason=f"no programs in the kernel here: {NO_PROGRAMS}")
-emulates = pytest.mark.skipif(REASON is not None, reason=f"no emulation here: {REASON}")
 
 
 @pytest.fixture
@@ -221,7 +197,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(cell: Path) -> None:
     for number in range(4):
         sent = signal.SIGINT if number == 0 else signal.SIGKILL
         command = [ACKCLOCK, "run", str(cell), "--set", "duration=30 s", "--exec", "sleep 60"]
-        command += [] if NO_PROGRAMS else ["--set", "flows.test.cc=aiad"]
+        command += [] if no_programs() else ["--set", "flows.test.cc=aiad"]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as run:
             time.sleep(0.6 + 0.2 * number)
             run.send_signal(sent)
