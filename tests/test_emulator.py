@@ -218,6 +218,10 @@ def test_nothing_is_left_of_a_run_that_is_killed(cell: Path) -> None:
             "flows.test.cc: the kernel has cubic with its",
         ),
         (["flows.test.max_window=20"], "flows.test.max_window: the kernel sets"),
+        (
+            ["flows.test.cc=cubic", "flows.test.profile=quic"],
+            "flows.test.protocol: the emulator has the kernel's TCP",
+        ),
         (["sampling.packets=true"], "sampling.packets: the emulator traces no packets"),
     ],
 )
@@ -228,6 +232,79 @@ def test_what_cannot_be_emulated_is_one_line(cell: Path, sets: list[str], messag
     answer = cli("run", cell, "--backend", "linux", *options)
     assert (answer.code, answer.stdout) == (2, "")
     assert message in answer.stderr.splitlines()[-1]
+
+
+def hidden(place: str) -> list[str]:
+    """Return a command that runs another where nothing is at a place."""
+    return ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs none {place} && exec "$0" "$@"']
+
+
+#: Of a user namespace without network namespaces.
+CONFINED = ["unshare", "--user", "--map-root-user", "sh", "-c"]
+CONFINED += ['echo 0 > /proc/sys/user/max_net_namespaces && exec "$0" "$@"']
+
+
+@emulates
+@pytest.mark.parametrize(
+    ("within", "cc", "message"),
+    [
+        (hidden("/dev/net"), "cubic", "error: /dev/net/tun: No such file or directory"),
+        (hidden("/sys/kernel/btf"), "aiad", "error: flows.test.cc: aiad (eBPF): this kernel has no BTF"),
+        (CONFINED, "cubic", "error: the emulator makes network namespaces, which this user may not"),
+        (CONFINED, "aiad", "error: flows.test.cc: aiad (eBPF): it cannot be loaded: this needs root"),
+    ],
+)
+def test_a_system_that_lacks_something_is_one_line(
+    cell: Path, within: list[str], cc: str, message: str
+) -> None:
+    before = without_hosts()
+    command = [*within, ACKCLOCK, "run", str(cell), "--backend", "linux", "--set", f"flows.test.cc={cc}"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    if done.stderr.startswith(("unshare:", "mount:", "sh:")):
+        pytest.skip(done.stderr.splitlines()[0])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(message) and done.stderr.count("\n") == 1
+    assert without_hosts() == before
+
+
+@loads
+def test_two_emulations_at_once_do_not_see_each_other(cell: Path) -> None:
+    command = [ACKCLOCK, "run", str(cell), "--backend", "linux", "--set", "flows.test.cc=aiad", "--json"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(2)]
+    for run in both:
+        document = json.loads(run.communicate(timeout=60)[0])
+        # Each has the link for itself.
+        assert run.returncode == 0 and document["summary"]["goodput_bps"] > 2e6
+
+
+@emulates
+def test_what_the_kernel_does_not_heed_is_named(cell: Path) -> None:
+    short = ("--set", "duration=600 ms")
+    warned = cli("run", cell, "--backend", "linux", *short, "--set", "flows.test.initial_window=4")
+    assert (
+        "warning: the kernel's TCP does as it does, whatever the scenario says of initial_window ("
+        in warned.stderr
+    )
+    for quiet in (
+        ("--backend", "linux", "--set", "flows.test.mss=1000 B"),
+        ("--set", "flows.test.initial_window=4"),
+    ):
+        assert "does as it does" not in cli("run", cell, *short, *quiet).stderr
+
+
+@emulates
+def test_a_shell_behind_the_scenario_gives_its_exit_code(cell: Path) -> None:
+    command = [ACKCLOCK, "run", str(cell), "--shell"]
+    done = subprocess.run(
+        command,
+        input='test -n "$ACKCLOCK_SERVER" || exit 4\nexit 3\n',
+        env={**os.environ, "SHELL": "/bin/sh"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 3, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 //! What the emulator has of a plan, and what it has not.
 
 use ackclock::sim::{FlowPlan, Plan, Traffic};
-use ackclock::tcp::{EcnMode, LossRecovery, Transport};
+use ackclock::tcp::{EcnMode, LossRecovery, Protocol, Transport};
 
 use crate::algorithm::InKernel;
 use crate::error::EmulationError;
@@ -53,6 +53,9 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), EmulationError> 
         let (key, message) = (format!("flows.{group}.{key}"), format!("{message} (--backend linux)"));
         Err(EmulationError::Refused { key, message })
     };
+    if flow.transport.protocol == Protocol::Quic {
+        return refuse("protocol", "the emulator has the kernel's TCP; a pair of programs (--exec, --serve) may use QUIC");
+    }
     InKernel::of(flow)?;
     if !matches!(flow.traffic, Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. }) {
         return refuse("traffic", "the emulator has bulk, transfer and rate-limited");
@@ -118,6 +121,7 @@ mod tests {
     fn what_the_emulator_has_not_is_named_by_its_key() {
         for (set, key) in [
             ("flows.test.cc=aild", "flows.test.cc"),
+            ("flows.test.protocol=quic", "flows.test.protocol"),
             ("flows.test.max_window=10", "flows.test.max_window"),
             ("flows.other.timestamps=true", "flows.other.timestamps"),
             ("flows.other.ecn=classic", "flows.other.ecn"),

@@ -19,13 +19,14 @@ from ackclock.cli.emulating import (
     fidelity_table,
     programs_of,
     tell_faults,
+    tell_kernels_keys,
 )
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
 from ackclock.errors import InputError, writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import METRICS
 from ackclock.metrics.summary import coverage, shown
-from ackclock.running.backend import prepare
+from ackclock.running.backend import LINUX, prepare
 from ackclock.running.job import Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
@@ -84,6 +85,8 @@ def command(
     scenario = Scenario.from_file(file, sets)
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
+    if LINUX in chosen_backends:
+        tell_kernels_keys(scenario)
     wanted = Wanted(**capture_options)
     capture = wanted.capture(scenario)
     groups = [flow["name"] for flow in json.loads(scenario.resolved_json)["flows"] if "cc" in flow]

@@ -97,8 +97,8 @@ def changes_table(reproduction: Reproduction) -> table.Table:
         title="claims with the TCP of the running kernel",
         caption=(
             "whether the claim holds (✓), does not (✗), or is undecidable (?): simulated, linux; "
-            f"{emulated.replicates} replicates of linux; {emulated.invalid} of {emulated.runs} emulations are "
-            "not valid"
+            f"{emulated.replicates} replicates of linux; {emulated.invalid} of {emulated.runs} emulations "
+            "are not valid"
         ),
     )
     for verdict in reproduction.verdicts:
