@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ from helpers import ACKCLOCK, cli, emulates, loads, no_programs
 
 import ackclock
 from ackclock import kernel
+from ackclock.evaluation.sequence import sequence_plot
+from ackclock.running.job import execute
+from ackclock.running.work import Study
 
 SCENARIO = """\
 schema = 1
@@ -355,3 +359,11 @@ def test_a_notebook_emulates_too(cell: Path) -> None:
 def test_a_backend_that_there_is_not_is_refused(cell: Path) -> None:
     with pytest.raises(ackclock.ArgumentError, match="must be one of sim, linux"):
         ackclock.run(cell, backend="ns3")
+
+
+def test_an_emulation_is_not_repeated_for_a_plot(cell: Path) -> None:
+    scenario = ackclock.Scenario.from_file(cell)
+    job = Study.of(scenario, samples=True).jobs[0]
+    outcome = execute(job)
+    assert sequence_plot(job, outcome) is not None
+    assert sequence_plot(replace(job, backend="linux"), outcome) is None

@@ -54,7 +54,10 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), EmulationError> 
         Err(EmulationError::Refused { key, message })
     };
     if flow.transport.protocol == Protocol::Quic {
-        return refuse("protocol", "the emulator has the kernel's TCP; a pair of programs (--exec, --serve) may use QUIC");
+        return refuse(
+            "protocol",
+            "the emulator has the kernel's TCP; a pair of programs (--exec, --serve) may use QUIC",
+        );
     }
     InKernel::of(flow)?;
     if !matches!(flow.traffic, Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. }) {
