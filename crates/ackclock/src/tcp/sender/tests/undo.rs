@@ -47,28 +47,6 @@ fn an_ack_of_the_retransmission_undoes_nothing() {
 }
 
 #[test]
-fn a_recovery_that_begins_with_what_was_sent_again_before_is_not_spurious_by_a_later_retransmission() {
-    let mut tcp = three_duplicates(with_eifel(LossRecovery::Sack), "cubic");
-    // Segment 8 leaves in the recovery of 0 to 7, is lost, and is sent again in it.
-    let sent = tcp.ack(0, &[(1, 8)]);
-    assert!(sent.contains(&8), "{sent:?}");
-    let mut high = 9;
-    while tcp.sender.counters().retransmits == 1 {
-        high += 1;
-        assert!(high < 20, "segment 8 is never sent again");
-        tcp.ack(0, &[(1, 8), (9, high)]);
-    }
-    // What was sent at 3 ms arrives; the next recovery begins with segment 8, and more is lost in it.
-    tcp.ack_echoing(8, &[(9, high)], Instant::from_nanos(3_000_000));
-    let again_at = tcp.sender.board.front().unwrap().sent_at;
-    for more in 2..6 {
-        tcp.ack_echoing(8, &[(high + 1, high + more), (9, high)], Instant::from_nanos(3_000_000));
-    }
-    tcp.ack_echoing(high, &[(high + 1, high + 5)], again_at);
-    assert_eq!(tcp.sender.counters().undos, 0);
-}
-
-#[test]
 fn a_spurious_timeout_goes_on_with_new_data() {
     for recovery in [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack] {
         let witness = Witness::new(4.0);
