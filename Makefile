@@ -41,7 +41,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: packetdrill compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
+.PHONY: packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -113,6 +113,10 @@ linux-agent-ns2: build ns2 ## The same with the rules of Linux 2.6.22, in ns-2's
 compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals and behind TCP
 	$(BIN)/python tools/ns3/aqm.py
 	$(BIN)/python tools/ns3/behind_tcp.py
+
+validate-linux: build ## Compare the simulator with the running kernel, cell by cell; as root, 45 minutes
+	$(BIN)/python tools/linux/validate.py --write
+	$(BIN)/python tools/docs/generate.py
 
 compare-kernel: build ## Compare the token bucket with that of the running kernel; as root
 	$(BIN)/python tools/kernel/tbf.py

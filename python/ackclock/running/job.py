@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ackclock import _core
+from ackclock import _core, kernel
 from ackclock.errors import BackendError, BuildError, RunError
 from ackclock.foreign import process
 
@@ -148,7 +148,13 @@ def _emulate(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) ->
     )
     try:
         run = scenario.emulate(
-            job.seed, job.replicate, cancel, samples=job.samples, programs=programs, capture=capture
+            job.seed,
+            job.replicate,
+            cancel,
+            samples=job.samples,
+            programs=programs,
+            capture=capture,
+            objects=kernel.folder(),
         )
     except _core.BackendError as error:
         raise BackendError(str(error)) from None
