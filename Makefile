@@ -107,9 +107,10 @@ environments-ns2: build ns2 ## The same beside cross traffic whose rate changes
 drr-ns2: build ns2 ## The same behind DRR
 	$(BIN)/python tools/ns2/drr.py
 
-compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals and behind TCP
+compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals and behind TCP, and senders with those of ns-3.44
 	$(BIN)/python tools/ns3/aqm.py
 	$(BIN)/python tools/ns3/behind_tcp.py
+	$(BIN)/python tools/ns3/senders.py
 
 compare-kernel: build ## Compare the token bucket with that of the running kernel; as root
 	$(BIN)/python tools/kernel/tbf.py
@@ -131,7 +132,7 @@ valgrind:
 	@command -v valgrind >/dev/null || $(call INSTALL,valgrind)
 
 # What cannot be installed is left out: what needs it says so.
-beside:
+beside: $(INSTALLED)
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true
 	@test -d /usr/share/doc/ns2/examples/tcl/test || ($(call INSTALL,ns2-examples)) || true
 	@command -v valgrind >/dev/null || ($(call INSTALL,valgrind)) || true
@@ -139,6 +140,7 @@ beside:
 	@command -v tc >/dev/null || ($(call INSTALL,iproute2)) || true
 	@command -v $(CLANG) >/dev/null || ($(call INSTALL,clang-19 llvm-19)) || true
 	@command -v tshark >/dev/null || ($(call INSTALL,tshark)) || true
+	@$(BIN)/python tools/ns3/senders.py --install || true
 
 rivals:
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true
