@@ -5,9 +5,9 @@
     python tools/ns3/senders.py --write                renew their rows of docs/ns3-senders.md
 
 Both sides have the same segments, queue, losses, initial window, delayed ACKs and least timeout, SACK and
-PRR, and nothing is random but the phases of BBR's cycles. For each case and each set of rules of ns-3 it prints
-what ns-3 measures, the difference of ackclock, and a verdict: `inside` if all that is judged lies within its
-bounds, else `outside`. Judged are
+PRR, and nothing is random but the phases of BBR's cycles. For each case and each set of rules of ns-3 it
+prints what ns-3 measures, the difference of ackclock, and a verdict: `inside` if all that is judged lies
+within its bounds, else `outside`. Judged are
 
     goodput           2 %
     cwnd              mean over time; Reno and CUBIC: 5 %
