@@ -138,7 +138,7 @@ class Periodic : public ErrorModel
     uint64_t m_count = 0;
 };
 
-/// TcpPrrRecovery by RFC 9937, section 6.2: what an ACK delivers by its SACK blocks counts once. ns-3 adds a segment for each duplicate ACK.
+/// TcpPrrRecovery by RFC 9937: what an ACK delivers by its SACK blocks counts once. ns-3 adds a segment for each duplicate ACK.
 class Prr : public TcpPrrRecovery
 {
   public:

@@ -108,6 +108,8 @@ class Link:
 
 
 ONCE = "ns3::TcpL4Protocol::RecoveryType=Prr"
+#: RFC 6298's least timeout instead of 200 ms.
+SECOND = "ns3::TcpSocketBase::MinRto=1s"
 CONTROLS = (
     Control(
         "reno",
@@ -116,6 +118,7 @@ CONTROLS = (
             Rules("as it is", "ns3::TcpLinuxReno"),
             Rules("PRR counts once", "ns3::TcpLinuxReno", (ONCE,)),
             Rules("and no growth at the end", "Reno", (ONCE,)),
+            Rules("and no timeout below 1 s", "Reno", (ONCE, SECOND)),
         ),
         cwnd=0.05,
     ),
@@ -126,6 +129,7 @@ CONTROLS = (
             Rules("as it is", "ns3::TcpCubic"),
             Rules("PRR counts once", "ns3::TcpCubic", (ONCE,)),
             Rules("and no growth at the end", "Cubic", (ONCE,)),
+            Rules("and no timeout below 1 s", "Cubic", (ONCE, SECOND)),
         ),
         cwnd=0.05,
         transport={"slow_start": "linux"},
@@ -187,7 +191,6 @@ def scenario(control: Control, link: Link) -> _core.Scenario:
             "initial_window": 10,
             "byte_counting": "uncapped",
             "delayed_ack": "40 ms",
-            "min_rto": "1 s",
             "prr": True,
             "timeout_ssthresh": "rule",
             **control.transport,
