@@ -110,9 +110,10 @@ drr-ns2: build ns2 ## The same behind DRR
 linux-agent-ns2: build ns2 ## The same with the rules of Linux 2.6.22, in ns-2's Agent/TCP/Linux
 	$(BIN)/python tools/ns2/linux_agent.py
 
-compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals and behind TCP
+compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals and behind TCP, and senders with those of ns-3.44
 	$(BIN)/python tools/ns3/aqm.py
 	$(BIN)/python tools/ns3/behind_tcp.py
+	$(BIN)/python tools/ns3/senders.py
 
 validate-linux: build ## Compare the simulator with the running kernel, cell by cell; as root, 45 minutes
 	$(BIN)/python tools/linux/validate.py --write
@@ -138,7 +139,7 @@ valgrind:
 	@command -v valgrind >/dev/null || $(call INSTALL,valgrind)
 
 # What cannot be installed is left out: what needs it says so.
-beside:
+beside: $(INSTALLED)
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true
 	@test -d /usr/share/doc/ns2/examples/tcl/test || ($(call INSTALL,ns2-examples)) || true
 	@command -v valgrind >/dev/null || ($(call INSTALL,valgrind)) || true
@@ -146,6 +147,7 @@ beside:
 	@command -v tc >/dev/null || ($(call INSTALL,iproute2)) || true
 	@command -v $(CLANG) >/dev/null || ($(call INSTALL,clang-19 llvm-19)) || true
 	@command -v tshark >/dev/null || ($(call INSTALL,tshark)) || true
+	@$(BIN)/python tools/ns3/senders.py --install || true
 
 rivals:
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true
