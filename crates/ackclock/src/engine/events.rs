@@ -84,11 +84,20 @@ impl EventQueue {
     /// The heap does not know what comes next: a slot of the wheel is opened, or the entry on top is renewed.
     #[inline(never)]
     fn settle(&mut self) {
-        if self.heap.peek().is_none_or(|key| key.0.at() >= self.wheel.next()) {
+        let Some(mut top) = self.heap.peek_mut().filter(|top| top.0.at() < self.wheel.next()) else {
             let entries = self.wheel.open();
             entries.iter().for_each(|key| self.renew(*key));
             self.wheel.give_back(entries);
-        } else if let Some(Reverse(key)) = self.heap.pop() {
+            return;
+        };
+        let (at, component) = (top.0.at(), top.0.component());
+        let wake = &mut self.wakes[component.0 as usize];
+        if wake.entry == at && wake.due < self.wheel.edge() {
+            // In its place, which is one way through the heap and not two.
+            wake.entry = wake.due;
+            *top = Reverse(Key::new(wake.due, component));
+        } else {
+            let Reverse(key) = PeekMut::pop(top);
             self.renew(key);
         }
     }

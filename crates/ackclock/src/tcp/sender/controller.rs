@@ -33,12 +33,11 @@ impl Controller {
         &self.cc
     }
 
-    #[inline]
+    /// In one place, in which the three stay in registers.
+    #[inline(never)]
     fn ask(&mut self) {
-        self.cwnd = self.cc.cwnd();
+        (self.cwnd, self.ssthresh, self.pacing_rate) = self.cc.outputs();
         self.whole_segments = self.cwnd as u32;
-        self.ssthresh = self.cc.ssthresh();
-        self.pacing_rate = self.cc.pacing_rate();
     }
 
     #[inline]

@@ -343,7 +343,9 @@ impl Sender {
             path: self.path(),
         };
         if self.needs_rate_samples {
-            self.tell_losses(now);
+            if self.board.has_unreported() {
+                self.tell_losses(now);
+            }
             event.rate = self.board.take_sample(ce_bytes);
         }
         self.cc.on_ack(&event);
