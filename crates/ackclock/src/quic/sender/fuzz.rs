@@ -273,7 +273,11 @@ impl Path {
         self.sender.on_deadline(at);
         if self.model.loss_time.is_some() {
             self.model.detect_losses(at, measured);
-            return 0;
+            // SetLossDetectionTimer() may set a time that has passed.
+            let timer = self.model.timer(measured, self.sender.transport.initial_rto);
+            if timer.is_none_or(|(timer, due)| timer != Timer::Probe || due > at) {
+                return 0;
+            }
         }
         self.model.pto_count += 1;
         self.model.found.timeouts += 1;
