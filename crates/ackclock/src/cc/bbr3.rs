@@ -167,7 +167,7 @@ struct Bbr {
     /// C.has_selective_acks.
     has_selective_acks: bool,
     rng: Rng,
-    inflight_bytes: u64,
+    path: PathView,
     /// C.delivered.
     delivered: u64,
     /// C.is_cwnd_limited holds until this much is delivered.
@@ -192,7 +192,7 @@ impl Bbr {
             wire_per_payload,
             has_selective_acks: context.selective_acks,
             rng: RngStreams::from_root(context.seed).stream("bbr3", "probe wait"),
-            inflight_bytes: 0,
+            path: PathView::default(),
             delivered: 0,
             cwnd_limited_until: 0,
             in_loss_recovery: false,
@@ -206,18 +206,18 @@ impl Bbr {
 
     /// The first event: the stamps of OnInit(). A round-trip time may be known from the handshake.
     fn begin(&mut self, now: Instant, path: &PathView) {
-        self.inflight_bytes = path.in_flight_bytes;
+        self.path = *path;
         if !self.has_begun {
             self.has_begun = true;
             self.model.begin(now, path.srtt);
             self.machine.cycle_stamp = now;
         }
-        self.init_pacing_rate_from_rtt(path.srtt);
+        self.init_pacing_rate_from_rtt();
     }
 
     /// C.inflight.
     fn inflight(&self) -> f64 {
-        self.inflight_bytes as f64
+        self.path.in_flight_bytes as f64
     }
 
     /// "Transport Connection State": C.is_cwnd_limited is true "if the connection has fully utilized C.cwnd at any point in
@@ -227,7 +227,7 @@ impl Bbr {
     }
 
     fn note_cwnd_limited(&mut self) {
-        self.cwnd_limited_until = self.delivered + self.inflight_bytes;
+        self.cwnd_limited_until = self.delivered + self.path.in_flight_bytes;
     }
 
     /// "Per-ACK Steps": UpdateOnACK().
@@ -292,7 +292,7 @@ impl CongestionControl for Bbr3Controller {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.0.inflight_bytes = loss.path.in_flight_bytes;
+        self.0.path = loss.path;
         self.0.handle_lost_packet(loss);
     }
 
@@ -316,20 +316,20 @@ impl CongestionControl for Bbr3Controller {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         if congestion.restart != Restart::Reduced {
-            self.0.inflight_bytes = congestion.path.in_flight_bytes;
+            self.0.path = congestion.path;
             self.0.on_enter_rto();
         }
     }
 
     /// "Modulating cwnd in Loss Recovery": OnEnterFastRecovery().
     fn on_recovery_enter(&mut self, recovery: &Recovery) {
-        self.0.inflight_bytes = recovery.path.in_flight_bytes;
+        self.0.path = recovery.path;
         self.0.save_state_upon_loss();
         self.0.in_loss_recovery = true;
     }
 
     fn on_undo(&mut self, recovery: &Recovery) {
-        self.0.inflight_bytes = recovery.path.in_flight_bytes;
+        self.0.path = recovery.path;
         self.0.handle_spurious_loss_detection();
     }
 

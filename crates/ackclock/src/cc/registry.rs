@@ -198,14 +198,6 @@ fn summary_of<P: JsonSchema>() -> String {
     schema.get("description").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
 }
 
-impl Cc {
-    /// The window, the slow-start threshold and the pacing rate, which a sender asks for after each event.
-    #[inline(always)]
-    pub(crate) fn outputs(&self) -> (f64, f64, Option<Rate>) {
-        dispatch!(self, cc => (cc.cwnd(), cc.ssthresh(), cc.pacing_rate()))
-    }
-}
-
 impl CongestionControl for Cc {
     #[inline]
     fn cwnd(&self) -> f64 {

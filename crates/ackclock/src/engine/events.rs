@@ -84,20 +84,11 @@ impl EventQueue {
     /// The heap does not know what comes next: a slot of the wheel is opened, or the entry on top is renewed.
     #[inline(never)]
     fn settle(&mut self) {
-        let Some(mut top) = self.heap.peek_mut().filter(|top| top.0.at() < self.wheel.next()) else {
+        if self.heap.peek().is_none_or(|key| key.0.at() >= self.wheel.next()) {
             let entries = self.wheel.open();
             entries.iter().for_each(|key| self.renew(*key));
             self.wheel.give_back(entries);
-            return;
-        };
-        let (at, component) = (top.0.at(), top.0.component());
-        let wake = &mut self.wakes[component.0 as usize];
-        if wake.entry == at && wake.due < self.wheel.edge() {
-            // In its place, which is one way through the heap and not two.
-            wake.entry = wake.due;
-            *top = Reverse(Key::new(wake.due, component));
-        } else {
-            let Reverse(key) = PeekMut::pop(top);
+        } else if let Some(Reverse(key)) = self.heap.pop() {
             self.renew(key);
         }
     }

@@ -164,7 +164,7 @@ impl<'plan> Ends<'plan> {
     pub(super) fn on_event(&mut self, now: Instant, id: ComponentId, component: Component, network: &mut Network) {
         match component {
             Component::SenderTimer(index) => {
-                // Its next deadline replaces this one when all is sent.
+                network.events.finish(id, None);
                 network.trace_timers(now, index, self.flows[index].sender.due_timers(now));
                 self.flows[index].sender.on_deadline(now);
                 self.after_news(now, index, network);

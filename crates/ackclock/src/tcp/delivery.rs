@@ -104,7 +104,7 @@ impl Delivery {
     }
 
     /// The first segment leaves the scoreboard, and is the newest one that the ACK at hand delivers so far, or is not.
-    #[inline(never)]
+    #[cold]
     pub fn on_acknowledged(&mut self, is_newest: bool) {
         let stamp = self.stamps.pop_front();
         if is_newest && let Some(stamp) = stamp {
@@ -123,12 +123,6 @@ impl Delivery {
             lost: self.lost - stamp.lost,
             app_limited: stamp.app_limited,
         });
-    }
-
-    /// Whether there are lost transmissions that were not reported to the algorithm.
-    #[inline]
-    pub fn has_unreported(&self) -> bool {
-        !self.unreported.is_empty()
     }
 
     /// The next lost transmission that was not reported to the algorithm.

@@ -23,10 +23,6 @@ impl Rate {
     ///
     /// A transmitter adds up the left-overs, so that no capacity is gained or lost in the long run.
     pub fn transmission(self, bytes: u64) -> (Duration, u64) {
-        // Any packet fits into 64 bits, whose division takes a fraction of the time.
-        if let Some(scaled) = bytes.checked_mul(8 * NANOS_PER_SEC) {
-            return (Duration::from_nanos(scaled / self.0), scaled % self.0);
-        }
         let scaled = u128::from(bytes) * 8 * u128::from(NANOS_PER_SEC);
         let rate = u128::from(self.0);
         (Duration::from_nanos((scaled / rate) as u64), (scaled % rate) as u64)

@@ -3,7 +3,7 @@
 use super::Bbr;
 use super::machine::{ProbeBw, State};
 use super::model::Sample;
-use crate::units::{Duration, Rate};
+use crate::units::Rate;
 
 /// "Send Quantum": "min(C.send_quantum, 64 KBytes)".
 const MOST_QUANTUM: f64 = 65_536.0;
@@ -67,10 +67,11 @@ impl Bbr {
     // ---- "Pacing Rate: C.pacing_rate" ----
 
     /// InitPacingRate() with "the initial C.srtt after the first non-zero RTT sample".
-    pub(super) fn init_pacing_rate_from_rtt(&mut self, srtt: Duration) {
-        if !self.control.has_seen_rtt && !srtt.is_zero() {
+    pub(super) fn init_pacing_rate_from_rtt(&mut self) {
+        let srtt = self.path.srtt.as_secs_f64();
+        if !self.control.has_seen_rtt && srtt > 0.0 {
             self.control.has_seen_rtt = true;
-            let nominal_bandwidth = self.control.initial_cwnd / srtt.as_secs_f64();
+            let nominal_bandwidth = self.control.initial_cwnd / srtt;
             self.control.set_rate(self.parameters.startup_pacing_gain * nominal_bandwidth, self.wire_per_payload);
         }
     }

@@ -128,7 +128,7 @@ impl Sender {
     }
 
     fn pace(&mut self, now: Instant, len: u32, rate: Rate) {
-        let gap = self.pacer.gap(len + self.transport.data_overhead(), rate);
+        let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
         let quantum = match self.cc.pacing_rate() {
             Some(_) => self.cc.send_quantum(),
             None => window_quantum(rate, self.transport.mss),

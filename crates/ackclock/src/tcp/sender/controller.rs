@@ -33,11 +33,12 @@ impl Controller {
         &self.cc
     }
 
-    /// In one place, in which the three stay in registers.
-    #[inline(never)]
+    #[inline]
     fn ask(&mut self) {
-        (self.cwnd, self.ssthresh, self.pacing_rate) = self.cc.outputs();
+        self.cwnd = self.cc.cwnd();
         self.whole_segments = self.cwnd as u32;
+        self.ssthresh = self.cc.ssthresh();
+        self.pacing_rate = self.cc.pacing_rate();
     }
 
     #[inline]

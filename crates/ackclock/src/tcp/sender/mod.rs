@@ -343,9 +343,7 @@ impl Sender {
             path: self.path(),
         };
         if self.needs_rate_samples {
-            if self.board.has_unreported() {
-                self.tell_losses(now);
-            }
+            self.tell_losses(now);
             event.rate = self.board.take_sample(ce_bytes);
         }
         self.cc.on_ack(&event);

@@ -14,8 +14,6 @@ pub(crate) struct Pacer {
     burst_left: u64,
     /// By how much the burst began later than the rate allowed, less what that has shortened of it.
     late: Duration,
-    /// What the last segment took: its bytes on the wire, the rate, and the time.
-    last_gap: Option<(u32, Rate, Duration)>,
 }
 
 impl Pacer {
@@ -30,18 +28,6 @@ impl Pacer {
     #[inline]
     pub(crate) fn next_send_at(&self) -> Instant {
         self.next_send_at
-    }
-
-    /// The time that so many bytes on the wire take at this rate, which is mostly that of the segment before.
-    pub(crate) fn gap(&mut self, wire_len: u32, rate: Rate) -> Duration {
-        if let Some((len, last, gap)) = self.last_gap
-            && (len, last) == (wire_len, rate)
-        {
-            return gap;
-        }
-        let (gap, _) = rate.transmission(u64::from(wire_len));
-        self.last_gap = Some((wire_len, rate, gap));
-        gap
     }
 
     /// A segment of `len` bytes of payload leaves, which takes `gap` at the pacing rate. `quantum` is what may leave

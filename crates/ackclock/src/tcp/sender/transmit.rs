@@ -247,9 +247,9 @@ impl Sender {
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn pace(&mut self, now: Instant, len: u32, rate: Rate) {
-        let gap = self.pacer.gap(len + self.transport.data_overhead(), rate);
+        let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
         let quantum = if self.cc.pacing_rate().is_some() {
             self.cc.send_quantum()
         } else {
@@ -272,7 +272,7 @@ impl Sender {
         self.window_rate = self.transport.variations.pacing.rate(cwnd, ssthresh, packet_bytes, self.rtt.srtt());
     }
 
-    #[inline(never)]
+    #[cold]
     fn tell_sent(&mut self, now: Instant, bytes: u32, retransmission: bool) {
         let path = self.path();
         self.cc.on_sent(&Sent { now, bytes, retransmission, path });
