@@ -11,7 +11,7 @@ use crate::cc::{
 };
 use crate::rule::linear::Aimd;
 use crate::sim::{self, FlowPlan, Plan};
-use crate::tcp::{EcnMode, LossRecovery, Protocol};
+use crate::tcp::{EcnMode, LossRecovery};
 use crate::units::{Duration, Instant, Rate};
 
 /// Connections whose events are made up, and events of each.
@@ -32,8 +32,8 @@ const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 /// * congestion does not raise it above two segments, unless [`CongestionControl::congestion_may_raise`]; nor
 ///   does sending, a single loss, the end of idleness, or a recovery that the algorithm does not own;
 /// * rate samples tell of no more marks than ACKs, and of no more than they cover;
-/// * there is at most one reduction for losses and marks per window of data, except for losses under Reno, and over QUIC per
-///   recovery period; single losses do not reduce the window beside it;
+/// * there is at most one reduction for losses and marks per window of data, except for losses under Reno;
+///   single losses do not reduce the window beside it;
 /// * the same events give the same answers, whatever time it is, without those of sending, of single
 ///   losses, and without rate samples, too, if it does not need them;
 /// * the run keeps the contract of [`check_run`](super::check_run).
@@ -58,11 +58,6 @@ pub fn check_cc<C: CongestionControl + 'static>(
     })?;
     for_each_case(&format!("{name} in a network"), NETWORKS, |draw| {
         let mut plan = network::plan(draw, &CcSpec::Aimd(Aimd::default()));
-        if draw.chance(25) {
-            for flow in &mut plan.flows {
-                flow.transport = parts::over_quic(draw, (*flow.transport).clone()).into();
-            }
-        }
         let journals = watch(&mut plan, name, &new);
         let result = sim::run(&plan, &Default::default()).map_err(|stop| stop.to_string())?;
         let reacts = |flow: &FlowPlan| new(*flow.cc_context).responds_to_ecn();
@@ -113,9 +108,6 @@ fn check_journal<C: CongestionControl>(
 
 /// A loss or a mark is a second congestion event only when everything sent before the first was delivered.
 fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -> Result<(), String> {
-    if flow.transport.protocol == Protocol::Quic {
-        return check_periods(journal, responds_to_ecn);
-    }
     let recovery = flow.transport.recovery;
     // A second loss in a window is a second event under Reno, and a SACK sender without blocks is Reno.
     let is_reno = recovery == LossRecovery::Reno || recovery == LossRecovery::Sack && !flow.transport.peer_sack;
@@ -154,31 +146,9 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
     Ok(())
 }
 
-/// RFC 9002 §7.3.2: within a recovery period nothing but a packet that was sent in it, lost or marked, begins another one; a loss
-/// is shown by a packet after it. The minimum window of persistent congestion ends the period.
-fn check_periods(journal: &Journal, responds_to_ecn: bool) -> Result<(), String> {
-    let mut sent = u64::MAX;
-    for (number, (event, _)) in journal.entries.iter().enumerate() {
-        match event {
-            Event::Sent(_) => sent = sent.saturating_add(1),
-            Event::Congestion(Congestion { kind: CongestionKind::Timeout, .. }) => sent = u64::MAX,
-            Event::Congestion(Congestion { kind, .. }) => {
-                let least = if *kind == CongestionKind::Loss { 2 } else { 1 };
-                ensure!(sent >= least, "event {number}: a second reduction, {sent} packets after the first");
-                if *kind == CongestionKind::Loss || responds_to_ecn {
-                    sent = 0;
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 /// Samples tell of no more marks than ACKs, in full segments, and of none without a receiver that counts them.
 fn check_marks(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
-    let (mss, counts) =
-        (u64::from(flow.transport.mss), matches!(flow.transport.ecn, EcnMode::AccEcn | EcnMode::Counts));
+    let (mss, counts) = (u64::from(flow.transport.mss), flow.transport.ecn == EcnMode::AccEcn);
     let (mut told, mut sampled) = (0, 0);
     for (number, (event, _)) in journal.entries.iter().enumerate() {
         let Event::Ack(ack) = event else { continue };
