@@ -151,11 +151,10 @@ rivals:
 
 fuzz: ## Fuzz the parsers and what segments touch, FUZZ_SECONDS each
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --quiet
-	cd fuzz && mkdir -p corpus/scenario corpus/exchange corpus/rule corpus/quic corpus/receiver corpus/scoreboard
+	cd fuzz && mkdir -p corpus/scenario corpus/exchange corpus/rule corpus/receiver corpus/scoreboard
 	cd fuzz && cargo fuzz run --sanitizer none scenario corpus/scenario ../examples -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none exchange corpus/exchange ../tests/exchange -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none rule corpus/rule -- $(FUZZ)
-	cd fuzz && cargo fuzz run --sanitizer none quic -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none receiver -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none scoreboard -- $(FUZZ)
 

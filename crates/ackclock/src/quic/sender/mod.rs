@@ -11,8 +11,6 @@
 //! The probe timeout changes neither the window nor what is in flight; two losses that lie further apart than the persistent
 //! congestion duration leave the minimum window.
 
-#[cfg(any(test, feature = "fuzz"))]
-pub mod fuzz;
 mod info;
 mod recovery;
 mod transmit;
