@@ -373,6 +373,14 @@ impl CongestionControl for CubicController {
         }
     }
 
+    fn on_limit(&mut self, segments: f64) {
+        let cwnd = self.cwnd();
+        self.state.window.limit(segments);
+        if self.cwnd() < cwnd {
+            self.state.stage = None;
+        }
+    }
+
     fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
         if let Some(stage) = &self.state.stage {
             report("w_max_segments", stage.curve.w_max);

@@ -141,6 +141,9 @@ pub enum IdleWindow {
     Restart,
     /// Half of it for each RTO, and at least the initial window; ssthresh remembers three quarters (RFC 2861, Linux).
     Halve,
+    /// All of it, for five minutes in which it was not used, and then half of it for each five minutes; a loss in this time cuts
+    /// what was used of it (RFC 7661).
+    Validate,
 }
 
 /// What the undo of a congestion event gives back to a window rule.
@@ -268,6 +271,10 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// The sender resumes at `now`, after being idle for longer than its RTO; once for each RTO where
     /// [`IdleWindow::Halve`] was set.
     fn on_resume(&mut self, _now: Instant) {}
+
+    /// The window was larger than what was used of it when it met congestion (RFC 7661 §4.4.1): it and ssthresh are no more than
+    /// so many segments from now on. Called after the event that it belongs to.
+    fn on_limit(&mut self, _segments: f64) {}
 
     /// Reports named numbers for samples.
     fn probe(&self, _report: &mut dyn FnMut(&str, f64)) {}

@@ -263,6 +263,9 @@ impl CongestionControl for Cc {
     fn on_resume(&mut self, now: Instant) {
         dispatch!(self, cc => cc.on_resume(now))
     }
+    fn on_limit(&mut self, segments: f64) {
+        dispatch!(self, cc => cc.on_limit(segments))
+    }
     fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
         dispatch!(self, cc => cc.probe(report))
     }
@@ -337,6 +340,9 @@ mod tests {
         fn on_resume(&mut self, _now: Instant) {
             self.note("resume");
         }
+        fn on_limit(&mut self, _segments: f64) {
+            self.note("limit");
+        }
         fn probe(&self, _report: &mut dyn FnMut(&str, f64)) {
             self.note("probe");
         }
@@ -363,8 +369,10 @@ mod tests {
         cc.on_undo(&recovery);
         cc.on_phase(&PhaseChange { now, from: Phase::SlowStart, to: Phase::FastRecovery });
         cc.on_resume(now);
+        cc.on_limit(3.0);
         cc.probe(&mut |_, _| {});
-        let expected = ["sent", "loss", "ack", "congestion", "enter", "exit", "undo", "phase", "resume", "probe"];
+        let expected =
+            ["sent", "loss", "ack", "congestion", "enter", "exit", "undo", "phase", "resume", "limit", "probe"];
         assert_eq!(*heard.lock().unwrap(), expected);
     }
 

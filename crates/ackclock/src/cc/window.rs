@@ -200,13 +200,20 @@ impl Window {
         self.cwnd != before
     }
 
+    /// The window is no more than so many segments, and ssthresh no more than the window.
+    pub(super) fn limit(&mut self, segments: f64) {
+        // RFC 7661 §4.4.1: "The calculated cwnd value MUST NOT be reduced below 1 TCP Maximum Segment Size (MSS)."
+        self.cwnd = self.cwnd.min(segments.max(LOSS_WINDOW));
+        self.ssthresh = self.ssthresh.min(self.cwnd.max(MIN_SSTHRESH));
+    }
+
     /// The sender goes on after a long idle time.
     pub(super) fn resume(&mut self) {
         // RFC 5681 §4.1: "a TCP SHOULD set cwnd to no more than RW before beginning transmission".
         let restart = self.cwnd.min(self.context.initial_window);
         self.cwnd = match self.context.idle_window {
             IdleWindow::Restart => restart,
-            IdleWindow::Halve => {
+            IdleWindow::Halve | IdleWindow::Validate => {
                 self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
                 restart.max(self.cwnd / 2.0)
             }

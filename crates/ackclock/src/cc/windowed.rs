@@ -128,6 +128,10 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         self.window.resume();
     }
 
+    fn on_limit(&mut self, segments: f64) {
+        self.window.limit(segments);
+    }
+
     fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
         self.rule.probe(report);
     }

@@ -1,6 +1,7 @@
 //! TCP without I/O: sender, receiver, loss recovery, RTT and RTO.
 
 mod accecn;
+mod buffer;
 mod delivery;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
@@ -22,6 +23,6 @@ pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
     ByteCounting, CutWindowName, DelayedAck, DelayedAckFor, EcnBeta, EcnMode, EcnRetransmissions, ExitGrowth,
     InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, MinRtoBounds, Pacing, PartialAck,
-    PartialAckTimer, Profile, Protocol, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport,
-    TransportKeys, Undo, Variations, WindowGrowth,
+    PartialAckTimer, Profile, Protocol, ReadRate, ReceiveBuffer, RepeatedTimeout, RttSamples, SackSender, SecondLoss,
+    TIMESTAMPS_LEN, Transport, TransportKeys, Undo, Variations, WindowGrowth, WindowProbe,
 };

@@ -142,6 +142,11 @@ impl Controller {
         self.ask();
     }
 
+    pub(super) fn on_limit(&mut self, segments: f64) {
+        self.cc.on_limit(segments);
+        self.ask();
+    }
+
     pub(crate) fn on_resume(&mut self, now: Instant) {
         self.cc.on_resume(now);
         self.ask();

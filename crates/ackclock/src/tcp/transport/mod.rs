@@ -12,14 +12,18 @@ use serde_json::Value as Json;
 
 use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStart, TimeoutSsthresh, UndoResponse};
 use crate::quantity::{Problem, SendJitter, Size};
-use crate::units::Duration;
+use crate::units::{Duration, Rate};
 pub use rules::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne,
     MinRtoBounds, Pacing, PartialAck, PartialAckTimer, Protocol, RepeatedTimeout, RttSamples, SackSender, SecondLoss,
-    Undo, WindowGrowth,
+    Undo, WindowGrowth, WindowProbe,
 };
-pub use values::{ByteCounting, CutWindowName, DelayedAck, EcnBeta, InitialSsthresh, MaxWindow};
-use values::{NoneWord, RuleWord, UncappedWord, above_zero, bytes, not_zero, up_to_a_packet, wait_not_zero};
+pub use values::{
+    ByteCounting, CutWindowName, DelayedAck, EcnBeta, InitialSsthresh, MaxWindow, ReadRate, ReceiveBuffer,
+};
+use values::{
+    NoneWord, RuleWord, UncappedWord, above_zero, bytes, not_zero, up_to_a_packet, wait_not_zero, window_of_tcp,
+};
 
 /// Bytes of the TCP option that carries timestamps, padded (RFC 7323 appendix A).
 pub const TIMESTAMPS_LEN: u32 = 12;
@@ -72,6 +76,17 @@ macro_rules! transport_keys {
                     }
                 )*)*
                 settings
+            }
+
+            /// All keys under it.
+            pub fn keys(self) -> TransportKeys {
+                let mut keys = TransportKeys { profile: self, ..TransportKeys::default() };
+                $($(
+                    if self == Profile::$under {
+                        keys.$name = $other;
+                    }
+                )*)*
+                keys
             }
         }
 
@@ -189,6 +204,14 @@ transport_keys! {
     initial_window: u32 = [2, Linux: 10, Quic: 10] range(min = 1, max = 16_777_216) => algorithm;
     /// The receiver's window in segments, 1 to 16777216, or "none".
     max_window: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
+    /// The receiver's buffer in bytes, at most 1 GiB, or "none": ACKs advertise what of it is free, and a sender that meets a window of zero probes it (RFC 9293 §3.8.6).
+    receive_buffer: ReceiveBuffer = [ReceiveBuffer::Word(NoneWord::None)] check(window_of_tcp) => transport as Option<u64>, ReceiveBuffer::bytes;
+    /// Rate at which the application takes data out of `receive_buffer`, or "none": all that there is.
+    read_rate: ReadRate = [ReadRate::Word(NoneWord::None)] => transport as Option<Rate>, ReadRate::rate;
+    /// Time between two reads of that application; "0 s": it reads a segment at a time (at `read_rate`), or as soon as data arrive.
+    read_every: Duration = [Duration::ZERO] => transport;
+    /// What asks for a window of zero: an octet of new data (RFC 9293 §3.8.6.1), or an old segment without data (empty, Linux).
+    window_probe: WindowProbe = [WindowProbe::Octet, Linux: WindowProbe::Empty] => variations;
     /// Lower bound of the retransmission timeout.
     min_rto: Duration = [Duration::from_millis(200)] check(not_zero) => transport;
     /// What `min_rto` bounds: the timeout (RFC 6298 §2.4), or its part beyond the smoothed RTT (variation, Linux).
@@ -238,7 +261,7 @@ transport_keys! {
     byte_counting: ByteCounting = [ByteCounting::Switch(false), Linux: ByteCounting::Word(UncappedWord::Uncapped)] => transport as u32, ByteCounting::limit;
     /// RFC 5681: the window shrinks after an idle RTO (false: it stays, as RFC 7661 has it for five minutes, and RFC 9002 for QUIC).
     idle_restart: bool = [true, Quic: false] => transport;
-    /// How it shrinks then: to the initial window (restart, RFC 5681 §4.1), or by half for each RTO (halve, RFC 2861, Linux).
+    /// How it shrinks then: to the initial window (restart, RFC 5681 §4.1), or by half for each RTO (halve, RFC 2861, Linux); or by half for each five minutes in which less than half of it was used, and to half of what was used by a loss in that time (validate, RFC 7661).
     idle_window: IdleWindow = [IdleWindow::Restart, Linux: IdleWindow::Halve] => variations;
     /// ssthresh after a retransmission timeout; the standard is half the window, and CUBIC's own decrease under CUBIC.
     timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard, Linux: TimeoutSsthresh::Rule] => algorithm;
@@ -307,6 +330,12 @@ impl Transport {
             Protocol::Tcp => self.recovery.name(),
             Protocol::Quic => self.protocol.name(),
         }
+    }
+
+    /// The most that its receiver ever advertises, in bytes; none without a bound.
+    pub fn largest_window(&self) -> Option<u64> {
+        let segments = self.max_window.map(|window| u64::from(window) * u64::from(self.mss));
+        [self.receive_buffer, segments].into_iter().flatten().min()
     }
 
     /// The settings of an algorithm in a connection with this transport, which draws random numbers by `seed`.
@@ -378,6 +407,10 @@ mod tests {
         for (name, profile) in Profile::ALL {
             assert_eq!(values::written(profile), **name);
             assert_eq!(profile.settings().is_empty(), *profile == Profile::default(), "{name}");
+            let mut expected = table.clone();
+            expected["profile"] = values::written(name);
+            profile.settings().into_iter().for_each(|(key, value)| expected[key] = value);
+            assert_eq!(serde_json::to_value(profile.keys()).unwrap(), expected);
             for (key, value) in profile.settings() {
                 assert_ne!(table[key], value, "{name}: {key} is what it is without the profile");
             }

@@ -133,6 +133,16 @@ variation! {
 }
 
 variation! {
+    /// What asks for a window that is closed.
+    WindowProbe {
+        /// An octet of new data (RFC 9293 §3.8.6.1).
+        Octet,
+        /// An old segment without data (Linux).
+        Empty
+    }
+}
+
+variation! {
     /// The pacing of algorithms that set no rate.
     Pacing {
         /// None: ACKs clock the segments.

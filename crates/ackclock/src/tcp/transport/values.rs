@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::quantity::{Problem, Size};
-use crate::units::Duration;
+use crate::units::{Duration, Rate};
 
 /// As long as an ACK waits where the scenario only says that it does; the default of ns-2.
 const DELAYED_ACK: Duration = Duration::from_millis(100);
@@ -62,6 +62,46 @@ impl MaxWindow {
 pub enum NoneWord {
     /// None.
     None,
+}
+
+/// The buffer of a receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ReceiveBuffer {
+    /// Of this size.
+    Bytes(Size),
+    /// Without a bound.
+    Word(NoneWord),
+}
+
+impl ReceiveBuffer {
+    /// Its size.
+    pub fn bytes(self) -> Option<u64> {
+        match self {
+            ReceiveBuffer::Bytes(Size(bytes)) => Some(bytes),
+            ReceiveBuffer::Word(NoneWord::None) => None,
+        }
+    }
+}
+
+/// How fast an application reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ReadRate {
+    /// At this rate.
+    Rate(Rate),
+    /// All that there is.
+    Word(NoneWord),
+}
+
+impl ReadRate {
+    /// The rate.
+    pub fn rate(self) -> Option<Rate> {
+        match self {
+            ReadRate::Rate(rate) => Some(rate),
+            ReadRate::Word(NoneWord::None) => None,
+        }
+    }
 }
 
 /// Whether ACKs are delayed.
@@ -172,6 +212,20 @@ pub fn bytes(size: Size, least: u64) -> Result<(), Problem> {
     match size.0 {
         bytes if bytes < least => out_of_range(size, format!("at least {least} B")),
         bytes if bytes > LARGEST_PACKET => out_of_range(size, format!("at most {LARGEST_PACKET} B")),
+        _ => Ok(()),
+    }
+}
+
+/// RFC 7323 §2.3: a window of TCP is at most 1 GiB.
+const LARGEST_WINDOW: u64 = 1 << 30;
+
+/// A buffer that the window field can tell of.
+pub fn window_of_tcp(buffer: ReceiveBuffer) -> Result<(), Problem> {
+    match buffer.bytes() {
+        Some(0) => out_of_range(Size(0), "at least 1 B".to_owned()),
+        Some(bytes) if bytes > LARGEST_WINDOW => {
+            out_of_range(Size(bytes), format!("at most {LARGEST_WINDOW} B (1 GiB)"))
+        }
         _ => Ok(()),
     }
 }

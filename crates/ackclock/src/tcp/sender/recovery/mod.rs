@@ -249,6 +249,7 @@ impl Sender {
         }
         let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_recovery_exit(&recovery);
+        self.end_unvalidated(true);
     }
 
     pub(super) fn on_timeout(&mut self, now: Instant) {
@@ -292,5 +293,11 @@ impl Sender {
         self.note_reduction(kind);
         let congestion = Congestion { now, kind, restart, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_congestion(&congestion);
+        match kind {
+            // RFC 7661 §4.4: "It then resumes using the standard TCP RTO mechanism".
+            CongestionKind::Timeout => self.end_unvalidated(false),
+            CongestionKind::Loss => self.respond_unvalidated(now, true),
+            CongestionKind::Ecn => self.respond_unvalidated(now, false),
+        }
     }
 }

@@ -32,7 +32,8 @@ pub(in crate::tcp::sender) struct Rack {
     /// RACK.segment.
     latest: Option<Latest>,
     reordering: Reordering,
-    /// Retransmissions in the order of their times; those that are not in flight any more are passed over.
+    /// Retransmissions in the order of their times, those of one time by their ends; those that are not in flight any more are
+    /// passed over.
     again: VecDeque<Again>,
     /// No segment below this index that was sent once may be lost.
     edge: u64,
@@ -63,7 +64,7 @@ impl Latest {
 struct Again {
     index: u64,
     sent_at: Instant,
-    /// Index of the segment that was to be sent first next.
+    /// Index of the segment that was to be sent first next, before all retransmissions of this time.
     end_index: u64,
 }
 
@@ -382,7 +383,11 @@ impl Strategy for Rack {
     }
 
     fn on_sent_again(&mut self, board: &Scoreboard, index: u64, sent_at: Instant) {
-        self.again.push_back(Again { index, sent_at, end_index: board.end_index() });
+        let same = self.again.back().filter(|last| last.sent_at == sent_at);
+        let end_index = same.map_or_else(|| board.end_index(), |last| last.end_index);
+        let is_later = |again: &&Again| again.sent_at == sent_at && again.index > index;
+        let position = self.again.len() - self.again.iter().rev().take_while(is_later).count();
+        self.again.insert(position, Again { index, sent_at, end_index });
     }
 
     fn first_again(&mut self, board: &Scoreboard) -> Option<u64> {
