@@ -14,6 +14,9 @@ INSTALLED := $(VENV)/.installed
 OPTIMISED := $(VENV)/.optimised
 WHEEL := target/wheels/.built
 
+# Outside the workspace, so that s2n-quic-core is built for its tests alone.
+S2N := crates/ackclock-s2n/Cargo.toml
+
 FUZZ_SECONDS ?= 600
 FUZZ := -max_total_time=$(FUZZ_SECONDS)
 
@@ -62,6 +65,8 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --no-deps --locked --quiet
 	cargo test --package ackclock --package ackclock-bpf --package ackclock-linux --locked --quiet
 	cargo test --package ackclock --locked --quiet --release --test theory
+	cargo fmt --manifest-path $(S2N) --check
+	cargo test --manifest-path $(S2N) --target-dir target/s2n --locked --quiet
 	@if $(HAS_WASM); then \
 		echo cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \
 		cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \
