@@ -3,7 +3,6 @@
 //! Facts are from descriptions of `tcp_cubic` and its behaviour. Deviations: Linux looks the cube root up in a table and improves it once,
 //! with an error of 0.2 % in the mean; here it is exact and rounded down.
 
-use super::linux_2_6::Old;
 use super::{Arithmetic, Cubic};
 use crate::cc::Ack;
 use crate::units::{Duration, Instant};
@@ -31,8 +30,8 @@ pub(super) struct Kernel {
     beta_scale: u64,
     fast_convergence: bool,
     pub(super) reno_friendly: bool,
-    /// Jiffies count from then.
-    origin: Option<Instant>,
+    /// Jiffies count from then: from the first ACK, under Linux 2.6 from the first segment.
+    pub(super) origin: Option<Instant>,
     last_sent_at: Option<Instant>,
     /// 0 for none.
     last_max_cwnd: u64,
@@ -50,6 +49,16 @@ pub(super) struct Kernel {
     pub(super) old: Option<Old>,
 }
 
+/// What Linux 2.6.22 keeps beside that; `linux_2_6` is its arithmetic.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Old {
+    /// The smallest RTT, in eighths of a jiffy; 0 for none.
+    pub(super) delay_min: u64,
+    /// Segments per ACK, in sixteenths.
+    pub(super) delayed_ack: u64,
+    pub(super) has_lost: bool,
+}
+
 impl Kernel {
     pub(super) fn new(parameters: &Cubic) -> Self {
         let old = (parameters.arithmetic == Arithmetic::Linux26).then(Old::default);
@@ -61,7 +70,7 @@ impl Kernel {
             beta_scale: (8 * (BETA_SCALE + beta) / 3 / (BETA_SCALE - beta)).max(1),
             fast_convergence: parameters.fast_convergence,
             reno_friendly: parameters.reno_friendly,
-            origin: old.is_some().then_some(Instant::ZERO),
+            origin: None,
             last_sent_at: None,
             last_max_cwnd: 0,
             last_cwnd: 0,
@@ -88,7 +97,9 @@ impl Kernel {
 
     /// A segment is sent; `idle` if nothing else is in flight. The curve does not count idle times.
     pub(super) fn on_sent(&mut self, now: Instant, idle: bool) {
-        if let (true, None, Some(last)) = (idle, self.old, self.last_sent_at) {
+        if self.old.is_some() {
+            self.origin.get_or_insert(now);
+        } else if let (true, Some(last)) = (idle, self.last_sent_at) {
             let pause = self.in_jiffies(now.since(last));
             let jiffies = self.jiffies(now);
             self.epoch_start = self.epoch_start.map(|start| (start + pause).min(jiffies));

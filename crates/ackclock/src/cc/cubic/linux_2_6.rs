@@ -2,7 +2,7 @@
 //!
 //! Facts are from its description and its behaviour in ns-2's `Agent/TCP/Linux`. Deviations: the window has no clamp.
 
-use super::linux::Kernel;
+use super::linux::{Kernel, Old};
 use crate::cc::{Ack, CaState};
 use crate::units::Instant;
 
@@ -12,16 +12,6 @@ const RATIO_BITS: u32 = 4;
 const UNKNOWN: u64 = 50;
 /// Beyond the plateau so many segments come in a tenth of a second at most: `max_increment`.
 const MAX_INCREMENT: u64 = 16;
-
-/// The state beside that of today's kernel.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Old {
-    /// The smallest RTT, in eighths of a jiffy; 0 for none.
-    delay_min: u64,
-    /// Segments per ACK, in sixteenths.
-    delayed_ack: u64,
-    pub(super) has_lost: bool,
-}
 
 impl Default for Old {
     fn default() -> Self {
@@ -50,7 +40,8 @@ impl Kernel {
         }
         let jiffies = self.jiffies(ack.now);
         let echo = ack.now.as_nanos().saturating_sub(ack.path.latest_rtt.as_nanos());
-        let sent = self.jiffies(Instant::from_nanos(echo));
+        let first = self.origin.map_or(ack.now, |origin| origin.max(Instant::from_nanos(echo)));
+        let sent = self.jiffies(first);
         let is_settled = jiffies - self.epoch_start.unwrap_or(0) >= self.hz && !ack.path.latest_rtt.is_zero();
         let Some(old) = &mut self.old else { return };
         old.count(u64::from(ack.newly_delivered));
@@ -96,7 +87,10 @@ mod tests {
     }
 
     fn kernel() -> Kernel {
-        Kernel::new(&Cubic { arithmetic: Arithmetic::Linux26, remaining: 819.0 / 1024.0, ..Cubic::default() })
+        let mut kernel =
+            Kernel::new(&Cubic { arithmetic: Arithmetic::Linux26, remaining: 819.0 / 1024.0, ..Cubic::default() });
+        kernel.on_sent(Instant::ZERO, true);
+        kernel
     }
 
     fn ack(now: Instant, rtt: Duration, segments: u32) -> Ack {
