@@ -10,8 +10,8 @@ import click
 
 from ackclock.cli.console import talk
 from ackclock.errors import InputError
-from ackclock.running.backend import BACKENDS, LINUX, SIM, faults
-from ackclock.running.job import Programs
+from ackclock.running.backend import faults
+from ackclock.running.job import BACKENDS, LINUX, SIM, Programs
 
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario

@@ -26,8 +26,8 @@ from ackclock.errors import InputError, writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import METRICS
 from ackclock.metrics.summary import coverage, shown
-from ackclock.running.backend import LINUX, prepare
-from ackclock.running.job import Outcome
+from ackclock.running.backend import prepare
+from ackclock.running.job import LINUX, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario

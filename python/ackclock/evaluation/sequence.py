@@ -10,8 +10,7 @@ from typing import Any
 
 from ackclock.errors import RunError
 from ackclock.page.sequence import draw
-from ackclock.running.backend import SIM
-from ackclock.running.job import Capture, Job, Outcome, execute
+from ackclock.running.job import SIM, Capture, Job, Outcome, execute
 from ackclock.scenario import Scenario
 
 #: Segments in a plot, about: more cannot be told apart, and make the page large.

@@ -23,7 +23,8 @@ from ackclock.reproduce.runs import Batch, Plan, Run, plan, require_change, runs
 from ackclock.reproduce.shown import require_shown
 from ackclock.reproduce.support import DEPENDS, NEVER, ONE, ROBUST, Support, support
 from ackclock.reproduce.tables import Table, tables_of
-from ackclock.running.backend import LINUX, SIM, faults, workers_for
+from ackclock.running.backend import faults, workers_for
+from ackclock.running.job import LINUX, SIM
 from ackclock.running.store import Store
 from ackclock.running.work import fill
 from ackclock.text.suggest import hint

@@ -15,8 +15,7 @@ from ackclock.files.declaration import Place
 from ackclock.reproduce.grids import Grid, Values, matches, members
 from ackclock.reproduce.paper import FILE, Paper
 from ackclock.reproduce.readings import CHOSEN, Reading
-from ackclock.running.backend import SIM
-from ackclock.running.job import Job, Outcome
+from ackclock.running.job import SIM, Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study
 from ackclock.scenario import Scenario
