@@ -141,7 +141,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
             // A tail loss probe has repaired the loss, of what was sent before the probe (RFC 8985 §7.4.2).
             Event::RecoveryExit(recovery) if flow.transport.tlp && cut_at == Some(recovery.now) => due = 0,
             // What was undone was no reduction.
-            Event::Undo(_) if by_time || flow.transport.frto => due = 0,
+            Event::Undo(_) => due = 0,
             _ => {}
         }
     }
