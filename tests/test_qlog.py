@@ -142,7 +142,14 @@ def test_the_schema_is_one(version: str, kind: str, change: dict[str, Any], tmp_
 def test_qlog_keeps_its_schema(version: str, tmp_path: Path) -> None:
     qlog = tmp_path / "out.qlog"
     answer = cli(
-        "run", written(tmp_path, MIXED), "--qlog", qlog, "--qlog-version", version, "--flows", "accurate,mice"
+        "run",
+        written(tmp_path, MIXED),
+        "--qlog",
+        qlog,
+        "--qlog-version",
+        version,
+        "--capture",
+        "accurate,mice",
     )
     assert (answer.code, answer.stderr.splitlines()[-1]) == (0, f"events of senders in {qlog}")
     document = json.loads(qlog.read_text())
@@ -249,7 +256,7 @@ def test_qlog_tells_what_the_run_counts(tmp_path: Path) -> None:
         (("--qlog-version", "draft"), "--qlog-version is that of the file of --qlog"),
         (("--qlog", "x", "--qlog-version", "0.4"), "Invalid value for '--qlog-version'"),
         (("--qlog", "missing/x"), "error: --qlog missing/x: the folder missing does not exist"),
-        (("--flows", "test"), "--flows are those that --pcap and --qlog capture"),
+        (("--capture", "test"), "--capture names flows that --pcap and --qlog capture"),
     ],
 )
 def test_qlogs_that_cannot_be(args: tuple[str, ...], message: str, tmp_path: Path) -> None:

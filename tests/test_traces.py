@@ -244,14 +244,21 @@ def test_tshark_remarks_on_congestion_alone(at: str, tmp_path: Path) -> None:
 @needs_tshark
 def test_lengths_are_those_that_the_run_counts(tmp_path: Path) -> None:
     pcap = tmp_path / "out.pcapng"
-    answer = cli("run", written(tmp_path, MIXED), "--pcap", pcap, "--flows", "accurate,linux,noise")
+    answer = cli("run", written(tmp_path, MIXED), "--pcap", pcap, "--capture", "accurate,linux,noise")
     assert answer.code == 0, answer.stderr
     # Handshakes are the only packets that the run has not.
     differ = fields(pcap, "frame.len != ip.len && tcp.flags.syn == 0", "frame.len", "ip.len")
     assert differ == []
     # A run that counts more has it behind the packets of IP.
     framed = cli(
-        "run", tmp_path / "scenario.toml", "--pcap", pcap, "--flows", "web", "--set", "flows.web.framing=18 B"
+        "run",
+        tmp_path / "scenario.toml",
+        "--pcap",
+        pcap,
+        "--capture",
+        "web",
+        "--set",
+        "flows.web.framing=18 B",
     )
     assert framed.code == 0, framed.stderr
     lens = fields(pcap, "tcp.len > 0", "frame.len", "ip.len", "frame.cap_len")
@@ -304,10 +311,10 @@ def test_a_capture_changes_no_result(tmp_path: Path) -> None:
             "error: --at names no link: 'botleneck'; did you mean 'bottleneck'?",
         ),
         (
-            ("--pcap", "x.pcapng", "--flows", "tset"),
-            "error: --flows names no flow: 'tset'; did you mean 'test'?",
+            ("--pcap", "x.pcapng", "--capture", "tset"),
+            "error: --capture names no flow: 'tset'; did you mean 'test'?",
         ),
-        (("--pcap", "x.pcapng", "--flows", "test,"), "error: --flows has an empty name in 'test,'"),
+        (("--pcap", "x.pcapng", "--capture", "test,"), "error: --capture has an empty name in 'test,'"),
         (("--pcap", "missing/x.pcapng"), "error: --pcap missing/x.pcapng: the folder missing does not exist"),
         (("--pcap", "."), "error: --pcap .: is a folder"),
         (("--at", "bottleneck"), "Error: --at and --snaplen say what --pcap captures"),
@@ -323,7 +330,7 @@ def test_captures_that_cannot_be(args: tuple[str, ...], message: str, tmp_path: 
 
 def test_a_link_that_the_flows_do_not_pass(tmp_path: Path) -> None:
     answer = cli(
-        "run", written(tmp_path, MIXED), "--pcap", tmp_path / "x", "--at", "web.source", "--flows", "linux"
+        "run", written(tmp_path, MIXED), "--pcap", tmp_path / "x", "--at", "web.source", "--capture", "linux"
     )
     assert (answer.code, answer.stdout) == (2, "")
     assert "--at is a link that none of these flows passes: 'web.source'" in answer.stderr

@@ -128,6 +128,12 @@ class Scenario:
         """The resolved scenario, every default filled in, as canonical JSON."""
         return self._core.resolved_json()
 
+    @property
+    def resolved(self) -> dict[str, Any]:
+        """The same as a dict that `from_dict` takes."""
+        tree: dict[str, Any] = json.loads(self.resolved_json)
+        return tree
+
     def check_capture(self, at: str, flows: Iterable[str] = ()) -> None:
         """Check that packets of these flows can be captured there. Raises `_core.CaptureError`."""
         self._core.check_capture(at, list(flows))

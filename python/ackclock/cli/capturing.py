@@ -24,13 +24,6 @@ _SNAPLEN = 96
 _WHOLE = 2**20
 _QLOG_VERSION = "0.3"
 
-#: An option that several commands have.
-flows_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
-    "--flows",
-    metavar="NAME,...",
-    help="Flows or groups to capture; all by default.",
-)
-
 
 def pcap_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a capture to a command."""
@@ -41,7 +34,11 @@ def pcap_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="LINK|HOST",
             help="Where to capture: the far end of a link, sender or receiver; sender by default.",
         ),
-        flows_option,
+        click.option(
+            "--capture",
+            metavar="NAME,...",
+            help="Flows or groups to capture; all by default.",
+        ),
         click.option(
             "--snaplen",
             type=click.IntRange(0, 65535),
@@ -65,12 +62,12 @@ class Wanted(NamedTuple):
 
     pcap: str | None
     at: str | None
-    flows: str | None
+    capture: str | None
     snaplen: int | None
     qlog: str | None
     qlog_version: str | None
 
-    def capture(self, scenario: Scenario) -> Capture | None:
+    def wanted(self, scenario: Scenario) -> Capture | None:
         """Return the capture, if one is wanted.
 
         Raises `UsageError`, `ArgumentError` for an unknown name, `InputError` for files that cannot be.
@@ -84,8 +81,8 @@ class Wanted(NamedTuple):
         if self.qlog is None and self.qlog_version is not None:
             raise click.UsageError("--qlog-version is that of the file of --qlog; give it a file")
         if self.pcap is None and self.qlog is None:
-            if self.flows is not None:
-                raise click.UsageError("--flows are those that --pcap and --qlog capture; give a file")
+            if self.capture is not None:
+                raise click.UsageError("--capture names flows that --pcap and --qlog capture; give a file")
             return None
         for path, option in ((self.pcap, "--pcap"), (self.qlog, "--qlog")):
             if path is not None:
@@ -96,7 +93,7 @@ class Wanted(NamedTuple):
         kept = _SNAPLEN if self.snaplen is None else self.snaplen or _WHOLE
         return Capture(
             place,
-            check_flows(scenario, place, self.flows),
+            check_flows(scenario, place, self.capture, "capture"),
             None if self.pcap is None else kept,
             None if self.qlog is None else self.qlog_version or _QLOG_VERSION,
         )
@@ -109,13 +106,11 @@ class Wanted(NamedTuple):
             write_capture(Path(self.qlog), outcome.qlog.encode(), "events of senders")
 
 
-def check_flows(scenario: Scenario, place: str, flows: str | None) -> tuple[str, ...]:
-    """Return the names in a list of flows. Raises `ArgumentError` where there is nothing to capture."""
+def check_flows(scenario: Scenario, place: str, flows: str | None, option: str = "flows") -> tuple[str, ...]:
+    """Return the names in the list of an option. Raises `ArgumentError` where there is nothing to capture."""
     names = () if flows is None else tuple(name.strip() for name in flows.split(","))
     if "" in names:
-        raise ArgumentValueError(
-            "flows", f"has an empty name in {flows!r}; write names such as test.0,test.1"
-        )
+        raise ArgumentValueError(option, f"has an empty name in {flows!r}; write names such as test.0,test.1")
     try:
         scenario.check_capture(place, names)
     except _core.CaptureError as error:
@@ -123,7 +118,7 @@ def check_flows(scenario: Scenario, place: str, flows: str | None) -> tuple[str,
         if kind == "link":
             raise ArgumentValueError("at", f"names no link: {place!r}; {hint(place, known)}") from None
         if kind == "flow":
-            raise ArgumentValueError("flows", f"names no flow: {name!r}; {hint(name, known)}") from None
+            raise ArgumentValueError(option, f"names no flow: {name!r}; {hint(name, known)}") from None
         raise ArgumentValueError("at", f"is a link that none of these flows passes: {place!r}") from None
     return names
 

@@ -21,7 +21,8 @@ from ackclock.cli.emulating import (
     tell_faults,
     tell_kernels_keys,
 )
-from ackclock.cli.options import file_argument, json_option, seed_option, set_option
+from ackclock.cli.options import json_option, seed_option, set_option
+from ackclock.cli.shorthand import Shorthand, optional_file, shorthand_options
 from ackclock.errors import InputError, writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import METRICS
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
-@file_argument
+@optional_file
+@shorthand_options
 @seed_option
 @set_option
 @json_option
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
 @emulation_options
 @pcap_options
 def command(
-    file: str,
+    file: str | None,
     seed: int | None,
     sets: tuple[str, ...],
     as_json: bool,
@@ -69,9 +71,12 @@ def command(
     command: str | None,
     shell: bool,
     serve: str | None,
-    **capture_options: Any,
+    **others: Any,
 ) -> int:
     """Run the scenario FILE once and print its metrics.
+
+    Without FILE the scenario is one bottleneck, which --rate, --trace, --rtt, --queue, --limit and --loss
+    describe, and the flows of --flows through it; --save writes it.
 
     --out writes the result (`summary.json`), the resolved scenario (`scenario.json`) and samples over time
     (Parquet files in `samples/`). --pcap writes packets as Wireshark and tshark read them, --qlog what
@@ -82,13 +87,13 @@ def command(
     chosen_backends = chosen(backends, command is not None or shell)
     for backend in chosen_backends:
         prepare(backend)
-    scenario = Scenario.from_file(file, sets)
+    scenario = Shorthand(*map(others.pop, Shorthand._fields)).scenario(file, sets)
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
     if LINUX in chosen_backends:
         tell_kernels_keys(scenario)
-    wanted = Wanted(**capture_options)
-    capture = wanted.capture(scenario)
+    wanted = Wanted(**others)
+    capture = wanted.wanted(scenario)
     groups = [flow["name"] for flow in json.loads(scenario.resolved_json)["flows"] if "cc" in flow]
     scenario, programs = programs_of(scenario, groups, command, shell, serve)
     if picture is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ackclock.cli.capturing import SENDER, check_flows, check_target, flows_option, write_capture
+from ackclock.cli.capturing import SENDER, check_flows, check_target, write_capture
 from ackclock.cli.console import talk
 from ackclock.cli.options import file_argument, seed_option, set_option
 from ackclock.errors import ArgumentValueError, InputError
@@ -25,7 +25,7 @@ _MOST = 8
 @file_argument
 @seed_option
 @set_option
-@flows_option
+@click.option("--flows", metavar="NAME,...", help="Flows or groups to draw; all by default.")
 @click.option("--from", "from_s", type=float, default=0.0, metavar="SECONDS", help="Beginning of the plot.")
 @click.option("--to", "to_s", type=float, metavar="SECONDS", help="Its end; that of the run by default.")
 @click.option("--out", default="sequence.svg", show_default=True, metavar="FILE", help="File for the plot.")

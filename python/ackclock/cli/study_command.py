@@ -14,7 +14,8 @@ import click
 from ackclock.cli.console import emit, progress, say, show, talk, width
 from ackclock.cli.emulating import backend_option, tell_invalid
 from ackclock.cli.executing import dask_option, executor_of
-from ackclock.cli.options import file_argument, json_option, workers_option
+from ackclock.cli.options import json_option, set_option, workers_option
+from ackclock.cli.shorthand import Shorthand, lasting_tree, optional_file, shorthand_options
 from ackclock.metrics.summary import BY_NAME, SUMMARY
 from ackclock.running.backend import prepare, workers_for
 from ackclock.running.job import SIM
@@ -22,9 +23,10 @@ from ackclock.running.store import Store
 from ackclock.studies.campaign import PointSummary, run_grid, summaries
 from ackclock.studies.forecast import Forecast, forecast
 from ackclock.studies.grid import Grid
-from ackclock.studies.keys import SAMPLES
+from ackclock.studies.keys import SAMPLES, SCHEMA
 from ackclock.studies.results import plain, plain_settings, summary_frame
 from ackclock.studies.until import FIRST
+from ackclock.studies.vary import grid_of
 
 if TYPE_CHECKING:
     from ackclock.text.table import Table
@@ -35,7 +37,15 @@ _MOST_ROWS = 40
 
 
 @click.command("study")
-@file_argument
+@optional_file
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="KEY=VALUES",
+    help="Vary a key of a scenario: topology.queue.limit=.1..16BDP, flows.0.cc=cubic,reno; may be repeated.",
+)
+@set_option
+@shorthand_options
 @click.option(
     "--plan", is_flag=True, help="Print the number of runs, the estimated time and disk space, then exit."
 )
@@ -49,7 +59,9 @@ _MOST_ROWS = 40
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the results.")
 @json_option
 def command(
-    file: str,
+    file: str | None,
+    vary: tuple[str, ...],
+    sets: tuple[str, ...],
     plan: bool,
     backend: str,
     workers: int | None,
@@ -58,15 +70,23 @@ def command(
     samples: str | None,
     out: str | None,
     as_json: bool,
+    **shorthand: Any,
 ) -> None:
     """Run the study FILE: every point of its grid, with several replicates each.
+
+    With --vary FILE is a scenario; without FILE, too, the scenario is that of --rate, --rtt, --flows and so
+    on, as of `ackclock run`.
 
     Runs that are already in the folder are not repeated, so the same command continues a study that was
     stopped or killed. `summary.csv` and `summary.parquet` hold the mean and the interval of each metric at
     each point; use `ackclock query` for everything else.
     """
     prepare(backend)
-    grid = Grid.load(file, replicates=replicates, samples=samples, backend=backend)
+    options = Shorthand(**shorthand)
+    if vary:
+        grid = _varied(options, file, vary, sets, replicates=replicates, samples=samples, backend=backend)
+    else:
+        grid = _loaded(options, file, sets, replicates=replicates, samples=samples, backend=backend)
     workers = workers_for(backend, workers)
     emulated = "" if backend == SIM else f"-{backend}"
     folder = Path(out or f"ackclock-out/study-{grid.name}{emulated}")
@@ -88,6 +108,30 @@ def command(
         _show(grid, found)
     tell_invalid(sum(summary.invalid for summary in found), sum(summary.replicates for summary in found))
     talk(f"kept in {folder}")
+
+
+def _loaded(options: Shorthand, file: str | None, sets: Sequence[str], **settings: Any) -> Grid:
+    """Return the grid of a study file, which no option changes."""
+    if file is None or any(value is not None for value in options):
+        raise click.UsageError("needs a study FILE, or --vary KEY=VALUES to vary keys of a scenario")
+    if sets:
+        raise click.UsageError(f"--set is of scenarios, with --vary; {file} may have `set`")
+    return Grid.load(file, **settings)
+
+
+def _varied(
+    options: Shorthand, file: str | None, vary: Sequence[str], sets: Sequence[str], **settings: Any
+) -> Grid:
+    """Return the grid of `--vary`, over a scenario file or the options' scenario, and save it if asked to."""
+    scenario, tree = options.scenario_and_tree(file, sets)
+    grid = grid_of(vary)
+    name = "-".join(dict.fromkeys(key.rpartition(".")[2] for key in grid))
+    table = {"name": name, "scenario": scenario.resolved, "grid": grid}
+    found = Grid.of(table, source="--vary", **settings)
+    most = {} if settings["replicates"] is None else {"replicates": settings["replicates"]}
+    kept = lasting_tree(options.save, scenario, tree)
+    options.keep({"schema": SCHEMA, "name": name, **most, "scenario": kept, "grid": grid}, "study")
+    return found
 
 
 def _show_plan(grid: Grid, folder: Path, workers: int | None, as_json: bool) -> None:

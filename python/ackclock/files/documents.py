@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +44,44 @@ def read_json(path: Path) -> Any:
 def as_toml(value: Any) -> str:
     """Return a value as it stands in a TOML file, in one line."""
     if isinstance(value, dict):
-        items = (
-            f"{key if _BARE_KEY.fullmatch(key) else json.dumps(key)} = {as_toml(item)}"
-            for key, item in value.items()
-        )
+        items = (f"{_key(key)} = {as_toml(item)}" for key, item in value.items())
         return f"{{ {', '.join(items)} }}"
     if isinstance(value, list):
         return f"[{', '.join(map(as_toml, value))}]"
     if isinstance(value, float):
         return repr(value)
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def as_toml_file(tree: Mapping[str, Any]) -> str:
+    """Return a tree as a TOML file: a line for each value, a section for each table and for each of a list.
+
+    Tables within others, which hold no tables themselves, stay in one line.
+    """
+    return "\n".join(_lines(tree, "")).lstrip("\n") + "\n"
+
+
+def _lines(tree: Mapping[str, Any], path: str) -> Iterator[str]:
+    sections = {key: tables for key, value in tree.items() if (tables := _sections(value, path))}
+    for key, value in tree.items():
+        if key not in sections:
+            yield f"{_key(key)} = {as_toml(value)}"
+    for key, tables in sections.items():
+        name = f"{path}{_key(key)}"
+        for table in tables:
+            yield ""
+            yield f"[[{name}]]" if isinstance(tree[key], list) else f"[{name}]"
+            yield from _lines(table, f"{name}.")
+
+
+def _sections(value: Any, path: str) -> list[dict[str, Any]]:
+    """Return the tables that get a section each: all at the top, below it those that hold tables."""
+    tables = value if isinstance(value, list) else [value]
+    if not all(isinstance(table, dict) for table in tables):
+        return []
+    holds_tables = any(isinstance(item, dict) for table in tables for item in table.values())
+    return tables if not path or holds_tables else []
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else json.dumps(key)

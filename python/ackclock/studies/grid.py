@@ -76,15 +76,23 @@ class Grid:
 
     @classmethod
     def of(
-        cls, table: Mapping[str, Any], *, replicates: int | None = None, samples: str | None = None
+        cls,
+        table: Mapping[str, Any],
+        *,
+        replicates: int | None = None,
+        samples: str | None = None,
+        backend: str = SIM,
+        source: str = "<dict>",
     ) -> Grid:
         """Take the table of a study file as a dict; a scenario in a file is looked for in this folder.
 
+        `source` is what messages call it.
+
         Raises `InputError` or `ScenarioError` with the key.
         """
-        path = Path("<dict>")
+        path = Path(source)
         _check(path, table)
-        return cls._of(path, {"name": "study", **table}, replicates, samples)
+        return cls._of(path, {"name": "study", **table}, replicates, samples, backend)
 
     @classmethod
     def _of(

@@ -1,0 +1,106 @@
+"""Axes of a study in one line each: `KEY=VALUE,VALUE` or `KEY=LOW..HIGH`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from typing import Any
+
+from ackclock.errors import InputError
+
+_NUMBER = r"(\d+\.?\d*|\.\d+)"
+#: `.1..16BDP`, `1Mbit/s..1Gbit/s:4`: ends with units, and how many values.
+_RANGE = re.compile(rf"\s*{_NUMBER}\s*([A-Za-z/%]*)\s*\.\.\s*{_NUMBER}\s*([A-Za-z/%]*)\s*(?::\s*(\d+))?\s*")
+#: Without a number of values each is twice the one before.
+_FACTOR = 2.0
+#: As a number of values is chosen, they have so many digits.
+_DIGITS = 3
+_MOST = 10_000
+_EXAMPLE = "topology.queue.limit=.1..16BDP or flows.test.cc=cubic,bbr3"
+
+
+def grid_of(texts: Iterable[str]) -> dict[str, list[Any]]:
+    """Return the table `grid` of a study file. Raises `InputError`."""
+    grid: dict[str, list[Any]] = {}
+    for text in texts:
+        key, equals, values = text.partition("=")
+        key = key.strip()
+        if not key or not equals or not values.strip():
+            raise InputError(f"--vary {text}: must be KEY=VALUES, such as {_EXAMPLE}")
+        if key in grid:
+            raise InputError(f"--vary {text}: {key} varies twice; give all its values at once")
+        grid[key] = _values(text, values)
+    return grid
+
+
+def _values(text: str, values: str) -> list[Any]:
+    found = _RANGE.fullmatch(values)
+    if found is not None:
+        return _range(text, *found.groups())
+    if ".." in values and "=" not in values:
+        raise InputError(
+            f"--vary {text}: a range is LOW..HIGH with one unit, such as .1..16BDP, or 1..1000Mbit/s:4 "
+            "for four values"
+        )
+    return [_value(part) for part in parts(values)]
+
+
+def _range(text: str, low: str, unit: str, high: str, high_unit: str, count: str | None) -> list[Any]:
+    """Return the values of a range: each twice the one before, or so many with equal ratios."""
+    if unit not in ("", high_unit):
+        raise InputError(f"--vary {text}: write both ends in one unit, {unit} or {high_unit or 'none'}")
+    first, last = float(low), float(high)
+    if not 0 < first < last:
+        raise InputError(
+            f"--vary {text}: a range goes up from a number above 0, as its values have equal ratios; "
+            "list others one by one"
+        )
+    if count is not None and not 2 <= int(count) <= _MOST:
+        raise InputError(f"--vary {text}: must have 2 to {_MOST} values")
+    is_whole = low.isdigit() and high.isdigit() and high_unit in ("", "packets")
+    if count is None:
+        numbers: list[float] = []
+        while first * _FACTOR ** len(numbers) < last:
+            numbers.append(first * _FACTOR ** len(numbers))
+        numbers.append(last)
+    else:
+        inner = (first * (last / first) ** (step / (int(count) - 1)) for step in range(1, int(count) - 1))
+        numbers = [first, *(float(f"{number:.{_DIGITS}g}") for number in inner), last]
+    if is_whole:
+        numbers = [*dict.fromkeys(round(number) for number in numbers)]
+    return [f"{_plain(number)} {high_unit}" if high_unit else number for number in numbers]
+
+
+def _plain(number: float) -> str:
+    return f"{number:.15g}" if 1e-4 <= abs(number) < 1e15 else repr(number)
+
+
+def _value(text: str) -> Any:
+    """Return a number, truth or table of TOML as such, and anything else as text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return _number(text)
+
+
+def _number(text: str) -> Any:
+    """Return `.5`, which TOML writes with a zero, as a number."""
+    return float(text) if re.fullmatch(_NUMBER, text) else text
+
+
+def parts(text: str) -> list[str]:
+    """Return what commas separate, unless they are within brackets or quotes."""
+    found, depth, quote = [""], 0, ""
+    for character in text:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        else:
+            depth += (character in "([{") - (character in ")]}")
+        if character == "," and not depth and not quote:
+            found.append("")
+        else:
+            found[-1] += character
+    return [part.strip() for part in found]
