@@ -28,6 +28,7 @@ _COMMANDS = {
     "panel": "Run a suite's panel and store its scores, the baseline of regret.",
     "tune": "Search for the parameters with the smallest worst-case regret over a suite.",
     "study": "Run a grid of scenarios, or continue one that was stopped.",
+    "plot": "Draw a stored run over time: window, RTT, goodput and queue.",
     "query": "Query stored results with SQL.",
     "reproduce": "Run the experiments of a paper and judge its claims.",
     "exchange": "Run packetdrill scripts against the simulated TCP.",

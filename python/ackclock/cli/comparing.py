@@ -12,6 +12,7 @@ from ackclock.metrics.summary import SUMMARY
 from ackclock.running.backend import faults
 
 if TYPE_CHECKING:
+    from ackclock.page.over_time import Drawing
     from ackclock.text.table import Table
 
 #: Of each flow; the summary is compared as a whole.
@@ -134,9 +135,10 @@ def comparison(sides: Sequence[Side]) -> dict[str, Any]:
     }
 
 
-def drawing(sides: Sequence[Side]) -> str:
-    """Return the windows of the first flows over time, those of all backends over one another, as SVG."""
-    from ackclock.page.curves import Panel, draw
+def windows(sides: Sequence[Side]) -> Drawing:
+    """Return the windows of the first flows over time, those of all backends over one another."""
+    from ackclock.page.curves import Panel
+    from ackclock.page.over_time import Drawing
 
     flows = [flow["name"] for flow in sides[0].document["flows"]][:_MOST_FLOWS]
     panels = [
@@ -145,7 +147,8 @@ def drawing(sides: Sequence[Side]) -> str:
     ]
     invalid = [side.backend for side in sides if faults(side.document)]
     note = f"NOT VALID: {', '.join(invalid)}" if invalid else ""
-    return draw(panels, sides[0].document["duration_s"], f"{sides[0].document['scenario']}: windows", note)
+    title = f"{sides[0].document['scenario']}: windows"
+    return Drawing(panels, sides[0].document["duration_s"], title, note)
 
 
 def comparison_table(sides: Sequence[Side]) -> Table:

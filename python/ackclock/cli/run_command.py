@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ackclock.cli.capturing import Wanted, check_target, pcap_options, write_capture
-from ackclock.cli.comparing import Side, comparison, comparison_table, drawing
+from ackclock.cli.capturing import Wanted, pcap_options
+from ackclock.cli.comparing import Side, comparison, comparison_table, windows
 from ackclock.cli.console import emit, say, show, talk, width
 from ackclock.cli.emulating import (
     MODEL,
@@ -22,18 +22,22 @@ from ackclock.cli.emulating import (
     tell_kernels_keys,
 )
 from ackclock.cli.options import json_option, seed_option, set_option
+from ackclock.cli.plotting import check_picture, write_picture
 from ackclock.cli.shorthand import Shorthand, optional_file, shorthand_options
 from ackclock.errors import InputError, writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import METRICS
 from ackclock.metrics.summary import coverage, shown
-from ackclock.running.backend import prepare
+from ackclock.running.backend import faults, prepare
 from ackclock.running.job import LINUX, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
 
 if TYPE_CHECKING:
+    import polars
+
+    from ackclock.page.over_time import Drawing
     from ackclock.text.table import Table
 
 
@@ -55,7 +59,8 @@ if TYPE_CHECKING:
     "--plot",
     "picture",
     metavar="FILE",
-    help="Draw the windows of flows over time into this file (SVG), those of all backends over one another.",
+    help="Draw window, RTT, goodput and queue over time into this file (.svg, .png) or the terminal (term); "
+    "of several backends the windows over one another.",
 )
 @emulation_options
 @pcap_options
@@ -97,7 +102,7 @@ def command(
     groups = [flow["name"] for flow in json.loads(scenario.resolved_json)["flows"] if "cc" in flow]
     scenario, programs = programs_of(scenario, groups, command, shell, serve)
     if picture is not None:
-        check_target(Path(picture), "--plot")
+        check_picture(picture, "--plot")
     if capture is not None and set(chosen_backends) == {MODEL}:
         raise InputError("the model has no packets: --pcap and --qlog need another backend")
     samples = bool(out or csv_folder or picture or len(chosen_backends) > 1)
@@ -128,7 +133,7 @@ def command(
             folder = Path(csv_folder)
             _write_csv(folder if len(documents) == 1 else folder / backend, outcome)
     if picture is not None:
-        write_capture(Path(picture), drawing(sides).encode(), "windows")
+        write_picture(picture, _drawing(sides, done))
     for run in documents:
         tell_faults(run)
         if "model" in run:
@@ -156,6 +161,28 @@ def _first(study: Study) -> Study:
     return Study(study.jobs[:1])
 
 
+def _drawing(sides: Sequence[Side], done: Mapping[str, Outcome]) -> Drawing:
+    """Return one run over time, or the windows of several backends."""
+    if len(sides) > 1 or not done:
+        return windows(sides)
+    from ackclock.page.over_time import over_time
+
+    (outcome,), document = done.values(), sides[0].document
+    faulty = "NOT VALID: " if faults(document) else ""
+    title = f"{faulty}{document['scenario']}: seed {document['seed']}"
+    return over_time(
+        _frame(outcome.flow_samples), _frame(outcome.link_samples), document["duration_s"], title
+    )
+
+
+def _frame(content: bytes | None) -> polars.DataFrame:
+    import io
+
+    import polars
+
+    return polars.DataFrame() if content is None else polars.read_parquet(io.BytesIO(content))
+
+
 def _side(scenario: Scenario, outcome: Outcome | None) -> Side:
     """Return what a backend gave; the model, where there was no run."""
     warmup_s = scenario.describe(0)["warmup_s"]
@@ -166,11 +193,7 @@ def _side(scenario: Scenario, outcome: Outcome | None) -> Side:
         return Side(model.document, model.windows, warmup_s)
     windows: dict[str, list[tuple[float, float]]] = {}
     if outcome.flow_samples is not None:
-        import io
-
-        import polars
-
-        frame = polars.read_parquet(io.BytesIO(outcome.flow_samples))
+        frame = _frame(outcome.flow_samples)
         for time_ns, flow, window in frame.select("time_ns", "flow", "cwnd_segments").iter_rows():
             windows.setdefault(flow, []).append((1e-9 * time_ns, window))
     return Side(json.loads(outcome.result_json), windows, warmup_s)

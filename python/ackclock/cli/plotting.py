@@ -1,0 +1,35 @@
+"""Drawings of runs: in files, and in the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ackclock.cli.capturing import check_target, write_capture
+from ackclock.cli.console import say, width
+from ackclock.errors import InputError
+
+if TYPE_CHECKING:
+    from ackclock.page.over_time import Drawing
+
+#: In the place of a file.
+TERMINAL = "term"
+_SUFFIXES = (".svg", ".png")
+
+
+def check_picture(picture: str, option: str) -> None:
+    """Check before a run where a drawing is to go. Raises `InputError`."""
+    if picture == TERMINAL:
+        return
+    if Path(picture).suffix.lower() not in _SUFFIXES:
+        raise InputError(f"{option} {picture}: must be a file that ends in .svg or .png, or {TERMINAL}")
+    check_target(Path(picture), option)
+
+
+def write_picture(picture: str, drawing: Drawing) -> None:
+    """Write a drawing, or show it. Raises `InputError` or `StoreError`."""
+    if picture == TERMINAL:
+        say(drawing.text(width()))
+        return
+    is_png = Path(picture).suffix.lower() == ".png"
+    write_capture(Path(picture), drawing.png() if is_png else drawing.svg(), "plot")

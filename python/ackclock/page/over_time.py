@@ -1,0 +1,133 @@
+"""A run over time: window, RTT, rate and queue, as SVG, PNG or text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ackclock.errors import InputError
+from ackclock.page.curves import Curve, Panel, draw
+from ackclock.text.sparkline import sparkline
+
+if TYPE_CHECKING:
+    import polars
+
+#: Flows that are drawn, and links.
+MOST = 6
+#: Rates are means over so many parts of a run at the most.
+_RATE_PARTS = 200
+#: The least room for a line of text beside a name and its range.
+_LEAST_LINE = 20
+
+
+class Drawing(NamedTuple):
+    """Panels over the same time."""
+
+    panels: Sequence[Panel]
+    #: The end of the time axis in seconds.
+    end: float
+    title: str
+    #: Below the title.
+    note: str = ""
+
+    def svg(self) -> bytes:
+        """Return the drawing as SVG that stands alone."""
+        return draw(self.panels, self.end, self.title, self.note).encode()
+
+    def png(self) -> bytes:
+        """Return the drawing as PNG. Raises `InputError` without matplotlib."""
+        try:
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise InputError(
+                "PNG needs matplotlib: pip install 'ackclock[plot]'; SVG needs nothing"
+            ) from None
+        import io
+
+        figure = Figure(figsize=(9.6, 2.3 * len(self.panels) + 0.5), dpi=150, layout="constrained")
+        FigureCanvasAgg(figure)
+        figure.suptitle(f"{self.title}\n{self.note}" if self.note else self.title, fontsize=11)
+        names = list(dict.fromkeys(name for panel in self.panels for name in panel.curves))
+        for index, panel in enumerate(self.panels):
+            axes = figure.add_subplot(len(self.panels), 1, index + 1)
+            for name, curve in panel.curves.items():
+                times, values = [time for time, _ in curve], [value for _, value in curve]
+                axes.plot(times, values, linewidth=1, label=name, color=f"C{names.index(name)}")
+            axes.set_title(panel.title, fontsize=9, loc="left")
+            axes.set_xlim(0, self.end or 1)
+            axes.set_ylim(bottom=0)
+            axes.grid(alpha=0.3)
+            axes.legend(fontsize=7, loc="upper right")
+        axes.set_xlabel("time, s")
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+    def text(self, width: int) -> str:
+        """Return a line for each curve, with the largest value of its panel, within `width` columns."""
+        lines = [self.title, *([self.note] if self.note else [])]
+        names = max((len(name) for panel in self.panels for name in panel.curves), default=0)
+        for panel in self.panels:
+            highest = max((value for curve in panel.curves.values() for _, value in curve), default=0.0)
+            lines.append(f"{panel.title} (0 to {highest:.4g})")
+            room = max(width - names - 3, _LEAST_LINE)
+            lines += [
+                f"  {name:{names}} {sparkline(curve, self.end, highest, room)}"
+                for name, curve in panel.curves.items()
+            ]
+        return "\n".join(lines)
+
+
+def over_time(flows: polars.DataFrame, links: polars.DataFrame, end: float, title: str) -> Drawing:
+    """Return window, RTT and goodput of the first flows of a run, and the queues of links that have one.
+
+    `flows` and `links` are its samples. Raises `InputError` where nothing was sampled.
+    """
+    if flows.is_empty() and links.is_empty():
+        raise InputError("there are no samples over time to draw; see `sampling.interval` of the scenario")
+    of_flows, of_links = _parts(flows, "flow"), _parts(links, "link")
+    queues = {name: _curve(part, "backlog_packets") for name, part in of_links.items()}
+    queued = {name: curve for name, curve in queues.items() if any(value for _, value in curve)}
+    panels = [
+        Panel("cwnd, segments", {name: _curve(part, "cwnd_segments") for name, part in of_flows.items()}),
+        Panel(
+            "smoothed RTT, ms",
+            # Zero is no RTT: nothing was measured yet.
+            {
+                name: [point for point in _curve(part, "srtt_ns", 1e-6) if point[1] > 0]
+                for name, part in of_flows.items()
+            },
+        ),
+        Panel("goodput, Mbit/s", {name: _rate(part, end) for name, part in of_flows.items()}),
+        Panel("queue, packets", dict(list((queued or queues).items())[:MOST])),
+    ]
+    count = flows["flow"].n_unique() if not flows.is_empty() else 0
+    note = f"the first {MOST} of {count} flows" if count > MOST else ""
+    return Drawing([panel for panel in panels if any(panel.curves.values())], end, title, note)
+
+
+def _parts(samples: polars.DataFrame, name: str) -> Mapping[str, polars.DataFrame]:
+    if samples.is_empty():
+        return {}
+    parts = samples.partition_by(name, as_dict=True, maintain_order=True)
+    named = {str(key[0]): part for key, part in parts.items()}
+    return dict(list(named.items())[:MOST]) if name == "flow" else named
+
+
+def _curve(samples: polars.DataFrame, column: str, factor: float = 1.0) -> Curve:
+    times, values = samples["time_ns"].to_list(), samples[column].to_list()
+    return [
+        (1e-9 * time, factor * value) for time, value in zip(times, values, strict=True) if value is not None
+    ]
+
+
+def _rate(samples: polars.DataFrame, end: float) -> Curve:
+    """Return the payload received per time between samples, each a part of the run apart at the least."""
+    points = _curve(samples, "delivered_bytes")
+    curve, last = [], points[0]
+    for point in points[1:]:
+        if point[0] - last[0] >= end / _RATE_PARTS:
+            curve.append((point[0], 8e-6 * (point[1] - last[1]) / (point[0] - last[0])))
+            last = point
+    return curve
