@@ -19,7 +19,7 @@ USES = {
     "text": "",
     "metrics": "",
     "statistics": "",
-    "page": "",
+    "page": "errors text",
     "arguments": "errors",
     "files": "errors text",
     "foreign": "errors text",
