@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use super::recovery::MOST_BACKOFF;
 use super::{GRANULARITY, KEEPS_LOST_FOR, Sender};
 use crate::cc::{CcContext, CcSpec};
 use crate::quic::packet::{AckPacket, DataPacket};
@@ -206,7 +207,8 @@ impl Model {
             return Some((Timer::Reordering, at));
         }
         let pto = if self.first_sample.is_some() { measured.pto() } else { initial };
-        (self.in_flight() > 0).then(|| (Timer::Probe, self.last_sent_at + pto * (1 << self.pto_count)))
+        (self.in_flight() > 0)
+            .then(|| (Timer::Probe, self.last_sent_at + pto * (1 << self.pto_count.min(MOST_BACKOFF))))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::units::{Duration, Instant};
 /// RFC 9002 §6.2.4: "An endpoint MAY send up to two full-sized datagrams".
 const PROBES: u32 = 2;
 /// Doublings of the probe timeout; RFC 9002 leaves its bound to the idle timeout.
-const MOST_BACKOFF: u32 = 16;
+pub(super) const MOST_BACKOFF: u32 = 16;
 
 /// Recovery periods, as packet numbers: what was sent before begins no other one. RFC 9002 §7.3.2: "A recovery period ends and the
 /// sender enters congestion avoidance when a packet sent during the recovery period is acknowledged."
