@@ -160,13 +160,14 @@ rivals:
 
 fuzz: ## Fuzz the parsers and what segments touch, FUZZ_SECONDS each
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --quiet
-	cd fuzz && mkdir -p corpus/scenario corpus/exchange corpus/rule corpus/receiver corpus/scoreboard corpus/rack
+	cd fuzz && mkdir -p corpus/scenario corpus/exchange corpus/rule corpus/receiver corpus/scoreboard corpus/rack corpus/quic
 	cd fuzz && cargo fuzz run --sanitizer none scenario corpus/scenario ../examples -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none exchange corpus/exchange ../tests/exchange -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none rule corpus/rule -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none receiver -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none scoreboard -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none rack -- $(FUZZ)
+	cd fuzz && cargo fuzz run --sanitizer none quic -- $(FUZZ)
 
 mutants: ## Change the core in a thousand places, and list the changes that no test notices
 	@command -v cargo-mutants >/dev/null || cargo install cargo-mutants --locked --quiet
