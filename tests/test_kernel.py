@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -169,6 +170,24 @@ def test_a_parameter_and_the_content_are_part_of_the_scenario() -> None:
         scenario(f'{{ kind = "bpf", object = "{path}", increse = 2 }}')
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="there is code for x86-64 alone")
+@pytest.mark.parametrize("program", ["aimd", "mr_aimd", "aimd_fc_plus"])
+def test_translated_programs_give_the_same_samples(program: str) -> None:
+    path = OBJECTS / f"{program}.bpf.o"
+    interpreted = scenario(f'{{ kind = "bpf", object = "{path}" }}')
+    translated = scenario(f'{{ kind = "bpf", object = "{path}", jit = true }}')
+    assert interpreted.hash != translated.hash
+    one, other = (ackclock.run(each) for each in (interpreted, translated))
+    assert one.samples.flows.equals(other.samples.flows)
+    assert one.flows == other.flows
+
+
+def test_whether_to_translate_is_true_or_false() -> None:
+    path = OBJECTS / "aimd.bpf.o"
+    with pytest.raises(ackclock.ScenarioError, match=r"flows.test.cc.*jit"):
+        scenario(f'{{ kind = "bpf", object = "{path}", jit = "yes" }}')
+
+
 def test_the_contract_holds_for_the_objects() -> None:
     assert ackclock.check_cc(str(OBJECTS / "aimd.bpf.o")) == []
 
@@ -180,8 +199,8 @@ def test_what_is_committed_is_what_the_sources_say(tmp_path: Path) -> None:
         command = [CLANG, "-O2", "-g", "-target", "bpf", "-mcpu=v3", "-c", source.name, "-o", str(made)]
         subprocess.run(command, cwd=ROOT / "bpf", check=True)
         committed = OBJECTS / made.name
-        assert _core.describe_bpf(str(made), f"new {source.stem}") == _core.describe_bpf(
-            str(committed), source.stem
+        assert _core.describe_bpf(str(made), f"new {source.stem}", False) == _core.describe_bpf(
+            str(committed), source.stem, False
         )
         runs = [
             ackclock.run(scenario(f'{{ kind = "bpf", object = "{path}" }}')).flows[0]["goodput_bps"]

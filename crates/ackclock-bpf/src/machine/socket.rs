@@ -104,13 +104,15 @@ const ENUMERATORS: [(&str, u64); 14] = [
     ("SK_PACING_FQ", 2),
 ];
 
-/// Which bytes of a socket programs may write.
-pub fn writable() -> [bool; SIZE] {
-    let mut mask = [false; SIZE];
+/// How many bytes programs may write from each place in a socket.
+pub fn writable() -> [u8; SIZE] {
+    let mut run = [0; SIZE];
     for (_, at, size, _) in OF_A_SOCKET.iter().filter(|field| field.3) {
-        mask[*at..at + size].fill(true);
+        for (left, bytes) in run[*at..at + size].iter_mut().rev().enumerate() {
+            *bytes = left as u8 + 1;
+        }
     }
-    mask
+    run
 }
 
 /// The types of the simulator, for relocation.
