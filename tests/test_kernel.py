@@ -192,7 +192,62 @@ def test_the_contract_holds_for_the_objects() -> None:
     assert ackclock.check_cc(str(OBJECTS / "aimd.bpf.o")) == []
 
 
-@pytest.mark.skipif(shutil.which(CLANG) is None, reason=f"{CLANG} is missing; apt-get install clang-19")
+#: AIMD(1, 0.25) that reduces the window when it hears of the recovery, as DCTCP does; its state could be the kernel's.
+LATE = """
+#include "window.h"
+
+struct state {
+	fixed32 window;
+} __attribute__((preserve_access_index));
+
+INLINE void restart(struct state *state, fixed32 w) {}
+INLINE void floored(struct state *state, fixed32 w) {}
+INLINE fixed32 grow(struct state *state, fixed32 w, __u32 acked) { return w + acked * share(ONE, w); }
+INLINE fixed32 cut(struct state *state, fixed32 w) { return w; }
+
+SEC("struct_ops") void cong_avoid(__u64 *ctx) { rule_cong_avoid((struct sock *)ctx[0], ctx[2]); }
+SEC("struct_ops") __u32 ssthresh(__u64 *ctx) { return rule_ssthresh((struct sock *)ctx[0]); }
+SEC("struct_ops") __u32 undo_cwnd(__u64 *ctx) { return rule_undo_cwnd((struct sock *)ctx[0]); }
+SEC("struct_ops") void set_state(__u64 *ctx)
+{
+	struct sock *sk = (struct sock *)ctx[0];
+	fixed32 left = part((fixed32)tcp_sk(sk)->snd_cwnd << 32, ONE / 4);
+
+	if ((__u8)ctx[1] != 3)
+		return;
+	state_of(sk)->window = left;
+	tcp_sk(sk)->snd_ssthresh = left >> 32;
+}
+
+SEC(".struct_ops.link") struct tcp_congestion_ops late = {
+	.cong_avoid = (void *)cong_avoid,
+	.ssthresh = (void *)ssthresh,
+	.undo_cwnd = (void *)undo_cwnd,
+	.set_state = (void *)set_state,
+	.name = "late",
+};
+"""
+
+needs_clang = pytest.mark.skipif(
+    shutil.which(CLANG) is None, reason=f"{CLANG} is missing; apt-get install clang-19"
+)
+
+
+@needs_clang
+def test_a_program_may_reduce_the_window_when_it_hears_of_the_recovery(tmp_path: Path) -> None:
+    source, made = tmp_path / "late.bpf.c", tmp_path / "late.bpf.o"
+    source.write_text(LATE)
+    flags = ["-O2", "-g", "-Wno-unused", "-target", "bpf", "-mcpu=v3", "-I", str(ROOT / "bpf")]
+    subprocess.run([CLANG, *flags, "-c", str(source), "-o", str(made)], check=True)
+    late, rule = (
+        ackclock.run(scenario(cc)).flows[0]
+        for cc in (f'{{ kind = "bpf", object = "{made}" }}', "{ kind = 'aimd', remaining = 0.25 }")
+    )
+    assert late["congestion_events"] == rule["congestion_events"]
+    assert late["cwnd_mean_segments"] == pytest.approx(rule["cwnd_mean_segments"], rel=0.02)
+
+
+@needs_clang
 def test_what_is_committed_is_what_the_sources_say(tmp_path: Path) -> None:
     for source in (ROOT / "bpf").glob("*.bpf.c"):
         made = tmp_path / f"{source.stem}.o"

@@ -182,10 +182,9 @@ impl BpfController {
     }
 
     /// What the algorithm leaves of the window; the kernel asks at a loss, a mark and a timeout.
-    fn ask_ssthresh(&mut self) -> u32 {
+    fn ask_ssthresh(&mut self) {
         let left = self.call("ssthresh", |machine| &machine.ssthresh, 0, 0).unwrap_or(2);
         self.set(field::SND_SSTHRESH, left as u32);
-        left as u32
     }
 
     #[inline]
@@ -348,7 +347,14 @@ impl CongestionControl for BpfController {
         self.set(field::UNDO_MARKER, if is_mark { 0 } else { self.get(field::SND_UNA) | 1 });
         self.set(field::PRIOR_CWND, cwnd);
         let before = self.get(field::SND_SSTHRESH);
-        let left = self.ask_ssthresh();
+        self.ask_ssthresh();
+        // These may set ssthresh once more, and see the window of before.
+        match congestion.kind {
+            CongestionKind::Timeout => self.event(LOSS_EVENT),
+            CongestionKind::Loss => self.set_state(RECOVERY_STATE),
+            CongestionKind::Ecn => self.set_state(CWR_STATE),
+        }
+        let left = self.get(field::SND_SSTHRESH);
         if is_again {
             self.set(field::SND_SSTHRESH, if congestion.restart == Restart::OneSegment { 1 } else { before });
         }
@@ -357,13 +363,8 @@ impl CongestionControl for BpfController {
             self.set(field::SND_CWND, if is_restart { 1 } else { left.max(1) });
             self.set(field::SND_CWND_CNT, 0);
         }
-        match congestion.kind {
-            CongestionKind::Timeout => {
-                self.event(LOSS_EVENT);
-                self.set_state(LOSS_STATE);
-            }
-            CongestionKind::Loss => self.set_state(RECOVERY_STATE),
-            CongestionKind::Ecn => self.set_state(CWR_STATE),
+        if congestion.kind == CongestionKind::Timeout {
+            self.set_state(LOSS_STATE);
         }
     }
 
