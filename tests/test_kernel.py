@@ -192,7 +192,7 @@ def test_the_contract_holds_for_the_objects() -> None:
     assert ackclock.check_cc(str(OBJECTS / "aimd.bpf.o")) == []
 
 
-#: AIMD(1, 0.25) that reduces the window when it hears of the recovery, as DCTCP does; its state could be the kernel's.
+#: AIMD(1, 0.25) that reduces the window when it hears of the recovery, as DCTCP does.
 LATE = """
 #include "window.h"
 

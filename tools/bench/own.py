@@ -1,4 +1,4 @@
-"""What algorithms of one's own cost: the speed of W1 with rule text, a shared object, eBPF and Python classes.
+"""What algorithms of one's own cost: the speed of W1 with rule text, C, eBPF and Python classes.
 
     python tools/bench/own.py [--rounds N] [--candidates N] [--json]
 

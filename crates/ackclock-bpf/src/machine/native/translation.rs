@@ -21,13 +21,16 @@ const BYTE: [AsmRegister8; 11] = [al, dil, sil, dl, cl, r8b, bl, r13b, r14b, r15
 
 type Assembled = std::result::Result<(), IcedError>;
 
+/// Of an access that is refused: the register and the distance of its address.
+type Address = Option<(usize, i32)>;
+
 /// A program that is being translated.
 struct Translation {
     code: CodeAssembler,
     /// Of each instruction.
     labels: Vec<CodeLabel>,
     /// What ends the run early, and where that is done.
-    endings: Vec<(CodeLabel, Ending, Option<(usize, i32)>)>,
+    endings: Vec<(CodeLabel, Ending, Address)>,
     /// Goes back to the caller of the program.
     out: CodeLabel,
     /// Bytes of the memory.
@@ -103,8 +106,8 @@ impl Translation {
         a.ret()
     }
 
-    /// A label for what ends the run early; of an access that is refused, register and distance of the address.
-    fn ending(&mut self, ending: Ending, address: Option<(usize, i32)>) -> CodeLabel {
+    /// A label for what ends the run early.
+    fn ending(&mut self, ending: Ending, address: Address) -> CodeLabel {
         if let (None, Some((label, ..))) = (address, self.endings.iter().find(|(_, other, _)| *other == ending)) {
             return *label;
         }
