@@ -556,7 +556,7 @@ def callback_names() -> list[str]:
 
 def describe_bpf(path: str, sha256: str, jit: bool) -> tuple[str, list[tuple[str, str, float, float, float]]]:
     """The name and the parameters of a compiled congestion control; the simulator has to have all that it
-    uses.
+    uses, and with `jit` this machine code for it.
     """
 
 @final
