@@ -14,6 +14,9 @@ INSTALLED := $(VENV)/.installed
 OPTIMISED := $(VENV)/.optimised
 WHEEL := target/wheels/.built
 
+# Outside the workspace, so that s2n-quic-core is built for its tests alone.
+S2N := crates/ackclock-s2n/Cargo.toml
+
 FUZZ_SECONDS ?= 600
 FUZZ := -max_total_time=$(FUZZ_SECONDS)
 
@@ -41,7 +44,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: packetdrill compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
+.PHONY: packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -62,6 +65,8 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --no-deps --locked --quiet
 	cargo test --package ackclock --package ackclock-bpf --package ackclock-linux --locked --quiet
 	cargo test --package ackclock --locked --quiet --release --test theory
+	cargo fmt --manifest-path $(S2N) --check
+	cargo test --manifest-path $(S2N) --target-dir target/s2n --locked --quiet
 	@if $(HAS_WASM); then \
 		echo cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \
 		cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \
@@ -107,9 +112,17 @@ environments-ns2: build ns2 ## The same beside cross traffic whose rate changes
 drr-ns2: build ns2 ## The same behind DRR
 	$(BIN)/python tools/ns2/drr.py
 
-compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals and behind TCP
+linux-agent-ns2: build ns2 ## The same with the rules of Linux 2.6.22, in ns-2's Agent/TCP/Linux
+	$(BIN)/python tools/ns2/linux_agent.py
+
+compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals and behind TCP, and senders with those of ns-3.44
 	$(BIN)/python tools/ns3/aqm.py
 	$(BIN)/python tools/ns3/behind_tcp.py
+	$(BIN)/python tools/ns3/senders.py
+
+validate-linux: build ## Compare the simulator with the running kernel, cell by cell; as root, 45 minutes
+	$(BIN)/python tools/linux/validate.py --write
+	$(BIN)/python tools/docs/generate.py
 
 compare-kernel: build ## Compare the token bucket with that of the running kernel; as root
 	$(BIN)/python tools/kernel/tbf.py
@@ -131,7 +144,7 @@ valgrind:
 	@command -v valgrind >/dev/null || $(call INSTALL,valgrind)
 
 # What cannot be installed is left out: what needs it says so.
-beside:
+beside: $(INSTALLED)
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true
 	@test -d /usr/share/doc/ns2/examples/tcl/test || ($(call INSTALL,ns2-examples)) || true
 	@command -v valgrind >/dev/null || ($(call INSTALL,valgrind)) || true
@@ -139,6 +152,7 @@ beside:
 	@command -v tc >/dev/null || ($(call INSTALL,iproute2)) || true
 	@command -v $(CLANG) >/dev/null || ($(call INSTALL,clang-19 llvm-19)) || true
 	@command -v tshark >/dev/null || ($(call INSTALL,tshark)) || true
+	@$(BIN)/python tools/ns3/senders.py --install || true
 
 rivals:
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true
@@ -146,12 +160,13 @@ rivals:
 
 fuzz: ## Fuzz the parsers and what segments touch, FUZZ_SECONDS each
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --quiet
-	cd fuzz && mkdir -p corpus/scenario corpus/exchange corpus/rule corpus/receiver corpus/scoreboard
+	cd fuzz && mkdir -p corpus/scenario corpus/exchange corpus/rule corpus/receiver corpus/scoreboard corpus/rack
 	cd fuzz && cargo fuzz run --sanitizer none scenario corpus/scenario ../examples -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none exchange corpus/exchange ../tests/exchange -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none rule corpus/rule -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none receiver -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none scoreboard -- $(FUZZ)
+	cd fuzz && cargo fuzz run --sanitizer none rack -- $(FUZZ)
 
 mutants: ## Change the core in a thousand places, and list the changes that no test notices
 	@command -v cargo-mutants >/dev/null || cargo install cargo-mutants --locked --quiet

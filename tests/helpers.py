@@ -8,8 +8,13 @@ import subprocess
 import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from ackclock import _core, kernel
 
 ROOT = Path(__file__).parents[1]
 TWO_FLOWS = ROOT / "examples" / "two-flows.toml"
@@ -92,3 +97,32 @@ def rows(folder: Path) -> dict[str, str]:
         return {}
     finally:
         index.close()
+
+
+@lru_cache(maxsize=1)
+def no_emulation() -> str:
+    """Return why this machine cannot emulate; nothing if it can."""
+    try:
+        brief = ["duration=1 ms", "warmup=0 s", "flows.test.start=0 s"]
+        _core.Scenario.from_toml(TINY, "tiny.toml", brief).emulate()
+    except _core.BackendError as error:
+        return str(error)
+    return ""
+
+
+@lru_cache(maxsize=1)
+def no_programs() -> str:
+    """Return why the kernel takes no programs from here; nothing if it does."""
+    try:
+        kernel.attach("aimd", {}, f"probe{os.getpid()}")[1].close()
+    except kernel.KernelError as error:
+        return str(error)
+    return ""
+
+
+#: Tests that need the running kernel, and are skipped with the reason where it is of no use.
+emulates = pytest.mark.skipif(bool(no_emulation()), reason=f"no emulation here: {no_emulation()}")
+loads = pytest.mark.skipif(
+    bool(no_emulation() or no_programs()),
+    reason=f"no programs in the kernel here: {no_emulation() or no_programs()}",
+)

@@ -64,7 +64,9 @@ def study(tiny: Path, tmp_path: Path) -> Path:
     return path
 
 
-def test_one_or_two_workers_leave_the_same_files(study: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("profile", ["rfc", "quic"])
+def test_one_or_two_workers_leave_the_same_files(profile: str, study: Path, tmp_path: Path) -> None:
+    study.write_text(f'{STUDY}"transport.profile" = ["{profile}"]\n')
     left = []
     for workers in ("1", "2"):
         out = tmp_path / workers

@@ -113,3 +113,21 @@ def test_fuzz_targets_do_not_ship() -> None:
     assert b"grows without bound" in shipped, "messages of runs are found"
     for text in (b"the same script gives the same report", b"a resolved scenario reads back"):
         assert text not in shipped
+
+
+def test_nothing_is_undone_on_a_path_that_keeps_the_order() -> None:
+    # CoDel drops one packet after the other, so that a recovery begins with what the last one has sent again.
+    tree = {
+        "schema": 2,
+        "duration": "4 s",
+        "topology": {"kind": "dumbbell", "rate": "10 Mbit/s", "delay": "20 ms", "queue": "codel"},
+        "flows": [{"name": "test", "cc": {"kind": "aimd", "increase": 2, "remaining": 0.8}}],
+    }
+
+    def flow(undo: str) -> dict[str, Any]:
+        scenario = _core.Scenario.from_json(json.dumps({**tree, "transport": {"undo": undo}}))
+        (row,) = result_of(scenario.run())["flows"]
+        assert row["retransmits"] > 30
+        return dict(row)
+
+    assert flow("eifel") == flow("none")

@@ -11,13 +11,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers import ACKCLOCK, cli
+from helpers import ACKCLOCK, cli, emulates, loads, no_programs
 
 import ackclock
-from ackclock import _core
+from ackclock import kernel
+from ackclock.evaluation.sequence import sequence_plot
+from ackclock.running.job import execute
+from ackclock.running.work import Study
 
 SCENARIO = """\
 schema = 1
@@ -36,19 +40,6 @@ profile = "linux"
 """
 
 
-def missing() -> str | None:
-    """Return why this machine cannot emulate."""
-    try:
-        _core.Scenario.from_toml(SCENARIO, "cell.toml", ["duration=1 ms", "warmup=0 s"]).emulate()
-    except _core.BackendError as error:
-        return str(error)
-    return None
-
-
-REASON = missing()
-emulates = pytest.mark.skipif(REASON is not None, reason=f"no emulation here: {REASON}")
-
-
 @pytest.fixture
 def cell(tmp_path: Path) -> Path:
     file = tmp_path / "cell.toml"
@@ -57,7 +48,8 @@ def cell(tmp_path: Path) -> Path:
 
 
 def without_hosts() -> set[str]:
-    """Return the processes, devices and namespaces that an emulation could leave."""
+    """Return the devices, namespaces and congestion controls that an emulation could leave."""
+    loaded = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
     devices = {entry.name for entry in Path("/sys/class/net").iterdir()}
     held = set()
     for entry in Path("/proc").glob("[0-9]*/ns/net"):
@@ -65,7 +57,7 @@ def without_hosts() -> set[str]:
             held.add(str(entry.readlink()))
         except OSError:
             continue
-    return devices | held
+    return devices | held | set(loaded)
 
 
 @emulates
@@ -87,6 +79,8 @@ def test_a_run_has_the_metrics_of_a_simulation_and_says_whether_it_counts(cell: 
     assert 0 < goodput < 5.1e6
     if fidelity["valid"]:
         assert goodput == pytest.approx(simulated["summary"]["goodput_bps"], rel=0.1)
+        # The handshake measures it, whose packets take next to no time; a full segment takes 2.4 ms.
+        assert emulated["flows"][0]["rtt_min_s"] == pytest.approx(0.02, abs=0.001)
     (row,) = [
         row for row in document["differences"] if (row["flow"], row["metric"]) == ("test", "goodput_bps")
     ]
@@ -94,6 +88,40 @@ def test_a_run_has_the_metrics_of_a_simulation_and_says_whether_it_counts(cell: 
     # Stored apart, with samples of both.
     names = sorted(path.name for path in (out / "samples").iterdir())
     assert len(names) == 4 and sum(name.startswith("linux-") for name in names) == 2
+
+
+@loads
+def test_our_algorithms_and_those_of_users_run_as_programs(cell: Path) -> None:
+    before = without_hosts()
+    path = kernel.object_of("aimd")
+    with cell.open("a", encoding="utf-8") as file:
+        file.write(f'[[flows]]\nname = "mine"\ncc = {{ kind = "bpf", object = "{path}", increase = 3 }}\n')
+        file.write('profile = "linux"\n[[flows]]\nname = "own"\ncc = "aimd"\nprofile = "linux"\n')
+    answer = cli(
+        "run", cell, "--backend", "linux", "--json", "--set", "flows.test.cc={ kind='mimd', increase=0.02 }"
+    )
+    assert answer.code == 0, answer.stderr
+    document = json.loads(answer.stdout)
+    assert document["emulation"]["algorithms"] == {
+        "test": "mimd (eBPF)",
+        "mine": f"{path} (eBPF)",
+        "own": "reno",
+    }
+    assert [flow["cc"] for flow in document["flows"]] == ["mimd", "aimd", "aimd"]
+    assert all(flow["goodput_bps"] > 2e5 for flow in document["flows"])
+    assert without_hosts() == before
+
+
+@loads
+def test_the_parameters_are_those_of_the_program(cell: Path) -> None:
+    # From half of 28 segments to all in 14 round trips, or in two.
+    def events(increase: int) -> int:
+        cc = f"flows.test.cc={{ kind = 'aimd', increase = {increase} }}"
+        answer = cli("run", cell, "--backend", "linux", "--json", "--set", cc)
+        assert answer.code == 0, answer.stderr
+        return int(json.loads(answer.stdout)["flows"][0]["congestion_events"])
+
+    assert events(8) >= 2 * events(1) + 2
 
 
 @emulates
@@ -173,6 +201,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(cell: Path) -> None:
     for number in range(4):
         sent = signal.SIGINT if number == 0 else signal.SIGKILL
         command = [ACKCLOCK, "run", str(cell), "--set", "duration=30 s", "--exec", "sleep 60"]
+        command += [] if no_programs() else ["--set", "flows.test.cc=aiad"]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as run:
             time.sleep(0.6 + 0.2 * number)
             run.send_signal(sent)
@@ -187,12 +216,16 @@ def test_nothing_is_left_of_a_run_that_is_killed(cell: Path) -> None:
 @pytest.mark.parametrize(
     ("sets", "message"),
     [
-        (["flows.test.cc=new-aimd"], "flows.test.cc: the kernel has no new-aimd"),
+        (["flows.test.cc=aild"], "flows.test.cc: the kernel has no aild; with --backend linux these run"),
         (
             ["flows.test.cc={ kind = 'cubic', remaining = 0.6 }"],
             "flows.test.cc: the kernel has cubic with its",
         ),
         (["flows.test.max_window=20"], "flows.test.max_window: the kernel sets"),
+        (
+            ["flows.test.cc=cubic", "flows.test.profile=quic"],
+            "flows.test.protocol: the emulator has the kernel's TCP",
+        ),
         (["sampling.packets=true"], "sampling.packets: the emulator traces no packets"),
     ],
 )
@@ -203,6 +236,79 @@ def test_what_cannot_be_emulated_is_one_line(cell: Path, sets: list[str], messag
     answer = cli("run", cell, "--backend", "linux", *options)
     assert (answer.code, answer.stdout) == (2, "")
     assert message in answer.stderr.splitlines()[-1]
+
+
+def hidden(place: str) -> list[str]:
+    """Return a command that runs another where nothing is at a place."""
+    return ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs none {place} && exec "$0" "$@"']
+
+
+#: Of a user namespace without network namespaces.
+CONFINED = ["unshare", "--user", "--map-root-user", "sh", "-c"]
+CONFINED += ['echo 0 > /proc/sys/user/max_net_namespaces && exec "$0" "$@"']
+
+
+@emulates
+@pytest.mark.parametrize(
+    ("within", "cc", "message"),
+    [
+        (hidden("/dev/net"), "cubic", "error: /dev/net/tun: No such file or directory"),
+        (hidden("/sys/kernel/btf"), "aiad", "error: flows.test.cc: aiad (eBPF): this kernel has no BTF"),
+        (CONFINED, "cubic", "error: the emulator makes network namespaces, which this user may not"),
+        (CONFINED, "aiad", "error: flows.test.cc: aiad (eBPF): it cannot be loaded: this needs root"),
+    ],
+)
+def test_a_system_that_lacks_something_is_one_line(
+    cell: Path, within: list[str], cc: str, message: str
+) -> None:
+    before = without_hosts()
+    command = [*within, ACKCLOCK, "run", str(cell), "--backend", "linux", "--set", f"flows.test.cc={cc}"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    if done.stderr.startswith(("unshare:", "mount:", "sh:")):
+        pytest.skip(done.stderr.splitlines()[0])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(message) and done.stderr.count("\n") == 1
+    assert without_hosts() == before
+
+
+@loads
+def test_two_emulations_at_once_do_not_see_each_other(cell: Path) -> None:
+    command = [ACKCLOCK, "run", str(cell), "--backend", "linux", "--set", "flows.test.cc=aiad", "--json"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(2)]
+    for run in both:
+        document = json.loads(run.communicate(timeout=60)[0])
+        # Each has the link for itself.
+        assert run.returncode == 0 and document["summary"]["goodput_bps"] > 2e6
+
+
+@emulates
+def test_what_the_kernel_does_not_heed_is_named(cell: Path) -> None:
+    short = ("--set", "duration=600 ms")
+    warned = cli("run", cell, "--backend", "linux", *short, "--set", "flows.test.initial_window=4")
+    assert (
+        "warning: the kernel's TCP does as it does, whatever the scenario says of initial_window ("
+        in warned.stderr
+    )
+    for quiet in (
+        ("--backend", "linux", "--set", "flows.test.mss=1000 B"),
+        ("--set", "flows.test.initial_window=4"),
+    ):
+        assert "does as it does" not in cli("run", cell, *short, *quiet).stderr
+
+
+@emulates
+def test_a_shell_behind_the_scenario_gives_its_exit_code(cell: Path) -> None:
+    command = [ACKCLOCK, "run", str(cell), "--shell"]
+    done = subprocess.run(
+        command,
+        input='test -n "$ACKCLOCK_SERVER" || exit 4\nexit 3\n',
+        env={**os.environ, "SHELL": "/bin/sh"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 3, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -253,3 +359,11 @@ def test_a_notebook_emulates_too(cell: Path) -> None:
 def test_a_backend_that_there_is_not_is_refused(cell: Path) -> None:
     with pytest.raises(ackclock.ArgumentError, match="must be one of sim, linux"):
         ackclock.run(cell, backend="ns3")
+
+
+def test_an_emulation_is_not_repeated_for_a_plot(cell: Path) -> None:
+    scenario = ackclock.Scenario.from_file(cell)
+    job = Study.of(scenario, samples=True).jobs[0]
+    outcome = execute(job)
+    assert sequence_plot(job, outcome) is not None
+    assert sequence_plot(replace(job, backend="linux"), outcome) is None

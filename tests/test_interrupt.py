@@ -80,7 +80,18 @@ def test_evaluate_keeps_finished_runs_and_takes_them_up(tmp_path: Path) -> None:
     (tmp_path / "endless.toml").write_text(ENDLESS)
     (tmp_path / "suite.toml").write_text(SUITE + ENDLESS_ENVIRONMENT)
     out = tmp_path / "out"
-    command = ("evaluate", "new-aimd", "--suite", tmp_path, "--out", out, "--replicates", "1", "--workers", "2")
+    command = (
+        "evaluate",
+        "new-aimd",
+        "--suite",
+        tmp_path,
+        "--out",
+        out,
+        "--replicates",
+        "1",
+        "--workers",
+        "2",
+    )
     with started(*command) as process:
         # One short run for each of two candidates; then both workers run without end.
         while not (out / "runs.sqlite").exists() or len(rows(out)) < 2:

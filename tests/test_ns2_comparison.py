@@ -67,7 +67,7 @@ def test_both_sides_measure_the_same(pool: ThreadPoolExecutor) -> None:
 def ns2_that_prints(folder: Path, line: str) -> None:
     """Put a command `ns` into `folder` that prints a line."""
     command = folder / "ns"
-    command.write_text(f"#!/bin/sh\necho '{line}'\n")
+    command.write_text(f"#!/bin/sh\necho '{line}'\necho cmd select_ca reno\n")
     command.chmod(0o755)
 
 

@@ -17,6 +17,7 @@ from cross import Cross, cross  # noqa: E402
 from drr import DRR  # noqa: E402
 from environments import ENVIRONMENTS, scores  # noqa: E402
 from intervals import Difference  # noqa: E402
+from linux_agent import LINUX_AGENT  # noqa: E402
 from scenario import arguments  # noqa: E402
 from scores import Cell, Row, judge  # noqa: E402
 from sides import measures  # noqa: E402
@@ -38,6 +39,7 @@ def test_environments_and_drr_use_every_argument_of_the_script() -> None:
     declared = script.split("array set p {")[1].split("}")[0].split()[::2]
     used = set(arguments(environment("sq-low", "red", "sack", "mimd(.1, .5)")))
     used |= set(arguments(DRR.compiled(DRR.cases[0])))
+    used |= set(arguments(LINUX_AGENT.compiled(LINUX_AGENT.cases[0])))
     # The last two are for measurements of speed.
     assert used | {"seed", "hosts", "monitors"} == set(declared)
 
@@ -150,6 +152,25 @@ def test_drr_has_a_counterpart() -> None:
     for change in ("topology.queue.limit=100 packets", "topology.queue.buckets=4"):
         with pytest.raises(NotComparable, match="bottleneck"):
             arguments(DRR.compiled(alone, [change]))
+
+
+def test_the_agent_of_linux_has_a_counterpart() -> None:
+    renos, cubics = LINUX_AGENT.cases[::2], LINUX_AGENT.cases[1::2]
+    assert len(renos) == len(cubics) == 6
+    for case, algorithm in [*((case, "reno") for case in renos), *((case, "cubic") for case in cubics)]:
+        words = arguments(LINUX_AGENT.compiled(case))
+        assert (words["tcp"], words["ca"], words["header"], words["timestamps"]) == (
+            "Linux",
+            algorithm,
+            40,
+            1,
+        )
+    # 10 Mbit/s in 60 ms are 71 packets of 1050 B; ns-2 counts the one that arrives.
+    words = arguments(LINUX_AGENT.compiled(renos[2]))
+    assert (words["rate"], words["delay"], words["limit"]) == (10_000_000, 0.03, 37)
+    for change in ("flows.test.cc=aimd", "flows.test.cc={ kind = 'cubic', arithmetic = 'linux' }"):
+        with pytest.raises(NotComparable, match="Agent/TCP/Linux"):
+            arguments(LINUX_AGENT.compiled(renos[0], [change]))
 
 
 def test_shares_behind_drr_by_hand() -> None:

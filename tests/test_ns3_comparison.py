@@ -10,7 +10,9 @@ from helpers import ROOT
 
 import behind_tcp
 import ns3_program
+import senders
 from behind_tcp import FLOWS, QUEUES, Queue, drawn, in_ackclock, scenario
+from senders import CONTROLS, LINKS
 
 sys.path.append(str(ROOT / "tools" / "ns2"))
 
@@ -79,3 +81,59 @@ def test_a_case_has_all_the_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [[("codel", words, 2, "Reno") for words in FLOWS]]
     with pytest.raises(SystemExit):
         behind_tcp.main(["codel", "7 flows"])
+
+
+def test_the_senders_get_the_same_path() -> None:
+    described = json.loads(senders.scenario(CONTROLS[0], LINKS[4]).resolved_json())
+    topology = described["topology"]
+    assert (topology["queue"]["limit"], topology["loss"]["period"]) == ("133 packets", 3000)
+    # 20 Mbit/s times 40 ms are 66.7 packets of 1500 bytes.
+    assert LINKS[4].packets == 133 and described["flows"][0]["cc"]["kind"] == "reno"
+
+
+def test_senders_measure_the_same_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(senders, "END_S", senders.WARMUP_S + 1)
+    prints = senders.SOURCE.read_text().split("\nPrint(")[1].split("\n}")[0]
+    assert set(re.findall(r"\b(\w+)=\"", prints)) == senders.in_ackclock(CONTROLS[0], LINKS[0]).keys()
+
+
+def test_rules_that_are_replaced_are_in_the_program() -> None:
+    program = senders.SOURCE.read_text()
+    for control in CONTROLS:
+        assert control.rules[0].tcp.startswith("ns3::") and not control.rules[0].attributes
+        for rules in control.rules[1:]:
+            names = [name for name in (rules.tcp, senders.ONCE.split("=")[1]) if "::" not in name]
+            assert all(f'TypeId("{name}")' in program for name in names)
+
+
+@pytest.mark.parametrize(("cwnd", "delay", "inside"), [(52.0, 9.0, True), (53.0, 1.0, False)])
+def test_senders_are_judged_by_their_bounds(cwnd: float, delay: float, inside: bool) -> None:
+    theirs = {"goodput_bps": 10e6, "cwnd_mean_segments": 50.0, "queue_delay_mean_s": 1e-3}
+    ours = {"goodput_bps": 9.81e6, "cwnd_mean_segments": cwnd, "queue_delay_mean_s": delay * 1e-3}
+    reno, _, bbr = CONTROLS
+    cells, found = senders.judged(reno, theirs, ours)
+    assert found == inside and cells[0] == "10 -1.9 %"
+    assert senders.judged(bbr, theirs, {**ours, "queue_delay_mean_s": 1.09e-3})[1]
+    assert not senders.judged(bbr, theirs, {**ours, "queue_delay_mean_s": 1.11e-3})[1]
+    assert not senders.judged(bbr, theirs, {**ours, "goodput_bps": 9.79e6, "queue_delay_mean_s": 1e-3})[1]
+
+
+def test_a_page_keeps_the_rows_of_other_cases() -> None:
+    def row(link: senders.Link, rest: str) -> str:
+        return senders.line(["reno", *link.words, "as it is", rest])
+
+    rows = [row(LINKS[0], "old"), row(LINKS[1], "old")]
+    page = "\n".join(["a", "<!-- senders -->", "", *rows, "", "<!-- end of senders -->", "b", ""])
+    renewed = senders.written(page, [row(LINKS[1], "new")])
+    assert renewed.splitlines()[5:7] == [row(LINKS[0], "old"), row(LINKS[1], "new")]
+    assert renewed.startswith("a\n") and renewed.endswith("\nb\n")
+
+
+def test_without_the_wheel_the_comparison_of_senders_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        ns3_program, "compiled_with_wheel", lambda *_: "its wheel cannot be installed: offline"
+    )
+    assert senders.main([]) == 77
+    assert capsys.readouterr().out == "senders: skipped, ns-3.44: its wheel cannot be installed: offline\n"

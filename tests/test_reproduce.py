@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import ROOT, TINY, cli
+from helpers import ROOT, TINY, cli, emulates
 
 from ackclock.errors import InputError
 from ackclock.reproduce import Reproduction, reproduce
@@ -143,6 +143,30 @@ def quick(paper: str, folder: Path) -> dict[str, Any]:
 def claim(document: dict[str, Any], name: str) -> dict[str, Any]:
     (found,) = (each for each in document["claims"] if each["id"] == name)
     return dict(found)
+
+
+@emulates
+def test_the_kernels_tcp_is_a_column_of_its_own(tiny_paper: Path, tmp_path: Path) -> None:
+    text = (tiny_paper / "paper.toml").read_text()
+    quick = '[quick]\nreplicates = 2\nset = ["duration=2 s"]\n\n[printed]'
+    (tiny_paper / "paper.toml").write_text(text.replace("[printed]", quick, 1))
+    options = ("--quick", "--claim", "efficiency-1", "--backend", "linux", "--out", tmp_path / "out")
+    answer = cli("reproduce", tiny_paper, *options, "--json")
+    assert answer.code == 0, answer.stderr
+    assert "2 emulations, 1 at once, take 0 minutes" in answer.stderr
+    document = json.loads(answer.stdout)
+    (found,) = document["claims"]
+    assert found["linux"]["verdict"] in VERDICTS
+    # A flow alone fills most of 2 Mbit/s whoever sends.
+    assert found["linux"]["measured"] == pytest.approx(found["measured"], rel=0.15)
+    assert document["linux"]["runs"] == document["linux"]["replicates"] == 2
+    changed = found["linux"]["verdict"] != found["verdict"]
+    assert document["linux"]["changed"] == (["efficiency-1"] if changed else [])
+    # Emulations are kept, too.
+    again = cli("reproduce", tiny_paper, *options)
+    assert "claims with the TCP of the running kernel" in again.stdout
+    assert "With the kernel's TCP" in again.stdout.replace("\n", " ")
+    assert "kernel's TCP" in (tmp_path / "out/report.html").read_text().replace("&#39;", "'")
 
 
 # --- Papers as data ---

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import polars
@@ -346,150 +345,8 @@ def test_results_are_not_lost_with_a_full_disk(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]
 
 
-# --- qlog ---
-
-
-def event_types(transport: str, recovery: str, metrics: str) -> dict[str, Any]:
-    """The data of each event, under the names that a version has."""
-    return {
-        f"{transport}:packet_sent": {"header": "header", "frames?": ["stream"], "raw?": "raw"},
-        f"{transport}:packet_received": {"header": "header", "frames?": ["ack"], "raw?": "raw"},
-        f"{recovery}:packet_lost": {"header?": "header"},
-        f"{recovery}:{metrics}": "metrics",
-        f"{recovery}:congestion_state_updated": {"old?": str, "new": str},
-    }
-
-
-#: What the CDDL of the drafts says of the members used here: of each type its members, optional ones with ?.
-#: draft-ietf-quic-qlog-main-schema-02 and -quic-events-01.
-V03 = {
-    "file": {
-        "qlog_version": "0.3",
-        "qlog_format?": "JSON",
-        "title?": str,
-        "description?": str,
-        "traces?": ["trace"],
-    },
-    "trace": {
-        "title?": str,
-        "vantage_point?": "vantage point",
-        "common_fields?": {"protocol_type?": [str], "time_format?": "relative", "reference_time?": float},
-        "events": ["event"],
-    },
-    **event_types("transport", "recovery", "metrics_updated"),
-    "stream": {"frame_type": "stream", "stream_id": int, "offset": int, "length": int},
-}
-#: What both have in common.
-BOTH = {
-    "vantage point": {"name?": str, "type": "client"},
-    "header": {"packet_type": "1RTT", "packet_number": int},
-    "raw": {"length?": int, "payload_length?": int},
-    "ack": {"frame_type": "ack", "acked_ranges?": [[int]]},
-    "metrics": {
-        "min_rtt?": float,
-        "smoothed_rtt?": float,
-        "rtt_variance?": float,
-        "congestion_window?": int,
-        "bytes_in_flight?": int,
-        "ssthresh?": int,
-    },
-}
-#: draft-ietf-quic-qlog-main-schema-14 and -quic-events-13.
-DRAFT = {
-    "file": {
-        "file_schema": "urn:ietf:params:qlog:file:contained",
-        "serialization_format": "application/qlog+json",
-        "title?": str,
-        "description?": str,
-        "traces?": ["trace"],
-    },
-    "trace": {
-        "title?": str,
-        "vantage_point?": "vantage point",
-        "event_schemas": [str],
-        "common_fields?": {
-            "time_format?": "relative_to_epoch",
-            "reference_time?": {"clock_type": "monotonic", "epoch": "unknown"},
-        },
-        "events": ["event"],
-    },
-    **event_types("quic", "quic", "recovery_metrics_updated"),
-    "stream": {"frame_type": "stream", "stream_id": int, "offset?": int, "raw?": "raw"},
-}
-
-
-def check_value(value: Any, rule: Any, types: dict[str, Any], place: str) -> None:
-    """Hold a value to a rule; a text is the name of a type, or that very text."""
-    if isinstance(rule, list):
-        assert isinstance(value, list), place
-        for each in value:
-            check_value(each, rule[0], types, place)
-    elif rule == "event":
-        assert set(value) == {"time", "name", "data"}, place
-        assert isinstance(value["time"], float), place
-        check_value(value["data"], types[value["name"]], types, value["name"])
-    elif isinstance(rule, str) and rule in types and isinstance(value, dict):
-        check_value(value, types[rule], types, rule)
-    elif isinstance(rule, dict):
-        known = {name.removesuffix("?"): rule for name, rule in rule.items()}
-        assert set(value) <= set(known), f"{place}: {set(value) - set(known)}"
-        assert {name for name in rule if not name.endswith("?")} <= set(value), place
-        for name, each in value.items():
-            check_value(each, known[name], types, f"{place}.{name}")
-    elif isinstance(rule, str):
-        assert value == rule, place
-    else:
-        assert type(value) is rule and (rule is str or value >= 0), f"{place}: {value!r}"
-
-
-def events(trace: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    return [event for event in trace["events"] if event["name"].partition(":")[2].endswith(name)]
-
-
-@pytest.mark.parametrize(("version", "schema"), [("0.3", V03), ("draft", DRAFT)])
-def test_qlog_keeps_its_schema(version: str, schema: dict[str, Any], tmp_path: Path) -> None:
-    qlog = tmp_path / "out.qlog"
-    answer = cli(
-        "run", written(tmp_path, MIXED), "--qlog", qlog, "--qlog-version", version, "--flows", "accurate,mice"
-    )
-    assert (answer.code, answer.stderr.splitlines()[-1]) == (0, f"events of senders in {qlog}")
-    document = json.loads(qlog.read_text())
-    check_value(document, "file", {**BOTH, **schema}, "file")
-    titles = [trace["title"] for trace in document["traces"]]
-    assert {"accurate", "mice.0", "mice.0, connection 2"} <= set(titles)
-    for trace in document["traces"]:
-        times = [event["time"] for event in trace["events"]]
-        assert times == sorted(times)
-
-
 #: Over QUIC, with losses and reordering on the way back, so that ACKs have several ranges.
 OVER_QUIC = LOSSY.replace('recovery = "sack"', 'profile = "quic"\necn = "counts"')
-
-
-@pytest.mark.parametrize(("version", "schema"), [("0.3", V03), ("draft", DRAFT)])
-def test_qlog_of_quic_has_the_numbers_of_the_run(
-    version: str, schema: dict[str, Any], tmp_path: Path
-) -> None:
-    qlog = tmp_path / "out.qlog"
-    answer = cli("run", written(tmp_path, OVER_QUIC), "--qlog", qlog, "--qlog-version", version, "--json")
-    (flow,) = json.loads(answer.stdout)["flows"]
-    assert flow["recovery"] == "quic" and flow["retransmits"] > 20
-    document = json.loads(qlog.read_text())
-    check_value(document, "file", {**BOTH, **schema}, "file")
-    (trace,) = document["traces"]
-    times = [event["time"] for event in trace["events"]]
-    assert times == sorted(times)
-    sent, lost = events(trace, "packet_sent"), events(trace, "packet_lost")
-    numbers = [event["data"]["header"]["packet_number"] for event in sent]
-    assert numbers == list(range(len(sent)))
-    assert len(lost) >= flow["retransmits"]
-    ranges = [event["data"]["frames"][0]["acked_ranges"] for event in events(trace, "packet_received")]
-    assert max(map(len, ranges)) > 3, "no ACK has more ranges than three SACK blocks"
-    acked = {
-        number for each in ranges for first, *last in each for number in range(first, max([first, *last]) + 1)
-    }
-    lost_numbers = {event["data"]["header"]["packet_number"] for event in lost}
-    assert not acked & lost_numbers and acked | lost_numbers <= set(numbers)
 
 
 @needs_tshark
@@ -503,65 +360,6 @@ def test_packets_of_quic_are_datagrams_for_tshark(tmp_path: Path) -> None:
     assert {(length, ecn) for length, ecn, _ in sent} == {("1480", "2")}
     assert [int(payload[18:26], 16) for _, _, payload in sent] == list(range(len(sent)))
     assert {payload[:2] for _, _, payload in sent} == {"43"}
-
-
-def test_qlog_tells_what_the_run_counts(tmp_path: Path) -> None:
-    qlog, pcap = tmp_path / "out.qlog", tmp_path / "out.pcapng"
-    answer = cli("run", written(tmp_path, LOSSY), "--qlog", qlog, "--pcap", pcap, "--json")
-    (flow,) = json.loads(answer.stdout)["flows"]
-    (trace,) = json.loads(qlog.read_text())["traces"]
-    sent, lost = events(trace, "packet_sent"), events(trace, "packet_lost")
-    numbers = [event["data"]["header"]["packet_number"] for event in sent]
-    assert numbers == list(range(len(sent)))
-    offsets = [event["data"]["frames"][0]["offset"] for event in sent]
-    assert len(offsets) - len(set(offsets)) == flow["retransmits"] == len(lost)
-    # Each number is acknowledged or lost once, but for those in flight at the end.
-    acked = [
-        number
-        for event in events(trace, "packet_received")
-        for first, *last in event["data"]["frames"][0].get("acked_ranges", [])
-        for number in range(first, (last or [first])[0] + 1)
-    ]
-    gone = [event["data"]["header"]["packet_number"] for event in lost]
-    assert len(set(acked)) == len(acked) and not set(acked) & set(gone)
-    left = len(set(numbers) - set(acked) - set(gone))
-    assert left < 60
-    # A loss is told when it is declared; of a burst, all at once and before most are repaired.
-    lost_at = {event["data"]["header"]["packet_number"]: event["time"] for event in lost}
-    sent_at: dict[int, tuple[float, int]] = {}
-    waited = []
-    for event in sent:
-        offset, number = event["data"]["frames"][0]["offset"], event["data"]["header"]["packet_number"]
-        if offset in sent_at:
-            before, last = sent_at[offset]
-            assert before < lost_at[last] <= event["time"]
-            waited.append(event["time"] - lost_at[last])
-        sent_at[offset] = event["time"], number
-    assert min(waited) == 0 and max(waited) > 10
-    states = [event["data"]["new"] for event in events(trace, "congestion_state_updated")]
-    assert states[:3] == ["slow_start", "recovery", "congestion_avoidance"]
-    # Fast recovery ends at ssthresh.
-    metrics = events(trace, "metrics_updated")
-    least = min(event["data"]["min_rtt"] for event in metrics if "min_rtt" in event["data"])
-    # 2 x 20 ms, and a packet of 1500 bytes at 5 Mbit/s and twice at 100 Mbit/s, an ACK of 40 likewise.
-    assert least == pytest.approx(40 + 1540 * 8 / 5e3 + 2 * 1540 * 8 / 1e5, abs=1e-3)
-    assert any("ssthresh" in event["data"] for event in metrics)
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("--qlog", "x", "--at", "bottleneck"), "--qlog is of senders, but --at is bottleneck"),
-        (("--qlog-version", "draft"), "--qlog-version is that of the file of --qlog"),
-        (("--qlog", "x", "--qlog-version", "0.4"), "Invalid value for '--qlog-version'"),
-        (("--qlog", "missing/x"), "error: --qlog missing/x: the folder missing does not exist"),
-        (("--flows", "test"), "--flows are those that --pcap and --qlog capture"),
-    ],
-)
-def test_qlogs_that_cannot_be(args: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    answer = cli("run", written(tmp_path, LOSSY), *args, cwd=tmp_path)
-    assert (answer.code, answer.stdout) == (2, "")
-    assert message in answer.stderr
 
 
 # --- Time-sequence plots ---

@@ -1,6 +1,7 @@
 """The compiled half of ackclock: scenarios, runs, the synchronous model."""
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any, Self, final
 
 from typing_extensions import disjoint_base
@@ -165,6 +166,7 @@ class Scenario:
         samples: bool = True,
         programs: tuple[str, str, str | None] | None = None,
         capture: tuple[str, Sequence[str], int] | None = None,
+        objects: str | PathLike[str] | None = None,
     ) -> Run:
         """Runs one replicate in real time, with the TCP of the running kernel at both ends. Ctrl-C in the
         main thread ends it.
@@ -172,7 +174,8 @@ class Scenario:
         `seed`, `replicate`, `cancel`, `samples` as of `run`. `programs`: a group of flows, and what shells
         run in their place: on the host of the senders, whose end is that of the run, and on that of the
         receivers, if anything. `capture`: a link, `sender` or `receiver`, of which flows, and bytes of each
-        packet that are kept.
+        packet that are kept. `objects`: the folder with the compiled objects of the algorithms that the
+        kernel has not.
         """
 
     def check_capture(self, at: str, flows: Sequence[str]) -> None:

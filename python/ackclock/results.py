@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ackclock.arguments import path_of, whole_number
 from ackclock.errors import ArgumentTypeError, ArgumentValueError
 from ackclock.metrics.summary import coverage, shown
-from ackclock.running.backend import BACKENDS, SIM, prepare
-from ackclock.running.job import Outcome
+from ackclock.running.backend import prepare
+from ackclock.running.job import BACKENDS, SIM, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Algorithm, Scenario

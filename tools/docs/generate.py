@@ -132,9 +132,32 @@ def table(rows: Iterable[Sequence[str]]) -> str:
 LISTS = ("summary", "flows", "transfers", "datagrams", "meters", "links")
 #: What a class of one's own has, and what its methods get.
 EVENTS = ("CongestionControl", "Event", "Ack", "Congestion", "Loss", "Recovery", "Sent")
+
+
+def agreement_table() -> str:
+    """What `make validate-linux` has found."""
+    results = DOCS.parent / "tools/linux/results.json"
+    if not results.is_file():
+        return "Not measured yet on an idle machine; `make validate-linux` writes the table."
+    found = json.loads(results.read_text(encoding="utf-8"))
+    return f"{found['made']}.\n\n{found['table']}"
+
+
+def late_comer_table() -> str:
+    """What `tools/linux/late_comer.py` has found."""
+    found = json.loads((DOCS.parent / "tools/linux/late-comer.json").read_text(encoding="utf-8"))
+    rows = [("", "mean share", "least", "largest", "runs", "of them not valid"), ("---",) * 6]
+    for name, figures in found.items():
+        shares = (f"{100 * figures[key]:.1f} %" for key in ("mean", "least", "largest"))
+        rows.append((name, *shares, str(figures["runs"]), str(figures["invalid"])))
+    return table(rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "keys": keys_table,
     "papers": paper_page.summary,
+    "agreement": agreement_table,
+    "late_comer": late_comer_table,
     "methods": methods_table,
     **{f"fields_{of}": partial(fields_table, of) for of in EVENTS},
     **{f"metrics_{of}": partial(metrics_table, of) for of in LISTS},

@@ -42,6 +42,10 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         Path("/usr/include/ns3/traffic-control-module.h").is_file,
         "apt-get install libns3-dev",
     ),
+    "ns-3.44": (
+        (ROOT / "target" / "ns3" / "senders").is_file,
+        "python tools/ns3/senders.py --install; x86-64 Linux with g++",
+    ),
     "tc as root": (_kernel_tbf, "apt-get install iproute2; Linux, and the right to make network namespaces"),
     "valgrind": (_command("valgrind"), "apt-get install valgrind"),
 }

@@ -5,7 +5,7 @@
 
 Each run has a program that would sleep for a minute, with a child of its own. SIGKILL comes at a
 random moment between the start of the command and two seconds later. In the end no network namespace, no
-device and no process is there that was not there before.
+device, no process and no congestion control is there that was not there before.
 
 Ends with 1 where something is left, with 77 where something is missing.
 """
@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from ackclock import _core
+from ackclock import _core, kernel
 
 SCENARIO = """\
 schema = 1
@@ -34,7 +34,12 @@ cc = "cubic"
 [[flows]]
 name = "other"
 cc = "reno"
+[[flows]]
+name = "program"
+cc = "new-aimd"
 """
+#: Where the kernel takes no programs.
+WITHOUT_PROGRAM = "flows.program.cc=reno"
 #: How long the kernel may take to take a namespace down.
 GRACE_S = 10.0
 #: What a program of a run has in its command line.
@@ -42,8 +47,10 @@ MARK = "60.0625"
 
 
 def left() -> set[str]:
-    """Return the network namespaces of all processes, the devices here, and programs of runs."""
-    found = {f"device {entry.name}" for entry in Path("/sys/class/net").iterdir()}
+    """Return the network namespaces of all processes, devices, congestion controls, and programs of runs."""
+    known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii")
+    found = {f"congestion control {name}" for name in known.split()}
+    found |= {f"device {entry.name}" for entry in Path("/sys/class/net").iterdir()}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             found.add(f"namespace {(process / 'ns/net').readlink()}")
@@ -61,11 +68,18 @@ def main() -> int:
     )
     parser.add_argument("--runs", type=int, default=200)
     runs = parser.parse_args().runs
+    brief = ["duration=1 ms", "warmup=0 s"]
     try:
-        _core.Scenario.from_toml(SCENARIO, "cell.toml", ["duration=1 ms", "warmup=0 s"]).emulate()
+        _core.Scenario.from_toml(SCENARIO, "cell.toml", [*brief, WITHOUT_PROGRAM]).emulate()
     except _core.BackendError as error:
         print(f"no emulation here: {error}", file=sys.stderr)
         return 77
+    options: list[str] = []
+    try:
+        _core.Scenario.from_toml(SCENARIO, "cell.toml", brief).emulate(objects=kernel.folder())
+    except _core.BackendError as error:
+        print(f"without programs for the kernel: {error}", file=sys.stderr)
+        options = ["--set", WITHOUT_PROGRAM]
     before, moments = left(), random.Random(1)
     command = Path(sysconfig.get_path("scripts")) / "ackclock"
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +88,7 @@ def main() -> int:
         program = f"sleep {MARK} & sleep {MARK}"
         for _ in range(runs):
             with subprocess.Popen(
-                [command, "run", file, "--exec", program], stderr=subprocess.DEVNULL
+                [command, "run", file, "--exec", program, *options], stderr=subprocess.DEVNULL
             ) as run:
                 time.sleep(moments.uniform(0, 2))
                 run.kill()

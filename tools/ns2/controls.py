@@ -5,6 +5,11 @@ from typing import Any
 from comparable import NotComparable
 
 STANDARD, BINOMIAL = 1, 6
+# The algorithms of Linux 2.6.22 and their parameters. Of CUBIC 2.1, C is 41/102.4, and 819/1024 remains.
+LINUX: dict[str, dict[str, object]] = {
+    "reno": {},
+    "cubic": {"arithmetic": "linux-2.6", "remaining": 819 / 1024, "c": 0.4, "hz": 1000},
+}
 
 
 def window(place: str, cc: dict[str, Any]) -> dict[str, object]:
@@ -25,6 +30,18 @@ def window(place: str, cc: dict[str, Any]) -> dict[str, object]:
         case "miad":
             return {**binomial(k=-1, l=0), "increase": cc["increase"], "remaining": 1 - cc["removed"]}
     raise NotComparable(f"{place}: ns-2 has aimd, aiad, mimd and miad, not {cc['kind']}")
+
+
+def linux(place: str, flow: dict[str, Any]) -> dict[str, object]:
+    """The arguments for Agent/TCP/Linux, which runs the algorithms of Linux 2.6.22.
+
+    Raises:
+        NotComparable: for another algorithm or other parameters.
+    """
+    cc = flow["cc"]
+    if cc["kind"] not in LINUX or any(cc[key] != value for key, value in LINUX[cc["kind"]].items()):
+        raise NotComparable(f"{place}: Agent/TCP/Linux is compared with {LINUX}")
+    return {"tcp": "Linux", "ca": cc["kind"], "cwnd_interval": 0.01}
 
 
 def binomial(**exponents: int) -> dict[str, object]:

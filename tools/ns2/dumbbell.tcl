@@ -20,6 +20,9 @@
 # at the bottleneck, `cbr_Bps` is what gets through. Arrivals, departures, drops and marks there are those of
 # all packets, the rest is TCP's.
 #
+# `tcp` Linux is Agent/TCP/Linux with the congestion control `ca`. `cwnd_segments` is the mean of cwnd, looked at every `cwnd_interval`
+# seconds, over all flows.
+#
 # `hosts` is how many pairs of hosts flows share; 0 gives each flow its own. `monitors` 0 is for measurements of speed: of all
 # measures it leaves the departures, and of all monitors one. `setup_cpu_s` and `run_cpu_s` are CPU time in either case.
 
@@ -28,7 +31,8 @@ array set p {
     rate 5e6       delay 0.030    limit 100       reverse_limit 10000
     access_rate 5e6  access_delay 0.030  access_limit 100
     extra_min 0    extra_max 0    start_min 0     start_max 1      jitter 0
-    tcp Sack1      payload 1000   header 40       initial_window 2  max_window 10000
+    tcp Sack1      ca reno        cwnd_interval 0.1
+    payload 1000   header 40       initial_window 2  max_window 10000
     window_option 1  increase 1   remaining 0.5   k 0              l 0
     limited_transmit 1  bug_fix 1  min_rto 0.2    tick 0.01
     delayed_ack 0  timestamps 0   idle_restart 1  handshake 1
@@ -127,14 +131,16 @@ set classes(Tahoe) Agent/TCP
 set classes(Reno) Agent/TCP/Reno
 set classes(Newreno) Agent/TCP/Newreno
 set classes(Sack1) Agent/TCP/Sack1
+set classes(Linux) Agent/TCP/Linux
 
 proc sink {} {
     global p
     set class Agent/TCPSink
-    if {$p(tcp) eq "Sack1"} { append class /Sack1 }
+    if {$p(tcp) in {Sack1 Linux}} { append class /Sack1 }
     if {$p(delayed_ack) > 0} { append class /DelAck }
     set sink [new $class]
     if {$p(delayed_ack) > 0} { $sink set interval_ $p(delayed_ack) }
+    if {$p(tcp) eq "Linux"} { $sink set ts_echo_rfc1323_ 1 }
     return $sink
 }
 
@@ -185,6 +191,7 @@ for {set i 0} {$i < $p(flows)} {incr i} {
     $tcp($i) set syn_ $p(handshake)
     $tcp($i) set delay_growth_ $p(handshake)
     $tcp($i) set bugFix_ $p(bug_fix)
+    if {$p(tcp) eq "Linux"} { $ns at 0 "$tcp($i) select_ca $p(ca)" }
     $ns attach-agent $source $tcp($i)
     set receiver [sink]
     $ns attach-agent $destination $receiver
@@ -250,13 +257,23 @@ proc counters {into} {
     set c(waited) [expr {[$delays cnt] > 0 ? [$delays cnt] * [$delays mean] : 0.0}]
 }
 
+# Adds to the sum of all windows, from now on.
+proc look_at_windows {} {
+    global ns p tcp windows looks
+    for {set i 0} {$i < $p(flows)} {incr i} {
+        set windows [expr {$windows + [$tcp($i) set cwnd_]}]
+        incr looks
+    }
+    $ns at [expr {[$ns now] + $p(cwnd_interval)}] look_at_windows
+}
+
 proc times {} {
     global started
     return "setup_cpu_s=$started run_cpu_s=[expr {[cpu_s] - $started}]"
 }
 
 proc finish {} {
-    global p before after bottleneck
+    global p before after bottleneck windows looks
     if {!$p(monitors)} {
         puts "departures=[$bottleneck set pdepartures_] drops=[$bottleneck set pdrops_] [times]"
         exit 0
@@ -281,11 +298,17 @@ proc finish {} {
         cbr_sent=$d(cbr_sent) cbr_Bps=[format %.8g [expr {$d(cbr_delivered) * $p(cbr_packet) / $time}]] \
         queue_delay_s=[format %.8g $delay] \
         utilization=[format %.8g [expr {$d(bytes) * 8 / ($p(rate) * $time)}]] \
+        cwnd_segments=[format %.8g [expr {$looks ? $windows / $looks : 0}]] \
         jain=[format %.8g $jain] [times]] " "]
     exit 0
 }
 
-if {$p(monitors)} { $ns at $p(warmup) "counters before" }
+if {$p(monitors)} {
+    $ns at $p(warmup) "counters before"
+    set windows 0.0
+    set looks 0
+    $ns at $p(warmup) look_at_windows
+}
 $ns at $p(duration) finish
 set started [cpu_s]
 $ns run

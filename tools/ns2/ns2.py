@@ -49,7 +49,9 @@ def run(arguments: Mapping[str, object]) -> dict[str, float]:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0 or "goodput_Bps=" not in done.stdout:
         raise Ns2Error(f"{' '.join(words)}: exit code {done.returncode}\n{done.stderr}{done.stdout}")
-    measures = dict(pair.split("=") for pair in done.stdout.split())
+    # An agent may say what it was told, too.
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("goodput_Bps="))
+    measures = dict(pair.split("=") for pair in line.split())
     flows = [float(goodput) for goodput in measures.pop("flows_Bps").split(",")]
     return {
         **{key: float(value) for key, value in measures.items() if key not in COSTS},

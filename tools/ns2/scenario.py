@@ -10,11 +10,13 @@ from typing import Any
 
 from ackclock import _core
 from comparable import NotComparable
-from controls import window
+from controls import linux, window
 from cross import Cross, cross
 from quantities import BYTES, SECONDS, quantity
 
 RECOVERY = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
+# Bytes of a header that timestamps add in ackclock, and in ns-2 (`ts_option_size_`).
+TIMESTAMPS, OPTION = 12, 10
 # ns-2's clock tick; its round-trip times are multiples of it.
 TICK = 0.01
 # "No maximum": more than any window of the comparison.
@@ -28,6 +30,8 @@ FIXED = {
     "peer_sack": (True,),
     "ecn": ("off", "classic"),
 }
+# Their values for Agent/TCP/Linux.
+OF_LINUX = {"byte_counting": ("avoidance",), "timeout_ssthresh": ("rule",)}
 # More queues of ns-2's DRR than any comparison has sources, so that none share one.
 BUCKETS = 1024
 # Without access links the ns-2 script puts the agents on the two routers.
@@ -45,7 +49,7 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
     if resolved.get("topology", {}).get("kind") != "dumbbell":
         raise NotComparable("topology: a dumbbell is needed")
     flow = flows(resolved)
-    for key, values in FIXED.items():
+    for key, values in (FIXED | OF_LINUX if is_linux(flow) else FIXED).items():
         if flow[key] not in values:
             raise NotComparable(f"flows.{flow['name']}.{key}: ns-2 has only {json.dumps(values[0])}")
     if flow["traffic"] != {"kind": "bulk"}:
@@ -81,10 +85,10 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
         "jitter": jitter,
         "tcp": RECOVERY[flow["recovery"]],
         "payload": payload,
-        "header": header,
+        "header": header + TIMESTAMPS - OPTION if flow["timestamps"] else header,
         "initial_window": flow["initial_window"],
         "max_window": NO_MAXIMUM if flow.get("max_window") in (None, "none") else flow["max_window"],
-        **window(f"flows.{flow['name']}.cc", flow["cc"]),
+        **control(flow),
         "limited_transmit": int(flow["limited_transmit"]),
         "bug_fix": bug_fix(flow),
         "min_rto": quantity(flow["min_rto"], SECONDS),
@@ -96,6 +100,17 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
         "handshake": 0,
         **cross_traffic(scenario).arguments,
     }
+
+
+def control(flow: dict[str, Any]) -> dict[str, object]:
+    """The congestion control: that of Agent/TCP/Linux for a sender that is made like it."""
+    place = f"flows.{flow['name']}.cc"
+    return linux(place, flow) if is_linux(flow) else window(place, flow["cc"])
+
+
+def is_linux(flow: dict[str, Any]) -> bool:
+    """True for a sender that is made like Agent/TCP/Linux."""
+    return bool(flow["sack_sender"] == "fack")
 
 
 def cross_traffic(scenario: _core.Scenario) -> Cross:

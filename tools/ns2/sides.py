@@ -56,6 +56,7 @@ def measures(run: dict[str, Any]) -> Measures:
         "cbr_Bps": sum(source["delivered_bps"] for source in datagrams) / 8,
         "queue_delay_s": bottleneck["queue_delay_mean_s"],
         "utilization": bottleneck["utilization"],
+        "cwnd_segments": total("cwnd_mean_segments") / len(run["flows"]),
         "jain": run["summary"]["jain_index"],
         "least_Bps": min(flow["goodput_bps"] for flow in run["flows"]) / 8,
         "most_Bps": max(flow["goodput_bps"] for flow in run["flows"]) / 8,

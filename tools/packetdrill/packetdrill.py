@@ -73,9 +73,14 @@ def run(found: dict[str, Path]) -> list[Result]:
     output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     reports = json.loads(output)["reports"]
     return [
-        Result(name, report["status"], report["line"], report["message"] or "")
-        for name, report in zip(found, reports, strict=True)
+        Result(name, report["status"], line_of(path, report["line"]), report["message"] or "")
+        for (name, path), report in zip(found.items(), reports, strict=True)
     ]
+
+
+def line_of(path: Path, line: int | None) -> int | None:
+    """The number of a line, not counting the one with a licence that Linux puts before google's scripts."""
+    return line and line - path.read_text().startswith("// SPDX-License-Identifier:")
 
 
 def reasons() -> dict[str, Reason]:

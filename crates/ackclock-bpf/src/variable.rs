@@ -1,5 +1,10 @@
 //! Values of global variables, as whoever loads an object sets them.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ackclock::cc::ForeignValue;
+
 use crate::error::{Result, wrong};
 use crate::object_file::{BpfObject, Form, Variable};
 
@@ -7,6 +12,32 @@ use crate::object_file::{BpfObject, Form, Variable};
 const ONE: f64 = 4_294_967_296.0;
 
 impl BpfObject {
+    /// Reads the object in a file.
+    ///
+    /// # Errors
+    /// No such file, or what [`BpfObject::parse`] refuses.
+    pub fn read(path: &Path) -> Result<BpfObject> {
+        let content = std::fs::read(path).map_err(|error| wrong!("cannot be read: {error}"))?;
+        BpfObject::parse(&content)
+    }
+
+    /// Sets variables to the parameters of a scenario.
+    ///
+    /// # Errors
+    /// The first one that is a text, or that [`BpfObject::set`] refuses.
+    pub fn set_all(&mut self, parameters: &BTreeMap<String, ForeignValue>) -> Result<()> {
+        for (name, value) in parameters {
+            let number = match value {
+                ForeignValue::Bool(value) => f64::from(*value),
+                ForeignValue::Integer(value) => *value as f64,
+                ForeignValue::Number(value) => *value,
+                ForeignValue::Text(_) => return Err(wrong!("the parameter {name} is a number")),
+            };
+            self.set(name, number)?;
+        }
+        Ok(())
+    }
+
     /// The value of a variable.
     pub fn value(&self, variable: &Variable) -> f64 {
         let (section, at) = variable.place;

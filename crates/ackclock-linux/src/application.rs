@@ -10,10 +10,10 @@ use ackclock::sim::{FlowPlan, Plan, Traffic};
 use ackclock::tcp::TIMESTAMPS_LEN;
 use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
 
+use crate::algorithm::Algorithms;
 use crate::error::{EmulationError, Tried};
 use crate::forwarder::{Clock, Shared};
 use crate::host::{Host, Side};
-use crate::support::kernel_algorithm;
 use crate::sys::{self, TcpInfo, Waiting};
 
 /// Time between two looks at a connection, in which receivers read what has come.
@@ -36,7 +36,11 @@ pub struct Sockets {
 
 impl Sockets {
     /// Makes them in the namespaces of the hosts.
-    pub fn make(plan: &Plan, [sending, receiving]: [&Host; 2]) -> Result<Self, EmulationError> {
+    pub fn make(
+        plan: &Plan,
+        algorithms: &Algorithms,
+        [sending, receiving]: [&Host; 2],
+    ) -> Result<Self, EmulationError> {
         let segment = |flow: &FlowPlan| {
             // The option of timestamps is part of what this bounds.
             flow.transport.mss + if flow.transport.timestamps { TIMESTAMPS_LEN } else { 0 }
@@ -51,8 +55,8 @@ impl Sockets {
         let made = sending.within(|| plan.flows.iter().map(|_| sys::socket(libc::SOCK_STREAM)).collect());
         let senders: Vec<OwnedFd> = made.tried("the sockets of the senders")?;
         for (index, (flow, socket)) in plan.flows.iter().zip(&senders).enumerate() {
-            let name = kernel_algorithm(flow)?;
-            sys::set_congestion_control(socket.as_fd(), &name).map_err(|error| no_algorithm(flow, &name, &error))?;
+            let name = algorithms.name(index);
+            sys::set_congestion_control(socket.as_fd(), name).map_err(|error| no_algorithm(flow, name, &error))?;
             let (tcp, socket) = (libc::IPPROTO_TCP, socket.as_fd());
             let abort = libc::linger { l_onoff: 1, l_linger: 0 };
             let options = sys::set_option(socket, tcp, libc::TCP_MAXSEG, &(segment(flow) as i32))
@@ -269,6 +273,8 @@ impl<'a> Applications<'a> {
     /// Runs to the end.
     pub fn run(mut self, stop: &AtomicBool) -> Result<Applied, EmulationError> {
         sys::be_prompt(1);
+        // Before it nobody forwards, and a handshake would take longer than the path.
+        self.clock.wait_for_start();
         let end = Instant::ZERO + self.plan.duration;
         let zeros = vec![0; AHEAD as usize];
         while self.clock.now() < end && !stop.load(Ordering::Relaxed) && !self.shared.is_over.load(Ordering::Relaxed) {

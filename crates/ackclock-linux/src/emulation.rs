@@ -1,11 +1,14 @@
 //! A run from its beginning to its end: hosts, threads, result and verdict.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock::sim::{FlowPlan, Plan, RunResult, Traffic};
 use ackclock::units::{Duration, Instant};
 
+use crate::algorithm::Algorithms;
 use crate::application::{Applications, Applied, Sockets};
 use crate::error::EmulationError;
 use crate::fidelity::{CpuTime, Fidelity, Measured};
@@ -31,6 +34,8 @@ pub struct Options {
     pub programs: Option<Programs>,
     /// Bytes of each captured packet that are kept.
     pub snaplen: usize,
+    /// The folder with the compiled objects of our algorithms.
+    pub objects: PathBuf,
 }
 
 /// What a run leaves.
@@ -43,6 +48,8 @@ pub struct Emulation {
     pub forwarding_cpu: Duration,
     /// The packets that the plan captures.
     pub capture: Option<Tap>,
+    /// What the kernel ran for each group of flows.
+    pub algorithms: BTreeMap<String, String>,
     /// How the program ended; none if there is none, or if it was still running.
     pub program: Option<ExitStatus>,
 }
@@ -58,9 +65,10 @@ pub fn run(plan: &Plan, options: &Options, stop: &AtomicBool) -> Result<Emulatio
         step if step > COARSEST_CLOCK_NS => return Err(EmulationError::CoarseClock(step)),
         _ => {}
     }
+    let algorithms = Algorithms::load(plan, &options.objects)?;
     let (sending, receiving) = (Host::make(Side::Sender, plan)?, Host::make(Side::Receiver, plan)?);
     let hosts = [&sending, &receiving];
-    let sockets = Sockets::make(plan, hosts)?;
+    let sockets = Sockets::make(plan, &algorithms, hosts)?;
     let programs = options.programs.as_ref();
     let group = programs.map(|programs| &*programs.group);
     let programs_flow = plan.flows.iter().position(|flow| group == Some(&*flow.group));
@@ -100,7 +108,7 @@ pub fn run(plan: &Plan, options: &Options, stop: &AtomicBool) -> Result<Emulatio
     let capture = forwarded.network.tap.take();
     let forwarding_cpu = Duration::from_nanos(forwarded.timing.cpu_ns);
     let result = Ended { plan, forwarded, applied, programs_group: group }.into_result();
-    Ok(Emulation { result, fidelity, forwarding_cpu, capture, program })
+    Ok(Emulation { result, fidelity, forwarding_cpu, capture, algorithms: algorithms.titles(plan), program })
 }
 
 /// The other threads need not wait for one that failed.

@@ -34,6 +34,12 @@ impl Clock {
         Clock { origin_ns: sys::monotonic_ns() + delay.as_nanos() }
     }
 
+    /// Sleeps until time 0.
+    pub fn wait_for_start(self) {
+        let left = self.origin_ns.saturating_sub(sys::monotonic_ns());
+        std::thread::sleep(std::time::Duration::from_nanos(left));
+    }
+
     /// The time; 0 before the start.
     pub fn now(self) -> Instant {
         Instant::from_nanos(sys::monotonic_ns().saturating_sub(self.origin_ns))

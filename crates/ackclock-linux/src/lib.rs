@@ -9,6 +9,7 @@
 #![cfg(target_os = "linux")]
 
 mod account;
+mod algorithm;
 mod application;
 mod emulation;
 mod error;
@@ -27,6 +28,6 @@ pub use emulation::{Emulation, Options, run};
 pub use error::EmulationError;
 pub use fidelity::Fidelity;
 pub use program::Programs;
-pub use support::{check, kernel_algorithm};
+pub use support::check;
 pub use sys::enter_user_namespace;
 pub use tap::Tap;

@@ -1,40 +1,13 @@
 //! What the emulator has of a plan, and what it has not.
 
-use ackclock::cc::CcSpec;
 use ackclock::sim::{FlowPlan, Plan, Traffic};
-use ackclock::tcp::{EcnMode, LossRecovery, Transport};
+use ackclock::tcp::{EcnMode, LossRecovery, Protocol, Transport};
 
+use crate::algorithm::InKernel;
 use crate::error::EmulationError;
 
 /// Connections that are made at most.
 const MOST_FLOWS: usize = 1000;
-
-/// The name that the kernel has for the algorithm of a flow.
-///
-/// # Errors
-/// If the kernel has none that is the same.
-pub fn kernel_algorithm(flow: &FlowPlan) -> Result<String, EmulationError> {
-    let is_default = |spec: &CcSpec| CcSpec::by_name(spec.name()).as_ref() == Some(spec);
-    let name = match flow.cc.spec() {
-        Some(spec @ (CcSpec::Reno(_) | CcSpec::Aimd(_))) if is_default(spec) => "reno",
-        Some(spec @ CcSpec::Cubic(_)) if is_default(spec) => "cubic",
-        Some(spec @ CcSpec::Bbr1(_)) if is_default(spec) => "bbr",
-        Some(spec)
-            if CcSpec::by_name(spec.name()).is_some_and(|_| matches!(spec.name(), "aimd" | "cubic" | "bbr1")) =>
-        {
-            let message = format!("the kernel has {} with its default parameters only", spec.name());
-            return Err(EmulationError::Refused { key: format!("flows.{}.cc", flow.group), message });
-        }
-        _ => {
-            let message = format!(
-                "the kernel has no {}; with --backend linux these run in it: reno (also as aimd), cubic, bbr1",
-                flow.cc.name()
-            );
-            return Err(EmulationError::Refused { key: format!("flows.{}.cc", flow.group), message });
-        }
-    };
-    Ok(name.to_owned())
-}
 
 /// What the emulator has not.
 ///
@@ -80,7 +53,13 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), EmulationError> 
         let (key, message) = (format!("flows.{group}.{key}"), format!("{message} (--backend linux)"));
         Err(EmulationError::Refused { key, message })
     };
-    kernel_algorithm(flow)?;
+    if flow.transport.protocol == Protocol::Quic {
+        return refuse(
+            "protocol",
+            "the emulator has the kernel's TCP; a pair of programs (--exec, --serve) may use QUIC",
+        );
+    }
+    InKernel::of(flow)?;
     if !matches!(flow.traffic, Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. }) {
         return refuse("traffic", "the emulator has bulk, transfer and rate-limited");
     }
@@ -137,14 +116,15 @@ mod tests {
     fn bulk_flows_of_the_kernels_algorithms_pass() {
         assert_eq!(refusal(&[]), None);
         assert_eq!(refusal(&["flows.test.cc=aimd", "flows.other.cc=bbr1"]), None);
+        assert_eq!(refusal(&["flows.test.cc=new-aimd", "flows.other.cc=miad"]), None);
         assert_eq!(refusal(&["flows.test.traffic={ kind = 'transfer', size = '1 MB' }"]), None);
     }
 
     #[test]
     fn what_the_emulator_has_not_is_named_by_its_key() {
         for (set, key) in [
-            ("flows.test.cc=new-aimd", "flows.test.cc"),
-            ("flows.test.cc={ kind = 'aimd', increase = 2 }", "flows.test.cc"),
+            ("flows.test.cc=aild", "flows.test.cc"),
+            ("flows.test.protocol=quic", "flows.test.protocol"),
             ("flows.test.max_window=10", "flows.test.max_window"),
             ("flows.other.timestamps=true", "flows.other.timestamps"),
             ("flows.other.ecn=classic", "flows.other.ecn"),

@@ -1,5 +1,6 @@
 //! Runs in real time, on systems that have the emulator.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use ackclock::sim::Plan;
@@ -18,19 +19,30 @@ pub type Captured = ackclock_linux::Tap;
 #[cfg(not(target_os = "linux"))]
 pub enum Captured {}
 
+/// What an emulation needs beside its plan.
+pub struct Needed {
+    pub programs: Programs,
+    pub snaplen: u32,
+    /// The folder with compiled objects.
+    pub objects: PathBuf,
+}
+
 /// Runs a plan in real time.
 #[cfg(target_os = "linux")]
-pub fn emulated(plan: &Plan, (programs, snaplen): (Programs, u32), stop: &AtomicBool) -> Result<Outcome, Error> {
+pub fn emulated(plan: &Plan, needed: Needed, stop: &AtomicBool) -> Result<Outcome, Error> {
     use ackclock::sim::RunError;
     use ackclock_linux::{Emulation, EmulationError, Options, run};
 
+    let Needed { programs, snaplen, objects } = needed;
     let programs = programs.map(|(group, command, server)| ackclock_linux::Programs { group, command, server });
-    let done = run(plan, &Options { programs, snaplen: snaplen as usize }, stop).map_err(|error| match error {
-        EmulationError::Interrupted => Error::Run(RunError::Interrupted),
-        other => Error::Backend(other.to_string()),
-    })?;
-    let Emulation { result, fidelity, forwarding_cpu, capture, program } = done;
+    let done =
+        run(plan, &Options { programs, snaplen: snaplen as usize, objects }, stop).map_err(|error| match error {
+            EmulationError::Interrupted => Error::Run(RunError::Interrupted),
+            other => Error::Backend(other.to_string()),
+        })?;
+    let Emulation { result, fidelity, forwarding_cpu, capture, algorithms, program } = done;
     let mut emulation = serde_json::to_value(fidelity).map_err(|error| Error::Backend(error.to_string()))?;
+    emulation["algorithms"] = serde_json::to_value(algorithms).map_err(|error| Error::Backend(error.to_string()))?;
     if let Some(status) = program {
         emulation["program_exit"] = status.code().into();
     }
@@ -39,7 +51,7 @@ pub fn emulated(plan: &Plan, (programs, snaplen): (Programs, u32), stop: &Atomic
 
 /// There is none.
 #[cfg(not(target_os = "linux"))]
-pub fn emulated(_plan: &Plan, _options: (Programs, u32), _stop: &AtomicBool) -> Result<Outcome, Error> {
+pub fn emulated(_plan: &Plan, _needed: Needed, _stop: &AtomicBool) -> Result<Outcome, Error> {
     Err(Error::Backend("this build of ackclock has no backend linux: it needs a Linux kernel".to_owned()))
 }
 

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::cancel::Cancel;
 use crate::catalog::to_json;
-use crate::emulator::{Programs, emulated};
+use crate::emulator::{Needed, Programs, emulated};
 use crate::error::{Error, capture_error};
 use crate::foreign::progress::Cells;
 use crate::foreign::{self, Needs};
@@ -134,7 +134,8 @@ impl Scenario {
     /// `seed`, `replicate`, `cancel`, `samples` as of `run`. `programs`: a group of flows, and what shells run in their
     /// place: on the host of the senders, whose end is that of the run, and on that of the receivers, if anything.
     /// `capture`: a link, `sender` or `receiver`, of which flows, and bytes of each packet that are kept.
-    #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true, programs = None, capture = None))]
+    /// `objects`: the folder with the compiled objects of the algorithms that the kernel has not.
+    #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true, programs = None, capture = None, objects = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn emulate(
         &self,
@@ -145,13 +146,14 @@ impl Scenario {
         samples: bool,
         programs: Programs,
         capture: Option<(String, Vec<String>, u32)>,
+        objects: Option<PathBuf>,
     ) -> PyResult<Run> {
         let flag = cancel.map(Cancel::flag).unwrap_or_default();
         let snaplen = capture.as_ref().map_or(0, |(_, _, kept)| *kept);
         let place = capture.map(|(at, flows, _)| (at, flows, false));
         let plan = self.plan(py, (seed, replicate), samples, place)?;
         let cells = Cells::take();
-        let work = || emulated(&plan, (programs, snaplen), &flag);
+        let work = || emulated(&plan, Needed { programs, snaplen, objects: objects.unwrap_or_default() }, &flag);
         let run = self.execute(py, work, &plan, &flag, (seed, replicate), (Needs::default(), cells));
         cells.put_back();
         run

@@ -90,6 +90,8 @@ class Wanted(NamedTuple):
         for path, option in ((self.pcap, "--pcap"), (self.qlog, "--qlog")):
             if path is not None:
                 check_target(Path(path), option)
+        if self.pcap is not None and self.qlog is not None and _are_one(Path(self.pcap), Path(self.qlog)):
+            raise InputError(f"--qlog {self.qlog}: is the file of --pcap, too; name two files")
         place = SENDER if self.at is None else self.at
         kept = _SNAPLEN if self.snaplen is None else self.snaplen or _WHOLE
         return Capture(
@@ -124,6 +126,11 @@ def check_flows(scenario: Scenario, place: str, flows: str | None) -> tuple[str,
             raise ArgumentValueError("flows", f"names no flow: {name!r}; {hint(name, known)}") from None
         raise ArgumentValueError("at", f"is a link that none of these flows passes: {place!r}") from None
     return names
+
+
+def _are_one(one: Path, other: Path) -> bool:
+    """Whether both names are those of one file, which a device may be."""
+    return one.resolve() == other.resolve() and (one.is_file() or not one.exists())
 
 
 def check_target(path: Path, option: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ackclock.metrics.declared import METRICS
@@ -23,8 +25,46 @@ _OF_FLOWS = (
     "rtt_min_s",
     "completion_time_s",
 )
-#: Flows in the table; JSON has all.
+#: Flows in the table and in drawings; JSON has all.
 _MOST_FLOWS = 4
+#: The range of a window.
+_RANGE = ((0.05, "cwnd_p05_segments", "cwnd, 5 %"), (0.95, "cwnd_p95_segments", "cwnd, 95 %"))
+
+
+@dataclass(frozen=True)
+class Side:
+    """A scenario by one backend."""
+
+    document: dict[str, Any]
+    #: Of each flow times in seconds and windows in segments.
+    windows: Mapping[str, Sequence[tuple[float, float]]]
+    warmup_s: float
+
+    @property
+    def backend(self) -> str:
+        """Its name."""
+        return str(self.document["backend"])
+
+    def window(self, flow: str, quantile: float) -> float | None:
+        """Return a quantile of a flow's window over time."""
+        points = list(self.windows.get(flow, ()))
+        ends = [time for time, _ in points[1:]] + [self.document["duration_s"]]
+        held = sorted(
+            (window, end - max(time, self.warmup_s))
+            for (time, window), end in zip(points, ends, strict=True)
+            if end > max(time, self.warmup_s)
+        )
+        whole, below = math.fsum(weight for _, weight in held), 0.0
+        for window, weight in held:
+            below += weight
+            if below >= quantile * whole:
+                return window
+        return None
+
+    def share(self, flow: int) -> float | None:
+        """Return the part that a flow has of the goodput of all."""
+        goodputs = [row["goodput_bps"] or 0.0 for row in self.document["flows"]]
+        return goodputs[flow] / math.fsum(goodputs) if any(goodputs) else None
 
 
 class Difference(NamedTuple):
@@ -46,23 +86,37 @@ class Difference(NamedTuple):
         return tuple(None if value is None or not first else value / first - 1 for value in self.values)
 
 
-def differences(documents: Sequence[dict[str, Any]]) -> Iterator[Difference]:
+def differences(sides: Sequence[Side]) -> Iterator[Difference]:
     """Give the metrics of runs of one scenario that any of them has a value for."""
+    rows = (Difference(*row) for row in (*_of_all(sides), *_of_flows(sides)))
+    return (row for row in rows if any(value is not None for value in row.values))
 
-    def found(flow: str, metric: Any, values: tuple[float | None, ...]) -> Iterator[Difference]:
-        if any(value is not None for value in values):
-            yield Difference(flow, metric.key, metric.label, metric.unit, metric.factor, values)
 
+def _of_all(sides: Sequence[Side]) -> Iterator[tuple[Any, ...]]:
     for metric in SUMMARY:
-        yield from found("", metric, tuple(run["summary"][metric.key] for run in documents))
-    for flows in zip(*(run["flows"] for run in documents), strict=True):
+        values = tuple(side.document["summary"][metric.key] for side in sides)
+        yield "", metric.key, metric.label, metric.unit, metric.factor, values
+
+
+def _of_flows(sides: Sequence[Side]) -> Iterator[tuple[Any, ...]]:
+    for index, flows in enumerate(zip(*(side.document["flows"] for side in sides), strict=True)):
+        name = flows[0]["name"]
+        if len(sides[0].document["flows"]) > 1:
+            shares = tuple(side.share(index) for side in sides)
+            yield name, "goodput_share", "share of the goodput", "%", 100.0, shares
         for key in _OF_FLOWS:
-            yield from found(flows[0]["name"], METRICS["flows"][key], tuple(flow[key] for flow in flows))
+            metric, values = METRICS["flows"][key], tuple(flow[key] for flow in flows)
+            yield name, key, metric.label, metric.unit, metric.factor, values
+            if key != "cwnd_mean_segments":
+                continue
+            for quantile, of_range, label in _RANGE:
+                ranges = tuple(side.window(name, quantile) for side in sides)
+                yield name, of_range, label, metric.unit, metric.factor, ranges
 
 
-def comparison(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def comparison(sides: Sequence[Side]) -> dict[str, Any]:
     """Return runs of one scenario with their differences, as JSON."""
-    backends = [run["backend"] for run in documents]
+    backends = [side.backend for side in sides]
     rows = [
         {
             "flow": row.flow or None,
@@ -70,34 +124,55 @@ def comparison(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "values": dict(zip(backends, row.values, strict=True)),
             "relative": dict(zip(backends, row.relative, strict=True)),
         }
-        for row in differences(documents)
+        for row in differences(sides)
     ]
-    valid = not any(faults(run) for run in documents)
     return {
-        "scenario": documents[0]["scenario"],
-        "valid": valid,
+        "scenario": sides[0].document["scenario"],
+        "valid": not any(faults(side.document) for side in sides),
         "differences": rows,
-        "runs": list(documents),
+        "runs": [side.document for side in sides],
     }
 
 
-def comparison_table(documents: Sequence[dict[str, Any]]) -> Table:
-    """Return a table of runs of one scenario: values, and what the others have more than the first."""
+def drawing(sides: Sequence[Side]) -> str:
+    """Return the windows of the first flows over time, those of all backends over one another, as SVG."""
+    from ackclock.page.curves import Panel, draw
+
+    flows = [flow["name"] for flow in sides[0].document["flows"]][:_MOST_FLOWS]
+    panels = [
+        Panel(f"{flow}: cwnd, segments", {side.backend: side.windows.get(flow, ()) for side in sides})
+        for flow in flows
+    ]
+    invalid = [side.backend for side in sides if faults(side.document)]
+    note = f"NOT VALID: {', '.join(invalid)}" if invalid else ""
+    return draw(panels, sides[0].document["duration_s"], f"{sides[0].document['scenario']}: windows", note)
+
+
+def comparison_table(sides: Sequence[Side]) -> Table:
+    """Return a table of runs of one scenario: values, and what the others have more than the first.
+
+    Of more than two it has what all of them have, with the units behind the labels.
+    """
     from ackclock.text.table import Column, Table
 
+    documents, is_wide = [side.document for side in sides], len(sides) > 2
     backends = [f"{run['backend']}{' (NOT VALID)' if faults(run) else ''}" for run in documents]
     headings = [Column(backend, right=True) for backend in backends]
     more = [Column(f"{run['backend']} - {documents[0]['backend']}", right=True) for run in documents[1:]]
-    table = Table("metric", *headings, "unit", *more, title=documents[0]["scenario"])
+    units = () if is_wide else ("unit",)
+    table = Table("metric", *headings, *units, *more, title=documents[0]["scenario"])
     last = ""
     flows = [flow["name"] for flow in documents[0]["flows"]][:_MOST_FLOWS]
-    for row in differences(documents):
-        if row.flow and row.flow not in flows:
+    for row in differences(sides):
+        if (row.flow and row.flow not in flows) or (is_wide and None in row.values):
             continue
         if row.flow != last:
             table.add_section(row.flow)
             last = row.flow
         values = ("-" if value is None else f"{row.factor * value:.4g}" for value in row.values)
         relative = ("-" if part is None else f"{100 * part:+.1f} %" for part in row.relative[1:])
-        table.add_row(row.label, *values, row.unit, *relative)
+        if is_wide:
+            table.add_row(f"{row.label}, {row.unit}" if row.unit else row.label, *values, *relative)
+        else:
+            table.add_row(row.label, *values, row.unit, *relative)
     return table

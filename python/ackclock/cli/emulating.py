@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,15 @@ import click
 
 from ackclock.cli.console import talk
 from ackclock.errors import InputError
-from ackclock.running.backend import BACKENDS, LINUX, SIM, faults
-from ackclock.running.job import Programs
+from ackclock.running.backend import faults
+from ackclock.running.job import BACKENDS, LINUX, SIM, Programs
 
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario
     from ackclock.text.table import Table
 
+#: The synchronous model, which `run` has beside the backends of jobs.
+MODEL = "model"
 _BACKEND_HELP = "sim, the simulation, or linux, the running kernel's TCP in real time (docs/emulator.md)"
 
 backend_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
@@ -33,9 +36,10 @@ def emulation_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--backend",
             "backends",
-            type=click.Choice(BACKENDS),
+            type=click.Choice((*BACKENDS, MODEL)),
             multiple=True,
-            help=f"What runs the scenario: {_BACKEND_HELP}; several are compared.",
+            help=f"What runs the scenario: {_BACKEND_HELP}; model, the synchronous model (docs/model.md). "
+            "Several are compared.",
         ),
         click.option(
             "--exec",
@@ -85,6 +89,36 @@ def chosen(backends: tuple[str, ...], is_program: bool) -> tuple[str, ...]:
     if is_program and given != (LINUX,):
         raise click.UsageError("--exec and --shell run in real time; leave out --backend sim")
     return given
+
+
+#: Keys of a flow that the emulator sets in the kernel, refuses, or that are not the transport's.
+_OF_EMULATOR = {
+    *("name", "count", "cc", "traffic", "in_profile", "start", "stop", "rtt", "profile", "protocol"),
+    *("mss", "header", "framing", "timestamps", "ecn", "recovery", "peer_sack", "max_window"),
+}
+#: Keys that a message names.
+_NAMED = 4
+
+
+def tell_kernels_keys(scenario: Scenario) -> None:
+    """Print to stderr which keys of the transport the kernel does not heed, if any are not as in Linux."""
+    from ackclock.scenario import Scenario as Made
+
+    topology = {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"}
+    made = Made(duration="1 s", topology=topology, flows=[{"name": "linux", "cc": "reno"}])
+    (linux,) = json.loads(made.resolved_json)["flows"]
+    flows = [flow for flow in json.loads(scenario.resolved_json)["flows"] if "cc" in flow]
+    differ = [
+        key
+        for key, value in linux.items()
+        if key not in _OF_EMULATOR and any(flow.get(key, value) != value for flow in flows)
+    ]
+    if differ:
+        more = f" and {len(differ) - _NAMED} more" if len(differ) > _NAMED else ""
+        talk(
+            f"warning: the kernel's TCP does as it does, whatever the scenario says of "
+            f"{', '.join(differ[:_NAMED])}{more} (docs/emulator.md)"
+        )
 
 
 def tell_faults(document: dict[str, Any]) -> None:

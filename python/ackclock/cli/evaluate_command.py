@@ -23,7 +23,8 @@ from ackclock.evaluation.ranking import SHARES
 from ackclock.evaluation.report import write_report
 from ackclock.evaluation.scoreboard import tables
 from ackclock.evaluation.suite import Suite
-from ackclock.running.backend import SIM, prepare
+from ackclock.running.backend import prepare
+from ackclock.running.job import SIM
 
 #: Characters of an algorithm in the name of a folder.
 MOST_OF_A_NAME = 100

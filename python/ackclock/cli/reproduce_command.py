@@ -10,16 +10,20 @@ from pathlib import Path
 import click
 
 from ackclock.cli.console import emit, progress, say, show, talk
+from ackclock.cli.emulating import backend_option, tell_invalid
 from ackclock.cli.options import first_seed_option, json_option, workers_option
 from ackclock.reproduce import reproduce
 from ackclock.reproduce.page import write_page
 from ackclock.reproduce.present import (
+    changes_table,
+    changes_text,
     claims_table,
     dependence_table,
     paper_table,
     reproduction_json,
     skipped_table,
 )
+from ackclock.running.backend import prepare
 
 
 @click.command("reproduce")
@@ -42,6 +46,7 @@ from ackclock.reproduce.present import (
 )
 @first_seed_option
 @workers_option
+@backend_option
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the runs and the report.")
 @json_option
 def command(
@@ -53,14 +58,17 @@ def command(
     replicates: int | None,
     seed: int,
     workers: int | None,
+    backend: str,
     out: str | None,
     as_json: bool,
 ) -> None:
     """Run the experiments of PAPER and judge its claims: print tables and verdicts, write report.html.
 
     PAPER is a name (`ackclock list paper`), or a folder with a paper.toml. Runs that are already in the
-    folder are not repeated. A claim that does not hold is a result, not an error: the exit code is 0.
+    folder are not repeated. --backend linux runs the chosen reading again with the TCP of the running kernel,
+    and says which verdicts change. A claim that does not hold is a result, not an error: the exit code is 0.
     """
+    prepare(backend)
     folder = Path(out or f"ackclock-out/reproduce-{Path(paper).name}")
     with progress("running") as tell:
         reproduction = reproduce(
@@ -74,17 +82,25 @@ def command(
             workers=workers,
             out=folder,
             progress=tell,
+            backend=backend,
+            tell=talk,
         )
     page = write_page(reproduction, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
     if as_json:
         emit(json.dumps(reproduction_json(reproduction), indent=2))
     else:
+        emulated = {} if reproduction.emulated is None else {t.id: t for t in reproduction.emulated.tables}
         for table in reproduction.tables:
-            show(paper_table(table))
+            show(paper_table(table, emulated.get(table.id)))
         show(claims_table(reproduction))
         if reproduction.readings:
             show(dependence_table(reproduction))
         if reproduction.skipped:
             show(skipped_table(reproduction))
+        if reproduction.emulated is not None:
+            show(changes_table(reproduction))
+            say(changes_text(reproduction))
         say(reproduction.sentence)
+    if reproduction.emulated is not None:
+        tell_invalid(reproduction.emulated.invalid, reproduction.emulated.runs)
     talk(f"report: {page}")

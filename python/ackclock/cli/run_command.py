@@ -9,17 +9,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ackclock.cli.capturing import Wanted, pcap_options
-from ackclock.cli.comparing import comparison, comparison_table
+from ackclock.cli.capturing import Wanted, check_target, pcap_options, write_capture
+from ackclock.cli.comparing import Side, comparison, comparison_table, drawing
 from ackclock.cli.console import emit, say, show, talk, width
-from ackclock.cli.emulating import chosen, emulation_options, fidelity_table, programs_of, tell_faults
+from ackclock.cli.emulating import (
+    MODEL,
+    chosen,
+    emulation_options,
+    fidelity_table,
+    programs_of,
+    tell_faults,
+    tell_kernels_keys,
+)
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
-from ackclock.errors import writing_error
+from ackclock.errors import InputError, writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import METRICS
 from ackclock.metrics.summary import coverage, shown
 from ackclock.running.backend import prepare
-from ackclock.running.job import Outcome
+from ackclock.running.job import LINUX, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
@@ -41,6 +49,12 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Folder for samples over time, flows.csv and links.csv.",
 )
+@click.option(
+    "--plot",
+    "picture",
+    metavar="FILE",
+    help="Draw the windows of flows over time into this file (SVG), those of all backends over one another.",
+)
 @emulation_options
 @pcap_options
 def command(
@@ -50,6 +64,7 @@ def command(
     as_json: bool,
     out: str | None,
     csv_folder: str | None,
+    picture: str | None,
     backends: tuple[str, ...],
     command: str | None,
     shell: bool,
@@ -61,7 +76,8 @@ def command(
     --out writes the result (`summary.json`), the resolved scenario (`scenario.json`) and samples over time
     (Parquet files in `samples/`). --pcap writes packets as Wireshark and tshark read them, --qlog what
     senders do as qvis reads it; both replace a file that is there. With --backend linux the run takes as long
-    as the scenario says; what did not keep its times is marked as not valid.
+    as the scenario says; what did not keep its times is marked as not valid. --backend model gives the
+    synchronous model of the scenario, and says what it leaves out.
     """
     chosen_backends = chosen(backends, command is not None or shell)
     for backend in chosen_backends:
@@ -69,41 +85,63 @@ def command(
     scenario = Scenario.from_file(file, sets)
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
+    if LINUX in chosen_backends:
+        tell_kernels_keys(scenario)
     wanted = Wanted(**capture_options)
     capture = wanted.capture(scenario)
     groups = [flow["name"] for flow in json.loads(scenario.resolved_json)["flows"] if "cc" in flow]
     scenario, programs = programs_of(scenario, groups, command, shell, serve)
-    samples = bool(out or csv_folder)
-    studies = [
-        Study.of(scenario, seed=seed, samples=samples, capture=capture, backend=backend, programs=programs)
-        for backend in chosen_backends
-    ]
+    if picture is not None:
+        check_target(Path(picture), "--plot")
+    if capture is not None and set(chosen_backends) == {MODEL}:
+        raise InputError("the model has no packets: --pcap and --qlog need another backend")
+    samples = bool(out or csv_folder or picture or len(chosen_backends) > 1)
     with Store(out) as store:
-        outcomes = [run_study(_first(study), store, workers=1)[0] for study in studies]
-        documents = [json.loads(outcome.result_json) for outcome in outcomes]
-        document = documents[0] if len(documents) == 1 else comparison(documents)
+        done = {
+            backend: run_study(_first(study), store, workers=1)[0]
+            for backend in chosen_backends
+            if backend != MODEL
+            for study in [
+                Study.of(
+                    scenario,
+                    seed=seed,
+                    samples=samples,
+                    capture=capture,
+                    backend=backend,
+                    programs=programs,
+                )
+            ]
+        }
+        sides = [_side(scenario, done.get(backend)) for backend in chosen_backends]
+        documents = [side.document for side in sides]
+        document = documents[0] if len(documents) == 1 else comparison(sides)
         if out is not None:
             store.write_file("summary.json", json.dumps(document, indent=2) + "\n")
             store.write_file("scenario.json", json.dumps(json.loads(scenario.resolved_json), indent=2) + "\n")
     if csv_folder is not None:
-        for outcome, run in zip(outcomes, documents, strict=True):
+        for backend, outcome in done.items():
             folder = Path(csv_folder)
-            _write_csv(folder if len(documents) == 1 else folder / run["backend"], outcome)
+            _write_csv(folder if len(documents) == 1 else folder / backend, outcome)
+    if picture is not None:
+        write_capture(Path(picture), drawing(sides).encode(), "windows")
     for run in documents:
         tell_faults(run)
+        if "model" in run:
+            talk(f"the model leaves out: {'; '.join(run['model']['left_out'])}")
         for group in run.get("transfers", ()):
             if group["refused"]:
                 talk(f"warning: {_refused(group)}")
     if as_json:
         emit(json.dumps(document, indent=2))
     elif len(documents) > 1:
-        show(comparison_table(documents))
+        show(comparison_table(sides))
     else:
         _show(document, scenario.is_random)
     if out is not None:
         talk(f"kept in {out}")
     # Last, so that a disk that is full loses nothing else.
-    wanted.write(outcomes[0])
+    for outcome in list(done.values())[:1]:
+        wanted.write(outcome)
     program_exit = documents[0].get("emulation", {}).get("program_exit")
     return int(program_exit or 0)
 
@@ -111,6 +149,26 @@ def command(
 def _first(study: Study) -> Study:
     """Return its first replicate alone."""
     return Study(study.jobs[:1])
+
+
+def _side(scenario: Scenario, outcome: Outcome | None) -> Side:
+    """Return what a backend gave; the model, where there was no run."""
+    warmup_s = scenario.describe(0)["warmup_s"]
+    if outcome is None:
+        from ackclock.synchronous.modelled import modelled
+
+        model = modelled(scenario)
+        return Side(model.document, model.windows, warmup_s)
+    windows: dict[str, list[tuple[float, float]]] = {}
+    if outcome.flow_samples is not None:
+        import io
+
+        import polars
+
+        frame = polars.read_parquet(io.BytesIO(outcome.flow_samples))
+        for time_ns, flow, window in frame.select("time_ns", "flow", "cwnd_segments").iter_rows():
+            windows.setdefault(flow, []).append((1e-9 * time_ns, window))
+    return Side(json.loads(outcome.result_json), windows, warmup_s)
 
 
 def _write_csv(folder: Path, outcome: Outcome) -> None:
@@ -253,7 +311,9 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
     title = f"{document['scenario']}: {coverage(document)}"
     summary = Table("metric", Column("value", right=True), "unit", title=title)
     for row in shown(document["summary"]):
-        summary.add_row(*row)
+        # Why a run has no value is not why the model has none.
+        if "model" not in document or row[1] != "-":
+            summary.add_row(*row)
     show(summary)
     _show_rows(_FLOW_COLUMNS, document["flows"], "flows")
     _show_rows(_TRANSFER_COLUMNS, document.get("transfers", ()), "groups")
@@ -265,6 +325,8 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
         _show_rows((_NAME_OF_LINK, *columns), counting, "links")
     if "emulation" in document:
         show(fidelity_table(document["emulation"]))
+        return
+    if "model" in document:
         return
     randomness = (
         f"seed {document['seed']}" if is_random else "nothing is random; every run gives the same result"

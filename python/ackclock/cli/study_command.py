@@ -16,7 +16,8 @@ from ackclock.cli.emulating import backend_option, tell_invalid
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import file_argument, json_option, workers_option
 from ackclock.metrics.summary import BY_NAME, SUMMARY
-from ackclock.running.backend import SIM, prepare, workers_for
+from ackclock.running.backend import prepare, workers_for
+from ackclock.running.job import SIM
 from ackclock.running.store import Store
 from ackclock.studies.campaign import PointSummary, run_grid, summaries
 from ackclock.studies.forecast import Forecast, forecast

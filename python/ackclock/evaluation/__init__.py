@@ -22,9 +22,9 @@ from ackclock.evaluation.rivals import Rival, rivals, sentences
 from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.suite import Suite
 from ackclock.evaluation.verdict import verdict
-from ackclock.running.backend import SIM, faults, workers_for
+from ackclock.running.backend import faults, workers_for
 from ackclock.running.executor import Executor
-from ackclock.running.job import Job, Outcome
+from ackclock.running.job import SIM, Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study
 from ackclock.scenario import Algorithm

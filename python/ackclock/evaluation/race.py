@@ -35,9 +35,8 @@ from ackclock.evaluation.ranking import (
 from ackclock.evaluation.regret import RegretBaseline
 from ackclock.evaluation.score import Metric, metrics_of
 from ackclock.evaluation.suite import Suite
-from ackclock.running.backend import SIM
 from ackclock.running.executor import Executor
-from ackclock.running.job import Job, Outcome
+from ackclock.running.job import SIM, Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, fill, run_study
 from ackclock.scenario import Scenario

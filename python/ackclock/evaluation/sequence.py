@@ -10,7 +10,7 @@ from typing import Any
 
 from ackclock.errors import RunError
 from ackclock.page.sequence import draw
-from ackclock.running.job import Capture, Job, Outcome, execute
+from ackclock.running.job import SIM, Capture, Job, Outcome, execute
 from ackclock.scenario import Scenario
 
 #: Segments in a plot, about: more cannot be told apart, and make the page large.
@@ -46,8 +46,11 @@ class Plot:
 def sequence_plot(job: Job, outcome: Outcome) -> Plot | None:
     """Run a job again, and draw its first flow under test around the first time its window is cut.
 
-    Nothing is drawn where there is no bulk flow, or the run has too many packets to capture.
+    Nothing is drawn where there is no bulk flow, the run has too many packets to capture, or it was an
+    emulation, in which another run is another.
     """
+    if job.backend != SIM:
+        return None
     document = json.loads(outcome.result_json)
     flows = [flow for flow in document["flows"] if flow["goodput_bps"]]
     flow = next((flow for flow in flows if flow["group"] == "test"), flows[0] if flows else None)

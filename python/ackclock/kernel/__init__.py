@@ -34,10 +34,14 @@ class InKernel:
     parameters: Mapping[str, float]
 
 
+def folder() -> Path:
+    """Return the folder with the compiled objects of the package."""
+    return Path(str(files(__package__) / "objects"))
+
+
 def algorithms() -> list[str]:
     """Return the algorithms that can be loaded, by their names in scenarios."""
-    folder = Path(str(files(__package__) / "objects"))
-    names = sorted(path.name.removesuffix(SUFFIX) for path in folder.glob(f"*{SUFFIX}"))
+    names = sorted(path.name.removesuffix(SUFFIX) for path in folder().glob(f"*{SUFFIX}"))
     return [name.replace("_", "-") for name in names]
 
 
@@ -46,7 +50,7 @@ def object_of(algorithm: str) -> Path:
     if algorithm.endswith(".o"):
         return Path(algorithm)
     name = _ALIASES.get(algorithm, algorithm).replace("-", "_")
-    path = Path(str(files(__package__) / "objects" / f"{name}{SUFFIX}"))
+    path = folder() / f"{name}{SUFFIX}"
     if "/" in algorithm or not path.is_file():
         raise KernelError(
             f"no algorithm for the kernel is called {algorithm!r}; {hint(algorithm, algorithms())}; one of "

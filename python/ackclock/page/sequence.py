@@ -1,4 +1,4 @@
-"""Time-sequence plots as SVG that stands alone: data, ACKs, SACK blocks, losses and the window."""
+"""Time-sequence plots as SVG that stands alone: data, ACKs, SACK blocks, losses and the windows."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _LEGEND = (
     ("ack", "ACK"),
     ("sack", "SACK block"),
     ("window", "ACK + cwnd"),
+    ("receiver", "receiver's window"),
 )
 #: The colours of the pages, dark where the reader's system is.
 STYLE = """
@@ -45,6 +46,7 @@ path { fill: none; } .axis { stroke: var(--soft); stroke-opacity: .6; }
 .lost { stroke: var(--red); stroke-width: 1.6; } .ack { stroke: var(--green); stroke-width: 1.4; }
 .sack { stroke: var(--pink); stroke-width: 1; stroke-opacity: .7; }
 .window { stroke: var(--soft); stroke-dasharray: 5 3; }
+.receiver { stroke: var(--ink); stroke-dasharray: 1 3; }
 """
 
 
@@ -73,7 +75,7 @@ def _panel(plot: Mapping[str, Any], index: int, from_s: float, to_s: float) -> I
     number = f", connection {plot['successor'] + 1}" if plot["successor"] else ""
     title = f"{html.escape(plot['flow'])}{number}: sequence number, MB"
     yield f'<text class="title" x="{_LEFT}" y="20">{title}</text>'
-    yield from _legend()
+    yield from _legend(bool(plot["receiver_window"]))
     yield from level_grid(levels, up, _LEFT, WIDTH - _RIGHT, (low, high))
     yield from time_axis(across, from_s, to_s, _HEIGHT - _BOTTOM)
     yield f'<clipPath id="clip{index}"><rect x="{_LEFT}" y="{_TOP}" width="{WIDTH - _LEFT - _RIGHT}" '
@@ -96,6 +98,7 @@ def _panel(plot: Mapping[str, Any], index: int, from_s: float, to_s: float) -> I
     data = plot["data"]
     lines = {
         "window": _steps([place(*point) for point in plot["window"]]),
+        "receiver": _steps([place(*point) for point in plot["receiver_window"]]),
         "sack": bars(plot["sacks"]),
         "ack": _steps([place(*point) for point in plot["acks"]]),
         "data": bars((time, first, end) for time, first, end, marks in data if not marks & _RESENT),
@@ -126,10 +129,12 @@ def _steps(points: Sequence[tuple[float, float]]) -> str:
     return "".join([*strokes, f"H{points[-1][0]:.1f}"])
 
 
-def _legend() -> Iterator[str]:
+def _legend(has_receiver_window: bool) -> Iterator[str]:
     x = _LEFT
     for name, label in _LEGEND:
-        mark = f"M{x} 40h18" if name in ("ack", "window") else f"M{x + 9} 34v12"
+        if name == "receiver" and not has_receiver_window:
+            continue
+        mark = f"M{x} 40h18" if name in ("ack", "window", "receiver") else f"M{x + 9} 34v12"
         if name == "lost":
             mark = f"M{x + 5.5} 36.5l7 7m0 -7l-7 7"
         yield f'<path class="{name}" d="{mark}"/><text x="{x + 24}" y="44">{label}</text>'

@@ -23,6 +23,8 @@ from ackclock.reproduce.runs import Batch, Plan, Run, plan, require_change, runs
 from ackclock.reproduce.shown import require_shown
 from ackclock.reproduce.support import DEPENDS, NEVER, ONE, ROBUST, Support, support
 from ackclock.reproduce.tables import Table, tables_of
+from ackclock.running.backend import faults, workers_for
+from ackclock.running.job import LINUX, SIM
 from ackclock.running.store import Store
 from ackclock.running.work import fill
 from ackclock.text.suggest import hint
@@ -37,6 +39,19 @@ class Skipped:
 
     reading: Reading
     reason: str
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """What comes out with the TCP of the running kernel in the place of the simulated one, as chosen."""
+
+    #: By claim.
+    verdicts: Mapping[str, Verdict]
+    tables: tuple[Table, ...]
+    replicates: int
+    runs: int
+    #: Runs that did not keep their times; they are among the others.
+    invalid: int
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,15 @@ class Reproduction:
     skipped: tuple[Skipped, ...]
     #: How each claim fares over all readings.
     support: Mapping[str, Support]
+    #: Of the kernel's TCP, where that was asked for.
+    emulated: Emulated | None = None
+
+    @property
+    def changed(self) -> tuple[tuple[Verdict, Verdict], ...]:
+        """The claims whose verdict the kernel's TCP changes: simulated and emulated."""
+        there = {} if self.emulated is None else self.emulated.verdicts
+        pairs = ((here, there[here.claim.id]) for here in self.verdicts if here.claim.id in there)
+        return tuple(pair for pair in pairs if pair[0].verdict != pair[1].verdict)
 
     @property
     def sentence(self) -> str:
@@ -94,6 +118,8 @@ def reproduce(
     out: str | Path | None = None,
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    backend: str = SIM,
+    tell: Callable[[str], object] = lambda text: None,
 ) -> Reproduction:
     """Run what a paper ran, and judge its claims.
 
@@ -103,7 +129,9 @@ def reproduce(
     are measured by is run, and there are no tables and figures. `quick`: few replicates, maybe shorter runs,
     and one reading unless `readings` says more.
     `extended`: also what goes beyond the paper. `out`: a folder to keep the runs in, which a second call
-    takes up. Raises `AckclockError`.
+    takes up. `backend`: `linux` for a second column, of the TCP of the running kernel in real time; with as
+    many replicates as a quick reproduction has, unless `replicates` says more. `tell`: is told how long that
+    takes. Raises `AckclockError`.
     """
     replicates = optional_number("replicates", replicates, least=1)
     readings = optional_number("readings", readings, least=1)
@@ -130,6 +158,10 @@ def reproduce(
         figures = () if claims else tuple(figures_of(runs, extended=extended))
         known = runs.by_key
         judged = tuple((each.reading, _judge(paper, asked, each, store, known)) for each in others)
+        emulated = None
+        if backend == LINUX:
+            again = Batch(CHOSEN, replicates or paper.quick.replicates, sets, extended, only, LINUX)
+            emulated = _emulate(paper, again, (seed, workers), store, (asked, bool(claims), tell, progress))
     return Reproduction(
         paper=paper,
         seed=seed,
@@ -141,6 +173,35 @@ def reproduce(
         reading_replicates=few,
         skipped=tuple(skipped),
         support={verdict.claim.id: _support(paper, verdict, judged) for verdict in verdicts},
+        emulated=emulated,
+    )
+
+
+def _emulate(
+    paper: Paper,
+    batch: Batch,
+    of_runs: tuple[int, int | None],
+    store: Store,
+    wanted: tuple[Sequence[Claim], bool, Callable[[str], object], Callable[[int, int], None]],
+) -> Emulated:
+    """Run the chosen reading with the kernel's TCP, and judge it."""
+    (seed, workers), (claims, only_claims, tell, progress) = of_runs, wanted
+    planned = plan(paper, batch, seed)
+    count = sum(len(cell.study.jobs) for cell in planned.cells)
+    seconds = sum(len(cell.study.jobs) * cell.scenario.describe(0)["duration_s"] for cell in planned.cells)
+    at_once = workers_for(LINUX, workers) or 1
+    tell(f"{count} emulations, {at_once} at once, take {seconds / at_once / 60:.0f} minutes")
+    fill(planned.jobs, store, workers=at_once, progress=progress)
+    runs = runs_of(paper, planned, store, {})
+    return Emulated(
+        verdicts={
+            claim.id: judge(runs, claim, with_note=False)
+            for claim in claims_run(paper, claims, extended=batch.extended)
+        },
+        tables=() if only_claims else tuple(tables_of(runs, extended=batch.extended)),
+        replicates=batch.replicates,
+        runs=count,
+        invalid=sum(bool(faults(run.document)) for run in runs.by_key.values()),
     )
 
 

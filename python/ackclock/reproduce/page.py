@@ -13,6 +13,7 @@ from ackclock.reproduce import Reproduction
 from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE
 from ackclock.reproduce.present import (
     MARKS,
+    changes_text,
     claim_texts,
     origin_text,
     printed_text,
@@ -45,6 +46,7 @@ def write_page(reproduction: Reproduction, folder: Path, *, command: str) -> Pat
         ],
         support_lines=support_lines,
         origin_text=origin_text,
+        changes_text=changes_text,
         claim_texts=claim_texts,
         printed_text=printed_text,
         value_text=value_text,

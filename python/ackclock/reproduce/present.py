@@ -85,20 +85,60 @@ def _half_width(verdict: Verdict) -> str:
     return "" if half is None else f"{half:.{verdict.claim.digits}f}"
 
 
-def paper_table(shown: Table) -> table.Table:
-    """Return a table with what is printed above what is measured."""
+def changes_table(reproduction: Reproduction) -> table.Table:
+    """Return the claims with what is printed, simulated, and measured with the kernel's TCP."""
+    emulated = reproduction.emulated
+    assert emulated is not None, "there are emulations"
+    made = table.Table(
+        "",
+        "claim",
+        *(table.Column(heading, right=True) for heading in ("printed", "simulated", "linux")),
+        "unit",
+        title="claims with the TCP of the running kernel",
+        caption=(
+            "whether the claim holds (✓), does not (✗), or is undecidable (?): simulated, linux; "
+            f"{emulated.replicates} replicates of linux; {emulated.invalid} of {emulated.runs} emulations "
+            "are not valid"
+        ),
+    )
+    for verdict in reproduction.verdicts:
+        there = emulated.verdicts.get(verdict.claim.id)
+        if there is not None:
+            printed, simulated, _ = claim_texts(verdict)
+            marks = f"{MARKS[verdict.verdict]} {MARKS[there.verdict]}"
+            made.add_row(
+                marks, verdict.claim.id, printed, simulated, claim_texts(there)[1], verdict.claim.unit
+            )
+    return made
+
+
+def changes_text(reproduction: Reproduction) -> str:
+    """Return which verdicts the kernel's TCP changes."""
+    if not reproduction.changed:
+        return "With the kernel's TCP every verdict is the same."
+    changes = (
+        f"{here.claim.id} ({here.verdict}: with it {there.verdict})" for here, there in reproduction.changed
+    )
+    return f"With the kernel's TCP other verdicts: {', '.join(changes)}."
+
+
+def paper_table(shown: Table, emulated: Table | None = None) -> table.Table:
+    """Return a table with what is printed above what is measured, and what is emulated below."""
     made = table.Table(
         shown.axis,
-        *(("",) if shown.is_printed else ()),
+        *(("",) if shown.is_printed or emulated else ()),
         *(table.Column(title, right=True) for title in shown.columns),
         title=shown.title,
     )
-    for value, row in shown.rows:
+    for index, (value, row) in enumerate(shown.rows):
+        rows = [("measured", [value_text(entry) for entry in row])]
         if shown.is_printed:
-            made.add_row(str(value), "printed", *(printed_text(entry) for entry in row))
-            made.add_row("", "measured", *(value_text(entry) for entry in row))
-        else:
-            made.add_row(str(value), *(value_text(entry) for entry in row))
+            rows.insert(0, ("printed", [printed_text(entry) for entry in row]))
+        if emulated is not None:
+            rows.append(("linux", [value_text(entry) for entry in emulated.rows[index][1]]))
+        for line, (what, cells) in enumerate(rows):
+            named = (what,) if len(rows) > 1 else ()
+            made.add_row("" if line else str(value), *named, *cells)
     return made
 
 
@@ -175,8 +215,22 @@ def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
         "claims": [
             _claim_json(verdict)
             | {"readings": _support_json(reproduction.support[verdict.claim.id], verdict.claim.digits)}
+            | _emulated_json(reproduction, verdict.claim.id)
             for verdict in reproduction.verdicts
         ],
+        **(
+            {}
+            if reproduction.emulated is None
+            else {
+                "linux": {
+                    "replicates": reproduction.emulated.replicates,
+                    "runs": reproduction.emulated.runs,
+                    "invalid": reproduction.emulated.invalid,
+                    "changed": [here.claim.id for here, _ in reproduction.changed],
+                    "tables": [_table_json(table) for table in reproduction.emulated.tables],
+                }
+            }
+        ),
         "tables": [_table_json(table) for table in reproduction.tables],
         "figures": [_figure_json(figure) for figure in reproduction.figures],
         "readings": [
@@ -190,6 +244,16 @@ def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
         ],
         "skipped": [_reading_json(each.reading) | {"reason": each.reason} for each in reproduction.skipped],
     }
+
+
+def _emulated_json(reproduction: Reproduction, claim: str) -> dict[str, Any]:
+    """Return what the kernel's TCP says of a claim, where it was asked."""
+    emulated = reproduction.emulated
+    if emulated is None or claim not in emulated.verdicts:
+        return {}
+    kept = ("measured", "low", "high", "verdict", "reason", "parts")
+    told = _claim_json(emulated.verdicts[claim])
+    return {"linux": {key: told[key] for key in kept}}
 
 
 def _answer_json(answer: Answer) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ackclock.files.declaration import Place
 from ackclock.reproduce.grids import Grid, Values, matches, members
 from ackclock.reproduce.paper import FILE, Paper
 from ackclock.reproduce.readings import CHOSEN, Reading
-from ackclock.running.job import Job, Outcome
+from ackclock.running.job import SIM, Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study
 from ackclock.scenario import Scenario
@@ -108,6 +108,8 @@ class Batch:
     extended: bool = False
     #: The cells that are run, by grid; None for all that the reading has.
     only: Sequence[tuple[str, Values]] | None = None
+    #: What runs them.
+    backend: str = SIM
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,7 @@ def plan(paper: Paper, batch: Batch, seed: int) -> Plan:
                     seed=seed,
                     replicates=max(batch.replicates, grid.replicates),
                     samples=grid.samples,
+                    backend=batch.backend,
                 ),
             )
             for grid in paper.grids
@@ -173,7 +176,8 @@ def runs_of(paper: Paper, planned: Plan, store: Store, known: Mapping[str, Run])
         runs = tuple(
             known.get(job.key) or Run(stored(store, job), float(warmup_s)) for job in cell.study.jobs
         )
-        cells[cell.grid.name].append(Cell(cell.values, not cell.scenario.is_random, runs))
+        exact = not cell.scenario.is_random and all(job.backend == SIM for job in cell.study.jobs)
+        cells[cell.grid.name].append(Cell(cell.values, exact, runs))
     return Runs(paper, cells, planned.reading)
 
 

@@ -8,9 +8,8 @@ from typing import Any
 from ackclock import _core
 from ackclock.errors import BackendError
 from ackclock.running.executor import default_workers
+from ackclock.running.job import LINUX
 
-SIM, LINUX = "sim", "linux"
-BACKENDS = (SIM, LINUX)
 #: Threads of an emulation that must not wait for a core.
 _PROMPT_THREADS = 2
 

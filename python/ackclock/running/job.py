@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ackclock import _core
+from ackclock import _core, kernel
 from ackclock.errors import BackendError, BuildError, RunError
 from ackclock.foreign import process
+
+#: What runs a job: the simulation, or the emulator with the kernel's TCP in real time.
+SIM, LINUX = "sim", "linux"
+BACKENDS = (SIM, LINUX)
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,8 @@ class Job:
     samples: bool = False
     #: Packets to capture; a stored result has none.
     capture: Capture | None = None
-    #: What runs it: `sim`, or `linux` in real time.
-    backend: str = "sim"
+    #: One of `BACKENDS`.
+    backend: str = SIM
     #: Programs on the hosts of an emulation; a stored result has none.
     programs: Programs | None = None
     #: The version and sources of ackclock that the result is of.
@@ -63,7 +67,7 @@ class Job:
     @property
     def key(self) -> str:
         """What finds the result in a store: everything that it depends on."""
-        emulated = "" if self.backend == "sim" else f"{self.backend}-"
+        emulated = "" if self.backend == SIM else f"{self.backend}-"
         return f"{emulated}{self.scenario_hash}-s{self.seed}-r{self.replicate}-v{self.build}"
 
 
@@ -96,7 +100,7 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
     scenario = _scenario(job)
-    if job.backend != "sim":
+    if job.backend != SIM:
         return _emulate(scenario, job, cancel)
     if not process.is_needed(scenario.foreign):
         return _run(scenario, job, cancel)
@@ -148,7 +152,13 @@ def _emulate(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) ->
     )
     try:
         run = scenario.emulate(
-            job.seed, job.replicate, cancel, samples=job.samples, programs=programs, capture=capture
+            job.seed,
+            job.replicate,
+            cancel,
+            samples=job.samples,
+            programs=programs,
+            capture=capture,
+            objects=kernel.folder(),
         )
     except _core.BackendError as error:
         raise BackendError(str(error)) from None

@@ -13,10 +13,9 @@ from typing import Protocol
 
 from ackclock.arguments import whole_number
 from ackclock.errors import RunError, StoreError
-from ackclock.running.backend import SIM
 from ackclock.running.chunks import ChunkSize
 from ackclock.running.executor import Chunk, Executor, Threads
-from ackclock.running.job import Capture, Job, Outcome, Programs
+from ackclock.running.job import SIM, Capture, Job, Outcome, Programs
 from ackclock.running.store import Store
 from ackclock.scenario import Scenario
 

@@ -14,8 +14,7 @@ from ackclock.errors import ArgumentValueError, InputError, ScenarioError, sets_
 from ackclock.files.declaration import Place
 from ackclock.files.documents import as_toml, read_text, read_toml
 from ackclock.files.kinds import hint_for_text
-from ackclock.running.backend import SIM
-from ackclock.running.job import Job
+from ackclock.running.job import SIM, Job
 from ackclock.scenario import Scenario
 from ackclock.studies.keys import NAME, SCHEMA, SEED_END, STUDY
 from ackclock.studies.until import DEFAULT_MOST, FIRST, Until

@@ -8,6 +8,7 @@ mod syscall;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::btf::{Btf, Kind};
 use crate::error::{BpfError, Result, wrong};
@@ -95,6 +96,23 @@ pub fn attach(object: &BpfObject, name: &str, about: &str) -> Result<Link> {
     let map = register(object, name, about, FOR_LINK)?;
     let link = syscall::create_link(&map).map_err(|error| denied("cannot be attached", &error))?;
     Ok(Link { _link: link, _map: map })
+}
+
+/// As [`attach`], under a name that nothing else has; gives the name, too.
+///
+/// # Errors
+/// What keeps it out of the kernel; nothing is left behind then.
+pub fn attach_unnamed(object: &BpfObject, about: &str) -> Result<(String, Link)> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let known = available();
+    // Processes of other namespaces may have the same number.
+    let names = std::iter::repeat_with(|| {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed) & 0xffff;
+        format!("run{:x}_{number:x}", std::process::id() & 0xff_ffff)
+    });
+    let name = names.take(0x1_0000).find(|name| !known.contains(name));
+    let name = name.ok_or_else(|| wrong!("the kernel has no name left for it"))?;
+    Ok((name.clone(), attach(object, &name, about)?))
 }
 
 fn register(object: &BpfObject, name: &str, about: &str, flags: u32) -> Result<OwnedFd> {

@@ -1,8 +1,9 @@
 //! Programs for the kernel (`struct_ops`) as algorithms, and in the running kernel.
 
+use std::path::Path;
 use std::sync::Mutex;
 
-use ackclock::cc::{BpfProgram, ForeignValue};
+use ackclock::cc::BpfProgram;
 use ackclock_bpf::{BpfError, BpfFactory, BpfObject, Form};
 use pyo3::prelude::*;
 
@@ -22,8 +23,7 @@ fn object(path: &str, sha256: &str) -> Result<BpfObject, BpfError> {
     if let Some((_, found)) = read.iter().find(|(content, _)| content == sha256) {
         return Ok(found.clone());
     }
-    let content = std::fs::read(path).map_err(|error| BpfError(format!("cannot be read: {error}")))?;
-    let found = BpfObject::parse(&content)?;
+    let found = BpfObject::read(Path::new(path))?;
     read.push((sha256.to_owned(), found.clone()));
     Ok(found)
 }
@@ -32,15 +32,7 @@ fn object(path: &str, sha256: &str) -> Result<BpfObject, BpfError> {
 pub fn factory(spec: &BpfProgram) -> PyResult<BpfFactory> {
     let make = || {
         let mut object = object(&spec.object, &spec.sha256)?;
-        for (name, value) in &spec.parameters {
-            let number = match value {
-                ForeignValue::Bool(value) => f64::from(*value),
-                ForeignValue::Integer(value) => *value as f64,
-                ForeignValue::Number(value) => *value,
-                ForeignValue::Text(_) => return Err(BpfError(format!("the parameter {name} is a number"))),
-            };
-            object.set(name, number)?;
-        }
+        object.set_all(&spec.parameters)?;
         BpfFactory::new(&object)
     };
     make().map_err(|error: BpfError| RunError::new_err(format!("{}: {error}", spec.object)))
@@ -127,8 +119,7 @@ impl KernelLink {
 
 /// The object at `path` with these parameters.
 fn with_parameters(path: &str, parameters: Vec<(String, f64)>) -> Result<BpfObject, BpfError> {
-    let content = std::fs::read(path).map_err(|error| BpfError(format!("cannot be read: {error}")))?;
-    let mut object = BpfObject::parse(&content)?;
+    let mut object = BpfObject::read(Path::new(path))?;
     for (name, value) in parameters {
         object.set(&name, value)?;
     }

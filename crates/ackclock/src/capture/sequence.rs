@@ -25,6 +25,8 @@ pub struct Sequence {
     pub sacks: Vec<(u64, u64, u64)>,
     /// The right edge of the congestion window: time, and the byte up to which cwnd lets the sender send.
     pub window: Vec<(u64, u64)>,
+    /// The right edge of the receiver's window, where that has a bound: time, and byte, as ACKs bring it to the sender.
+    pub receiver_window: Vec<(u64, u64)>,
 }
 
 const RESENT: u8 = 1;
@@ -58,6 +60,13 @@ pub fn sequences(recording: &Recording, within: &Range<Instant>) -> Vec<Sequence
         let index = packet.connection as usize;
         let is_lost = |seq, sent_at| lost.contains(&(packet.connection, sent_at, seq));
         add(&mut plots[index], packet, within, &mut progress[index], &recording.ranges, is_lost);
+        if let (Segment::Ack { ack: Some(ack), .. }, Some(transport)) =
+            (&packet.segment, &recording.connections[index].transport)
+            && let Some(window) = ack.advertised(transport).filter(|_| within.contains(&packet.time))
+            && ack.ack == progress[index].acked
+        {
+            plots[index].receiver_window.push((packet.time.as_nanos(), ack.ack + window));
+        }
     }
     plots.retain(|plot| !plot.data.is_empty());
     plots

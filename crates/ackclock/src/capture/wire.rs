@@ -24,7 +24,7 @@ const TTL: u8 = 64;
 const DO_NOT_FRAGMENT: u16 = 0x4000;
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
-/// The window field, and its scale: nothing fills it.
+/// The window field, and its scale, of an end without a bound: nothing fills it.
 const WINDOW: u16 = u16::MAX;
 const WINDOW_SCALE: u8 = 14;
 
@@ -66,6 +66,8 @@ struct Tcp {
     ack: u32,
     options: Vec<u8>,
     len: u32,
+    /// The window field, if there is a bound.
+    window: Option<u16>,
 }
 
 /// The time of a capture at a time of the run.
@@ -133,12 +135,18 @@ impl Connection {
             (clock(true, opened_ns), clock(false, self.answered_ns())),
         ];
         let segments = [
-            Tcp { flags: SYN | asks, seq: sender, options: opening_options(transport, stamps[0]), ..Tcp::default() },
+            Tcp {
+                flags: SYN | asks,
+                seq: sender,
+                options: opening_options(transport, WINDOW_SCALE, stamps[0]),
+                ..Tcp::default()
+            },
             Tcp {
                 flags: SYN | ACK | answers,
                 seq: receiver,
                 ack: sender.wrapping_add(1),
-                options: opening_options(transport, stamps[1]),
+                options: opening_options(transport, window_scale(transport), stamps[1]),
+                window: first_window(transport),
                 len: 0,
             },
             Tcp {
@@ -146,7 +154,7 @@ impl Connection {
                 seq: sender.wrapping_add(1),
                 ack: receiver.wrapping_add(1),
                 options: if transport.timestamps { timestamps(stamps[2]) } else { Vec::new() },
-                len: 0,
+                ..Tcp::default()
             },
         ];
         let frames = segments.into_iter().zip(self.handshake_times()).enumerate().map(|(number, (tcp, time_ns))| {
@@ -185,11 +193,11 @@ impl Connection {
                 let value = self.clock(true, epoch_ns(*sent_at));
                 let [asks, _, confirms] = opening_flags(transport.ecn);
                 if flags.syn() {
-                    let options = opening_options(transport, (value, 0));
-                    return Tcp { flags: SYN | asks, seq: self.initial_seq(true), ack: 0, options, len: 0 };
+                    let options = opening_options(transport, WINDOW_SCALE, (value, 0));
+                    return Tcp { flags: SYN | asks, seq: self.initial_seq(true), options, ..Tcp::default() };
                 }
                 let ecn_flags = match transport.ecn {
-                    EcnMode::AccEcn if *len == 0 && !flags.fin() => confirms,
+                    EcnMode::AccEcn if *len == 0 && !flags.fin() && !flags.probe() => confirms,
                     EcnMode::AccEcn => ace_flags(NO_MARKS),
                     _ if flags.cwr() => CWR,
                     _ => 0,
@@ -197,10 +205,11 @@ impl Connection {
                 let stamps = (value, self.clock(false, echo_ns));
                 Tcp {
                     flags: ACK | ecn_flags | if flags.fin() { FIN } else { 0 },
-                    seq: self.seq(true, *seq),
+                    seq: self.seq(true, *seq).wrapping_sub(u32::from(flags.probe())),
                     ack: self.seq(false, *ack),
                     options: if transport.timestamps { timestamps(stamps) } else { Vec::new() },
                     len: *len,
+                    window: None,
                 }
             }
             Segment::Ack { seq, len, sent_at, ack } => {
@@ -209,8 +218,9 @@ impl Connection {
                 let stamps = (self.clock(false, epoch_ns(*sent_at)), self.clock(true, epoch_ns(ack.echo)));
                 if ack.ecn == EcnFeedback::SynAck {
                     let [_, answers, _] = opening_flags(transport.ecn);
-                    let (seq, options) = (self.initial_seq(false), opening_options(transport, stamps));
-                    return Tcp { flags: SYN | ACK | answers, seq, ack: self.seq(true, 0), options, len: 0 };
+                    let options = opening_options(transport, window_scale(transport), stamps);
+                    let (seq, window) = (self.initial_seq(false), first_window(transport));
+                    return Tcp { flags: SYN | ACK | answers, seq, ack: self.seq(true, 0), options, len: 0, window };
                 }
                 let ecn_flags = match ack.ecn {
                     EcnFeedback::Classic { ece: true } => ECE,
@@ -232,6 +242,7 @@ impl Connection {
                     ack: self.seq(true, ack.ack),
                     options,
                     len: *len,
+                    window: ack.advertised(transport).map(|window| scaled(window, window_scale(transport))),
                 }
             }
             Segment::Datagram { .. }
@@ -264,7 +275,7 @@ impl Connection {
         header.extend(tcp.seq.to_be_bytes());
         header.extend(tcp.ack.to_be_bytes());
         header.extend(((header_len as u16 / 4) << 12 | tcp.flags).to_be_bytes());
-        header.extend(WINDOW.to_be_bytes());
+        header.extend(tcp.window.unwrap_or(WINDOW).to_be_bytes());
         header.extend([0; 4]);
         header.extend(&tcp.options);
         self.ip_packet(way, PROTOCOL_TCP, header, 16, tcp.len)
@@ -347,7 +358,7 @@ fn opening_flags(ecn: EcnMode) -> [u16; 3] {
 }
 
 /// MSS, SACK-permitted, timestamps and the scale of windows.
-fn opening_options(transport: &Transport, stamps: (u32, u32)) -> Vec<u8> {
+fn opening_options(transport: &Transport, window_scale: u8, stamps: (u32, u32)) -> Vec<u8> {
     // RFC 6691: "the MSS option (...) SHOULD NOT be decreased to account for (...) options".
     let options_len = if transport.timestamps { crate::tcp::TIMESTAMPS_LEN } else { 0 };
     let mss = u16::try_from(transport.mss + options_len).unwrap_or(u16::MAX);
@@ -356,8 +367,25 @@ fn opening_options(transport: &Transport, stamps: (u32, u32)) -> Vec<u8> {
     if transport.timestamps {
         options.extend(timestamps(stamps));
     }
-    options.extend([1, 3, 3, WINDOW_SCALE]);
+    options.extend([1, 3, 3, window_scale]);
     options
+}
+
+/// The scale of the windows of a receiver: the smallest that shows the largest of them (RFC 7323 §2.2).
+fn window_scale(transport: &Transport) -> u8 {
+    let largest = transport.largest_window();
+    let shows = |scale: &u8| largest.is_some_and(|bytes| bytes.div_ceil(1 << scale) <= u64::from(WINDOW));
+    (0..WINDOW_SCALE).find(shows).unwrap_or(WINDOW_SCALE)
+}
+
+/// A window as its field has it, rounded up: what a sender may send fits.
+fn scaled(window: u64, scale: u8) -> u16 {
+    u16::try_from(window.div_ceil(1 << scale)).unwrap_or(WINDOW)
+}
+
+/// The window field of the answer to a SYN, which has no scale.
+fn first_window(transport: &Transport) -> Option<u16> {
+    transport.largest_window().map(|window| scaled(window, 0))
 }
 
 /// RFC 7323 §3.2, padded as in its appendix A.
@@ -419,6 +447,27 @@ mod tests {
         let segment_len = (frame.len - 20).to_be_bytes();
         let pseudo = [&ip[12..20], &[0, ip[9]], &segment_len[2..]].concat();
         checksum([ip, &[]]) == 0 && checksum([&pseudo, rest]) == 0
+    }
+
+    #[test]
+    fn windows_are_those_that_are_advertised() {
+        let shown = |transport: Transport, window: Option<u64>| {
+            let ack = AckSegment { ack: 0, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None };
+            let ack = Some(window.map_or(ack, |window| ack.with_window(window)));
+            let connection = connection(transport);
+            let frames = connection.handshake();
+            // The last byte of the SYN-ACK is its scale.
+            let scale = *frames[1].bytes.last().unwrap();
+            let packet = packet(Segment::Ack { seq: 0, len: 0, sent_at: Instant::from_nanos(7), ack });
+            (u16_at(&frames[1].bytes, 34), scale, u16_at(&connection.frame(&packet, 0).bytes, 34))
+        };
+        assert_eq!(shown(Transport::default(), None), (65_535, 14, 65_535));
+        let small = Transport { max_window: Some(20), mss: 1000, ..Transport::default() };
+        assert_eq!(shown(small, None), (20_000, 0, 20_000));
+        // 1 MiB is 65536 << 4, which is too much, and 32768 << 5.
+        let large = Transport { receive_buffer: Some(1 << 20), ..Transport::default() };
+        assert_eq!(shown(large.clone(), Some(1 << 20)), (65_535, 5, 32_768));
+        assert_eq!((shown(large.clone(), Some(33)).2, shown(large, Some(0)).2), (2, 0));
     }
 
     #[test]
@@ -514,6 +563,7 @@ mod tests {
             connection.frame(&packet(answer), 0),
             sent(DataEcn::default(), 0),
             sent(DataEcn::FIN_FLAG, 99),
+            sent(DataEcn::PROBE_FLAG, 99),
         ];
         assert!(frames.iter().all(is_sound));
         let first = connection.initial_seq(true);
@@ -526,6 +576,7 @@ mod tests {
         assert_eq!((flags_seq_ack(&frames[0]).0, flags_seq_ack(&frames[0]).1), (0x002, 0));
         assert_eq!(flags_seq_ack(&frames[2]), (0x010, 1, 1));
         assert_eq!(flags_seq_ack(&frames[3]), (0x011, 100, 1));
+        assert_eq!(flags_seq_ack(&frames[4]), (0x010, 99, 1));
         assert_eq!(frames[0].bytes[40..44], [2, 4, 0x05, 0xb4]);
     }
 

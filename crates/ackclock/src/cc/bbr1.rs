@@ -17,7 +17,7 @@
 //! | bandwidth | largest delivery rate of the last 10 round trips; a sample that the application limited counts only if it is larger |
 //! | propagation delay | `min_rtt`: smallest RTT of 10 s |
 //! | pacing | `0.99 pacing_gain bw`; before the pipe was full it only rises |
-//! | `tso_segs` | what the pacing rate sends in 1/1024 s, from 2 (1 below 1.2 Mbit/s) to 44 segments: a burst |
+//! | `tso_segs` | what the pacing rate sends in 1/1024 s, from 2 (1 below 1.2 Mbit/s) to 44 segments of 1460 B, at most `max_tso_segs`: a burst |
 //! | target window | `cwnd_gain bdp + extra_acked + 3 tso_segs`, rounded up to an even number, 2 more in the first phase of the gain cycle |
 //! | window | grows by what is acknowledged up to the target; at least 4 |
 //! | `extra_acked` | most that was acknowledged beyond `bw` over an interval, in the last 5 to 10 round trips, at most 100 ms of `bw` |
@@ -50,7 +50,8 @@
 //! recovery, long-term sampling. In packets `crates/ackclock/tests/theory/bbr.rs`: against CUBIC over buffers of 0.1 to 16
 //! bandwidth-delay products it is ahead in shallow and behind in deep ones, as published.
 //!
-//! Not compared with a kernel.
+//! Beside `TcpBbr` of ns-3.44 ([page](../ns3-senders.md)), whose delivery rates count more than their interval has, unless that is
+//! switched. Not compared with a kernel.
 //!
 //! ## What to know before you use it
 //!
@@ -86,6 +87,8 @@ const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 const MIN_TSO_RATE: f64 = 150_000.0;
 /// The largest burst in bytes: a GSO packet with its headers.
 const MOST_BURST: f64 = 65_535.0 - 320.0;
+/// The largest burst in segments, whatever their size.
+const MOST_TSO_SEGS: u32 = 127;
 /// `sk_pacing_shift`: bursts are of 1/1024 s.
 const BURST_SECS: f64 = 1.0 / 1024.0;
 
@@ -99,11 +102,13 @@ pub struct Bbr1 {
     pub aggregation: bool,
     /// Whether a policer is looked for, whose rate is then kept for 48 round trips.
     pub long_term: bool,
+    /// Segments of a burst at most, 1 to 127: 1 for a host without segmentation offload.
+    pub max_tso_segs: u32,
 }
 
 impl Default for Bbr1 {
     fn default() -> Self {
-        Bbr1 { cwnd_gain: 2.0, aggregation: true, long_term: true }
+        Bbr1 { cwnd_gain: 2.0, aggregation: true, long_term: true, max_tso_segs: MOST_TSO_SEGS }
     }
 }
 
@@ -115,6 +120,8 @@ impl CcParameters for Bbr1 {
 
     fn check(&self) -> Result<(), CcMistake> {
         require("cwnd_gain", self.cwnd_gain, (1.0..=10.0).contains(&self.cwnd_gain), "at least 1 and at most 10")?;
+        let segs = self.max_tso_segs;
+        require("max_tso_segs", f64::from(segs), (1..=MOST_TSO_SEGS).contains(&segs), "at least 1 and at most 127")?;
         Ok(())
     }
 
@@ -283,7 +290,8 @@ impl Bbr {
     fn tso_segs(&self) -> f64 {
         let rate = self.pacing_rate * self.packet_bytes;
         let least = if rate < MIN_TSO_RATE { 1.0 } else { 2.0 };
-        ((rate * BURST_SECS).min(MOST_BURST) / self.mss).floor().max(least)
+        let segs = ((rate * BURST_SECS).min(MOST_BURST) / self.mss).floor().max(least);
+        segs.min(f64::from(self.parameters.max_tso_segs))
     }
 
     // ---- windows ----

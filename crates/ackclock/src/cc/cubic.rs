@@ -43,6 +43,11 @@
 //!   neither.
 //! - With `arithmetic = "linux"` an RTT is the smallest so far and not the smoothed one, as in Linux; a mark and an undo are handled as
 //!   by RFC 9438, which Linux does in parts otherwise.
+//! - `arithmetic = "linux-2.6"` is CUBIC 2.1 of Linux 2.6.22, which ns-2's `Agent/TCP/Linux` runs: before the first loss and after a
+//!   timeout a segment comes for 50 that are acknowledged; beyond the plateau the window grows by 160 segments a second at most; the smallest RTT is taken only
+//!   once a second has passed since the last decrease; growth is divided by the segments that an ACK acknowledges in the mean, an average that
+//!   stays at 31/16 where each ACK is of one segment, so that the window then grows almost twice as fast as the curve.
+//!   Its `remaining` is 819/1024 = 0.7998.
 //! - If a scenario sets `timeout_ssthresh`, `first_cut` or `cut_window`, that value is used.
 //!
 //! The RFC does not cover a stage that begins at or above `W_max`: it has its plateau there and K = 0, as in Linux.
@@ -94,6 +99,7 @@ use crate::rule::require;
 use crate::units::{Duration, Instant};
 
 mod linux;
+mod linux_2_6;
 #[cfg(test)]
 mod tests;
 
@@ -112,7 +118,7 @@ pub struct Cubic {
     pub fast_convergence: bool,
     /// Whether the window is at least the one that Reno would have (RFC 9438 §4.3).
     pub reno_friendly: bool,
-    /// How the window is computed: as the equations of RFC 9438, or in whole numbers as in Linux.
+    /// How the window is computed: as the equations of RFC 9438, or in whole numbers as in Linux, or in Linux 2.6.22.
     pub arithmetic: Arithmetic,
     /// Jiffies of Linux in a second, 100 to 1000.
     pub hz: u32,
@@ -127,6 +133,9 @@ pub enum Arithmetic {
     Exact,
     /// In whole segments and jiffies, as Linux does.
     Linux,
+    /// The same as Linux 2.6.22 did, by CUBIC 2.1: its `remaining` is 819/1024.
+    #[serde(rename = "linux-2.6")]
+    Linux26,
 }
 
 impl Default for Cubic {
@@ -163,7 +172,7 @@ impl CcParameters for Cubic {
     }
 
     fn controller(&self, context: CcContext) -> CubicController {
-        let kernel = (self.arithmetic == Arithmetic::Linux).then(|| Box::new(Kernel::new(self)));
+        let kernel = (self.arithmetic != Arithmetic::Exact).then(|| Box::new(Kernel::new(self)));
         let state = State { window: Window::new(context), w_max: None, cwnd_prior: None, stage: None, kernel };
         CubicController { parameters: self.clone(), state, before_event: Box::new(None) }
     }
@@ -304,6 +313,9 @@ impl CongestionControl for CubicController {
             }
         }
         self.state.window.observe(ack);
+        if let Some(kernel) = &mut self.state.kernel {
+            kernel.observe(ack);
+        }
         if !Window::grows_by(ack) {
             return;
         }
@@ -368,6 +380,14 @@ impl CongestionControl for CubicController {
     fn on_resume(&mut self, _now: Instant) {
         let cwnd = self.cwnd();
         self.state.window.resume();
+        if self.cwnd() < cwnd {
+            self.state.stage = None;
+        }
+    }
+
+    fn on_limit(&mut self, segments: f64) {
+        let cwnd = self.cwnd();
+        self.state.window.limit(segments);
         if self.cwnd() < cwnd {
             self.state.stage = None;
         }

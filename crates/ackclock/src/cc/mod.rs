@@ -75,6 +75,8 @@ pub struct CcContext {
     pub selective_acks: bool,
     /// How slow start ends before the first loss.
     pub slow_start: SlowStart,
+    /// Whether the window of a window rule has no fractions.
+    pub whole_window: bool,
     /// For an algorithm that draws random numbers: another number for each connection, by the name of its flow.
     pub seed: u64,
 }
@@ -98,6 +100,7 @@ impl CcContext {
             packet_bytes: 1500,
             selective_acks: true,
             slow_start: SlowStart::default(),
+            whole_window: false,
             seed: 0,
         }
     }
@@ -141,6 +144,9 @@ pub enum IdleWindow {
     Restart,
     /// Half of it for each RTO, and at least the initial window; ssthresh remembers three quarters (RFC 2861, Linux).
     Halve,
+    /// All of it, for five minutes in which it was not used, and then half of it for each five minutes; a loss in this time cuts
+    /// what was used of it (RFC 7661).
+    Validate,
 }
 
 /// What the undo of a congestion event gives back to a window rule.
@@ -163,6 +169,8 @@ pub enum ExitWindow {
     Ssthresh,
     /// One segment more than is in flight, too: option 1, which avoids a burst.
     Flight,
+    /// Three segments more than is in flight, too, as Linux's `tcp_moderate_cwnd`.
+    Moderated,
 }
 
 /// What a retransmission timeout leaves as ssthresh (never below two segments).
@@ -208,6 +216,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// recovery, and stay above one segment at a restart. The sender does not write the window in either case.
     fn owns_recovery(&self) -> bool {
         false
+    }
+
+    /// The window down to which `prr = "rate-halving"` takes what is in flight while losses are repaired: what the loss left, or
+    /// less.
+    fn least_in_recovery(&self) -> f64 {
+        self.cwnd()
     }
 
     /// True if a congestion event can leave a larger window than before.
@@ -268,6 +282,10 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// The sender resumes at `now`, after being idle for longer than its RTO; once for each RTO where
     /// [`IdleWindow::Halve`] was set.
     fn on_resume(&mut self, _now: Instant) {}
+
+    /// The window was larger than what was used of it when it met congestion (RFC 7661 §4.4.1): it and ssthresh are no more than
+    /// so many segments from now on. Called after the event that it belongs to.
+    fn on_limit(&mut self, _segments: f64) {}
 
     /// Reports named numbers for samples.
     fn probe(&self, _report: &mut dyn FnMut(&str, f64)) {}

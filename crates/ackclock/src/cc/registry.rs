@@ -220,6 +220,9 @@ impl CongestionControl for Cc {
     fn owns_recovery(&self) -> bool {
         dispatch!(self, cc => cc.owns_recovery())
     }
+    fn least_in_recovery(&self) -> f64 {
+        dispatch!(self, cc => cc.least_in_recovery())
+    }
     fn congestion_may_raise(&self) -> bool {
         dispatch!(self, cc => cc.congestion_may_raise())
     }
@@ -263,6 +266,9 @@ impl CongestionControl for Cc {
     fn on_resume(&mut self, now: Instant) {
         dispatch!(self, cc => cc.on_resume(now))
     }
+    fn on_limit(&mut self, segments: f64) {
+        dispatch!(self, cc => cc.on_limit(segments))
+    }
     fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
         dispatch!(self, cc => cc.probe(report))
     }
@@ -297,6 +303,9 @@ mod tests {
         }
         fn owns_recovery(&self) -> bool {
             true
+        }
+        fn least_in_recovery(&self) -> f64 {
+            5.0
         }
         fn congestion_may_raise(&self) -> bool {
             true
@@ -337,6 +346,9 @@ mod tests {
         fn on_resume(&mut self, _now: Instant) {
             self.note("resume");
         }
+        fn on_limit(&mut self, _segments: f64) {
+            self.note("limit");
+        }
         fn probe(&self, _report: &mut dyn FnMut(&str, f64)) {
             self.note("probe");
         }
@@ -348,6 +360,7 @@ mod tests {
         let heard = witness.0.clone();
         let mut cc = Cc::Custom(Box::new(witness));
         assert_eq!((cc.cwnd(), cc.ssthresh(), cc.pacing_rate()), (7.0, 9.0, Rate::from_bps(1000)));
+        assert_eq!(cc.least_in_recovery(), 5.0);
         assert!(cc.owns_recovery() && cc.congestion_may_raise() && !cc.responds_to_ecn());
         assert!(cc.needs_on_sent() && !cc.needs_rate_samples() && cc.send_quantum() == 3000);
         let (now, path) = (Instant::ZERO, PathView::default());
@@ -363,8 +376,10 @@ mod tests {
         cc.on_undo(&recovery);
         cc.on_phase(&PhaseChange { now, from: Phase::SlowStart, to: Phase::FastRecovery });
         cc.on_resume(now);
+        cc.on_limit(3.0);
         cc.probe(&mut |_, _| {});
-        let expected = ["sent", "loss", "ack", "congestion", "enter", "exit", "undo", "phase", "resume", "probe"];
+        let expected =
+            ["sent", "loss", "ack", "congestion", "enter", "exit", "undo", "phase", "resume", "limit", "probe"];
         assert_eq!(*heard.lock().unwrap(), expected);
     }
 

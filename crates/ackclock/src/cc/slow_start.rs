@@ -28,6 +28,9 @@ pub enum SlowStart {
     /// HyStart for CUBIC, and RFC 5681 for window rules: in Linux it belongs to CUBIC.
     #[serde(rename = "linux")]
     Linux,
+    /// It does not, and ssthresh is passed by a segment: RFC 5681 §3.1 lets slow start go on where the window equals ssthresh.
+    #[serde(rename = "past-ssthresh")]
+    PastSsthresh,
 }
 
 impl SlowStart {
@@ -75,7 +78,7 @@ pub(super) enum Hystart {
 impl Hystart {
     pub(super) fn new(slow_start: SlowStart) -> Option<Self> {
         match slow_start {
-            SlowStart::Standard => None,
+            SlowStart::Standard | SlowStart::PastSsthresh => None,
             SlowStart::HystartPlusPlus => Some(Hystart::PlusPlus(PlusPlus::default())),
             SlowStart::Hystart | SlowStart::Linux => Some(Hystart::Linux(Linux::default())),
         }

@@ -5,10 +5,12 @@ use super::{
     TimeoutSsthresh, UndoResponse,
 };
 
-use super::slow_start::{Growth, Hystart};
+use super::slow_start::{Growth, Hystart, SlowStart};
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
 const MIN_SSTHRESH: f64 = 2.0;
+/// Linux's `tcp_max_burst`.
+const MODERATE_BURST: f64 = 3.0;
 /// The least window of older rules.
 const LOSS_WINDOW: f64 = 1.0;
 
@@ -21,6 +23,8 @@ pub(super) struct Window {
     was_cut: bool,
     /// What the last cut may have been spurious for.
     before: Option<Before>,
+    /// Of a window without fractions, the part of the next segment that is earned.
+    earned: f64,
     /// In a box, as hardly any connection has it.
     hystart: Option<Box<Hystart>>,
 }
@@ -42,6 +46,7 @@ impl Window {
             ssthresh: context.initial_ssthresh,
             was_cut: false,
             before: None,
+            earned: 0.0,
             hystart: Hystart::new(context.slow_start).map(Box::new),
         }
     }
@@ -58,7 +63,24 @@ impl Window {
 
     #[inline]
     pub(super) fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
+        self.cwnd < self.ssthresh || self.context.slow_start == SlowStart::PastSsthresh && self.cwnd == self.ssthresh
+    }
+
+    /// Congestion avoidance leads to `cwnd`, or by a whole segment towards it, once ACKs have earned it.
+    #[inline]
+    pub(super) fn approach(&mut self, cwnd: f64) {
+        if self.context.whole_window { self.earn(cwnd - self.cwnd) } else { self.avoid(cwnd) }
+    }
+
+    #[cold]
+    fn earn(&mut self, gain: f64) {
+        /// Sums of parts of a segment are short of one by less.
+        const ROUNDING: f64 = 1e-9;
+        self.earned += gain;
+        if self.earned > 1.0 - ROUNDING {
+            self.cwnd += 1.0;
+            self.earned = (self.earned - 1.0).max(0.0);
+        }
     }
 
     /// True if `ack` lets a window grow.
@@ -130,6 +152,7 @@ impl Window {
         };
         let halves = self.context.first_cut == FirstCut::Half && (!self.was_cut || self.in_slow_start());
         self.was_cut = true;
+        self.earned = 0.0;
         if let Some(hystart) = &mut self.hystart {
             hystart.on_cut(congestion.restart != Restart::Reduced);
         }
@@ -180,6 +203,7 @@ impl Window {
         let (remaining, floor) = match (self.context.cut_window, kind) {
             // RFC 3168 §6.1.2: "the value of the congestion window is bounded below by a value of one segment".
             (CutWindow::Exact, CongestionKind::Ecn) => (remaining, self.context.min_window),
+            (CutWindow::Exact, _) if self.context.whole_window => (remaining.floor(), MIN_SSTHRESH),
             (CutWindow::Exact, _) => (remaining, MIN_SSTHRESH),
             // ssthresh has its floor, the window has not: three segments leave one.
             (CutWindow::Capped { .. }, _) => (remaining, LOSS_WINDOW),
@@ -193,11 +217,21 @@ impl Window {
     /// Recovery ends; true if the window is another one for it.
     pub(super) fn leave_recovery(&mut self, recovery: &Recovery) -> bool {
         let before = self.cwnd;
-        if self.context.exit_window == ExitWindow::Flight {
+        let flight_size = f64::from(recovery.flight_size);
+        match self.context.exit_window {
+            ExitWindow::Ssthresh => {}
             // RFC 6582 §3.2, step 3: "min (ssthresh, max(FlightSize, SMSS) + SMSS)".
-            self.cwnd = self.ssthresh.min(f64::from(recovery.flight_size.max(1)) + 1.0);
+            ExitWindow::Flight => self.cwnd = self.ssthresh.min(flight_size.max(1.0) + 1.0),
+            ExitWindow::Moderated => self.cwnd = self.cwnd.min(flight_size + MODERATE_BURST),
         }
         self.cwnd != before
+    }
+
+    /// The window is no more than so many segments, and ssthresh no more than the window.
+    pub(super) fn limit(&mut self, segments: f64) {
+        // RFC 7661 §4.4.1: "The calculated cwnd value MUST NOT be reduced below 1 TCP Maximum Segment Size (MSS)."
+        self.cwnd = self.cwnd.min(segments.max(LOSS_WINDOW));
+        self.ssthresh = self.ssthresh.min(self.cwnd.max(MIN_SSTHRESH));
     }
 
     /// The sender goes on after a long idle time.
@@ -206,7 +240,7 @@ impl Window {
         let restart = self.cwnd.min(self.context.initial_window);
         self.cwnd = match self.context.idle_window {
             IdleWindow::Restart => restart,
-            IdleWindow::Halve => {
+            IdleWindow::Halve | IdleWindow::Validate => {
                 self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
                 restart.max(self.cwnd / 2.0)
             }
@@ -284,6 +318,55 @@ mod tests {
         assert_eq!(exit(ExitWindow::Flight, 2), (true, 3.0));
         assert_eq!(exit(ExitWindow::Flight, 0), (true, 2.0));
         assert_eq!(exit(ExitWindow::Flight, 4), (false, 5.0));
+    }
+
+    #[test]
+    fn the_window_may_leave_recovery_with_three_segments_more_than_are_in_flight() {
+        let exit = |flight_size| {
+            let mut it = Window::new(CcContext { exit_window: ExitWindow::Moderated, ..CcContext::new(9.0) });
+            it.leave_recovery(&Recovery { now: Instant::ZERO, flight_size, path: PathView::default() });
+            it.cwnd()
+        };
+        assert_eq!((exit(4), exit(6), exit(20)), (7.0, 9.0, 9.0));
+    }
+
+    #[test]
+    fn slow_start_may_pass_ssthresh_by_a_segment() {
+        let grown = |slow_start| {
+            let context = CcContext { slow_start, initial_ssthresh: 4.0, ..CcContext::new(3.0) };
+            let mut it = Window::new(context);
+            let mut acks = 0;
+            while it.in_slow_start() {
+                it.slow_start(&Ack::of(1.0));
+                acks += 1;
+            }
+            (it.cwnd(), acks)
+        };
+        assert_eq!(grown(SlowStart::Standard), (4.0, 1));
+        assert_eq!(grown(SlowStart::PastSsthresh), (5.0, 2));
+    }
+
+    #[test]
+    fn a_window_without_fractions_grows_when_acks_have_earned_a_segment() {
+        let mut it = Window::new(CcContext { whole_window: true, ..CcContext::new(4.0) });
+        let grow = |it: &mut Window| {
+            it.approach(it.cwnd() + 1.0 / it.cwnd());
+            it.cwnd()
+        };
+        let windows: Vec<f64> = (0..9).map(|_| grow(&mut it)).collect();
+        // Four ACKs earn a segment, and then five.
+        assert_eq!(windows, [4.0, 4.0, 4.0, 5.0, 5.0, 5.0, 5.0, 5.0, 6.0]);
+        // What an ACK for three segments earns beyond a segment remains.
+        it.avoid(2.0);
+        it.approach(3.5);
+        assert!(it.cwnd() == 3.0 && (it.earned - 0.5).abs() < 1e-9);
+        // Of 7 whole segments 3 are left, and what was earned counts no more.
+        it.avoid(7.0);
+        grow(&mut it);
+        let (now, path) = (Instant::ZERO, PathView::default());
+        let (kind, restart) = (CongestionKind::Loss, Restart::Reduced);
+        it.cut(&Congestion { now, kind, restart, flight_size: 7, path }, |window| window / 2.0);
+        assert_eq!((it.cwnd(), it.ssthresh(), it.earned), (3.0, 3.0, 0.0));
     }
 
     #[test]

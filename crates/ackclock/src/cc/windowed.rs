@@ -37,6 +37,11 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         self.window.ssthresh()
     }
 
+    /// Half of ssthresh, as Linux's `tcp_reno_min_cwnd`.
+    fn least_in_recovery(&self) -> f64 {
+        (self.window.ssthresh() / 2.0).floor().min(self.window.cwnd())
+    }
+
     fn congestion_may_raise(&self) -> bool {
         self.rule.cut_may_raise()
     }
@@ -68,7 +73,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
                 self.rule.restart(self.window.cwnd());
             }
         } else {
-            self.window.avoid(self.rule.grow(self.window.cwnd(), ack.acked));
+            self.window.approach(self.rule.grow(self.window.cwnd(), ack.acked));
         }
     }
 
@@ -126,6 +131,10 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
 
     fn on_resume(&mut self, _now: Instant) {
         self.window.resume();
+    }
+
+    fn on_limit(&mut self, segments: f64) {
+        self.window.limit(segments);
     }
 
     fn probe(&self, report: &mut dyn FnMut(&str, f64)) {

@@ -114,7 +114,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
     let by_time = flow.transport.rack || flow.transport.tlp;
     let (mut sent, mut delivered) = (0, 0);
     // What was sent by the last event, and whether a loss in that is another one.
-    let (mut due, mut may_lose_again) = (0, false);
+    let (mut due, mut may_lose_again, mut cut_at) = (0, false, None);
     for (number, (event, _)) in journal.entries.iter().enumerate() {
         match event {
             Event::Sent(segment) => sent += u64::from(!segment.retransmission),
@@ -130,7 +130,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
                     CongestionKind::Ecn => delivered + news_behind(journal, number) >= due,
                 };
                 ensure!(covered, "event {number}: a second reduction, {delivered} of {due} segments delivered");
-                due = sent;
+                (due, cut_at) = (sent, Some(congestion.now));
                 may_lose_again = match congestion.kind {
                     CongestionKind::Loss => is_reno,
                     // Tahoe begins again, whatever its window was cut for.
@@ -138,8 +138,10 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
                     CongestionKind::Timeout => false,
                 };
             }
+            // A tail loss probe has repaired the loss, of what was sent before the probe (RFC 8985 §7.4.2).
+            Event::RecoveryExit(recovery) if flow.transport.tlp && cut_at == Some(recovery.now) => due = 0,
             // What was undone was no reduction.
-            Event::Undo(_) if by_time || flow.transport.frto => due = 0,
+            Event::Undo(_) => due = 0,
             _ => {}
         }
     }
@@ -163,13 +165,15 @@ fn check_marks(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
     Ok(())
 }
 
-/// What the next ACK after an event delivers.
+/// What the ACK delivers that an event tells of, if it is not a timer: the next one, at the same time.
 fn news_behind(journal: &Journal, number: usize) -> u64 {
-    let acks = journal.entries[number..].iter().filter_map(|(event, _)| match event {
+    let now = journal.entries[number].0.now();
+    let acks = journal.entries[number..].iter().map_while(|(event, _)| match event {
+        event if event.now() > now => None,
         Event::Ack(ack) => Some(u64::from(ack.newly_delivered)),
-        _ => None,
+        _ => Some(0),
     });
-    acks.take(1).sum()
+    acks.filter(|news| *news > 0).take(1).sum()
 }
 
 type Shared = Arc<Mutex<Journal>>;
@@ -208,6 +212,9 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
     }
     fn owns_recovery(&self) -> bool {
         self.cc.owns_recovery()
+    }
+    fn least_in_recovery(&self) -> f64 {
+        self.cc.least_in_recovery()
     }
     fn congestion_may_raise(&self) -> bool {
         self.cc.congestion_may_raise()
@@ -249,6 +256,10 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
     }
     fn on_resume(&mut self, now: Instant) {
         self.tell(Event::Resume(now));
+    }
+    fn on_limit(&mut self, segments: f64) {
+        let now = lock(&self.journal).entries.last().map_or(Instant::ZERO, |(event, _)| event.now());
+        self.tell(Event::Limit(now, segments));
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) enum Event {
     Undo(Recovery),
     Phase(PhaseChange),
     Resume(Instant),
+    Limit(Instant, f64),
 }
 
 impl Event {
@@ -40,6 +41,7 @@ impl Event {
             Event::Undo(recovery) => cc.on_undo(recovery),
             Event::Phase(change) => cc.on_phase(change),
             Event::Resume(now) => cc.on_resume(*now),
+            Event::Limit(_, segments) => cc.on_limit(*segments),
         }
     }
 
@@ -62,7 +64,7 @@ impl Event {
             Event::Congestion(congestion) => &mut congestion.now,
             Event::RecoveryEnter(recovery) | Event::RecoveryExit(recovery) | Event::Undo(recovery) => &mut recovery.now,
             Event::Phase(change) => &mut change.now,
-            Event::Resume(now) => now,
+            Event::Resume(now) | Event::Limit(now, _) => now,
         }
     }
 
@@ -94,6 +96,7 @@ impl Event {
             Event::Undo(_) => "the last congestion event was spurious".to_owned(),
             Event::Phase(_) => "the sender changes its phase".to_owned(),
             Event::Resume(_) => "the sender goes on after an idle time".to_owned(),
+            Event::Limit(_, segments) => format!("of the window {segments} segments were used"),
         }
     }
 
@@ -268,7 +271,7 @@ fn check_answer(
         }
         Event::Sent(_) => keep(after.cwnd <= before.cwnd, Promise::Sending)?,
         Event::Loss(_) => keep(after.cwnd <= before.cwnd, Promise::Loss)?,
-        Event::Resume(_) => keep(after.cwnd <= before.cwnd, Promise::Idleness)?,
+        Event::Resume(_) | Event::Limit(..) => keep(after.cwnd <= before.cwnd, Promise::Idleness)?,
         Event::RecoveryEnter(_) | Event::RecoveryExit(_) => {
             keep(unchanged || cc.owns_recovery(), Promise::Recovery)?;
         }

@@ -1,6 +1,6 @@
 //! Random small networks.
 
-use super::parts::{context, drop_tail, impairments, over_quic, queue, transport, variation};
+use super::parts::{drop_tail, impairments, over_quic, queue, settings, variation};
 use super::{Draw, traffic};
 use crate::cc::CcSpec;
 use crate::meter::Profile;
@@ -97,14 +97,15 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
                 )
             });
         }
+        let (cc_context, transport) = settings(draw);
         flows.push(FlowPlan {
             name: name.as_str().into(),
             group: name.into(),
             forward: [first, 0].into(),
             reverse: [1, first + 1].into(),
             cc: cc.clone().into(),
-            cc_context: context(draw).into(),
-            transport: transport(draw).into(),
+            cc_context: cc_context.into(),
+            transport: transport.into(),
             traffic: traffic::of_flow(draw),
             in_profile: index == 1,
             meter: None,

@@ -2,11 +2,11 @@
 
 use super::Draw;
 use super::random_queue::random_queue;
-use crate::cc::{CcContext, TimeoutSsthresh};
+use crate::cc::{CcContext, IdleWindow, TimeoutSsthresh};
 use crate::link::{DelayCourse, Outages};
 use crate::qdisc::{Limit, Place, QueuePlan};
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
-use crate::tcp::{EcnMode, LossRecovery, Protocol, Transport, Undo};
+use crate::tcp::{EcnMode, LossRecovery, Profile, Protocol, Reduction, SackSender, Transport, Undo, Variations};
 use crate::units::{Duration, Rate};
 use crate::variation::{Lte, OnOff, Schedule, VariationPlan, Walk, WalkKind, Wifi};
 
@@ -117,7 +117,17 @@ pub(super) fn jitter(draw: &mut Draw) -> Duration {
     if draw.chance(20) { draw.time(Duration::from_millis(10)) } else { Duration::ZERO }
 }
 
-pub(super) fn transport(draw: &mut Draw) -> Transport {
+/// The settings of an algorithm and of the transport of a flow: those of a profile, or any.
+pub(super) fn settings(draw: &mut Draw) -> (CcContext, Transport) {
+    let (context, transport) = (context(draw), transport(draw));
+    let profiles = [Profile::Rfc, Profile::Ns2, Profile::Ns2Linux, Profile::Linux].map(Some);
+    let profile = if draw.chance(60) { draw.pick(&profiles) } else { None };
+    let Some(keys) = profile.map(Profile::keys) else { return (context, transport) };
+    let Transport { recovery, peer_sack, ecn, receive_buffer, .. } = transport;
+    (keys.cc_context(), Transport { peer_sack, ecn, receive_buffer, ..keys.transport(recovery) })
+}
+
+fn transport(draw: &mut Draw) -> Transport {
     let recoveries = [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack];
     Transport {
         mss: draw.pick(&[536, 1000, 1460]),
@@ -128,7 +138,7 @@ pub(super) fn transport(draw: &mut Draw) -> Transport {
         delayed_ack: draw.chance(30).then(|| Duration::from_millis(draw.pick(&[40, 100]))),
         limited_transmit: draw.chance(70),
         timestamps: draw.chance(30),
-        byte_counting: draw.pick(&[1, 1, 2, u32::MAX]),
+        byte_counting: draw.pick(&[1, 1, 2, 0, u32::MAX]),
         idle_restart: draw.chance(70),
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),
@@ -137,16 +147,28 @@ pub(super) fn transport(draw: &mut Draw) -> Transport {
         undo: draw.pick(&[Undo::None, Undo::Eifel, Undo::Dsack, Undo::Both]),
         rack: draw.chance(50),
         tlp: draw.chance(50),
-        prr: draw.chance(50),
+        prr: draw.pick(&[Reduction::AtOnce, Reduction::Proportional, Reduction::Halving]),
         frto: draw.chance(50),
         handshake: draw.chance(30),
         quick_acks: draw.pick(&[0, 0, 16]),
+        receive_buffer: draw.chance(20).then(|| draw.whole(200, 100_000)),
+        read_rate: if draw.chance(50) { Rate::from_bps(draw.scale(1e5, 1e7) as u64) } else { None },
+        read_every: if draw.chance(30) { draw.time(Duration::from_millis(500)) } else { Duration::ZERO },
+        variations: Variations {
+            idle_window: draw.pick(&[IdleWindow::Restart, IdleWindow::Halve, IdleWindow::Validate]),
+            sack_sender: draw.pick(&[SackSender::Scoreboard, SackSender::Scoreboard, SackSender::Fack]),
+            ..Variations::default()
+        },
         ..Transport::default()
     }
 }
 
 /// The same over QUIC, whose rules are drawn.
 pub(super) fn over_quic(draw: &mut Draw, tcp: Transport) -> Transport {
+    let mut variations = tcp.variations;
+    if variations.idle_window == IdleWindow::Validate {
+        variations.idle_window = IdleWindow::Restart;
+    }
     Transport {
         protocol: Protocol::Quic,
         ecn: if tcp.ecn == EcnMode::Off { EcnMode::Off } else { EcnMode::Counts },
@@ -155,6 +177,8 @@ pub(super) fn over_quic(draw: &mut Draw, tcp: Transport) -> Transport {
         time_threshold: draw.pick(&[1.125, 1.125, 1.0, 2.0]),
         ack_eliciting_threshold: draw.pick(&[1, 1, 0, 9]),
         reordering_threshold: draw.pick(&[1, 1, 0, 5]),
+        receive_buffer: None,
+        variations,
         ..tcp
     }
 }

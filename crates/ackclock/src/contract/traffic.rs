@@ -1,7 +1,7 @@
 //! Random traffic.
 
 use super::Draw;
-use super::parts::{context, transport, variation};
+use super::parts::{settings, variation};
 use crate::cc::CcSpec;
 use crate::sim::{
     ArrivalsPlan, DatagramPlan, Distribution, DistributionKind, Emission, FlowPlan, InteractivePlan, OnOffPlan, Plan,
@@ -34,12 +34,13 @@ pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
 pub(super) fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
     let slots = (0..draw.whole(1, 6)).map(|number| {
         let flow = draw.whole(0, plan.flows.len() as u64 - 1) as usize;
+        let (cc_context, transport) = settings(draw);
         FlowPlan {
             name: format!("mice.{number}").into(),
             group: "mice".into(),
             cc: cc.clone().into(),
-            cc_context: context(draw).into(),
-            transport: transport(draw).into(),
+            cc_context: cc_context.into(),
+            transport: transport.into(),
             traffic: Traffic::Slot,
             start: Instant::ZERO,
             stop: None,

@@ -87,8 +87,11 @@ impl Sockets {
                 if endpoint.is_reset() {
                     return Ok(Returned::error("ECONNRESET"));
                 }
-                let Some(connection) = endpoint.connection() else { return Ok(Returned::error("ENOTCONN")) };
-                Ok(connection.read(wanted).map_or(Returned::error("EAGAIN"), |read| Returned::value(read as i64)))
+                let Some((connection, sent)) = endpoint.connection_and_queue() else {
+                    return Ok(Returned::error("ENOTCONN"));
+                };
+                let read = connection.read(now, wanted, sent);
+                Ok(read.map_or(Returned::error("EAGAIN"), |read| Returned::value(read as i64)))
             }
             "close" | "shutdown" => {
                 if call.name == "shutdown" && call.arguments.get(1).is_some_and(|how| how == "SHUT_RD") {

@@ -20,9 +20,6 @@ const DEFAULT_MSS: u32 = 536;
 const MIN_MSS: u32 = 48;
 /// RFC 7323 §2.3: "the shift count MUST be limited to 14".
 const MAX_WSCALE: u32 = 14;
-/// Linux's TCP_RTO_MAX and the doublings after which the persist timer meets it in any case.
-const MAX_PERSIST: Duration = Duration::from_secs(120);
-const MAX_DOUBLINGS: u32 = 16;
 /// The resolution of timestamps.
 const TICK: Duration = Duration::from_millis(1);
 
@@ -61,13 +58,12 @@ pub struct Connection {
     receiver: Receiver,
     agreement: Agreement,
     mss: u32,
+    /// The scale of the windows that this side advertises.
+    wscale: u32,
     written: u64,
     /// Bytes that the application has read.
     read: u64,
-    last_window: Option<u64>,
     fin: Fin,
-    /// A window probe waits for its time.
-    persist: Option<Persist>,
     /// Where the peer's data end.
     peer_end: Option<u64>,
     /// The acknowledgement sent last: RFC 7323's Last.ACK.sent.
@@ -84,14 +80,6 @@ enum Fin {
         again_at: Instant,
     },
     Acknowledged,
-}
-
-/// The persist timer.
-#[derive(Clone, Copy, Debug)]
-struct Persist {
-    probe_at: Instant,
-    /// Probes sent since the window closed.
-    probes: u32,
 }
 
 impl Connection {
@@ -115,9 +103,12 @@ impl Connection {
         // transmitted SYN MUST be one segment".
         let initial_window = if agreement.retransmitted { 1.0 } else { settings.initial_window };
         let context = CcContext { initial_window, ..settings.keys.cc_context() };
-        let receiver = Receiver::new(&transport);
+        let mut receiver = Receiver::new(&transport);
+        receiver.read_by_hand();
         let context = transport.cc_context(context, 0);
         let mut sender = Sender::new(transport, settings.cc.build(context));
+        // The buffer is that of this side.
+        sender.set_window_edge(u64::MAX);
         sender.open(now);
         if let Some(rtt) = agreement.rtt {
             sender.on_handshake(now, rtt);
@@ -127,11 +118,10 @@ impl Connection {
             receiver,
             agreement,
             mss,
+            wscale: settings.wscale,
             written: 0,
             read: 0,
-            last_window: None,
             fin: Fin::NotAsked,
-            persist: None,
             peer_end: None,
             last_ack_sent: 1,
         }
@@ -142,8 +132,9 @@ impl Connection {
         let used = self.written > 0 || self.receiver.delivered() > 0;
         (!used).then(|| {
             let mut other = Connection::open(now, settings, self.agreement);
-            other.last_window = self.last_window;
-            other.sender.set_window_edge(self.last_window.unwrap_or(u64::MAX));
+            if let Some(window) = self.sender.peer_window() {
+                other.sender.take_window(now, 0, window);
+            }
             other
         })
     }
@@ -178,13 +169,16 @@ impl Connection {
     }
 
     /// Reads up to `bytes`; `None` where there is nothing to read yet, 0 after the peer's FIN.
-    pub fn read(&mut self, bytes: u64) -> Option<u64> {
+    pub fn read(&mut self, now: Instant, bytes: u64, sent: &mut Vec<Sent>) -> Option<u64> {
         let available = self.receiver.delivered() - self.read;
         if available == 0 {
             return self.peer_closed().then_some(0);
         }
         let taken = bytes.min(available);
         self.read += taken;
+        if let Some(update) = self.receiver.read(taken) {
+            self.send_ack(now, &update, sent);
+        }
         Some(taken)
     }
 
@@ -239,18 +233,14 @@ impl Connection {
             ack = ack.min(self.written);
         }
         let una = self.sender.acknowledged();
-        if ack < una || ack > self.sender.sent_once() {
+        if ack < una || ack > self.sender.acceptable_ack() {
             return;
         }
         let window = packet.window.map(|window| {
             let shift = if packet.flags.has(Flags::SYN) { 0 } else { self.agreement.wscale.unwrap_or(0) };
             u64::from(window) << shift.min(MAX_WSCALE)
         });
-        let same_window = window.is_none() || window == self.last_window;
-        if let Some(window) = window {
-            self.last_window = Some(window);
-            self.sender.set_window_edge(ack + window);
-        }
+        let same_window = window.is_none_or(|window| !self.sender.take_window(now, ack, window));
         // RFC 5681 §2: a duplicate acknowledgement "carries no data", has "the SYN and FIN bits both off" and "the
         // advertised window in the incoming acknowledgment equals the advertised window in the last".
         let plain = packet.len == 0 && same_window && !packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::FIN);
@@ -293,8 +283,7 @@ impl Connection {
             Fin::Sent { again_at } => Some(again_at),
             _ => None,
         };
-        let persist = self.persist.map(|persist| persist.probe_at);
-        [self.sender.next_deadline(), fin, persist, self.receiver.next_deadline()].into_iter().flatten().min()
+        [self.sender.next_deadline(), fin, self.receiver.next_deadline()].into_iter().flatten().min()
     }
 
     /// The timers that are due at `now` go off.
@@ -305,12 +294,6 @@ impl Connection {
         {
             self.fin =
                 if self.sender.is_done() { Fin::Pending } else { Fin::Sent { again_at: now + self.sender.info().rto } };
-        }
-        if let Some(Persist { probe_at, probes }) = self.persist
-            && probe_at <= now
-        {
-            self.persist = Some(Persist { probe_at: now + self.persist_timeout(probes + 1), probes: probes + 1 });
-            self.probe_window(now, sent);
         }
         self.transmit(now, sent);
         if let Some(ack) = self.receiver.on_deadline(now) {
@@ -329,49 +312,23 @@ impl Connection {
             // The last segment of a write.
             if end == self.written {
                 flags = flags.with(Flags::PSH);
-                if self.fin == Fin::Pending {
+                if self.fin == Fin::Pending && self.sender.sent_once() == end {
                     flags = flags.with(Flags::FIN);
                     self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
                 }
             }
             let ack = self.receiver.acknowledge();
             let ecn = if segment.ecn.ect() { IpEcn::Ect } else { IpEcn::NotEct };
-            let packet =
-                Packet { ecn: Some(ecn), flags, seq: script_seq(segment.seq), len: segment.len, ..Packet::default() };
+            let seq = script_seq(segment.seq).wrapping_sub(u32::from(segment.ecn.probe()));
+            let packet = Packet { ecn: Some(ecn), flags, seq, len: segment.len, ..Packet::default() };
             self.send(now, packet, &ack, sent);
         }
-        self.set_persist_timer(now);
         if self.fin == Fin::Pending && self.sender.sent_once() == self.written {
             let ack = self.receiver.acknowledge();
             let flags = Flags::ACK.with(Flags::FIN);
             self.send(now, Packet { flags, seq: script_seq(self.written), ..Packet::default() }, &ack, sent);
             self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
         }
-    }
-
-    /// The persist timer runs while data wait for the peer's window, and nothing is on its way whose ACK would open it.
-    ///
-    /// RFC 9293 §3.8.6.1: "The transmitting host SHOULD send the first zero-window probe when a zero window has existed for the
-    /// retransmission timeout period (SHLD-29) (Section 3.8.1), and SHOULD increase exponentially the interval between successive
-    /// probes".
-    fn set_persist_timer(&mut self, now: Instant) {
-        let waits = self.sender.sent_once() < self.written && self.sender.acknowledged() == self.sender.sent_once();
-        if !waits || self.sender.next_deadline().is_some() {
-            self.persist = None;
-        } else if self.persist.is_none() {
-            self.persist = Some(Persist { probe_at: now + self.persist_timeout(0), probes: 0 });
-        }
-    }
-
-    fn persist_timeout(&self, probes: u32) -> Duration {
-        (self.sender.info().rto * (1 << probes.min(MAX_DOUBLINGS))).min(MAX_PERSIST)
-    }
-
-    /// A probe repeats the sequence number of the last byte that was acknowledged, without data, as in Linux.
-    fn probe_window(&mut self, now: Instant, sent: &mut Vec<Sent>) {
-        let ack = self.receiver.acknowledge();
-        let seq = script_seq(self.sender.acknowledged()).wrapping_sub(1);
-        self.send(now, Packet { flags: Flags::ACK, seq, ..Packet::default() }, &ack, sent);
     }
 
     /// Acknowledges the answer to our SYN.
@@ -395,7 +352,9 @@ impl Connection {
         let options = Options { sack, timestamps, accecn: accecn.filter(|_| packet.len == 0), ..Options::default() };
         self.last_ack_sent = script_seq(ack.ack + u64::from(self.peer_closed()));
         let flags = packet.flags.with(flags);
-        let packet = Packet { flags, ack: Some(self.last_ack_sent), options: Some(options), ..packet };
+        let scale = self.agreement.wscale.map_or(0, |_| self.wscale).min(MAX_WSCALE);
+        let window = ack.window().map(|window| (window >> scale).min(u64::from(u16::MAX)) as u32);
+        let packet = Packet { flags, ack: Some(self.last_ack_sent), window, options: Some(options), ..packet };
         sent.push(Sent { at: now, packet });
     }
 

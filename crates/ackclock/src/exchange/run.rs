@@ -263,12 +263,12 @@ impl<'script> Run<'script> {
     }
 }
 
-/// PSH is not compared, as stacks differ in where they set it, and neither is the window that is advertised, as the
-/// receiver takes everything.
+/// PSH is not compared, as stacks differ in where they set it, and neither is the window of a receiver that takes everything.
 fn agrees(expected: &Packet, seen: &Packet) -> bool {
     expected.flags.without(Flags::PSH) == seen.flags.without(Flags::PSH)
         && (expected.seq, expected.len, expected.ack) == (seen.seq, seen.len, seen.ack)
         && (expected.options.is_none() || expected.options == seen.options)
+        && (expected.window.is_none() || seen.window.is_none_or(|window| expected.window == Some(window)))
         && (expected.ecn.is_none() || expected.ecn == Some(seen.ecn.unwrap_or(IpEcn::NotEct)))
 }
 

@@ -191,8 +191,8 @@ impl Settings {
     /// # Errors
     /// What is wrong with the value.
     fn key(&mut self, name: &str, value: &str) -> Result<(), String> {
-        let keys = serde_json::to_value(&self.keys).map_err(|error| error.to_string())?;
-        let value = match (&keys[name], switch(value)) {
+        let defaults = serde_json::to_value(TransportKeys::default()).map_err(|error| error.to_string())?;
+        let value = match (&defaults[name], switch(value)) {
             (Json::Bool(_), Some(on)) => Json::Bool(on),
             _ => serde_json::from_str(value).unwrap_or_else(|_| Json::from(value)),
         };
@@ -420,6 +420,7 @@ fn switch(text: &str) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::cc::TimeoutSsthresh;
+    use crate::tcp::ReductionName;
 
     #[test]
     fn commands_of_the_shell_are_mapped_or_noted() {
@@ -460,7 +461,14 @@ mod tests {
         assert_eq!(settings.shell(text), Ok(vec![]));
         assert_eq!((settings.cc.name(), settings.wscale, settings.initial_window), ("cubic", 8, 10.0));
         let keys = &settings.keys;
-        assert!(keys.rack && keys.prr && !keys.tlp && !keys.frto && !keys.idle_restart && settings.ecn_is_passive);
+        assert!(
+            keys.rack
+                && keys.prr == ReductionName::Switch(true)
+                && !keys.tlp
+                && !keys.frto
+                && !keys.idle_restart
+                && settings.ecn_is_passive
+        );
         assert_eq!((keys.pacing, settings.ecn), (Pacing::Linux, EcnMode::Classic));
         let mut own = Settings::default();
         own.option("profile", "linux").unwrap();
@@ -483,8 +491,13 @@ mod tests {
         );
         settings.option("prr", "1").unwrap();
         settings.option("handshake_rtt", "20 ms").unwrap();
-        assert!(settings.keys.prr && settings.keys.handshake_rtt == Duration::from_millis(20));
-        assert_eq!(settings.option("prr", "2"), Err("--prr=2: expected a boolean".to_owned()));
+        settings.option("rack", "1").unwrap();
+        assert_eq!((settings.keys.prr, settings.keys.rack), (ReductionName::Switch(true), true));
+        assert_eq!(settings.keys.handshake_rtt, Duration::from_millis(20));
+        assert_eq!(settings.option("rack", "2"), Err("--rack=2: expected a boolean".to_owned()));
+        settings.option("prr", "rate-halving").unwrap();
+        settings.option("prr", "0").unwrap();
+        assert_eq!(settings.keys.prr, ReductionName::Switch(false));
         assert_eq!(
             settings.option("initial_rto", "0 s"),
             Err("--initial_rto=0 s: 0 s is out of range; must be above zero".to_owned())

@@ -12,12 +12,13 @@ use crate::variation::VariationPlan;
 const ACCESS: &str = "access";
 
 /// The keys of the transport that window rules alone read: they say how a rule is applied.
-const OF_WINDOW_RULES: [&str; 8] = [
+const OF_WINDOW_RULES: [&str; 9] = [
     "first_cut",
     "cut_window",
     "timeout_ssthresh",
     "exit_window",
     "slow_start",
+    "whole_window",
     "idle_window",
     "undo_response",
     "ecn_beta",

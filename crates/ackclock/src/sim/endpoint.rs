@@ -263,6 +263,12 @@ impl ReceivingEnd {
         }
     }
 
+    /// Whether it may send something though nothing arrives and no ACK is delayed.
+    #[inline]
+    pub fn acts_by_itself(&self) -> bool {
+        matches!(self, ReceivingEnd::Tcp(receiver) if receiver.acts_by_itself())
+    }
+
     /// The ranges of packet numbers of QUIC's last acknowledgement.
     pub fn ranges(&self) -> &[(u64, u64)] {
         match self {

@@ -214,10 +214,6 @@ impl<'plan> Ends<'plan> {
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
                 let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
-                if segment.len == 0 {
-                    // The answer to a SYN has a timer.
-                    self.schedule_receiver(index, network);
-                }
                 self.after_data(now, index, ack, network);
             }
             Body::Ack(mut ack) => {
@@ -262,9 +258,12 @@ impl<'plan> Ends<'plan> {
     fn after_data(&mut self, now: Instant, index: usize, ack: Option<Answer>, network: &mut Network) {
         let flow = &mut self.flows[index];
         let responds = flow.receiver.delivered() >= flow.awaited;
-        match ack {
-            Some(ack) => flow.answer(now, ack, network),
-            None => self.schedule_receiver(index, network),
+        let has_timer = ack.is_none() || flow.receiver.acts_by_itself();
+        if let Some(ack) = ack {
+            flow.answer(now, ack, network);
+        }
+        if has_timer {
+            self.schedule_receiver(index, network);
         }
         if responds {
             self.on_response(now, index, network);

@@ -10,6 +10,7 @@
 //! all kinds, so that a new one does not compile before it has decided.
 
 use super::plan::{FlowPlan, Plan};
+use crate::tcp::Transport;
 
 /// What may happen ahead of time at a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,7 +134,8 @@ fn last(path: &[usize]) -> usize {
 
 /// Whether nothing but arriving data makes the receiver send.
 fn answers_at_once(flow: &FlowPlan) -> bool {
-    flow.transport.delayed_ack.is_none() && flow.traffic.receiver_only_answers()
+    let Transport { delayed_ack, receive_buffer, .. } = &*flow.transport;
+    delayed_ack.is_none() && receive_buffer.is_none() && flow.traffic.receiver_only_answers()
 }
 
 /// Whether nothing but ACKs and timers makes the sender send, and nothing depends on its end.

@@ -1,6 +1,7 @@
 //! TCP without I/O: sender, receiver, loss recovery, RTT and RTO.
 
 mod accecn;
+mod buffer;
 mod delivery;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
@@ -21,7 +22,8 @@ pub(crate) use sender::{Controller, Pacer, Timers, WindowMean, window_quantum};
 pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
     ByteCounting, CutWindowName, DelayedAck, DelayedAckFor, EcnBeta, EcnMode, EcnRetransmissions, ExitGrowth,
-    InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, MinRtoBounds, Pacing, PartialAck,
-    PartialAckTimer, Profile, Protocol, RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport,
-    TransportKeys, Undo, Variations, WindowGrowth,
+    HalvingWord, InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, MinRtoBounds, Pacing,
+    PartialAck, PartialAckTimer, Profile, Protocol, ReadRate, ReceiveBuffer, Reduction, ReductionName, RepeatedTimeout,
+    RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo, Variations, WindowGrowth,
+    WindowProbe,
 };

@@ -7,6 +7,7 @@
 use std::iter;
 
 use super::accecn::ReceivedMarks;
+use super::buffer::Buffer;
 use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 use super::transport::{DelayedAckFor, EcnMode, Transport};
@@ -45,6 +46,8 @@ pub struct Receiver {
     duplicate: Option<(u64, u64)>,
     /// The peer's SYN and FIN, in a box, as hardly any connection has it.
     peer: Option<Box<Peer>>,
+    /// What the application has not read yet, in a box, as hardly any connection has it.
+    buffer: Option<Box<Buffer>>,
 }
 
 /// What the other end opens and ends the connection with.
@@ -120,6 +123,7 @@ impl Receiver {
             peer: transport
                 .handshake
                 .then(|| Box::new(Peer { is_open: false, again_at: None, rto: transport.initial_rto, fin: None })),
+            buffer: Buffer::new(transport).map(Box::new),
         }
     }
 
@@ -140,9 +144,62 @@ impl Receiver {
         self.delayed_ack = delay;
     }
 
+    /// From now on the application reads by [`read`](Self::read), and not by itself.
+    pub fn read_by_hand(&mut self) {
+        self.buffer.iter_mut().for_each(|buffer| buffer.read_by_hand());
+    }
+
+    /// The application reads so many bytes; the ACK that tells of the window, if that advances.
+    pub fn read(&mut self, bytes: u64) -> Option<AckSegment> {
+        self.buffer.as_mut()?.read(bytes);
+        self.window_update()
+    }
+
+    /// True if the receiver may send something though nothing arrives and no ACK is delayed.
+    #[inline]
+    pub fn acts_by_itself(&self) -> bool {
+        self.peer.is_some() || self.buffer.is_some()
+    }
+
+    /// The ACK that tells of a window that has advanced.
+    fn window_update(&mut self) -> Option<AckSegment> {
+        self.buffer.as_ref().is_some_and(|buffer| buffer.advances()).then(|| self.acknowledge())
+    }
+
     /// A segment arrives; the ACK to send at once, if one is due.
     #[inline]
     pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
+        if self.buffer.is_none() {
+            return self.on_segment(now, segment, ce);
+        }
+        self.on_data_in_window(now, segment, ce)
+    }
+
+    /// A segment arrives at a receiver with a buffer, which takes what its window admits.
+    #[cold]
+    fn on_data_in_window(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
+        let end = segment.seq + u64::from(segment.len);
+        let admitted = self.buffer.as_ref().map_or(end, |buffer| buffer.admitted(end));
+        if segment.len > 0 && admitted <= segment.seq {
+            // RFC 9293 §3.8.6.1: "When the receiving TCP peer has a zero window and a segment arrives, it must still send an
+            // acknowledgment showing its next expected sequence number and current window (zero)."
+            return Some(self.acknowledge());
+        }
+        let len = (u64::from(segment.len)).saturating_sub(end - admitted) as u32;
+        let ack = self.on_segment(now, &DataSegment { len, ..*segment }, ce);
+        let window = self.read_due(now);
+        Some(ack?.with_window(window?))
+    }
+
+    /// The application reads what it may read by now; the window then.
+    fn read_due(&mut self, now: Instant) -> Option<u64> {
+        let (next, buffer) = (self.next, self.buffer.as_mut()?);
+        buffer.read_due(now, next);
+        Some(buffer.window(next))
+    }
+
+    #[inline]
+    fn on_segment(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
         if let Some(peer) = &mut self.peer
             && !segment.ecn.syn()
@@ -184,9 +241,13 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    /// A segment without payload arrives: SYN, FIN or an ACK; the answer, if there is one.
+    /// A segment without payload arrives: SYN, FIN, a probe of the window or an ACK; the answer, if there is one.
     #[cold]
     fn on_control(&mut self, now: Instant, segment: &DataSegment) -> Option<AckSegment> {
+        if segment.ecn.probe() {
+            // RFC 9293 §3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment should be sent in reply".
+            return Some(self.acknowledge());
+        }
         let peer = self.peer.as_mut()?;
         if segment.ecn.syn() {
             if peer.is_open {
@@ -231,19 +292,23 @@ impl Receiver {
     /// When a delayed ACK is due.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        match &self.peer {
-            None => self.ack_deadline,
-            Some(peer) => [self.ack_deadline, peer.again_at].into_iter().flatten().min(),
+        if !self.acts_by_itself() {
+            return self.ack_deadline;
         }
+        let again_at = self.peer.as_ref().and_then(|peer| peer.again_at);
+        let read_at = self.buffer.as_ref().and_then(|buffer| buffer.next_read(self.next));
+        [self.ack_deadline, again_at, read_at].into_iter().flatten().min()
     }
 
-    /// The delayed ACK, if it is due by `now`.
+    /// The delayed ACK, if it is due by `now`, or one that tells of what the application has read.
     pub fn on_deadline(&mut self, now: Instant) -> Option<AckSegment> {
         if self.peer.as_ref().and_then(|peer| peer.again_at).is_some_and(|at| at <= now) {
             return Some(self.answer_syn(now));
         }
+        let next = self.next;
+        self.buffer.iter_mut().for_each(|buffer| buffer.read_due(now, next));
         if self.ack_deadline.is_none_or(|deadline| deadline > now) {
-            return None;
+            return self.window_update();
         }
         Some(self.acknowledge())
     }
@@ -320,7 +385,11 @@ impl Receiver {
         self.ce_unacknowledged = false;
         // FIN counts as a byte.
         let ends = self.peer.as_ref().and_then(|peer| peer.fin).is_some_and(|fin| fin <= self.next);
-        AckSegment { ack: self.next + u64::from(ends), sack, echo: self.ts_recent, ecn }
+        let ack = AckSegment { ack: self.next + u64::from(ends), sack, echo: self.ts_recent, ecn };
+        match &mut self.buffer {
+            None => ack,
+            Some(buffer) => ack.with_window(buffer.window(self.next)),
+        }
     }
 
     /// The marks that an ACK reports.
@@ -347,193 +416,4 @@ impl Receiver {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tcp::segment::DataEcn;
-
-    fn receiver(change: impl FnOnce(&mut Transport)) -> Receiver {
-        let mut transport = Transport::default();
-        change(&mut transport);
-        Receiver::new(&transport)
-    }
-
-    fn data(number: u64) -> DataSegment {
-        DataSegment {
-            seq: number * 100,
-            len: 100,
-            sent_at: Instant::from_nanos(number),
-            ecn: DataEcn::new(true, false),
-        }
-    }
-
-    /// Acknowledgement and SACK blocks in segments of 100 bytes.
-    fn answer(receiver: &mut Receiver, number: u64) -> (u64, Vec<(u64, u64)>) {
-        let ack = receiver.on_data(Instant::ZERO, &data(number), false).expect("an ACK at once");
-        (ack.ack / 100, ack.sack.iter(ack.ack).map(|(start, end)| (start / 100, end / 100)).collect())
-    }
-
-    #[test]
-    fn blocks_are_reported_most_recent_first_as_in_rfc_2018() {
-        // RFC 2018 §4, case 3: every other segment is lost.
-        let mut receiver = receiver(|_| {});
-        assert_eq!(answer(&mut receiver, 0), (1, vec![]));
-        assert_eq!(answer(&mut receiver, 2), (1, vec![(2, 3)]));
-        assert_eq!(answer(&mut receiver, 4), (1, vec![(4, 5), (2, 3)]));
-        assert_eq!(answer(&mut receiver, 6), (1, vec![(6, 7), (4, 5), (2, 3)]));
-        assert_eq!(answer(&mut receiver, 8), (1, vec![(8, 9), (6, 7), (4, 5)]));
-        // Segment 3 joins two blocks; segment 1 brings the left edge up to 5.
-        assert_eq!(answer(&mut receiver, 3), (1, vec![(2, 5), (8, 9), (6, 7)]));
-        assert_eq!(answer(&mut receiver, 1), (5, vec![(8, 9), (6, 7)]));
-        // Old data changes nothing.
-        assert_eq!(answer(&mut receiver, 0), (5, vec![(8, 9), (6, 7)]));
-    }
-
-    #[test]
-    fn the_first_acks_are_quick_and_those_after_a_gap_or_a_pause() {
-        let mut it = receiver(|transport| {
-            (transport.delayed_ack, transport.quick_acks) = (Some(Duration::from_millis(40)), 2);
-        });
-        let mut at_once = |number, millis| {
-            let now = Instant::ZERO + Duration::from_millis(millis);
-            it.on_data(now, &data(number), false).is_some()
-        };
-        assert!(at_once(0, 1) && at_once(1, 2));
-        assert!(!at_once(2, 3));
-        // A segment out of order, the one that fills the gap and one more; then every second one.
-        assert!(at_once(4, 100) && at_once(3, 101) && at_once(5, 102));
-        assert!(!at_once(6, 103) && at_once(7, 104) && !at_once(8, 105));
-        // The pause is longer than 200 ms.
-        assert!(at_once(9, 306) && at_once(10, 307) && !at_once(11, 308));
-    }
-
-    #[test]
-    fn blocks_that_have_been_reached_leave_room_for_others() {
-        let mut it = receiver(|_| {});
-        for number in [0, 6, 4, 2] {
-            answer(&mut it, number);
-        }
-        // Segment 1 brings the left edge up to the end of the block of 2.
-        assert_eq!(answer(&mut it, 1), (3, vec![(4, 5), (6, 7)]));
-        assert_eq!(answer(&mut it, 8), (3, vec![(8, 9), (4, 5), (6, 7)]));
-        // The same where an ACK has room for two blocks.
-        let mut narrow = receiver(|transport| (transport.timestamps, transport.ecn) = (true, EcnMode::AccEcn));
-        for number in [0, 6, 4, 2] {
-            answer(&mut narrow, number);
-        }
-        assert_eq!(answer(&mut narrow, 1), (3, vec![(4, 5), (6, 7)]));
-    }
-
-    #[test]
-    fn a_receiver_without_sack_says_nothing_of_what_came_out_of_order() {
-        let mut receiver = receiver(|transport| transport.peer_sack = false);
-        assert_eq!(answer(&mut receiver, 2), (0, vec![]));
-    }
-
-    #[test]
-    fn duplicates_are_reported_first_as_in_rfc_2883() {
-        let dsack = || receiver(|transport| transport.dsack = true);
-        // In segments: §4.1, examples 1 and 2.
-        let mut it = dsack();
-        assert_eq!(answer(&mut it, 0), (1, vec![]));
-        assert_eq!(answer(&mut it, 1), (2, vec![]));
-        assert_eq!(answer(&mut it, 0), (2, vec![(0, 1)]));
-        assert_eq!(answer(&mut it, 3), (2, vec![(3, 4)]), "rule (2): a duplicate is reported once");
-        assert_eq!(answer(&mut it, 0), (2, vec![(0, 1), (3, 4)]));
-        // Example 3: a duplicate of what came out of order, and the block that holds it.
-        assert_eq!(answer(&mut it, 4), (2, vec![(3, 5)]));
-        assert_eq!(answer(&mut it, 4), (2, vec![(4, 5), (3, 5)]));
-        assert_eq!(answer(&mut it, 6), (2, vec![(6, 7), (3, 5)]));
-        assert_eq!(answer(&mut it, 3), (2, vec![(3, 4), (3, 5), (6, 7)]));
-        // Without it old data say nothing, and nor does a receiver without SACK.
-        let mut without = receiver(|_| {});
-        let mut no_sack = receiver(|transport| (transport.dsack, transport.peer_sack) = (true, false));
-        for it in [&mut without, &mut no_sack] {
-            answer(it, 0);
-            assert_eq!(answer(it, 0), (1, vec![]));
-        }
-    }
-
-    #[test]
-    fn of_partial_duplicates_the_first_is_reported() {
-        let arrives = |it: &mut Receiver, seq, len| {
-            let segment = DataSegment { seq, len, ..data(0) };
-            let ack = it.on_data(Instant::ZERO, &segment, false).expect("an ACK at once");
-            (ack.ack, ack.sack.iter(ack.ack).collect::<Vec<_>>())
-        };
-        let begun = || {
-            let mut it = receiver(|transport| transport.dsack = true);
-            assert_eq!(arrives(&mut it, 0, 1000), (1000, vec![]));
-            it
-        };
-        // RFC 2883 §4.2.1, example 4.
-        let mut it = begun();
-        arrives(&mut it, 2000, 500);
-        assert_eq!(arrives(&mut it, 1000, 500), (1500, vec![(2000, 2500)]));
-        assert_eq!(arrives(&mut it, 1000, 1000), (2500, vec![(1000, 1500)]));
-        // Example 5.
-        let mut it = begun();
-        arrives(&mut it, 3000, 500);
-        arrives(&mut it, 1000, 500);
-        assert_eq!(arrives(&mut it, 2000, 500), (1500, vec![(2000, 2500), (3000, 3500)]));
-        assert_eq!(arrives(&mut it, 1000, 1500), (2500, vec![(1000, 1500), (3000, 3500)]));
-        // Example 6.
-        let mut it = begun();
-        arrives(&mut it, 3500, 500);
-        arrives(&mut it, 1500, 500);
-        assert_eq!(arrives(&mut it, 2500, 500), (1000, vec![(2500, 3000), (1500, 2000), (3500, 4000)]));
-        assert_eq!(arrives(&mut it, 1500, 1500), (1000, vec![(1500, 2000), (1500, 3000), (3500, 4000)]));
-    }
-
-    #[test]
-    fn a_delayed_ack_covers_two_segments_or_comes_when_its_time_is_up() {
-        let mut receiver = receiver(|transport| transport.delayed_ack = Some(Duration::from_millis(100)));
-        let start = Instant::ZERO;
-        assert_eq!(receiver.on_data(start, &data(0), false), None);
-        assert_eq!(answer(&mut receiver, 1), (2, vec![]));
-        assert_eq!(receiver.next_deadline(), None);
-        assert_eq!(receiver.on_data(start, &data(2), false), None);
-        let due = receiver.next_deadline().unwrap();
-        assert_eq!(due, start + Duration::from_millis(100));
-        assert_eq!(receiver.on_deadline(start), None);
-        assert_eq!(receiver.on_deadline(due).unwrap().ack, 300);
-        // A gap, and the segment that fills it, are answered at once.
-        assert_eq!(answer(&mut receiver, 4), (3, vec![(4, 5)]));
-        assert_eq!(answer(&mut receiver, 3), (5, vec![]));
-        receiver.set_delayed_ack(None);
-        assert_eq!(answer(&mut receiver, 5), (6, vec![]));
-    }
-
-    #[test]
-    fn acks_of_copies_and_of_gap_fillers_may_wait_too() {
-        let at_once = |delayed_ack_for, numbers: &[u64]| {
-            let mut receiver = receiver(|transport| {
-                transport.delayed_ack = Some(Duration::from_millis(100));
-                transport.variations.delayed_ack_for = delayed_ack_for;
-            });
-            let mut arrives = |number: &u64| receiver.on_data(Instant::ZERO, &data(*number), false).is_some();
-            numbers.iter().map(&mut arrives).collect::<Vec<_>>()
-        };
-        // 1 comes twice; with 2 after it two segments are delayed.
-        let copies = [0, 1, 1, 2];
-        assert_eq!(at_once(DelayedAckFor::NewData, &copies), [false, true, true, false]);
-        assert_eq!(at_once(DelayedAckFor::LastSegment, &copies), [false, true, false, true]);
-        // 0 fills a part of the gap below 3, 1 and 2 the rest; 2 moves the edge beyond itself.
-        let gap = [3, 0, 1, 2];
-        assert_eq!(at_once(DelayedAckFor::LastSegment, &gap), [true, true, true, true]);
-        assert_eq!(at_once(DelayedAckFor::Gaps, &gap), [true, false, true, true]);
-    }
-
-    #[test]
-    fn the_echo_is_of_the_segment_that_moved_the_left_edge() {
-        let mut receiver = receiver(|_| {});
-        receiver.on_data(Instant::ZERO, &data(0), false);
-        // Segment 1 is missing: the echo stays that of segment 0.
-        let ack = receiver.on_data(Instant::ZERO, &data(2), false).unwrap();
-        assert_eq!(ack.echo, Instant::from_nanos(0));
-        let ack = receiver.on_data(Instant::ZERO, &data(1), false).unwrap();
-        assert_eq!(ack.echo, Instant::from_nanos(1));
-        // An old copy comes late: the echo does not go back.
-        let ack = receiver.on_data(Instant::ZERO, &data(0), false).unwrap();
-        assert_eq!(ack.echo, Instant::from_nanos(1));
-    }
-}
+mod tests;

@@ -68,7 +68,7 @@ pub struct Delivered {
     pub segments: u32,
     /// Their bytes.
     pub bytes: u64,
-    /// Of them, the one that was sent last.
+    /// Of them, the one that was sent last, of several at one time the one with the highest end.
     pub newest: Option<SentSegment>,
     /// When the last of those was sent that are cumulatively acknowledged now.
     pub last: Option<Instant>,
@@ -88,7 +88,7 @@ impl Delivered {
             self.newest_once = Some(self.newest_once.map_or(stamp, |newest| newest.max(stamp)));
             self.lowest_once = Some(self.lowest_once.map_or(bounds, |lowest| lowest.min(bounds)));
         }
-        let is_newest = self.newest.is_none_or(|newest| newest.sent_at <= segment.sent_at);
+        let is_newest = self.newest.is_none_or(|newest| (newest.sent_at, newest.seq) <= (segment.sent_at, segment.seq));
         if is_newest {
             self.newest = Some(*segment);
         }

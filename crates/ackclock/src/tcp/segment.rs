@@ -1,5 +1,6 @@
 //! Segments: data in one direction, acknowledgements in the other.
 
+use super::transport::Transport;
 use crate::units::Instant;
 
 /// SACK blocks in one ACK; timestamps leave room for three (RFC 2018 §3).
@@ -27,12 +28,16 @@ impl DataEcn {
     const CWR: u8 = 2;
     const SYN: u8 = 4;
     const FIN: u8 = 8;
+    const PROBE: u8 = 16;
 
     /// Of the segment that opens a connection.
     pub const SYN_FLAG: DataEcn = DataEcn(Self::SYN);
 
     /// Of the segment that ends it.
     pub const FIN_FLAG: DataEcn = DataEcn(Self::FIN);
+
+    /// Of one without data that asks for the receiver's window: on the wire its number is one below its `seq`.
+    pub const PROBE_FLAG: DataEcn = DataEcn(Self::PROBE);
 
     /// Whether the segment opens a connection.
     pub fn syn(self) -> bool {
@@ -42,6 +47,11 @@ impl DataEcn {
     /// Whether it ends it.
     pub fn fin(self) -> bool {
         self.0 & Self::FIN != 0
+    }
+
+    /// Whether it asks for the receiver's window and has no data.
+    pub fn probe(self) -> bool {
+        self.0 & Self::PROBE != 0
     }
 
     /// Of data that are ECN-capable or not, and say that the sender has reduced its window or not.
@@ -112,35 +122,62 @@ pub struct AccEcnOption {
 /// D-SACK block, which says what has come twice (RFC 2883).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
-    /// A whole word, as all of it, so that processors copy it without waiting for what was just written.
-    count: usize,
+    /// The number of blocks, and above it what [`AckSegment::window`] reads: one more than the window, or 0 for none. One word, so
+    /// that processors copy it without waiting for what was just written, and so that an acknowledgement fits a cache line.
+    count_and_window: u64,
     /// Distance of the start from the acknowledgement, negative below it, and length.
     blocks: [(i32, u32); MAX_SACK_BLOCKS],
 }
 
+impl AckSegment {
+    /// The window that it advertises, in bytes; none if the receiver has no buffer, and so no bound.
+    #[inline]
+    pub fn window(&self) -> Option<u64> {
+        (self.sack.count_and_window >> SackBlocks::COUNT_BITS).checked_sub(1)
+    }
+
+    /// The window that it stands for: `max_window` bounds what is advertised.
+    pub fn advertised(&self, transport: &Transport) -> Option<u64> {
+        let window = self.window().unwrap_or(u64::MAX);
+        transport.largest_window().map(|largest| window.min(largest))
+    }
+
+    /// The same with a window of so many bytes.
+    #[must_use]
+    pub fn with_window(mut self, window: u64) -> Self {
+        let word = &mut self.sack.count_and_window;
+        *word = *word & SackBlocks::COUNT | (window + 1) << SackBlocks::COUNT_BITS;
+        self
+    }
+}
+
 impl SackBlocks {
+    const COUNT_BITS: u32 = 8;
+    const COUNT: u64 = (1 << Self::COUNT_BITS) - 1;
+
     /// Adds a block, given as it stands in a header; `ack` is the acknowledgement it goes with.
     ///
     /// A block beyond the third, or one that begins 2 GiB or more away from `ack`, is left out.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) {
         let distance = i32::try_from(start.wrapping_sub(ack).cast_signed()).ok();
         let len = end.checked_sub(start).and_then(|len| u32::try_from(len).ok());
-        if let (Some(distance), Some(len), Some(block)) = (distance, len, self.blocks.get_mut(self.count)) {
+        let place = self.len();
+        if let (Some(distance), Some(len), Some(block)) = (distance, len, self.blocks.get_mut(place)) {
             *block = (distance, len);
-            self.count += 1;
+            self.count_and_window += 1;
         }
     }
 
     /// Number of blocks.
     #[inline]
     pub fn len(&self) -> usize {
-        self.count
+        (self.count_and_window & Self::COUNT) as usize
     }
 
     /// True without blocks.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.count_and_window & Self::COUNT == 0
     }
 
     /// The blocks as `start .. end`.
@@ -177,6 +214,19 @@ mod tests {
         assert_eq!(sack.iter(100).last(), Some((50, 60)));
         sack.push(100, 500, 600);
         assert_eq!(sack.len(), 3, "a fourth block is left out");
+    }
+
+    #[test]
+    fn a_window_goes_with_any_blocks() {
+        let ack = AckSegment { ack: 100, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None };
+        assert_eq!((ack.window(), ack.with_window(0).window(), ack.with_window(7).window()), (None, Some(0), Some(7)));
+        let mut sack = SackBlocks::default();
+        sack.push(100, 300, 400);
+        let ack = AckSegment { sack, ..ack }.with_window(1 << 40).with_window(1 << 30);
+        assert_eq!((ack.window(), ack.sack.len()), (Some(1 << 30), 1));
+        assert_eq!(ack.sack.iter(100).collect::<Vec<_>>(), [(300, 400)]);
+        assert!(ack.ack == 100 && AckSegment { sack: SackBlocks::default(), ..ack }.with_window(5).sack.is_empty());
+        assert!(size_of::<AckSegment>() <= 64, "a cache line");
     }
 
     #[test]

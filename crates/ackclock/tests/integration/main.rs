@@ -19,6 +19,7 @@ mod network;
 mod paths;
 mod queues;
 mod quic;
+mod receiver_window;
 mod rule_text;
 mod scenario;
 mod scenario_mistakes;

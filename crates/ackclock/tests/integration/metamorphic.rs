@@ -124,6 +124,11 @@ fn everything_later_is_the_same_later() {
                 link.queue = QueuePlan::drop_tail(link.queue.limit());
             }
         }
+        // And senders whose clocks have ticks.
+        let slots = plan.arrivals.iter_mut().flat_map(|group| &mut group.slots);
+        for flow in plan.flows.iter_mut().chain(slots) {
+            Arc::make_mut(&mut flow.transport).clock_tick = Duration::ZERO;
+        }
         plan.sampling = Sampling { interval: Some(plan.duration), max_flows: 64, packets: false };
         let straight = run(&plan);
         let end = plan.duration;

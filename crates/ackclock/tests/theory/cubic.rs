@@ -85,8 +85,21 @@ fn mean_of_the_cycles(period: u64) -> f64 {
     cycles.integral / cycles.time
 }
 
-/// RFC 9438 §5 without the Reno-friendly region, which it leaves out. It leaves out the round trip of recovery, too, which is
-/// one of seventeen at p = 1e-2; the cycles have it.
+/// What the round trip of recovery takes off the closed form, which has none, to the first order. In a cycle from `low` to the peak P
+/// in K seconds 1/p packets are sent, and `low` P of them in recovery: P, which goes with the packets of the curve to the power
+/// of 3/4, is lower by 3/4 `low` P p. And of the round trips of the cycle, one more than K / RTT, one has the window `low` P and not
+/// the mean of the curve.
+fn recovery_term(period: u64) -> f64 {
+    let (Cubic { c, remaining: low, .. }, peak) = (alone(), peak_of_the_closed_form(period));
+    let lower = 1.0 - 0.75 * low * peak / period as f64;
+    let rounds = libm::cbrt((1.0 - low) * peak * lower / c) / RTT_SECS;
+    let mean_of_the_curve = (3.0 + low) / 4.0;
+    lower * (low + rounds * mean_of_the_curve) / ((1.0 + rounds) * mean_of_the_curve) - 1.0
+}
+
+/// RFC 9438 §5 without the Reno-friendly region, which it leaves out. It also leaves out the round trip of recovery: that is nothing
+/// where a cycle has a hundred of them, and 5 % at p = 1e-2, where it has seventeen. With this term the closed form is met within
+/// 2 % for all p; what is left at p = 1e-2 is that of a window of four to six segments only whole ones are sent.
 #[test]
 fn the_response_function_holds_from_one_loss_in_a_hundred_packets_to_one_in_a_hundred_thousand() {
     for period in [100, 300, 1_000, 3_000, 10_000, 30_000, PERIOD] {
@@ -94,10 +107,14 @@ fn the_response_function_holds_from_one_loss_in_a_hundred_packets_to_one_in_a_hu
         let secs = if period < 10_000 { 200.0 } else { 400.0 };
         let mean = mean_of(cubic, peak_of_the_closed_form(period), period, secs);
         assert_within(-0.05, mean, mean_of_the_cycles(period), 0.05, &format!("cycles, every {period}th packet"));
-        let most = if period == 100 { 0.07 } else { 0.05 };
         let expected = mean_of_the_closed_form(period);
-        assert_within(-most, mean, expected, 0.05, &format!("closed form, every {period}th packet"));
+        let with_recovery = expected * (1.0 + recovery_term(period));
+        assert_within(-0.02, mean, with_recovery, 0.02, &format!("closed form and recovery, every {period}th packet"));
+        if recovery_term(period) > -0.04 {
+            assert_within(-0.05, mean, expected, 0.05, &format!("closed form, every {period}th packet"));
+        }
     }
+    assert!(recovery_term(100) < -0.04 && recovery_term(300) > -0.04 && recovery_term(PERIOD) > -0.01);
 }
 
 /// A peak x that lies a part e off the one of the closed form draws nearer by e^3 in a cycle, since the curve is flat

@@ -55,6 +55,22 @@ fn windows_and_bursts_by_hand() {
 }
 
 #[test]
+fn bursts_have_a_bound_of_their_own() {
+    let mut bbr = known();
+    bbr.parameters.max_tso_segs = 1;
+    // One segment leaves at a time: 100 and 3 make 103, and an even number.
+    assert_eq!((bbr.tso_segs(), bbr.inflight(1000.0, 1.0)), (1.0, 104.0));
+    // Segments of 100 bytes: 465 of them are the bytes of a burst.
+    let context = CcContext { mss: 100, packet_bytes: 140, ..CcContext::new(10.0) };
+    let mut bbr = Bbr::new(Bbr1::default(), context);
+    bbr.set_rate(1e7);
+    assert_eq!(bbr.tso_segs(), 127.0);
+    for max_tso_segs in [0, 128] {
+        assert!(Bbr1 { max_tso_segs, ..Bbr1::default() }.check().is_err());
+    }
+}
+
+#[test]
 fn phases_end_as_described() {
     let mut bbr = known();
     let at = |millis| Instant::ZERO + ms(millis);

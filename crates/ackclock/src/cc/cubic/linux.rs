@@ -3,7 +3,8 @@
 //! Facts are from descriptions of `tcp_cubic` and its behaviour. Deviations: Linux looks the cube root up in a table and improves it once,
 //! with an error of 0.2 % in the mean; here it is exact and rounded down.
 
-use super::Cubic;
+use super::{Arithmetic, Cubic};
+use crate::cc::Ack;
 use crate::units::{Duration, Instant};
 
 /// Time is counted in 1/1024 s.
@@ -20,7 +21,7 @@ const UNKNOWN_MOST: u64 = 20;
 /// The state of `struct bictcp` between two losses, and across them.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
-    hz: u64,
+    pub(super) hz: u64,
     /// 1024/10 of C: `bic_scale`, times 10.
     cube_rtt_scale: u64,
     /// 1024 of what remains.
@@ -28,26 +29,39 @@ pub(super) struct Kernel {
     /// Eight times the segments for which Reno with this decrease gains one, over the window.
     beta_scale: u64,
     fast_convergence: bool,
-    reno_friendly: bool,
-    /// Jiffies count from then.
-    origin: Option<Instant>,
+    pub(super) reno_friendly: bool,
+    /// Jiffies count from then: from the first ACK, under Linux 2.6 from the first segment.
+    pub(super) origin: Option<Instant>,
     last_sent_at: Option<Instant>,
     /// 0 for none.
     last_max_cwnd: u64,
-    last_cwnd: u64,
-    last_time: u64,
+    pub(super) last_cwnd: u64,
+    pub(super) last_time: u64,
     /// Since when the curve counts; none before the first ACK after a cut.
-    epoch_start: Option<u64>,
+    pub(super) epoch_start: Option<u64>,
     bic_origin_point: u64,
-    bic_k: u64,
-    cnt: u64,
-    ack_cnt: u64,
+    pub(super) bic_k: u64,
+    pub(super) cnt: u64,
+    pub(super) ack_cnt: u64,
     tcp_cwnd: u64,
-    snd_cwnd_cnt: u64,
+    pub(super) snd_cwnd_cnt: u64,
+    /// What Linux 2.6.22 does in its own way.
+    pub(super) old: Option<Old>,
+}
+
+/// What Linux 2.6.22 keeps beside that; `linux_2_6` is its arithmetic.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Old {
+    /// The smallest RTT, in eighths of a jiffy; 0 for none.
+    pub(super) delay_min: u64,
+    /// Segments per ACK, in sixteenths.
+    pub(super) delayed_ack: u64,
+    pub(super) has_lost: bool,
 }
 
 impl Kernel {
     pub(super) fn new(parameters: &Cubic) -> Self {
+        let old = (parameters.arithmetic == Arithmetic::Linux26).then(Old::default);
         let beta = (BETA_SCALE as f64 * parameters.remaining).round().clamp(1.0, BETA_SCALE as f64 - 1.0) as u64;
         Kernel {
             hz: u64::from(parameters.hz),
@@ -68,10 +82,11 @@ impl Kernel {
             ack_cnt: 0,
             tcp_cwnd: 0,
             snd_cwnd_cnt: 0,
+            old,
         }
     }
 
-    fn jiffies(&mut self, now: Instant) -> u64 {
+    pub(super) fn jiffies(&mut self, now: Instant) -> u64 {
         let since = now.since(*self.origin.get_or_insert(now));
         self.in_jiffies(since)
     }
@@ -82,7 +97,9 @@ impl Kernel {
 
     /// A segment is sent; `idle` if nothing else is in flight. The curve does not count idle times.
     pub(super) fn on_sent(&mut self, now: Instant, idle: bool) {
-        if let (true, Some(last)) = (idle, self.last_sent_at) {
+        if self.old.is_some() {
+            self.origin.get_or_insert(now);
+        } else if let (true, Some(last)) = (idle, self.last_sent_at) {
             let pause = self.in_jiffies(now.since(last));
             let jiffies = self.jiffies(now);
             self.epoch_start = self.epoch_start.map(|start| (start + pause).min(jiffies));
@@ -100,6 +117,10 @@ impl Kernel {
         let cwnd = cwnd as u64;
         let converges = self.fast_convergence && cwnd < self.last_max_cwnd;
         self.epoch_start = None;
+        if let Some(old) = &mut self.old {
+            old.has_lost = true;
+            self.snd_cwnd_cnt = 0;
+        }
         self.last_max_cwnd = if converges { cwnd * (BETA_SCALE + self.beta) / (2 * BETA_SCALE) } else { cwnd };
     }
 
@@ -108,11 +129,26 @@ impl Kernel {
         self.epoch_start = None;
         (self.last_max_cwnd, self.last_cwnd, self.last_time) = (0, 0, 0);
         (self.bic_origin_point, self.bic_k, self.cnt, self.ack_cnt, self.tcp_cwnd) = (0, 0, 0, 0, 0);
+        if let Some(old) = &mut self.old {
+            *old = Old::default();
+            self.snd_cwnd_cnt = 0;
+        }
+    }
+
+    /// An ACK of any kind.
+    #[inline]
+    pub(super) fn observe(&mut self, ack: &Ack) {
+        if self.old.is_some() {
+            self.observe_2_6(ack);
+        }
     }
 
     /// The window after an ACK that may grow it, with the smallest RTT so far.
     pub(super) fn grow(&mut self, now: Instant, cwnd: f64, acked: f64, delay_min: Duration) -> f64 {
         let (cwnd, acked) = ((cwnd as u64).max(1), acked as u64);
+        if self.old.is_some() {
+            return self.grow_2_6(now, cwnd);
+        }
         self.update(now, cwnd, acked, delay_min);
         (cwnd + self.advance(acked)) as f64
     }
@@ -139,16 +175,22 @@ impl Kernel {
         }
         // The curve is looked at once in a jiffy.
         if self.epoch_start.is_none() || jiffies != self.last_time {
-            self.last_cwnd = cwnd;
-            self.last_time = jiffies;
-            let start = self.epoch_start.unwrap_or_else(|| self.begin_epoch(jiffies, cwnd, acked));
-            let t = ((jiffies - start + self.in_jiffies(delay_min)) << TIME_BITS) / self.hz;
-            self.cnt = self.on_curve(t, cwnd);
+            let t = self.look(jiffies, cwnd, acked, self.in_jiffies(delay_min));
+            let cnt = self.on_curve(t, cwnd);
+            self.cnt = if self.last_max_cwnd == 0 { cnt.min(UNKNOWN_MOST) } else { cnt };
         }
         if self.reno_friendly {
             self.keep_up_with_reno(cwnd);
         }
         self.cnt = self.cnt.max(2);
+    }
+
+    /// The time at which the curve is looked at, `ahead` of now.
+    pub(super) fn look(&mut self, jiffies: u64, cwnd: u64, acked: u64, ahead: u64) -> u64 {
+        self.last_cwnd = cwnd;
+        self.last_time = jiffies;
+        let start = self.epoch_start.unwrap_or_else(|| self.begin_epoch(jiffies, cwnd, acked));
+        ((jiffies - start + ahead) << TIME_BITS) / self.hz
     }
 
     fn begin_epoch(&mut self, jiffies: u64, cwnd: u64, acked: u64) -> u64 {
@@ -165,7 +207,7 @@ impl Kernel {
     }
 
     /// Segments to be acknowledged for one more, by the curve at the time `t`.
-    fn on_curve(&self, t: u64, cwnd: u64) -> u64 {
+    pub(super) fn on_curve(&self, t: u64, cwnd: u64) -> u64 {
         let offset = u128::from(t.abs_diff(self.bic_k));
         let delta = (u128::from(self.cube_rtt_scale) * offset * offset * offset) >> CUBE_BITS;
         let delta = u64::try_from(delta).unwrap_or(u64::MAX / 2);
@@ -174,11 +216,10 @@ impl Kernel {
         } else {
             self.bic_origin_point.saturating_add(delta)
         };
-        let cnt = if target > cwnd { cwnd / (target - cwnd) } else { SLOWEST * cwnd };
-        if self.last_max_cwnd == 0 { cnt.min(UNKNOWN_MOST) } else { cnt }
+        if target > cwnd { cwnd / (target - cwnd) } else { SLOWEST * cwnd }
     }
 
-    fn keep_up_with_reno(&mut self, cwnd: u64) {
+    pub(super) fn keep_up_with_reno(&mut self, cwnd: u64) {
         let for_one = ((cwnd * self.beta_scale) >> 3).max(1);
         let steps = self.ack_cnt.saturating_sub(1) / for_one;
         self.ack_cnt -= steps * for_one;

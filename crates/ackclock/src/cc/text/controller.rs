@@ -184,6 +184,12 @@ impl CongestionControl for TextController {
         }
     }
 
+    fn on_limit(&mut self, segments: f64) {
+        let Inner { windowed, .. } = &mut *self.0;
+        windowed.on_limit(segments);
+        windowed.rule.registers[W] = windowed.window.cwnd();
+    }
+
     fn on_resume(&mut self, now: Instant) {
         let Inner { windowed, .. } = &mut *self.0;
         let before = windowed.window.cwnd();

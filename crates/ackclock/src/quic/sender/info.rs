@@ -109,6 +109,7 @@ impl Sender {
             min_rtt: self.min_rtt,
             reordering: self.transport.packet_threshold,
             reorderings: 0,
+            window_probes: 0,
             timer: self.timers.next(),
         }
     }

@@ -147,7 +147,7 @@ impl Sender {
         let idle_for = now.since(self.last_sent_at);
         if idle && self.transport.idle_restart && idle_for > self.pto() {
             let times = match self.transport.variations.idle_window {
-                IdleWindow::Restart => 1,
+                IdleWindow::Restart | IdleWindow::Validate => 1,
                 IdleWindow::Halve => (idle_for.as_nanos() / self.pto().as_nanos().max(1)).min(MOST_HALVINGS),
             };
             (0..times).for_each(|_| self.cc.on_resume(now));

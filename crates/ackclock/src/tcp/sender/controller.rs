@@ -75,6 +75,11 @@ impl Controller {
         self.needs_on_sent
     }
 
+    /// The least window in recovery, rounded down.
+    pub(crate) fn least_in_recovery(&self) -> i64 {
+        self.cc.least_in_recovery() as i64
+    }
+
     pub(crate) fn owns_recovery(&self) -> bool {
         self.cc.owns_recovery()
     }
@@ -139,6 +144,11 @@ impl Controller {
 
     pub(crate) fn on_phase(&mut self, change: &PhaseChange) {
         self.cc.on_phase(change);
+        self.ask();
+    }
+
+    pub(super) fn on_limit(&mut self, segments: f64) {
+        self.cc.on_limit(segments);
         self.ask();
     }
 

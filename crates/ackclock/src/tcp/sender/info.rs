@@ -33,6 +33,8 @@ pub struct SenderInfo {
     pub rttvar: Duration,
     /// The smallest RTT seen.
     pub min_rtt: Duration,
+    /// Probes of the peer's window since it was open.
+    pub window_probes: u32,
     /// How far segments overtake each other at most, in segments, as far as RACK has seen; 3 before.
     pub reordering: u32,
     /// ACKs that showed it.
@@ -71,6 +73,7 @@ impl Sender {
             srtt: self.rtt.srtt(),
             rttvar: self.rtt.rttvar(),
             min_rtt: self.rtt.min(),
+            window_probes: self.peer_window.probes(),
             reordering: seen.degree,
             reorderings: seen.times,
             timer: self.timers.next(),

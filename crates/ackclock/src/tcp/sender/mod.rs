@@ -14,7 +14,8 @@
 //! ```
 //!
 //! `transmit` holds the send decision and `pacer` its delay, `recovery` the reaction of ACKs and the timer to losses, with a file
-//! for each strategy, `ecn` what they make of marks, `timers` what wakes the sender.
+//! for each strategy, `ecn` what they make of marks, `window` the peer's window, `validation` whether the
+//! window was used, `timers` what wakes the sender.
 //!
 //! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments; algorithms see
 //! both. The round-trip time enters the estimate once per round unless timestamps are on.
@@ -23,12 +24,16 @@ mod connection;
 mod controller;
 mod counters;
 mod ecn;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
 mod info;
 mod pacer;
 mod recovery;
 mod timers;
 mod transmit;
 mod usage;
+mod validation;
+mod window;
 
 pub(crate) use controller::Controller;
 pub use counters::SenderCounters;
@@ -42,14 +47,16 @@ use std::sync::Arc;
 
 use self::connection::Connection;
 use self::ecn::{EcnState, Marks};
-use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, News, Prr, State, Strategy, Tlp, View};
+use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, Halving, News, Prr, State, Strategy, Tlp, View};
 use self::usage::Usage;
+use self::validation::Validation;
+use self::window::PeerWindow;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;
 use super::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
-use super::transport::{LossRecovery, Pacing, RttSamples, Transport, WindowGrowth};
-use crate::cc::{Ack, Cc, Loss, PathView, Phase, PhaseChange};
+use super::transport::{LossRecovery, Pacing, Reduction, RttSamples, Transport, WindowGrowth};
+use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange};
 use crate::units::{Duration, Instant, Rate};
 
 /// A sender and its algorithm.
@@ -102,7 +109,7 @@ pub struct Sender {
     hides_sacked: bool,
     /// In fast recovery what leaves follows what arrives.
     reduces: bool,
-    /// Losses are found by the times at which segments were sent.
+    /// Losses are found by what was sent later and has been delivered.
     detects_by_time: bool,
     /// Probes ask for overdue ACKs.
     probes: bool,
@@ -110,6 +117,8 @@ pub struct Sender {
     frto: Frto,
     /// F-RTO looks for spurious timeouts.
     uses_frto: bool,
+    /// Whether the window was used, where that matters.
+    validation: Option<Box<Validation>>,
     /// The window would have let more segments go than may be outstanding, or the algorithm cannot go on.
     wants_too_much: bool,
     phase: Phase,
@@ -131,10 +140,12 @@ pub struct Sender {
     recover: Option<u64>,
     doubt: Doubt,
     prr: Prr,
+    halving: Halving,
     usage: Usage,
     /// In a box, as hardly any connection has it.
     dsack: Option<Box<Dsack>>,
     pacer: Pacer,
+    peer_window: PeerWindow,
 }
 
 impl Sender {
@@ -147,7 +158,11 @@ impl Sender {
         let strategy = AnyStrategy::new(&transport);
         let rtt = Rtt::new(&transport);
         let times_one = transport.variations.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
+        let validates = transport.idle_restart && transport.variations.idle_window == IdleWindow::Validate;
+        let peer_window = PeerWindow::of(transport.receive_buffer);
         Sender {
+            window_edge: transport.receive_buffer.unwrap_or(u64::MAX),
+            peer_window,
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
             grows_half_used: transport.variations.window_growth == WindowGrowth::HalfUsed,
             window_rate: None,
@@ -158,19 +173,20 @@ impl Sender {
             doubt: Doubt::None,
             dsack: transport.undo.by_duplicates().then(Box::default),
             hides_sacked: strategy.hides_sacked(),
-            reduces: transport.prr && strategy.reduces() && !cc.owns_recovery(),
+            reduces: transport.prr != Reduction::AtOnce && strategy.reduces() && !cc.owns_recovery(),
             prr: Prr::default(),
+            halving: Halving::default(),
             usage: Usage::default(),
             detects_by_time: strategy.detects_by_time(),
             probes: transport.tlp && transport.recovery == LossRecovery::Sack && transport.peer_sack,
             tlp: Tlp::default(),
             frto: Frto::Off,
             uses_frto: transport.frto && transport.recovery == LossRecovery::Sack && transport.peer_sack,
+            validation: validates.then(Box::default),
             strategy,
             transport,
             snd_una: 0,
             snd_nxt: 0,
-            window_edge: u64::MAX,
             written: Some(0),
             board: Scoreboard::new(cc.needs_rate_samples()),
             needs_rate_samples: cc.needs_rate_samples(),
@@ -268,20 +284,18 @@ impl Sender {
         self.tlp.note_sample();
     }
 
-    /// The peer can take bytes below `edge`. Without this call its window has no bound.
-    pub fn set_window_edge(&mut self, edge: u64) {
-        self.window_edge = edge;
-    }
-
     /// An ACK arrives.
     pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) {
         if self.connection.is_busy() && self.on_control_ack(now, ack) {
             return;
         }
-        if ack.ack < self.snd_una || ack.ack > self.snd_nxt {
+        if ack.ack < self.snd_una || ack.ack > self.snd_nxt && !self.takes_probe(ack.ack) {
             return;
         }
         self.burst = 0;
+        if ack.window().is_some_and(|window| self.is_window_update(now, ack, window)) {
+            return;
+        }
         let in_flight_before = self.in_flight_for_window();
         let cwnd_limited = self.grows_unused || self.uses_window(in_flight_before);
         let shows_needless = self.takes_dsack && self.take_dsack(ack);
@@ -308,9 +322,7 @@ impl Sender {
         if self.needs_rate_samples {
             self.board.sample_rate(now, &delivered);
         }
-        if acked_bytes > 0 {
-            self.measure_timed(now);
-        }
+        self.measure_timed(now);
         if self.frto != Frto::Off {
             self.advance_frto(now, acked_bytes > 0, &delivered);
         }
@@ -347,6 +359,7 @@ impl Sender {
             event.rate = self.board.take_sample(ce_bytes);
         }
         self.cc.on_ack(&event);
+        self.sample_use(now, acked_bytes > 0, round_ended);
         self.after_event(now);
         if self.connection.is_busy() {
             self.watch_fin(now);
@@ -383,6 +396,7 @@ impl Sender {
                 self.on_timeout(now);
                 self.after_event(now);
             }
+            Timer::Persist => self.on_persist_timer(),
             Timer::Probe => self.on_probe_timer(now),
             Timer::Reordering => {
                 self.on_reordering_timer(now);
@@ -400,10 +414,10 @@ impl Sender {
         self.cc.cc()
     }
 
-    /// The window in force, in segments: the algorithm's, or in fast recovery what Proportional Rate Reduction makes of it.
+    /// The window in force, in segments: the algorithm's, or in fast recovery what a reduction makes of it.
     #[inline]
     pub fn cwnd(&self) -> f64 {
-        if self.is_reducing() { self.prr.window() as f64 } else { self.cc.cwnd() }
+        if self.is_reducing() { self.reduced_window() as f64 } else { self.cc.cwnd() }
     }
 
     /// The counters so far.
@@ -517,17 +531,21 @@ impl Sender {
     /// True if so much in flight takes all of the window, or enough of it was taken since it was last used.
     #[inline]
     fn uses_window(&self, in_flight: i64) -> bool {
-        if self.grows_half_used { self.used_enough() } else { in_flight >= self.window() }
+        // RFC 7661 §4.4: "A sender that is not cwnd-limited MUST NOT increase the cwnd when ACK packets are received in this phase".
+        if self.grows_half_used && !self.is_unvalidated() { self.used_enough() } else { in_flight >= self.window() }
     }
 
     /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK. Without a limit what was reported
     /// before, by SACK blocks or that many duplicate ACKs, does not count again, as in Linux, and once reordering beyond the three
-    /// duplicates has been seen what blocks report counts at once.
+    /// duplicates has been seen what blocks report counts at once. RFC 3465 §2.1 has no limit for congestion avoidance.
     #[inline]
     fn growth(&self, acked_bytes: u64, acked_segments: u32, delivered: u32, duplicates: u32) -> f64 {
         let is_uncapped = self.transport.byte_counting == u32::MAX;
         if acked_bytes == 0 && !(is_uncapped && self.strategy.reorderings().degree > DUP_THRESH) {
             return 0.0;
+        }
+        if self.transport.byte_counting == 0 {
+            return if self.cc.cwnd() > self.cc.ssthresh() { f64::from(acked_segments.max(1)) } else { 1.0 };
         }
         if is_uncapped {
             let reads_blocks = self.transport.recovery == LossRecovery::Sack && self.transport.peer_sack;

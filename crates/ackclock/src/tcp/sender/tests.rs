@@ -3,6 +3,7 @@
 mod connection;
 mod delivery;
 mod ecn;
+mod fack;
 mod pacing;
 mod rack;
 mod recovery;
@@ -12,7 +13,7 @@ mod variations;
 mod witness;
 
 use super::*;
-use crate::cc::{CaState, CcContext, CcSpec, Congestion};
+use crate::cc::{CaState, CcContext, CcSpec, Congestion, ExitWindow};
 use crate::tcp::segment::{EcnFeedback, SackBlocks};
 use crate::tcp::transport::{
     ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender,
@@ -457,6 +458,20 @@ fn growth_counts_acks_or_bytes() {
     };
     // One ACK of four segments: one by RFC 5681, at most two by RFC 3465, four without a bound.
     assert_eq!((grown(1), grown(2), grown(u32::MAX)), (9.0, 10.0, 12.0));
+}
+
+#[test]
+fn growth_may_count_bytes_in_congestion_avoidance_alone() {
+    let grown = |ssthresh| {
+        let transport = Transport { mss: MSS as u32, byte_counting: 0, ..Transport::default() };
+        let context = CcContext { initial_ssthresh: ssthresh, ..CcContext::new(8.0) };
+        let mut tcp = Driven::of(transport, CcSpec::by_name("reno").unwrap().build(context));
+        tcp.sent();
+        tcp.ack(4, &[]);
+        tcp.cwnd()
+    };
+    // One ACK of four segments.
+    assert_eq!((grown(100.0), grown(4.0)), (9.0, 8.5));
 }
 
 #[test]

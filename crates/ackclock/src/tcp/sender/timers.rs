@@ -30,6 +30,8 @@ timers! {
     Retransmission = "retransmission",
     /// RFC 3168 §6.1.2: data that a mark at a window of one segment holds back may leave.
     DelayedStart = "delayed-start",
+    /// RFC 9293 §3.8.6.1: the peer's window has been closed for so long that a probe asks for it.
+    Persist = "persist",
     /// The pacing rate lets the next segment go.
     Pacing = "pacing",
 }

@@ -60,7 +60,9 @@ impl Sender {
             }
             return None;
         }
-        let next = self.next_segment()?;
+        let Some(next) = self.next_segment() else {
+            return if self.window_edge == u64::MAX { None } else { self.wait_for_window(now) };
+        };
         let is_held = self.transport.max_burst == Some(self.burst);
         if self.pacing_rate().is_some() && (is_held || self.pacer.holds(now, self.len_of(next))) {
             self.timers.set(Timer::Pacing, self.pacer.next_send_at());
@@ -117,7 +119,7 @@ impl Sender {
     #[inline]
     pub(super) fn window(&self) -> i64 {
         if self.is_reducing() {
-            return self.prr.window() + i64::from(self.inflation);
+            return self.reduced_window() + i64::from(self.inflation);
         }
         let limited_transmit = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         (self.cc.whole_segments() + i64::from(self.inflation)).max(1) + limited_transmit
@@ -163,26 +165,35 @@ impl Sender {
         }
     }
 
-    /// Payload bytes of the next segment of new data, if there is one that the receiver's window lets go.
+    /// Payload bytes of the next segment of new data, if there is one that may leave.
     #[inline]
     pub(super) fn next_new(&mut self) -> Option<u32> {
-        let mss = u64::from(self.transport.mss);
-        let unsent = self.written.map_or(mss, |written| written - self.snd_nxt);
-        if unsent == 0 {
+        if self.written == Some(self.snd_nxt) {
             self.board.note_app_limited();
             return None;
         }
-        let len = unsent.min(mss);
+        let len = self.next_len()?;
+        if self.board.outstanding() >= self.most_outstanding {
+            self.wants_too_much = true;
+            return None;
+        }
+        Some(len)
+    }
+
+    /// Payload bytes of the next segment of new data that the receiver's window lets go.
+    #[inline]
+    pub(super) fn next_len(&self) -> Option<u32> {
+        let mss = u64::from(self.transport.mss);
+        let len = self.written.map_or(mss, |written| written - self.snd_nxt).min(mss);
         if let Some(max_window) = self.transport.max_window
             && self.snd_nxt + len > self.snd_una + u64::from(max_window) * mss
         {
             return None;
         }
-        if self.board.outstanding() >= self.most_outstanding {
-            self.wants_too_much = true;
-            return None;
+        if self.snd_nxt + len > self.window_edge {
+            return self.part_of_window().map(|part| part as u32);
         }
-        (self.snd_nxt + len <= self.window_edge).then_some(len as u32)
+        Some(len as u32)
     }
 
     #[inline(always)]
@@ -206,6 +217,9 @@ impl Sender {
 
     pub(super) fn retransmit(&mut self, now: Instant, index: u64, advance: bool) -> DataSegment {
         let sent @ SentSegment { seq, len, .. } = self.board.retransmit(index, advance, now);
+        if let Some(validation) = self.validation.as_mut().filter(|_| sent.transmissions == 2) {
+            validation.on_retransmission();
+        }
         if self.needs_rate_samples {
             self.tell_losses(now);
         }
@@ -232,7 +246,7 @@ impl Sender {
         self.counters.retransmits += u64::from(retransmission);
         self.last_sent_at = now;
         if self.is_reducing() {
-            self.prr.on_sent();
+            self.note_reduction_sent();
         }
         // RFC 6298 §5.1: "Every time a packet containing data is sent (including a retransmission), if the
         // timer is not running, start it".
@@ -279,12 +293,17 @@ impl Sender {
     }
 
     pub(super) fn resume_if_idle(&mut self, now: Instant) {
+        if self.validation.is_some() {
+            self.validate(now);
+            self.after_event(now);
+            return;
+        }
         let idle = self.board.outstanding() == 0 && self.counters.segments > 0;
         // RFC 5681 §4.1: "if the TCP has not sent data in an interval exceeding the retransmission timeout".
         if idle && self.transport.idle_restart && now.since(self.last_sent_at) > self.rtt.rto() {
             let idle_for = now.since(self.last_sent_at);
             let times = match self.transport.variations.idle_window {
-                IdleWindow::Restart => 1,
+                IdleWindow::Restart | IdleWindow::Validate => 1,
                 IdleWindow::Halve => (idle_for.as_nanos() / self.rtt.rto().as_nanos().max(1)).min(MOST_HALVINGS),
             };
             (0..times).for_each(|_| self.cc.on_resume(now));

@@ -12,14 +12,19 @@ use serde_json::Value as Json;
 
 use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStart, TimeoutSsthresh, UndoResponse};
 use crate::quantity::{Problem, SendJitter, Size};
-use crate::units::Duration;
+use crate::units::{Duration, Rate};
 pub use rules::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne,
-    MinRtoBounds, Pacing, PartialAck, PartialAckTimer, Protocol, RepeatedTimeout, RttSamples, SackSender, SecondLoss,
-    Undo, WindowGrowth,
+    MinRtoBounds, Pacing, PartialAck, PartialAckTimer, Protocol, Reduction, RepeatedTimeout, RttSamples, SackSender,
+    SecondLoss, Undo, WindowGrowth, WindowProbe,
 };
-pub use values::{ByteCounting, CutWindowName, DelayedAck, EcnBeta, InitialSsthresh, MaxWindow};
-use values::{NoneWord, RuleWord, UncappedWord, above_zero, bytes, not_zero, up_to_a_packet, wait_not_zero};
+pub use values::{
+    ByteCounting, CutWindowName, DelayedAck, EcnBeta, HalvingWord, InitialSsthresh, MaxWindow, ReadRate, ReceiveBuffer,
+    ReductionName,
+};
+use values::{
+    ByteCountingWord, NoneWord, RuleWord, above_zero, bytes, not_zero, up_to_a_packet, wait_not_zero, window_of_tcp,
+};
 
 /// Bytes of the TCP option that carries timestamps, padded (RFC 7323 appendix A).
 pub const TIMESTAMPS_LEN: u32 = 12;
@@ -72,6 +77,17 @@ macro_rules! transport_keys {
                     }
                 )*)*
                 settings
+            }
+
+            /// All keys under it.
+            pub fn keys(self) -> TransportKeys {
+                let mut keys = TransportKeys { profile: self, ..TransportKeys::default() };
+                $($(
+                    if self == Profile::$under {
+                        keys.$name = $other;
+                    }
+                )*)*
+                keys
             }
         }
 
@@ -168,13 +184,15 @@ transport_keys! {
         Rfc = "rfc",
         /// Those of ns-2, as its validation suites set them.
         Ns2 = "ns-2",
+        /// Those of ns-2's `Agent/TCP/Linux`, which is made of Linux 2.6.22.
+        Ns2Linux = "ns-2-linux",
         /// Those of Linux 6.x as it is configured by default.
         Linux = "linux",
         /// Those of QUIC (RFC 9000 and 9002), which is then the protocol.
         Quic = "quic",
     }
 
-    /// Source of the defaults: the rules of the RFCs, or those of ns-2, Linux or QUIC.
+    /// Source of the defaults: the rules of the RFCs, or those of ns-2, of its `Agent/TCP/Linux`, of Linux or of QUIC.
     profile: Profile = [Profile::Rfc] => scenario;
     /// Transport protocol of the flow: TCP, or QUIC with the recovery of RFC 9002, where keys of TCP alone may not be set.
     protocol: Protocol = [Protocol::Tcp, Quic: Protocol::Quic] => transport;
@@ -189,12 +207,20 @@ transport_keys! {
     initial_window: u32 = [2, Linux: 10, Quic: 10] range(min = 1, max = 16_777_216) => algorithm;
     /// The receiver's window in segments, 1 to 16777216, or "none".
     max_window: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
+    /// The receiver's buffer in bytes, at most 1 GiB, or "none": ACKs advertise what of it is free, and a sender that meets a window of zero probes it (RFC 9293 §3.8.6).
+    receive_buffer: ReceiveBuffer = [ReceiveBuffer::Word(NoneWord::None)] check(window_of_tcp) => transport as Option<u64>, ReceiveBuffer::bytes;
+    /// Rate at which the application takes data out of `receive_buffer`, or "none": all that there is.
+    read_rate: ReadRate = [ReadRate::Word(NoneWord::None)] => transport as Option<Rate>, ReadRate::rate;
+    /// Time between two reads of that application; "0 s": it reads a segment at a time (at `read_rate`), or as soon as data arrive.
+    read_every: Duration = [Duration::ZERO] => transport;
+    /// What asks for a window of zero: an octet of new data (RFC 9293 §3.8.6.1), or an old segment without data (empty, Linux).
+    window_probe: WindowProbe = [WindowProbe::Octet, Linux: WindowProbe::Empty] => variations;
     /// Lower bound of the retransmission timeout.
     min_rto: Duration = [Duration::from_millis(200)] check(not_zero) => transport;
     /// What `min_rto` bounds: the timeout (RFC 6298 §2.4), or its part beyond the smoothed RTT (variation, Linux).
     min_rto_bounds: MinRtoBounds = [MinRtoBounds::Timeout, Linux: MinRtoBounds::Variation] => variations;
     /// The retransmission timeout before the first measurement (RFC 6298 §2.1); under QUIC the probe timeout (RFC 9002 §6.2.2).
-    initial_rto: Duration = [Duration::from_secs(1), Ns2: Duration::from_secs(3), Quic: Duration::from_millis(999)] check(not_zero) => transport;
+    initial_rto: Duration = [Duration::from_secs(1), Ns2: Duration::from_secs(3), Ns2Linux: Duration::from_secs(3), Quic: Duration::from_millis(999)] check(not_zero) => transport;
     /// Granularity of the sender's clock for round-trip times and timeouts; "0 s" for exact times.
     clock_tick: Duration = [Duration::ZERO, Ns2: Duration::from_millis(10)] => transport;
     /// Time by which that clock ticks earlier than at whole numbers of ticks; ns-2 draws it for each sender.
@@ -226,26 +252,29 @@ transport_keys! {
     rack: bool = [false, Linux: true] => transport;
     /// RFC 8985: a SACK sender sends a probe when ACKs are overdue for two round trips, so that the loss of the last segments needs no timeout (TLP).
     tlp: bool = [false, Linux: true] => transport;
-    /// RFC 9937: in the fast recovery of SACK and NewReno, what leaves follows what arrives until as much is in flight as the algorithm wants (Proportional Rate Reduction).
-    prr: bool = [false, Linux: true] => transport;
+    /// RFC 9937: in the fast recovery of SACK and NewReno, what leaves follows what arrives until as much is in flight as the algorithm wants (Proportional Rate Reduction); or "rate-halving": one segment leaves for two that arrive (Linux up to 3.1).
+    prr: ReductionName = [ReductionName::Switch(false), Ns2Linux: ReductionName::Word(HalvingWord::RateHalving), Linux: ReductionName::Switch(true)]
+        => transport as Reduction, ReductionName::rule;
     /// RFC 3042: new data on the first two duplicate ACKs.
     limited_transmit: bool = [true] => transport;
     /// RFC 7323: an RTT measurement with every ACK; adds 12 B to `header`, of data and of ACKs.
-    timestamps: bool = [false, Linux: true] => transport;
+    timestamps: bool = [false, Ns2Linux: true, Linux: true] => transport;
     /// Rate at which an algorithm sends that sets none itself, in windows per smoothed round trip: as the window lets it (off), at 2 in slow start up to half of ssthresh and 1.2 from there (linux), or at 1.25 (quic, RFC 9002 §7.7).
     pacing: Pacing = [Pacing::Off, Quic: Pacing::Quic] => variations;
-    /// RFC 3465: growth counts acknowledged segments, at most two per ACK (uncapped: however many, as in Linux), instead of ACKs.
-    byte_counting: ByteCounting = [ByteCounting::Switch(false), Linux: ByteCounting::Word(UncappedWord::Uncapped)] => transport as u32, ByteCounting::limit;
+    /// RFC 3465: growth counts acknowledged segments, at most two per ACK (uncapped: however many, as in Linux; avoidance: in congestion avoidance however many, and in slow start one, as its tcp_abc = 1), instead of ACKs.
+    byte_counting: ByteCounting = [ByteCounting::Switch(false), Ns2Linux: ByteCounting::Word(ByteCountingWord::Avoidance), Linux: ByteCounting::Word(ByteCountingWord::Uncapped)] => transport as u32, ByteCounting::limit;
     /// RFC 5681: the window shrinks after an idle RTO (false: it stays, as RFC 7661 has it for five minutes, and RFC 9002 for QUIC).
     idle_restart: bool = [true, Quic: false] => transport;
-    /// How it shrinks then: to the initial window (restart, RFC 5681 §4.1), or by half for each RTO (halve, RFC 2861, Linux).
+    /// How it shrinks then: to the initial window (restart, RFC 5681 §4.1), or by half for each RTO (halve, RFC 2861, Linux); or by half for each five minutes in which less than half of it was used, and to half of what was used by a loss in that time (validate, RFC 7661).
     idle_window: IdleWindow = [IdleWindow::Restart, Linux: IdleWindow::Halve] => variations;
     /// ssthresh after a retransmission timeout; the standard is half the window, and CUBIC's own decrease under CUBIC.
-    timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard, Linux: TimeoutSsthresh::Rule] => algorithm;
+    timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard, Ns2Linux: TimeoutSsthresh::Rule, Linux: TimeoutSsthresh::Rule] => algorithm;
     /// The initial slow-start threshold: none, or the receiver's window.
-    initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow] => algorithm;
-    /// Slow start of window rules and CUBIC: up to a loss (RFC 5681), or until the delay grows by hystart++ (RFC 9406, the first one) or hystart (also by trains of ACKs); linux is hystart for CUBIC alone.
-    slow_start: SlowStart = [SlowStart::Standard, Linux: SlowStart::Linux] => algorithm;
+    initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow, Ns2Linux: InitialSsthresh::MaxWindow] => algorithm;
+    /// Slow start of window rules and CUBIC: up to a loss (RFC 5681), or until the delay grows by hystart++ (RFC 9406, the first one) or hystart (also by trains of ACKs); linux is hystart for CUBIC alone; past-ssthresh ends as the RFC's does, but only beyond ssthresh (§3.1 allows both).
+    slow_start: SlowStart = [SlowStart::Standard, Ns2Linux: SlowStart::PastSsthresh, Linux: SlowStart::Linux] => algorithm;
+    /// Whether the window of a window rule has no fractions: it grows by a segment when the ACKs have earned it, and the cut leaves whole segments (Linux).
+    whole_window: bool = [false, Ns2Linux: true] => algorithm;
     /// The first decrease, and one in slow start: by the window rule, or by half.
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
     /// The window that is cut: cwnd with its fraction, cwnd bounded by `max_window`, or its whole segments, of which whole segments remain.
@@ -260,12 +289,12 @@ transport_keys! {
     partial_ack: PartialAck = [PartialAck::Deflate] => variations;
     /// Partial ACKs that restart NewReno's timer: the first one ("Impatient", RFC 6582 §3.2), or each ("Slow-but-Steady").
     partial_ack_timer: PartialAckTimer = [PartialAckTimer::First] => variations;
-    /// Bound of the window when recovery ends: ssthresh, or the minimum of ssthresh and the flight size plus one segment (RFC 6582 §3.2, step 3).
-    exit_window: ExitWindow = [ExitWindow::Ssthresh] => algorithm;
-    /// The SACK sender's estimate of data in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996), optionally with two segments on a partial ACK.
-    sack_sender: SackSender = [SackSender::Scoreboard, Ns2: SackSender::DuplicateAcks] => variations;
+    /// Bound of the window when recovery ends: ssthresh, or the minimum of ssthresh and the flight size plus one segment (flight, RFC 6582 §3.2, step 3) or three (moderated, Linux).
+    exit_window: ExitWindow = [ExitWindow::Ssthresh, Ns2Linux: ExitWindow::Moderated] => algorithm;
+    /// The SACK sender's estimate of data in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996), optionally with two segments on a partial ACK; fack: by its scoreboard, where all that lies four segments or more below the highest SACKed one is lost (Mathis and Mahdavi 1996), and so are retransmissions (Linux 2.6).
+    sack_sender: SackSender = [SackSender::Scoreboard, Ns2: SackSender::DuplicateAcks, Ns2Linux: SackSender::Fack] => variations;
     /// Effect of a second timeout of a segment on ssthresh: hold it (RFC 5681 §3.1), cut it again, or set it to one segment, below the two of RFC 5681 (jasem-efficiency-fairness, "Status of the exponential back-off").
-    repeated_timeout: RepeatedTimeout = [RepeatedTimeout::Hold, Ns2: RepeatedTimeout::Cut] => variations;
+    repeated_timeout: RepeatedTimeout = [RepeatedTimeout::Hold, Ns2: RepeatedTimeout::Cut, Ns2Linux: RepeatedTimeout::Cut] => variations;
     /// Data that limited transmit sends: new data (RFC 3042), or the next segment, also during RTO recovery.
     limited_transmit_sends: LimitedTransmitSends = [LimitedTransmitSends::NewData, Ns2: LimitedTransmitSends::Next]
         => variations;
@@ -307,6 +336,12 @@ impl Transport {
             Protocol::Tcp => self.recovery.name(),
             Protocol::Quic => self.protocol.name(),
         }
+    }
+
+    /// The most that its receiver ever advertises, in bytes; none without a bound.
+    pub fn largest_window(&self) -> Option<u64> {
+        let segments = self.max_window.map(|window| u64::from(window) * u64::from(self.mss));
+        [self.receive_buffer, segments].into_iter().flatten().min()
     }
 
     /// The settings of an algorithm in a connection with this transport, which draws random numbers by `seed`.
@@ -353,6 +388,7 @@ impl TransportKeys {
             ecn_beta: self.ecn_beta.factor(),
             idle_window: self.idle_window,
             slow_start: self.slow_start,
+            whole_window: self.whole_window,
             ..CcContext::new(0.0)
         }
     }
@@ -378,6 +414,10 @@ mod tests {
         for (name, profile) in Profile::ALL {
             assert_eq!(values::written(profile), **name);
             assert_eq!(profile.settings().is_empty(), *profile == Profile::default(), "{name}");
+            let mut expected = table.clone();
+            expected["profile"] = values::written(name);
+            profile.settings().into_iter().for_each(|(key, value)| expected[key] = value);
+            assert_eq!(serde_json::to_value(profile.keys()).unwrap(), expected);
             for (key, value) in profile.settings() {
                 assert_ne!(table[key], value, "{name}: {key} is what it is without the profile");
             }

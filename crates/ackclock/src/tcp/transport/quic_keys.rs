@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::{EcnMode, Protocol, TransportKeys, Undo};
+use crate::cc::IdleWindow;
 use crate::quantity::Problem;
 
 /// RFC 9002 §7.2: the minimum window, in packets: "The RECOMMENDED value is 2 * max_datagram_size."
@@ -10,6 +11,10 @@ pub const MIN_WINDOW: f64 = 2.0;
 
 /// Keys that nothing of QUIC reads.
 const TCP_ONLY: &[&str] = &[
+    "receive_buffer",
+    "read_rate",
+    "read_every",
+    "window_probe",
     "min_rto",
     "min_rto_bounds",
     "clock_tick",
@@ -86,6 +91,10 @@ pub(super) fn problems(keys: &TransportKeys) -> Vec<(&'static str, Problem)> {
         let value = given["undo"].as_str().unwrap_or_default().to_owned();
         problems.push(("undo", Problem::NotOfProtocol { value, protocol: name, expected }));
     }
+    if keys.protocol == Protocol::Quic && keys.idle_window == IdleWindow::Validate {
+        let (value, expected) = ("validate".to_owned(), "\"restart\" or \"halve\"");
+        problems.push(("idle_window", Problem::NotOfProtocol { value, protocol: name, expected }));
+    }
     problems
 }
 
@@ -97,6 +106,7 @@ fn as_json(keys: &TransportKeys) -> Json {
 mod tests {
     use super::*;
     use crate::tcp::Profile;
+    use crate::units::Duration;
 
     fn found(keys: &TransportKeys) -> Vec<String> {
         problems(keys).iter().map(|(key, problem)| format!("{key}: {problem}")).collect()
@@ -114,13 +124,22 @@ mod tests {
     fn keys_of_the_other_protocol_are_mistakes_unless_the_profile_sets_them() {
         let quic = TransportKeys { protocol: Protocol::Quic, profile: Profile::Quic, ..TransportKeys::default() };
         assert_eq!(found(&quic), [""; 0]);
-        let wrong = TransportKeys { rack: true, ecn: EcnMode::AccEcn, undo: Undo::Dsack, ..quic.clone() };
+        let wrong = TransportKeys {
+            rack: true,
+            ecn: EcnMode::AccEcn,
+            undo: Undo::Dsack,
+            read_every: Duration::from_secs(1),
+            idle_window: IdleWindow::Validate,
+            ..quic.clone()
+        };
         assert_eq!(
             found(&wrong),
             [
+                "read_every: quic has no such key, it is of tcp; leave it out, or write protocol = \"tcp\"",
                 "rack: quic has no such key, it is of tcp; leave it out, or write protocol = \"tcp\"",
                 "ecn: \"accecn\" is not of quic; write \"off\" or \"counts\"",
                 "undo: \"dsack\" is not of quic; write \"none\" or \"late-acks\"",
+                "idle_window: \"validate\" is not of quic; write \"restart\" or \"halve\"",
             ]
         );
         // Linux's own RACK beside QUIC is what the profile says, not the user.

@@ -121,6 +121,18 @@ impl Undo {
 }
 
 variation! {
+    /// How what is in flight comes down to the window that a loss leaves.
+    Reduction {
+        /// At once: nothing leaves until as much has arrived.
+        AtOnce,
+        /// Proportional Rate Reduction (RFC 9937).
+        Proportional,
+        /// A segment leaves for every second one that arrives (Linux up to 3.1).
+        Halving
+    }
+}
+
+variation! {
     /// Which ACKs let the window grow.
     WindowGrowth {
         /// Those of a window that was used (RFC 7661).
@@ -129,6 +141,16 @@ variation! {
         Always,
         /// Those of a window that was used, or in slow start of one that was used by more than half (Linux).
         HalfUsed
+    }
+}
+
+variation! {
+    /// What asks for a window that is closed.
+    WindowProbe {
+        /// An octet of new data (RFC 9293 §3.8.6.1).
+        Octet,
+        /// An old segment without data (Linux).
+        Empty
     }
 }
 
@@ -215,7 +237,9 @@ variation! {
         DuplicateAcks,
         /// As duplicate-acks, but a partial ACK sends the next two segments that are missing, whatever the window says,
         /// and only the first one restarts the timer (ns-2's `partial_ack_`).
-        PairOnPartialAck
+        PairOnPartialAck,
+        /// By the scoreboard, where the highest SACKed segment shows what is lost (Mathis and Mahdavi 1996).
+        Fack
     }
 }
 

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::rules::Reduction;
 use crate::quantity::{Problem, Size};
-use crate::units::Duration;
+use crate::units::{Duration, Rate};
 
 /// As long as an ACK waits where the scenario only says that it does; the default of ns-2.
 const DELAYED_ACK: Duration = Duration::from_millis(100);
@@ -64,6 +65,46 @@ pub enum NoneWord {
     None,
 }
 
+/// The buffer of a receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ReceiveBuffer {
+    /// Of this size.
+    Bytes(Size),
+    /// Without a bound.
+    Word(NoneWord),
+}
+
+impl ReceiveBuffer {
+    /// Its size.
+    pub fn bytes(self) -> Option<u64> {
+        match self {
+            ReceiveBuffer::Bytes(Size(bytes)) => Some(bytes),
+            ReceiveBuffer::Word(NoneWord::None) => None,
+        }
+    }
+}
+
+/// How fast an application reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ReadRate {
+    /// At this rate.
+    Rate(Rate),
+    /// All that there is.
+    Word(NoneWord),
+}
+
+impl ReadRate {
+    /// The rate.
+    pub fn rate(self) -> Option<Rate> {
+        match self {
+            ReadRate::Rate(rate) => Some(rate),
+            ReadRate::Word(NoneWord::None) => None,
+        }
+    }
+}
+
 /// Whether ACKs are delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -94,27 +135,59 @@ const BYTE_COUNTING_LIMIT: u32 = 2;
 pub enum ByteCounting {
     /// By one, or by two at most.
     Switch(bool),
-    /// By all that it acknowledges.
-    Word(UncappedWord),
+    /// By all that it acknowledges, or by that in congestion avoidance alone.
+    Word(ByteCountingWord),
 }
 
 impl ByteCounting {
-    /// The most segments.
+    /// The most segments; 0 for all in congestion avoidance and one in slow start.
     pub fn limit(self) -> u32 {
         match self {
+            ByteCounting::Word(ByteCountingWord::Avoidance) => 0,
             ByteCounting::Switch(false) => 1,
             ByteCounting::Switch(true) => BYTE_COUNTING_LIMIT,
-            ByteCounting::Word(UncappedWord::Uncapped) => u32::MAX,
+            ByteCounting::Word(ByteCountingWord::Uncapped) => u32::MAX,
         }
     }
 }
 
-/// The word "uncapped".
+/// The words "uncapped" and "avoidance".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum UncappedWord {
+pub enum ByteCountingWord {
     /// Without a bound.
     Uncapped,
+    /// Without a bound in congestion avoidance, and one segment in slow start: RFC 3465 with L = 1.
+    Avoidance,
+}
+
+/// How what is in flight comes down after a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ReductionName {
+    /// At once, or by Proportional Rate Reduction.
+    Switch(bool),
+    /// Otherwise.
+    Word(HalvingWord),
+}
+
+impl ReductionName {
+    /// The rule.
+    pub fn rule(self) -> Reduction {
+        match self {
+            ReductionName::Switch(false) => Reduction::AtOnce,
+            ReductionName::Switch(true) => Reduction::Proportional,
+            ReductionName::Word(HalvingWord::RateHalving) => Reduction::Halving,
+        }
+    }
+}
+
+/// The word "rate-halving".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HalvingWord {
+    /// A segment leaves for every second one that arrives.
+    RateHalving,
 }
 
 /// What a mark leaves of the window.
@@ -172,6 +245,20 @@ pub fn bytes(size: Size, least: u64) -> Result<(), Problem> {
     match size.0 {
         bytes if bytes < least => out_of_range(size, format!("at least {least} B")),
         bytes if bytes > LARGEST_PACKET => out_of_range(size, format!("at most {LARGEST_PACKET} B")),
+        _ => Ok(()),
+    }
+}
+
+/// RFC 7323 §2.3: a window of TCP is at most 1 GiB.
+const LARGEST_WINDOW: u64 = 1 << 30;
+
+/// A buffer that the window field can tell of.
+pub fn window_of_tcp(buffer: ReceiveBuffer) -> Result<(), Problem> {
+    match buffer.bytes() {
+        Some(0) => out_of_range(Size(0), "at least 1 B".to_owned()),
+        Some(bytes) if bytes > LARGEST_WINDOW => {
+            out_of_range(Size(bytes), format!("at most {LARGEST_WINDOW} B (1 GiB)"))
+        }
         _ => Ok(()),
     }
 }

@@ -2,9 +2,12 @@
 //!
 //! Each strategy is a file, and a name in `strategy`, which says what strategies decide.
 
+mod again;
 mod dsack;
 mod duplicate_acks;
+mod fack;
 mod frto;
+mod halving;
 mod newreno;
 mod prr;
 mod rack;
@@ -17,6 +20,7 @@ mod undo;
 
 pub(super) use dsack::Dsack;
 pub(super) use frto::Frto;
+pub(super) use halving::Halving;
 pub(super) use prr::Prr;
 pub(super) use strategy::{AnyStrategy, BeforeNew, News, Strategy, View};
 pub(super) use tlp::Tlp;
@@ -226,6 +230,7 @@ impl Sender {
         self.state = State::FastRecovery { point: self.snd_nxt, restarted };
         self.strategy.on_enter(&self.board, first_end);
         self.prr = Prr::default();
+        self.halving = Halving::default();
         if self.strategy.inflates() {
             // RFC 5681 §3.2: "cwnd MUST be set to ssthresh plus 3*SMSS".
             self.inflation = self.plausible(DUP_THRESH as i32);
@@ -249,6 +254,7 @@ impl Sender {
         }
         let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_recovery_exit(&recovery);
+        self.end_unvalidated(true);
     }
 
     pub(super) fn on_timeout(&mut self, now: Instant) {
@@ -292,5 +298,11 @@ impl Sender {
         self.note_reduction(kind);
         let congestion = Congestion { now, kind, restart, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_congestion(&congestion);
+        match kind {
+            // RFC 7661 §4.4: "It then resumes using the standard TCP RTO mechanism".
+            CongestionKind::Timeout => self.end_unvalidated(false),
+            CongestionKind::Loss => self.respond_unvalidated(now, true),
+            CongestionKind::Ecn => self.respond_unvalidated(now, false),
+        }
     }
 }

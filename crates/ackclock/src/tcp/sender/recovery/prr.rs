@@ -1,15 +1,17 @@
 //! Proportional Rate Reduction: what leaves in fast recovery follows what arrives, so that in the end as much is in flight as
 //! the algorithm wants.
 //!
-//! Reference: RFC 9937, whose names are used; it replaces RFC 6937, of which this differs in two places: what was selectively
-//! acknowledged before recovery is no part of RecoverFS, and below ssthresh the reduction bound is that of packet conservation,
-//! but for ACKs that show good progress (SafeACK).
+//! Reference: RFC 9937 §6, whose names are used.
 //!
-//! Deviations: counts are segments and not bytes, as in Linux. Without SACK the duplicate ACKs before recovery are no part of
-//! RecoverFS either. ssthresh is the whole segments of the window that the algorithm wants, which a rule may cut further.
+//! Deviations: counts are segments and not bytes, and SndCnt is never negative, as in Linux. Without SACK the duplicate ACKs before
+//! recovery are no part of RecoverFS, as those with SACK are not. Of what the ACK that begins recovery acknowledges cumulatively,
+//! segments that had been SACKed before are no part of RecoverFS: they "will not be marked as delivered during recovery". A rescue
+//! retransmission is no further loss. ssthresh is the whole segments of the window that the algorithm wants, which a rule may cut
+//! further.
 
 use super::strategy::Strategy;
 use crate::tcp::sender::{Sender, State};
+use crate::tcp::transport::Reduction;
 
 /// The state of a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,34 +43,30 @@ impl Prr {
 
     fn on_ack(&mut self, progress: Progress) {
         let Progress { delivered, in_flight, ssthresh, is_safe } = progress;
-        // Nothing arrived; the first ACK may be a timer.
+        // §6.2: "if (DeliveredData is 0) Return"; but the first ACK may be a timer.
         if delivered == 0 && self.out > 0 {
             return;
         }
         self.delivered += delivered;
         let allowed = if in_flight > ssthresh {
-            // RFC 6937 §3: "sndcnt = CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out".
+            // "out = DIV_ROUND_UP(prr_delivered * ssthresh, RecoverFS); SndCnt = out - prr_out".
             let share = self.delivered * ssthresh;
             (share + self.recover_fs - 1) / self.recover_fs - self.out
         } else {
+            // "SndCnt = MAX(prr_delivered - prr_out, DeliveredData); if (SafeACK) SndCnt += SMSS; SndCnt = MIN(ssthresh - inflight,
+            // SndCnt)".
             let conserved = (self.delivered - self.out).max(delivered);
             (conserved + i64::from(is_safe)).min(ssthresh - in_flight)
         };
-        // RFC 9937: the retransmission that begins recovery leaves in any case.
+        // "if (prr_out is 0 AND SndCnt is 0) SndCnt = SMSS".
         let least = i64::from(self.out == 0);
         self.window = in_flight + allowed.max(least);
     }
 
-    /// A segment leaves in recovery.
-    #[inline]
-    pub(in crate::tcp::sender) fn on_sent(&mut self) {
-        self.out += 1;
-    }
-
-    /// The window.
-    #[inline]
-    pub(in crate::tcp::sender) fn window(&self) -> i64 {
-        self.window
+    /// What may still be delivered. §6.2: "if not using SACK, then PRR disallows incrementing DeliveredData when the total bytes
+    /// delivered in a PRR episode would exceed the estimated data outstanding upon entering recovery (RecoverFS)."
+    fn undelivered(&self) -> i64 {
+        (self.recover_fs - self.delivered).max(0)
     }
 }
 
@@ -77,6 +75,9 @@ impl Sender {
     /// segments.
     #[cold]
     pub(in crate::tcp::sender) fn reduce(&mut self, delivered: u32, is_safe: bool) {
+        if self.transport.prr == Reduction::Halving {
+            return self.halve();
+        }
         if self.prr.recover_fs == 0 {
             // Of duplicate ACKs without blocks each reports a segment, and widens the window.
             let reported = i64::from(self.board.sacked()) + i64::from(self.inflation);
@@ -84,7 +85,8 @@ impl Sender {
         }
         let in_flight = self.in_flight_for_window() - i64::from(self.inflation);
         let ssthresh = self.cc.whole_segments();
-        self.prr.on_ack(Progress { delivered: delivered.into(), in_flight, ssthresh, is_safe });
+        let most = if self.strategy.inflates() { self.prr.undelivered() } else { i64::MAX };
+        self.prr.on_ack(Progress { delivered: i64::from(delivered).min(most), in_flight, ssthresh, is_safe });
     }
 
     /// How many segments duplicate ACKs may be taken to report: a reduction counts no more than there are, but the lost one.
@@ -102,7 +104,17 @@ impl Sender {
         }
     }
 
-    /// Whether fast recovery sends what Proportional Rate Reduction lets go.
+    /// The window in a reduction.
+    pub(in crate::tcp::sender) fn reduced_window(&self) -> i64 {
+        if self.transport.prr == Reduction::Halving { self.halved_window() } else { self.prr.window }
+    }
+
+    /// A segment leaves in a reduction.
+    pub(in crate::tcp::sender) fn note_reduction_sent(&mut self) {
+        if self.transport.prr == Reduction::Halving { self.note_halving() } else { self.prr.out += 1 }
+    }
+
+    /// Whether fast recovery sends what a reduction lets go.
     #[inline]
     pub(in crate::tcp::sender) fn is_reducing(&self) -> bool {
         self.reduces && matches!(self.state, State::FastRecovery { .. })

@@ -12,6 +12,7 @@
 use std::collections::VecDeque;
 
 use super::State;
+use super::again::{Again, LostQueue};
 use super::strategy::{BeforeNew, News, OnPartialAck, Strategy, View};
 use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
@@ -32,7 +33,8 @@ pub(in crate::tcp::sender) struct Rack {
     /// RACK.segment.
     latest: Option<Latest>,
     reordering: Reordering,
-    /// Retransmissions in the order of their times; those that are not in flight any more are passed over.
+    /// Retransmissions in the order of their times, those of one time by their ends; those that are not in flight any more are
+    /// passed over.
     again: VecDeque<Again>,
     /// No segment below this index that was sent once may be lost.
     edge: u64,
@@ -56,15 +58,6 @@ impl Latest {
     fn was_sent_after(&self, sent_at: Instant, end: u64) -> bool {
         (self.sent_at, self.end) > (sent_at, end)
     }
-}
-
-/// A retransmission.
-#[derive(Clone, Copy, Debug)]
-struct Again {
-    index: u64,
-    sent_at: Instant,
-    /// Index of the segment that was to be sent first next.
-    end_index: u64,
 }
 
 /// What is known of reordering, and the window for it.
@@ -139,40 +132,6 @@ impl Reordering {
         // The first ACK of all is no part of SRTT yet.
         let most = if srtt.is_zero() { min_rtt } else { srtt };
         (min_rtt * u64::from(self.mult) / 4).min(most)
-    }
-}
-
-/// Lost segments that wait to be sent again, in order: those below `next` by themselves.
-#[derive(Debug, Default)]
-struct LostQueue {
-    below: VecDeque<u64>,
-    next: u64,
-    end: u64,
-}
-
-impl LostQueue {
-    fn push(&mut self, index: u64) {
-        if index < self.next {
-            self.below.push_back(index);
-        }
-        self.end = self.end.max(index + 1);
-    }
-
-    fn next(&mut self, board: &Scoreboard) -> Option<u64> {
-        while let Some(index) = self.below.front() {
-            if board.awaits_retransmission(*index) {
-                return Some(*index);
-            }
-            self.below.pop_front();
-        }
-        self.next = self.next.max(board.front_index()?);
-        while self.next < self.end {
-            if board.awaits_retransmission(self.next) {
-                return Some(self.next);
-            }
-            self.next += 1;
-        }
-        None
     }
 }
 
@@ -362,7 +321,7 @@ impl Strategy for Rack {
         let window = self.reordering.window(rtt.min(), rtt.srtt(), true, board.sacked());
         let settle = self.latest.map(|latest| latest.rtt + window);
         let Some(first) = board.front_index() else { return 0 };
-        self.queue = LostQueue { next: first, ..LostQueue::default() };
+        self.queue = LostQueue::from(first);
         self.settles_at = None;
         let mut lost = 0;
         for index in first..board.end_index() {
@@ -382,7 +341,11 @@ impl Strategy for Rack {
     }
 
     fn on_sent_again(&mut self, board: &Scoreboard, index: u64, sent_at: Instant) {
-        self.again.push_back(Again { index, sent_at, end_index: board.end_index() });
+        let same = self.again.back().filter(|last| last.sent_at == sent_at);
+        let end_index = same.map_or_else(|| board.end_index(), |last| last.end_index);
+        let is_later = |again: &&Again| again.sent_at == sent_at && again.index > index;
+        let position = self.again.len() - self.again.iter().rev().take_while(is_later).count();
+        self.again.insert(position, Again { index, sent_at, end: board.at(index).end(), end_index });
     }
 
     fn first_again(&mut self, board: &Scoreboard) -> Option<u64> {

@@ -1,6 +1,7 @@
 //! Loss recovery strategies: the differences between them, chosen once when a connection begins.
 
 use super::duplicate_acks::DuplicateAcks;
+use super::fack::Fack;
 use super::newreno::NewReno;
 use super::rack::{Rack, Reorderings};
 use super::reno::Reno;
@@ -80,7 +81,7 @@ pub(in crate::tcp::sender) trait Strategy {
         News { may_be_duplicate: true, lost: 0 }
     }
 
-    /// True if losses are found by the times at which segments were sent, and not by duplicate ACKs.
+    /// True if losses are found by what was sent later and has been delivered, and not by duplicate ACKs.
     fn detects_by_time(&self) -> bool {
         false
     }
@@ -219,7 +220,7 @@ macro_rules! strategies {
     };
 }
 
-strategies!(Tahoe, Reno, NewReno, Sack, Rack, DuplicateAcks);
+strategies!(Tahoe, Reno, NewReno, Sack, Rack, Fack, DuplicateAcks);
 
 impl AnyStrategy {
     /// The strategy of a connection.
@@ -233,6 +234,7 @@ impl AnyStrategy {
             (LossRecovery::Sack, SackSender::Scoreboard) if transport.peer_sack => {
                 AnyStrategy::Sack(Sack::new(transport))
             }
+            (LossRecovery::Sack, SackSender::Fack) if transport.peer_sack => AnyStrategy::Fack(Fack::new(transport)),
             (LossRecovery::Sack, _) if transport.peer_sack => AnyStrategy::DuplicateAcks(DuplicateAcks::new(transport)),
             // Without blocks from the peer a SACK sender behaves as Reno.
             (LossRecovery::Reno | LossRecovery::Sack, _) => AnyStrategy::Reno(Reno::new(transport)),
@@ -351,7 +353,8 @@ mod tests {
         assert!(matches!(strategy(LossRecovery::NewReno, board, false), AnyStrategy::NewReno(_)));
         assert!(matches!(strategy(LossRecovery::Sack, board, true), AnyStrategy::Sack(_)));
         assert!(matches!(strategy(LossRecovery::Sack, count, true), AnyStrategy::DuplicateAcks(_)));
-        for sack_sender in [board, count] {
+        assert!(matches!(strategy(LossRecovery::Sack, SackSender::Fack, true), AnyStrategy::Fack(_)));
+        for sack_sender in [board, count, SackSender::Fack] {
             assert!(matches!(strategy(LossRecovery::Sack, sack_sender, false), AnyStrategy::Reno(_)));
         }
     }

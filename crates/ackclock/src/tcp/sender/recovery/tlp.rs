@@ -131,5 +131,6 @@ impl Sender {
         let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };
         self.cc.on_recovery_enter(&recovery);
         self.cc.on_recovery_exit(&recovery);
+        self.end_unvalidated(true);
     }
 }

@@ -22,10 +22,12 @@ pub(in crate::tcp::sender) enum Doubt {
 }
 
 impl Sender {
-    /// A recovery begins. RFC 3522 §3.2, step (2): one that begins while another is in doubt has its time.
+    /// A recovery begins. RFC 3522 §3.2, step (2): one that begins while another is in doubt has its time. Where the first
+    /// segment was sent again already, in the recovery before, the next new ACK is of that copy or of what came before it.
     pub(super) fn begin_doubt(&mut self) {
         if self.detects_spurious && self.doubt == Doubt::None {
-            self.doubt = Doubt::Begins;
+            let front = self.board.front().filter(|front| front.transmissions > 1);
+            self.doubt = front.map_or(Doubt::Begins, |front| Doubt::Since(front.sent_at));
         }
         if let Some(dsack) = &mut self.dsack {
             dsack.begin(self.snd_una);

@@ -2,7 +2,8 @@
 
 use super::witness::Witness;
 use super::*;
-use crate::tcp::transport::{EcnMode, Undo};
+use crate::quantity::Size;
+use crate::tcp::transport::{EcnMode, Profile, Undo};
 
 fn with_eifel(recovery: LossRecovery) -> Transport {
     Transport { mss: MSS as u32, recovery, timestamps: true, undo: Undo::Eifel, ..Transport::default() }
@@ -30,6 +31,32 @@ fn an_ack_of_what_was_sent_before_the_retransmission_undoes_the_recovery() {
         assert_eq!(tcp.sender.counters().undos, 1);
         assert_eq!(tcp.sender.in_flight(), 8, "{recovery:?}");
     }
+}
+
+/// The window and ssthresh after a spurious recovery from a window of 8 above an ssthresh of 5.
+fn undone(profile: Profile, undo: Undo) -> (f64, f64) {
+    let mut keys = profile.keys();
+    (keys.mss, keys.handshake, keys.timestamps, keys.undo) = (Size(MSS), false, true, undo);
+    let context = CcContext { initial_window: 8.0, initial_ssthresh: 5.0, ..keys.cc_context() };
+    let cc = CcSpec::by_name("aimd").unwrap().build(context);
+    let mut tcp = Driven::of(keys.transport(LossRecovery::Sack), cc);
+    tcp.sent();
+    for end in 2..=4 {
+        tcp.ack(0, &[(1, end)]);
+    }
+    assert_eq!((tcp.sender.phase(), tcp.cwnd()), (Phase::FastRecovery, 4.0), "{profile:?}");
+    tcp.ack_echoing(4, &[], Instant::from_nanos(2_999_999));
+    assert_eq!(tcp.sender.counters().undos, 1, "{profile:?}");
+    (tcp.cwnd(), tcp.sender.cc.ssthresh())
+}
+
+#[test]
+fn an_undo_gives_back_window_and_ssthresh_under_linux_and_what_rfc_4015_says_under_rfc() {
+    let linux = Profile::Linux.keys();
+    assert_eq!((linux.undo, undone(Profile::Linux, linux.undo)), (Undo::Both, (8.0, 5.0)));
+    // RFC 4015 §3.2: of ten segments that were sent by the cut six are in flight: "cwnd <- FlightSize + min (bytes_acked, IW)", where
+    // the growth is the ACK's, which is one in recovery; "pipe_prev <- max (FlightSize, ssthresh)", "ssthresh <- pipe_prev".
+    assert_eq!(undone(Profile::Rfc, Undo::Eifel), (6.0, 10.0));
 }
 
 #[test]

@@ -1,0 +1,227 @@
+use super::*;
+use crate::tcp::segment::DataEcn;
+
+fn receiver(change: impl FnOnce(&mut Transport)) -> Receiver {
+    let mut transport = Transport::default();
+    change(&mut transport);
+    Receiver::new(&transport)
+}
+
+fn data(number: u64) -> DataSegment {
+    DataSegment { seq: number * 100, len: 100, sent_at: Instant::from_nanos(number), ecn: DataEcn::new(true, false) }
+}
+
+/// Acknowledgement and SACK blocks in segments of 100 bytes.
+fn answer(receiver: &mut Receiver, number: u64) -> (u64, Vec<(u64, u64)>) {
+    let ack = receiver.on_data(Instant::ZERO, &data(number), false).expect("an ACK at once");
+    (ack.ack / 100, ack.sack.iter(ack.ack).map(|(start, end)| (start / 100, end / 100)).collect())
+}
+
+#[test]
+fn blocks_are_reported_most_recent_first_as_in_rfc_2018() {
+    // RFC 2018 §4, case 3: every other segment is lost.
+    let mut receiver = receiver(|_| {});
+    assert_eq!(answer(&mut receiver, 0), (1, vec![]));
+    assert_eq!(answer(&mut receiver, 2), (1, vec![(2, 3)]));
+    assert_eq!(answer(&mut receiver, 4), (1, vec![(4, 5), (2, 3)]));
+    assert_eq!(answer(&mut receiver, 6), (1, vec![(6, 7), (4, 5), (2, 3)]));
+    assert_eq!(answer(&mut receiver, 8), (1, vec![(8, 9), (6, 7), (4, 5)]));
+    // Segment 3 joins two blocks; segment 1 brings the left edge up to 5.
+    assert_eq!(answer(&mut receiver, 3), (1, vec![(2, 5), (8, 9), (6, 7)]));
+    assert_eq!(answer(&mut receiver, 1), (5, vec![(8, 9), (6, 7)]));
+    // Old data changes nothing.
+    assert_eq!(answer(&mut receiver, 0), (5, vec![(8, 9), (6, 7)]));
+}
+
+#[test]
+fn the_first_acks_are_quick_and_those_after_a_gap_or_a_pause() {
+    let mut it = receiver(|transport| {
+        (transport.delayed_ack, transport.quick_acks) = (Some(Duration::from_millis(40)), 2);
+    });
+    let mut at_once = |number, millis| {
+        let now = Instant::ZERO + Duration::from_millis(millis);
+        it.on_data(now, &data(number), false).is_some()
+    };
+    assert!(at_once(0, 1) && at_once(1, 2));
+    assert!(!at_once(2, 3));
+    // A segment out of order, the one that fills the gap and one more; then every second one.
+    assert!(at_once(4, 100) && at_once(3, 101) && at_once(5, 102));
+    assert!(!at_once(6, 103) && at_once(7, 104) && !at_once(8, 105));
+    // The pause is longer than 200 ms.
+    assert!(at_once(9, 306) && at_once(10, 307) && !at_once(11, 308));
+}
+
+#[test]
+fn blocks_that_have_been_reached_leave_room_for_others() {
+    let mut it = receiver(|_| {});
+    for number in [0, 6, 4, 2] {
+        answer(&mut it, number);
+    }
+    // Segment 1 brings the left edge up to the end of the block of 2.
+    assert_eq!(answer(&mut it, 1), (3, vec![(4, 5), (6, 7)]));
+    assert_eq!(answer(&mut it, 8), (3, vec![(8, 9), (4, 5), (6, 7)]));
+    // The same where an ACK has room for two blocks.
+    let mut narrow = receiver(|transport| (transport.timestamps, transport.ecn) = (true, EcnMode::AccEcn));
+    for number in [0, 6, 4, 2] {
+        answer(&mut narrow, number);
+    }
+    assert_eq!(answer(&mut narrow, 1), (3, vec![(4, 5), (6, 7)]));
+}
+
+#[test]
+fn a_receiver_without_sack_says_nothing_of_what_came_out_of_order() {
+    let mut receiver = receiver(|transport| transport.peer_sack = false);
+    assert_eq!(answer(&mut receiver, 2), (0, vec![]));
+}
+
+#[test]
+fn duplicates_are_reported_first_as_in_rfc_2883() {
+    let dsack = || receiver(|transport| transport.dsack = true);
+    // In segments: §4.1, examples 1 and 2.
+    let mut it = dsack();
+    assert_eq!(answer(&mut it, 0), (1, vec![]));
+    assert_eq!(answer(&mut it, 1), (2, vec![]));
+    assert_eq!(answer(&mut it, 0), (2, vec![(0, 1)]));
+    assert_eq!(answer(&mut it, 3), (2, vec![(3, 4)]), "rule (2): a duplicate is reported once");
+    assert_eq!(answer(&mut it, 0), (2, vec![(0, 1), (3, 4)]));
+    // Example 3: a duplicate of what came out of order, and the block that holds it.
+    assert_eq!(answer(&mut it, 4), (2, vec![(3, 5)]));
+    assert_eq!(answer(&mut it, 4), (2, vec![(4, 5), (3, 5)]));
+    assert_eq!(answer(&mut it, 6), (2, vec![(6, 7), (3, 5)]));
+    assert_eq!(answer(&mut it, 3), (2, vec![(3, 4), (3, 5), (6, 7)]));
+    // Without it old data say nothing, and nor does a receiver without SACK.
+    let mut without = receiver(|_| {});
+    let mut no_sack = receiver(|transport| (transport.dsack, transport.peer_sack) = (true, false));
+    for it in [&mut without, &mut no_sack] {
+        answer(it, 0);
+        assert_eq!(answer(it, 0), (1, vec![]));
+    }
+}
+
+#[test]
+fn of_partial_duplicates_the_first_is_reported() {
+    let arrives = |it: &mut Receiver, seq, len| {
+        let segment = DataSegment { seq, len, ..data(0) };
+        let ack = it.on_data(Instant::ZERO, &segment, false).expect("an ACK at once");
+        (ack.ack, ack.sack.iter(ack.ack).collect::<Vec<_>>())
+    };
+    let begun = || {
+        let mut it = receiver(|transport| transport.dsack = true);
+        assert_eq!(arrives(&mut it, 0, 1000), (1000, vec![]));
+        it
+    };
+    // RFC 2883 §4.2.1, example 4.
+    let mut it = begun();
+    arrives(&mut it, 2000, 500);
+    assert_eq!(arrives(&mut it, 1000, 500), (1500, vec![(2000, 2500)]));
+    assert_eq!(arrives(&mut it, 1000, 1000), (2500, vec![(1000, 1500)]));
+    // Example 5.
+    let mut it = begun();
+    arrives(&mut it, 3000, 500);
+    arrives(&mut it, 1000, 500);
+    assert_eq!(arrives(&mut it, 2000, 500), (1500, vec![(2000, 2500), (3000, 3500)]));
+    assert_eq!(arrives(&mut it, 1000, 1500), (2500, vec![(1000, 1500), (3000, 3500)]));
+    // Example 6.
+    let mut it = begun();
+    arrives(&mut it, 3500, 500);
+    arrives(&mut it, 1500, 500);
+    assert_eq!(arrives(&mut it, 2500, 500), (1000, vec![(2500, 3000), (1500, 2000), (3500, 4000)]));
+    assert_eq!(arrives(&mut it, 1500, 1500), (1000, vec![(1500, 2000), (1500, 3000), (3500, 4000)]));
+}
+
+#[test]
+fn a_delayed_ack_covers_two_segments_or_comes_when_its_time_is_up() {
+    let mut receiver = receiver(|transport| transport.delayed_ack = Some(Duration::from_millis(100)));
+    let start = Instant::ZERO;
+    assert_eq!(receiver.on_data(start, &data(0), false), None);
+    assert_eq!(answer(&mut receiver, 1), (2, vec![]));
+    assert_eq!(receiver.next_deadline(), None);
+    assert_eq!(receiver.on_data(start, &data(2), false), None);
+    let due = receiver.next_deadline().unwrap();
+    assert_eq!(due, start + Duration::from_millis(100));
+    assert_eq!(receiver.on_deadline(start), None);
+    assert_eq!(receiver.on_deadline(due).unwrap().ack, 300);
+    // A gap, and the segment that fills it, are answered at once.
+    assert_eq!(answer(&mut receiver, 4), (3, vec![(4, 5)]));
+    assert_eq!(answer(&mut receiver, 3), (5, vec![]));
+    receiver.set_delayed_ack(None);
+    assert_eq!(answer(&mut receiver, 5), (6, vec![]));
+}
+
+#[test]
+fn acks_of_copies_and_of_gap_fillers_may_wait_too() {
+    let at_once = |delayed_ack_for, numbers: &[u64]| {
+        let mut receiver = receiver(|transport| {
+            transport.delayed_ack = Some(Duration::from_millis(100));
+            transport.variations.delayed_ack_for = delayed_ack_for;
+        });
+        let mut arrives = |number: &u64| receiver.on_data(Instant::ZERO, &data(*number), false).is_some();
+        numbers.iter().map(&mut arrives).collect::<Vec<_>>()
+    };
+    // 1 comes twice; with 2 after it two segments are delayed.
+    let copies = [0, 1, 1, 2];
+    assert_eq!(at_once(DelayedAckFor::NewData, &copies), [false, true, true, false]);
+    assert_eq!(at_once(DelayedAckFor::LastSegment, &copies), [false, true, false, true]);
+    // 0 fills a part of the gap below 3, 1 and 2 the rest; 2 moves the edge beyond itself.
+    let gap = [3, 0, 1, 2];
+    assert_eq!(at_once(DelayedAckFor::LastSegment, &gap), [true, true, true, true]);
+    assert_eq!(at_once(DelayedAckFor::Gaps, &gap), [true, false, true, true]);
+}
+
+#[test]
+fn acks_advertise_what_of_the_buffer_is_free() {
+    let mut it = receiver(|transport| {
+        (transport.mss, transport.receive_buffer) = (100, Some(300));
+        transport.read_every = Duration::from_secs(1);
+    });
+    let start = Instant::ZERO + Duration::from_secs(5);
+    let arrives = |it: &mut Receiver, seq, len| {
+        let ack = it.on_data(start, &DataSegment { seq, len, ..data(0) }, false).expect("an ACK at once");
+        (ack.ack, ack.window())
+    };
+    // What comes first is read at once, and the rest in a second.
+    assert_eq!(arrives(&mut it, 0, 100), (100, Some(300)));
+    assert_eq!(it.next_deadline(), None);
+    // A gap takes no room: the right edge stays at 400.
+    assert_eq!(arrives(&mut it, 200, 100), (100, Some(300)));
+    assert_eq!(arrives(&mut it, 100, 100), (300, Some(100)));
+    // The window ends at byte 400: of two segments one and a half fit, and of a third one nothing.
+    assert_eq!(arrives(&mut it, 300, 150), (400, Some(0)));
+    assert_eq!(arrives(&mut it, 400, 1), (400, Some(0)));
+    let due = it.next_deadline().expect("the application reads again");
+    assert_eq!(due, start + Duration::from_secs(1));
+    assert_eq!(it.on_deadline(start), None);
+    let update = it.on_deadline(due).expect("a window update");
+    assert_eq!((update.ack, update.window(), it.next_deadline()), (400, Some(300), None));
+    // A segment whose ACK is delayed is read as well.
+    it.set_delayed_ack(Some(Duration::from_millis(100)));
+    let later = due + Duration::from_secs(3);
+    assert_eq!(it.on_data(later, &DataSegment { seq: 400, ..data(0) }, false), None);
+    assert_eq!(it.next_deadline(), Some(later + Duration::from_millis(100)));
+}
+
+#[test]
+fn an_application_that_reads_by_hand_moves_the_window() {
+    let mut it = receiver(|transport| (transport.mss, transport.receive_buffer) = (100, Some(200)));
+    it.read_by_hand();
+    for number in [0, 1] {
+        answer(&mut it, number);
+    }
+    assert_eq!((it.next_deadline(), it.read(99)), (None, None));
+    assert_eq!(it.read(1).map(|ack| (ack.ack, ack.window())), Some((200, Some(100))));
+    assert_eq!(receiver(|_| {}).read(1), None, "there is no buffer");
+}
+
+#[test]
+fn the_echo_is_of_the_segment_that_moved_the_left_edge() {
+    let mut receiver = receiver(|_| {});
+    receiver.on_data(Instant::ZERO, &data(0), false);
+    // Segment 1 is missing: the echo stays that of segment 0.
+    let ack = receiver.on_data(Instant::ZERO, &data(2), false).unwrap();
+    assert_eq!(ack.echo, Instant::from_nanos(0));
+    let ack = receiver.on_data(Instant::ZERO, &data(1), false).unwrap();
+    assert_eq!(ack.echo, Instant::from_nanos(1));
+    // An old copy comes late: the echo does not go back.
+    let ack = receiver.on_data(Instant::ZERO, &data(0), false).unwrap();
+    assert_eq!(ack.echo, Instant::from_nanos(1));
+}

@@ -1,0 +1,165 @@
+"""Shows how New-AIMD locks a late-comer out: in the simulator, and with the kernel's TCP. Draws both.
+
+    python tools/linux/late_comer.py           eleven minutes; as root
+    python tools/linux/late_comer.py --write   docs/images/late-comer.svg and late-comer.json, too
+    python tools/linux/late_comer.py --quick   runs of 18 seconds, one of each
+
+Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP; a third begins after a third of the run. In
+the kernel New-AIMD is the eBPF program of `bpf/new_aimd.bpf.c`. Beside it AIMD(1, 0.5), which the kernel
+calls reno. The share is that of the late-comer in the goodput from 5 s after its start on; a third is fair.
+Runs differ much from one another: of 20 simulations and 5 emulations the mean, the least and the largest
+share, and the run with the middle share is drawn. Emulations that mark themselves as not valid are counted.
+
+Ends with 1 where New-AIMD leaves the late-comer no less than AIMD does, with 77 where there is nothing to
+emulate with.
+"""
+
+import argparse
+import io
+import json
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import polars
+
+from ackclock.errors import AckclockError
+from ackclock.page.curves import Curve, Panel, draw
+from ackclock.running.job import Job, execute
+from ackclock.running.work import Study
+from ackclock.scenario import Scenario
+
+PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "late-comer.svg"
+RESULTS = Path(__file__).with_name("late-comer.json")
+LENGTH_S, QUICK_S = 60.0, 18.0
+#: Of what is drawn.
+INTERVAL_S = 0.5
+#: Seconds that a late-comer has before its share counts.
+ARRIVAL_S = 5.0
+REPLICATES = {"sim": 20, "linux": 5}
+BACKENDS = {"sim": "simulator", "linux": "Linux"}
+ALGORITHMS = {"new-aimd": "New-AIMD", "aimd": "AIMD(1, 0.5)"}
+LATE = "late-comer"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run shows of its flows."""
+
+    #: Goodput in Mbit/s over time.
+    curves: Mapping[str, Curve]
+    #: Of the late-comer.
+    share: float
+    faults: Sequence[str]
+
+
+def scenario(algorithm: str, length_s: float) -> Scenario:
+    """Return two flows, and one that comes late."""
+    late_s = length_s / 3
+    return Scenario.from_dict(
+        {
+            "schema": 2,
+            "name": f"{LATE}, {algorithm}",
+            "duration": f"{length_s:g} s",
+            "warmup": f"{late_s + ARRIVAL_S:g} s",
+            "topology": {
+                "kind": "dumbbell",
+                "rate": "10 Mbit/s",
+                "delay": "20 ms",
+                "queue": {"kind": "drop-tail", "limit": "1 BDP"},
+            },
+            # Without it a simulation has phase effects, which no real host has.
+            "transport": {"send_jitter": "1 packet"},
+            "sampling": {"interval": f"{1000 * INTERVAL_S:g} ms"},
+            "flows": [
+                {"name": "first", "cc": algorithm},
+                {"name": "second", "cc": algorithm, "start": "300 ms"},
+                {"name": LATE, "cc": algorithm, "start": f"{late_s:g} s"},
+            ],
+        }
+    )
+
+
+def runs(algorithm: str, backend: str, length_s: float, count: int) -> list[Run]:
+    """Run it so often, and return the runs by the share of the late-comer."""
+    study = Study.of(scenario(algorithm, length_s), samples=True, backend=backend, replicates=count)
+    return sorted(map(run, study.jobs), key=lambda each: each.share)
+
+
+def run(job: Job) -> Run:
+    """Run it once, and read the samples."""
+    outcome = execute(job)
+    document = json.loads(outcome.result_json)
+    assert outcome.flow_samples is not None, "samples were asked for"
+    frame = polars.read_parquet(io.BytesIO(outcome.flow_samples))
+    goodputs = [flow["goodput_bps"] for flow in document["flows"]]
+    curves = {flow["name"]: curve(frame, flow["name"]) for flow in document["flows"]}
+    faults = document.get("emulation", {}).get("reasons", [])
+    return Run(curves, goodputs[-1] / sum(goodputs), faults)
+
+
+def curve(frame: polars.DataFrame, flow: str) -> Curve:
+    """Return the goodput of a flow in each interval, Mbit/s."""
+    rows = list(frame.filter(polars.col("flow") == flow).select("time_ns", "delivered_bytes").iter_rows())
+    return [
+        (1e-9 * now, 8e-6 * (bytes_now - bytes_before) / (1e-9 * (now - before)))
+        for (before, bytes_before), (now, bytes_now) in pairwise(rows)
+        if bytes_now
+    ]
+
+
+def main() -> int:
+    """Run, print and draw; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_S:g} seconds a run")
+    parser.add_argument("--write", action="store_true", help="write the picture and the figures of the docs")
+    given = parser.parse_args()
+    length_s = QUICK_S if given.quick else LENGTH_S
+    panels, figures = [], dict[str, dict[str, float]]()
+    for algorithm, title in ALGORITHMS.items():
+        for backend, place in BACKENDS.items():
+            try:
+                found = runs(algorithm, backend, length_s, 1 if given.quick else REPLICATES[backend])
+            except AckclockError as error:
+                print(f"nothing can be emulated here: {error}", file=sys.stderr)
+                return 77
+            name, middle = f"{title}, {place}", found[len(found) // 2]
+            panels.append(Panel(f"{name}: goodput, Mbit/s", middle.curves))
+            figures[name] = {
+                "mean": statistics.fmean(each.share for each in found),
+                "least": found[0].share,
+                "largest": found[-1].share,
+                "runs": len(found),
+                "invalid": sum(bool(each.faults) for each in found),
+            }
+            print(line(name, figures[name]), flush=True)
+    if given.write:
+        invalid = sum(each["invalid"] for each in figures.values())
+        note = f"{invalid} emulations are not valid, for the machine had no time" if invalid else ""
+        title = f"A flow that comes after {length_s / 3:g} s"
+        PICTURE.write_text(draw(panels, length_s, title, note), encoding="utf-8")
+        RESULTS.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    new, old = ALGORITHMS["new-aimd"], ALGORITHMS["aimd"]
+    is_locked_out = [
+        figures[f"{new}, {place}"]["mean"] < figures[f"{old}, {place}"]["mean"] for place in BACKENDS.values()
+    ]
+    return 0 if all(is_locked_out) else 1
+
+
+def line(name: str, figures: Mapping[str, float]) -> str:
+    """Return the figures of a kind of runs in words."""
+    mean, least, largest = (100 * figures[key] for key in ("mean", "least", "largest"))
+    invalid = f"; {figures['invalid']:g} not valid" if figures["invalid"] else ""
+    return (
+        f"{name}: the late-comer has {mean:.1f} % of the goodput "
+        f"({least:.1f} to {largest:.1f}, {figures['runs']:g} runs{invalid})"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

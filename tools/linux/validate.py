@@ -1,0 +1,391 @@
+"""Compares the simulator with the running kernel, and writes the table of docs/agreement.md.
+
+    python tools/linux/validate.py            all cells, at most 45 minutes; as root, on an idle machine
+    python tools/linux/validate.py --write    the same, and what the documentation shows
+    python tools/linux/validate.py --quick --only reno     cells with such names, a few recoveries each
+    python tools/linux/validate.py --long     those that take longer than two minutes a run, too
+
+One flow over a dumbbell: the sender of `profile = "linux"` in the simulator, and the kernel's in the emulator
+behind the same links and queues. A cell begins after its third recovery, and lasts until there were 30 more;
+the simulation says when; each takes 100 round trips at least. What is random there is simulated ten times,
+and the mean is compared.
+
+    goodput                                           within 1 %
+    mean cwnd, samples of both at the same instants   within 5 %
+    recoveries, as a ratio                            within 15 %
+    min RTT                                           within 1 ms
+
+A measure is inside, outside, or undecided: beyond its bound, and not by more than what is random accounts for
+(95 %: of all by the scatter of replicates, of recoveries also by that of the times between them, and by one
+at the edges). An emulation that marks itself as not valid is repeated, up to 3 runs, and then named invalid.
+Retransmissions and BBR are reported, not judged.
+
+Ends with 1 where a measure is outside, with 77 where there is nothing to emulate with.
+"""
+
+import argparse
+import io
+import json
+import math
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from ackclock import kernel
+from ackclock.errors import AckclockError
+from ackclock.running.job import Job, execute
+from ackclock.running.work import Study
+from ackclock.scenario import Scenario
+
+RESULTS = Path(__file__).with_name("results.json")
+#: Recoveries before a cell begins, and in it.
+FIRST, COUNTED = 3, 30
+QUICK_COUNTED = 4
+#: Round trips that a cell waits and lasts at least.
+SETTLED_ROUNDS = 100
+#: Seconds of a cell, of a quick one, and of a long one.
+MOST_S, MOST_QUICK_S, MOST_LONG_S = 120.0, 12.0, 3600.0
+REPLICATES = 10
+RUNS = 3
+MINUTES = 45.0
+#: Of 95 %.
+SIGMAS = 1.96
+MBIT = 1e6
+SAMPLES = "10 ms"
+
+AIMD = {"kind": "aimd", "increase": 2.0, "remaining": 0.8}
+CUBIC = {"kind": "cubic", "arithmetic": "linux"}
+TAIL, SHORT = {"kind": "drop-tail", "limit": "1 BDP"}, {"kind": "drop-tail", "limit": "0.25 BDP"}
+DEEP = {"kind": "drop-tail", "limit": "2 BDP"}
+RED = {"kind": "red", "limit": "4 BDP", "min": "0.25 limit", "max": "0.75 limit", "max_p": 0.05}
+CODEL = {"kind": "codel"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is compared."""
+
+    algorithm: str
+    cc: str | Mapping[str, Any]
+    mbit: int
+    rtt_ms: int
+    queue_name: str
+    queue: Mapping[str, Any]
+    loss: float = 0.0
+    is_judged: bool = True
+
+    @property
+    def name(self) -> str:
+        """What `--only` looks in."""
+        lossy = f", {100 * self.loss:g} % loss" if self.loss else ""
+        return f"{self.algorithm}, {self.mbit} Mbit/s, {self.rtt_ms} ms, {self.queue_name}{lossy}"
+
+    def scenario(self, warmup_s: float, duration_s: float) -> Scenario:
+        """Return it with these times."""
+        loss = {"kind": "bernoulli", "probability": self.loss} if self.loss else "none"
+        topology = {
+            "kind": "dumbbell",
+            "rate": f"{self.mbit} Mbit/s",
+            "delay": f"{self.rtt_ms / 2:g} ms",
+            "queue": dict(self.queue),
+            "loss": loss,
+        }
+        return Scenario.from_dict(
+            {
+                "schema": 2,
+                "name": self.name,
+                "duration": f"{duration_s:.3f} s",
+                "warmup": f"{warmup_s:.3f} s",
+                "topology": topology,
+                "sampling": {"interval": SAMPLES},
+                "flows": [{"name": "test", "cc": self.cc}],
+            }
+        )
+
+
+CELLS = (
+    Cell("reno", "reno", 10, 20, "drop-tail 1 BDP", TAIL),
+    Cell("reno", "reno", 10, 40, "drop-tail 1 BDP", TAIL),
+    Cell("reno", "reno", 10, 40, "drop-tail 0.25 BDP", SHORT),
+    Cell("reno", "reno", 50, 20, "drop-tail 1 BDP", TAIL),
+    Cell("reno", "reno", 10, 40, "RED", RED),
+    Cell("reno", "reno", 10, 40, "CoDel", CODEL),
+    Cell("reno", "reno", 10, 100, "drop-tail 1 BDP", TAIL, loss=0.002),
+    Cell("cubic", CUBIC, 10, 20, "drop-tail 1 BDP", TAIL),
+    Cell("cubic", CUBIC, 10, 40, "drop-tail 1 BDP", TAIL),
+    Cell("cubic", CUBIC, 50, 20, "drop-tail 1 BDP", TAIL),
+    Cell("cubic", CUBIC, 10, 40, "drop-tail 0.25 BDP", SHORT),
+    Cell("cubic", CUBIC, 10, 40, "CoDel", CODEL),
+    Cell("cubic", CUBIC, 10, 100, "drop-tail 1 BDP", TAIL, loss=0.002),
+    Cell("AIMD(2, 0.8)", AIMD, 10, 40, "drop-tail 1 BDP", TAIL),
+    Cell("AIMD(2, 0.8)", AIMD, 50, 40, "drop-tail 1 BDP", TAIL),
+    Cell("AIMD(2, 0.8)", AIMD, 10, 40, "CoDel", CODEL),
+    Cell("New-AIMD", "new-aimd", 10, 40, "drop-tail 1 BDP", TAIL),
+    Cell("New-AIMD", "new-aimd", 50, 20, "drop-tail 1 BDP", TAIL),
+    Cell("BBR", "bbr1", 10, 40, "drop-tail 2 BDP", DEEP, is_judged=False),
+)
+#: Those that take longer than two minutes a run.
+LONG = (
+    Cell("reno", "reno", 50, 40, "drop-tail 1 BDP", TAIL),
+    Cell("cubic", CUBIC, 50, 40, "drop-tail 1 BDP", TAIL),
+    Cell("reno", "reno", 100, 100, "drop-tail 1 BDP", TAIL),
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one run shows between its warm-up and its end."""
+
+    goodput_bps: float
+    cwnd_segments: float
+    recoveries: int
+    #: Standard deviation of the times between recoveries, as a part of their mean.
+    scatter: float
+    rtt_min_s: float
+    retransmits: int
+    #: Why it does not count.
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure of both, and the verdict."""
+
+    name: str
+    simulated: float
+    linux: float
+    #: The deviation in the unit of the bound, the bound, and what is random of the deviation.
+    deviation: float
+    bound: float
+    scatter: float
+
+    @property
+    def verdict(self) -> str:
+        """Inside, undecided or outside."""
+        if abs(self.deviation) <= self.bound:
+            return "inside"
+        return "undecided" if abs(self.deviation) <= self.bound + self.scatter else "outside"
+
+
+def entries(samples: bytes) -> list[float]:
+    """Return the times at which recoveries began, seconds."""
+    frame = polars.read_parquet(io.BytesIO(samples)).select("time_ns", "phase")
+    found, was = [], False
+    for time_ns, phase in frame.iter_rows():
+        recovers = phase == "fast-recovery"
+        if recovers and not was:
+            found.append(1e-9 * time_ns)
+        was = recovers
+    return found
+
+
+def read(job: Job, warmup_s: float) -> Reading:
+    """Run a job and read its result."""
+    outcome = execute(job)
+    assert outcome.flow_samples is not None, "samples were asked for"
+    document = json.loads(outcome.result_json)
+    (flow,) = document["flows"]
+    frame = polars.read_parquet(io.BytesIO(outcome.flow_samples)).filter(
+        polars.col("time_ns") >= 1e9 * warmup_s
+    )
+    times = [at for at in entries(outcome.flow_samples) if at >= warmup_s]
+    gaps = [after - before for before, after in pairwise(times)]
+    mean = statistics.fmean(gaps) if gaps else 0.0
+    window = frame["cwnd_segments"].mean()
+    assert isinstance(window, float), "there are samples after the warm-up"
+    return Reading(
+        goodput_bps=flow["goodput_bps"],
+        cwnd_segments=window,
+        recoveries=flow["congestion_events"],
+        scatter=statistics.stdev(gaps) / mean if len(gaps) > 1 and mean else 0.0,
+        rtt_min_s=flow["rtt_min_s"],
+        retransmits=flow["retransmits"],
+        faults=tuple(document.get("emulation", {}).get("reasons", ())),
+    )
+
+
+def times_of(cell: Cell, *, counted: int, most_s: float) -> tuple[float, float]:
+    """Return warm-up and end of a cell, as its simulation has them."""
+    job = Study.of(cell.scenario(0.0, 2 * most_s), samples=True).jobs[0]
+    samples = execute(job).flow_samples
+    assert samples is not None, "samples were asked for"
+    begins = entries(samples)
+    if len(begins) < FIRST:
+        return most_s / 4, most_s
+    # What follows slow start has recoveries of its own.
+    settled_s = SETTLED_ROUNDS * 1e-3 * cell.rtt_ms
+    warmup_s = max(begins[FIRST - 1], settled_s)
+    after = [at for at in begins if at >= warmup_s][: counted + 1] or [warmup_s]
+    return warmup_s, warmup_s + max(min(after[-1] + 0.1 - warmup_s, most_s), settled_s)
+
+
+def measures(simulated: Sequence[Reading], linux: Reading) -> Iterator[Measure]:
+    """Compare one emulation with the mean of simulations."""
+
+    def mean(key: str) -> float:
+        return statistics.fmean(getattr(reading, key) for reading in simulated)
+
+    def spread(key: str) -> float:
+        values = [getattr(reading, key) for reading in simulated]
+        return SIGMAS * statistics.stdev(values) / abs(mean(key)) if len(values) > 1 else 0.0
+
+    for name, key, bound in (("goodput", "goodput_bps", 0.01), ("cwnd", "cwnd_segments", 0.05)):
+        here, there = mean(key), getattr(linux, key)
+        yield Measure(name, here, there, there / here - 1, bound, spread(key))
+    here, there = mean("recoveries"), float(linux.recoveries)
+    if here and there:
+        # Of the ratio of two counts of events whose gaps scatter.
+        of_counts = math.hypot(linux.scatter / math.sqrt(there), mean("scatter") / math.sqrt(here))
+        # One more or less begins at the edges.
+        scatter = max(SIGMAS * of_counts, spread("recoveries")) + 1 / here
+        yield Measure("recoveries", here, there, there / here - 1, 0.15, scatter)
+    here, there = mean("rtt_min_s"), linux.rtt_min_s
+    yield Measure("min RTT", here, there, 1e3 * (there - here), 1.0, 0.0)
+
+
+def compare(cell: Cell, *, counted: int, most_s: float, deadline: float) -> dict[str, Any]:
+    """Return the row of a cell."""
+    warmup_s, end_s = times_of(cell, counted=counted, most_s=most_s)
+    scenario = cell.scenario(warmup_s, end_s)
+    study = Study.of(scenario, samples=True, replicates=REPLICATES)
+    simulated = [read(job, warmup_s) for job in study.jobs]
+    emulation = Study.of(scenario, samples=True, backend="linux").jobs[0]
+    linux, runs = read(emulation, warmup_s), 1
+    while linux.faults and runs < RUNS and time.monotonic() + end_s < deadline:
+        again, runs = read(emulation, warmup_s), runs + 1
+        linux = again if len(again.faults) <= len(linux.faults) else linux
+    found = list(measures(simulated, linux))
+    verdicts = {measure.verdict for measure in found}
+    worst = next(verdict for verdict in ("outside", "undecided", "inside") if verdict in verdicts)
+    verdict = "reported" if not cell.is_judged else worst
+    return {
+        "cell": cell.name,
+        "seconds": round(end_s - warmup_s, 1),
+        "runs": runs,
+        "verdict": "invalid" if linux.faults else verdict,
+        "faults": list(linux.faults),
+        "retransmits": [
+            round(statistics.fmean(reading.retransmits for reading in simulated)),
+            linux.retransmits,
+        ],
+        "measures": [{**asdict(measure), "verdict": measure.verdict} for measure in found],
+    }
+
+
+def line(row: Mapping[str, Any]) -> str:
+    """Return a row as the line of a table in Markdown."""
+    by_name = {measure["name"]: measure for measure in row["measures"]}
+
+    def cell(name: str, factor: float, digits: int) -> str:
+        measure = by_name.get(name)
+        if measure is None:
+            return "-"
+        both = f"{factor * measure['simulated']:.{digits}f}, {factor * measure['linux']:.{digits}f}"
+        more = (
+            f"{measure['deviation']:+.1f} ms" if name == "min RTT" else f"{100 * measure['deviation']:+.1f} %"
+        )
+        mark = "" if measure["verdict"] == "inside" else f", {measure['verdict']}"
+        return f"{both} ({more}{mark})"
+
+    cells = (
+        row["cell"],
+        f"{row['seconds']:g} s",
+        cell("goodput", 1 / MBIT, 3),
+        cell("cwnd", 1, 1),
+        cell("recoveries", 1, 0),
+        cell("min RTT", 1e3, 1),
+        "{}, {}".format(*row["retransmits"]),
+        row["verdict"] + (f": {'; '.join(row['faults'])}" if row["faults"] else ""),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+HEADINGS = (
+    "cell",
+    "time",
+    "goodput, Mbit/s",
+    "mean cwnd, segments",
+    "recoveries",
+    "min RTT, ms",
+    "retransmits",
+    "verdict",
+)
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of the documentation."""
+    return "\n".join([f"| {' | '.join(HEADINGS)} |", f"|{'---|' * len(HEADINGS)}", *map(line, rows)])
+
+
+def summary(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many cells there are of each verdict."""
+    verdicts = ("inside", "undecided", "outside", "invalid", "reported")
+    counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in verdicts}
+    return f"{len(rows)} cells: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+
+
+def missing() -> str | None:
+    """Return why nothing can be compared here."""
+    brief = CELLS[-1].scenario(0.0, 0.01)
+    try:
+        execute(Study.of(brief.with_sets(["flows.test.cc=reno"]), backend="linux").jobs[0])
+        kernel.attach("aimd", {}, "validation")[1].close()
+    except AckclockError as error:
+        return str(error)
+    return None
+
+
+def main() -> int:
+    """Compare, print and write; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], help="part of the name of a cell; may be repeated"
+    )
+    parser.add_argument("--quick", action="store_true", help="a few recoveries, in 12 seconds at most")
+    parser.add_argument("--long", action="store_true", help="cells that take up to an hour, too")
+    parser.add_argument(
+        "--write", action="store_true", help=f"write {RESULTS.name}, which the documentation shows"
+    )
+    parser.add_argument("--list", action="store_true", help="print the names of the cells")
+    given = parser.parse_args()
+    cells = [
+        cell
+        for cell in (*CELLS, *(LONG if given.long else ()))
+        if not given.only or any(part.lower() in cell.name.lower() for part in given.only)
+    ]
+    if given.list or not cells:
+        print("\n".join(cell.name for cell in (cells or CELLS)))
+        return 0 if given.list else 2
+    if given.write and (given.only or given.quick):
+        parser.error("--write is of all cells; leave out --only and --quick")
+    if (reason := missing()) is not None:
+        print(f"nothing can be compared here: {reason}", file=sys.stderr)
+        return 77
+    most_s = MOST_QUICK_S if given.quick else MOST_LONG_S if given.long else MOST_S
+    counted = QUICK_COUNTED if given.quick else COUNTED
+    deadline = math.inf if given.long else time.monotonic() + 60 * MINUTES
+    rows = []
+    for cell in cells:
+        rows.append(compare(cell, counted=counted, most_s=most_s, deadline=deadline))
+        print(line(rows[-1]), flush=True)
+    print(summary(rows))
+    if given.write:
+        release = Path("/proc/sys/kernel/osrelease").read_text(encoding="ascii").strip()
+        day = time.strftime("%Y-%m-%d", time.gmtime())
+        made = f"Linux {release}, {day}: {summary(rows)}"
+        results = {"made": made, "table": table(rows), "rows": rows}
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    return 1 if any(row["verdict"] == "outside" for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,312 @@
+"""Runs a TCP flow over a bottleneck in ns-3.44 and in ackclock, and compares their congestion controls.
+
+    python tools/ns3/senders.py                        Reno, CUBIC and BBRv1 on six paths, 15 minutes
+    python tools/ns3/senders.py cubic "10 Mbit/s"      those that have all of these words
+    python tools/ns3/senders.py --write                renew their rows of docs/ns3-senders.md
+
+Both sides have the same segments, queue, losses, initial window, delayed ACKs and least timeout, SACK and
+PRR, and nothing is random but the phases of BBR's cycles. For each case and each set of rules of ns-3 it
+prints what ns-3 measures, the difference of ackclock, and a verdict: `inside` if all that is judged lies
+within its bounds, else `outside`. Judged are
+
+    goodput           2 %
+    cwnd              mean over time; Reno and CUBIC: 5 %
+    queueing delay    mean; BBR: 10 %
+
+The first set of rules is ns-3 as it is. Each of the next has one rule more replaced by the standard's or
+Linux's: senders.cc and docs/ns3-senders.md say which. Ends with 1 if a case is outside with all of them
+replaced, with 77 where ns-3.44 is missing.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import ns3_program
+from ackclock import _core
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SOURCE = HERE / "senders.cc"
+PROGRAM = ROOT / "target" / "ns3" / "senders"
+MODULES = ("applications", "internet", "point-to-point", "network", "core")
+PAGE = ROOT / "docs" / "ns3-senders.md"
+TABLE = ("<!-- senders -->", "<!-- end of senders -->")
+
+WORKERS = 2
+WARMUP_S = 20
+END_S = 80
+PACKET = 1500
+Measures = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules of ns-3: a congestion control of it or of senders.cc, and attributes."""
+
+    name: str
+    tcp: str
+    attributes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Score:
+    """What is compared; the bound is a part of ns-3's value, without one it is not judged."""
+
+    name: str
+    key: str
+    unit: float
+    bound: float | None
+
+
+@dataclass(frozen=True)
+class Control:
+    """A congestion control on both sides, and the bounds of what is judged beside goodput."""
+
+    name: str
+    cc: dict[str, Any]
+    rules: tuple[Rules, ...]
+    cwnd: float | None = None
+    delay: float | None = None
+    transport: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def scores(self) -> tuple[Score, ...]:
+        """What is compared."""
+        return (
+            Score("goodput, Mbit/s", "goodput_bps", 1e6, 0.02),
+            Score("cwnd, segments", "cwnd_mean_segments", 1, self.cwnd),
+            Score("queueing delay, ms", "queue_delay_mean_s", 1e-3, self.delay),
+        )
+
+
+@dataclass(frozen=True)
+class Link:
+    """A bottleneck; every n-th packet is lost, if any is."""
+
+    rate_mbps: int
+    rtt_ms: int
+    queue_bdp: float
+    loss_period: int = 0
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its names."""
+        loss = f"1 in {self.loss_period}" if self.loss_period else "none"
+        return (f"{self.rate_mbps} Mbit/s", f"{self.rtt_ms} ms", f"{self.queue_bdp:g} BDP", loss)
+
+    @property
+    def packets(self) -> int:
+        """The limit of its queue."""
+        return round(self.queue_bdp * self.rate_mbps * self.rtt_ms * 1000 / 8 / PACKET)
+
+
+ONCE = "ns3::TcpL4Protocol::RecoveryType=Prr"
+#: RFC 6298's least timeout instead of 200 ms.
+SECOND = "ns3::TcpSocketBase::MinRto=1s"
+CONTROLS = (
+    Control(
+        "reno",
+        {"kind": "reno"},
+        (
+            Rules("as it is", "ns3::TcpLinuxReno"),
+            Rules("PRR counts once", "ns3::TcpLinuxReno", (ONCE,)),
+            Rules("and no growth at the end", "Reno", (ONCE,)),
+            Rules("and no timeout below 1 s", "Reno", (ONCE, SECOND)),
+        ),
+        cwnd=0.05,
+    ),
+    Control(
+        "cubic",
+        {"kind": "cubic"},
+        (
+            Rules("as it is", "ns3::TcpCubic"),
+            Rules("PRR counts once", "ns3::TcpCubic", (ONCE,)),
+            Rules("and no growth at the end", "Cubic", (ONCE,)),
+            Rules("and no timeout below 1 s", "Cubic", (ONCE, SECOND)),
+        ),
+        cwnd=0.05,
+        transport={"slow_start": "linux"},
+    ),
+    Control(
+        "bbr1",
+        {"kind": "bbr1", "max_tso_segs": 1},
+        (
+            Rules("as it is", "ns3::TcpBbr"),
+            Rules("a rate for each ACK", "Bbr", ("Bbr::Smaller=false", "Bbr::WholeSegments=false")),
+            Rules("and a smaller RTT only", "Bbr", ("Bbr::WholeSegments=false",)),
+            Rules("and whole segments", "Bbr"),
+        ),
+        delay=0.1,
+    ),
+)
+LINKS = (
+    Link(10, 20, 0.5),
+    Link(10, 40, 1),
+    Link(10, 100, 2),
+    Link(20, 40, 1),
+    Link(20, 40, 2, 3000),
+    Link(20, 100, 0.5, 10000),
+)
+
+
+def in_ns3(rules: Rules, link: Link) -> Measures:
+    """What ns-3 measures."""
+    numbers = (
+        link.rate_mbps * 10**6,
+        link.rtt_ms * 10**6,
+        link.packets,
+        link.loss_period,
+        WARMUP_S * 10**9,
+        END_S * 10**9,
+    )
+    command = [str(PROGRAM), rules.tcp, *map(str, numbers), *rules.attributes]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    words = (word.split("=") for word in done.stdout.split())
+    return {key: float(value) for key, value in words}
+
+
+def scenario(control: Control, link: Link) -> _core.Scenario:
+    """The same in ackclock."""
+    loss = {"loss": {"kind": "periodic", "period": link.loss_period}} if link.loss_period else {}
+    tree = {
+        "schema": 1,
+        "duration": f"{END_S} s",
+        "warmup": f"{WARMUP_S} s",
+        "topology": {
+            "kind": "dumbbell",
+            "rate": f"{link.rate_mbps} Mbit/s",
+            "delay": f"{link.rtt_ms * 500} us",
+            "queue": {"kind": "drop-tail", "limit": f"{link.packets} packets"},
+            **loss,
+        },
+        "sampling": {"interval": "none"},
+        "transport": {
+            "initial_window": 10,
+            "byte_counting": "uncapped",
+            "delayed_ack": "40 ms",
+            "prr": True,
+            "timeout_ssthresh": "rule",
+            **control.transport,
+        },
+        "flows": [{"name": "test", "cc": control.cc, "recovery": "sack"}],
+    }
+    return _core.Scenario.from_json(json.dumps(tree))
+
+
+def in_ackclock(control: Control, link: Link) -> Measures:
+    """What ackclock measures."""
+    run = json.loads(scenario(control, link).run().to_json())
+    bottleneck = next(row for row in run["links"] if row["name"] == "bottleneck")
+    flow = run["flows"][0]
+    return {
+        "goodput_bps": flow["goodput_bps"],
+        "cwnd_mean_segments": flow["cwnd_mean_segments"],
+        "queue_delay_mean_s": bottleneck["queue_delay_mean_s"],
+        "drops": bottleneck["drops"],
+        "forwarded": bottleneck["forwarded"],
+    }
+
+
+def judged(control: Control, theirs: Measures, ours: Measures) -> tuple[list[str], bool]:
+    """The cells of a row, and whether all that is judged is within its bounds."""
+    cells, inside = [], True
+    for score in control.scores:
+        first = theirs[score.key]
+        difference = ours[score.key] / first - 1
+        cells.append(f"{first / score.unit:.4g} {100 * difference:+.1f} %")
+        inside &= score.bound is None or abs(difference) <= score.bound
+    return cells, inside
+
+
+def compare(cases: Sequence[tuple[Control, Link]]) -> tuple[list[str], dict[str, int]]:
+    """Run cases on both sides, print each row as it comes, and count the cases that are inside."""
+    lines: list[str] = []
+    counts = {"as it is": 0, "switched": 0, "outside": 0}
+    with ThreadPoolExecutor(max_workers=WORKERS) as pool:
+        for control, link in cases:
+            ours = pool.submit(in_ackclock, control, link)
+            theirs = [pool.submit(in_ns3, rules, link) for rules in control.rules]
+            verdicts = []
+            for rules, run in zip(control.rules, theirs, strict=True):
+                cells, inside = judged(control, run.result(), ours.result())
+                verdicts.append(inside)
+                verdict = "inside" if inside else "outside"
+                lines.append(line([control.name, *link.words, rules.name, *cells, verdict]))
+                print(lines[-1], flush=True)
+            counts["as it is" if verdicts[0] else "switched" if verdicts[-1] else "outside"] += 1
+    return lines, counts
+
+
+def line(cells: Sequence[str]) -> str:
+    """A line of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def header() -> list[str]:
+    """The first two lines of the table."""
+    names = [score.name for score in CONTROLS[0].scores]
+    columns = ["control", "rate", "RTT", "queue", "loss", "rules of ns-3", *names, "verdict"]
+    return [line(columns), line(["---"] * len(columns))]
+
+
+def written(page: str, lines: Sequence[str]) -> str:
+    """The page with these rows in the place of those of the same cases; the others stay."""
+    begin, end = TABLE
+    before, _, rest = page.partition(begin)
+    table, _, after = rest.partition(end)
+    starts = [
+        line([control.name, *link.words, rules.name]).removesuffix("|")
+        for control in CONTROLS
+        for link in LINKS
+        for rules in control.rules
+    ]
+    # What comes later counts.
+    found = {start: row for row in [*table.splitlines(), *lines] for start in starts if row.startswith(start)}
+    rows = [found[start] for start in starts if start in found]
+    return "\n".join([before + begin, "", *header(), *rows, "", end + after])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare what is asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("words", nargs="*", help="names that a case must have; all cases by default")
+    parser.add_argument("--install", action="store_true", help="install ns-3.44 and compile the program only")
+    parser.add_argument("--write", action="store_true", help="renew their rows of docs/ns3-senders.md")
+    options = parser.parse_intermixed_args(arguments)
+    cases = [
+        (control, link)
+        for control in CONTROLS
+        for link in LINKS
+        if {*options.words} <= {control.name, *link.words}
+    ]
+    if not cases:
+        parser.error(f"no case has all of these words: {' '.join(options.words)}")
+    problem = ns3_program.compiled_with_wheel(SOURCE, PROGRAM, MODULES)
+    if problem is not None:
+        print(f"senders: skipped, ns-3.44: {problem}")
+        return 77
+    if options.install:
+        return 0
+    print(*header(), sep="\n")
+    lines, counts = compare(cases)
+    if options.write:
+        PAGE.write_text(written(PAGE.read_text(), lines))
+    print(
+        f"{len(cases)} cases: {counts['as it is']} inside with ns-3 as it is, "
+        f"{counts['switched']} with its rules switched, {counts['outside']} outside",
+        file=sys.stderr,
+    )
+    return 1 if counts["outside"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
