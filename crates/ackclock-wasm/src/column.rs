@@ -2,6 +2,7 @@
 
 use ackclock::cc::Phase;
 use ackclock::probe::{FlowSamples, LinkSamples, PacketEvent, PacketTrace, Samples};
+use ackclock::tcp::Timer;
 use wasm_bindgen::prelude::*;
 
 use crate::error::to_json;
@@ -45,13 +46,13 @@ impl Column {
         self.name.clone()
     }
 
-    /// The type of its numbers: `f64`, `u64`, `u32`, `u8`.
+    /// The type of its numbers: `f64`, `u64`, `u32`, `u8`, or `bool`, a byte each.
     #[wasm_bindgen(getter)]
     pub fn kind(&self) -> String {
         self.kind.to_owned()
     }
 
-    /// What its numbers name, as a JSON list; empty for plain numbers.
+    /// What its numbers name, as a JSON list, empty for plain numbers. A number that is no index of the list names nothing.
     #[wasm_bindgen(getter, js_name = namesJson)]
     pub fn names_json(&self) -> String {
         to_json(&self.names)
@@ -91,6 +92,15 @@ impl Number for u8 {
     const KIND: &'static str = "u8";
 }
 
+impl Number for bool {
+    const KIND: &'static str = "bool";
+}
+
+/// The timers of a packet trace as plain numbers, which have to stay where they are while JavaScript reads them.
+pub fn timers(trace: &PacketTrace) -> Vec<u8> {
+    trace.timer.iter().map(|timer| timer.unwrap_or(u8::MAX)).collect()
+}
+
 fn numbers<T: Number>(name: &str, values: &[T]) -> Column {
     of_names(name, values, &[] as &[&str])
 }
@@ -105,12 +115,12 @@ fn of_names<T: Number>(name: &str, values: &[T], names: &[impl AsRef<str>]) -> C
     }
 }
 
-/// The columns of a table.
-pub fn columns(samples: &Samples, table: Table) -> Vec<Column> {
+/// The columns of a table; `timers` are those of the packets.
+pub fn columns(samples: &Samples, timers: &[u8], table: Table) -> Vec<Column> {
     match table {
         Table::Flows => flows(&samples.flows, &samples.flow_names),
         Table::Links => links(&samples.links, &samples.link_names),
-        Table::Packets => packets(&samples.trace),
+        Table::Packets => packets(&samples.trace, timers),
     }
 }
 
@@ -146,8 +156,7 @@ fn links(samples: &LinkSamples, names: &[String]) -> Vec<Column> {
     columns
 }
 
-/// All but the timers, which are no plain numbers.
-fn packets(trace: &PacketTrace) -> Vec<Column> {
+fn packets(trace: &PacketTrace, timers: &[u8]) -> Vec<Column> {
     vec![
         numbers("time_ns", &trace.time_ns),
         of_names("link", &trace.link, &trace.link_names),
@@ -156,6 +165,8 @@ fn packets(trace: &PacketTrace) -> Vec<Column> {
         numbers("seq", &trace.seq),
         numbers("len", &trace.len),
         numbers("wire_bytes", &trace.wire_bytes),
+        numbers("retransmission", &trace.retransmission),
         numbers("cwnd_segments", &trace.cwnd_segments),
+        of_names("timer", timers, &Timer::NAMES),
     ]
 }

@@ -7,7 +7,7 @@ use ackclock::units::{Duration, Instant, Rate};
 use self_cell::self_cell;
 use wasm_bindgen::prelude::*;
 
-use crate::column::{Column, Table, columns};
+use crate::column::{self, Column, Table, columns};
 use crate::scenario::{Finished, Scenario};
 
 type Run<'plan> = Option<Simulation<'plan>>;
@@ -27,6 +27,7 @@ pub struct Live {
     seed: Option<u64>,
     replicate: u64,
     run: Planned,
+    timers: Vec<u8>,
 }
 
 /// What a flow shows between two steps.
@@ -77,7 +78,7 @@ impl Live {
             plan.add_flow_like(like, &format!("added{}", number + 1));
         }
         let run = Planned::new(plan, |plan| Some(Simulation::new(plan)));
-        Ok(Live { scenario, seed, replicate, run })
+        Ok(Live { scenario, seed, replicate, run, timers: Vec::new() })
     }
 
     /// Names of the flows.
@@ -171,10 +172,15 @@ impl Live {
         self.with(|run| Ok(run.end_flow(index)?))
     }
 
-    /// The columns of a table of the samples so far, `flows` or `links`: valid until the run goes on.
+    /// The columns of a table of the samples so far: valid until the run goes on.
     pub fn columns(&mut self, table: &str) -> Result<Vec<Column>, JsError> {
         let table = Table::by_name(table).ok_or_else(|| JsError::new(&format!("unknown table {table:?}")))?;
-        self.with(|run| Ok(columns(run.samples(), table)))
+        let timers = &mut self.timers;
+        self.run.with_dependent_mut(|_, run| {
+            let samples = run.as_mut().ok_or_else(ended)?.samples();
+            *timers = column::timers(&samples.trace);
+            Ok(columns(samples, timers, table))
+        })
     }
 
     /// Goes on to the end and gives the result.

@@ -7,7 +7,7 @@ use ackclock::scenario::ReadFiles;
 use ackclock::sim::{self, RunOf, RunResult};
 use wasm_bindgen::prelude::*;
 
-use crate::column::{Column, Table, columns};
+use crate::column::{Column, Table, columns, timers};
 use crate::error::{scenario_error, to_json};
 
 /// The files that a scenario names, which come with it.
@@ -115,11 +115,11 @@ impl Scenario {
 }
 
 impl Scenario {
-    pub fn plan(&self, seed: Option<u64>, replicate: u64) -> sim::Plan {
+    pub(crate) fn plan(&self, seed: Option<u64>, replicate: u64) -> sim::Plan {
         self.inner.plan(seed, replicate)
     }
 
-    pub fn finished(&self, result: RunResult, seed: Option<u64>, replicate: u64) -> Finished {
+    pub(crate) fn finished(&self, result: RunResult, seed: Option<u64>, replicate: u64) -> Finished {
         let of = RunOf {
             scenario: self.inner.name(),
             scenario_hash: &self.inner.hash(),
@@ -129,7 +129,12 @@ impl Scenario {
             duration_s: self.inner.plan(seed, replicate).duration.as_secs_f64(),
             engine_cpu_s: 0.0,
         };
-        Finished { document: to_json(&result.document(of)), histograms: to_json(&result.sojourn_times()), result }
+        Finished {
+            document: to_json(&result.document(of)),
+            histograms: to_json(&result.sojourn_times()),
+            timers: timers(&result.samples.trace),
+            result,
+        }
     }
 }
 
@@ -138,6 +143,7 @@ impl Scenario {
 pub struct Finished {
     document: String,
     histograms: String,
+    timers: Vec<u8>,
     result: RunResult,
 }
 
@@ -158,6 +164,6 @@ impl Finished {
     /// The columns of a table of samples: `flows`, `links` or `packets`.
     pub fn columns(&self, table: &str) -> Result<Vec<Column>, JsError> {
         let table = Table::by_name(table).ok_or_else(|| JsError::new(&format!("unknown table {table:?}")))?;
-        Ok(columns(&self.result.samples, table))
+        Ok(columns(&self.result.samples, &self.timers, table))
     }
 }
