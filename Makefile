@@ -13,6 +13,7 @@ REQUIREMENTS := $(VENV)/.requirements
 INSTALLED := $(VENV)/.installed
 OPTIMISED := $(VENV)/.optimised
 WHEEL := target/wheels/.built
+WEB := web/module/.built
 
 # Outside the workspace, so that s2n-quic-core is built for its tests alone.
 S2N := crates/ackclock-s2n/Cargo.toml
@@ -44,7 +45,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
+.PHONY: web web-where-possible packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -52,7 +53,18 @@ help: ## Show this list
 demo: build ## Compare New-AIMD with the reference algorithms
 	$(BIN)/ackclock evaluate new-aimd
 
-test: test-rust test-wheel beside test-python site evidence-slice ## Everything that continuous integration runs
+test: test-rust web-where-possible test-wheel beside test-python site evidence-slice ## Everything that continuous integration runs
+
+web: $(WEB) ## Build ackclock for browsers and Node, in web/
+
+# Without the standard library of WebAssembly it is left out: what needs it says so.
+web-where-possible:
+	@if $(HAS_WASM); then \
+		$(MAKE) --no-print-directory web; \
+		command -v node >/dev/null || ($(call INSTALL,nodejs)) || true; \
+	else \
+		echo "SKIPPED: ackclock for browsers; 'rustup target add wasm32-unknown-unknown' failed" >&2; \
+	fi
 
 build: $(INSTALLED) ## Build the command .venv/bin/ackclock
 
@@ -67,13 +79,6 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	cargo test --package ackclock --locked --quiet --release --test theory
 	cargo fmt --manifest-path $(S2N) --check
 	cargo test --manifest-path $(S2N) --target-dir target/s2n --locked --quiet
-	@if $(HAS_WASM); then \
-		echo cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \
-		cargo check --package ackclock --target wasm32-unknown-unknown --no-default-features --locked --quiet; \
-	else \
-		echo "SKIPPED: whether the core compiles for wasm32-unknown-unknown; its standard library is not installed," \
-			"and 'rustup target add wasm32-unknown-unknown' failed" >&2; \
-	fi
 
 test-wheel: $(WHEEL) ## Install the wheel where there is no Rust, and run a scenario
 	sh tools/check_wheel.sh $(PYTHON) target/wheels/*.whl
@@ -160,13 +165,14 @@ rivals:
 
 fuzz: ## Fuzz the parsers and what segments touch, FUZZ_SECONDS each
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --quiet
-	cd fuzz && mkdir -p corpus/scenario corpus/exchange corpus/rule corpus/receiver corpus/scoreboard corpus/rack
+	cd fuzz && mkdir -p corpus/scenario corpus/exchange corpus/rule corpus/receiver corpus/scoreboard corpus/rack corpus/quic
 	cd fuzz && cargo fuzz run --sanitizer none scenario corpus/scenario ../examples -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none exchange corpus/exchange ../tests/exchange -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none rule corpus/rule -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none receiver -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none scoreboard -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none rack -- $(FUZZ)
+	cd fuzz && cargo fuzz run --sanitizer none quic -- $(FUZZ)
 
 mutants: ## Change the core in a thousand places, and list the changes that no test notices
 	@command -v cargo-mutants >/dev/null || cargo install cargo-mutants --locked --quiet
@@ -219,6 +225,13 @@ clean: ## Remove everything that was built
 $(REQUIREMENTS): requirements/dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+$(WEB): tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs $(RUST)
+	@$(HAS_WASM)
+	cargo build --package ackclock-wasm --profile web --target wasm32-unknown-unknown --locked --quiet
+	cargo run --manifest-path tools/web/bindings/Cargo.toml --target-dir target/bindings --locked --quiet \
+		target/wasm32-unknown-unknown/web/ackclock_wasm.wasm web/module
 	touch $@
 
 $(INSTALLED): $(REQUIREMENTS) pyproject.toml $(RUST)

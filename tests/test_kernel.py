@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -169,19 +170,92 @@ def test_a_parameter_and_the_content_are_part_of_the_scenario() -> None:
         scenario(f'{{ kind = "bpf", object = "{path}", increse = 2 }}')
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="there is code for x86-64 alone")
+@pytest.mark.parametrize("program", ["aimd", "mr_aimd", "aimd_fc_plus"])
+def test_translated_programs_give_the_same_samples(program: str) -> None:
+    path = OBJECTS / f"{program}.bpf.o"
+    interpreted = scenario(f'{{ kind = "bpf", object = "{path}" }}')
+    translated = scenario(f'{{ kind = "bpf", object = "{path}", jit = true }}')
+    assert interpreted.hash != translated.hash
+    one, other = (ackclock.run(each) for each in (interpreted, translated))
+    assert one.samples.flows.equals(other.samples.flows)
+    assert one.flows == other.flows
+
+
+def test_whether_to_translate_is_true_or_false() -> None:
+    path = OBJECTS / "aimd.bpf.o"
+    with pytest.raises(ackclock.ScenarioError, match=r"flows.test.cc.*jit"):
+        scenario(f'{{ kind = "bpf", object = "{path}", jit = "yes" }}')
+
+
 def test_the_contract_holds_for_the_objects() -> None:
     assert ackclock.check_cc(str(OBJECTS / "aimd.bpf.o")) == []
 
 
-@pytest.mark.skipif(shutil.which(CLANG) is None, reason=f"{CLANG} is missing; apt-get install clang-19")
+#: AIMD(1, 0.25) that reduces the window when it hears of the recovery, as DCTCP does.
+LATE = """
+#include "window.h"
+
+struct state {
+	fixed32 window;
+} __attribute__((preserve_access_index));
+
+INLINE void restart(struct state *state, fixed32 w) {}
+INLINE void floored(struct state *state, fixed32 w) {}
+INLINE fixed32 grow(struct state *state, fixed32 w, __u32 acked) { return w + acked * share(ONE, w); }
+INLINE fixed32 cut(struct state *state, fixed32 w) { return w; }
+
+SEC("struct_ops") void cong_avoid(__u64 *ctx) { rule_cong_avoid((struct sock *)ctx[0], ctx[2]); }
+SEC("struct_ops") __u32 ssthresh(__u64 *ctx) { return rule_ssthresh((struct sock *)ctx[0]); }
+SEC("struct_ops") __u32 undo_cwnd(__u64 *ctx) { return rule_undo_cwnd((struct sock *)ctx[0]); }
+SEC("struct_ops") void set_state(__u64 *ctx)
+{
+	struct sock *sk = (struct sock *)ctx[0];
+	fixed32 left = part((fixed32)tcp_sk(sk)->snd_cwnd << 32, ONE / 4);
+
+	if ((__u8)ctx[1] != 3)
+		return;
+	state_of(sk)->window = left;
+	tcp_sk(sk)->snd_ssthresh = left >> 32;
+}
+
+SEC(".struct_ops.link") struct tcp_congestion_ops late = {
+	.cong_avoid = (void *)cong_avoid,
+	.ssthresh = (void *)ssthresh,
+	.undo_cwnd = (void *)undo_cwnd,
+	.set_state = (void *)set_state,
+	.name = "late",
+};
+"""
+
+needs_clang = pytest.mark.skipif(
+    shutil.which(CLANG) is None, reason=f"{CLANG} is missing; apt-get install clang-19"
+)
+
+
+@needs_clang
+def test_a_program_may_reduce_the_window_when_it_hears_of_the_recovery(tmp_path: Path) -> None:
+    source, made = tmp_path / "late.bpf.c", tmp_path / "late.bpf.o"
+    source.write_text(LATE)
+    flags = ["-O2", "-g", "-Wno-unused", "-target", "bpf", "-mcpu=v3", "-I", str(ROOT / "bpf")]
+    subprocess.run([CLANG, *flags, "-c", str(source), "-o", str(made)], check=True)
+    late, rule = (
+        ackclock.run(scenario(cc)).flows[0]
+        for cc in (f'{{ kind = "bpf", object = "{made}" }}', "{ kind = 'aimd', remaining = 0.25 }")
+    )
+    assert late["congestion_events"] == rule["congestion_events"]
+    assert late["cwnd_mean_segments"] == pytest.approx(rule["cwnd_mean_segments"], rel=0.02)
+
+
+@needs_clang
 def test_what_is_committed_is_what_the_sources_say(tmp_path: Path) -> None:
     for source in (ROOT / "bpf").glob("*.bpf.c"):
         made = tmp_path / f"{source.stem}.o"
         command = [CLANG, "-O2", "-g", "-target", "bpf", "-mcpu=v3", "-c", source.name, "-o", str(made)]
         subprocess.run(command, cwd=ROOT / "bpf", check=True)
         committed = OBJECTS / made.name
-        assert _core.describe_bpf(str(made), f"new {source.stem}") == _core.describe_bpf(
-            str(committed), source.stem
+        assert _core.describe_bpf(str(made), f"new {source.stem}", False) == _core.describe_bpf(
+            str(committed), source.stem, False
         )
         runs = [
             ackclock.run(scenario(f'{{ kind = "bpf", object = "{path}" }}')).flows[0]["goodput_bps"]

@@ -554,9 +554,9 @@ def callback_limit_s() -> float:
 def callback_names() -> list[str]:
     """The names of callbacks, by the number that stands for each where progress is shared."""
 
-def describe_bpf(path: str, sha256: str) -> tuple[str, list[tuple[str, str, float, float, float]]]:
+def describe_bpf(path: str, sha256: str, jit: bool) -> tuple[str, list[tuple[str, str, float, float, float]]]:
     """The name and the parameters of a compiled congestion control; the simulator has to have all that it
-    uses.
+    uses, and with `jit` this machine code for it.
     """
 
 @final

@@ -15,7 +15,7 @@ import os
 import sys
 import tomllib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -54,14 +54,18 @@ def scenarios() -> Iterator[tuple[str, Scenario]]:
 def digest(scenario: Scenario) -> str:
     """The hash of a run's whole result, 16 hexadecimal digits."""
     run = _core.Scenario.from_json(scenario.resolved_json).run()
-    document = json.loads(run.to_json())
+    tables = [polars.DataFrame(table) for table in (run.flow_samples, run.link_samples, run.packets)]
+    return digest_of(json.loads(run.to_json()), run.histograms_json(), tables)
+
+
+def digest_of(document: dict[str, Any], histograms: str, tables: Sequence[polars.DataFrame]) -> str:
+    """The hash of a result: its document, its histograms as JSON, and samples of flows, of links, and packets."""
     physics = {key: value for key, value in document.items() if key not in NOT_PHYSICS}
     for flow in physics["flows"]:
         for key in NEWER:
             flow.pop(key, None)
-    parts = [json.dumps(physics, sort_keys=True), run.histograms_json()]
-    for table in (run.flow_samples, run.link_samples, run.packets):
-        frame = polars.DataFrame(table)
+    parts = [json.dumps(physics, sort_keys=True), histograms]
+    for frame in tables:
         # Only a trace in which a timer goes off has anything in this column.
         if "timer" in frame.columns and frame["timer"].is_null().all():
             frame = frame.drop("timer")

@@ -1,4 +1,4 @@
-"""What algorithms of one's own cost: the speed of W1 with rule text, a shared object and Python classes.
+"""What algorithms of one's own cost: the speed of W1 with rule text, C, eBPF and Python classes.
 
     python tools/bench/own.py [--rounds N] [--candidates N] [--json]
 
@@ -21,6 +21,7 @@ import ackclock
 from ackclock.cli.console import progress, show
 from ackclock.errors import AckclockError
 from ackclock.foreign.process import become_worker
+from ackclock.kernel import object_of
 from ackclock.running.job import Job
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
@@ -48,6 +49,8 @@ class NoOp(ackclock.CongestionControl):
 GOALS = {
     "rule text": ("built-in", 0.60),
     "shared object": ("built-in", 0.85),
+    "eBPF": ("built-in", 0.25),
+    "eBPF, JIT": ("built-in", 0.50),
     "Python, five fields": ("acks", 500_000.0),
     "Python, no-op": ("acks", 800_000.0),
 }
@@ -61,6 +64,8 @@ def algorithms(folder: Path) -> dict[str, str]:
         "rule text": '{ kind = "rule", grow = "1 / w", cut = "w / 2" }',
         "Python, five fields": f"{folder / 'classes.py'}:Five",
         "Python, no-op": f"{folder / 'classes.py'}:NoOp",
+        "eBPF": f'{{ kind = "bpf", object = "{object_of("aimd")}" }}',
+        "eBPF, JIT": f'{{ kind = "bpf", object = "{object_of("aimd")}", jit = true }}',
     }
     if compiler := shutil.which("cc"):
         library, source = folder / "gentle.so", ROOT / "examples/own/gentle.c"

@@ -85,6 +85,11 @@ pub trait Target {
     /// Where a member is.
     fn place(&self, structure: &str, steps: &[Step]) -> Option<Place>;
 
+    /// True for a struct that is the program's own, which stays as it was compiled.
+    fn is_own(&self, _structure: &str, _size: u32) -> bool {
+        false
+    }
+
     /// The number of a type, and its size.
     fn type_of(&self, kind: Kind, name: &str) -> Option<(u32, u32)>;
 
@@ -226,7 +231,8 @@ fn of_a_field<T: Target>(record: &Record, all: &[Record], local: &Btf, target: &
     let same = |other: &&Record| other.ty == record.ty && other.access == record.access;
     let asks = |question| all.iter().filter(same).any(|other| other.question == question);
     let steps = steps(local, record).ok_or_else(|| wrong!("its relocations cannot be read"))?;
-    let Some(place) = target.place(name, &steps) else {
+    let is_own = target.is_own(name, local.size(record.ty));
+    let Some(place) = (if is_own { local.place(name, &steps) } else { target.place(name, &steps) }) else {
         // The program takes another way then.
         if asks(Question::Exists) {
             return Ok(0);

@@ -118,13 +118,11 @@ impl<'a> Forwarder<'a> {
             if stop.load(Ordering::Relaxed) {
                 return Err(EmulationError::Interrupted);
             }
-            let now = self.clock.now().min(end);
-            self.observe(now);
-            self.advance(now);
+            let now = self.catch_up(end);
             if now == end || self.shared.is_over.load(Ordering::Relaxed) {
                 break;
             }
-            if !self.read(now, &mut packet) {
+            if !self.read(end, &mut packet) {
                 self.sleep(now, end)?;
             }
         }
@@ -135,13 +133,23 @@ impl<'a> Forwarder<'a> {
         Ok(Forwarded { network: self.network, before, after, samples: self.samples, timing: self.timing })
     }
 
+    /// Lets all happen that is due by now, and says when that is.
+    fn catch_up(&mut self, end: Instant) -> Instant {
+        let now = self.clock.now().min(end);
+        self.observe(now);
+        self.advance(now);
+        now
+    }
+
     /// Takes packets from the devices. Whether there were any.
-    fn read(&mut self, now: Instant, packet: &mut [u8]) -> bool {
+    fn read(&mut self, end: Instant, packet: &mut [u8]) -> bool {
         let mut has_read = false;
         for (host, side) in self.hosts.into_iter().zip([Side::Sender, Side::Receiver]) {
             for _ in 0..BATCH {
                 let Some(len) = host.read(packet) else { break };
                 has_read = true;
+                // What is delivered takes time, in which a host answers: an earlier time than that of reading would make its RTT shorter.
+                let now = self.catch_up(end);
                 self.network.enter(now, side, &packet[..len], self.programs_flow);
             }
         }

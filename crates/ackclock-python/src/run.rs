@@ -5,10 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use ackclock::capture::{Header, QlogVersion, Recording, pcapng, qlog, sequences};
-use ackclock::sim::{
-    self, DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, Plan, RunResult, Summary, TransferResult,
-};
+use ackclock::capture::{Header, QlogVersion, pcapng, qlog, sequences};
+use ackclock::sim::{self, Plan, ResultDocument, RunOf, RunResult};
 use ackclock::units::Instant;
 use cpu_time::ThreadTime;
 use pyo3::exceptions::PyValueError;
@@ -40,19 +38,11 @@ pub struct Run {
 /// What the engine leaves.
 pub struct Outcome {
     engine_cpu_s: f64,
-    packets_forwarded: u64,
-    events: u64,
-    summary: Summary,
-    flows: Vec<FlowResult>,
-    transfers: Vec<TransferResult>,
-    datagrams: Vec<DatagramResult>,
-    meters: Vec<MeterResult>,
-    links: Vec<LinkResult>,
-    queue_delays: Histogram,
+    /// Without its samples, which are in the tables.
+    result: RunResult,
     flow_samples: Table,
     link_samples: Table,
     packets: Table,
-    recording: Option<Recording>,
     /// How the run was timed, where it was in real time.
     emulation: Option<serde_json::Value>,
     captured: Option<Captured>,
@@ -62,37 +52,19 @@ impl Outcome {
     /// What a run left, as whoever asks for it gets it.
     ///
     /// `emulated`: how it was timed and what was captured, where it was in real time.
-    pub fn new(result: RunResult, engine_cpu_s: f64, emulated: Option<(serde_json::Value, Option<Captured>)>) -> Self {
+    pub fn new(
+        mut result: RunResult,
+        engine_cpu_s: f64,
+        emulated: Option<(serde_json::Value, Option<Captured>)>,
+    ) -> Self {
         let (emulation, captured) = emulated.map_or((None, None), |(emulation, captured)| (Some(emulation), captured));
-        let RunResult {
-            summary,
-            flows,
-            transfers,
-            datagrams,
-            meters,
-            links,
-            queue_delays,
-            packets_forwarded,
-            events,
-            samples,
-            recording,
-            ..
-        } = result;
+        let samples = std::mem::take(&mut result.samples);
         Outcome {
             engine_cpu_s,
-            packets_forwarded,
-            events,
-            summary,
-            flows,
-            transfers,
-            datagrams,
-            meters,
-            links,
-            queue_delays,
+            result,
             flow_samples: flow_table(samples.flows, &samples.flow_names),
             link_samples: link_table(samples.links, &samples.link_names),
             packets: packet_table(samples.trace),
-            recording,
             emulation,
             captured,
         }
@@ -102,24 +74,8 @@ impl Outcome {
 /// The order of the keys is that of the output.
 #[derive(Serialize)]
 struct Document<'a> {
-    scenario: &'a str,
-    scenario_hash: &'a str,
-    backend: &'a str,
-    seed: u64,
-    replicate: u64,
-    duration_s: f64,
-    engine_cpu_s: f64,
-    packets_forwarded: u64,
-    events: u64,
-    summary: &'a Summary,
-    flows: &'a [FlowResult],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    transfers: &'a [TransferResult],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    datagrams: &'a [DatagramResult],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    meters: &'a [MeterResult],
-    links: &'a [LinkResult],
+    #[serde(flatten)]
+    result: ResultDocument<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     emulation: Option<&'a serde_json::Value>,
 }
@@ -128,40 +84,24 @@ struct Document<'a> {
 impl Run {
     /// Everything but the samples and histograms, as JSON.
     fn to_json(&self) -> PyResult<String> {
-        to_json(&Document {
+        let outcome = &self.outcome;
+        let of = RunOf {
             scenario: &self.scenario,
             scenario_hash: &self.scenario_hash,
-            backend: if self.outcome.emulation.is_some() { "linux" } else { "sim" },
+            backend: if outcome.emulation.is_some() { "linux" } else { "sim" },
             seed: self.seed,
             replicate: self.replicate,
             duration_s: self.duration_s,
-            engine_cpu_s: self.outcome.engine_cpu_s,
-            packets_forwarded: self.outcome.packets_forwarded,
-            events: self.outcome.events,
-            summary: &self.outcome.summary,
-            flows: &self.outcome.flows,
-            transfers: &self.outcome.transfers,
-            datagrams: &self.outcome.datagrams,
-            meters: &self.outcome.meters,
-            links: &self.outcome.links,
-            emulation: self.outcome.emulation.as_ref(),
-        })
+            engine_cpu_s: outcome.engine_cpu_s,
+        };
+        to_json(&Document { result: outcome.result.document(of), emulation: outcome.emulation.as_ref() })
     }
 
     /// How long packets waited: a JSON list of `link`, `up_to_ns`, `packets`.
     ///
     /// One for each shared link, and one with `link` null for the data of all flows on their paths.
     fn histograms_json(&self) -> PyResult<String> {
-        #[derive(Serialize)]
-        struct SojournTimes<'a> {
-            link: Option<&'a str>,
-            #[serde(flatten)]
-            histogram: &'a Histogram,
-        }
-        let links = self.outcome.links.iter();
-        let of_links = links.map(|link| SojournTimes { link: Some(&link.name), histogram: &link.queue_delays });
-        let of_paths = SojournTimes { link: None, histogram: &self.outcome.queue_delays };
-        to_json(&of_links.chain([of_paths]).collect::<Vec<_>>())
+        to_json(&self.outcome.result.sojourn_times())
     }
 
     /// Samples of flows over time, a table of Arrow.
@@ -198,7 +138,7 @@ impl Run {
             self.what()
         );
         let header = Header { application: &application, comment: &comment, snaplen };
-        let recording = self.outcome.recording.as_ref();
+        let recording = self.outcome.result.recording.as_ref();
         let file = py.detach(|| recording.map_or_else(Vec::new, |recording| pcapng(recording, &header)));
         PyBytes::new(py, &file)
     }
@@ -208,7 +148,7 @@ impl Run {
         let known = QlogVersion::ALL.into_iter().find(|(name, _)| *name == version);
         let (_, version) = known.ok_or_else(|| PyValueError::new_err(format!("no version of qlog: {version:?}")))?;
         let description = format!("ackclock {}: {}", env!("CARGO_PKG_VERSION"), self.what());
-        let recording = self.outcome.recording.as_ref();
+        let recording = self.outcome.result.recording.as_ref();
         Ok(py.detach(|| {
             recording.map_or_else(String::new, |recording| qlog(recording, version, &self.scenario, &description))
         }))
@@ -217,7 +157,7 @@ impl Run {
     /// Time-sequence plots of the connections of a capture of senders, within some nanoseconds, as JSON.
     fn sequences_json(&self, py: Python<'_>, from_ns: u64, to_ns: u64) -> PyResult<String> {
         let within = Range { start: Instant::from_nanos(from_ns), end: Instant::from_nanos(to_ns) };
-        let recording = self.outcome.recording.as_ref();
+        let recording = self.outcome.result.recording.as_ref();
         py.detach(|| to_json(&recording.map_or_else(Vec::new, |recording| sequences(recording, &within))))
     }
 

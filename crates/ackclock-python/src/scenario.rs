@@ -118,13 +118,7 @@ impl Scenario {
         capture: Option<(String, Vec<String>, bool)>,
     ) -> PyResult<Run> {
         let flag = cancel.map(Cancel::flag).unwrap_or_default();
-        let mut plan = py.detach(|| self.inner.plan(seed, replicate));
-        if !samples {
-            plan.sampling.interval = None;
-        }
-        if let Some((at, flows, senders)) = capture {
-            plan.capture_at(&at, &flows, senders).map_err(capture_error)?;
-        }
+        let mut plan = self.plan(py, (seed, replicate), samples, capture)?;
         let cells = Cells::take();
         let needs = foreign::bind(py, &mut plan, cells);
         let run = needs.and_then(|needs| {
@@ -155,15 +149,9 @@ impl Scenario {
         objects: Option<PathBuf>,
     ) -> PyResult<Run> {
         let flag = cancel.map(Cancel::flag).unwrap_or_default();
-        let mut plan = py.detach(|| self.inner.plan(seed, replicate));
-        if !samples {
-            plan.sampling.interval = None;
-        }
-        let mut snaplen = 0;
-        if let Some((at, flows, kept)) = capture {
-            plan.capture_at(&at, &flows, false).map_err(capture_error)?;
-            snaplen = kept;
-        }
+        let snaplen = capture.as_ref().map_or(0, |(_, _, kept)| *kept);
+        let place = capture.map(|(at, flows, _)| (at, flows, false));
+        let plan = self.plan(py, (seed, replicate), samples, place)?;
         let cells = Cells::take();
         let work = || emulated(&plan, Needed { programs, snaplen, objects: objects.unwrap_or_default() }, &flag);
         let run = self.execute(py, work, &plan, &flag, (seed, replicate), (Needs::default(), cells));
@@ -193,6 +181,24 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// What is to run for a seed and a replicate, with or without samples, captured at a place if one is given.
+    fn plan(
+        &self,
+        py: Python<'_>,
+        (seed, replicate): (Option<u64>, u64),
+        samples: bool,
+        capture: Option<(String, Vec<String>, bool)>,
+    ) -> PyResult<Plan> {
+        let mut plan = py.detach(|| self.inner.plan(seed, replicate));
+        if !samples {
+            plan.sampling.interval = None;
+        }
+        if let Some((at, flows, senders)) = capture {
+            plan.capture_at(&at, &flows, senders).map_err(capture_error)?;
+        }
+        Ok(plan)
+    }
+
     fn execute(
         &self,
         py: Python<'_>,

@@ -88,7 +88,8 @@ class Candidate:
     def _with_content(self) -> Candidate:
         """Return the algorithm as it was given, with the content of its file."""
         written = tomllib.loads(f"cc = {self.text}")["cc"] if self.text.startswith("{") else {}
-        return Candidate(as_toml({key: self.resolved[key] for key in (*OWN_KEYS[self.kind], *written)}))
+        keys = [key for key in (*OWN_KEYS[self.kind], *written) if key in self.resolved]
+        return Candidate(as_toml({key: self.resolved[key] for key in keys}))
 
     @property
     def kind(self) -> str:

@@ -23,7 +23,7 @@ from ackclock.text.suggest import hint
 OWN_KEYS = {
     "python": ("kind", "source", "code"),
     "library": ("kind", "path", "sha256"),
-    "bpf": ("kind", "object", "sha256"),
+    "bpf": ("kind", "object", "sha256", "jit"),
 }
 
 
@@ -50,7 +50,7 @@ def complete(table: dict[str, Any], folder: str) -> dict[str, Any]:
         if name not in parameters:
             raise ForeignError(name, _unknown(name, description))
     values = {name: _value(parameter, given.get(name)) for name, parameter in parameters.items()}
-    return {key: table[key] for key in OWN_KEYS[kind]} | values
+    return {key: table[key] for key in OWN_KEYS[kind] if key in table} | values
 
 
 def _with_code(table: dict[str, Any], folder: str) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def described(table: dict[str, Any]) -> Description:
     if table["kind"] == "library":
         return _described_library(table["path"], table["sha256"])
     if table["kind"] == "bpf":
-        return _described_bpf(table["object"], table["sha256"])
+        return _described_bpf(table["object"], table["sha256"], table.get("jit", False))
     return _described_class(table["source"], table["code"])
 
 
@@ -93,9 +93,9 @@ def _described_library(path: str, sha256: str) -> Description:
 
 
 @lru_cache(maxsize=1024)
-def _described_bpf(path: str, sha256: str) -> Description:
-    # Every access of it to memory is checked, so that it needs no process of its own.
-    return describe_bpf(path, sha256)
+def _described_bpf(path: str, sha256: str, jit: bool) -> Description:
+    # No access of it leaves its own memory, so that it needs no process of its own.
+    return describe_bpf(path, sha256, jit)
 
 
 def _isolated(key: str, describe: Callable[[str, str], Description], *code: str) -> Description:

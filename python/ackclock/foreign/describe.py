@@ -68,10 +68,10 @@ def describe_library(path: str, sha256: str) -> Description:
     return Description(name, tuple(ranged))
 
 
-def describe_bpf(path: str, sha256: str) -> Description:
+def describe_bpf(path: str, sha256: str, jit: bool) -> Description:
     """Return what a program for the kernel takes: its global constants."""
     try:
-        name, rows = _core.describe_bpf(path, sha256)
+        name, rows = _core.describe_bpf(path, sha256, jit)
     except _core.RunError as error:
         return Description("", (), key="object", message=f"{path}: {error}")
     types: dict[str, type[bool] | type[int] | type[float]] = {"bool": bool, "int": int, "float": float}

@@ -168,7 +168,7 @@ fn reno_cong_avoid(memory: &mut Memory, acked: u32) {
     let is_limited = if in_slow_start {
         memory.field(SND_CWND) < 2 * memory.field(MAX_PACKETS_OUT)
     } else {
-        memory.socket[IS_CWND_LIMITED] != 0
+        memory.byte(IS_CWND_LIMITED) != 0
     };
     if !is_limited {
         return;
@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn socket(cwnd: u32, ssthresh: u32) -> Memory {
-        let mut memory = Memory::new(Box::new([]));
+        let mut memory = Memory::new(&[]);
         memory.set_field(SND_CWND, cwnd);
         memory.set_field(SND_SSTHRESH, ssthresh);
         memory.set_field(SND_CWND_CLAMP, u32::MAX);
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn a_window_of_acks_adds_a_segment() {
         let mut memory = socket(10, 5);
-        memory.socket[IS_CWND_LIMITED] = 1;
+        memory.set_byte(IS_CWND_LIMITED, 1);
         for _ in 0..9 {
             call("tcp_reno_cong_avoid", [SOCKET, 0, 1, 0, 0], &mut memory).unwrap();
         }

@@ -8,7 +8,7 @@ use ackclock::cc::{
 use ackclock::units::{Duration, Instant, Rate};
 
 use super::call::{Environment, jiffies};
-use super::interpreter::{self, Fault};
+use super::interpreter::Fault;
 use super::memory::{Memory, SAMPLE, SOCKET};
 use super::socket as field;
 use super::{Code, Machine};
@@ -43,7 +43,16 @@ impl BpfFactory {
     /// # Errors
     /// What the simulator has not, by name.
     pub fn new(object: &BpfObject) -> Result<Self> {
-        Ok(BpfFactory { machine: Arc::new(Machine::new(object)?) })
+        Ok(BpfFactory { machine: Arc::new(Machine::new(object, false)?) })
+    }
+
+    /// As [`new`](Self::new), with programs translated to code of the processor (JIT): faster, and of its accesses to memory
+    /// nothing is checked but that they stay within the memory of the flow's program.
+    ///
+    /// # Errors
+    /// Also a processor or a system for which there is no such code.
+    pub fn native(object: &BpfObject) -> Result<Self> {
+        Ok(BpfFactory { machine: Arc::new(Machine::new(object, true)?) })
     }
 
     /// The name under which the kernel would know it.
@@ -53,7 +62,7 @@ impl BpfFactory {
 
     /// Makes the state of a flow, and calls `init`.
     pub fn controller(&self, context: CcContext) -> BpfController {
-        let mut memory = Memory::new(self.machine.sections.clone());
+        let mut memory = Memory::new(&self.machine.sections);
         let ssthresh =
             if context.initial_ssthresh.is_finite() { whole(context.initial_ssthresh) } else { INFINITE_SSTHRESH };
         memory.set_field(field::SND_CWND, whole(context.initial_window).max(1));
@@ -62,7 +71,7 @@ impl BpfFactory {
         memory.set_field(field::MSS_CACHE, context.mss);
         memory.set_long(field::SK_PACING_RATE, NO_RATE);
         memory.set_long(field::SK_MAX_PACING_RATE, NO_RATE);
-        memory.socket[field::ECN_FLAGS] = ECN_OK;
+        memory.set_byte(field::ECN_FLAGS, ECN_OK);
         let mut controller = BpfController {
             memory,
             environment: Environment { now_ns: 0, random: context.seed | 1 },
@@ -72,9 +81,7 @@ impl BpfFactory {
             last_sent: None,
             fault: None,
         };
-        if self.machine.init.is_some() {
-            controller.call("init", self.machine.init.clone(), 0, 0);
-        }
+        controller.call("init", |machine| &machine.init, 0, 0);
         controller
     }
 }
@@ -107,12 +114,21 @@ fn micros(time: Duration) -> u64 {
 }
 
 impl BpfController {
-    /// Calls a program; returns what it returns.
+    /// Calls a program, if there is one; returns what it returns.
     #[inline]
-    fn call(&mut self, member: &'static str, code: Code, second: u64, third: u64) -> Option<u64> {
-        let code = code.filter(|_| self.fault.is_none())?;
+    fn call(
+        &mut self,
+        member: &'static str,
+        code: impl FnOnce(&Machine) -> &Option<Code>,
+        second: u64,
+        third: u64,
+    ) -> Option<u64> {
+        if self.fault.is_some() {
+            return None;
+        }
+        let code = code(&self.machine).as_ref()?;
         self.memory.set_arguments([SOCKET, second, third]);
-        match interpreter::run(&code, &mut self.memory, &mut self.environment) {
+        match code.run(&mut self.memory, &mut self.environment) {
             Ok(value) => Some(value),
             Err(fault) => {
                 self.fail(member, &fault);
@@ -137,7 +153,7 @@ impl BpfController {
     }
 
     fn state(&self) -> u8 {
-        self.memory.socket[field::ICSK_CA_STATE]
+        self.memory.byte(field::ICSK_CA_STATE)
     }
 
     /// What the sender knows of time and path.
@@ -157,23 +173,18 @@ impl BpfController {
         if self.state() == state {
             return;
         }
-        if self.machine.set_state.is_some() {
-            self.call("set_state", self.machine.set_state.clone(), state.into(), 0);
-        }
-        self.memory.socket[field::ICSK_CA_STATE] = state;
+        self.call("set_state", |machine| &machine.set_state, state.into(), 0);
+        self.memory.set_byte(field::ICSK_CA_STATE, state);
     }
 
     fn event(&mut self, event: u64) {
-        if self.machine.cwnd_event.is_some() {
-            self.call("cwnd_event", self.machine.cwnd_event.clone(), event, 0);
-        }
+        self.call("cwnd_event", |machine| &machine.cwnd_event, event, 0);
     }
 
     /// What the algorithm leaves of the window; the kernel asks at a loss, a mark and a timeout.
-    fn ask_ssthresh(&mut self) -> u32 {
-        let left = self.call("ssthresh", self.machine.ssthresh.clone(), 0, 0).unwrap_or(2);
+    fn ask_ssthresh(&mut self) {
+        let left = self.call("ssthresh", |machine| &machine.ssthresh, 0, 0).unwrap_or(2);
         self.set(field::SND_SSTHRESH, left as u32);
-        left as u32
     }
 
     #[inline]
@@ -195,7 +206,7 @@ impl BpfController {
     fn note_use(&mut self, ack: &Ack) {
         let cwnd = self.get(field::SND_CWND);
         self.set(field::MAX_PACKETS_OUT, if ack.cwnd_limited { cwnd } else { cwnd / 2 });
-        self.memory.socket[field::IS_CWND_LIMITED] = ack.cwnd_limited.into();
+        self.memory.set_byte(field::IS_CWND_LIMITED, ack.cwnd_limited.into());
     }
 
     fn tell_sample(&mut self, ack: &Ack) {
@@ -203,7 +214,7 @@ impl BpfController {
         self.memory.set_sample(field::ACK_PKTS_ACKED, ack.newly_delivered.into());
         self.memory.set_sample(field::ACK_RTT_US, rtt_us as u32 as u64);
         self.memory.set_sample(field::ACK_IN_FLIGHT, ack.path.in_flight.into());
-        self.call("pkts_acked", self.machine.pkts_acked.clone(), SAMPLE, 0);
+        self.call("pkts_acked", |machine| &machine.pkts_acked, SAMPLE, 0);
     }
 
     /// `cong_control`, which sets window and rate in all states.
@@ -229,7 +240,7 @@ impl BpfController {
             self.memory.set_sample(at, value);
         }
         // Kernels before 6.10 pass the sample second, later ones last.
-        self.call("cong_control", self.machine.cong_control.clone(), SAMPLE, SAMPLE);
+        self.call("cong_control", |machine| &machine.cong_control, SAMPLE, SAMPLE);
     }
 
     /// A window that was cut for a mark, after the window of data with the mark.
@@ -261,7 +272,7 @@ impl CongestionControl for BpfController {
 
     #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
-        let bytes = self.memory.socket[field::SK_PACING_RATE..][..8].try_into().map_or(NO_RATE, u64::from_le_bytes);
+        let bytes = self.memory.long(field::SK_PACING_RATE);
         if bytes == NO_RATE { None } else { Rate::from_bps(bytes.saturating_mul(8)) }
     }
 
@@ -299,7 +310,7 @@ impl CongestionControl for BpfController {
         self.note_use(ack);
         if self.machine.in_ack_event.is_some() {
             let flags = if ack.ece { CA_ACK_ECE } else { 0 };
-            self.call("in_ack_event", self.machine.in_ack_event.clone(), flags, 0);
+            self.call("in_ack_event", |machine| &machine.in_ack_event, flags, 0);
         }
         if self.machine.pkts_acked.is_some() {
             self.tell_sample(ack);
@@ -321,7 +332,7 @@ impl CongestionControl for BpfController {
             self.uncounted -= f64::from(acked);
             if acked > 0 {
                 let una = self.get(field::SND_UNA);
-                self.call("cong_avoid", self.machine.cong_avoid.clone(), una.into(), acked.into());
+                self.call("cong_avoid", |machine| &machine.cong_avoid, una.into(), acked.into());
             }
         }
     }
@@ -336,7 +347,14 @@ impl CongestionControl for BpfController {
         self.set(field::UNDO_MARKER, if is_mark { 0 } else { self.get(field::SND_UNA) | 1 });
         self.set(field::PRIOR_CWND, cwnd);
         let before = self.get(field::SND_SSTHRESH);
-        let left = self.ask_ssthresh();
+        self.ask_ssthresh();
+        // These may set ssthresh once more, and see the window of before.
+        match congestion.kind {
+            CongestionKind::Timeout => self.event(LOSS_EVENT),
+            CongestionKind::Loss => self.set_state(RECOVERY_STATE),
+            CongestionKind::Ecn => self.set_state(CWR_STATE),
+        }
+        let left = self.get(field::SND_SSTHRESH);
         if is_again {
             self.set(field::SND_SSTHRESH, if congestion.restart == Restart::OneSegment { 1 } else { before });
         }
@@ -345,13 +363,8 @@ impl CongestionControl for BpfController {
             self.set(field::SND_CWND, if is_restart { 1 } else { left.max(1) });
             self.set(field::SND_CWND_CNT, 0);
         }
-        match congestion.kind {
-            CongestionKind::Timeout => {
-                self.event(LOSS_EVENT);
-                self.set_state(LOSS_STATE);
-            }
-            CongestionKind::Loss => self.set_state(RECOVERY_STATE),
-            CongestionKind::Ecn => self.set_state(CWR_STATE),
+        if congestion.kind == CongestionKind::Timeout {
+            self.set_state(LOSS_STATE);
         }
     }
 
@@ -365,7 +378,7 @@ impl CongestionControl for BpfController {
         if self.get(field::PRIOR_SSTHRESH) == 0 {
             return;
         }
-        if let Some(cwnd) = self.call("undo_cwnd", self.machine.undo_cwnd.clone(), 0, 0) {
+        if let Some(cwnd) = self.call("undo_cwnd", |machine| &machine.undo_cwnd, 0, 0) {
             self.set(field::SND_CWND, (cwnd as u32).max(1));
             let prior = self.get(field::PRIOR_SSTHRESH);
             self.set(field::SND_SSTHRESH, self.get(field::SND_SSTHRESH).max(prior));

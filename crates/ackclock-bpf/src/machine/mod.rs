@@ -4,16 +4,23 @@ mod call;
 mod controller;
 mod interpreter;
 mod memory;
+#[cfg(target_arch = "x86_64")]
+mod native;
+#[cfg(not(target_arch = "x86_64"))]
+mod no_native;
 mod socket;
+#[cfg(not(target_arch = "x86_64"))]
+use no_native as native;
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use crate::error::{Result, wrong};
 use crate::insn::{CALL, EXIT, Insn, PSEUDO_CALL, PSEUDO_KFUNC_CALL};
 use crate::object_file::{BpfObject, Program, Reference};
-use call::{Call, KNOWN};
-use interpreter::Op;
-use memory::{DATA, Section};
+use call::{Call, Environment, KNOWN};
+use interpreter::{Fault, Op};
+use memory::{Memory, Section, section_address};
+use native::Native;
 use socket::Simulator;
 
 pub use controller::{BpfController, BpfFactory, try_out};
@@ -21,40 +28,44 @@ pub use controller::{BpfController, BpfFactory, try_out};
 /// What variables outside of an object stand for.
 const EXTERNS: [(&str, u64); 1] = [("CONFIG_HZ", 1000)];
 
-/// A program that the kernel may call, or none.
-type Code = Option<Arc<[Op]>>;
+/// A program that the kernel may call.
+#[derive(Debug)]
+struct Code {
+    ops: Box<[Op]>,
+    /// The same for the processor.
+    native: Option<Native>,
+}
+
+impl Code {
+    /// Runs it with the arguments in `memory`; returns what it returns.
+    #[inline]
+    fn run(&self, memory: &mut Memory, environment: &mut Environment) -> std::result::Result<u64, Fault> {
+        match &self.native {
+            Some(native) => native.run(memory, environment),
+            None => interpreter::run(&self.ops, memory, environment),
+        }
+    }
+}
 
 /// A congestion control, ready to run.
 #[derive(Debug)]
 struct Machine {
     name: String,
-    init: Code,
-    ssthresh: Code,
-    cong_avoid: Code,
-    cong_control: Code,
-    set_state: Code,
-    cwnd_event: Code,
-    in_ack_event: Code,
-    pkts_acked: Code,
-    undo_cwnd: Code,
+    init: Option<Code>,
+    ssthresh: Option<Code>,
+    cong_avoid: Option<Code>,
+    cong_control: Option<Code>,
+    set_state: Option<Code>,
+    cwnd_event: Option<Code>,
+    in_ack_event: Option<Code>,
+    pkts_acked: Option<Code>,
+    undo_cwnd: Option<Code>,
     sections: Box<[Section]>,
 }
 
-/// The members of the table that the simulator calls, and those that make no difference there.
-const CALLED: [&str; 9] = [
-    "init",
-    "ssthresh",
-    "cong_avoid",
-    "cong_control",
-    "set_state",
-    "cwnd_event",
-    "in_ack_event",
-    "pkts_acked",
-    "undo_cwnd",
-];
-
 impl Machine {
-    fn new(object: &BpfObject) -> Result<Machine> {
+    /// Prepares the congestion control of an object, translated to the processor's code if `is_native`.
+    fn new(object: &BpfObject, is_native: bool) -> Result<Machine> {
         let operations = object.choose(None)?;
         let mut sections: Vec<Section> = object
             .data
@@ -62,36 +73,35 @@ impl Machine {
             .map(|data| Section { content: data.content.clone().into(), is_writable: data.is_writable })
             .collect();
         // Variables outside of the object follow its own.
-        let outside = sections.len();
         let values = EXTERNS.iter().flat_map(|(_, value)| value.to_le_bytes()).collect();
         sections.push(Section { content: values, is_writable: false });
         let programs = object.programs(operations, &Simulator)?;
-        let code = |member: &str| -> Result<Code> {
-            programs.get(member).map(|program| decode(object, program, outside).map(Arc::from)).transpose()
-        };
+        let size = Memory::new(&sections).all().len();
+        let mut found = BTreeMap::new();
         for (member, program) in &programs {
-            if !CALLED.contains(&member.as_str()) {
-                decode(object, program, outside)?;
-            }
+            let ops = decode(object, program, &sections)?;
+            let native = if is_native { Some(Native::new(&ops, size)?) } else { None };
+            found.insert(member.as_str(), Code { ops: ops.into(), native });
         }
+        let mut code = |member: &str| found.remove(member);
         Ok(Machine {
             name: operations.name.clone(),
-            init: code("init")?,
-            ssthresh: code("ssthresh")?,
-            cong_avoid: code("cong_avoid")?,
-            cong_control: code("cong_control")?,
-            set_state: code("set_state")?,
-            cwnd_event: code("cwnd_event")?,
-            in_ack_event: code("in_ack_event")?,
-            pkts_acked: code("pkts_acked")?,
-            undo_cwnd: code("undo_cwnd")?,
+            init: code("init"),
+            ssthresh: code("ssthresh"),
+            cong_avoid: code("cong_avoid"),
+            cong_control: code("cong_control"),
+            set_state: code("set_state"),
+            cwnd_event: code("cwnd_event"),
+            in_ack_event: code("in_ack_event"),
+            pkts_acked: code("pkts_acked"),
+            undo_cwnd: code("undo_cwnd"),
             sections: sections.into(),
         })
     }
 }
 
 /// The operations of a program.
-fn decode(object: &BpfObject, program: &Program, outside: usize) -> Result<Vec<Op>> {
+fn decode(object: &BpfObject, program: &Program, sections: &[Section]) -> Result<Vec<Op>> {
     let mut ops = Vec::with_capacity(program.insns.len());
     let mut second_half = false;
     for (at, insn) in program.insns.iter().enumerate() {
@@ -107,7 +117,7 @@ fn decode(object: &BpfObject, program: &Program, outside: usize) -> Result<Vec<O
             let high = program.insns.get(at + 1).map_or(0, |next| next.imm);
             op.imm = i64::from(high) << 32 | i64::from(imm as u32);
             if let Some(reference) = program.references.get(&at) {
-                op.imm = address(object, program, reference, outside)? as i64;
+                op.imm = address(object, program, reference, sections)? as i64;
             } else if src != 0 {
                 return Err(wrong!("its program {} loads an address that the simulator does not know", program.name));
             }
@@ -135,8 +145,8 @@ fn require_registers(program: &Program, insn: &Insn) -> Result<()> {
     Ok(())
 }
 
-fn address(object: &BpfObject, program: &Program, reference: &Reference, outside: usize) -> Result<u64> {
-    let section = |number: usize| DATA + ((number as u64) << 32);
+fn address(object: &BpfObject, program: &Program, reference: &Reference, sections: &[Section]) -> Result<u64> {
+    let section = |number: usize| section_address(sections, number);
     match reference {
         Reference::Data { section: number, offset } if *number < object.data.len() => {
             Ok(section(*number).wrapping_add(*offset))
@@ -144,7 +154,7 @@ fn address(object: &BpfObject, program: &Program, reference: &Reference, outside
         Reference::Extern(name) => {
             let known = EXTERNS.iter().position(|(other, _)| other == name);
             let number = known.ok_or_else(|| wrong!("it uses the variable {name}, which the simulator has not"))?;
-            Ok(section(outside) + 8 * number as u64)
+            Ok(section(object.data.len()) + 8 * number as u64)
         }
         // Maps are handed to functions of the kernel only.
         Reference::Map(_) => Ok(0),

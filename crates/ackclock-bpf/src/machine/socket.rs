@@ -104,13 +104,15 @@ const ENUMERATORS: [(&str, u64); 14] = [
     ("SK_PACING_FQ", 2),
 ];
 
-/// Which bytes of a socket programs may write.
-pub fn writable() -> [bool; SIZE] {
-    let mut mask = [false; SIZE];
+/// How many bytes programs may write from each place in a socket.
+pub fn writable() -> [u8; SIZE] {
+    let mut run = [0; SIZE];
     for (_, at, size, _) in OF_A_SOCKET.iter().filter(|field| field.3) {
-        mask[*at..at + size].fill(true);
+        for (left, bytes) in run[*at..at + size].iter_mut().rev().enumerate() {
+            *bytes = left as u8 + 1;
+        }
     }
-    mask
+    run
 }
 
 /// The types of the simulator, for relocation.
@@ -150,6 +152,12 @@ impl Target for Simulator {
         Some(Place { bit_offset: at.checked_mul(8)?, bits: 0, size, is_signed })
     }
 
+    // Whatever else the kernel has is reached through pointers that this socket has not.
+    fn is_own(&self, structure: &str, size: u32) -> bool {
+        let is_known = SOCKETS.contains(&structure) || matches!(structure, "ack_sample" | "rate_sample");
+        !is_known && size as usize <= CA_PRIV_SIZE
+    }
+
     fn type_of(&self, kind: Kind, name: &str) -> Option<(u32, u32)> {
         let is_there =
             kind == Kind::Struct && (SOCKETS.contains(&name) || name == "rate_sample" || name == "ack_sample");
@@ -186,5 +194,13 @@ mod tests {
         let element = Simulator.place("inet_connection_sock", &[member("icsk_ca_priv"), Step::Index(2)]).unwrap();
         assert_eq!(element.bit_offset, 8 * (CA_PRIV as u32 + 16));
         assert_eq!(Simulator.place("tcp_sock", &[member("no_such_field")]), None);
+    }
+
+    #[test]
+    fn what_fits_into_the_private_state_is_the_programs_own_unless_it_is_the_simulators() {
+        assert!(Simulator.is_own("bictcp", 60));
+        // A struct of the kernel that a pointer to a socket may be cast to.
+        assert!(!Simulator.is_own("sock_common", 136));
+        assert!(!Simulator.is_own("rate_sample", 80) && !Simulator.is_own("tcp_sock", 24));
     }
 }

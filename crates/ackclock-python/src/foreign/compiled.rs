@@ -33,7 +33,7 @@ pub fn factory(spec: &BpfProgram) -> PyResult<BpfFactory> {
     let make = || {
         let mut object = object(&spec.object, &spec.sha256)?;
         object.set_all(&spec.parameters)?;
-        BpfFactory::new(&object)
+        if spec.jit { BpfFactory::native(&object) } else { BpfFactory::new(&object) }
     };
     make().map_err(|error: BpfError| RunError::new_err(format!("{}: {error}", spec.object)))
 }
@@ -41,12 +41,16 @@ pub fn factory(spec: &BpfProgram) -> PyResult<BpfFactory> {
 /// A parameter as Python gets it: name, type, default, and range.
 type Row = (String, &'static str, f64, f64, f64);
 
-/// The name and the parameters of a compiled congestion control; the simulator has to have all that it uses.
+/// The name and the parameters of a compiled congestion control; the simulator has to have all that it uses, and with `jit`
+/// this machine code for it.
 #[pyfunction]
-pub fn describe_bpf(py: Python<'_>, path: &str, sha256: &str) -> PyResult<(String, Vec<Row>)> {
+pub fn describe_bpf(py: Python<'_>, path: &str, sha256: &str, jit: bool) -> PyResult<(String, Vec<Row>)> {
     py.detach(|| {
         let object = object(path, sha256)?;
         ackclock_bpf::try_out(&object)?;
+        if jit {
+            BpfFactory::native(&object)?;
+        }
         let rows = object.variables.iter().map(|variable| {
             let form = match variable.form {
                 Form::Fixed => "float",

@@ -91,7 +91,7 @@ use super::{
 };
 use crate::rng::{Rng, RngStreams};
 use crate::rule::require;
-use crate::units::{Instant, Rate};
+use crate::units::{Duration, Instant, Rate};
 
 /// BBRv3: paces at the bandwidth that it measures, and keeps about one bandwidth-delay product in flight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -167,7 +167,10 @@ struct Bbr {
     /// C.has_selective_acks.
     has_selective_acks: bool,
     rng: Rng,
-    path: PathView,
+    /// C.inflight, in bytes.
+    in_flight_bytes: u64,
+    /// C.srtt.
+    srtt: Duration,
     /// C.delivered.
     delivered: u64,
     /// C.is_cwnd_limited holds until this much is delivered.
@@ -192,7 +195,8 @@ impl Bbr {
             wire_per_payload,
             has_selective_acks: context.selective_acks,
             rng: RngStreams::from_root(context.seed).stream("bbr3", "probe wait"),
-            path: PathView::default(),
+            in_flight_bytes: 0,
+            srtt: Duration::ZERO,
             delivered: 0,
             cwnd_limited_until: 0,
             in_loss_recovery: false,
@@ -206,7 +210,7 @@ impl Bbr {
 
     /// The first event: the stamps of OnInit(). A round-trip time may be known from the handshake.
     fn begin(&mut self, now: Instant, path: &PathView) {
-        self.path = *path;
+        self.see(path);
         if !self.has_begun {
             self.has_begun = true;
             self.model.begin(now, path.srtt);
@@ -215,9 +219,16 @@ impl Bbr {
         self.init_pacing_rate_from_rtt();
     }
 
+    /// Of the path it keeps what is used between events: a copy of all that was just written is slow.
+    #[inline]
+    fn see(&mut self, path: &PathView) {
+        self.in_flight_bytes = path.in_flight_bytes;
+        self.srtt = path.srtt;
+    }
+
     /// C.inflight.
     fn inflight(&self) -> f64 {
-        self.path.in_flight_bytes as f64
+        self.in_flight_bytes as f64
     }
 
     /// "Transport Connection State": C.is_cwnd_limited is true "if the connection has fully utilized C.cwnd at any point in
@@ -227,7 +238,7 @@ impl Bbr {
     }
 
     fn note_cwnd_limited(&mut self) {
-        self.cwnd_limited_until = self.delivered + self.path.in_flight_bytes;
+        self.cwnd_limited_until = self.delivered + self.in_flight_bytes;
     }
 
     /// "Per-ACK Steps": UpdateOnACK().
@@ -292,7 +303,7 @@ impl CongestionControl for Bbr3Controller {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.0.path = loss.path;
+        self.0.see(&loss.path);
         self.0.handle_lost_packet(loss);
     }
 
@@ -316,20 +327,20 @@ impl CongestionControl for Bbr3Controller {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         if congestion.restart != Restart::Reduced {
-            self.0.path = congestion.path;
+            self.0.see(&congestion.path);
             self.0.on_enter_rto();
         }
     }
 
     /// "Modulating cwnd in Loss Recovery": OnEnterFastRecovery().
     fn on_recovery_enter(&mut self, recovery: &Recovery) {
-        self.0.path = recovery.path;
+        self.0.see(&recovery.path);
         self.0.save_state_upon_loss();
         self.0.in_loss_recovery = true;
     }
 
     fn on_undo(&mut self, recovery: &Recovery) {
-        self.0.path = recovery.path;
+        self.0.see(&recovery.path);
         self.0.handle_spurious_loss_detection();
     }
 

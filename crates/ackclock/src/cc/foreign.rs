@@ -76,6 +76,9 @@ pub struct BpfProgram {
     /// SHA-256 of the file, which is computed where this key is left out.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sha256: String,
+    /// Translate it to code of the processor, which is faster, and checks less of its accesses to memory.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub jit: bool,
     /// Parameters: the global constants of the object.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, ForeignValue>,
@@ -193,6 +196,16 @@ mod tests {
         assert_eq!(class.parameters["gain"], ForeignValue::Integer(2));
         assert_eq!(class.parameters["share"], ForeignValue::Number(0.5));
         assert_eq!((read.name(), read.title(), read.is_foreign()), ("python", "MyCc".to_owned(), true));
+    }
+
+    #[test]
+    fn an_object_is_interpreted_unless_asked_otherwise() {
+        let text = r#"{"kind":"bpf","object":"x.bpf.o","jit":true,"gain":2}"#;
+        let CcSpec::Bpf(translated) = spec(text) else { panic!("{text}") };
+        assert_eq!((translated.jit, translated.parameters.len()), (true, 1));
+        assert_eq!(serde_json::to_string(&spec(text)).unwrap(), text);
+        let CcSpec::Bpf(interpreted) = spec(r#"{"kind":"bpf","object":"x.bpf.o","jit":false}"#) else { panic!() };
+        assert!(!interpreted.jit);
     }
 
     #[test]

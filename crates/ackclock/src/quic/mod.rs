@@ -18,3 +18,5 @@ mod stream;
 pub use packet::{AckPacket, DataPacket, EcnCounts, Packet};
 pub use receiver::{MAX_RANGES, Receiver};
 pub use sender::Sender;
+#[cfg(any(test, feature = "fuzz"))]
+pub use sender::fuzz::fuzz_quic;

@@ -43,6 +43,8 @@ pub struct NewlyAcked {
     pub ect: u32,
     /// Packets that had been taken for lost since `late_from`.
     pub late: u32,
+    /// Above all packets that had been taken for lost.
+    pub late_end: u64,
     /// The largest number, and when that was sent.
     pub largest: Option<(u64, Instant)>,
     /// The same of those that were in flight, and their bytes.
@@ -117,6 +119,11 @@ impl SentPackets {
         self.undecided
     }
 
+    /// When this packet was sent, if it has been decided that it is lost or acknowledged.
+    pub fn decided_sent_at(&self, number: u64) -> Option<Instant> {
+        (number < self.undecided).then(|| self.packets[(number - self.first) as usize].sent_at)
+    }
+
     /// Whether something above a packet of which nothing is decided has been acknowledged.
     pub fn has_gap(&self) -> bool {
         self.largest_acked.is_some_and(|largest| self.undecided < largest)
@@ -170,7 +177,10 @@ impl SentPackets {
                                 newly.largest_in_flight = Some((number, packet.sent_at));
                             }
                         }
-                        Fate::Lost => newly.late += u32::from(number >= from.late),
+                        Fate::Lost => {
+                            newly.late += u32::from(number >= from.late);
+                            newly.late_end = newly.late_end.max(number + 1);
+                        }
                         Fate::Acknowledged => unreachable!("invariant: a number is acknowledged once"),
                     }
                     packet.fate = Fate::Acknowledged;

@@ -104,7 +104,7 @@ impl Delivery {
     }
 
     /// The first segment leaves the scoreboard, and is the newest one that the ACK at hand delivers so far, or is not.
-    #[cold]
+    #[inline(never)]
     pub fn on_acknowledged(&mut self, is_newest: bool) {
         let stamp = self.stamps.pop_front();
         if is_newest && let Some(stamp) = stamp {

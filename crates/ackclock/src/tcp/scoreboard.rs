@@ -213,7 +213,7 @@ impl Scoreboard {
         });
     }
 
-    #[cold]
+    #[inline(never)]
     fn stamp_new(&mut self, sent_at: Instant) {
         if let Some(delivery) = &mut self.delivery {
             delivery.on_sent(sent_at, self.segments.is_empty(), self.pipe_bytes);
@@ -459,7 +459,7 @@ impl Scoreboard {
     }
 
     /// An ACK delivers this: what it shows of the delivery rate is sampled, where that is asked for.
-    #[cold]
+    #[inline(never)]
     pub fn sample_rate(&mut self, now: Instant, delivered: &Delivered) {
         if let (Some(delivery), Some(newest)) = (&mut self.delivery, &delivered.newest) {
             delivery.on_delivered(now, delivered.bytes, newest.sent_at);
@@ -467,7 +467,7 @@ impl Scoreboard {
     }
 
     /// The sample of that ACK, which reports `bytes` more that came with a mark.
-    #[cold]
+    #[inline(never)]
     pub fn take_sample(&mut self, bytes: u32) -> Option<RateSample> {
         self.delivery.as_mut()?.take_sample(bytes)
     }

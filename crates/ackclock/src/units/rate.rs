@@ -23,6 +23,10 @@ impl Rate {
     ///
     /// A transmitter adds up the left-overs, so that no capacity is gained or lost in the long run.
     pub fn transmission(self, bytes: u64) -> (Duration, u64) {
+        // All but gigabytes fit into a division of 64 bits, which is several times as fast.
+        if let Some(scaled) = bytes.checked_mul(8 * NANOS_PER_SEC) {
+            return (Duration::from_nanos(scaled / self.0), scaled % self.0);
+        }
         let scaled = u128::from(bytes) * 8 * u128::from(NANOS_PER_SEC);
         let rate = u128::from(self.0);
         (Duration::from_nanos((scaled / rate) as u64), (scaled % rate) as u64)
@@ -56,6 +60,18 @@ impl fmt::Display for Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn volumes_beyond_64_bits_of_bit_nanoseconds_take_as_long() {
+        // 8 * 10^9 units a byte: 2^64 - 1 of them are 2,305,843,009 bytes and something.
+        let rate = Rate::from_bps(1_000_000_007).unwrap();
+        for bytes in [2_305_843_009, 2_305_843_010] {
+            let scaled = u128::from(bytes) * 8_000_000_000;
+            let (length, rest) = rate.transmission(bytes);
+            assert_eq!(u128::from(length.as_nanos()) * 1_000_000_007 + u128::from(rest), scaled);
+            assert!(rest < 1_000_000_007);
+        }
+    }
 
     #[test]
     fn three_packets_at_a_third_of_a_nanosecond_lose_nothing() {

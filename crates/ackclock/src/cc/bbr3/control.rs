@@ -68,7 +68,7 @@ impl Bbr {
 
     /// InitPacingRate() with "the initial C.srtt after the first non-zero RTT sample".
     pub(super) fn init_pacing_rate_from_rtt(&mut self) {
-        let srtt = self.path.srtt.as_secs_f64();
+        let srtt = self.srtt.as_secs_f64();
         if !self.control.has_seen_rtt && srtt > 0.0 {
             self.control.has_seen_rtt = true;
             let nominal_bandwidth = self.control.initial_cwnd / srtt;

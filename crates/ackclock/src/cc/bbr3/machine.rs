@@ -378,7 +378,7 @@ impl Bbr {
 
     fn handle_probe_rtt(&mut self, now: Instant) {
         // "Ignore low rate samples during ProbeRTT".
-        self.machine.held_down.mark(self.delivered, self.path.in_flight_bytes);
+        self.machine.held_down.mark(self.delivered, self.in_flight_bytes);
         if self.machine.probe_rtt_done_stamp.is_none() {
             if self.inflight() <= self.probe_rtt_cwnd() {
                 self.machine.probe_rtt_done_stamp = Some(now + PROBE_RTT_DURATION);

@@ -11,6 +11,8 @@
 //! The probe timeout changes neither the window nor what is in flight; two losses that lie further apart than the persistent
 //! congestion duration leave the minimum window.
 
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
 mod info;
 mod recovery;
 mod transmit;
@@ -54,8 +56,8 @@ pub struct Sender {
     probe_from: u64,
     period: Period,
     episode: Option<Episode>,
-    /// When the first of the last losses was sent between which nothing was acknowledged.
-    lost_since: Option<Instant>,
+    /// The first of the last losses between which nothing was acknowledged, and when it was sent.
+    lost_since: Option<(u64, Instant)>,
     /// RFC 9002 §7.3.2: "a single packet can be sent prior to reduction".
     one_beyond: bool,
     /// The round ends when a packet with this number or a larger one is acknowledged.
@@ -187,8 +189,8 @@ impl Sender {
         if largest >= self.period_end() {
             self.leave_recovery(now);
         }
-        if newly.late > 0 {
-            self.on_late(now, newly.late);
+        if newly.late_end > 0 {
+            self.on_late(now, &newly);
         }
         let ce_count =
             if before.is_none_or(|before| largest > before) { self.on_counts(now, ack, largest, newly.ect) } else { 0 };

@@ -3,14 +3,14 @@
 use super::{GRANULARITY, Sender};
 use crate::cc::{CaState, Congestion, CongestionKind, PacketLost, Recovery, Restart};
 use crate::quic::packet::AckPacket;
-use crate::quic::sent::Decided;
+use crate::quic::sent::{Decided, NewlyAcked};
 use crate::tcp::Timer;
 use crate::units::{Duration, Instant};
 
 /// RFC 9002 §6.2.4: "An endpoint MAY send up to two full-sized datagrams".
 const PROBES: u32 = 2;
 /// Doublings of the probe timeout; RFC 9002 leaves its bound to the idle timeout.
-const MOST_BACKOFF: u32 = 16;
+pub(super) const MOST_BACKOFF: u32 = 16;
 
 /// Recovery periods, as packet numbers: what was sent before begins no other one. RFC 9002 §7.3.2: "A recovery period ends and the
 /// sender enters congestion avoidance when a packet sent during the recovery period is acknowledged."
@@ -112,7 +112,7 @@ impl Sender {
                 last = number;
                 // RFC 9002 §7.6.2: "a prior RTT sample existed when these two packets were sent."
                 if first_sample.is_some_and(|sample| packet.sent_at >= sample) {
-                    let since = *lost_since.get_or_insert(packet.sent_at);
+                    let (_, since) = *lost_since.get_or_insert((number, packet.sent_at));
                     spread = spread.max(packet.sent_at.since(since));
                 }
             }
@@ -194,11 +194,15 @@ impl Sender {
         self.min_rtt = self.rtt.latest();
     }
 
-    /// So many packets were acknowledged that had been taken for lost: once all are, the congestion event is undone.
-    pub(super) fn on_late(&mut self, now: Instant, late: u32) {
-        self.lost_since = None;
+    /// Packets were acknowledged that had been taken for lost: once all of a congestion event are, it is undone.
+    pub(super) fn on_late(&mut self, now: Instant, newly: &NewlyAcked) {
+        // RFC 9002 §7.6.2: "none of the packets sent between the send times of these two packets are acknowledged". What was
+        // decided behind them is lost.
+        if self.lost_since.is_some_and(|(first, _)| first < newly.late_end) {
+            self.lost_since = self.sent.decided_sent_at(newly.late_end).map(|sent_at| (newly.late_end, sent_at));
+        }
         let Some(episode) = &mut self.episode else { return };
-        episode.lost = episode.lost.saturating_sub(late);
+        episode.lost = episode.lost.saturating_sub(newly.late);
         if episode.lost > 0 {
             return;
         }

@@ -213,6 +213,38 @@ fn losses_far_apart_leave_the_minimum_window() {
     assert!(cwnd > 2.0, "{cwnd}");
 }
 
+/// RFC 9002 §7.6.2: a late acknowledgement of a packet between two losses, too, shows that there is no persistent congestion. The
+/// duration is 712.5 ms, as above.
+#[test]
+fn a_late_acknowledgement_between_losses_tells_them_apart() {
+    let after = |undo, late: Option<u64>| {
+        let mut it = sender(|transport| transport.undo = undo);
+        for (number, at) in [0, 100, 300, 500].into_iter().enumerate() {
+            it.write(ms(at), 1000);
+            assert_eq!(numbers(&send(&mut it, ms(at))), [number as u64]);
+            if number == 0 {
+                ack(&mut it, ms(100), &[(0, 1)]);
+            }
+        }
+        it.write(ms(900), 2000);
+        assert_eq!(numbers(&send(&mut it, ms(900))), [4, 5]);
+        ack(&mut it, ms(1000), &[(5, 6), (0, 1)]);
+        assert_eq!((it.losses(), it.cwnd()), (3, 5.0), "1 and 3 lie 400 ms apart");
+        if let Some(late) = late {
+            ack(&mut it, ms(1005), &[(5, 6), (late, late + 1), (0, 1)]);
+        }
+        it.on_deadline(us(1_012_500));
+        assert_eq!(it.losses(), 4);
+        it.cwnd()
+    };
+    for undo in [Undo::None, Undo::LateAcks] {
+        let after = |late| after(undo, late);
+        assert_eq!(after(None), 2.0, "1 and 4 lie 800 ms apart");
+        assert_eq!(after(Some(2)), 5.0, "3 and 4 lie 400 ms apart");
+        assert_eq!(after(Some(3)), 5.0, "4 is alone");
+    }
+}
+
 /// RFC 9002 §7.1, §B.7: marks are congestion once per recovery period, and losses in it are no second event.
 #[test]
 fn marks_reduce_the_window_once_per_period() {

@@ -56,7 +56,7 @@ use super::rtt::Rtt;
 use super::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
 use super::transport::{LossRecovery, Pacing, Reduction, RttSamples, Transport, WindowGrowth};
-use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange};
+use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange, RateSample};
 use crate::units::{Duration, Instant, Rate};
 
 /// A sender and its algorithm.
@@ -339,7 +339,7 @@ impl Sender {
             self.reduce(self.arrived(delivered.segments, inflation), acked_bytes > 0 && newly_lost == 0);
         }
         let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered);
-        let mut event = Ack {
+        let event = Ack {
             now,
             acked: self.growth(acked_bytes, acked_segments, delivered.segments, duplicates),
             newly_delivered: delivered.segments,
@@ -350,14 +350,10 @@ impl Sender {
             cwnd_limited,
             // The ACK that ends fast recovery does not also grow the window.
             in_recovery: was_in_recovery && !self.strategy.grows_at_exit() || self.state.is_fast_recovery(),
-            rate: None,
+            rate: self.take_sample(now, ce_bytes),
             state: self.ca_state(),
             path: self.path(),
         };
-        if self.needs_rate_samples {
-            self.tell_losses(now);
-            event.rate = self.board.take_sample(ce_bytes);
-        }
         self.cc.on_ack(&event);
         self.sample_use(now, acked_bytes > 0, round_ended);
         self.after_event(now);
@@ -562,8 +558,18 @@ impl Sender {
         self.timers.set(Timer::Retransmission, now + self.rtt.rto());
     }
 
+    /// The delivery rate that an ACK shows, which reports `ce_bytes` more that came with a mark. Losses come before it.
+    #[inline]
+    fn take_sample(&mut self, now: Instant, ce_bytes: u32) -> Option<RateSample> {
+        if !self.needs_rate_samples {
+            return None;
+        }
+        self.tell_losses(now);
+        self.board.take_sample(ce_bytes)
+    }
+
     /// Reports each lost transmission to an algorithm that needs them.
-    #[cold]
+    #[inline(never)]
     fn tell_losses(&mut self, now: Instant) {
         while let Some(lost) = self.board.next_unreported() {
             let LostTransmission { bytes, retransmission, tx_in_flight, lost, app_limited } = lost;

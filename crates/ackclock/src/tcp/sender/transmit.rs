@@ -261,7 +261,7 @@ impl Sender {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn pace(&mut self, now: Instant, len: u32, rate: Rate) {
         let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
         let quantum = if self.cc.pacing_rate().is_some() {
@@ -286,7 +286,7 @@ impl Sender {
         self.window_rate = self.transport.variations.pacing.rate(cwnd, ssthresh, packet_bytes, self.rtt.srtt());
     }
 
-    #[cold]
+    #[inline(never)]
     fn tell_sent(&mut self, now: Instant, bytes: u32, retransmission: bool) {
         let path = self.path();
         self.cc.on_sent(&Sent { now, bytes, retransmission, path });

@@ -1,0 +1,146 @@
+//! Programs as code of an x86-64 processor (JIT).
+//!
+//! The code knows where the bytes of a flow's [`Memory`] begin. Of an address it takes the lower half, and looks whether
+//! that is within those bytes: a program that the kernel's verifier takes gives the results of the interpreter, any other
+//! one can spoil what belongs to its own flow, and no more.
+
+// Running code that was made here cannot be checked by the compiler.
+#![allow(unsafe_code)]
+
+mod translation;
+
+use std::mem::offset_of;
+
+use memmap2::{Mmap, MmapMut};
+
+use super::call::{Call, Environment};
+use super::interpreter::{Fault, Op};
+use super::memory::{BadAccess, Memory};
+use crate::error::{Result, wrong};
+
+/// Backward jumps and calls that a program may make; each takes an instruction of the interpreter at the least.
+const MOST_TURNS: u64 = super::interpreter::MOST as u64;
+
+/// What the code and the functions of the kernel share while a program runs.
+#[repr(C)]
+struct State {
+    /// Why the program ended early, as [`Ending`] packs it; 0 if it did not.
+    ending: u64,
+    /// The address of an access that was refused.
+    address: u64,
+    /// The stack pointer to go back to.
+    stack: u64,
+    /// Backward jumps and calls that are left.
+    turns: u64,
+    memory: *mut Memory,
+    environment: *mut Environment,
+    /// What a function of the kernel ended with.
+    fault: Option<Fault>,
+}
+
+/// Why a program ended early, as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Access { size: usize, writes: bool },
+    Endless,
+    Depth,
+    Instruction,
+    Function,
+}
+
+impl Ending {
+    fn pack(self) -> i32 {
+        match self {
+            Ending::Access { size, writes } => 1 | (size as i32) << 8 | i32::from(writes) << 16,
+            Ending::Endless => 2,
+            Ending::Depth => 3,
+            Ending::Instruction => 4,
+            Ending::Function => 5,
+        }
+    }
+}
+
+impl State {
+    const ENDING: i32 = offset_of!(State, ending) as i32;
+    const ADDRESS: i32 = offset_of!(State, address) as i32;
+    const STACK: i32 = offset_of!(State, stack) as i32;
+    const TURNS: i32 = offset_of!(State, turns) as i32;
+
+    #[cold]
+    fn fault(self) -> Fault {
+        match (self.ending & 0xff, self.fault) {
+            (_, Some(fault)) => fault,
+            (1, None) => Fault::Memory(BadAccess {
+                address: self.address,
+                size: (self.ending >> 8 & 0xff) as usize,
+                writes: self.ending >> 16 == 1,
+            }),
+            (2, None) => Fault::Endless,
+            (3, None) => Fault::Depth,
+            _ => Fault::Instruction,
+        }
+    }
+}
+
+type Entry = unsafe extern "sysv64" fn(bytes: *mut u8, state: *mut State) -> u64;
+
+/// A program as code of the processor.
+#[derive(Debug)]
+pub struct Native {
+    code: Mmap,
+    /// Bytes of the memory that it was made for.
+    size: usize,
+}
+
+impl Native {
+    /// Translates a program that runs with `size` bytes of memory.
+    ///
+    /// # Errors
+    /// An instruction that there is not, a jump to none, and a system that lets no process make code.
+    pub fn new(ops: &[Op], size: usize) -> Result<Self> {
+        let code = translation::translate(ops, size)?;
+        let denied = |error: std::io::Error| wrong!("jit: this system lets no process make code of its own: {error}");
+        let mut map = MmapMut::map_anon(code.len()).map_err(denied)?;
+        map.copy_from_slice(&code);
+        Ok(Native { code: map.make_exec().map_err(denied)?, size })
+    }
+
+    /// Runs it with the arguments in `memory`; returns what it returns.
+    ///
+    /// # Errors
+    /// The fault that ended it.
+    #[inline]
+    pub fn run(&self, memory: &mut Memory, environment: &mut Environment) -> std::result::Result<u64, Fault> {
+        let bytes = memory.all();
+        assert!(bytes.len() == self.size, "invariant: code runs with the memory of its object");
+        let bytes = bytes.as_mut_ptr();
+        let mut state = State { ending: 0, address: 0, stack: 0, turns: MOST_TURNS, memory, environment, fault: None };
+        // SAFETY: the map begins with the prologue of an `Entry`, which keeps the registers that it has to, and is executable.
+        let result = unsafe {
+            let entry: Entry = std::mem::transmute(self.code.as_ptr());
+            entry(bytes, &raw mut state)
+        };
+        if state.ending == 0 { Ok(result) } else { Err(state.fault()) }
+    }
+}
+
+/// Runs a function of the kernel for a program.
+///
+/// # Safety
+/// `state` is that of [`Native::run`], which waits for the program.
+unsafe extern "sysv64" fn call_function(state: *mut State, number: u64, arguments: *const [u64; 5]) -> u64 {
+    // SAFETY: nothing else uses these while the program waits for the function.
+    let (state, arguments) = unsafe { (&mut *state, *arguments) };
+    // SAFETY: as above; the code makes no use of the memory meanwhile.
+    let (memory, environment) = unsafe { (&mut *state.memory, &mut *state.environment) };
+    match Call::Kernel(number as u8).run(arguments, memory, environment) {
+        Ok(value) => value,
+        Err(fault) => {
+            (state.fault, state.ending) = (Some(fault), Ending::Function.pack() as u64);
+            0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

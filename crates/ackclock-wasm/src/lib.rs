@@ -1,0 +1,35 @@
+//! ackclock for JavaScript: scenarios are checked, run, and stepped through; samples are read where they lie in memory.
+//!
+//! Thin: no logic of simulation is here. Times are in seconds, seeds are BigInt.
+
+mod column;
+mod error;
+mod live;
+mod scenario;
+
+pub use column::Column;
+pub use live::Live;
+pub use scenario::{Finished, Scenario};
+
+use ackclock::cc::{CcSpec, RuleSource};
+use wasm_bindgen::prelude::*;
+
+/// The entries of a list (`cc`, `recovery`, `queue`, `loss`, `traffic`, `topology`) as JSON.
+#[wasm_bindgen(js_name = listJson)]
+pub fn list_json(kind: &str) -> Result<String, JsError> {
+    let entries = ackclock::scenario::catalog(kind).ok_or_else(|| JsError::new(&format!("unknown list {kind:?}")))?;
+    Ok(error::to_json(&entries))
+}
+
+/// The algorithm that a rule on one line is, as JSON of the table `cc`.
+#[wasm_bindgen(js_name = ruleJson)]
+pub fn rule_json(line: &str) -> Result<String, JsError> {
+    let source = RuleSource::from_line(line).map_err(|error| JsError::new(&error.in_one_line()))?;
+    Ok(error::to_json(&CcSpec::Rule(source.into())))
+}
+
+/// Every metric of the results with unit, label and definition, as JSON.
+#[wasm_bindgen(js_name = metricsJson)]
+pub fn metrics_json() -> String {
+    error::to_json(&ackclock::sim::metrics())
+}

@@ -1,0 +1,215 @@
+//! A run in progress: stepped, looked at, changed.
+
+use std::sync::atomic::AtomicBool;
+
+use ackclock::sim::{Plan, Progress, Simulation};
+use ackclock::units::{Duration, Instant, Rate};
+use self_cell::self_cell;
+use wasm_bindgen::prelude::*;
+
+use crate::column::{self, Column, Table, columns};
+use crate::scenario::{Finished, Scenario};
+
+type Run<'plan> = Option<Simulation<'plan>>;
+
+self_cell!(
+    struct Planned {
+        owner: Plan,
+        #[not_covariant]
+        dependent: Run,
+    }
+);
+
+/// A run in progress.
+#[wasm_bindgen]
+pub struct Live {
+    scenario: Scenario,
+    seed: Option<u64>,
+    replicate: u64,
+    run: Planned,
+    timers: Vec<u8>,
+}
+
+/// What a flow shows between two steps.
+#[wasm_bindgen]
+#[derive(Clone, Copy)]
+pub struct LiveFlow {
+    /// Window, segments.
+    pub cwnd_segments: f64,
+    /// Slow-start threshold, segments.
+    pub ssthresh_segments: f64,
+    /// Segments sent and not acknowledged.
+    pub unacked_segments: u32,
+    /// Smoothed RTT, s.
+    pub srtt_s: f64,
+    /// Payload received in order, bytes.
+    pub delivered_bytes: f64,
+    /// Segments sent again.
+    pub retransmits: f64,
+}
+
+/// What a link shows between two steps.
+#[wasm_bindgen]
+#[derive(Clone, Copy)]
+pub struct LiveLink {
+    /// Rate of a link whose rate does not vary; not a number for others.
+    pub rate_bps: f64,
+    /// Propagation, s.
+    pub delay_s: f64,
+    /// Packets in the queue.
+    pub backlog_packets: u32,
+    /// Packets dropped by the queue.
+    pub drops: f64,
+    /// Packets marked by the queue.
+    pub marks: f64,
+    /// Bytes transmitted.
+    pub forwarded_bytes: f64,
+}
+
+#[wasm_bindgen]
+impl Live {
+    /// A run at its start. `spare`: for each flow that the run may begin later, the index of the flow that it is like.
+    #[wasm_bindgen(constructor)]
+    pub fn new(scenario: Scenario, seed: Option<u64>, replicate: u64, spare: Vec<usize>) -> Result<Live, JsError> {
+        let mut plan = scenario.plan(seed, replicate);
+        let flows = plan.flows.len();
+        for (number, like) in spare.into_iter().enumerate() {
+            within(like, flows, "flow")?;
+            plan.add_flow_like(like, &format!("added{}", number + 1));
+        }
+        let run = Planned::new(plan, |plan| Some(Simulation::new(plan)));
+        Ok(Live { scenario, seed, replicate, run, timers: Vec::new() })
+    }
+
+    /// Names of the flows.
+    #[wasm_bindgen(getter, js_name = flowNames)]
+    pub fn flow_names(&self) -> Vec<String> {
+        self.run.borrow_owner().flows.iter().map(|flow| flow.name.to_string()).collect()
+    }
+
+    /// Names of the links.
+    #[wasm_bindgen(getter, js_name = linkNames)]
+    pub fn link_names(&self) -> Vec<String> {
+        self.run.borrow_owner().links.iter().map(|link| link.name.clone()).collect()
+    }
+
+    /// Time of the run, s.
+    #[wasm_bindgen(getter)]
+    pub fn duration(&self) -> f64 {
+        self.run.borrow_owner().duration.as_secs_f64()
+    }
+
+    /// The current time, s.
+    pub fn now(&mut self) -> Result<f64, JsError> {
+        self.with(|run| Ok(run.now().as_secs_f64()))
+    }
+
+    /// Goes on to a time, in seconds; true if the run goes on beyond it.
+    pub fn step(&mut self, until: f64) -> Result<bool, JsError> {
+        let until = Instant::ZERO + time(until)?;
+        self.with(|run| Ok(run.step(until, &AtomicBool::new(false))? == Progress::Paused))
+    }
+
+    /// A flow by its index in `flowNames`.
+    pub fn flow(&mut self, index: usize) -> Result<LiveFlow, JsError> {
+        within(index, self.run.borrow_owner().flows.len(), "flow")?;
+        self.with(|run| {
+            let view = run.flow(index);
+            Ok(LiveFlow {
+                cwnd_segments: view.sender.cwnd,
+                ssthresh_segments: view.sender.ssthresh,
+                unacked_segments: view.sender.unacked,
+                srtt_s: view.sender.srtt.as_secs_f64(),
+                delivered_bytes: view.delivered_bytes as f64,
+                retransmits: view.counters.retransmits as f64,
+            })
+        })
+    }
+
+    /// A link by its index in `linkNames`.
+    pub fn link(&mut self, index: usize) -> Result<LiveLink, JsError> {
+        within(index, self.run.borrow_owner().links.len(), "link")?;
+        self.with(|run| {
+            let view = run.link(index);
+            Ok(LiveLink {
+                rate_bps: view.rate.map_or(f64::NAN, |rate| rate.as_bps() as f64),
+                delay_s: view.delay.as_secs_f64(),
+                backlog_packets: view.backlog_packets,
+                drops: view.counters.drops as f64,
+                marks: view.counters.marks as f64,
+                forwarded_bytes: view.counters.forwarded_bytes as f64,
+            })
+        })
+    }
+
+    /// Changes the rate of a link, bit/s.
+    #[wasm_bindgen(js_name = setRate)]
+    pub fn set_rate(&mut self, link: usize, bps: f64) -> Result<(), JsError> {
+        within(link, self.run.borrow_owner().links.len(), "link")?;
+        let rate = Rate::from_bps(bps as u64).ok_or_else(|| JsError::new("a rate is at least 1 bit/s"))?;
+        self.with(|run| Ok(run.set_rate(link, rate)?))
+    }
+
+    /// Changes the propagation delay of a link, s.
+    #[wasm_bindgen(js_name = setDelay)]
+    pub fn set_delay(&mut self, link: usize, seconds: f64) -> Result<(), JsError> {
+        within(link, self.run.borrow_owner().links.len(), "link")?;
+        let delay = time(seconds)?;
+        self.with(|run| Ok(run.set_delay(link, delay)?))
+    }
+
+    /// Begins one of the spare flows.
+    #[wasm_bindgen(js_name = beginFlow)]
+    pub fn begin_flow(&mut self, index: usize) -> Result<(), JsError> {
+        within(index, self.run.borrow_owner().flows.len(), "flow")?;
+        self.with(|run| Ok(run.begin_flow(index)?))
+    }
+
+    /// Ends a flow: it writes nothing more.
+    #[wasm_bindgen(js_name = endFlow)]
+    pub fn end_flow(&mut self, index: usize) -> Result<(), JsError> {
+        within(index, self.run.borrow_owner().flows.len(), "flow")?;
+        self.with(|run| Ok(run.end_flow(index)?))
+    }
+
+    /// The columns of a table of the samples so far: valid until the run goes on.
+    pub fn columns(&mut self, table: &str) -> Result<Vec<Column>, JsError> {
+        let table = Table::by_name(table).ok_or_else(|| JsError::new(&format!("unknown table {table:?}")))?;
+        let timers = &mut self.timers;
+        self.run.with_dependent_mut(|_, run| {
+            let samples = run.as_mut().ok_or_else(ended)?.samples();
+            *timers = column::timers(&samples.trace);
+            Ok(columns(samples, timers, table))
+        })
+    }
+
+    /// Goes on to the end and gives the result.
+    pub fn finish(mut self) -> Result<Finished, JsError> {
+        let result = self.run.with_dependent_mut(|_, run| {
+            let run = run.take().ok_or_else(ended)?;
+            run.finish(&AtomicBool::new(false)).map_err(JsError::from)
+        })?;
+        Ok(self.scenario.finished(result, self.seed, self.replicate))
+    }
+}
+
+impl Live {
+    fn with<T>(&mut self, act: impl FnOnce(&mut Simulation<'_>) -> Result<T, JsError>) -> Result<T, JsError> {
+        self.run.with_dependent_mut(|_, run| act(run.as_mut().ok_or_else(ended)?))
+    }
+}
+
+fn ended() -> JsError {
+    JsError::new("the run has ended")
+}
+
+fn within(index: usize, count: usize, what: &str) -> Result<(), JsError> {
+    if index < count { Ok(()) } else { Err(JsError::new(&format!("no {what} has the index {index}; there are {count}"))) }
+}
+
+fn time(seconds: f64) -> Result<Duration, JsError> {
+    if seconds.is_finite() && seconds >= 0.0 {
+        return Ok(Duration::from_secs_f64_round(seconds));
+    }
+    Err(JsError::new(&format!("{seconds} is no time in seconds")))
+}

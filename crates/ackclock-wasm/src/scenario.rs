@@ -1,0 +1,169 @@
+//! Scenarios: checked, described, run to their end.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+
+use ackclock::scenario::ReadFiles;
+use ackclock::sim::{self, RunOf, RunResult};
+use wasm_bindgen::prelude::*;
+
+use crate::column::{Column, Table, columns, timers};
+use crate::error::{scenario_error, to_json};
+
+/// The files that a scenario names, which come with it.
+struct Files(HashMap<String, String>);
+
+impl Files {
+    /// Names and texts in turns.
+    fn new(files: Vec<String>) -> Self {
+        let mut files = files.into_iter();
+        let mut known = HashMap::new();
+        while let (Some(name), Some(text)) = (files.next(), files.next()) {
+            known.insert(name, text);
+        }
+        Files(known)
+    }
+}
+
+impl ReadFiles for Files {
+    fn read_file(&self, name: &str) -> Result<String, String> {
+        self.0.get(name).cloned().ok_or_else(|| format!("no file {name:?} came with the scenario"))
+    }
+}
+
+/// A checked scenario.
+#[wasm_bindgen]
+pub struct Scenario {
+    inner: ackclock::scenario::Scenario,
+}
+
+#[wasm_bindgen]
+impl Scenario {
+    /// Reads TOML, or with `is_json` the same tree from JSON; `sets` are `KEY=VALUE` texts as of `--set`, `files` names and texts
+    /// of files in turns.
+    #[wasm_bindgen(constructor)]
+    pub fn new(text: &str, is_json: bool, sets: Vec<String>, files: Vec<String>) -> Result<Scenario, JsValue> {
+        let (source, files) = ("scenario", Files::new(files));
+        let read = if is_json {
+            ackclock::scenario::Scenario::from_json_with(text, source, &sets, &files)
+        } else {
+            ackclock::scenario::Scenario::from_toml_with(text, source, &sets, &files)
+        };
+        let inner = read.map_err(|error| scenario_error(&error))?;
+        if let Some(spec) = inner.foreign().first() {
+            let message = format!("{}: code from outside does not run here; give the algorithm as a rule", spec.title());
+            return Err(js_sys::Error::new(&message).into());
+        }
+        Ok(Scenario { inner })
+    }
+
+    /// This scenario with some keys changed.
+    #[wasm_bindgen(js_name = withSets)]
+    pub fn with_sets(&self, sets: Vec<String>, files: Vec<String>) -> Result<Scenario, JsValue> {
+        let inner = self.inner.with_sets_and(&sets, &Files::new(files)).map_err(|error| scenario_error(&error))?;
+        Ok(Scenario { inner })
+    }
+
+    /// The name.
+    #[wasm_bindgen(getter)]
+    pub fn name(&self) -> String {
+        self.inner.name().to_owned()
+    }
+
+    /// The canonical hash: equal for scenarios that give equal results; name and seed do not count.
+    #[wasm_bindgen(getter)]
+    pub fn hash(&self) -> String {
+        self.inner.hash()
+    }
+
+    /// The seed.
+    #[wasm_bindgen(getter)]
+    pub fn seed(&self) -> u64 {
+        self.inner.seed()
+    }
+
+    /// True if replicates differ.
+    #[wasm_bindgen(getter, js_name = isRandom)]
+    pub fn is_random(&self) -> bool {
+        self.inner.is_random()
+    }
+
+    /// Warnings: properties to check before trusting a result.
+    #[wasm_bindgen(getter)]
+    pub fn warnings(&self) -> Vec<String> {
+        self.inner.warnings()
+    }
+
+    /// The resolved scenario as JSON that reads back as the same scenario.
+    #[wasm_bindgen(js_name = resolvedJson)]
+    pub fn resolved_json(&self) -> String {
+        self.inner.resolved_json()
+    }
+
+    /// Links, flows and random inputs in full, as JSON.
+    #[wasm_bindgen(js_name = describeJson)]
+    pub fn describe_json(&self) -> String {
+        to_json(&self.inner.describe_first(u32::MAX))
+    }
+
+    /// Runs one replicate to its end.
+    pub fn run(&self, seed: Option<u64>, replicate: u64) -> Result<Finished, JsError> {
+        let plan = self.plan(seed, replicate);
+        let result = sim::run(&plan, &AtomicBool::new(false))?;
+        Ok(self.finished(result, seed, replicate))
+    }
+}
+
+impl Scenario {
+    pub(crate) fn plan(&self, seed: Option<u64>, replicate: u64) -> sim::Plan {
+        self.inner.plan(seed, replicate)
+    }
+
+    pub(crate) fn finished(&self, result: RunResult, seed: Option<u64>, replicate: u64) -> Finished {
+        let of = RunOf {
+            scenario: self.inner.name(),
+            scenario_hash: &self.inner.hash(),
+            backend: "sim",
+            seed: seed.unwrap_or(self.inner.seed()),
+            replicate,
+            duration_s: self.inner.plan(seed, replicate).duration.as_secs_f64(),
+            engine_cpu_s: 0.0,
+        };
+        Finished {
+            document: to_json(&result.document(of)),
+            histograms: to_json(&result.sojourn_times()),
+            timers: timers(&result.samples.trace),
+            result,
+        }
+    }
+}
+
+/// The result of a run.
+#[wasm_bindgen]
+pub struct Finished {
+    document: String,
+    histograms: String,
+    timers: Vec<u8>,
+    result: RunResult,
+}
+
+#[wasm_bindgen]
+impl Finished {
+    /// Everything but samples and histograms, as JSON: what `ackclock run --json` prints of a run; no CPU time.
+    #[wasm_bindgen(js_name = toJson)]
+    pub fn to_json(&self) -> String {
+        self.document.clone()
+    }
+
+    /// How long packets waited: a JSON list of `link`, `up_to_ns`, `packets`.
+    #[wasm_bindgen(js_name = histogramsJson)]
+    pub fn histograms_json(&self) -> String {
+        self.histograms.clone()
+    }
+
+    /// The columns of a table of samples: `flows`, `links` or `packets`.
+    pub fn columns(&self, table: &str) -> Result<Vec<Column>, JsError> {
+        let table = Table::by_name(table).ok_or_else(|| JsError::new(&format!("unknown table {table:?}")))?;
+        Ok(columns(&self.result.samples, &self.timers, table))
+    }
+}

@@ -1,0 +1,98 @@
+/** Where a module comes from, if not from beside this file. */
+export type Module = string | URL | Request | Response | BufferSource | WebAssembly.Module;
+
+/** Loads the module, once. Call it before all else. */
+export function load(module?: Module): Promise<void>;
+
+/** A mistake in a scenario. */
+export interface Mistake {
+  line: number | null;
+  set: string | null;
+  key: string;
+  message: string;
+}
+
+/** What is thrown for a scenario that has mistakes. */
+export interface ScenarioError extends Error {
+  mistakes: Mistake[];
+}
+
+export interface Column {
+  /** Numbers in the memory of the module: valid until it is called again. */
+  values: Float64Array | BigUint64Array | Uint32Array | Uint8Array;
+  kind: "f64" | "u64" | "u32" | "u8" | "bool";
+  /** What the numbers name; a number that is no index names nothing. */
+  names: string[] | null;
+}
+
+export type Table = Record<string, Column>;
+export type TableName = "flows" | "links" | "packets";
+
+/** A checked scenario. */
+export class Scenario {
+  /** `source`: TOML, or a tree. Throws a ScenarioError. */
+  constructor(source: string | object, options?: { sets?: string[]; files?: Record<string, string> });
+  withSets(sets: string[], files?: Record<string, string>): Scenario;
+  readonly name: string;
+  readonly hash: string;
+  readonly seed: bigint;
+  readonly isRandom: boolean;
+  readonly warnings: string[];
+  readonly resolved: any;
+  readonly description: any;
+  start(options?: { seed?: bigint; replicate?: bigint | number; spare?: number[] }): Running;
+}
+
+/** The result of a run. */
+export class Result {
+  /** What `ackclock run --json` prints of a run. */
+  readonly document: any;
+  readonly histograms: { link: string; up_to_ns: number; packets: number }[];
+  samples(table: TableName): Table;
+  free(): void;
+}
+
+/** What a flow shows between two steps. */
+export interface Flow {
+  cwnd_segments: number;
+  ssthresh_segments: number;
+  unacked_segments: number;
+  srtt_s: number;
+  delivered_bytes: number;
+  retransmits: number;
+}
+
+/** What a link shows between two steps; `rate_bps` is NaN if it varies by itself. */
+export interface Link {
+  rate_bps: number;
+  delay_s: number;
+  backlog_packets: number;
+  drops: number;
+  marks: number;
+  forwarded_bytes: number;
+}
+
+/** A run in progress. Times are in seconds. */
+export class Running {
+  readonly flowNames: string[];
+  readonly linkNames: string[];
+  readonly duration: number;
+  readonly now: number;
+  /** True if the run goes on beyond this time. */
+  step(until: number): boolean;
+  flow(index: number): Flow;
+  link(index: number): Link;
+  setRate(link: number, bps: number): void;
+  setDelay(link: number, seconds: number): void;
+  beginFlow(index: number): void;
+  endFlow(index: number): void;
+  samples(table: TableName): Table;
+  finish(): Result;
+  free(): void;
+}
+
+/** Runs one replicate to its end. */
+export function run(scenario: Scenario, options?: { seed?: bigint; replicate?: bigint | number }): Result;
+export function list(kind: "cc" | "recovery" | "queue" | "loss" | "traffic" | "topology"): any[];
+export function rule(line: string): any;
+export function metrics(): any[];

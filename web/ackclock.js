@@ -1,0 +1,197 @@
+// ackclock for JavaScript, in browsers and in Node: scenarios are checked, run, and stepped through.
+//
+//     import { load, Scenario, run } from "ackclock";
+//     await load();
+//     const result = run(new Scenario(text));
+
+import initialise, { Live, Scenario as Checked, listJson, metricsJson, ruleJson } from "./module/ackclock.js";
+
+let memory = null;
+
+/** Loads the module, once: from beside this file, or from what is given (a URL, a response, bytes, a compiled module). */
+export async function load(module) {
+  memory ??= initialise(module === undefined ? undefined : { module_or_path: module }).then((exports) => exports.memory);
+  memory = await memory;
+}
+
+const arrays = { f64: Float64Array, u64: BigUint64Array, u32: Uint32Array, u8: Uint8Array, bool: Uint8Array };
+
+/** Samples as typed arrays that lie in the memory of the module: valid until it is called again. */
+function views(columns) {
+  const table = {};
+  for (const column of columns) {
+    const values = new arrays[column.kind](memory.buffer, column.address, column.length);
+    const names = JSON.parse(column.namesJson);
+    table[column.name] = { values, kind: column.kind, names: names.length > 0 ? names : null };
+    column.free();
+  }
+  return table;
+}
+
+/** Calls the module; what it throws becomes an error with a list of mistakes: `line`, `key`, `message`. */
+function checked(call) {
+  try {
+    return call();
+  } catch (error) {
+    error.mistakes = error.mistakesJson === undefined ? [] : JSON.parse(error.mistakesJson);
+    throw error;
+  }
+}
+
+const inTurns = (files) => Object.entries(files).flat();
+
+/** A checked scenario. */
+export class Scenario {
+  /** Reads TOML, or a tree as an object. `sets`: texts KEY=VALUE; `files`: the texts of files that it names, by name. */
+  constructor(source, { sets = [], files = {} } = {}) {
+    const isText = typeof source === "string";
+    const text = isText ? source : JSON.stringify(source);
+    this.inner = source instanceof Checked ? source : checked(() => new Checked(text, !isText, sets, inTurns(files)));
+  }
+
+  /** This scenario with some keys changed. */
+  withSets(sets, files = {}) {
+    return new Scenario(checked(() => this.inner.withSets(sets, inTurns(files))));
+  }
+
+  get name() {
+    return this.inner.name;
+  }
+
+  get hash() {
+    return this.inner.hash;
+  }
+
+  get seed() {
+    return this.inner.seed;
+  }
+
+  get isRandom() {
+    return this.inner.isRandom;
+  }
+
+  get warnings() {
+    return this.inner.warnings;
+  }
+
+  /** With every default. */
+  get resolved() {
+    return JSON.parse(this.inner.resolvedJson());
+  }
+
+  /** Links, flows and random inputs in full. */
+  get description() {
+    return JSON.parse(this.inner.describeJson());
+  }
+
+  /** A run at its start; `spare`: for each flow that it may begin later, the index of the flow that it is like. */
+  start({ seed, replicate = 0n, spare = [] } = {}) {
+    return new Running(new Live(this.inner.withSets([], []), seed, BigInt(replicate), Uint32Array.from(spare)));
+  }
+}
+
+/** The result of a run. */
+export class Result {
+  constructor(inner) {
+    this.inner = inner;
+    this.document = JSON.parse(inner.toJson());
+  }
+
+  /** How long packets waited: a list of `link`, `up_to_ns`, `packets`. */
+  get histograms() {
+    return JSON.parse(this.inner.histogramsJson());
+  }
+
+  /** A table of samples, `flows`, `links` or `packets`: by name, `values` (a typed array in the module's memory) and `names`. */
+  samples(table) {
+    return views(this.inner.columns(table));
+  }
+
+  /** Gives the memory of the samples back. */
+  free() {
+    this.inner.free();
+  }
+}
+
+/** A run in progress. Links and flows have the indices that they have in `linkNames` and `flowNames`; times are in seconds. */
+export class Running {
+  constructor(inner) {
+    this.inner = inner;
+    this.flowNames = inner.flowNames;
+    this.linkNames = inner.linkNames;
+    this.duration = inner.duration;
+  }
+
+  get now() {
+    return this.inner.now();
+  }
+
+  /** Goes on to a time; true if the run goes on beyond it. */
+  step(until) {
+    return this.inner.step(until);
+  }
+
+  /** What a flow shows now. */
+  flow(index) {
+    return plain(this.inner.flow(index), flowKeys);
+  }
+
+  /** What a link shows now. */
+  link(index) {
+    return plain(this.inner.link(index), linkKeys);
+  }
+
+  setRate(link, bps) {
+    this.inner.setRate(link, bps);
+  }
+
+  setDelay(link, seconds) {
+    this.inner.setDelay(link, seconds);
+  }
+
+  beginFlow(index) {
+    this.inner.beginFlow(index);
+  }
+
+  endFlow(index) {
+    this.inner.endFlow(index);
+  }
+
+  /** The samples so far, as those of a result: valid until the run goes on. */
+  samples(table) {
+    return views(this.inner.columns(table));
+  }
+
+  /** Goes on to the end. The run cannot be used after that. */
+  finish() {
+    return new Result(this.inner.finish());
+  }
+
+  /** Gives its memory back. */
+  free() {
+    this.inner.free();
+  }
+}
+
+const flowKeys = ["cwnd_segments", "ssthresh_segments", "unacked_segments", "srtt_s", "delivered_bytes", "retransmits"];
+const linkKeys = ["rate_bps", "delay_s", "backlog_packets", "drops", "marks", "forwarded_bytes"];
+
+function plain(view, keys) {
+  const values = Object.fromEntries(keys.map((key) => [key, view[key]]));
+  view.free();
+  return values;
+}
+
+/** Runs one replicate to its end. */
+export function run(scenario, { seed, replicate = 0n } = {}) {
+  return new Result(scenario.inner.run(seed, BigInt(replicate)));
+}
+
+/** The entries of a list: `cc`, `recovery`, `queue`, `loss`, `traffic` or `topology`. */
+export const list = (kind) => JSON.parse(listJson(kind));
+
+/** The table `cc` of a rule that is written on one line. */
+export const rule = (line) => JSON.parse(checked(() => ruleJson(line)));
+
+/** Every metric of the results, with unit, label and definition. */
+export const metrics = () => JSON.parse(metricsJson());
