@@ -15,6 +15,7 @@ from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.score import GOODPUT, Result, Score, Scoreboard
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.evaluation.sequence import Plot, sequence_plot
+from ackclock.running.cells import SCENARIOS
 from ackclock.running.job import Job, Outcome
 from ackclock.statistics.estimates import paired_difference
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
 
 #: Scenarios of the candidate, below the folder of the report.
-FOLDER = "scenarios"
+FOLDER = SCENARIOS
 #: The formulas of a rule, in the order of its page.
 _FORMULAS = ("grow", "cut", "pacing", "state")
 #: The text of an algorithm that is written in Python.
