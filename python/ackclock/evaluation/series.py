@@ -24,7 +24,7 @@ _MIN_POINTS = 60
 #: Intervals over which rates are taken: long enough that a hole in what arrived in order closes within one.
 _MAX_BINS = 100
 #: Numbers that a page may carry; one takes about six bytes, and a page is below 3 MB.
-_PAGE_NUMBERS = 120_000
+_PAGE_NUMBERS = 90_000
 
 Series = list[float | None]
 

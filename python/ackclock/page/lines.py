@@ -50,12 +50,7 @@ def lines(found: Sequence[Line], axes: Axes, title: str) -> str:
     top = 14 + _LINE * (1 + max((row for _, row, _ in legend), default=0))
     height = top + _PLOT + _BOTTOM
     x = [value for line in found for value in line.x]
-    bounds = [end for line in found for bound in line.bounds if bound is not None for end in bound]
-    y = axes.y_ends or (
-        min([*bounds, *(value for line in found for value in line.y)]),
-        max([*bounds, *(value for line in found for value in line.y)]),
-    )
-    levels = ticks(*y, 5)
+    levels = ticks(*(axes.y_ends or ends(found)), 5)
     up = Span(levels[0], levels[-1], top + _PLOT, top)
     across, marks = _across(x, axes)
     body = [
@@ -73,6 +68,13 @@ def lines(found: Sequence[Line], axes: Axes, title: str) -> str:
         f'aria-label="{html.escape(f"{title}: {axes.y_label} over {axes.x_label}")}">'
         f"{''.join(body)}{label}</svg>"
     )
+
+
+def ends(found: Sequence[Line]) -> tuple[float, float]:
+    """Return the least and the largest value, intervals included."""
+    bounds = (end for line in found for bound in line.bounds if bound is not None for end in bound)
+    values = [*bounds, *(value for line in found for value in line.y)]
+    return min(values, default=0.0), max(values, default=1.0)
 
 
 @dataclass(frozen=True)

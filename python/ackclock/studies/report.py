@@ -14,7 +14,7 @@ from ackclock.metrics.declared import Metric
 from ackclock.metrics.quantities import number_of
 from ackclock.metrics.summary import BY_NAME
 from ackclock.page import render
-from ackclock.page.lines import Axes, Line, csv_of, lines
+from ackclock.page.lines import Axes, Line, csv_of, ends, lines
 from ackclock.running.cells import Cell, command, write_cells
 from ackclock.statistics.estimates import CONFIDENCE, Estimate
 from ackclock.studies.campaign import PointSummary
@@ -139,16 +139,18 @@ class _Charts:
         """Return a chart for each combination of the facets' values; none where nothing varies."""
         if self._layout is None:
             return []
-        charts = []
-        for steps, caption in itertools.islice(self._facets(self._layout.facets), _CHARTS):
-            found = list(self._lines(metric, steps))
+        side = self._sides[self._layout.right]
+        facets = itertools.islice(self._facets(self._layout.facets), _CHARTS)
+        every = [(list(self._lines(metric, steps)), caption) for steps, caption in facets]
+        axes = _axes(side, metric, ends([line for found, _ in every for line in found]))
+        charts: list[dict[str, str]] = []
+        for found, caption in every:
             if any(line.x for line in found):
-                side = self._sides[self._layout.right]
                 title = f"{metric.label} {caption}".strip()
                 charts.append(
                     {
                         "name": f"{metric.name}-{len(charts)}",
-                        "svg": lines(found, _axes(side, metric), title),
+                        "svg": lines(found, axes, title),
                         "csv": csv_of(found, side.unit or "step"),
                         "caption": caption,
                     }
@@ -178,7 +180,12 @@ class _Charts:
                     points.append((x, value.mean, _bounds(value)))
             points.sort(key=lambda point: point[0])
             name = metric.label if colour is None else self._sides[colour].texts[line_at]
-            yield Line(name, *([point[part] for point in points] for part in (0, 1, 2)))
+            yield Line(
+                name,
+                [x for x, _, _ in points],
+                [y for _, y, _ in points],
+                [bounds for _, _, bounds in points],
+            )
 
     def _value(self, metric: Metric, steps: Mapping[int, int]) -> Estimate | None:
         """Return a metric at a point, in its shown unit."""
@@ -246,12 +253,13 @@ class _Charts:
         }
 
 
-def _axes(side: Side, metric: Metric) -> Axes:
+def _axes(side: Side, metric: Metric, y_ends: tuple[float, float]) -> Axes:
+    """Return axes that all charts of a metric share."""
     numbers = side.numbers
     if numbers is None:
-        return Axes(side.name, metric.column, names=side.texts)
+        return Axes(side.name, metric.column, names=side.texts, y_ends=y_ends)
     is_wide = min(numbers) > 0 and max(numbers) / min(numbers) >= _WIDE
-    return Axes(side.title, metric.column, logarithmic=is_wide)
+    return Axes(side.title, metric.column, logarithmic=is_wide, y_ends=y_ends)
 
 
 def _number(value: Any) -> tuple[str, float] | None:

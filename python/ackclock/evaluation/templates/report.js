@@ -484,13 +484,17 @@ const near = new IntersectionObserver(
   { rootMargin: "500px" },
 );
 
+// All is measured before anything is built: the page is laid out once.
+for (const card of cards) showKeys(card);
+const sections = cards.flatMap((card) => [...card.element.querySelectorAll(".charts")].map((section) => {
+  const { top, height } = section.getBoundingClientRect();
+  return { card, section, isSeen: height > 0 && top < innerHeight };
+}));
+for (const { card, section, isSeen } of sections) {
+  if (isSeen) build(card, section);
+  else near.observe(section);
+}
 for (const card of cards) {
-  showKeys(card);
-  for (const section of card.element.querySelectorAll(".charts")) {
-    const { top, height } = section.getBoundingClientRect();
-    if (height && top < innerHeight) build(card, section);
-    else near.observe(section);
-  }
   for (const button of card.element.querySelectorAll("[data-zoom]")) {
     button.addEventListener("click", () => zoom(card, button.dataset.zoom));
   }
