@@ -1,6 +1,6 @@
 // One TCP flow over a bottleneck with a drop-tail queue, in ns-3.
 //
-//   senders TCP RATE_BPS RTT_NS QUEUE_PACKETS LOSS_PERIOD WARMUP_NS END_NS [ATTRIBUTE=VALUE...]
+//   senders TCP RATE_BPS RTT_NS QUEUE_PACKETS LOSS_PERIOD LOSS_OFFSET WARMUP_NS END_NS [ATTRIBUTE=VALUE...]
 //
 // TCP is a congestion control of ns-3, such as ns3::TcpLinuxReno. The link loses every LOSS_PERIOD-th data packet, 0 for none. An
 // ATTRIBUTE is one of ns-3's with its type, and VALUE its default.
@@ -114,12 +114,14 @@ Dropped(Ptr<const Packet>)
     g_drops += Measures();
 }
 
-/// Loses every n-th packet that carries data.
+/// Loses every n-th packet that carries data; the first loss comes earlier by some packets.
 class Periodic : public ErrorModel
 {
   public:
-    explicit Periodic(uint64_t period)
-        : m_period(period)
+    Periodic(uint64_t period, uint64_t offset)
+        : m_period(period),
+          m_offset(offset),
+          m_count(offset)
     {
     }
 
@@ -131,11 +133,12 @@ class Periodic : public ErrorModel
 
     void DoReset() override
     {
-        m_count = 0;
+        m_count = m_offset;
     }
 
     uint64_t m_period;
-    uint64_t m_count = 0;
+    uint64_t m_offset;
+    uint64_t m_count;
 };
 
 /// TcpPrrRecovery by RFC 9937: what an ACK delivers by its SACK blocks counts once. ns-3 adds a segment for each duplicate ACK.
@@ -359,19 +362,20 @@ Print(double seconds)
 int
 main(int argc, char* argv[])
 {
-    if (argc < 8)
+    if (argc < 9)
     {
-        std::cerr << "usage: senders TCP RATE_BPS RTT_NS QUEUE_PACKETS LOSS_PERIOD WARMUP_NS END_NS [ATTRIBUTE=VALUE...]\n";
+        std::cerr << "usage: senders TCP RATE_BPS RTT_NS QUEUE_PACKETS LOSS_PERIOD LOSS_OFFSET WARMUP_NS END_NS [ATTRIBUTE=VALUE...]\n";
         return 2;
     }
     const uint64_t rate_bps = std::strtoull(argv[2], nullptr, 10) * FRAME / PACKET;
     const int64_t delay_ns = std::atoll(argv[3]) / 2;
     const uint32_t packets = std::atoi(argv[4]);
     const uint64_t period = std::strtoull(argv[5], nullptr, 10);
-    g_warmup_ns = std::atoll(argv[6]);
-    const int64_t end_ns = std::atoll(argv[7]);
+    const uint64_t offset = std::strtoull(argv[6], nullptr, 10);
+    g_warmup_ns = std::atoll(argv[7]);
+    const int64_t end_ns = std::atoll(argv[8]);
     SetDefaults(argv[1]);
-    for (int index = 8; index < argc; ++index)
+    for (int index = 9; index < argc; ++index)
     {
         const std::string pair = argv[index];
         const std::size_t end = pair.find('=');
@@ -392,7 +396,7 @@ main(int argc, char* argv[])
     queue->TraceConnectWithoutContext("Drop", MakeCallback(&Dropped));
     if (period > 0)
     {
-        Ptr<ErrorModel> losses = Create<Periodic>(period);
+        Ptr<ErrorModel> losses = Create<Periodic>(period, offset);
         bottleneck.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(losses));
     }
 

@@ -23,9 +23,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import ns3_program
@@ -43,6 +44,8 @@ WORKERS = 2
 WARMUP_S = 20
 END_S = 80
 PACKET = 1500
+#: Runs of a path with losses.
+OFFSETS = 8
 Measures = dict[str, float]
 
 
@@ -88,7 +91,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Link:
-    """A bottleneck; every n-th packet is lost, if any is."""
+    """A bottleneck; every n-th packet is lost, if any is, the first one at each of some offsets."""
 
     rate_mbps: int
     rtt_ms: int
@@ -100,6 +103,13 @@ class Link:
         """Its names."""
         loss = f"1 in {self.loss_period}" if self.loss_period else "none"
         return (f"{self.rate_mbps} Mbit/s", f"{self.rtt_ms} ms", f"{self.queue_bdp:g} BDP", loss)
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """By how many packets the first loss comes earlier, in each run."""
+        return (
+            tuple(part * self.loss_period // OFFSETS for part in range(OFFSETS)) if self.loss_period else (0,)
+        )
 
     @property
     def packets(self) -> int:
@@ -156,13 +166,14 @@ LINKS = (
 )
 
 
-def in_ns3(rules: Rules, link: Link) -> Measures:
+def in_ns3(rules: Rules, link: Link, offset: int) -> Measures:
     """What ns-3 measures."""
     numbers = (
         link.rate_mbps * 10**6,
         link.rtt_ms * 10**6,
         link.packets,
         link.loss_period,
+        offset,
         WARMUP_S * 10**9,
         END_S * 10**9,
     )
@@ -172,9 +183,10 @@ def in_ns3(rules: Rules, link: Link) -> Measures:
     return {key: float(value) for key, value in words}
 
 
-def scenario(control: Control, link: Link) -> _core.Scenario:
+def scenario(control: Control, link: Link, offset: int = 0) -> _core.Scenario:
     """The same in ackclock."""
-    loss = {"loss": {"kind": "periodic", "period": link.loss_period}} if link.loss_period else {}
+    period = link.loss_period
+    loss = {"loss": {"kind": "periodic", "period": period, "offset": offset}} if period else {}
     tree = {
         "schema": 1,
         "duration": f"{END_S} s",
@@ -200,9 +212,9 @@ def scenario(control: Control, link: Link) -> _core.Scenario:
     return _core.Scenario.from_json(json.dumps(tree))
 
 
-def in_ackclock(control: Control, link: Link) -> Measures:
+def in_ackclock(control: Control, link: Link, offset: int) -> Measures:
     """What ackclock measures."""
-    run = json.loads(scenario(control, link).run().to_json())
+    run = json.loads(scenario(control, link, offset).run().to_json())
     bottleneck = next(row for row in run["links"] if row["name"] == "bottleneck")
     flow = run["flows"][0]
     return {
@@ -212,6 +224,12 @@ def in_ackclock(control: Control, link: Link) -> Measures:
         "drops": bottleneck["drops"],
         "forwarded": bottleneck["forwarded"],
     }
+
+
+def mean(runs: Sequence[Future[Measures]]) -> Measures:
+    """The mean of each measure over runs."""
+    results = [run.result() for run in runs]
+    return {key: fmean(result[key] for result in results) for key in results[0]}
 
 
 def judged(control: Control, theirs: Measures, ours: Measures) -> tuple[list[str], bool]:
@@ -231,11 +249,14 @@ def compare(cases: Sequence[tuple[Control, Link]]) -> tuple[list[str], dict[str,
     counts = {"as it is": 0, "switched": 0, "outside": 0}
     with ThreadPoolExecutor(max_workers=WORKERS) as pool:
         for control, link in cases:
-            ours = pool.submit(in_ackclock, control, link)
-            theirs = [pool.submit(in_ns3, rules, link) for rules in control.rules]
+            ours = [pool.submit(in_ackclock, control, link, offset) for offset in link.offsets]
+            theirs = [
+                [pool.submit(in_ns3, rules, link, offset) for offset in link.offsets]
+                for rules in control.rules
+            ]
             verdicts = []
-            for rules, run in zip(control.rules, theirs, strict=True):
-                cells, inside = judged(control, run.result(), ours.result())
+            for rules, runs in zip(control.rules, theirs, strict=True):
+                cells, inside = judged(control, mean(runs), mean(ours))
                 verdicts.append(inside)
                 verdict = "inside" if inside else "outside"
                 lines.append(line([control.name, *link.words, rules.name, *cells, verdict]))
