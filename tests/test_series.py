@@ -83,6 +83,7 @@ def outcome() -> Outcome:
             "cwnd_segments": [2.0, 2.0, 10.0, 2.0, 5.04, 4.0],
             "ssthresh_segments": [float("inf")] * 4 + [5.0, float("inf")],
             "phase": [slow, slow, slow, off, off, off],
+            "srtt_ns": [0, 0, 20_000_000, 0, 31_250_000, 40_000_000],
             "sent_bytes": [0, 0, 125_000, 1, 500_000, 125_001],
             "delivered_bytes": [0, 0, 125_000, 0, 500_000, 125_000],
         }

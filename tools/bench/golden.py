@@ -59,7 +59,7 @@ def digest(scenario: Scenario) -> str:
 
 
 def digest_of(document: dict[str, Any], histograms: str, tables: Sequence[polars.DataFrame]) -> str:
-    """The hash of a result: its document, its histograms as JSON, and samples of flows, of links, and packets."""
+    """The hash of a result: its document, histograms as JSON, samples of flows and of links, and packets."""
     physics = {key: value for key, value in document.items() if key not in NOT_PHYSICS}
     for flow in physics["flows"]:
         for key in NEWER:

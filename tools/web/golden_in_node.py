@@ -1,4 +1,4 @@
-"""Whether runs in WebAssembly, in Node, give the results that they give natively: a hash of each against the committed one.
+"""Whether runs in WebAssembly, in Node, give the results of native runs, by the committed hashes.
 
     python tools/web/golden_in_node.py                     all runs of bench/golden
     python tools/web/golden_in_node.py --only environments those whose names have this in them

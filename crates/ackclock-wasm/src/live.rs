@@ -204,7 +204,11 @@ fn ended() -> JsError {
 }
 
 fn within(index: usize, count: usize, what: &str) -> Result<(), JsError> {
-    if index < count { Ok(()) } else { Err(JsError::new(&format!("no {what} has the index {index}; there are {count}"))) }
+    if index < count {
+        Ok(())
+    } else {
+        Err(JsError::new(&format!("no {what} has the index {index}; there are {count}")))
+    }
 }
 
 fn time(seconds: f64) -> Result<Duration, JsError> {

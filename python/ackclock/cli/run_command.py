@@ -29,6 +29,7 @@ from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import METRICS
 from ackclock.metrics.summary import coverage, shown
 from ackclock.running.backend import faults, prepare
+from ackclock.running.cells import Found, find
 from ackclock.running.job import LINUX, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
@@ -44,6 +45,14 @@ if TYPE_CHECKING:
 @click.command("run")
 @optional_file
 @shorthand_options
+@click.option(
+    "--from",
+    "report",
+    type=click.Path(readable=False),
+    metavar="REPORT",
+    help="Run a cell of this report again; FILE is then the name of the cell, such as slow-1/cubic, or "
+    "slow-1/cubic#3 for replicate 3.",
+)
 @seed_option
 @set_option
 @json_option
@@ -66,6 +75,7 @@ if TYPE_CHECKING:
 @pcap_options
 def command(
     file: str | None,
+    report: str | None,
     seed: int | None,
     sets: tuple[str, ...],
     as_json: bool,
@@ -87,12 +97,17 @@ def command(
     (Parquet files in `samples/`). --pcap writes packets as Wireshark and tshark read them, --qlog what
     senders do as qvis reads it; both replace a file that is there. With --backend linux the run takes as long
     as the scenario says; what did not keep its times is marked as not valid. --backend model gives the
-    synchronous model of the scenario, and says what it leaves out.
+    synchronous model of the scenario, and says what it leaves out. --from runs a cell of a report again, and
+    writes its exact scenario into `scenarios/` beside the report.
     """
     chosen_backends = chosen(backends, command is not None or shell)
     for backend in chosen_backends:
         prepare(backend)
-    scenario = Shorthand(*map(others.pop, Shorthand._fields)).scenario(file, sets)
+    shorthand = Shorthand(*map(others.pop, Shorthand._fields))
+    cell = None if report is None else _cell_of(report, file, sets)
+    scenario = shorthand.scenario(file, sets) if cell is None else cell.scenario
+    if cell is not None and seed is None:
+        seed = cell.seed
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
     if LINUX in chosen_backends:
@@ -108,13 +123,14 @@ def command(
     samples = bool(out or csv_folder or picture or len(chosen_backends) > 1)
     with Store(out) as store:
         done = {
-            backend: run_study(_first(study), store, workers=1)[0]
+            backend: run_study(_last(study), store, workers=1)[0]
             for backend in chosen_backends
             if backend != MODEL
             for study in [
                 Study.of(
                     scenario,
                     seed=seed,
+                    replicates=1 if cell is None else cell.replicate + 1,
                     samples=samples,
                     capture=capture,
                     backend=backend,
@@ -156,9 +172,20 @@ def command(
     return int(program_exit or 0)
 
 
-def _first(study: Study) -> Study:
-    """Return its first replicate alone."""
-    return Study(study.jobs[:1])
+def _last(study: Study) -> Study:
+    """Return its last replicate alone; where nothing is random there is only one."""
+    return Study(study.jobs[-1:])
+
+
+def _cell_of(report: str, name: str | None, sets: Sequence[str]) -> Found:
+    """Return the run that a cell of a report names, and tell which it is."""
+    if name is None:
+        raise InputError(f"--from {report}: which cell? such as: ackclock run --from {report} slow-1/cubic")
+    found = find(report, name, sets)
+    talk(f"{found.title}, replicate {found.replicate}, seed {found.seed}")
+    if found.path is not None:
+        talk(f"scenario: {found.path}")
+    return found
 
 
 def _drawing(sides: Sequence[Side], done: Mapping[str, Outcome]) -> Drawing:

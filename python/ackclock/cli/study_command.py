@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +59,7 @@ _MOST_ROWS = 40
 )
 @click.option("--samples", type=click.Choice(SAMPLES), help="Replicates that keep samples over time.")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the results.")
+@click.option("--report", is_flag=True, help="Write report.html, with charts over the axes of the grid.")
 @json_option
 def command(
     file: str | None,
@@ -69,6 +72,7 @@ def command(
     replicates: int | None,
     samples: str | None,
     out: str | None,
+    report: bool,
     as_json: bool,
     **shorthand: Any,
 ) -> None:
@@ -79,7 +83,7 @@ def command(
 
     Runs that are already in the folder are not repeated, so the same command continues a study that was
     stopped or killed. `summary.csv` and `summary.parquet` hold the mean and the interval of each metric at
-    each point; use `ackclock query` for everything else.
+    each point; use `ackclock query` for everything else. --report draws them.
     """
     prepare(backend)
     options = Shorthand(**shorthand)
@@ -102,12 +106,19 @@ def command(
             run_grid(grid, store, executor=executor, progress=tell)
         found = list(summaries(grid, store))
         _write(grid, store, found)
+    written = None
+    if report:
+        from ackclock.studies.report import write_report
+
+        written = write_report(grid, found, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
     if as_json:
         emit(json.dumps(_document(grid, found), indent=2))
     else:
         _show(grid, found)
     tell_invalid(sum(summary.invalid for summary in found), sum(summary.replicates for summary in found))
     talk(f"kept in {folder}")
+    if written is not None:
+        talk(f"report: {written}")
 
 
 def _loaded(options: Shorthand, file: str | None, sets: Sequence[str], **settings: Any) -> Grid:

@@ -15,6 +15,7 @@ from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.score import GOODPUT, Result, Score, Scoreboard
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.evaluation.sequence import Plot, sequence_plot
+from ackclock.running.cells import SCENARIOS
 from ackclock.running.job import Job, Outcome
 from ackclock.statistics.estimates import paired_difference
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
 
 #: Scenarios of the candidate, below the folder of the report.
-FOLDER = "scenarios"
+FOLDER = SCENARIOS
+#: Algorithms that it is compared with, at the most.
+_OTHERS = 6
 #: The formulas of a rule, in the order of its page.
 _FORMULAS = ("grow", "cut", "pacing", "state")
 #: The text of an algorithm that is written in Python.
@@ -91,11 +94,12 @@ def own_page(evaluation: Evaluation, folder: Path) -> Own | None:
     if best is None or best.score is None:
         return None
     board = evaluation.board
+    others = board.candidates[1 : 1 + _OTHERS]
     rows = [
         Row(
             result,
             best.score.by_environment.get(result.environment.id, 0.0),
-            tuple(_compared(result, other) for other in range(1, len(board.candidates))),
+            tuple(_compared(result, 1 + at) for at in range(len(others))),
         )
         for result in board.results
     ]
@@ -108,7 +112,7 @@ def own_page(evaluation: Evaluation, folder: Path) -> Own | None:
         _summary(best.candidate),
         source_of(best.candidate.resolved),
         interval_text(best.score.value, evaluation.ranking.objective.digits),
-        board.candidates[1:],
+        others,
         tuple(rows),
         shlex.join(command),
         sequence_plot(*_first_run(evaluation, rows[0])),

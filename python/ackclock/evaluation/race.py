@@ -77,6 +77,21 @@ class Runner:
         """Whether any of its environments has something random."""
         return any(self.random)
 
+    @property
+    def whole(self) -> dict[str, dict[str, tuple[float, ...]]]:
+        """The values of the environments in which no run failed."""
+        failed = {place for place, _, _ in self.failures}
+        return {
+            name: {metric: tuple(values) for metric, values in row.items()}
+            for place, (name, row) in enumerate(self.values.items())
+            if place not in failed
+        }
+
+    @property
+    def exact(self) -> frozenset[str]:
+        """The environments in which nothing is random."""
+        return frozenset(name for name, random in zip(self.values, self.random, strict=True) if not random)
+
 
 class Track:
     """Runs algorithms over a suite, and keeps the values of the metrics."""
@@ -374,11 +389,22 @@ class Race:
 
     def _entry(self, index: int, runner: Runner, objective: Objective, best: Best) -> Entry:
         """Return an algorithm with its score, and no place yet."""
-        if runner.failures:
-            return Entry(
-                index, runner.candidate, FAILED, None, runner.replicates, None, failure=self._failure(runner)
-            )
         costs = self.track.costs(runner)
+        whole = runner.whole
+        entry = Entry(
+            index,
+            runner.candidate,
+            "panel",
+            None,
+            runner.replicates,
+            None,
+            values=whole,
+            parts=objective.by_environment({name: costs[name] for name in whole}, best),
+            exact=runner.exact,
+            hashes=dict(zip(runner.values, (scenario.hash for scenario in runner.scenarios), strict=True)),
+        )
+        if runner.failures:
+            return replace(entry, standing=FAILED, failure=self._failure(runner))
         means = {
             name: {metric: math.fsum(values) / len(values) for metric, values in row.items()}
             for name, row in runner.values.items()
@@ -389,17 +415,7 @@ class Race:
             }
             for name, row in costs.items()
         }
-        score = Scored.of(costs, objective, best)
-        return Entry(
-            index,
-            runner.candidate,
-            "panel",
-            None,
-            runner.replicates,
-            score,
-            means=means,
-            regrets=regrets,
-        )
+        return replace(entry, score=Scored.of(costs, objective, best), means=means, regrets=regrets)
 
     def _ranking(self, ended: str) -> Ranking:
         """Return all candidates in their order: those of the last round by score, then earlier ones."""

@@ -66,9 +66,11 @@ class Objective:
         return cls(metric, f"mean regret: {scale.heading}", scale.digits + 1, weights)
 
     def by_environment(self, costs: Costs, best: Best) -> dict[str, tuple[float, ...]]:
-        """Return what each environment adds to the score, per replicate."""
+        """Return what each environment that has costs adds to the score, per replicate."""
         found = {}
         for environment, row in self.weights.items():
+            if environment not in costs:
+                continue
             regrets = [
                 [weight * (cost - best[name][environment]) for cost in costs[environment][name]]
                 for name, weight in row.items()
@@ -192,6 +194,14 @@ class Entry:
     means: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
     #: Regret of metrics, by environment and metric, in their units.
     regrets: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
+    #: Values of metrics per replicate, by environment and metric: of environments in which no run failed.
+    values: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict, repr=False)
+    #: What each of these environments adds to the score, per replicate.
+    parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
+    #: The environments in which nothing is random, so that a single replicate says all.
+    exact: frozenset[str] = field(default=frozenset(), repr=False)
+    #: The hash of the scenario of each environment, which finds it in a store.
+    hashes: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,25 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ackclock.errors import writing_error
 from ackclock.evaluation import Evaluation
+from ackclock.evaluation.distributions import completion_curves, delay_curves
 from ackclock.evaluation.explanation import explain, group_rows
 from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
-from ackclock.evaluation.own import FOLDER as SCENARIOS
+from ackclock.evaluation.overview import (
+    SIGNS,
+    WORDS,
+    Overview,
+    environment_plane,
+    overview,
+    sentences,
+    whole_plane,
+)
+from ackclock.evaluation.overview import Cell as GlanceCell
 from ackclock.evaluation.own import Own, own_page, scenario_path, scenarios
 from ackclock.evaluation.present import (
     difference_text,
@@ -25,14 +36,20 @@ from ackclock.evaluation.present import (
     starved_text,
 )
 from ackclock.evaluation.rivals import STARVED, met, share_text
-from ackclock.evaluation.score import WATCH, Metric, Result, Score
-from ackclock.evaluation.scoreboard import figure, interval_text, missing_scores
-from ackclock.evaluation.series import Drawn, points_per_line, run_series
+from ackclock.evaluation.score import COMMON, WATCH, Metric, Result, Score, Scoreboard
+from ackclock.evaluation.scoreboard import estimate_text, figure, interval_text, missing_scores
+from ackclock.evaluation.series import Drawn, lines_of, points_per_line, run_series, runs_drawn
 from ackclock.evaluation.verdict import worst_result
 from ackclock.files.writing import write_whole
 from ackclock.page import render
+from ackclock.page.lines import Axes, lines
+from ackclock.page.lines import csv_of as curves_csv
+from ackclock.page.plane import ELLIPSES, csv_of, plane
+from ackclock.running.cells import SCENARIOS, Cell, short, write_cells
+from ackclock.running.cells import command as cell_command
 from ackclock.running.store import Store
 from ackclock.scenario import Scenario
+from ackclock.statistics.estimates import Estimate
 
 _TEMPLATES = Path(__file__).parent / "templates"
 #: Rivals in the scoreboard of the page: more figures in a cell cannot be read. Cards have them all.
@@ -52,9 +69,8 @@ _BETTER = {
     "near-one": "1 is best",
     "reach-one": "1 is enough",
 }
-#: Lines of a run in its charts, at most: windows, thresholds and rates of six flows, the queue, what of the
-#: link is available, Jain's index.
-_LINES_PER_RUN = 21
+#: Shares of a fair share that count as one.
+_FAIR = (0.8, 1.25)
 
 
 def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
@@ -72,11 +88,12 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
             (json.dumps(evaluation_json(evaluation), indent=2) + "\n").encode(),
         )
         write_tables(frames, folder)
+        write_cells(folder, cells_of(evaluation, overview(evaluation)))
         (folder / SCENARIOS).mkdir(exist_ok=True)
         for environment, text in scenarios(evaluation).items():
             write_whole(scenario_path(folder, environment), text.encode())
         own = own_page(evaluation, folder)
-        write_whole(path, page(evaluation, runs, own=own, command=command).encode())
+        write_whole(path, page(evaluation, runs, folder, own=own, command=command).encode())
     except OSError as error:
         raise writing_error(
             f"{path}: cannot be written: {error.strerror}; the runs are kept", error
@@ -84,16 +101,29 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
     return path
 
 
-def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, own: Own | None, command: str) -> str:
-    """Return the text of the page; `own` is the part about the best candidate."""
+def page(
+    evaluation: Evaluation, runs: Sequence[StoredRun], folder: Path, *, own: Own | None, command: str
+) -> str:
+    """Return the text of the page in a folder; `own` is the part about the best candidate."""
     board = evaluation.board
     worst = worst_result(board)
-    points = points_per_line(_LINES_PER_RUN * sum(len(row) for row in evaluation.first))
-    cards, data = [], []
-    for index, result in enumerate(board.results):
-        card = _Card(evaluation, index, [run for run in runs if run.environment == result.environment.id])
-        cards.append(card.shown(worst[1] if worst and worst[0] is result else None))
-        data.append(card.drawn(points))
+    glance = overview(evaluation)
+    drawn = runs_drawn(len(board.results))
+    made = [
+        _Card(
+            evaluation,
+            glance,
+            at,
+            [run for run in runs if run.environment == each.environment.id],
+            drawn,
+            folder,
+        )
+        for at, each in enumerate(board.results)
+    ]
+    points = points_per_line(sum(len(card.places) * lines_of(len(card.groups)) for card in made))
+    cards = [card.shown(worst[1] if worst and worst[0] is card.result else None) for card in made]
+    data = [card.drawn(points) for card in made]
+    spots = whole_plane(glance)
     return render(
         _TEMPLATES / "report.html.jinja",
         board=board,
@@ -102,7 +132,6 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, own: Own | None, 
         no_stored_scores=missing_scores(board),
         interval_text=interval_text,
         about=about,
-        watched=any(result.environment.watch for result in board.results),
         own=own,
         ranking=evaluation.ranking,
         is_ranked=len(evaluation.ranking.entries) > 1 or evaluation.ranking.budget is not None,
@@ -117,14 +146,24 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, own: Own | None, 
         judgement_text=judgement_text,
         share_text=share_text,
         starved_text=starved_text,
-        columns=_columns(len(board.candidates)),
+        columns=_columns(min(drawn, len(board.candidates))),
         figure=figure,
         rivals=board.candidates[1 : 1 + _RIVALS],
         cards=cards,
         worst=next((card for card in cards if card["worst"]), None),
         verdict=evaluation.verdict,
-        # In a script element only this sign could end it.
-        data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        sentences=sentences(evaluation, glance),
+        glance=glance,
+        signs=SIGNS,
+        words=WORDS,
+        failures=_failures(evaluation),
+        plane=plane(spots, "share of the links carried, %", "all environments") if spots else "",
+        plane_csv=csv_of(spots),
+        ellipses=ELLIPSES,
+        heads=_heads(board),
+        part_of=part_of,
+        cells=_in_script(_cells_data(glance, evaluation, folder)),
+        data=_in_script(data),
         vendored={name: _text(f"vendor/uplot/{name}") for name in ("uPlot.iife.min.js", "uPlot.min.css")},
         style=_text("report.css"),
         script=_text("report.js"),
@@ -139,10 +178,21 @@ def page(evaluation: Evaluation, runs: Sequence[StoredRun], *, own: Own | None, 
 class _Card:
     """One environment: data of the template and of its charts."""
 
-    def __init__(self, evaluation: Evaluation, index: int, runs: Sequence[StoredRun]) -> None:
-        self.board = evaluation.board
+    def __init__(
+        self,
+        evaluation: Evaluation,
+        glance: Overview,
+        index: int,
+        runs: Sequence[StoredRun],
+        drawn: int,
+        folder: Path,
+    ) -> None:
+        self.board, self.glance, self.folder = evaluation.board, glance, folder
+        self.backend = evaluation.first[index][0][0].backend
         self.result: Result = evaluation.board.results[index]
         self.row = evaluation.first[index]
+        self.labels = [candidate.label for candidate in evaluation.board.candidates]
+        self.places = _drawn(len(self.labels), evaluation.board.reference, drawn)
         self.runs = runs
         job, outcome = self.row[0]
         self.described = Scenario.from_dict(json.loads(job.scenario_json)).describe()
@@ -153,12 +203,21 @@ class _Card:
         return {
             "result": self.result,
             "candidates": [
-                {"label": candidate.label, "scores": scores, "scenario": json.loads(job.scenario_json)}
-                for candidate, scores, (job, _) in zip(
-                    self.board.candidates, self.result.scores, self.row, strict=True
-                )
+                {"label": label, "scores": scores}
+                for label, scores in zip(self.labels, self.result.scores, strict=True)
             ],
-            "groups": group_rows(self.runs),
+            "scenario": json.loads(self.row[0][0].scenario_json),
+            "commands": [
+                cell_command(self.folder, name, self.backend)
+                for label, name in zip(
+                    self.glance.labels, cell_names(self.glance, self.result.environment.id), strict=True
+                )
+                if label in self.labels
+            ],
+            "figures": self._figures(),
+            "drawn": self._drawn_labels(),
+            "undrawn": len(self.places) < len(self.labels),
+            "groups": group_rows([run for run in self.runs if run.cc in self._drawn_labels()]),
             "facts": self._facts(),
             "shared": self._shared(),
             "varies": self._varies(),
@@ -178,7 +237,7 @@ class _Card:
             groups=self.groups,
             points=points,
         )
-        runs = [run_series(outcome, drawn) for _, outcome in self.row]
+        runs = [run_series(self.row[place][1], drawn) for place in self.places]
         found = [run for run in runs if run is not None]
         capacity_mbps = self._capacity_mbps()
         return {
@@ -189,15 +248,44 @@ class _Card:
             "capacity_mbps": capacity_mbps,
             "tops": {
                 kind: nice(max((_top(run, kind, drawn.warmup_s) for run in found), default=1.0))
-                for kind in ("cwnd", "queue")
+                for kind in ("cwnd", "queue", "rtt")
             }
             | {
                 "throughput": nice(1.02 * capacity_mbps),
                 "phase": nice(_phase_top(found, capacity_mbps, drawn)),
             },
-            "labels": [candidate.label for candidate in self.board.candidates],
+            "labels": self._drawn_labels(),
             "runs": runs,
         }
+
+    def _drawn_labels(self) -> list[str]:
+        return [self.labels[place] for place in self.places]
+
+    def _figures(self) -> list[dict[str, str]]:
+        """Throughput against delay, and the distributions."""
+        environment = self.result.environment
+        spots = environment_plane(self.glance, environment.id)
+        figures = [
+            {
+                "name": "throughput-delay",
+                "svg": plane(spots, "goodput, Mbit/s", environment.title),
+                "csv": csv_of(spots),
+                "caption": "Goodput against queueing delay",
+            }
+        ]
+        delays = delay_curves(self.runs, self._drawn_labels())
+        times = completion_curves(self.runs, self._drawn_labels())
+        for name, unit, caption, curves in (
+            ("queueing-delay", "ms", "Queueing delay of all data packets: distribution (CDF)", delays),
+            ("completion-time", "s", "Completion times of flows that ended: distribution (CDF)", times),
+        ):
+            if curves:
+                axes = Axes(f"{name.replace('-', ' ')}, {unit}", "share", y_ends=(0.0, 1.0), marked=False)
+                svg = lines(curves, axes, f"{caption} in {environment.title}")
+                figures.append(
+                    {"name": name, "svg": svg, "csv": curves_csv(curves, unit), "caption": caption}
+                )
+        return figures
 
     def _shared(self) -> bool:
         return self.result.environment.fairness and len(self.groups) > 1
@@ -232,6 +320,106 @@ class _Card:
         if link["impairments"]:
             facts.insert(3, ("impairments", "; ".join(link["impairments"])))
         return facts
+
+
+def _drawn(count: int, reference: int, most: int) -> list[int]:
+    """Return the places of the candidates with charts: the first, the reference, then others in order."""
+    order = [0, *([reference] if reference else []), *(at for at in range(1, count) if at != reference)]
+    return sorted(order[:most])
+
+
+def _heads(board: Scoreboard) -> list[tuple[str, str, str]]:
+    """Return the columns of the scoreboard: name, heading, which way is better."""
+    heads = [(metric.name, metric.heading, _BETTER[metric.better]) for metric in COMMON]
+    watched = any(result.environment.watch for result in board.results)
+    return [*heads, *([(WATCH, "watched metric", "")] if watched else [])]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """How much of a fair share something is."""
+
+    name: str
+    sign: str
+
+
+def part_of(share: Estimate) -> _Part:
+    """Return in a word and a sign what a share of a fair share is."""
+    if share.mean < STARVED:
+        return _Part("starves", "▼")
+    if share.mean < _FAIR[0]:
+        return _Part("less", "↓")
+    return _Part("more", "↑") if share.mean > _FAIR[1] else _Part("fair", "=")
+
+
+def cell_names(glance: Overview, environment: str) -> list[str]:
+    """Return the names of the cells of an environment, an algorithm each."""
+    return [f"{environment}/{short(label, at)}" for at, label in enumerate(glance.labels)]
+
+
+def cells_of(evaluation: Evaluation, glance: Overview) -> dict[str, Cell]:
+    """Return the runs of each cell of the heat map."""
+    found = {}
+    for result in evaluation.board.results:
+        environment = result.environment
+        for entry, name in zip(glance.entries, cell_names(glance, environment.id), strict=True):
+            replicates = 1 if environment.id in entry.exact else entry.replicates
+            found[name] = Cell(
+                f"{entry.candidate.label} in {environment.title}",
+                entry.hashes[environment.id],
+                evaluation.board.seed,
+                replicates,
+            )
+    return found
+
+
+def _cells_data(glance: Overview, evaluation: Evaluation, folder: Path) -> dict[str, Any]:
+    """Return what the page shows of a cell that is chosen."""
+    results = evaluation.board.results
+    backend = evaluation.first[0][0][0].backend
+
+    def told(cell: GlanceCell, digits: int) -> list[str]:
+        value, difference = (
+            "" if each is None else text(each, digits)
+            for each, text in ((cell.value, estimate_text), (cell.difference, interval_text))
+        )
+        return [cell.judgement, value, difference]
+
+    return {
+        "labels": glance.labels,
+        "reference": glance.labels[glance.reference],
+        "environments": [result.environment.title for result in results],
+        "names": [cell_names(glance, result.environment.id) for result in results],
+        "command": cell_command(folder, "CELL", backend),
+        "signs": SIGNS,
+        "words": WORDS,
+        "maps": [
+            {
+                "heading": each.heading,
+                "cells": [[told(cell, each.digits) for cell in row] for row in each.cells],
+            }
+            for each in glance.maps
+        ],
+    }
+
+
+def _failures(evaluation: Evaluation) -> list[dict[str, Any]]:
+    titles = {result.environment.id: result.environment.title for result in evaluation.board.results}
+    return [
+        {
+            "candidate": entry.candidate.label,
+            "title": titles[entry.failure.environment],
+            "replicate": entry.failure.replicate,
+            "message": entry.failure.message,
+        }
+        for entry in evaluation.ranking.entries
+        if entry.failure is not None
+    ]
+
+
+def _in_script(data: Any) -> str:
+    """Return JSON for a script element, which only one sign could end."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def nice(value: float) -> float:

@@ -14,14 +14,17 @@ from ackclock.running.job import Outcome
 
 #: Flows drawn: more lines, or more colours, cannot be told apart.
 MAX_FLOWS = 6
+#: Runs whose charts a page draws, over all environments, and in one environment.
+_DRAWN_RUNS = 130
+_DRAWN_AT_MOST = 5
 #: Points per line: more than a chart has pixels gains nothing.
 _MAX_POINTS = 500
 #: Fewer than this show no sawtooth any more.
 _MIN_POINTS = 60
 #: Intervals over which rates are taken: long enough that a hole in what arrived in order closes within one.
 _MAX_BINS = 100
-#: Numbers that a page may carry; one takes about six bytes.
-_PAGE_NUMBERS = 600_000
+#: Numbers that a page may carry; one takes about six bytes, and a page is below 3 MB.
+_PAGE_NUMBERS = 90_000
 
 Series = list[float | None]
 
@@ -44,15 +47,25 @@ class Drawn:
     points: int
 
 
+def lines_of(flows: int) -> int:
+    """Return how many lines a run has: four of each flow that is drawn, and five of the run."""
+    return 4 * min(flows, MAX_FLOWS) + 5
+
+
 def points_per_line(lines: int) -> int:
     """Return how many points each of all the lines of a page may have."""
     return max(_MIN_POINTS, min(_MAX_POINTS, _PAGE_NUMBERS // max(1, lines)))
 
 
+def runs_drawn(environments: int) -> int:
+    """Return of how many algorithms each environment has charts over time."""
+    return max(2, min(_DRAWN_AT_MOST, _DRAWN_RUNS // max(1, environments)))
+
+
 def run_series(outcome: Outcome, drawn: Drawn) -> dict[str, Any] | None:
     """Return the lines of every chart of a run, or nothing where no samples are kept.
 
-    Times are in seconds, rates in Mbit/s, windows in segments, the queue in packets.
+    Times are in seconds, RTTs in ms, rates in Mbit/s, windows in segments, the queue in packets.
     """
     if outcome.flow_samples is None or outcome.link_samples is None:
         return None
@@ -74,6 +87,7 @@ def run_series(outcome: Outcome, drawn: Drawn) -> dict[str, Any] | None:
         "cwnd": [_thin(frames[name]["cwnd_segments"], drawn.points) for name in chosen],
         "ssthresh": [_thin(frames[name]["ssthresh_segments"], drawn.points) for name in chosen],
         "queue": _thin(link["backlog_packets"], drawn.points),
+        "rtt": [_rtt_ms(frames[name]["srtt_ns"], drawn.points) for name in chosen],
         "timeouts": [_timeouts(frames[name], time_s) for name in chosen],
         "bins": _rounded([(time_s[low] + time_s[high]) / 2 for low, high in edges], 3),
         "throughput": [_rounded(_rates(frames[name]["sent_bytes"], time_s, edges), 3) for name in chosen],
@@ -137,6 +151,13 @@ def _stretches(length: int, points: int) -> list[range]:
 
 def _thin(column: polars.Series, points: int) -> Series:
     return _rounded(thin([float(value) for value in column], points), 1)
+
+
+def _rtt_ms(column: polars.Series, points: int) -> Series:
+    """Return smoothed RTTs; none before the first sample."""
+    return [
+        None if value == 0 else value for value in _rounded(thin([1e-6 * ns for ns in column], points), 1)
+    ]
 
 
 def _edges(samples: int) -> list[tuple[int, int]]:

@@ -11,13 +11,17 @@ import jinja2
 from ackclock import _core
 
 #: Colours, type, tables, keys, how it prints. Each page adds its own after it.
-STYLE = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
+_FOLDER = Path(__file__).parent
+STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
+#: Of drawings, with the script that saves them, and walks through and sorts tables.
+FIGURES_STYLE = (_FOLDER / "figures.css").read_text(encoding="utf-8")
+FIGURES_SCRIPT = (_FOLDER / "figures.js").read_text(encoding="utf-8")
 
 
 def render(template: Path, **values: Any) -> str:
     """Return the text of a page: its template with `values`, the shared style, the build and the time."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(template.parent),
+        loader=jinja2.FileSystemLoader([template.parent, _FOLDER]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -26,6 +30,8 @@ def render(template: Path, **values: Any) -> str:
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     return environment.get_template(template.name).render(
         shared_style=STYLE,
+        figures_style=FIGURES_STYLE,
+        figures_script=FIGURES_SCRIPT,
         build=_core.BUILD,
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         **values,

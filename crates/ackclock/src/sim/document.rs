@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use super::result::{DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, RunResult, Summary, TransferResult};
+use super::result::{
+    DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, RunResult, Summary, TransferResult,
+};
 
 /// What was run, and by what.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -79,22 +79,37 @@ const capacityLine = () => ({
 });
 const number = (value, digits) => (value == null ? "–" : value.toFixed(digits));
 
+// A kind with more lines than can be told apart is drawn as a strip for each flow.
+const STRIPS_FROM = 3;
+const STRIP_HEIGHT = 62;
+
 // data: columns, the first is time; lines: one per further column; top: of the scale; read: texts by flow;
 // beside: what is to be read for all of them.
 const KINDS = {
-  cwnd: (environment, run) => ({
-    data: [run.x, ...run.cwnd, ...run.ssthresh],
-    lines: [
-      ...run.flows.map((name, flow) => line(name, flow)),
-      ...run.flows.map((name, flow) => line(name, flow, { width: 0.8, dash: [4, 4], alpha: 0.7 })),
-    ],
-    top: environment.tops.cwnd,
-    read: (at) => run.flows.map((_, flow) => {
-      const ssthresh = run.ssthresh[flow][at];
-      return number(run.cwnd[flow][at], 1) + (ssthresh == null ? "" : ` / ${number(ssthresh, 1)}`);
-    }),
-    says: () => run.flows.map((name, flow) => `${name} mean ${mean(run.cwnd[flow]).toFixed(1)} segments`),
-    after: (plot) => run.timeouts.forEach((times, flow) => drawTimeouts(plot, times, colour(`c${flow}`))),
+  cwnd: (environment, run, only) => {
+    const flows = run.flows.map((_, flow) => flow).filter((flow) => only == null || flow === only);
+    return {
+      data: [run.x, ...flows.map((flow) => run.cwnd[flow]), ...flows.map((flow) => run.ssthresh[flow])],
+      lines: [
+        ...flows.map((flow) => line(run.flows[flow], flow)),
+        ...flows.map((flow) => line(`${run.flows[flow]} ssthresh`, flow, { width: 0.8, dash: [4, 4], alpha: 0.7 })),
+      ],
+      flows,
+      top: environment.tops.cwnd,
+      read: (at) => flows.map((flow) => {
+        const ssthresh = run.ssthresh[flow][at];
+        return number(run.cwnd[flow][at], 1) + (ssthresh == null ? "" : ` / ${number(ssthresh, 1)}`);
+      }),
+      says: () => flows.map((flow) => `${run.flows[flow]} mean ${mean(run.cwnd[flow]).toFixed(1)} segments`),
+      after: (plot) => flows.forEach((flow) => drawTimeouts(plot, run.timeouts[flow], colour(`c${flow}`))),
+    };
+  },
+  rtt: (environment, run) => ({
+    data: [run.x, ...run.rtt],
+    lines: run.flows.map((name, flow) => line(name, flow)),
+    top: environment.tops.rtt,
+    read: (at) => run.flows.map((_, flow) => number(run.rtt[flow][at], 1)),
+    says: () => run.flows.map((name, flow) => `${name} mean ${mean(run.rtt[flow]).toFixed(1)} ms`),
   }),
   throughput: (environment, run) => ({
     data: [run.bins, ...run.throughput, ...(run.capacity ? [run.capacity] : [])],
@@ -181,15 +196,17 @@ function axis(more) {
   return { stroke: () => colour("soft"), font: "11px system-ui, sans-serif", grid: rule, ticks: { ...rule, size: 4 }, gap: 3, ...more };
 }
 
-function timeChart(card, figure, kind, run) {
+function timeChart(card, figure, kind, run, only = null) {
   const { environment } = card;
-  const chart = KINDS[kind](environment, run);
+  const chart = KINDS[kind](environment, run, only);
   const read = figure.querySelector(".read");
-  const drawing = figure.querySelector(".plot");
+  const drawing = figure.querySelectorAll(".plot")[only ?? 0];
+  const height = only == null ? PLOT_HEIGHT : STRIP_HEIGHT;
+  const isLast = only == null || only === run.flows.length - 1;
   const plot = new uPlot(
     {
       width: drawing.clientWidth,
-      height: PLOT_HEIGHT,
+      height: height + (isLast && only != null ? 20 : 0),
       legend: { show: false },
       padding: [8, 16, 0, 0],
       cursor: {
@@ -202,8 +219,8 @@ function timeChart(card, figure, kind, run) {
       },
       scales: { x: { time: false, range: () => card.range }, y: { range: () => [0, chart.top] } },
       axes: [
-        axis({ size: 24, space: 55, values: (_, splits) => splits.map((at, index) => (index === splits.length - 1 ? `${at} s` : `${at}`)) }),
-        axis({ size: 38, space: 30 }),
+        axis({ size: isLast ? 24 : 2, space: 55, values: (_, splits) => splits.map((at, index) => (!isLast ? "" : index === splits.length - 1 ? `${at} s` : `${at}`)) }),
+        axis({ size: 38, space: only == null ? 30 : 22 }),
       ],
       series: [{}, ...chart.lines],
       hooks: {
@@ -218,7 +235,10 @@ function timeChart(card, figure, kind, run) {
         setCursor: [(self) => {
           const at = self.cursor.left < 0 ? null : self.cursor.idx;
           markTime(card, at == null ? null : self.data[0][at]);
-          read.replaceChildren(...(at == null ? [] : readOut(self.data[0][at], chart.read(at), chart.beside?.(at))));
+          if (only == null || only === 0) {
+            const whole = only == null ? chart : KINDS[kind](environment, run);
+            read.replaceChildren(...(at == null ? [] : readOut(self.data[0][at], whole.read(at), whole.beside?.(at))));
+          }
         }],
       },
     },
@@ -226,10 +246,12 @@ function timeChart(card, figure, kind, run) {
     drawing,
   );
   drawing.setAttribute("aria-label", `${kind} of ${figure.dataset.label} in ${environment.title}: ${chart.says().join(", ")}`);
+  plot.usual = plot.height;
   card.plots.push(plot);
+  figure.charts = [...(figure.charts ?? []), chart];
   new ResizeObserver(() => {
     const width = drawing.clientWidth;
-    if (width && width !== plot.width && !root.classList.contains("printing")) plot.setSize({ width, height: PLOT_HEIGHT });
+    if (width && width !== plot.width && !root.classList.contains("printing")) plot.setSize({ width, height: plot.height });
   }).observe(drawing);
 }
 
@@ -309,6 +331,107 @@ function phasePlot(card, figure, run) {
   card.phases.push(phase);
 }
 
+// --- Files of charts ----------------------------------------------------------------------------------------
+
+const SAVE = '<span class="save"><button type="button" data-save="svg">SVG</button><button type="button" data-save="csv">CSV</button></span>';
+
+function csvOf(kind, run) {
+  if (kind === "phase") {
+    const { names, x, y } = run.phase;
+    return [["time_s", ...names].map(csvField).join(","), ...run.bins.map((time, at) => `${time},${x[at]},${y[at]}`)].join("\n");
+  }
+  const chart = KINDS[kind]({ tops: {} }, run);
+  const rows = chart.data[0].map((_, at) => chart.data.map((column) => column[at] ?? "").join(","));
+  return [["time_s", ...chart.lines.map((each) => each.label)].map(csvField).join(","), ...rows].join("\n");
+}
+
+// A chart over time, drawn anew: the canvas has pixels alone.
+function timeSvg(figure, environment, kind) {
+  const width = 640, left = 50, right = 16, title = 24;
+  const charts = figure.charts;
+  const each = charts.length > 1 ? 90 : 240;
+  const height = title + charts.length * each + 30;
+  const escape = (text) => csvEscape(text);
+  const parts = [`<rect width="${width}" height="${height}" fill="${colour("card")}"/><text x="${left}" y="16" font-weight="600" fill="${colour("ink")}">${escape(`${environment.title}, ${figure.dataset.label}: ${kind}`)}</text>`];
+  const across = (time) => (left + (time / environment.duration_s) * (width - left - right)).toFixed(1);
+  charts.forEach((chart, index) => {
+    const top = title + index * each + 6, bottom = title + (index + 1) * each;
+    const down = (value) => (bottom - (Math.min(value, chart.top) / chart.top) * (bottom - top)).toFixed(1);
+    for (const level of [0, chart.top / 2, chart.top]) {
+      parts.push(`<path d="M${left} ${down(level)}H${width - right}" stroke="${colour("rule")}"/><text x="${left - 6}" y="${+down(level) + 4}" text-anchor="end">${+level.toPrecision(3)}</text>`);
+    }
+    chart.lines.forEach((style, at) => {
+      let pen = "M";
+      const path = chart.data[at + 1].map((value, place) => {
+        if (value == null) {
+          pen = "M";
+          return "";
+        }
+        const stroke = `${pen}${across(chart.data[0][place])} ${down(value)}`;
+        pen = "L";
+        return stroke;
+      }).join("");
+      parts.push(`<path d="${path}" fill="none" stroke="${style.stroke()}" stroke-width="${style.width}"${style.dash ? ` stroke-dasharray="${style.dash}"` : ""}><title>${escape(style.label)}</title></path>`);
+    });
+  });
+  const shown = environment.duration_s;
+  for (const time of [0, 0.25, 0.5, 0.75, 1].map((part) => part * shown)) {
+    parts.push(`<text x="${across(time)}" y="${height - 12}" text-anchor="middle">${+time.toPrecision(3)} s</text>`);
+  }
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="11" fill="${colour("soft")}">${parts.join("")}</svg>`;
+}
+
+function csvEscape(text) {
+  const element = document.createElement("i");
+  element.textContent = text;
+  return element.innerHTML;
+}
+
+// --- The heat map -------------------------------------------------------------------------------------------
+
+const heat = JSON.parse(document.getElementById("cells").textContent);
+const heatTable = document.querySelector("table.heat");
+const heatBy = document.getElementById("heat-by");
+const heatRows = [...heatTable.tBodies[0].rows].map((row) => [...row.querySelectorAll("button")]);
+
+function showHeat() {
+  const { cells } = heat.maps[heatBy.value];
+  heatRows.forEach((row, environment) => row.forEach((button, candidate) => {
+    const [judgement] = cells[environment][candidate];
+    button.className = judgement;
+    button.innerHTML = `${heat.signs[judgement]}<span class="unseen">${heat.words[judgement]}</span>`;
+  }));
+}
+
+function tellCell(button) {
+  const environment = heatRows.findIndex((row) => row.includes(button));
+  const candidate = heatRows[environment].indexOf(button);
+  const told = document.getElementById("cell");
+  const title = document.createElement("b");
+  title.textContent = `${heat.labels[candidate]} in “${heat.environments[environment]}”: ${heat.words[heat.maps[heatBy.value].cells[environment][candidate][0]]}. `;
+  const figures = heat.maps.flatMap((map) => {
+    const [judgement, value, difference] = map.cells[environment][candidate];
+    return value ? [`${map.heading} ${value}${difference ? ` (difference ${difference}${heat.signs[judgement] ? ` ${heat.signs[judgement]}` : ""})` : ""}`] : [];
+  }).join("; ");
+  const at = heat.command.lastIndexOf("CELL");
+  const command = heat.command.slice(0, at) + heat.names[environment][candidate] + heat.command.slice(at + 4);
+  const again = document.createElement("span");
+  again.className = "again";
+  again.append(Object.assign(document.createElement("code"), { textContent: command }));
+  const copy = Object.assign(document.createElement("button"), { type: "button", textContent: "copy" });
+  copy.dataset.copy = "";
+  again.append(copy);
+  told.replaceChildren(title, `${figures}. `, `Differences are to ${heat.reference}; below zero is better.`, again);
+}
+
+heatBy.addEventListener("change", showHeat);
+heatTable.addEventListener("cell", (event) => tellCell(event.detail));
+heatTable.closest("figure").makeCsv = () => [
+  "environment,algorithm,by,judgement,value,difference_to_reference,command",
+  ...heat.maps.flatMap((map) => map.cells.flatMap((row, environment) => row.map(([judgement, value, difference], candidate) =>
+    [heat.environments[environment], heat.labels[candidate], map.heading, heat.words[judgement], value, difference, heat.names[environment][candidate]].map(csvField).join(",")))),
+].join("\n");
+
 // --- Building -----------------------------------------------------------------------------------------------
 
 function build(card, section) {
@@ -320,11 +443,20 @@ function build(card, section) {
   environment.runs.forEach((run, index) => {
     const figure = document.createElement("figure");
     figure.dataset.label = environment.labels[index];
-    figure.innerHTML = '<figcaption><b></b><span class="read"></span></figcaption><div class="plot" role="img"></div>';
+    const strips = run && kind === "cwnd" && run.flows.length >= STRIPS_FROM ? run.flows.map((_, flow) => flow) : null;
+    const plots = strips ? strips.map(() => '<div class="plot strip" role="img"></div>').join("") : '<div class="plot" role="img"></div>';
+    figure.innerHTML = `<figcaption><b></b><span class="read"></span>${run ? SAVE : ""}</figcaption>${plots}`;
+    figure.dataset.name = `${environment.id}-${kind}-${index}`;
+    for (const button of figure.querySelectorAll("[data-save]")) {
+      button.setAttribute("aria-label", `Save ${button.textContent}: ${kind} of ${environment.labels[index]}`);
+    }
     figure.querySelector("b").textContent = environment.labels[index];
     row.append(figure);
+    if (run) figure.makeCsv = () => csvOf(kind, run);
+    if (run && kind !== "phase") figure.makeSvg = () => timeSvg(figure, environment, kind);
     if (!run) figure.querySelector(".read").textContent = "no samples kept";
     else if (kind === "phase") phasePlot(card, figure, run);
+    else if (strips) for (const flow of strips) timeChart(card, figure, kind, run, flow);
     else timeChart(card, figure, kind, run);
   });
 }
@@ -352,13 +484,17 @@ const near = new IntersectionObserver(
   { rootMargin: "500px" },
 );
 
+// All is measured before anything is built: the page is laid out once.
+for (const card of cards) showKeys(card);
+const sections = cards.flatMap((card) => [...card.element.querySelectorAll(".charts")].map((section) => {
+  const { top, height } = section.getBoundingClientRect();
+  return { card, section, isSeen: height > 0 && top < innerHeight };
+}));
+for (const { card, section, isSeen } of sections) {
+  if (isSeen) build(card, section);
+  else near.observe(section);
+}
 for (const card of cards) {
-  showKeys(card);
-  for (const section of card.element.querySelectorAll(".charts")) {
-    const { top, height } = section.getBoundingClientRect();
-    if (height && top < innerHeight) build(card, section);
-    else near.observe(section);
-  }
   for (const button of card.element.querySelectorAll("[data-zoom]")) {
     button.addEventListener("click", () => zoom(card, button.dataset.zoom));
   }
@@ -402,13 +538,13 @@ addEventListener("beforeprint", () => {
   setTheme("light");
   for (const card of cards) {
     for (const section of card.element.querySelectorAll(".charts")) if (section.offsetParent) build(card, section);
-    for (const plot of card.plots) plot.setSize(PRINTED);
+    for (const plot of card.plots) plot.setSize({ ...PRINTED, height: Math.min(PRINTED.height, plot.usual) });
   }
 });
 addEventListener("afterprint", () => {
   root.classList.remove("printing");
   setTheme(before);
   for (const card of cards) {
-    for (const plot of card.plots) plot.setSize({ width: plot.root.parentElement.clientWidth, height: PLOT_HEIGHT });
+    for (const plot of card.plots) plot.setSize({ width: plot.root.parentElement.clientWidth, height: plot.usual });
   }
 });

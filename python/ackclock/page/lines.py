@@ -1,0 +1,176 @@
+"""Lines with intervals as inline SVG, with a legend; colours and fonts come from the page."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ackclock.page.axes import Span, digits_of, level_grid, ticks
+from ackclock.page.plane import mark
+
+_WIDTH, _PLOT = 460, 250
+_LEFT, _RIGHT, _BOTTOM = 58, 16, 44
+#: A line of the legend, and about the width of a letter.
+_LINE, _LETTER = 17, 6.3
+#: Letters of a name in the legend.
+_LONGEST = 44
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points from left to right; `bounds` are their intervals where there are any."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    bounds: Sequence[tuple[float, float] | None] = ()
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What both axes are."""
+
+    x_label: str
+    y_label: str
+    #: Names of the values 0, 1, 2 ... of an axis without numbers.
+    names: Sequence[str] = ()
+    #: Whether equal factors are equally far apart.
+    logarithmic: bool = False
+    #: Both ends of the upright axis; from the values without it.
+    y_ends: tuple[float, float] | None = None
+    #: Whether points get a mark.
+    marked: bool = True
+
+
+def lines(found: Sequence[Line], axes: Axes, title: str) -> str:
+    """Return a drawing of lines; what differs in colour differs in its dashes and marks, too."""
+    legend = list(_legend([line.name for line in found]))
+    top = 14 + _LINE * (1 + max((row for _, row, _ in legend), default=0))
+    height = top + _PLOT + _BOTTOM
+    x = [value for line in found for value in line.x]
+    levels = ticks(*(axes.y_ends or ends(found)), 5)
+    up = Span(levels[0], levels[-1], top + _PLOT, top)
+    across, marks = _across(x, axes)
+    body = [
+        *level_grid(levels, up, _LEFT, _WIDTH - _RIGHT),
+        *_x_axis(across, marks, axes, top),
+        *(part for index, line in enumerate(found) for part in _line(index, line, across, up, axes)),
+        *(_key(index, place, row, name) for index, (place, row, name) in enumerate(legend)),
+    ]
+    label = (
+        f'<text class="x" transform="translate(12 {top + _PLOT / 2}) rotate(-90)">'
+        f"{html.escape(axes.y_label)}</text>"
+    )
+    return (
+        f'<svg class="lines" viewBox="0 0 {_WIDTH} {height}" role="img" '
+        f'aria-label="{html.escape(f"{title}: {axes.y_label} over {axes.x_label}")}">'
+        f"{''.join(body)}{label}</svg>"
+    )
+
+
+def ends(found: Sequence[Line]) -> tuple[float, float]:
+    """Return the least and the largest value, intervals included."""
+    bounds = (end for line in found for bound in line.bounds if bound is not None for end in bound)
+    values = [*bounds, *(value for line in found for value in line.y)]
+    return min(values, default=0.0), max(values, default=1.0)
+
+
+@dataclass(frozen=True)
+class _Across:
+    """From values to pixels, by equal factors if `logarithmic`."""
+
+    span: Span
+    logarithmic: bool
+
+    def __call__(self, value: float) -> float:
+        return self.span(math.log(value) if self.logarithmic else value)
+
+
+def _across(x: Sequence[float], axes: Axes) -> tuple[_Across, list[tuple[float, str]]]:
+    """Return the place of values, and marks with their texts."""
+    start, end = _LEFT, _WIDTH - _RIGHT
+    if axes.names:
+        room = (end - start) / (2 * len(axes.names))
+        span = Span(0, max(1, len(axes.names) - 1), start + room, end - room)
+        return _Across(span, False), [(place, name) for place, name in enumerate(axes.names)]
+    if axes.logarithmic:
+        values = sorted(set(x))
+        span = Span(math.log(values[0]), math.log(values[-1]), start + 10, end - 10)
+        return _Across(span, True), _apart([(value, f"{value:g}") for value in values], _Across(span, True))
+    levels = ticks(min(x), max(x), 5)
+    span = Span(levels[0], levels[-1], start, end)
+    return _Across(span, False), [(value, f"{value:.{digits_of(levels)}f}") for value in levels]
+
+
+def _apart(marks: Sequence[tuple[float, str]], across: _Across) -> list[tuple[float, str]]:
+    """Leave out marks that would touch the one before."""
+    kept: list[tuple[float, str]] = []
+    for value, text in marks:
+        if not kept or across(value) - across(kept[-1][0]) > _LETTER * (len(text) + len(kept[-1][1])) / 2 + 6:
+            kept.append((value, text))
+    return kept
+
+
+def _x_axis(across: _Across, marks: Sequence[tuple[float, str]], axes: Axes, top: float) -> Iterator[str]:
+    bottom = top + _PLOT
+    room = int((_WIDTH - _LEFT - _RIGHT) / max(1, len(marks)) / _LETTER)
+    for value, text in marks:
+        at = across(value)
+        short = text if not axes.names or len(text) <= room else f"{text[: max(1, room - 1)]}…"
+        yield f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{top}" y2="{bottom}"/>'
+        yield f'<text class="x" x="{at:.1f}" y="{bottom + 15}">{html.escape(short)}'
+        yield f"<title>{html.escape(text)}</title></text>"
+    middle = (_LEFT + _WIDTH - _RIGHT) / 2
+    yield f'<text class="x" x="{middle}" y="{bottom + 35}">{html.escape(axes.x_label)}</text>'
+
+
+def _line(index: int, line: Line, across: _Across, up: Span, axes: Axes) -> Iterator[str]:
+    kind = f"c{index % 6} d{index % 6}"
+    places = [(across(x), up(y)) for x, y in zip(line.x, line.y, strict=True)]
+    yield f'<g class="{kind}"><title>{html.escape(line.name)}</title>'
+    if len(places) > 1:
+        yield f'<path class="line" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in places)}"/>'
+    for (x, _), bound in zip(places, line.bounds, strict=False):
+        if bound is not None:
+            low, high = (up(end) for end in bound)
+            left = x - 3
+            ends = f"M{left:.1f} {low:.1f}h6M{left:.1f} {high:.1f}h6"
+            yield f'<path class="bar" d="M{x:.1f} {low:.1f}V{high:.1f}{ends}"/>'
+    if axes.marked or len(places) == 1:
+        yield from (mark(index, x, y, 3.5) for x, y in places)
+    yield "</g>"
+
+
+def _legend(names: Sequence[str]) -> Iterator[tuple[float, int, str]]:
+    """Give the place, the row and the text of each name."""
+    x, row = float(_LEFT), 0
+    for name in names:
+        short = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+        width = 36 + _LETTER * len(short)
+        if x > _LEFT and x + width > _WIDTH:
+            x, row = float(_LEFT), row + 1
+        yield x, row, short
+        x += width
+
+
+def _key(index: int, x: float, row: int, name: str) -> str:
+    y = 10 + _LINE * row
+    return (
+        f'<g class="c{index % 6} d{index % 6}"><path class="line" d="M{x:.0f} {y}h20"/>'
+        f"{mark(index, x + 10, y, 3.5)}</g>"
+        f'<text class="name" x="{x + 25:.0f}" y="{y + 4}">{html.escape(name)}</text>'
+    )
+
+
+def csv_of(found: Sequence[Line], unit: str) -> str:
+    """Return the points of lines as CSV; `unit` of what goes to the right."""
+    rows = []
+    for line in found:
+        bounds = [*line.bounds, *[None] * (len(line.x) - len(line.bounds))]
+        name = '"' + line.name.replace('"', '""') + '"'
+        for x, y, bound in zip(line.x, line.y, bounds, strict=True):
+            low, high = ("", "") if bound is None else (f"{end:.6g}" for end in bound)
+            rows.append(f"{name},{x:.6g},{y:.6g},{low},{high}")
+    return "\n".join([f"line,x_{unit},y,low,high", *rows]) + "\n"

@@ -1,0 +1,149 @@
+"""The runs behind the cells of a report: which scenario and seed each has, so that it can be run again."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ackclock.errors import InputError, StoreError
+from ackclock.files.documents import read_json
+from ackclock.files.writing import write_whole
+from ackclock.running.index import INDEX
+from ackclock.running.job import SIM
+from ackclock.running.store import Store
+from ackclock.scenario import Scenario
+from ackclock.text.suggest import hint
+
+#: Beside the page.
+FILE = "cells.json"
+#: Scenarios of cells that were run again, below the folder of the report.
+SCENARIOS = "scenarios"
+_SCHEMA = 1
+#: Cells that a message lists.
+_LISTED = 6
+#: What needs no quotes in a shell.
+_PLAIN = re.compile(r"[\w.+-]+")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The runs of one cell."""
+
+    #: What it is, in words.
+    title: str
+    scenario_hash: str
+    seed: int
+    replicates: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """A run that a cell names."""
+
+    title: str
+    scenario: Scenario
+    seed: int
+    replicate: int
+    #: The file of the scenario.
+    path: Path | None
+
+
+def short(label: str, number: int) -> str:
+    """Return a label as a part of a cell's name, or its number where a shell would need quotes."""
+    return label if _PLAIN.fullmatch(label) else str(number)
+
+
+def command(folder: Path, cell: str, backend: str = SIM) -> str:
+    """Return the command that runs a cell again."""
+    words = ["ackclock", "run", "--from", str(folder), cell]
+    return shlex.join([*words, *(["--backend", backend] if backend != SIM else [])])
+
+
+def write_cells(folder: Path, cells: Mapping[str, Cell]) -> None:
+    """Write the cells of a report beside it. Raises `OSError`."""
+    document = {
+        "schema": _SCHEMA,
+        "cells": {
+            name: {
+                "title": cell.title,
+                "scenario_hash": cell.scenario_hash,
+                "seed": cell.seed,
+                "replicates": cell.replicates,
+            }
+            for name, cell in cells.items()
+        },
+    }
+    write_whole(folder / FILE, (json.dumps(document, indent=1) + "\n").encode())
+
+
+def find(report: str | Path, name: str, sets: Iterable[str] = ()) -> Found:
+    """Return the run that a cell of a report names: `slow-1/cubic`, or `slow-1/cubic#3` for replicate 3.
+
+    `report`: the page or its folder. `sets`: changes to the scenario. Raises `InputError` where there is no
+    such cell, `StoreError` where the store is not beside the page or does not hold the scenario.
+    """
+    folder = Path(report)
+    if folder.is_file():
+        folder = folder.parent
+    cells = _read(folder, report)
+    wanted, _, number = name.partition("#")
+    if wanted not in cells:
+        some = ", ".join([*list(cells)[:_LISTED], *(["..."] if len(cells) > _LISTED else [])])
+        raise InputError(
+            f"{folder / FILE}: no cell is called {wanted!r}; {hint(wanted, cells) if cells else some}"
+        )
+    cell = cells[wanted]
+    if number and not (number.isdecimal() and int(number) < cell.replicates):
+        raise InputError(
+            f"{name}: replicate {number!r} is none of this cell; it has those from 0 to {cell.replicates - 1}"
+        )
+    scenario = Scenario.from_dict(_stored(folder, cell), sets, source=f"{folder}: {wanted}")
+    return Found(cell.title, scenario, cell.seed, int(number or 0), _open(folder, wanted, scenario))
+
+
+def _open(folder: Path, name: str, scenario: Scenario) -> Path | None:
+    """Write a scenario beside the report, to look at and to change; None where that is not possible."""
+    path = folder / SCENARIOS / f"{name.replace('/', '-')}.json"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        write_whole(path, (json.dumps(json.loads(scenario.resolved_json), indent=2) + "\n").encode())
+    except OSError:
+        return None
+    return path
+
+
+def _read(folder: Path, report: str | Path) -> dict[str, Cell]:
+    path = folder / FILE
+    if not path.is_file():
+        raise InputError(
+            f"{report}: is no report whose cells can be run again: {path} is not there; name the folder that "
+            "`ackclock evaluate` or `ackclock study --report` filled"
+        )
+    document = read_json(path)
+    try:
+        if document["schema"] != _SCHEMA:
+            raise InputError(
+                f"{path}: schema is {document['schema']}; this version of ackclock reads {_SCHEMA}"
+            )
+        return {name: Cell(**cell) for name, cell in document["cells"].items()}
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: is not the list of cells that a report has beside it") from None
+
+
+def _stored(folder: Path, cell: Cell) -> dict[str, object]:
+    """Return the scenario of a cell."""
+    if not (folder / INDEX).is_file():
+        raise StoreError(
+            f"{folder}: the runs of this report ({INDEX}) are not beside it; the page has everything but "
+            "reruns, for which copy the whole folder"
+        )
+    with Store.reading(folder) as store:
+        row = next(store.rows("SELECT json FROM scenarios WHERE hash = ?", (cell.scenario_hash,)), None)
+    if row is None:
+        raise StoreError(f"{folder}: the scenario of this cell is not in {INDEX}; make the report again")
+    document: dict[str, object] = json.loads(row[0])
+    return document
