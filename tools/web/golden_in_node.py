@@ -49,20 +49,14 @@ def frame(columns: Sequence[dict[str, Any]], data: memoryview) -> tuple[polars.D
     for column in columns:
         kind = TYPES[column["kind"]]
         size = column["length"] * np.dtype(kind).itemsize
-        values = np.frombuffer(data[:size], kind)
+        values = polars.Series(column["name"], np.frombuffer(data[:size], kind))
         data = data[size:]
         if column["names"] is not None:
-            names = {index: name for index, name in enumerate(column["names"])}
-            texts = polars.Series(column["name"], values).replace_strict(
-                names, default=None, return_dtype=polars.String
-            )
-            series.append(texts)
-        else:
-            series.append(
-                polars.Series(column["name"], values).fill_nan(None)
-                if kind is np.float64
-                else polars.Series(column["name"], values)
-            )
+            names = dict(enumerate(column["names"]))
+            values = values.replace_strict(names, default=None, return_dtype=polars.String)
+        elif kind is np.float64:
+            values = values.fill_nan(None)
+        series.append(values)
     return polars.DataFrame(series), data
 
 

@@ -1,6 +1,6 @@
 //! Scenarios: checked, described, run to their end.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use ackclock::scenario::ReadFiles;
@@ -11,13 +11,13 @@ use crate::column::{Column, Table, columns, timers};
 use crate::error::{scenario_error, to_json};
 
 /// The files that a scenario names, which come with it.
-struct Files(HashMap<String, String>);
+struct Files(BTreeMap<String, String>);
 
 impl Files {
     /// Names and texts in turns.
     fn new(files: Vec<String>) -> Self {
         let mut files = files.into_iter();
-        let mut known = HashMap::new();
+        let mut known = BTreeMap::new();
         while let (Some(name), Some(text)) = (files.next(), files.next()) {
             known.insert(name, text);
         }
