@@ -109,12 +109,12 @@ class Drive {
   /** Goes on for a slice of time, and has the page draw what came of it. */
   slice() {
     const begin = performance.now();
-    if (this.playing && this.live.now >= this.until) this.until = this.live.now + (this.speed * Math.min(begin - this.last, 100)) / 1000;
+    if (this.playing && this.isThere) this.until = this.live.now + (this.speed * Math.min(begin - this.last, 100)) / 1000;
     this.last = begin;
     const out = [];
     if (!this.begun) this.row(out);
     this.begun = true;
-    while (!this.ended && this.live.now < this.until && performance.now() - begin < SLICE_MS) {
+    while (!this.ended && !this.isThere && performance.now() - begin < SLICE_MS) {
       const next = (Math.floor(this.live.now / this.interval + 1e-6) + 1) * this.interval;
       this.ended = !this.goOn(Math.min(next, this.until, this.live.duration));
       this.row(out);
@@ -136,8 +136,13 @@ class Drive {
     this.until = this.sentTo;
   }
 
+  /** Whether it is where it was sent, to the nanosecond in which the engine counts. */
+  get isThere() {
+    return this.live.now > this.until - 2e-9;
+  }
+
   get idle() {
-    return this.ended || (!this.playing && this.live.now >= this.until && this.begun);
+    return this.ended || (!this.playing && this.isThere && this.begun);
   }
 
   finish() {
@@ -164,7 +169,7 @@ let waiting = false;
 function wake() {
   if (waiting || run === null || run.idle) return;
   waiting = true;
-  if (run.begun && run.live.now >= run.until) setTimeout(tick, FRAME_MS);
+  if (run.begun && run.isThere) setTimeout(tick, FRAME_MS);
   else channel.postMessage(null);
 }
 
