@@ -1,0 +1,203 @@
+// Small multiples over time on canvases: only what is new is drawn, unless the scale changes.
+
+import { ceiling, ticks, words } from "./scales.js";
+
+const MARGIN = { left: 52, right: 10, top: 8, bottom: 22 };
+
+/** Colours of flows that colour-blind people can tell apart (Okabe & Ito), for light and dark; then again, dashed. */
+const COLOURS = {
+  light: ["#0072b2", "#d55e00", "#009e73", "#a6588c", "#8a6d00", "#2b8cbe", "#000000"],
+  dark: ["#56b4e9", "#ff9447", "#2fd3a5", "#e59cc8", "#f0e442", "#9ecae1", "#ffffff"],
+};
+const DASHES = [[], [6, 3], [2, 2], [8, 3, 2, 3]];
+
+export const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+
+export function styleOf(flow) {
+  const colours = COLOURS[isDark() ? "dark" : "light"];
+  return { colour: colours[flow % colours.length], dash: DASHES[Math.floor(flow / colours.length) % DASHES.length] };
+}
+
+const theme = () => {
+  const style = getComputedStyle(document.documentElement);
+  return { ink: style.getPropertyValue("--ink"), soft: style.getPropertyValue("--soft"), line: style.getPropertyValue("--line"), warn: style.getPropertyValue("--warn"), paper: style.getPropertyValue("--paper") };
+};
+
+/** One panel. `lines`: a list of {values, flow | style}; `events`: times with a shape. */
+export class Chart {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.top = 0;
+    this.drawn = 0;
+    this.lines = [];
+    this.events = [];
+    this.reset(1);
+  }
+
+  reset(duration) {
+    this.duration = duration;
+    this.top = 0;
+    this.drawn = 0;
+    this.stale = true;
+  }
+
+  /** Fits the canvas to its place and the screen's pixels. */
+  fit() {
+    const { clientWidth, clientHeight } = this.canvas;
+    const ratio = Math.min(devicePixelRatio || 1, 3);
+    if (this.width === clientWidth && this.height === clientHeight && this.ratio === ratio) return;
+    Object.assign(this, { width: clientWidth, height: clientHeight, ratio });
+    this.canvas.width = Math.round(clientWidth * ratio);
+    this.canvas.height = Math.round(clientHeight * ratio);
+    this.stale = true;
+  }
+
+  x(time) {
+    return MARGIN.left + (time / this.duration) * (this.width - MARGIN.left - MARGIN.right);
+  }
+
+  y(value) {
+    const bottom = this.height - MARGIN.bottom;
+    return bottom - (Math.min(value, this.top) / this.top) * (bottom - MARGIN.top);
+  }
+
+  /** Draws up to row `count` of `times`; `most` is the largest value so far. */
+  draw(times, count, most) {
+    this.fit();
+    const top = ceiling(most * 1.02);
+    if (top > this.top || this.stale || count < this.drawn) {
+      this.top = Math.max(this.top, top);
+      this.drawn = 0;
+      this.stale = false;
+      this.axes();
+    }
+    if (count <= this.drawn) return;
+    const context = this.context;
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    const from = Math.max(0, this.drawn - 1);
+    for (const { values, style } of this.lines) this.line(times, values, from, count, style);
+    const { warn, ink } = theme();
+    for (const { counts, mark } of this.events) this.mark(times, counts, Math.max(1, this.drawn), count, mark, mark === "drop" ? warn : ink);
+    this.drawn = count;
+  }
+
+  axes() {
+    const context = this.context;
+    const { soft, line } = theme();
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.clearRect(0, 0, this.width, this.height);
+    context.font = "11px system-ui, sans-serif";
+    context.fillStyle = soft;
+    context.strokeStyle = line;
+    context.lineWidth = 1;
+    context.setLineDash([]);
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    for (const value of ticks(this.top)) {
+      const y = Math.round(this.y(value)) + 0.5;
+      context.beginPath();
+      context.moveTo(MARGIN.left, y);
+      context.lineTo(this.width - MARGIN.right, y);
+      context.stroke();
+      context.fillText(words(value), MARGIN.left - 6, y);
+    }
+    context.textBaseline = "top";
+    const every = ceiling(this.duration / Math.max(2, Math.min(8, this.width / 80)));
+    for (let time = 0; time <= this.duration * 1.0001; time += every) {
+      const isLast = time > this.duration * 0.97;
+      context.textAlign = time === 0 ? "left" : isLast ? "right" : "center";
+      context.fillText(`${words(time)}${time === 0 ? " s" : ""}`, isLast ? this.width - 2 : this.x(time), this.height - MARGIN.bottom + 6);
+    }
+  }
+
+  line(times, values, from, count, style) {
+    const context = this.context;
+    context.strokeStyle = style.colour;
+    context.lineWidth = style.width ?? 1.6;
+    context.setLineDash(style.dash);
+    context.lineDashOffset = style.dash.length > 0 ? this.x(times[from]) : 0;
+    context.lineJoin = "round";
+    context.beginPath();
+    let isOn = false;
+    for (let index = from; index < count; index += 1) {
+      const value = values[index];
+      if (!Number.isFinite(value)) {
+        isOn = false;
+      } else if (isOn) {
+        context.lineTo(this.x(times[index]), this.y(value));
+      } else {
+        context.moveTo(this.x(times[index]), this.y(value));
+        isOn = true;
+      }
+    }
+    context.stroke();
+  }
+
+  /** A triangle where packets were dropped, a ring where they were marked, since the row before. */
+  mark(times, counts, from, count, shape, colour) {
+    const context = this.context;
+    context.setLineDash([]);
+    context.fillStyle = colour;
+    context.strokeStyle = colour;
+    context.lineWidth = 1;
+    let last = -Infinity;
+    for (let index = from; index < count; index += 1) {
+      if (!(counts[index] > counts[index - 1])) continue;
+      const x = this.x(times[index]);
+      if (x - last < 2) continue;
+      last = x;
+      context.beginPath();
+      if (shape === "drop") {
+        context.moveTo(x - 3.5, MARGIN.top - 6);
+        context.lineTo(x + 3.5, MARGIN.top - 6);
+        context.lineTo(x, MARGIN.top + 1);
+        context.fill();
+      } else {
+        context.arc(x, MARGIN.top + 6, 2.5, 0, 7);
+        context.stroke();
+      }
+    }
+  }
+}
+
+const escaped = (text) => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
+
+/** The panels as one SVG file, in the colours of light pages. `panels`: {title, lines, most}. */
+export function svg(panels, times, count, duration, legend, name) {
+  const [width, height, gap] = [760, 200, 34];
+  const step = Math.max(1, Math.floor(count / 1500));
+  const parts = [];
+  panels.forEach(({ title, lines, most }, panel) => {
+    const base = 40 + panel * (height + gap);
+    const top = ceiling(most * 1.02);
+    const x = (time) => (60 + (time / duration) * (width - 80)).toFixed(1);
+    const y = (value) => (base + height - (Math.min(value, top) / top) * height).toFixed(1);
+    parts.push(`<text x="60" y="${base - 8}" font-weight="bold">${escaped(title)}</text>`);
+    for (const value of ticks(top)) parts.push(`<path d="M60 ${y(value)}H${width - 20}" stroke="#ddd"/><text x="54" y="${y(value)}" dy="4" text-anchor="end">${words(value)}</text>`);
+    for (const { values, svgStyle } of lines) {
+      let path = "";
+      let isOn = false;
+      for (let index = 0; index < count; index += step) {
+        if (!Number.isFinite(values[index])) {
+          isOn = false;
+          continue;
+        }
+        path += `${isOn ? "L" : "M"}${x(times[index])} ${y(values[index])}`;
+        isOn = true;
+      }
+      parts.push(`<path d="${path}" fill="none" stroke="${svgStyle.colour}" stroke-width="1.4" stroke-dasharray="${svgStyle.dash.join(" ") || "none"}"/>`);
+    }
+    if (panel === panels.length - 1) for (const value of ticks(ceiling(duration)).filter((time) => time <= duration)) parts.push(`<text x="${x(value)}" y="${base + height + 16}" text-anchor="middle">${words(value)} s</text>`);
+  });
+  const bottom = 40 + panels.length * (height + gap) + 10;
+  legend.forEach(({ label, style }, index) => {
+    const [left, row] = [60 + (index % 4) * 170, bottom + 18 * Math.floor(index / 4)];
+    parts.push(`<path d="M${left} ${row}h22" stroke="${style.colour}" stroke-width="2" stroke-dasharray="${style.dash.join(" ") || "none"}"/><text x="${left + 28}" y="${row + 4}">${escaped(label)}</text>`);
+  });
+  const total = bottom + 18 * Math.ceil(legend.length / 4) + 10;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${total}" font-family="sans-serif" font-size="12"><title>${escaped(name)}</title><rect width="100%" height="100%" fill="#fff"/>${parts.join("")}</svg>\n`;
+}
+
+/** As `styleOf`, of light pages. */
+export const lightStyle = (flow) => ({ colour: COLOURS.light[flow % COLOURS.light.length], dash: DASHES[Math.floor(flow / COLOURS.light.length) % DASHES.length] });

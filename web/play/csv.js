@@ -1,0 +1,18 @@
+// Tables of samples as CSV, with the columns of the module: their names end with the unit.
+
+const cell = (column, index) => {
+  const value = column.values[index];
+  if (column.names !== null) return column.names[Number(value)] ?? "";
+  if (column.kind === "bool") return value === 1 ? "true" : "false";
+  return Number.isNaN(value) ? "" : String(value);
+};
+
+/** A table as CSV; text in names is quoted as RFC 4180 has it. */
+export function csv(table) {
+  const columns = Object.entries(table);
+  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const lines = [columns.map(([name]) => name).join(",")];
+  const rows = columns.length > 0 ? columns[0][1].values.length : 0;
+  for (let index = 0; index < rows; index += 1) lines.push(columns.map(([, column]) => quoted(cell(column, index))).join(","));
+  return `${lines.join("\n")}\n`;
+}

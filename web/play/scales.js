@@ -1,0 +1,37 @@
+// Numbers on axes, on sliders and in words.
+
+/** The least of 1, 2, 5, 10, 20 … that is at least `value`. */
+export function ceiling(value) {
+  if (!(value > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= value * 0.999999);
+}
+
+/** Marks from 0 to `top`, four or five of them. */
+export function ticks(top) {
+  const step = ceiling(top / 5);
+  return Array.from({ length: Math.floor(top / step + 1e-9) + 1 }, (_, index) => index * step);
+}
+
+/** A number with at most `digits` significant digits, without an exponent where that is short. */
+export function words(value, digits = 4) {
+  if (!Number.isFinite(value)) return "–";
+  return String(Number(value.toPrecision(digits)));
+}
+
+/** A slider from `least` to `most` by orders of magnitude, 0 to 1000; with `zero`, its left end is 0. */
+export class LogScale {
+  constructor(least, most, zero = false) {
+    Object.assign(this, { least, most, zero });
+  }
+
+  position(value) {
+    if (!(value > this.least)) return 0;
+    return Math.min(1000, Math.round((1000 * Math.log(value / this.least)) / Math.log(this.most / this.least)));
+  }
+
+  value(position) {
+    if (this.zero && position <= 0) return 0;
+    return Number((this.least * (this.most / this.least) ** (position / 1000)).toPrecision(2));
+  }
+}

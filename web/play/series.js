@@ -1,0 +1,81 @@
+// The figures of a run as columns over time, for the charts and for the table of flows.
+
+/** Figures in a row of the worker: of the bottleneck, then of each flow. */
+const LINK = 6;
+const FLOW = 6;
+
+/** A column that grows. */
+class Column {
+  constructor() {
+    this.values = new Float64Array(4096);
+  }
+
+  set(index, value) {
+    if (index >= this.values.length) {
+      const more = new Float64Array(2 * this.values.length);
+      more.set(this.values);
+      this.values = more;
+    }
+    this.values[index] = value;
+  }
+}
+
+export class Series {
+  /** `flows`: as the worker lists them; `span`: the seconds that a rate is of. */
+  constructor(flows, span) {
+    this.span = span;
+    this.count = 0;
+    this.behind = 0;
+    this.time = new Column();
+    this.linkRate = new Column();
+    this.queue = new Column();
+    this.drops = new Column();
+    this.marks = new Column();
+    this.flows = flows.map((flow) => ({ ...flow, begun: !flow.spare, stopped: false, window: new Column(), rtt: new Column(), rate: new Column(), delivered: new Column(), retransmits: 0 }));
+    this.most = { window: 10, rtt: 0, rate: 0, queue: 1 };
+  }
+
+  add(rows) {
+    const width = LINK + FLOW * this.flows.length;
+    for (let from = 0; from + width <= rows.length; from += width) this.row(rows, from);
+  }
+
+  row(rows, from) {
+    const [now, rate, backlog, drops, marks] = rows.subarray(from, from + LINK);
+    const [index, most] = [this.count, this.most];
+    this.time.set(index, now);
+    this.linkRate.set(index, rate / 1e6);
+    this.queue.set(index, backlog);
+    this.drops.set(index, drops);
+    this.marks.set(index, marks);
+    while (this.behind < index && this.time.values[this.behind + 1] <= now - this.span) this.behind += 1;
+    const since = now - this.time.values[this.behind];
+    if (rate > 0) most.rate = Math.max(most.rate, rate / 1e6);
+    most.queue = Math.max(most.queue, backlog);
+    this.flows.forEach((flow, position) => {
+      const [cwnd, srtt, delivered, , unacked, retransmits] = rows.subarray(from + LINK + FLOW * position, from + LINK + FLOW * (position + 1));
+      flow.begun ||= delivered > 0 || unacked > 0;
+      const isOn = flow.begun && !(flow.stopped && unacked === 0);
+      flow.retransmits = retransmits;
+      flow.delivered.set(index, delivered);
+      const speed = since > 0 ? (8 * (delivered - flow.delivered.values[this.behind])) / since / 1e6 : NaN;
+      flow.window.set(index, isOn ? cwnd : NaN);
+      flow.rtt.set(index, isOn && srtt > 0 ? 1e3 * srtt : NaN);
+      flow.rate.set(index, flow.begun ? speed : NaN);
+      if (!isOn) return;
+      most.window = Math.max(most.window, cwnd);
+      most.rtt = Math.max(most.rtt, 1e3 * srtt);
+      if (speed > most.rate) most.rate = speed;
+    });
+    this.count += 1;
+  }
+
+  /** The last value of a column. */
+  last(column) {
+    return this.count > 0 ? column.values[this.count - 1] : NaN;
+  }
+
+  get now() {
+    return this.count > 0 ? this.last(this.time) : 0;
+  }
+}

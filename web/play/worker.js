@@ -1,0 +1,253 @@
+// The simulation, in a worker: it alone has the module. It is told what to do by `page.js`, and answers with rows of figures.
+
+import { load, list, rule, Scenario } from "../ackclock.js";
+import { digest } from "./digest.js";
+import { csv } from "./csv.js";
+
+/** Rows of figures in a whole run. */
+const ROWS = 2000;
+/** Flows that may be added to each group while it runs, and to all of them. */
+const SPARE_OF_GROUP = 4;
+const SPARE = 32;
+/** What a message to the page is made of at most, in ms of work. */
+const SLICE_MS = 10;
+const FRAME_MS = 14;
+/** Flows that are drawn. */
+const DRAWN = 64;
+
+let run = null;
+let channel = null;
+
+const post = (type, rest = {}) => postMessage({ type, ...rest });
+
+function complain(error) {
+  const mistakes = error.mistakes ?? [];
+  if (mistakes.length > 0) post("mistakes", { mistakes });
+  else post("failed", { message: String(error.message ?? error), ended: error instanceof WebAssembly.RuntimeError || error instanceof RangeError });
+}
+
+/** A run, the changes made to it, and how far it is drawn. */
+class Drive {
+  constructor({ text, sets, files, changes, until, speed, playing }) {
+    const scenario = new Scenario(text, { sets, files });
+    const description = scenario.description;
+    const groups = [...new Map(description.flows.map((flow, index) => [flow.group, index])).values()];
+    const cc = groups.filter((index) => description.flows[index].cc !== null);
+    this.spare = Array.from({ length: Math.min(SPARE, SPARE_OF_GROUP * cc.length) }, (_, index) => cc[index % cc.length]);
+    this.live = scenario.start({ spare: this.spare });
+    this.changes = changes;
+    this.done = 0;
+    this.interval = this.live.duration / ROWS;
+    this.begun = false;
+    this.ended = false;
+    this.speed = speed;
+    this.playing = playing;
+    this.send(until);
+    this.last = performance.now();
+    const own = this.live.flowNames.length - this.spare.length;
+    this.drawn = [...this.live.flowNames.keys()].filter((index) => index < Math.min(own, DRAWN) || index >= own);
+    this.bottleneck = this.live.linkNames.indexOf(description.bottleneck);
+    this.back = this.live.linkNames.indexOf(`${description.bottleneck}.reverse`);
+    post("started", {
+      name: scenario.name,
+      hash: scenario.hash,
+      seed: String(scenario.seed),
+      warnings: scenario.warnings,
+      resolved: scenario.resolved,
+      description: { ...description, flows: description.flows.slice(0, DRAWN) },
+      flowCount: own,
+      flows: this.drawn.map((index) => ({ index, name: this.live.flowNames[index], like: index < own ? index : this.spare[index - own], spare: index >= own })),
+      link: this.bottleneck,
+      back: this.back,
+      duration: this.live.duration,
+      interval: this.interval,
+    });
+  }
+
+  /** One row: the time, what the bottleneck shows, and what each drawn flow shows. */
+  row(out) {
+    const link = this.live.link(Math.max(0, this.bottleneck));
+    out.push(this.live.now, link.rate_bps, link.backlog_packets, link.drops, link.marks, link.forwarded_bytes);
+    for (const index of this.drawn) {
+      const flow = this.live.flow(index);
+      out.push(flow.cwnd_segments, flow.srtt_s, flow.delivered_bytes, flow.ssthresh_segments, flow.unacked_segments, flow.retransmits);
+    }
+  }
+
+  /** Makes a change now, and has the page note it. */
+  change(kind, index, value) {
+    const change = { at: this.live.now, kind, index, value };
+    try {
+      this.apply(change);
+    } catch (error) {
+      post("refused", { message: String(error.message ?? error) });
+      return;
+    }
+    this.changes.splice(this.done, 0, change);
+    this.done += 1;
+    post("changed", { changes: this.changes });
+  }
+
+  apply({ kind, index, value }) {
+    if (kind === "rate") this.live.setRate(index, value);
+    else if (kind === "delay") this.live.setDelay(index, value);
+    else if (kind === "begin") this.live.beginFlow(index);
+    else if (kind === "end") this.live.endFlow(index);
+  }
+
+  /** Goes on to a time, making the changes that are due on the way. False at the end. */
+  goOn(until) {
+    while (this.done < this.changes.length && this.changes[this.done].at < until) {
+      const change = this.changes[this.done];
+      if (change.at > this.live.now) this.live.step(change.at);
+      this.apply(change);
+      this.done += 1;
+    }
+    return this.live.step(until);
+  }
+
+  /** Goes on for a slice of time, and has the page draw what came of it. */
+  slice() {
+    const begin = performance.now();
+    if (this.playing && this.isThere) this.until = this.live.now + (this.speed * Math.min(begin - this.last, 100)) / 1000;
+    this.last = begin;
+    const out = [];
+    if (!this.begun) this.row(out);
+    this.begun = true;
+    while (!this.ended && !this.isThere && performance.now() - begin < SLICE_MS) {
+      const next = (Math.floor(this.live.now / this.interval + 1e-6) + 1) * this.interval;
+      this.ended = !this.goOn(Math.min(next, this.until, this.live.duration));
+      this.row(out);
+    }
+    const rows = Float64Array.from(out);
+    postMessage({ type: "rows", rows, now: this.live.now }, [rows.buffer]);
+    if (this.ended) this.finish();
+  }
+
+  /** Ends at the time that it was sent to, or now. */
+  pause() {
+    this.playing = false;
+    this.until = Math.max(this.live.now, this.sentTo);
+  }
+
+  /** Goes on to a time as fast as it can. */
+  send(until) {
+    this.sentTo = Math.min(until, this.live.duration);
+    this.until = this.sentTo;
+  }
+
+  /** Whether it is where it was sent, to the nanosecond in which the engine counts. */
+  get isThere() {
+    return this.live.now > this.until - 2e-9;
+  }
+
+  get idle() {
+    return this.ended || (!this.playing && this.isThere && this.begun);
+  }
+
+  finish() {
+    const tables = { flows: csv(this.live.samples("flows")), links: csv(this.live.samples("links")) };
+    const result = this.live.finish();
+    this.live = null;
+    const document = result.document;
+    result.free();
+    // How it was stepped through, and on which machine, is no part of what came out.
+    const { events, engine_cpu_s, ...rest } = document;
+    digest(JSON.stringify(rest)).then((sum) => post("done", { document: rest, sum, tables }));
+  }
+
+  free() {
+    this.live?.free();
+    this.live = null;
+    this.ended = true;
+  }
+}
+
+let waiting = false;
+
+/** Comes back after messages have been read: at once if there is work, else with the next frame. */
+function wake() {
+  if (waiting || run === null || run.idle) return;
+  waiting = true;
+  if (run.begun && run.isThere) setTimeout(tick, FRAME_MS);
+  else channel.postMessage(null);
+}
+
+function tick() {
+  waiting = false;
+  if (run === null || run.idle) return;
+  try {
+    run.slice();
+  } catch (error) {
+    run = null;
+    complain(error);
+  }
+  wake();
+}
+
+/** The table `cc` as a value of TOML on one line. */
+const inline = (table) => `{ ${Object.entries(table).map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join(", ")} }`;
+
+const tasks = {
+  begin(message) {
+    run?.free();
+    run = null;
+    run = new Drive(message);
+    wake();
+  },
+  check({ text, sets, files }) {
+    new Scenario(text, { sets, files });
+    post("checked", { sets });
+  },
+  rule({ text }) {
+    const line = text.split("\n").map((part) => part.replace(/#.*/, "").trim()).filter((part) => part !== "").map((part) => part.replace(/;$/, "")).join("; ");
+    try {
+      post("rule", { value: inline(rule(line)) });
+    } catch (error) {
+      post("rule", { message: String(error.message ?? error) });
+    }
+  },
+  play({ speed, playing }) {
+    if (run === null || run.ended) return;
+    run.speed = speed;
+    run.last = performance.now();
+    if (playing) run.playing = true;
+    else run.pause();
+    wake();
+  },
+  step({ seconds }) {
+    if (run === null || run.ended) return;
+    run.playing = false;
+    run.send(run.live.now + seconds);
+    wake();
+  },
+  finish() {
+    if (run === null || run.ended) return;
+    run.send(run.live.duration);
+    wake();
+  },
+  change({ kind, index, value }) {
+    if (run !== null && !run.ended) run.change(kind, index, value);
+  },
+  ping() {
+    post("pong");
+  },
+};
+
+const loaded = load(new URL("../module/ackclock_bg.wasm", import.meta.url)).then(
+  () => post("ready", { cc: list("cc"), queue: list("queue") }),
+  (error) => post("failed", { message: `the module of the simulator cannot be loaded: ${error.message ?? error}`, ended: true }),
+);
+
+const pair = new MessageChannel();
+pair.port1.onmessage = tick;
+channel = pair.port2;
+
+onmessage = async ({ data }) => {
+  await loaded;
+  try {
+    tasks[data.type]?.(data);
+  } catch (error) {
+    complain(error);
+  }
+};
