@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import golden_in_node
 import polars
@@ -22,7 +23,7 @@ def test_runs_in_node_give_the_bytes_of_native_ones() -> None:
 
 
 def test_columns_are_read_as_they_lie_in_memory() -> None:
-    columns = [
+    columns: list[dict[str, Any]] = [
         {"name": "time_ns", "kind": "u64", "names": None, "length": 2},
         {"name": "cwnd", "kind": "f64", "names": None, "length": 2},
         {"name": "event", "kind": "u8", "names": ["sent", "dropped"], "length": 2},

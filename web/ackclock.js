@@ -10,7 +10,8 @@ let memory = null;
 
 /** Loads the module, once: from beside this file, or from what is given (a URL, a response, bytes, a compiled module). */
 export async function load(module) {
-  memory ??= initialise(module === undefined ? undefined : { module_or_path: module }).then((exports) => exports.memory);
+  const beside = new URL("./module/ackclock_bg.wasm", import.meta.url);
+  memory ??= initialise({ module_or_path: module ?? beside }).then((exports) => exports.memory);
   memory = await memory;
 }
 

@@ -18,6 +18,7 @@ _INTERRUPTED, _CLOSED_PIPE = 130, 141
 #: Each command's module and one line of help; a module is imported when its command runs.
 _COMMANDS = {
     "run": "Run one scenario and print its metrics.",
+    "play": "Open the live page: a simulation to look at and to change, in a browser.",
     "sequence": "Draw time-sequence plots of the connections of a scenario.",
     "compare-capture": "Compare a captured bulk transfer with a replay of it.",
     "check": "Check a scenario and print its links, base RTTs and random inputs.",
