@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / "web" / "tests" / "browser.mjs"
 SCENARIO = """
 schema = 2
-duration = "8 s"
+duration = "300 s"
 topology = { kind = "dumbbell", rate = "10 Mbit/s", delay = "20 ms" }
 flows = [{ name = "one", cc = "cubic" }]
 """
@@ -71,7 +71,7 @@ def test_a_link_gives_the_same_run(address: str) -> None:
     done = subprocess.run(
         ["node", str(PROGRAM), chromium, address], capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
     assert found["problems"] == []
     assert found["first"] == found["second"] != ""

@@ -38,7 +38,8 @@ const evaluate = async (expression) => {
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 async function until(expression) {
   for (let tries = 0; tries < 600; tries += 1, await sleep(50)) if (await evaluate(expression)) return;
-  throw new Error(`never true: ${expression}; ${await evaluate("document.getElementById('message')?.textContent")}`);
+  const shown = await evaluate("location.href.slice(0, 80) + ' ' + document.documentElement.dataset.state + ' ' + document.getElementById('message')?.textContent");
+  throw new Error(`never true: ${expression}; the page: ${shown}; ${problems.join("; ")}`);
 }
 const state = (name) => until(`document.documentElement.dataset.state === "${name}"`);
 const click = (id) => evaluate(`document.getElementById("${id}").click()`);
@@ -56,8 +57,10 @@ try {
 
   await visit(address);
   await state("playing");
+  await until("!document.getElementById('add').disabled");
   await evaluate("(() => { const rate = document.getElementById('rate'); rate.value = 5; rate.dispatchEvent(new Event('change')); })()");
   await until("document.getElementById('changes').children.length === 1");
+  await until("!document.getElementById('add').disabled");
   await click("add");
   await until("document.getElementById('changes').children.length === 2");
   await click("finish");

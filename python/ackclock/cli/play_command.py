@@ -11,8 +11,7 @@ from pathlib import Path
 
 import click
 
-import ackclock
-from ackclock.cli.console import talk
+from ackclock.cli.console import emit, talk
 from ackclock.errors import InputError
 from ackclock.files.documents import read_text
 
@@ -45,7 +44,7 @@ def command(file: str | None, port: int, no_open: bool) -> int:
         raise InputError(f"--port {port}: {error.strerror}; leave it out to take a free one") from None
     with server:
         address = f"http://127.0.0.1:{server.server_address[1]}/play/{fragment}"
-        click.echo(address)
+        emit(address)
         talk("Ctrl-C ends it")
         if not no_open:
             webbrowser.open(address)
@@ -59,7 +58,7 @@ def folder() -> Path:
     Raises:
         InputError: if it is not built there.
     """
-    root = Path(ackclock.__file__).resolve().parents[2] / "web"
+    root = Path(__file__).resolve().parents[3] / "web"
     if not all((root / name).is_file() for name in _NEEDED):
         raise InputError("the page is not built here; in a checkout of ackclock: make web")
     return root
