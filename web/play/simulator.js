@@ -2,6 +2,8 @@
 
 /** Time without an answer after which the worker is ended. */
 const PATIENCE_MS = 8000;
+/** The same of its first one: it has the module to load. */
+const LOADING_MS = 60_000;
 const WATCH_MS = 1000;
 
 /** Whether this browser has modules in workers: it asks for the option then. */
@@ -41,7 +43,9 @@ export class Simulator {
   begin() {
     this.worker = new Worker("worker.js", { type: "module" });
     this.asked = null;
+    this.patience = LOADING_MS;
     this.worker.onmessage = ({ data }) => {
+      this.patience = PATIENCE_MS;
       this.asked = null;
       if (data.type !== "pong") this.heard(data);
     };
@@ -72,6 +76,6 @@ export class Simulator {
     this.looked = now;
     if (this.worker === null) return;
     if (this.asked === null) this.tell("ping");
-    else if (now - this.asked > PATIENCE_MS) this.end(`The simulation did not answer for ${PATIENCE_MS / 1000} s, and was ended. Make it smaller, or choose an example.`);
+    else if (now - this.asked > this.patience) this.end(`The simulation did not answer for ${this.patience / 1000} s, and was ended. Make it smaller, or choose an example.`);
   }
 }
