@@ -6,6 +6,7 @@ import { begin, lab, now, speed } from "./lab.js";
 
 export function buttons() {
   const isOn = lab.run !== null && lab.outcome === null;
+  byId("knobs").disabled = lab.run === null;
   byId("play").textContent = lab.playing ? "Pause" : "Play";
   byId("play").disabled = byId("again").disabled = lab.run === null;
   for (const id of ["packet", "rtt-step", "finish"]) byId(id).disabled = !isOn;

@@ -37,3 +37,18 @@ export function show(sentence) {
   byId("message").textContent = sentence ?? "";
   byId("message").hidden = !sentence;
 }
+
+function goTo(area, line) {
+  const lines = area.value.split("\n");
+  const start = lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0);
+  area.focus();
+  area.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
+  area.scrollTop = (line - 3) * parseFloat(getComputedStyle(area).lineHeight);
+}
+
+/** A button that leads to a line of a text. */
+export function lineButton(area, line) {
+  const button = make("button", { type: "button", textContent: `line ${line}` });
+  button.addEventListener("click", () => goTo(area, line));
+  return button;
+}

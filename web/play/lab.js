@@ -1,11 +1,10 @@
 // What the page knows: the set-up, the run that it gave, and how to change them.
 
 import { byId } from "./elements.js";
-import { presets } from "./presets.js";
 
 export const lab = {
   /** What is run: all that a link holds. */
-  setup: { text: presets[0].text, sets: new Map(), changes: [] },
+  setup: { text: "", sets: new Map(), changes: [] },
   /** The last set-up that had no mistakes. */
   good: null,
   /** What the worker said of the run. */
@@ -14,6 +13,8 @@ export const lab = {
   outcome: null,
   playing: false,
   simulator: null,
+  /** How many runs were begun: what is said of an earlier one is too late. */
+  turn: 0,
   /** Algorithms and queues that there are. */
   lists: { cc: [], queue: [] },
   /** The fragment that this page itself wrote. */
@@ -34,7 +35,8 @@ export const isMidway = () => lab.run !== null && lab.outcome === null && now() 
 export function begin({ until = 0, play = lab.playing } = {}) {
   lab.playing = play;
   lab.outcome = null;
-  lab.simulator.tell("begin", { text: lab.setup.text, sets: setsOf(lab.setup), files: {}, changes: lab.setup.changes, until, speed: speed(), playing: lab.playing });
+  lab.turn += 1;
+  lab.simulator.tell("begin", { turn: lab.turn, text: lab.setup.text, sets: setsOf(lab.setup), files: {}, changes: lab.setup.changes, until, speed: speed(), playing: lab.playing });
 }
 
 /** Settings that the engine cannot change as it runs: again at the same seed, up to the time shown. */

@@ -4,8 +4,8 @@ import { buttons, wireControls } from "./controls.js";
 import { byId, show } from "./elements.js";
 import { wireAway } from "./away.js";
 import { layOutFlows, markStopped, wireFlows } from "./flows.js";
-import { copyOf, lab } from "./lab.js";
-import { open, wireOpening } from "./opening.js";
+import { begin, copyOf, lab, now } from "./lab.js";
+import { compareWithLesson, openOrSay, wireOpening } from "./opening.js";
 import { showChanges, showResult, wireChanges } from "./outcome.js";
 import { draw, layOutCharts, wireCharts } from "./panels.js";
 import { Series } from "./series.js";
@@ -49,14 +49,15 @@ const heard = {
     lab.outcome = message;
     lab.playing = false;
     showResult();
+    compareWithLesson();
     lab.stale = true;
   },
   mistakes({ mistakes: list }) {
     mistakes(list);
     if (list.some(({ set: text }) => text !== null) && lab.good !== null && lab.good.text === lab.setup.text) {
-      show(`That cannot be set: ${list[0].message}.`);
+      lab.greeting = `That cannot be set: ${list[0].message}.`;
       lab.setup = copyOf(lab.good);
-      showSettings();
+      begin({ until: now() });
     } else if (byId("text").value === lab.setup.text && lab.good?.text !== lab.setup.text) {
       lab.playing = false;
       lab.run = null;
@@ -76,6 +77,10 @@ const heard = {
   },
 };
 
+function hear(message) {
+  if (message.turn === undefined || message.turn === lab.turn) heard[message.type](message);
+}
+
 function lost(sentence) {
   lab.playing = false;
   lab.run = null;
@@ -93,8 +98,8 @@ function main() {
   makeSliders();
   for (const wire of [wireControls, wireCharts, wireFlows, wireSettings, wireText, wireChanges, wireAway, wireOpening]) wire();
   buttons();
-  lab.simulator = new Simulator((message) => heard[message.type]?.(message), lost);
-  open();
+  lab.simulator = new Simulator(hear, lost);
+  openOrSay();
   requestAnimationFrame(draw);
 }
 

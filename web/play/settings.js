@@ -1,9 +1,9 @@
 // The settings beside the charts: queue, seed, algorithms, a rule of the user's own.
 
 import { base, bottleneckKeys } from "./bottleneck.js";
-import { byId, choose, fill, make, seldom } from "./elements.js";
+import { byId, choose, fill, lineButton, make, seldom } from "./elements.js";
 import { lab, set, setsOf } from "./lab.js";
-import { firstRule } from "./presets.js";
+import { firstRule } from "./ruletext.js";
 import { showSliders } from "./sliders.js";
 
 const isChoice = (entry) => !(entry.parameters ?? []).some(({ required }) => required);
@@ -62,8 +62,9 @@ function tryRule(index) {
 }
 
 /** What the worker says of the rule: the value of `cc` that it is, or what is wrong with it. */
-export function ruleRead({ value, message }) {
-  byId("rule-state").textContent = message ?? "";
+export function ruleRead({ value, message, line }) {
+  byId("rule-state").replaceChildren(...(line ? [lineButton(byId("rule"), line), " "] : []), message ?? "");
+  byId("rule").setAttribute("aria-invalid", String(message !== undefined));
   const key = `flows.${byId("rule-group").value}.cc`;
   if (value !== undefined && lab.setup.sets.get(key) !== value) set({ [key]: value });
 }

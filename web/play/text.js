@@ -1,6 +1,6 @@
 // The scenario as text, and what is wrong with it.
 
-import { byId, make, seldom } from "./elements.js";
+import { byId, lineButton, make, seldom } from "./elements.js";
 import { begin, lab } from "./lab.js";
 
 export function mistakes(list) {
@@ -8,24 +8,11 @@ export function mistakes(list) {
     ...list.map(({ line, key, message, set: text }) => {
       const where = text !== null ? `${text}: ` : key === "" ? "" : `${key}: `;
       const item = make("li", {}, `${where}${message}`);
-      if (line !== null && text === null) {
-        const go = make("button", { type: "button", textContent: `line ${line}` });
-        go.addEventListener("click", () => goTo(line));
-        item.prepend(go, " ");
-      }
+      if (line !== null && text === null) item.prepend(lineButton(byId("text"), line), " ");
       return item;
     }),
   );
   byId("text").setAttribute("aria-invalid", String(list.some(({ set: text }) => text === null)));
-}
-
-function goTo(line) {
-  const area = byId("text");
-  const lines = area.value.split("\n");
-  const start = lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0);
-  area.focus();
-  area.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
-  area.scrollTop = (line - 3) * parseFloat(getComputedStyle(area).lineHeight);
 }
 
 /** Runs a text: its settings are its own. */

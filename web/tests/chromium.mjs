@@ -66,7 +66,7 @@ class Page {
   }
 
   /** Waits until an expression is true, and gives its value. */
-  async until(expression, seconds = 30) {
+  async until(expression, seconds = 60) {
     for (const end = Date.now() + 1000 * seconds; Date.now() < end; await sleep(40)) {
       const value = await this.evaluate(expression);
       if (value) return value;
