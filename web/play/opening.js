@@ -14,6 +14,7 @@ const LESSON = /^#lesson=([a-z0-9-]+)$/;
 const lessons = new Map();
 /** The lesson that is shown, if any. */
 let lesson = null;
+let lessonsRead = null;
 
 async function fetched(file) {
   const answer = await fetch(`lessons/${file}`);
@@ -75,14 +76,9 @@ export function compareWithLesson() {
 export async function open() {
   if (location.hash === lab.ownLink && lab.ownLink !== null) return;
   const [, name] = LESSON.exec(location.hash) ?? [];
-  if (lessons.size === 0) await readLessons();
-  if (lessons.has(name)) {
-    showLesson(name);
-    return;
-  }
   lab.greeting = null;
   try {
-    const given = await unpack(location.hash.slice(1));
+    const given = name === undefined ? await unpack(location.hash.slice(1)) : null;
     if (given !== null) {
       hideLesson();
       use(given.text, { ...given, play: !isStill() });
@@ -91,15 +87,12 @@ export async function open() {
   } catch (error) {
     lab.greeting = `The link cannot be read: ${error.message}. This is the first lesson instead.`;
   }
-  showLesson(lessons.keys().next().value);
-}
-
-/** As `open`; what goes wrong is said. */
-export function openOrSay() {
-  open().catch((error) => show(`The lessons cannot be read: ${error.message}.`));
+  await lessonsRead;
+  if (lessons.size > 0) showLesson(lessons.has(name) ? name : lessons.keys().next().value);
 }
 
 export function wireOpening() {
+  lessonsRead = readLessons().catch((error) => show(`The lessons cannot be read: ${error.message}.`));
   byId("lesson-list").addEventListener("change", () => showLesson(byId("lesson-list").value));
-  addEventListener("hashchange", openOrSay);
+  addEventListener("hashchange", open);
 }

@@ -5,7 +5,7 @@ import { byId, show } from "./elements.js";
 import { wireAway } from "./away.js";
 import { layOutFlows, markStopped, wireFlows } from "./flows.js";
 import { begin, copyOf, lab, now } from "./lab.js";
-import { compareWithLesson, openOrSay, wireOpening } from "./opening.js";
+import { compareWithLesson, open, wireOpening } from "./opening.js";
 import { showChanges, showResult, wireChanges } from "./outcome.js";
 import { draw, layOutCharts, wireCharts } from "./panels.js";
 import { Series } from "./series.js";
@@ -99,7 +99,7 @@ function main() {
   for (const wire of [wireControls, wireCharts, wireFlows, wireSettings, wireText, wireChanges, wireAway, wireOpening]) wire();
   buttons();
   lab.simulator = new Simulator(hear, lost);
-  openOrSay();
+  open();
   requestAnimationFrame(draw);
 }
 

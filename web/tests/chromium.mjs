@@ -71,7 +71,7 @@ class Page {
       const value = await this.evaluate(expression);
       if (value) return value;
     }
-    const shown = await this.evaluate("`${location.href.slice(0, 80)} ${document.documentElement.dataset.state} ${document.getElementById('message')?.textContent} ${document.getElementById('mistakes')?.textContent}`");
+    const shown = await this.evaluate("`${location.href.slice(0, 80)} ${document.documentElement?.dataset.state} ${document.getElementById('message')?.textContent} ${document.getElementById('mistakes')?.textContent}`");
     throw new Error(`never true: ${expression}; the page: ${shown}; ${this.problems.join("; ")}`);
   }
 
@@ -90,6 +90,7 @@ class Page {
   async visit(address) {
     await this.send("Page.navigate", { url: "about:blank" });
     await this.send("Page.navigate", { url: address });
+    await this.until("document.readyState === 'complete'");
   }
 
   /** Clicks the middle of what a selector finds, once it can be clicked there. */
