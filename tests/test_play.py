@@ -92,8 +92,8 @@ def test_every_control_does_what_it_says(address: str, tmp_path: Path) -> None:
     # What was taken away is the same run, natively.
     scenario = tmp_path / "scenario.toml"
     summary = ackclock.run(ackclock.Scenario.from_file(scenario)).document["summary"]
-    assert found["summary"][0] == f"{float(f'{100 * summary["utilization"]:.4g}'):g} %"
-    assert found["summary"][1] == f"{float(f'{summary["goodput_bps"] / 1e6:.4g}'):g} Mbit/s"
+    figures = {"%": 100 * summary["utilization"], "Mbit/s": summary["goodput_bps"] / 1e6}
+    assert found["summary"][:2] == [f"{float(f'{value:.4g}'):g} {unit}" for unit, value in figures.items()]
     words = shlex.split(found["command"])
     assert words[:3] == ["ackclock", "run", "scenario.toml"]
     answer = cli("run", str(scenario), *words[3:], "--json")

@@ -51,10 +51,7 @@ export function makeSliders() {
     const number = make("input", { id, type: "number", min: 0, step: "any" });
     range.setAttribute("aria-label", `${label}, ${unit}`);
     number.setAttribute("aria-describedby", `${id}-unit`);
-    const use = seldom(120, (value) => {
-      slider.held = performance.now();
-      slider.use(value);
-    });
+    const use = seldom(120, (value) => slider.use(value));
     range.addEventListener("input", () => {
       const value = scale.value(range.valueAsNumber);
       slider.held = performance.now();
@@ -63,7 +60,11 @@ export function makeSliders() {
       use(value);
     });
     number.addEventListener("change", () => {
-      if (Number.isFinite(number.valueAsNumber) && number.valueAsNumber >= 0) use(number.valueAsNumber);
+      const value = number.valueAsNumber;
+      if (!(value >= 0)) return;
+      range.value = scale.position(value);
+      range.setAttribute("aria-valuetext", `${value} ${unit}`);
+      use(value);
     });
     Object.assign(slider, { range, number, held: -Infinity });
     byId("sliders").append(make("div", { className: "control slider" }, make("label", { htmlFor: id, textContent: label }), range, number, make("small", { id: `${id}-unit`, textContent: unit })));
