@@ -35,7 +35,11 @@ const tryOut = (sets) => use(lesson.scenario, { sets, play: !isStill() });
 /** A change that the lesson proposes, with what is to be seen. */
 function stepElement(step) {
   const button = make("button", { type: "button", textContent: step.label, title: step.sets.join("\n") });
-  button.addEventListener("click", () => tryOut(step.sets));
+  button.addEventListener("click", () => {
+    tryOut(step.sets);
+    // Where they are not beside the text, the charts come to who wants to see them.
+    if (matchMedia("(max-width: 900px)").matches) byId("stage").scrollIntoView();
+  });
   step.found = step.expectations.map(() => make("b", { textContent: "" }));
   const figures = step.expectations.map(({ label, least, most, unit }, index) => make("p", {}, `${label}: ${least} to ${most}${unit === "" ? "" : ` ${unit}`} `, step.found[index]));
   return make("li", {}, button, ...figures);

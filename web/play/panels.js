@@ -41,7 +41,7 @@ export function draw(time) {
     if (name === "queue") chart.events = [{ counts: lab.series.drops.values, mark: "drop" }, { counts: lab.series.marks.values, mark: "mark" }];
     chart.draw(lab.series.time.values, lab.series.count, lab.series.most[name]);
   }
-  if (hasPhasePlane()) phase.draw(lab.series.flows.slice(0, 2), lab.series.count, lab.series.most.window, pipe());
+  if (hasPhasePlane()) phase.draw(lab.series.flows.slice(0, 2), lab.series.count, pipe());
   byId("clock").textContent = `${now().toFixed(lab.run !== null && lab.run.duration < 10 ? 3 : 2)} s of ${words(lab.run?.duration ?? 0)} s`;
   byId("progress").value = lab.run === null ? 0 : now() / lab.run.duration;
   if (time - told > 250 || lab.outcome !== null || !lab.playing) {

@@ -14,6 +14,7 @@ export class PhasePlane {
 
   reset() {
     this.top = 0;
+    this.most = 0;
     this.drawn = 0;
     this.stale = true;
   }
@@ -22,30 +23,33 @@ export class PhasePlane {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     const ratio = Math.min(devicePixelRatio || 1, 3);
     if (this.width === width && this.height === height && this.ratio === ratio) return;
-    Object.assign(this, { width, height, ratio, stale: true });
+    const side = Math.min(width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom);
+    Object.assign(this, { width, height, ratio, side, stale: true });
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
   }
 
   x(value) {
-    return MARGIN.left + (value / this.top) * (this.width - MARGIN.left - MARGIN.right);
+    return MARGIN.left + (value / this.top) * this.side;
   }
 
   y(value) {
-    return this.height - MARGIN.bottom - (value / this.top) * (this.height - MARGIN.bottom - MARGIN.top);
+    return MARGIN.top + this.side - (value / this.top) * this.side;
   }
 
-  /** Draws up to row `count`. `flows`: two of them; `most`: the largest window so far; `pipe`: segments that the path holds without a queue. */
-  draw(flows, count, most, pipe) {
+  /** Draws up to row `count`. `flows`: two of them; `pipe`: segments that the path holds without a queue. */
+  draw(flows, count, pipe) {
     this.fit();
-    const top = ceiling(Math.max(most, 1) * 1.02);
+    const [across, up] = flows.map(({ window }) => window.values);
+    // What is not a number is none of a flow that sends.
+    for (let index = this.drawn; index < count; index += 1) if (across[index] + up[index] > 0) this.most = Math.max(this.most, across[index], up[index]);
+    const top = ceiling(Math.max(this.most, 10) * 1.02);
     if (top > this.top || this.stale || count < this.drawn) {
       this.top = Math.max(this.top, top);
       this.drawn = 0;
       this.stale = false;
       this.axes(flows, pipe);
     }
-    const [across, up] = flows.map(({ window }) => window.values);
     const context = this.context;
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.strokeStyle = styleOf(0).colour;
@@ -54,11 +58,13 @@ export class PhasePlane {
     context.beginPath();
     let isOn = false;
     for (let index = Math.max(0, this.drawn - 1); index < count; index += 1) {
-      // A flow that has not begun has no window.
-      const place = [this.x(across[index] || 0), this.y(up[index] || 0)];
-      if (isOn) context.lineTo(...place);
-      else context.moveTo(...place);
-      isOn = true;
+      const place = [this.x(across[index]), this.y(up[index])];
+      if (!place.every(Number.isFinite)) isOn = false;
+      else if (isOn) context.lineTo(...place);
+      else {
+        context.moveTo(...place);
+        isOn = true;
+      }
     }
     context.stroke();
     this.drawn = count;
@@ -78,10 +84,10 @@ export class PhasePlane {
       context.fillText(words(value), MARGIN.left - 6, this.y(value));
       context.textAlign = "center";
       context.textBaseline = "top";
-      context.fillText(words(value), this.x(value), this.height - MARGIN.bottom + 5);
+      context.fillText(words(value), this.x(value), MARGIN.top + this.side + 5);
     }
     context.textAlign = "right";
-    context.fillText(`→ ${flows[0].name}`, this.width - MARGIN.right, this.height - 13);
+    context.fillText(`${flows[0].name} →`, MARGIN.left + this.side, MARGIN.top + this.side + 20);
     context.textAlign = "left";
     context.fillText(`↑ ${flows[1].name}`, MARGIN.left + 5, MARGIN.top);
     this.straight([0, 0], [this.top, this.top], [3, 3], soft);
@@ -89,7 +95,7 @@ export class PhasePlane {
     if (pipe > 0 && pipe < 2 * this.top) this.straight([end, pipe - end], [pipe - end, end], [6, 3], ink);
     context.setLineDash([]);
     context.strokeStyle = line;
-    context.strokeRect(MARGIN.left, MARGIN.top, this.width - MARGIN.left - MARGIN.right, this.height - MARGIN.top - MARGIN.bottom);
+    context.strokeRect(MARGIN.left, MARGIN.top, this.side, this.side);
   }
 
   straight(from, to, dash, colour) {

@@ -16,11 +16,13 @@ const text = JSON.stringify;
 export async function withPage(chromium, use) {
   const folder = mkdtempSync(join(tmpdir(), "ackclock-"));
   const browser = spawn(chromium, [...OPTIONS, `--user-data-dir=${folder}`, "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+  const gone = new Promise((resolve) => browser.once("exit", resolve));
   try {
     await use(await Page.first(browser, folder));
   } finally {
-    browser.kill();
-    await new Promise((resolve) => browser.once("exit", resolve));
+    // All of its processes end with it, so that none of them writes into the folder any more.
+    browser.stdio[3].write(`${text({ id: 0, method: "Browser.close" })}\0`);
+    await Promise.race([gone, sleep(10_000).then(() => browser.kill())]);
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }
@@ -47,7 +49,7 @@ class Page {
   }
 
   read({ id, result, error, method, params }) {
-    if (id !== undefined) this.waiting.get(id)(result ?? { error });
+    if (id !== undefined) this.waiting.get(id)?.(result ?? { error });
     else if (COMPLAINTS.includes(method)) this.problems.push(text(params).slice(0, 400));
     else if (method === "Network.requestWillBeSent") this.requests.push(params.request.url);
   }
