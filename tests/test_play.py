@@ -104,6 +104,14 @@ def test_every_control_does_what_it_says(address: str, tmp_path: Path) -> None:
     assert ElementTree.parse(tmp_path / "scenario.svg").getroot().tag.endswith("svg")
 
 
+def test_lessons_show_what_their_runs_give(address: str) -> None:
+    found = used("lessons.mjs", address)
+    assert found["problems"] == [] and len(found["found"]) == 10
+    for name, figures in found["found"].items():
+        assert "✓" in figures[0], name
+        assert not any("✗" in figure for figure in figures), name
+
+
 def test_what_is_hostile_or_too_much_is_one_message(address: str) -> None:
     found = used("hostile.mjs", address)
     assert found["problems"] == [] and found["elsewhere"] == []

@@ -77,17 +77,16 @@ async function tooMuch(page) {
 
 /** A tab that is behind another one, and one that the browser froze, lose nothing. */
 async function background(page) {
-  await page.choose("speed", "10");
+  await page.send("Page.setWebLifecycleState", { state: "frozen" });
+  await sleep(1000);
+  await page.send("Page.setWebLifecycleState", { state: "active" });
   const { targetId } = await page.send("Target.createTarget", { url: "about:blank" });
   await page.until("document.visibilityState === 'hidden'");
+  const before = await page.evaluate(CLOCK);
   await sleep(300);
   await page.send("Target.closeTarget", { targetId });
   await page.send("Page.bringToFront");
   await page.until("document.visibilityState === 'visible'");
-  const before = await page.evaluate(CLOCK);
-  await page.send("Page.setWebLifecycleState", { state: "frozen" });
-  await sleep(1000);
-  await page.send("Page.setWebLifecycleState", { state: "active" });
   await page.until(`${CLOCK} > ${before}`);
   await page.click("finish");
   await page.state("done");

@@ -1,6 +1,6 @@
-// Each lesson, by clicks on the changes that it proposes: node lessons.mjs CHROMIUM ADDRESS [FOLDER]
+// Each lesson, by a click on the first change that it proposes, to its end: node lessons.mjs CHROMIUM ADDRESS [FOLDER]
 //
-// Pictures of the lessons are left in FOLDER, if one is given. Prints what each change gave as JSON.
+// With FOLDER all changes are tried, and pictures are left there. Prints what each change gave as JSON.
 
 import { withPage } from "./chromium.mjs";
 
@@ -23,7 +23,8 @@ async function photographs(page, name) {
 /** Presses every change of a lesson, and lets it run to its end; gives what is shown. */
 async function lesson(page, name) {
   await page.visit(`${page0}#lesson=${name}`);
-  const count = await page.until("document.querySelectorAll('.steps li').length");
+  await page.until(`document.getElementById("lesson-list").value === "${name}"`);
+  const count = folder === undefined ? 1 : await page.evaluate("document.querySelectorAll('.steps li').length");
   for (let step = 1; step <= count; step += 1) {
     await page.press(`.steps li:nth-child(${step}) button`);
     await page.until("['playing', 'paused'].includes(document.documentElement.dataset.state)");
