@@ -72,7 +72,7 @@ export class Simulator {
   watch() {
     if (this.worker === null) return;
     if (this.looks === null) this.tell("ping");
-    else if (this.looks >= this.patience) this.end(`The simulation did not answer for ${this.patience} s, and was ended. Make it smaller, or choose an example.`);
+    else if (this.looks >= this.patience) this.end(`The simulation did not answer for ${this.patience} s, and was ended. Make it smaller, or choose a lesson.`);
     else this.looks += 1;
   }
 }
