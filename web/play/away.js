@@ -3,7 +3,7 @@
 import { lightStyle, svg } from "./charts.js";
 import { byId, make } from "./elements.js";
 import { lab, setsOf } from "./lab.js";
-import { pack } from "./link.js";
+import { LinkError, pack } from "./link.js";
 import { linesOf, TITLES } from "./panels.js";
 import { command, toml } from "./toml.js";
 
@@ -31,7 +31,14 @@ async function copy(what, text, more = "") {
 const fileName = (end) => `${lab.run.name.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 60) || "scenario"}${end}`;
 
 async function copyLink() {
-  const fragment = await pack({ text: lab.setup.text, sets: setsOf(lab.setup), changes: lab.setup.changes });
+  let fragment;
+  try {
+    fragment = await pack({ text: lab.setup.text, sets: setsOf(lab.setup), changes: lab.setup.changes });
+  } catch (error) {
+    if (!(error instanceof LinkError)) throw error;
+    byId("away-state").textContent = "All of this is too long for a link; take the scenario instead.";
+    return;
+  }
   lab.ownLink = `#${fragment}`;
   history.replaceState(null, "", lab.ownLink);
   await copy("Link", location.href, lab.setup.sets.size + lab.setup.changes.length > 0 ? " It holds the settings and changes." : "");

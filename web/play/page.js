@@ -13,6 +13,7 @@ import { fillQueues, ruleRead, showSettings, wireSettings } from "./settings.js"
 import { lacking, Simulator } from "./simulator.js";
 import { makeSliders } from "./sliders.js";
 import { mistakes, wireText } from "./text.js";
+import { wireTrace } from "./trace.js";
 
 const heard = {
   ready(message) {
@@ -96,7 +97,7 @@ function main() {
     return;
   }
   makeSliders();
-  for (const wire of [wireControls, wireCharts, wireFlows, wireSettings, wireText, wireChanges, wireAway, wireOpening]) wire();
+  for (const wire of [wireControls, wireCharts, wireFlows, wireSettings, wireText, wireChanges, wireAway, wireTrace, wireOpening]) wire();
   buttons();
   lab.simulator = new Simulator(hear, lost);
   open();

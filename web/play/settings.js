@@ -26,7 +26,7 @@ function showSets() {
   const sets = setsOf(lab.setup);
   byId("write").disabled = sets.length === 0;
   byId("write").textContent = sets.length === 0 ? "Settings: those of the text" : `Undo ${sets.length} setting${sets.length > 1 ? "s" : ""} made above`;
-  byId("write").title = sets.join("\n");
+  byId("write").title = sets.map((one) => (one.length > 200 ? `${one.slice(0, 200)} …` : one)).join("\n");
 }
 
 function showGroups() {

@@ -10,7 +10,7 @@ const milliseconds = (seconds) => `${Number((1e3 * seconds).toFixed(6))} ms`;
 const SLIDERS = [
   {
     id: "rate", label: "Rate", unit: "Mbit/s", scale: new LogScale(0.1, 1000),
-    value: () => (changed("rate", lab.run.link) ?? bottleneck()?.rate_bps ?? NaN) / 1e6,
+    value: () => (bottleneck()?.varies ? NaN : (changed("rate", lab.run.link) ?? bottleneck()?.rate_bps ?? NaN) / 1e6),
     use(value) {
       if (isMidway()) lab.simulator.tell("change", { kind: "rate", index: lab.run.link, value: 1e6 * value });
       else set({ [`${base()}.rate`]: `${value} Mbit/s` });

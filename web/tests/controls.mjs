@@ -4,7 +4,7 @@
 // and what it found of the last run, is printed as JSON.
 
 import assert from "node:assert/strict";
-import { copyFileSync, existsSync } from "node:fs";
+import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sleep, withPage } from "./chromium.mjs";
 
@@ -143,6 +143,40 @@ async function texts(page) {
   assert.equal(await page.content("mistakes"), "");
 }
 
+/** A trace of capacity: chosen, dropped, and one that is none. */
+async function traces(page) {
+  const file = join(folder, "cellular.trace");
+  writeFileSync(file, "1\n1\n2\n4\n");
+  await page.send("DOM.enable");
+  const { root } = await page.send("DOM.getDocument");
+  const { nodeId } = await page.send("DOM.querySelector", { nodeId: root.nodeId, selector: "#trace" });
+  await page.send("DOM.setFileInputFiles", { nodeId, files: [file] });
+  await page.until(`${SETS}.includes("topology.rate=24.064 Mbit/s") && ${SETS}.includes("milliseconds = [1, 1, 2, 4]")`);
+  await page.until("document.getElementById('rate').disabled");
+  const drop = (text) => page.evaluate(`(() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([${JSON.stringify(text)}], "dropped.trace"));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  })()`);
+  await drop("1\n2\n3\n");
+  await page.until(`${SETS}.includes("topology.rate=12.032 Mbit/s") && ${SETS}.includes("milliseconds = [1, 2, 3]")`);
+  for (const [text, message] of [["1\nx\n", "line 2: expected a time"], ["2\n1\n", "line 2: 1 ms is earlier"], ["", "it is empty"]]) {
+    await drop(text);
+    await page.until(`document.getElementById("message").textContent.includes(${JSON.stringify(message)})`);
+  }
+  await page.click("write");
+  await page.until("!document.getElementById('rate').disabled && document.getElementById('message').textContent === ''");
+  await page.enter("buffer", 9);
+  // Random times do not pack well: no link holds them.
+  let time = 0;
+  await drop(Array.from({ length: 80_000 }, (_, index) => (time += (index * 7919) % 1013)).join("\n"));
+  await page.until(`${SETS}.includes("varies")`);
+  await page.click("copy-link");
+  await page.until("document.getElementById('away-state').textContent.includes('too long for a link')");
+  await page.click("write");
+  await page.until(`${SETS} === ""`);
+}
+
 /** What can be taken away. */
 async function away(page) {
   await page.enter("buffer", 40);
@@ -168,7 +202,7 @@ async function away(page) {
 
 await withPage(chromium, async (page) => {
   await page.visit(address);
-  for (const part of [running, settings, changing, texts]) await part(page);
+  for (const part of [running, settings, changing, texts, traces]) await part(page);
   const taken = await away(page);
   await page.choose("lesson-list", "convergence");
   await page.until("location.hash === '#lesson=convergence' && !document.getElementById('phase').hidden");
