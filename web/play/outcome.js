@@ -27,7 +27,7 @@ export function showResult() {
     ["Jain index", summary.jain_index, ""],
   ];
   byId("summary").replaceChildren(
-    ...figures.filter(([, value]) => Number.isFinite(value)).map(([label, value, unit]) => make("div", {}, make("b", { textContent: `${words(value, 4)} ${unit}` }), make("span", { textContent: label }))),
+    ...figures.filter(([, value]) => Number.isFinite(value)).map(([label, value, unit]) => make("div", {}, make("b", { textContent: `${words(value, 4)} ${unit}`.trim() }), make("span", { textContent: label }))),
   );
   byId("sum").textContent = lab.outcome.sum ?? "none: this page is not served securely";
   byId("result").hidden = false;

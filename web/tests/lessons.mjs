@@ -22,8 +22,8 @@ async function photographs(page, name) {
 
 /** Presses every change of a lesson, and lets it run to its end; gives what is shown. */
 async function lesson(page, name) {
-  await page.visit(`${page0}#lesson=${name}`);
-  await page.until(`document.getElementById("lesson-list").value === "${name}"`);
+  await page.choose("lesson-list", name);
+  await page.until(`location.hash === "#lesson=${name}"`);
   const count = folder === undefined ? 1 : await page.evaluate("document.querySelectorAll('.steps li').length");
   for (let step = 1; step <= count; step += 1) {
     await page.press(`.steps li:nth-child(${step}) button`);
@@ -36,7 +36,8 @@ async function lesson(page, name) {
 }
 
 await withPage(chromium, async (page) => {
-  await page.visit(page0);
+  await page.visit(`${page0}#lesson=bbr`);
+  await page.until("document.getElementById('lesson-title').textContent === \"BBR's phases\"");
   const names = await page.evaluate("fetch('lessons/index.json').then((answer) => answer.json())");
   const found = {};
   for (const name of names) found[name] = await lesson(page, name);
