@@ -2,8 +2,8 @@
 
     python tools/web/speed_on_web.py [--rounds N] [--workload W1] [--json]
 
-Packets that the bottleneck forwards in a second of the run: of CPU time natively, of time in the page, so that
-the machine should have nothing else to do. The first run in Chromium is not counted: its code is compiled
+Packets that the bottleneck forwards in a second of the run: of CPU time natively, of time in the page; the
+machine should have nothing else to do. The first run in Chromium is not counted: its code is compiled
 meanwhile. The ratio is taken round by round.
 Needs `make web`, node and Chromium.
 """
