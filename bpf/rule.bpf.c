@@ -89,6 +89,17 @@ INLINE real seconds(__u64 us)
 	return real_divide(real_of(us), 0x412e848000000000ULL /* 10^6 */);
 }
 
+/* The first event, from which time counts. */
+INLINE void begin(struct sock *sk)
+{
+	struct state *state = state_of(sk);
+
+	if (!state->began_us) {
+		state->began_us = tcp_sk(sk)->tcp_mstamp;
+		state->cut_us = state->began_us;
+	}
+}
+
 /* The numbers of the path and of the clock that the rule uses. */
 INLINE void observe(struct sock *sk, real *registers)
 {
@@ -111,10 +122,7 @@ INLINE void observe(struct sock *sk, real *registers)
 	if (uses(MSS))
 		registers[MSS] = real_of(tp->mss_cache);
 	if (uses(TIME) || uses(SINCE_CUT)) {
-		if (!state->began_us) {
-			state->began_us = tp->tcp_mstamp;
-			state->cut_us = tp->tcp_mstamp;
-		}
+		begin(sk);
 		registers[TIME] = seconds(tp->tcp_mstamp - state->began_us);
 		registers[SINCE_CUT] = seconds(tp->tcp_mstamp - state->cut_us);
 	}
@@ -239,19 +247,21 @@ SEC("struct_ops") void pkts_acked(__u64 *ctx)
 	const struct ack_sample *sample = (const struct ack_sample *)ctx[1];
 	struct state *state = state_of(sk);
 
+	begin(sk);
 	if (sample->rtt_us > 0) {
 		state->rtt_us = sample->rtt_us;
 		if (!state->min_rtt_us || state->rtt_us < state->min_rtt_us)
 			state->min_rtt_us = state->rtt_us;
 	}
-	happens(sk, ON_ACK, window_of(sk), sample->pkts_acked);
+	if (rule.events[ON_ACK].count)
+		happens(sk, ON_ACK, window_of(sk), sample->pkts_acked);
 }
 
 SEC("struct_ops") void cwnd_event(__u64 *ctx)
 {
 	struct sock *sk = (struct sock *)ctx[0];
 
-	if ((__u32)ctx[1] == CA_EVENT_LOSS)
+	if (rule.events[ON_TIMEOUT].count && (__u32)ctx[1] == CA_EVENT_LOSS)
 		happens(sk, ON_TIMEOUT, window_of(sk), 0);
 }
 
