@@ -60,7 +60,8 @@ fn large_rule() -> RuleText {
                if(x < y and not y == 3 or r > 0.01, x * y, max(x - y, z))";
     let mut source = RuleSource { grow: format!("{all} + acked"), cut: all.to_owned(), ..RuleSource::default() };
     source.state = "x = 1; y = 2; z = 3; r = 0; s = 0; t = 0; m = 0; f = 0".to_owned();
-    source.on_ack = "r = queue_delay; s = srtt / (rtt + min_rtt); t = time + since_cut; m = mss; f = in_flight".to_owned();
+    source.on_ack =
+        "r = queue_delay; s = srtt / (rtt + min_rtt); t = time + since_cut; m = mss; f = in_flight".to_owned();
     let update = "x = x * y - z / x + 1; y = max(min(y * z - x, 100), -100); z = z / (x + y); ".repeat(8);
     source.on_grow.clone_from(&update);
     source.on_cut.clone_from(&update);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use ackclock::cc::{CcSpec, ForeignValue, RuleText};
 use ackclock::sim::{FlowPlan, Plan};
-use ackclock_bpf::{BpfObject, compile_rule};
 use ackclock_bpf::kernel::{Link, attach_unnamed};
+use ackclock_bpf::{BpfObject, compile_rule};
 
 use crate::error::EmulationError;
 
@@ -250,7 +250,10 @@ mod tests {
             assert!(message.starts_with(expected), "{message}");
         }
         let message = in_kernel("{ kind = 'rule', grow = 'log(w)' }").unwrap().object(&objects()).unwrap_err();
-        assert!(message.starts_with("grow: character 1 of `log(w)`: the program in the kernel has no log"), "{message}");
+        assert!(
+            message.starts_with("grow: character 1 of `log(w)`: the program in the kernel has no log"),
+            "{message}"
+        );
         assert!(in_kernel("{ kind = 'rule', grow = 'a / w', a = 2 }").unwrap().object(&objects()).is_ok());
         let missing = InKernel::Object("/nowhere.bpf.o".into(), BTreeMap::new());
         assert!(missing.object(&objects()).unwrap_err().starts_with("/nowhere.bpf.o: cannot be read"));

@@ -159,7 +159,8 @@ pub fn load_program(kind: &ProgramKind<'_>) -> Result<OwnedFd, (io::Error, Strin
         .word(108, kind.operations);
     if let Some((types, functions)) = kind.functions {
         let size = size_of::<[u32; 2]>() as u32;
-        attributes = attributes.word(72, raw(types)).word(76, size).long(80, at(functions)).word(88, functions.len() as u32);
+        attributes =
+            attributes.word(72, raw(types)).word(76, size).long(80, at(functions)).word(88, functions.len() as u32);
     }
     let refused = match { attributes }.open(PROG_LOAD) {
         Ok(program) => return Ok(program),

@@ -73,11 +73,15 @@ impl<'a> Translation<'a> {
         });
         if table.initial.len() > STATES {
             let needed = table.initial.len();
-            return Err(wrong!("state: it needs {needed} states, with one for `cuts`; the kernel has room for {STATES}"));
+            return Err(wrong!(
+                "state: it needs {needed} states, with one for `cuts`; the kernel has room for {STATES}"
+            ));
         }
         let states = STATES_FROM..STATES_FROM + table.initial.len() as u8;
         let is_taken = |register: &Place| {
-            *register < ALWAYS || states.contains(register) || *register < STATES_FROM && table.uses >> register & 1 == 1
+            *register < ALWAYS
+                || states.contains(register)
+                || *register < STATES_FROM && table.uses >> register & 1 == 1
         };
         let free = (0..REGISTERS).rev().filter(|register| !is_taken(register)).collect();
         Ok(Translation { rule, table, cuts, free, results: BTreeMap::new() })
@@ -181,7 +185,8 @@ impl<'a> Translation<'a> {
         index: usize,
         operation: &Operation,
     ) -> std::result::Result<(), FormulaError> {
-        let no_room = |what: &str| program.mistake_at(index, format!("the program in the kernel has no room for {what}"));
+        let no_room =
+            |what: &str| program.mistake_at(index, format!("the program in the kernel has no room for {what}"));
         let too_many = || no_room("more operations or constants");
         let mut places = [W; 3];
         let taken = &operation.operands[..operation.code.operands()];
@@ -252,7 +257,11 @@ impl<'a> Translation<'a> {
                 self.step(Does::Formula(Code::Multiply), to, [to, base, W])?;
             }
         }
-        if exponent < 0 { self.step(Does::Formula(Code::Divide), to, [one, power, W]) } else { self.step(Does::Give, to, [power, W, W]) }
+        if exponent < 0 {
+            self.step(Does::Formula(Code::Divide), to, [one, power, W])
+        } else {
+            self.step(Does::Give, to, [power, W, W])
+        }
     }
 }
 

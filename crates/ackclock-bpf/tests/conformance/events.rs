@@ -57,11 +57,18 @@ impl At {
 }
 
 /// Time and round-trip times, of whole microseconds.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Path {
     now: Instant,
     view: PathView,
     acks: u64,
+}
+
+impl Default for Path {
+    /// At a time that is not zero, as any time of the kernel.
+    fn default() -> Self {
+        Path { now: Instant::ZERO + Duration::from_secs(1), view: PathView::default(), acks: 0 }
+    }
 }
 
 impl Path {
@@ -70,16 +77,19 @@ impl Path {
         match event {
             Event::Acks(count) => (0..count).for_each(|_| tell(&At::Ack(self.ack(1)))),
             Event::Stretch(segments) => tell(&At::Ack(self.ack(segments.into()))),
-            Event::Loss => tell(&self.congestion(CongestionKind::Loss, Restart::Reduced)),
-            Event::Timeout => tell(&self.congestion(CongestionKind::Timeout, Restart::SlowStart)),
+            Event::Loss => tell(&At::Congestion(self.congestion(CongestionKind::Loss))),
+            Event::Timeout => tell(&At::Congestion(self.congestion(CongestionKind::Timeout))),
         }
     }
 
-    fn congestion(&self, kind: CongestionKind, restart: Restart) -> At {
-        At::Congestion(Congestion { now: self.now, kind, restart, flight_size: 10, path: self.view })
+    /// A congestion event at the time of the last ACK.
+    pub fn congestion(&self, kind: CongestionKind) -> Congestion {
+        let restart = if kind == CongestionKind::Timeout { Restart::SlowStart } else { Restart::Reduced };
+        Congestion { now: self.now, kind, restart, flight_size: 10, path: self.view }
     }
 
-    fn ack(&mut self, segments: u32) -> Ack {
+    /// The next ACK.
+    pub fn ack(&mut self, segments: u32) -> Ack {
         self.now += Duration::from_micros(1_003);
         self.acks += 1;
         // Up and down, as the ACKs come.
