@@ -168,15 +168,27 @@ def test_a_compiled_rule_runs_in_the_simulator_as_its_text(tmp_path: Path) -> No
         (["load"], "give an algorithm, such as new-aimd, my_cc.bpf.o or my.rule, or --rule 'TEXT'"),
         (["load", "aimd", "--rule", RULE], "give an algorithm, such as new-aimd"),
         (["load", "rule"], "a rule is its text: --rule 'grow = 1 / w; cut = w / 2'"),
-        (["load", "--rule", "grow = log(w)"], "character 1 of `log(w)`: the program in the kernel has no log"),
-        (["load", "--rule", "cut = w * ce"], "character 5 of `w * ce`: the program in the kernel has no `ce`"),
+        (
+            ["load", "--rule", "grow = log(w)"],
+            "character 1 of `log(w)`: the program in the kernel has no log",
+        ),
+        (
+            ["load", "--rule", "cut = w * ce"],
+            "character 5 of `w * ce`: the program in the kernel has no `ce`",
+        ),
         (["load", "--rule", "pacing = 1 Mbit/s"], "pacing: the program in the kernel has no such text"),
         (["load", "--rule", "grow = 1 / ww"], "unknown variable `ww`; did you mean"),
         (["load", "--rule", RULE, "--c", "2"], "it takes no parameter c"),
         (["load", "--rule", RULE, "--name", "much_too_long_a_name"], "the kernel takes 1 to 15"),
         (["load", "/nowhere/my.rule"], "/nowhere/my.rule"),
-        (["compile", "aimd", "--out", "a.bpf.o"], "'aimd' is no rule; give a file such as my.rule, or --rule"),
-        (["compile", "--rule", RULE, "--out", "a.txt"], "expected a name that ends with .bpf.o, found 'a.txt'"),
+        (
+            ["compile", "aimd", "--out", "a.bpf.o"],
+            "'aimd' is no rule; give a file such as my.rule, or --rule",
+        ),
+        (
+            ["compile", "--rule", RULE, "--out", "a.txt"],
+            "expected a name that ends with .bpf.o, found 'a.txt'",
+        ),
         (["compile", "--rule", RULE, "--out", "/nowhere/a.bpf.o"], "/nowhere/a.bpf.o: cannot be written"),
     ],
 )

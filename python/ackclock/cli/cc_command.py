@@ -86,7 +86,9 @@ def compile_rule(context: click.Context, file: str | None, rule: str | None, out
 def _given(algorithm: str | None, rule: str | None) -> str | dict[str, Any]:
     """Return the name of an algorithm, or the table of a rule."""
     if (algorithm is None) == (rule is None):
-        raise click.UsageError("give an algorithm, such as new-aimd, my_cc.bpf.o or my.rule, or --rule 'TEXT'")
+        raise click.UsageError(
+            "give an algorithm, such as new-aimd, my_cc.bpf.o or my.rule, or --rule 'TEXT'"
+        )
     if rule is not None:
         return Candidate.from_rule(rule).resolved
     if algorithm is not None and algorithm.endswith(".rule"):

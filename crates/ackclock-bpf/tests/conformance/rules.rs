@@ -64,6 +64,11 @@ impl Both {
     }
 }
 
+/// A formula without numbers near 2^-1022 and without a negative zero, which the program has not.
+fn flushed(formula: &str) -> String {
+    format!("({formula} + 1e-200 - 1e-200)")
+}
+
 /// Formulas of the states `u`, `r`, `t`, `x` and `y`, which have no dimension, so that all go together.
 fn formula() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
@@ -72,11 +77,12 @@ fn formula() -> impl Strategy<Value = String> {
         1 => (0.001..100.0_f64).prop_map(|number| format!("{number}")),
     ];
     leaf.prop_recursive(4, 24, 3, |inner| {
-        let infix = prop::sample::select(vec!["+", "-", "*", "/", "<", "<=", "==", "!=", ">", "and", "or"]);
+        let infix = prop::sample::select(vec!["+", "-", "*", "<", "<=", "==", "!=", ">", "and", "or"]);
         let of_two = prop::sample::select(vec!["min", "max"]);
         let of_one = prop::sample::select(vec!["sqrt", "abs", "floor", "-", "not "]);
         prop_oneof![
             5 => (inner.clone(), infix, inner.clone()).prop_map(|(a, sign, b)| format!("({a} {sign} {b})")),
+            1 => (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} / {})", flushed(&b))),
             1 => (of_two, inner.clone(), inner.clone()).prop_map(|(name, a, b)| format!("{name}({a}, {b})")),
             2 => (of_one, inner.clone()).prop_map(|(name, a)| format!("({name}({a}))")),
             1 => (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| format!("if({a}, {b}, {c})")),
@@ -95,6 +101,7 @@ fn line() -> impl Strategy<Value = String> {
             // Below ssthresh windows are whole in the kernel, as in any slow start.
             (format!("max(0, {grow})"), format!("max(2, {cut})"))
         };
+        let (x, y, z) = (flushed(&x), flushed(&y), flushed(&z));
         format!(
             "grow = {grow}; cut = {cut}; state x = {start}; state y = 1; state u = 10; state r = 0; state t = 0; \
              on_ack r = rtt; on_ack t = since_cut; on_ack u = w; on_ack y = min({y}, 1000); on_grow u = w; \
@@ -105,7 +112,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn any_rule_gives_the_windows_of_the_simulator(line in line(), initial in 2_u32..60, events in events::some()) {
