@@ -110,7 +110,7 @@ def test_a_process_that_is_killed_leaves_nothing(name: str) -> None:
 #: AIMD with another cut after a long round trip.
 RULE = "grow = a / w; cut = if(srtt > 1 s, 2, b * w); a = 1; b = 0.5"
 
-#: Sends for a second through a queue of 50 kB at 100 Mbit/s, in a network namespace; prints window and ssthresh.
+#: Sends for a second through a queue of 50 kB at 100 Mbit/s; prints window and ssthresh.
 THROUGH_A_QUEUE = """
 import socket, subprocess, sys, threading, time
 for command in ("ip link set lo mtu 1500 up", "tc qdisc add dev lo root tbf rate 100mbit burst 5k limit 50k"):

@@ -115,7 +115,7 @@ def attach(
 def _prepared(
     algorithm: str | Mapping[str, Any], parameters: Mapping[str, float], name: str
 ) -> Iterator[tuple[str, list[tuple[str, float]], str, str]]:
-    """Give the object's file, its parameters, the name and what is said of it; name the algorithm in errors."""
+    """Give the object's file, its parameters, the name and what is said of it."""
     with TemporaryDirectory(prefix="ackclock-") as temporary:
         if isinstance(algorithm, str):
             called, said, given = algorithm, algorithm, dict(parameters)
