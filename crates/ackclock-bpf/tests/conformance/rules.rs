@@ -266,8 +266,8 @@ fn what_the_program_has_not_is_named_with_its_place() {
                 .to_owned(),
         ),
         (
-            "grow = 1; cut = w / 2 + acked",
-            "cut: character 9 of `w / 2 + acked`: the program in the kernel does not know `acked` at this time; keep it in a state".to_owned(),
+            "grow = 1; cut = w / 2 + my_acked + acked; state my_acked = 0",
+            "cut: character 20 of `w / 2 + my_acked + acked`: the program in the kernel does not know `acked` at this time; keep it in a state".to_owned(),
         ),
         (
             "pacing = 2 * w * mss / srtt",
