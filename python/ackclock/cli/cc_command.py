@@ -19,7 +19,7 @@ from ackclock.evaluation.candidate import Candidate
 from ackclock.files.writing import write_target
 from ackclock.text.table import Column, Table
 
-_ANYTHING = {"ignore_unknown_options": True, "allow_extra_args": True}
+_ANYTHING = {"ignore_unknown_options": True}
 
 
 @click.group("cc")
@@ -31,21 +31,19 @@ _rule = click.option("--rule", metavar="TEXT", help="A rule given as text: 'grow
 
 
 @command.command("load", context_settings=_ANYTHING)
-@click.argument("algorithm", required=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ALGORITHM]")
 @_rule
 @click.option("--name", default="", help="Name in the kernel: at most 15 letters, digits and _.")
 @click.option("--while", "shell", metavar="COMMAND", help="Load it while COMMAND runs, and no longer.")
-@click.pass_context
-def load(
-    context: click.Context, algorithm: str | None, rule: str | None, name: str, shell: str | None
-) -> int:
+def load(arguments: tuple[str, ...], rule: str | None, name: str, shell: str | None) -> int:
     """Load ALGORITHM for any program that asks TCP_CONGESTION for it.
 
     ALGORITHM is a name such as new-aimd, an object my_cc.bpf.o, or a rule in a file my.rule. Any other option
     is a parameter of it: --increase 1. It stays until `ackclock cc unload`, or until the machine is started
     anew.
     """
-    given, parameters = _given(algorithm, rule), _parameters(context.args)
+    algorithm, parameters = _parsed(arguments)
+    given = _given(algorithm, rule)
     if not isinstance(given, str) and algorithm:
         name = name or Path(algorithm).stem
     if shell is None:
@@ -60,27 +58,34 @@ def load(
 
 
 @command.command("compile", context_settings=_ANYTHING)
-@click.argument("file", required=False, metavar="[FILE.rule]")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[FILE.rule]")
 @_rule
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Such as my_cc.bpf.o.")
-@click.pass_context
-def compile_rule(context: click.Context, file: str | None, rule: str | None, out: Path) -> None:
+def compile_rule(arguments: tuple[str, ...], rule: str | None, out: Path) -> None:
     """Compile a rule given as text for the kernel and the simulator.
 
     Any other option is a parameter of the rule: --a 1. The object is one for `ackclock cc load`, and for
     `cc = { kind = "bpf", object = "my_cc.bpf.o" }`; it needs no compiler.
     """
+    file, parameters = _parsed(arguments)
     given = _given(file, rule)
     if isinstance(given, str):
         raise click.UsageError(f"{given!r} is no rule; give a file such as my.rule, or --rule")
     if not out.name.endswith(kernel.SUFFIX):
         raise click.UsageError(f"--out: expected a name that ends with {kernel.SUFFIX}, found {str(out)!r}")
-    compiled = kernel.compiled(kernel.with_parameters(given, _parameters(context.args)))
+    compiled = kernel.compiled(kernel.with_parameters(given, parameters))
     try:
         write_target(out, compiled)
     except OSError as error:
         raise writing_error(f"{out}: cannot be written: {error.strerror}", error) from None
     emit(str(out))
+
+
+def _parsed(arguments: Sequence[str]) -> tuple[str | None, dict[str, float]]:
+    """Return what stands before the parameters, if anything does, and the parameters."""
+    if arguments and not arguments[0].startswith("--"):
+        return arguments[0], _parameters(arguments[1:])
+    return None, _parameters(arguments)
 
 
 def _given(algorithm: str | None, rule: str | None) -> str | dict[str, Any]:
