@@ -58,9 +58,10 @@ def command(
 ) -> int:
     """Measure what RFC 9743 asks of CC, and write the report criterion by criterion.
 
-    CC is an algorithm as `ackclock evaluate` takes it: a name, a name with parameters, a rule, a file such as
-    my_cc.py:MyCc. Each criterion is measured, measured in part, or needs a human; none is judged to be met. The
-    folder gets evidence.html, evidence.md and evidence.json. Runs that are already in it are not repeated.
+    CC is an algorithm as `ackclock evaluate` takes it: a name, a name with parameters, a rule, a file such
+    as my_cc.py:MyCc. Each criterion is measured, measured in part, or needs a human; none is judged to be
+    met. The folder gets evidence.html, evidence.md and evidence.json. Runs that are already in it are not
+    repeated.
     """
     folder = Path(out or f"ackclock-out/evidence-{_slug(cc)[:_LONGEST]}")
     with progress("running") as tell:

@@ -258,7 +258,11 @@ def _watched(watch: Watch, run: Document) -> float:
         kept = [row for row in rows if "traffic" not in row] or rows
         return watch.scale * _OF_ROWS[watch.metric](kept, run)
     flows = [flow for flow in run["flows"] if flow["group"] == watch.group]
-    if not flows:
+    answers = watch.metric == "completion-time" and any(
+        row["group"] == watch.group and row.get("traffic") != "transfer" for row in run.get("transfers", ())
+    )
+    # The rows of a web client's answers have their times, that of its connection has none.
+    if answers or not flows:
         return watch.scale * _watched_transfers(watch, run)
     goodput_bps = math.fsum(flow["goodput_bps"] for flow in flows)
     match watch.metric:

@@ -59,8 +59,8 @@ def sentences(evidence: Evidence) -> list[str]:
     for place, other in enumerate(evidence.algorithms[1:], 1):
         better, worse, open_ = (evidence.count(judgement, place) for judgement in ("better", "worse", ""))
         found.append(
-            f"Figures beside {other.label}: {evidence.candidate.label} is better in {better}, worse in {worse}, "
-            f"not told from it in {open_}."
+            f"Figures beside {other.label}: {evidence.candidate.label} is better in {better}, worse in "
+            f"{worse}, not told from it in {open_}."
         )
     found.append("Whether a criterion is met is for the working group to say.")
     return found
