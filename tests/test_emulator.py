@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -50,6 +51,8 @@ def cell(tmp_path: Path) -> Path:
 def without_hosts() -> set[str]:
     """Return the devices, namespaces and congestion controls that an emulation could leave."""
     loaded = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
+    # Tests of the kernel load algorithms at the same time, under names with their process.
+    loaded = [name for name in loaded if not re.fullmatch(r"t\d+", name)]
     devices = {entry.name for entry in Path("/sys/class/net").iterdir()}
     held = set()
     for entry in Path("/proc").glob("[0-9]*/ns/net"):
