@@ -34,6 +34,7 @@ USES = {
     "studies": "errors text metrics statistics page arguments files scenario running",
     "evaluation": "errors text metrics statistics page arguments files foreign scenario running",
     "tuning": "errors text metrics statistics page arguments files foreign running evaluation",
+    "gym": "errors text arguments scenario running",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
     "cli": "errors text metrics page files captures contract kernel starters scenario running synchronous "
