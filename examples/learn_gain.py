@@ -2,10 +2,10 @@
 
     python examples/learn_gain.py
 
-The window is multiplied each 50 ms by 2 to the power of `gain * (target - queueing delay)`, delays in base RTTs. A
-small gain takes seconds to fill the path, a large one swings around the target, as it acts on delays of a round trip
-ago. The search runs sixteen gains at the same time, looks closer around the best one, and does so again. Needs
-`python -m pip install 'ackclock[gym]'`, and nothing else.
+The window is multiplied each 50 ms by 2 to the power of `gain * (target - queueing delay)`, delays in base
+RTTs. A small gain takes seconds to fill the path, a large one swings around the target, as it acts on delays
+of a round trip ago. The search runs sixteen gains at the same time, looks closer around the best one, and
+does so again. Needs `python -m pip install 'ackclock[gym]'`, and nothing else.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ SCENARIO = {
         "delay": "25 ms",
         "queue": {"kind": "drop-tail", "limit": "4 BDP"},
     },
+    # A window of one segment would wait for delayed ACKs, which looks like a queue.
+    "transport": {"delayed_ack": False},
     "flows": [{"name": "test", "cc": "reno"}],
 }
 

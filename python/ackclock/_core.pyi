@@ -121,16 +121,16 @@ class Episodes:
     def reset(self, begin: Sequence[tuple[int, int, Scenario | None, Any]]) -> None:
         """Begins runs anew.
 
-        Of each its place, its seed, its scenario or None for the common one, and an array of 32-bit floats, which
-        gets a row for each agent.
+        Of each its place, its seed, its scenario or None for the common one, and an array of 32-bit floats,
+        which gets a row for each agent.
         """
 
     def step(self, actions: Any, observations: Any, rewards: Any) -> tuple[list[bool], list[bool]]:
         """Takes an action for each agent of each run, and goes on by a step.
 
         `observations` (32-bit floats) and `rewards` (64-bit floats) get a row and a number for each agent.
-        Returned is which runs ended as the transfers of their agents are complete, and which for any reason. A
-        run that has ended stays as it is.
+        Returned is which runs ended as the transfers of their agents are complete, and which for any reason.
+        A run that has ended stays as it is.
         """
 
     def now_s(self, run: int) -> float:

@@ -124,7 +124,7 @@ def begin(episodes: _core.Episodes, drawn: list[tuple[int, int, _core.Scenario |
 def step(
     episodes: _core.Episodes, actions: Any, observations: Array, rewards: NDArray[numpy.float64]
 ) -> tuple[list[bool], list[bool]]:
-    """Step all runs; returned are those whose transfers are complete, and those that have ended for any reason."""
+    """Step all runs; return those whose transfers are complete, and those that have ended for any reason."""
     values = numpy.ascontiguousarray(actions, dtype=numpy.float32)
     if values.size != rewards.size:
         raise ArgumentValueError("action", f"has {values.size} numbers, but must have {rewards.size}")

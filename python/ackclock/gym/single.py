@@ -19,17 +19,17 @@ NO_EPISODE = "no episode is under way: call reset() before the first step, and a
 class FlowEnv(gymnasium.Env[Array, Array]):
     """A run of a scenario, in which an agent steers one flow, or several.
 
-    `scenario`: a `Scenario`, the path of its file, or its tree as a dict. `agents`: the groups of flows that are
-    steered, by default the flows `test`, or all that have an algorithm if none are called so. `step_s`: seconds
-    of a step. `action`: a name in `ACTIONS`. `observation`: names in `TERMS`. `reward`: weights of names in
-    `TERMS`; the reward is their weighted sum after each step, of several flows the mean. `vary`: a function that
-    is given the environment's random generator at each reset, and returns changes of the scenario for the
-    episode, as `["topology.rate=20 Mbit/s"]`.
+    `scenario`: a `Scenario`, the path of its file, or its tree as a dict. `agents`: the groups of flows that
+    are steered, by default the flows `test`, or all that have an algorithm if none are called so. `step_s`:
+    seconds of a step. `action`: a name in `ACTIONS`. `observation`: names in `TERMS`. `reward`: weights of
+    names in `TERMS`; the reward is their weighted sum after each step, of several flows the mean. `vary`: a
+    function that is given the environment's random generator at each reset, and returns changes of the
+    scenario for the episode, as `["topology.rate=20 Mbit/s"]`.
 
-    An action has a number for each flow, and is clipped to its bounds. With one flow an observation has a number
-    for each name, with several it is a row for each flow. An episode is terminated when the transfers of all
-    steered flows are complete, and truncated at the end of the run. `info` of a reset has the `seed` of the run,
-    and `sets` where the scenario was changed: `options={"sets": [...]}` of a reset does so, too.
+    An action has a number for each flow, and is clipped to its bounds. With one flow an observation has a
+    number for each name, with several it is a row for each flow. An episode is terminated when the transfers
+    of all steered flows are complete, and truncated at the end of the run. `info` of a reset has the `seed`
+    of the run, and `sets` where the scenario was changed: `options={"sets": [...]}` of a reset does so, too.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
@@ -51,6 +51,7 @@ class FlowEnv(gymnasium.Env[Array, Array]):
         flows = len(self._episodes.agents)
         self.action_space = self._setting.action_space(flows)
         self.observation_space = self._setting.observation_space(*((flows,) if flows > 1 else ()))
+        self._shape: tuple[int, ...] = self.observation_space.shape  # type: ignore[assignment]
         self._rewards = numpy.zeros(flows)
         self._is_running = False
 
@@ -85,7 +86,9 @@ class FlowEnv(gymnasium.Env[Array, Array]):
         observation = self._empty()
         (is_done,), (has_ended,) = step(self._episodes, action, observation, self._rewards)
         self._is_running = not has_ended
-        return observation, float(self._rewards.mean()), is_done, has_ended and not is_done, {}
+        # A mean of one number takes as long as the step of the run.
+        reward = self._rewards.item() if self._rewards.size == 1 else float(self._rewards.mean())
+        return observation, reward, is_done, has_ended and not is_done, {}
 
     def _empty(self) -> Array:
-        return numpy.empty(self.observation_space.shape, numpy.float32)  # type: ignore[arg-type]
+        return numpy.empty(self._shape, numpy.float32)

@@ -25,9 +25,10 @@ Bools = NDArray[numpy.bool_]
 class FlowVectorEnv(VectorEnv[Array, Array, NDArray[Any]]):
     """So many runs of a scenario, stepped together on all processors.
 
-    The other arguments are those of `FlowEnv`, of which this is `num_envs`, each with a random generator of its own:
-    what it returns is what `gymnasium.vector.SyncVectorEnv` of them would. `workers` is the number of threads, by
-    default that of the cores; other Python threads run while a step does. `autoreset_mode` is Gymnasium's.
+    The other arguments are those of `FlowEnv`, of which this is `num_envs`, each with a random generator of
+    its own: what it returns is what `gymnasium.vector.SyncVectorEnv` of them would. `workers` is the number
+    of threads, by default that of the cores; other Python threads run while a step does. `autoreset_mode` is
+    Gymnasium's.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class FlowVectorEnv(VectorEnv[Array, Array, NDArray[Any]]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin all runs, or those of `options["reset_mask"]`; a seed `s` stands for `s`, `s + 1` and so on."""
+        """Begin all runs, or those of `options["reset_mask"]`; a seed `s` is `s`, `s + 1` and so on."""
         options = dict(options or {})
         mask: Bools = numpy.asarray(options.pop("reset_mask", numpy.ones(self.num_envs)), numpy.bool_)
         if mask.shape != (self.num_envs,):

@@ -11,7 +11,7 @@ pub type Term = (&'static str, &'static str, &'static str, f64, f64);
 /// The terms that observations and rewards may be made of, in the order of [`Observed::values`].
 pub const TERMS: [Term; 22] = [
     ("cwnd", "BDP", "window", 0.0, 64.0),
-    ("in_flight", "BDP", "sent and not acknowledged", 0.0, 64.0),
+    ("in_flight", "BDP", "segments in flight: neither acknowledged nor taken for lost", 0.0, 64.0),
     ("srtt", "base RTT", "smoothed RTT; 0 before the first measurement", 0.0, 1000.0),
     ("min_rtt", "base RTT", "smallest RTT so far; 0 before the first measurement", 0.0, 1000.0),
     ("rttvar", "base RTT", "variation of the RTT", 0.0, 1000.0),
@@ -121,10 +121,13 @@ impl Observed<'_> {
         let (send_bps, goodput_bps) = (per_second(8.0 * sent), per_second(8.0 * delivered));
         let goodput = goodput_bps / scale.rate_bps;
         let (srtt, min_rtt) = (now.srtt_s, sender.min_rtt.as_secs_f64());
+        let [unacked, sacked, lost, again] =
+            [sender.unacked, sender.sacked, sender.lost, sender.retransmitted].map(f64::from);
+        let in_flight = unacked - sacked - lost + again;
         let segments = (now.segments - before.segments).max(1) as f64;
         [
             sender.cwnd / bdp,
-            f64::from(sender.unacked) / bdp,
+            in_flight / bdp,
             rtts(srtt),
             rtts(min_rtt),
             rtts(sender.rttvar.as_secs_f64()),

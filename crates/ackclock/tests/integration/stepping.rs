@@ -366,7 +366,7 @@ impl CongestionControl for Set {
 
 #[test]
 fn a_refreshed_flow_sends_at_once_what_its_algorithm_asks_for() {
-    for profile in ["linux", "quic"] {
+    for profile in ["rfc", "quic"] {
         let sets = [format!("transport.profile=\"{profile}\"")];
         let text = "schema = 2\nduration = '5 s'\ntopology = { kind = 'dumbbell', rate = '10 Mbit/s', delay = '500 ms' }\n\
              flows = [{ name = 'test', cc = 'reno' }]";
