@@ -29,7 +29,7 @@ USES = {
     "captures": "errors scenario",
     "contract": "errors foreign scenario",
     "starters": "errors files",
-    "results": "errors arguments metrics scenario running",
+    "results": "errors arguments metrics page scenario running",
     "synchronous": "errors metrics files scenario",
     "studies": "errors text metrics statistics page arguments files scenario running",
     "evaluation": "errors text metrics statistics page arguments files foreign scenario running",
