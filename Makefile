@@ -87,7 +87,7 @@ test-python: build ## Format, lints, types and tests of the Python half
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	MYPYPATH=tools/ns2:tools/ns3:tools/kernel:tools/bench:tools/docs:tools/evidence $(BIN)/mypy --strict tools
+	MYPYPATH=tools/ns2:tools/ns3:tools/kernel:tools/bench:tools/docs:tools/evidence:tools/web $(BIN)/mypy --strict tools
 	$(BIN)/pytest --numprocesses=logical --dist=loadfile
 
 bench: pgo rivals ## Speed of all workloads, with ns-2 and ns-3 beside it

@@ -62,15 +62,29 @@ struct tcp_sock {
 	__u32 prior_ssthresh;
 	__u32 undo_marker;
 	__u32 delivered;
+	__u32 packets_out;
+	__u32 sacked_out;
+	__u32 lost_out;
+	__u32 retrans_out;
 	__u32 max_packets_out;
 	__u32 is_cwnd_limited : 1;
+	__u32 srtt_us;
+	__u32 mss_cache;
+	__u64 tcp_mstamp;
+};
+
+struct ack_sample {
+	__u32 pkts_acked;
+	int rtt_us;
 };
 
 struct tcp_congestion_ops {
 	__u32 (*ssthresh)(struct sock *sk);
 	void (*cong_avoid)(struct sock *sk, __u32 ack, __u32 acked);
 	void (*set_state)(struct sock *sk, __u8 new_state);
+	void (*cwnd_event)(struct sock *sk, __u32 event);
 	void (*in_ack_event)(struct sock *sk, __u32 flags);
+	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	__u32 (*undo_cwnd)(struct sock *sk);
 	void (*init)(struct sock *sk);
 	__u32 flags;
@@ -85,6 +99,8 @@ KFUNC __u32 tcp_reno_undo_cwnd(struct sock *sk);
 /* enum tcp_ca_state */
 #define TCP_CA_CWR 2
 #define TCP_CA_LOSS 4
+/* enum tcp_ca_event: a timeout, after ssthresh was asked for. */
+#define CA_EVENT_LOSS 3
 /* Of in_ack_event: the ACK echoes a mark. */
 #define CA_ACK_ECE (1 << 2)
 /* Of tcp_congestion_ops: users without privileges, and network namespaces, may choose it. */

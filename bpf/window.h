@@ -2,7 +2,8 @@
 /*
  * A window rule inside the kernel's TCP: slow start below ssthresh, the rule above it, one cut per congestion event.
  *
- * Windows are numbers of 32.32 bits, in segments. The kernel's snd_cwnd is the whole part; the fraction is kept here,
+ * Windows are numbers of 32.32 bits, in segments, unless a file says before that they are something else, as rule.bpf.c
+ * does. The kernel's snd_cwnd is the whole part; the fraction is kept here,
  * through recovery, too, as long as the kernel has not set another window (after an idle time, an undo). In slow start
  * windows are whole.
  *
@@ -29,7 +30,12 @@
 typedef __u64 fixed32;
 
 #define ONE (1ULL << 32)
+/* What windows are: of a number of segments; the segments of one; the largest. Those above zero compare as whole numbers. */
+#ifndef WINDOW_OF
+#define WINDOW_OF(segments) ((fixed32)(segments) << 32)
+#define SEGMENTS(w) ((w) >> 32)
 #define LARGEST_WINDOW ((1ULL << 56) - 1)
+#endif
 /* RFC 5681: ssthresh is at least two segments. */
 #define MIN_SSTHRESH 2
 
@@ -75,7 +81,7 @@ INLINE fixed32 window_of(struct sock *sk)
 	fixed32 kept = *(fixed32 *)state_of(sk);
 	__u32 cwnd = tcp_sk(sk)->snd_cwnd;
 
-	return kept >> 32 == cwnd ? kept : (fixed32)cwnd << 32;
+	return SEGMENTS(kept) == cwnd ? kept : WINDOW_OF(cwnd);
 }
 
 INLINE void keep(struct sock *sk, fixed32 w)
@@ -101,7 +107,7 @@ INLINE void rule_cong_avoid(struct sock *sk, __u32 acked)
 		return;
 	if (tp->snd_cwnd < tp->snd_ssthresh) {
 		tcp_slow_start(tp, acked);
-		w = (fixed32)tp->snd_cwnd << 32;
+		w = WINDOW_OF(tp->snd_cwnd);
 		keep(sk, w);
 		if (tp->snd_cwnd >= tp->snd_ssthresh)
 			restart(state_of(sk), w);
@@ -109,10 +115,10 @@ INLINE void rule_cong_avoid(struct sock *sk, __u32 acked)
 	}
 	w = window_of(sk);
 	w = at_most(grow(state_of(sk), w, acked & 0xffff), LARGEST_WINDOW);
-	if (w >> 32 > tp->snd_cwnd_clamp)
-		w = (fixed32)tp->snd_cwnd_clamp << 32;
+	if (SEGMENTS(w) > tp->snd_cwnd_clamp)
+		w = WINDOW_OF(tp->snd_cwnd_clamp);
 	keep(sk, w);
-	tp->snd_cwnd = w >> 32;
+	tp->snd_cwnd = SEGMENTS(w);
 }
 
 /* Congestion: the kernel takes what is returned for ssthresh, and for the window at the end of recovery. */
@@ -125,12 +131,12 @@ INLINE __u32 rule_ssthresh(struct sock *sk)
 	if (tp->snd_cwnd < tp->snd_ssthresh)
 		restart(state_of(sk), w);
 	left = at_most(cut(state_of(sk), w), LARGEST_WINDOW);
-	if (left < MIN_SSTHRESH * ONE) {
-		left = MIN_SSTHRESH * ONE;
+	if (left < WINDOW_OF(MIN_SSTHRESH)) {
+		left = WINDOW_OF(MIN_SSTHRESH);
 		floored(state_of(sk), left);
 	}
 	keep(sk, left);
-	return left >> 32;
+	return SEGMENTS(left);
 }
 
 /* The last congestion event was spurious. */
@@ -139,7 +145,7 @@ INLINE __u32 rule_undo_cwnd(struct sock *sk)
 	__u32 cwnd = tcp_reno_undo_cwnd(sk);
 
 	if (cwnd != tcp_sk(sk)->snd_cwnd)
-		restart(state_of(sk), (fixed32)cwnd << 32);
+		restart(state_of(sk), WINDOW_OF(cwnd));
 	return cwnd;
 }
 

@@ -107,8 +107,100 @@ def test_a_process_that_is_killed_leaves_nothing(name: str) -> None:
     assert name not in [entry.name for entry in kernel.listing()]
 
 
+#: AIMD with another cut after a long round trip.
+RULE = "grow = a / w; cut = if(srtt > 1 s, 2, b * w); a = 1; b = 0.5"
+
+#: Sends for a second through a queue of 50 kB at 100 Mbit/s; prints window and ssthresh.
+THROUGH_A_QUEUE = """
+import socket, subprocess, sys, threading, time
+for command in ("ip link set lo mtu 1500 up", "tc qdisc add dev lo root tbf rate 100mbit burst 5k limit 50k"):
+    subprocess.run(command.split(), check=True)
+server, client = socket.socket(), socket.socket()
+server.bind(("127.0.0.1", 0))
+server.listen()
+client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())
+client.connect(server.getsockname())
+accepted, _ = server.accept()
+threading.Thread(target=lambda: [None for _ in iter(lambda: accepted.recv(65536), b"")], daemon=True).start()
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    client.sendall(bytes(65536))
+info = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+print(*(int.from_bytes(info[at : at + 4], sys.byteorder) for at in (80, 76)))
+"""
+
+
 @needs_kernel
-@pytest.mark.parametrize("arguments", [["load", "aimd"], ["list"], ["unload", "--all"]])
+def test_a_rule_is_loaded_and_moves_the_window_of_a_connection(name: str) -> None:
+    # Slow start overflows the queue; what is left is 17 segments, which then stay.
+    rule = "grow = 0; cut = if(w > 17, sqrt(a * a), w); a = 10"
+    answer = cli("cc", "load", "--rule", rule, "--a", "17", "--name", name)
+    assert (answer.code, answer.stdout) == (0, f"loaded {name}\n"), answer.stderr
+    listed = {entry["name"]: entry for entry in json.loads(cli("cc", "list", "--json").stdout)}
+    text = "rule grow = 0; cut = if(w > 17, sqrt(a * a), w)"
+    assert listed[name] == {"name": name, "algorithm": text, "parameters": {"a": 17.0}}
+    command = ["unshare", "--net", sys.executable, "-c", THROUGH_A_QUEUE, name]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert cli("cc", "unload", name).code == 0
+    if "tc" in done.stderr or "unshare" in done.stderr:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.stdout == "17 17\n", done.stderr
+
+
+def test_a_compiled_rule_runs_in_the_simulator_as_its_text(tmp_path: Path) -> None:
+    made, file = tmp_path / "made.bpf.o", tmp_path / "gentle.rule"
+    answer = cli("cc", "compile", "--rule", RULE, "--b", "0.7", "--out", made)
+    assert (answer.code, answer.stdout) == (0, f"{made}\n"), answer.stderr
+    file.write_text(RULE.replace("; ", "\n").replace("0.5", "0.7"))
+    assert cli("cc", "compile", file, "--out", tmp_path / "other.bpf.o").code == 0
+    assert (tmp_path / "other.bpf.o").read_bytes() == made.read_bytes()
+    program, rule = (
+        ackclock.run(scenario(cc)).flows[0]
+        for cc in (f'{{ kind = "bpf", object = "{made}" }}', f'{{ kind = "rule", file = "{file}" }}')
+    )
+    assert program["goodput_bps"] == pytest.approx(rule["goodput_bps"], rel=0.01)
+    assert program["congestion_events"] == rule["congestion_events"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["load"], "give an algorithm, such as new-aimd, my_cc.bpf.o or my.rule, or --rule 'TEXT'"),
+        (["load", "aimd", "--rule", RULE], "give an algorithm, such as new-aimd"),
+        (["load", "rule"], "a rule is its text: --rule 'grow = 1 / w; cut = w / 2'"),
+        (
+            ["load", "--rule", "grow = log(w)"],
+            "character 1 of `log(w)`: the program in the kernel has no log",
+        ),
+        (
+            ["load", "--rule", "cut = w * ce"],
+            "character 5 of `w * ce`: the program in the kernel has no `ce`",
+        ),
+        (["load", "--rule", "pacing = 1 Mbit/s"], "pacing: the program in the kernel has no such text"),
+        (["load", "--rule", "grow = 1 / ww"], "unknown variable `ww`; did you mean"),
+        (["load", "--rule", RULE, "--c", "2"], "it takes no parameter c"),
+        (["load", "--rule", RULE, "--name", "much_too_long_a_name"], "the kernel takes 1 to 15"),
+        (["load", "/nowhere/my.rule"], "/nowhere/my.rule"),
+        (
+            ["compile", "aimd", "--out", "a.bpf.o"],
+            "'aimd' is no rule; give a file such as my.rule, or --rule",
+        ),
+        (
+            ["compile", "--rule", RULE, "--out", "a.txt"],
+            "expected a name that ends with .bpf.o, found 'a.txt'",
+        ),
+        (["compile", "--rule", RULE, "--out", "/nowhere/a.bpf.o"], "/nowhere/a.bpf.o: cannot be written"),
+    ],
+)
+def test_what_is_no_rule_for_the_kernel_is_named(arguments: list[str], message: str) -> None:
+    answer = cli("cc", *arguments)
+    assert answer.code == 2 and message in answer.stderr and "Traceback" not in answer.stderr
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    "arguments", [["load", "aimd"], ["load", "--rule", RULE], ["list"], ["unload", "--all"]]
+)
 def test_without_rights_it_says_what_is_needed(arguments: list[str]) -> None:
     # A user namespace of its own: no right counts outside of it.
     command = ["unshare", "--user", "--map-root-user", ACKCLOCK, "cc", *arguments]

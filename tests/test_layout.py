@@ -33,12 +33,13 @@ USES = {
     "synchronous": "errors metrics files scenario",
     "studies": "errors text metrics statistics page arguments files scenario running",
     "evaluation": "errors text metrics statistics page arguments files foreign scenario running",
+    "evidence": "errors text page files running scenario statistics evaluation",
     "tuning": "errors text metrics statistics page arguments files foreign running evaluation",
     "gym": "errors text arguments scenario running",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
     "cli": "errors text metrics page files captures contract kernel starters scenario running synchronous "
-    "studies evaluation tuning reproduce",
+    "studies evaluation evidence tuning reproduce",
     "__main__": "text cli",
 }
 #: Data, which are opened and not imported.

@@ -19,6 +19,7 @@ from ackclock.evaluation.series import points_per_line, runs_drawn
 from ackclock.page.lines import Axes, Line, csv_of, lines
 from ackclock.page.plane import Spot, ellipse, plane
 from ackclock.running.cells import find
+from ackclock.scenario import Scenario
 from ackclock.statistics.estimates import Estimate, estimate
 
 #: Windows that grow without bound take too much memory, in the middle of an evaluation.
@@ -146,6 +147,16 @@ def test_every_cell_can_be_run_again(made: tuple[Evaluation, Path]) -> None:
     }
     again = json.loads(answer.stdout)["summary"]["goodput_bps"]
     assert math.isclose(1e-6 * again, scores["aimd(increase=8)"])
+
+
+def test_a_cell_has_no_options_for_a_scenario(made: tuple[Evaluation, Path], tmp_path: Path) -> None:
+    _, folder = made
+    answer = cli("run", "--from", folder, "slow-1/cubic", "--rate", "1Mbit/s")
+    assert answer.code == 2 and "use --set topology.rate=VALUE" in answer.stderr
+    saved = tmp_path / "saved.toml"
+    answer = cli("run", "--from", folder, "slow-1/cubic", "--save", saved)
+    assert answer.code == 0, answer.stderr
+    assert Scenario.from_file(saved).hash == find(folder, "slow-1/cubic").scenario.hash
 
 
 def test_cells_that_are_not_there(made: tuple[Evaluation, Path], tmp_path: Path) -> None:

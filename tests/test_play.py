@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,15 +11,17 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
-from helpers import cli
+from helpers import ROOT, cli
 
+import ackclock
 from ackclock.cli import play_command
 from ackclock.errors import InputError
 
-ROOT = Path(__file__).resolve().parents[1]
-PROGRAM = ROOT / "web" / "tests" / "browser.mjs"
+PROGRAMS = ROOT / "web" / "tests"
 SCENARIO = """
 schema = 2
 duration = "300 s"
@@ -64,20 +67,64 @@ def test_files_are_served_under_a_strict_policy(address: str) -> None:
     assert root.startswith("http://127.0.0.1:") and fragment.startswith("1j.")
 
 
-def test_a_link_gives_the_same_run(address: str) -> None:
+def used(program: str, *arguments: str) -> Any:
+    """What a program of `web/tests` prints that uses the page in Chromium."""
     chromium = shutil.which("chromium")
     if chromium is None or shutil.which("node") is None:
         pytest.skip("chromium or node is not installed")
-    done = subprocess.run(
-        ["node", str(PROGRAM), chromium, address], capture_output=True, text=True, timeout=120, check=False
-    )
+    command = ["node", str(PROGRAMS / program), chromium, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def test_a_link_gives_the_same_run(address: str) -> None:
+    found = used("link.mjs", address)
     assert found["problems"] == []
     assert found["first"] == found["second"] != ""
     assert found["changes"][0].endswith("bottleneck: rate 5 Mbit/s") and len(found["changes"]) == 2
     assert found["link"].split("#")[1].startswith("1z.")
-    assert "link" in found["refused"]
+
+
+def test_every_control_does_what_it_says(address: str, tmp_path: Path) -> None:
+    found = used("controls.mjs", address, str(tmp_path))
+    assert found["problems"] == []
+    # What was taken away is the same run, natively.
+    scenario = tmp_path / "scenario.toml"
+    summary = ackclock.run(ackclock.Scenario.from_file(scenario)).document["summary"]
+    figures = {"%": 100 * summary["utilization"], "Mbit/s": summary["goodput_bps"] / 1e6}
+    assert found["summary"][:2] == [f"{float(f'{value:.4g}'):g} {unit}" for unit, value in figures.items()]
+    words = shlex.split(found["command"])
+    assert words[:3] == ["ackclock", "run", "scenario.toml"]
+    answer = cli("run", str(scenario), *words[3:], "--json")
+    assert json.loads(answer.stdout)["summary"] == summary
+    flows = (tmp_path / "scenario-flows.csv").read_text().splitlines()
+    assert flows[0].startswith("time_ns,") and len(flows) > 100
+    assert (tmp_path / "scenario-links.csv").read_text().startswith("time_ns,")
+    assert ElementTree.parse(tmp_path / "scenario.svg").getroot().tag.endswith("svg")
+
+
+def test_lessons_show_what_their_runs_give(address: str) -> None:
+    found = used("lessons.mjs", address)
+    assert found["problems"] == [] and len(found["found"]) == 10
+    for name, figures in found["found"].items():
+        assert "✓" in figures[0], name
+        assert not any("✗" in figure for figure in figures), name
+
+
+def test_what_is_hostile_or_too_much_is_one_message(address: str) -> None:
+    found = used("hostile.mjs", address)
+    assert found["problems"] == [] and found["elsewhere"] == []
+    reasons = {
+        "long": "more than 100000",
+        "junk": "not one that this page makes",
+        "damaged": "damaged",
+        "other": "no set-up",
+    }
+    for name, reason in reasons.items():
+        assert found["links"][name].startswith("The link cannot be read") and reason in found["links"][name]
+    assert set(found["broken"]) == {"connect-src", "img-src", "script-src-attr", "script-src-elem"}
+    assert found["much"].startswith("The simulation did not answer for 8 s, and was ended")
 
 
 def test_what_cannot_be_played_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -300,3 +300,35 @@ def test_transfers_that_arrive_are_watched_as_a_group() -> None:
     assert watched(times, run) == (100.0,)
     with pytest.raises(InputError, match="share does not apply to 'mice'"):
         watched(replace(times, metric="share"), run)
+
+
+def test_rows_of_a_group_are_watched_whatever_it_sends() -> None:
+    run = document({"test": [1e6]})
+    run["flows"] += [
+        {"group": "far", "sent": 80, "lost": 8, "arrived": 60, "queue_delay_mean_s": 0.01},
+        {"group": "far", "sent": 20, "lost": 2, "arrived": 20, "queue_delay_mean_s": 0.05},
+    ]
+    run["transfers"] = [
+        {"group": "mice", "sent": 50, "lost": 5, "queue_delay_mean_s": 0.03},
+        # A web client has rows in both lists: its segments count once.
+        {"group": "far", "traffic": "web", "sent": 100, "lost": 10, "fct_mean_s": 0.5},
+    ]
+    rtp = {"group": "call", "traffic": "rtp", "sent": 40, "lost": 4, "lost_or_late_rate": 0.2}
+    run["datagrams"] = [rtp | {"delay_p99_s": 0.1}, rtp | {"delay_p99_s": 0.3, "lost_or_late_rate": None}]
+
+    def of(metric: str, group: str) -> float:
+        return watched(Watch(metric, group, "x", "lower"), run)[0]
+
+    assert (of("segments-sent", "far"), of("segments-sent", "mice")) == (100, 50)
+    assert (of("loss-rate", "far"), of("loss-rate", "mice"), of("loss-rate", "call")) == (0.1, 0.1, 0.1)
+    # (60 x 10 ms + 20 x 50 ms) / 80
+    assert of("queue-delay", "far") == pytest.approx(0.02)
+    assert of("queue-delay", "mice") == pytest.approx(0.03)
+    assert (of("packets-lost", "call"), of("lost-or-late-rate", "call"), of("delay-p99", "call")) == (
+        8,
+        0.2,
+        0.3,
+    )
+    assert of("completion-time", "far") == 0.5
+    run["datagrams"][0]["delay_p99_s"] = None
+    assert of("delay-p99", "call") == 100

@@ -31,6 +31,7 @@ __all__ = [
     "Table",
     "callback_limit_s",
     "callback_names",
+    "compile_rule",
     "describe_bpf",
     "describe_library",
     "enter_user_namespace",
@@ -605,6 +606,11 @@ def callback_names() -> list[str]:
 def describe_bpf(path: str, sha256: str, jit: bool) -> tuple[str, list[tuple[str, str, float, float, float]]]:
     """The name and the parameters of a compiled congestion control; the simulator has to have all that it
     uses, and with `jit` this machine code for it.
+    """
+
+def compile_rule(program: str, rule: str) -> bytes:
+    """The object of a rule given as text, which is the JSON of a table `cc`; `program` is the file with the
+    program that runs rules.
     """
 
 @final

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.arguments import path_of, whole_number
 from ackclock.errors import ArgumentTypeError, ArgumentValueError
+from ackclock.metrics.frames import samples_frame
 from ackclock.metrics.summary import coverage, shown
 from ackclock.running.backend import prepare
 from ackclock.running.job import BACKENDS, SIM, Outcome
@@ -40,12 +40,12 @@ class Samples:
     @cached_property
     def flows(self) -> polars.DataFrame:
         """A row per time and flow: cwnd, ssthresh, in flight, srtt, phase, bytes, what algorithms report."""
-        return _frame(self._outcome.flow_samples)
+        return samples_frame(self._outcome.flow_samples)
 
     @cached_property
     def links(self) -> polars.DataFrame:
         """One row per time and shared link: backlog, bytes forwarded, drops."""
-        return _frame(self._outcome.link_samples)
+        return samples_frame(self._outcome.link_samples)
 
 
 @dataclass(frozen=True)
@@ -172,9 +172,3 @@ def _span(frame: polars.DataFrame) -> str:
     first, last = frame["time_ns"].min(), frame["time_ns"].max()
     assert isinstance(first, int) and isinstance(last, int), "times are whole nanoseconds"
     return f"; {1e-9 * first:g} s to {1e-9 * last:g} s"
-
-
-def _frame(content: bytes | None) -> polars.DataFrame:
-    import polars
-
-    return polars.DataFrame() if content is None else polars.read_parquet(io.BytesIO(content))

@@ -61,6 +61,7 @@ SERIES = (10, 100, 1_000, 10_000, 100_000)
 
 WORKLOADS = (
     Workload("W1", "w1.toml", ns3_s=10),
+    Workload("W1-BBRv3", "w1.toml", ("flows.test.cc=bbr3",), has_rivals=False),
     Workload("W2", "w2.toml", ns3_s=2),
     Workload("W3", "w3.toml", ns3_s=2),
     Workload("W4", "w4.toml", ns3_s=1.5),
@@ -69,4 +70,4 @@ WORKLOADS = (
 )
 
 #: What `--quick` runs.
-QUICK = ("W1", "S10", "S10000")
+QUICK = ("W1", "W1-BBRv3", "S10", "S10000")

@@ -9,11 +9,14 @@ and a link to any other file brings the file along. The navigation follows from 
 import re
 import shutil
 import sys
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Pages outside of `docs`.
 FRONT = ("README.md", "ARCHITECTURE.md", "CHANGES.md", "NOTICES.md")
+#: Folders with pages.
+FOLDERS = ("docs", "web/play/lessons")
 LINK = re.compile(r"\]\(([^)#\s:]+)(#[^)]*)?\)")
 #: What stands behind the language of a block is for the tests.
 FENCE = re.compile(r"^(```\w+)[^\n]*$", re.MULTILINE)
@@ -22,7 +25,8 @@ FENCE = re.compile(r"^(```\w+)[^\n]*$", re.MULTILINE)
 def lay_out(pages: Path) -> None:
     """Write all pages and what they link to."""
     shutil.rmtree(pages, ignore_errors=True)
-    for source in [*(ROOT / name for name in FRONT), *sorted((ROOT / "docs").rglob("*.md"))]:
+    folders = [sorted((ROOT / folder).rglob("*.md")) for folder in FOLDERS]
+    for source in [*(ROOT / name for name in FRONT), *chain.from_iterable(folders)]:
         target = pages / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(with_links(source, pages), encoding="utf-8")

@@ -18,7 +18,7 @@ export function styleOf(flow) {
   return { colour: colours[flow % colours.length], dash: DASHES[Math.floor(flow / colours.length) % DASHES.length] };
 }
 
-const theme = () => {
+export const theme = () => {
   const style = getComputedStyle(document.documentElement);
   return { ink: style.getPropertyValue("--ink"), soft: style.getPropertyValue("--soft"), line: style.getPropertyValue("--line"), warn: style.getPropertyValue("--warn"), paper: style.getPropertyValue("--paper") };
 };

@@ -34,11 +34,13 @@ async function through(bytes, stream, max) {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-/** The fragment for a set-up, without `#`. */
+/** The fragment for a set-up, without `#`. Throws a LinkError for one that `unpack` would refuse. */
 export async function pack({ text, sets, changes }) {
   const bytes = new TextEncoder().encode(JSON.stringify({ text, sets, changes }));
   const packed = globalThis.CompressionStream === undefined ? null : await through(bytes, new CompressionStream("deflate-raw"), MAX_TEXT);
-  return packed === null ? `1j.${encode(bytes)}` : `1z.${encode(packed)}`;
+  const fragment = packed === null ? `1j.${encode(bytes)}` : `1z.${encode(packed)}`;
+  if (bytes.length > MAX_TEXT || fragment.length > MAX_FRAGMENT) throw new LinkError("it is too long");
+  return fragment;
 }
 
 /** The set-up of a fragment; null if there is none. Throws a LinkError that says what is wrong. */

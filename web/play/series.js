@@ -31,7 +31,7 @@ export class Series {
     this.queue = new Column();
     this.drops = new Column();
     this.marks = new Column();
-    this.flows = flows.map((flow) => ({ ...flow, begun: !flow.spare, stopped: false, window: new Column(), rtt: new Column(), rate: new Column(), delivered: new Column(), retransmits: 0 }));
+    this.flows = flows.map((flow) => ({ ...flow, begun: !flow.spare, isActive: false, stopAt: Infinity, window: new Column(), rtt: new Column(), rate: new Column(), delivered: new Column(), retransmits: 0 }));
     this.most = { window: 10, rtt: 0, rate: 0, queue: 1 };
   }
 
@@ -54,14 +54,15 @@ export class Series {
     most.queue = Math.max(most.queue, backlog);
     this.flows.forEach((flow, position) => {
       const [cwnd, srtt, delivered, , unacked, retransmits] = rows.subarray(from + LINK + FLOW * position, from + LINK + FLOW * (position + 1));
-      flow.begun ||= delivered > 0 || unacked > 0;
-      const isOn = flow.begun && !(flow.stopped && unacked === 0);
+      flow.isActive ||= delivered > 0 || unacked > 0;
+      flow.begun ||= flow.isActive;
+      const isOn = flow.isActive && !(now >= flow.stopAt && unacked === 0);
       flow.retransmits = retransmits;
       flow.delivered.set(index, delivered);
       const speed = since > 0 ? (8 * (delivered - flow.delivered.values[this.behind])) / since / 1e6 : NaN;
       flow.window.set(index, isOn ? cwnd : NaN);
       flow.rtt.set(index, isOn && srtt > 0 ? 1e3 * srtt : NaN);
-      flow.rate.set(index, flow.begun ? speed : NaN);
+      flow.rate.set(index, flow.isActive ? speed : NaN);
       if (!isOn) return;
       most.window = Math.max(most.window, cwnd);
       most.rtt = Math.max(most.rtt, 1e3 * srtt);

@@ -1,7 +1,10 @@
 // The worker from outside: started, told, watched, and ended when it does not answer.
 
-/** Time without an answer after which the worker is ended. */
-const PATIENCE_MS = 8000;
+/** Looks at a worker that does not answer, after which it is ended. They are counted rather than timed: a page that slept, was in the
+ * background, or is on a machine that has no time for either of them, looks less often. */
+const PATIENCE = 8;
+/** The same of its first answer: it has the module to load. */
+const LOADING = 60;
 const WATCH_MS = 1000;
 
 /** Whether this browser has modules in workers: it asks for the option then. */
@@ -34,15 +37,16 @@ export class Simulator {
     this.heard = heard;
     this.lost = lost;
     this.begin();
-    this.looked = performance.now();
     setInterval(() => this.watch(), WATCH_MS);
   }
 
   begin() {
     this.worker = new Worker("worker.js", { type: "module" });
-    this.asked = null;
+    this.looks = null;
+    this.patience = LOADING;
     this.worker.onmessage = ({ data }) => {
-      this.asked = null;
+      this.patience = PATIENCE;
+      this.looks = null;
       if (data.type !== "pong") this.heard(data);
     };
     this.worker.onerror = (event) => {
@@ -54,24 +58,21 @@ export class Simulator {
   tell(type, rest = {}) {
     if (this.worker === null) this.begin();
     this.worker.postMessage({ type, ...rest });
-    this.asked ??= performance.now();
+    this.looks ??= 0;
   }
 
   /** Ends it; the next thing that it is told begins another. */
   end(sentence) {
     this.worker?.terminate();
     this.worker = null;
-    this.asked = null;
+    this.looks = null;
     this.lost(sentence);
   }
 
   watch() {
-    const now = performance.now();
-    // A page that slept, or was in the background, has waited less than the clock says.
-    if (now - this.looked > 3 * WATCH_MS && this.asked !== null) this.asked = now;
-    this.looked = now;
     if (this.worker === null) return;
-    if (this.asked === null) this.tell("ping");
-    else if (now - this.asked > PATIENCE_MS) this.end(`The simulation did not answer for ${PATIENCE_MS / 1000} s, and was ended. Make it smaller, or choose an example.`);
+    if (this.looks === null) this.tell("ping");
+    else if (this.looks >= this.patience) this.end(`The simulation did not answer for ${this.patience} s, and was ended. Make it smaller, or choose a lesson.`);
+    else this.looks += 1;
   }
 }

@@ -3,6 +3,7 @@
 import { load, list, rule, Scenario } from "../ackclock.js";
 import { digest } from "./digest.js";
 import { csv } from "./csv.js";
+import { lineOfMistake, oneLine } from "./ruletext.js";
 
 /** Rows of figures in a whole run. */
 const ROWS = 2000;
@@ -28,7 +29,8 @@ function complain(error) {
 
 /** A run, the changes made to it, and how far it is drawn. */
 class Drive {
-  constructor({ text, sets, files, changes, until, speed, playing }) {
+  constructor({ turn, text, sets, files, changes, until, speed, playing }) {
+    this.turn = turn;
     const scenario = new Scenario(text, { sets, files });
     const description = scenario.description;
     const groups = [...new Map(description.flows.map((flow, index) => [flow.group, index])).values()];
@@ -48,7 +50,7 @@ class Drive {
     this.drawn = [...this.live.flowNames.keys()].filter((index) => index < Math.min(own, DRAWN) || index >= own);
     this.bottleneck = this.live.linkNames.indexOf(description.bottleneck);
     this.back = this.live.linkNames.indexOf(`${description.bottleneck}.reverse`);
-    post("started", {
+    this.post("started", {
       name: scenario.name,
       hash: scenario.hash,
       seed: String(scenario.seed),
@@ -62,6 +64,11 @@ class Drive {
       duration: this.live.duration,
       interval: this.interval,
     });
+  }
+
+  /** Says something of this run: the page asks for others meanwhile. */
+  post(type, rest) {
+    post(type, { turn: this.turn, ...rest });
   }
 
   /** One row: the time, what the bottleneck shows, and what each drawn flow shows. */
@@ -80,12 +87,12 @@ class Drive {
     try {
       this.apply(change);
     } catch (error) {
-      post("refused", { message: String(error.message ?? error) });
+      this.post("refused", { message: String(error.message ?? error) });
       return;
     }
     this.changes.splice(this.done, 0, change);
     this.done += 1;
-    post("changed", { changes: this.changes });
+    this.post("changed", { changes: this.changes });
   }
 
   apply({ kind, index, value }) {
@@ -120,7 +127,7 @@ class Drive {
       this.row(out);
     }
     const rows = Float64Array.from(out);
-    postMessage({ type: "rows", rows, now: this.live.now }, [rows.buffer]);
+    postMessage({ type: "rows", turn: this.turn, rows, now: this.live.now }, [rows.buffer]);
     if (this.ended) this.finish();
   }
 
@@ -153,7 +160,7 @@ class Drive {
     result.free();
     // How it was stepped through, and on which machine, is no part of what came out.
     const { events, engine_cpu_s, ...rest } = document;
-    digest(JSON.stringify(rest)).then((sum) => post("done", { document: rest, sum, tables }));
+    digest(JSON.stringify(rest)).then((sum) => this.post("done", { document: rest, sum, tables }));
   }
 
   free() {
@@ -185,6 +192,9 @@ function tick() {
   wake();
 }
 
+/** A scenario in which a rule can be checked. */
+const ANY = 'schema = 2\nduration = "1 s"\ntopology = { kind = "dumbbell", rate = "1 Mbit/s", delay = "1 ms" }\nflows = [{ cc = "aimd" }]';
+
 /** The table `cc` as a value of TOML on one line. */
 const inline = (table) => `{ ${Object.entries(table).map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join(", ")} }`;
 
@@ -200,11 +210,20 @@ const tasks = {
     post("checked", { sets });
   },
   rule({ text }) {
-    const line = text.split("\n").map((part) => part.replace(/#.*/, "").trim()).filter((part) => part !== "").map((part) => part.replace(/;$/, "")).join("; ");
+    let value;
     try {
-      post("rule", { value: inline(rule(line)) });
+      value = inline(rule(oneLine(text)));
     } catch (error) {
-      post("rule", { message: String(error.message ?? error) });
+      const message = String(error.message ?? error);
+      post("rule", { message, line: lineOfMistake(text, message) });
+      return;
+    }
+    try {
+      new Scenario(ANY, { sets: [`flows.0.cc=${value}`] });
+      post("rule", { value });
+    } catch (error) {
+      const [{ message, key }] = error.mistakes;
+      post("rule", { message, line: lineOfMistake(text, message, key) });
     }
   },
   play({ speed, playing }) {

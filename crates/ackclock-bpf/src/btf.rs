@@ -249,6 +249,17 @@ impl Btf {
         })
     }
 
+    /// The number of parameters of a function that other files can see, if whole numbers are all that it takes and gives.
+    pub fn numbers_taken(&self, function: &str) -> Option<usize> {
+        const GLOBAL: usize = 1;
+        let function = self.find(Kind::Func, function).filter(|function| self.vlen(*function) == GLOBAL)?;
+        let prototype = self.refers_to(function);
+        let is_number = |ty: u32| self.kind(self.plain(ty)) == Kind::Int;
+        let taken = self.vlen(prototype);
+        let takes_numbers = (0..taken).all(|index| is_number(self.word(prototype, 4 + 2 * index)));
+        (takes_numbers && is_number(self.refers_to(prototype))).then_some(taken)
+    }
+
     /// True for a variable that other files can see.
     pub fn is_global(&self, variable: u32) -> bool {
         self.word(variable, 3) == 1

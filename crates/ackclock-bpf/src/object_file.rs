@@ -65,6 +65,19 @@ pub struct Program {
     pub insns: Vec<Insn>,
     /// What instructions refer to, by their number.
     pub references: BTreeMap<usize, Reference>,
+    /// The functions, in their order.
+    pub functions: Vec<Function>,
+}
+
+/// A function of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its name in the source.
+    pub name: String,
+    /// Its first instruction.
+    pub start: usize,
+    /// How many whole numbers it takes, if the source gives it to other files: such a function is verified by itself.
+    pub numbers_taken: Option<usize>,
 }
 
 /// The value of a member of the table of operations.
@@ -220,11 +233,13 @@ impl BpfObject {
     /// A function, and behind it all that it calls.
     fn link(&self, code: &BTreeMap<String, Code>, name: &str) -> Result<Program> {
         let missing = || wrong!("its program {name} is missing");
-        let mut program = Program { name: name.to_owned(), insns: Vec::new(), references: BTreeMap::new() };
+        let name = name.to_owned();
+        let mut program =
+            Program { name: name.clone(), insns: Vec::new(), references: BTreeMap::new(), functions: Vec::new() };
         let mut placed: Vec<(&(String, usize, usize), usize)> = Vec::new();
-        let mut waiting = vec![self.functions.get(name).ok_or_else(missing)?];
+        let mut waiting = vec![self.functions.get_key_value(&name).ok_or_else(missing)?];
         let mut calls = Vec::new();
-        while let Some(function) = waiting.pop() {
+        while let Some((called_name, function)) = waiting.pop() {
             if placed.iter().any(|(other, _)| *other == function) {
                 continue;
             }
@@ -232,6 +247,8 @@ impl BpfObject {
             let source = code.get(section).ok_or_else(missing)?;
             let start = program.insns.len();
             placed.push((function, start));
+            let numbers_taken = self.btf.numbers_taken(called_name);
+            program.functions.push(Function { name: called_name.clone(), start, numbers_taken });
             program.insns.extend_from_slice(source.insns.get(*first..*first + *count).ok_or_else(missing)?);
             for (at, reference) in source.references.range(*first..*first + *count) {
                 program.references.insert(start + at - first, reference.clone());
@@ -245,9 +262,9 @@ impl BpfObject {
                     Some(Reference::Function(begins)) => (".text", begins as i64),
                     _ => (section.as_str(), (first + at - start) as i64 + i64::from(insn.imm) + 1),
                 };
-                let called = self.functions.values().find(|(of, start, _)| of == section && *start as i64 == begins);
+                let called = self.functions.iter().find(|(_, (of, start, _))| of == section && *start as i64 == begins);
                 let called = called.ok_or_else(|| wrong!("its program {name} calls a function that is missing"))?;
-                calls.push((at, called));
+                calls.push((at, called.1));
                 waiting.push(called);
             }
         }

@@ -4,11 +4,15 @@
 
 use std::io::Write;
 
-use ackclock_bpf::{BpfObject, kernel};
+use ackclock::cc::{RuleSource, RuleText};
+use ackclock_bpf::{BpfObject, compile_rule, kernel};
+
+fn path(name: &str) -> String {
+    format!("{}/../../python/ackclock/kernel/objects/{name}.bpf.o", env!("CARGO_MANIFEST_DIR"))
+}
 
 fn object(name: &str) -> BpfObject {
-    let path = format!("{}/../../python/ackclock/kernel/objects/{name}.bpf.o", env!("CARGO_MANIFEST_DIR"));
-    BpfObject::parse(&std::fs::read(path).unwrap()).unwrap()
+    BpfObject::parse(&std::fs::read(path(name)).unwrap()).unwrap()
 }
 
 /// A name that no other test has, also of another run of them at the same time.
@@ -47,6 +51,37 @@ fn every_algorithm_passes_the_verifier_and_leaves_with_its_link() {
         assert!(is_there(&name), "{algorithm}");
         drop(link);
         assert!(!is_there(&name), "{algorithm}");
+    }
+}
+
+/// Formulas that use all that there is, more than once.
+fn large_rule() -> RuleText {
+    let all = "min(w, ssthresh) / (1 + cuts) * (x + y ^ 7) - sqrt(abs(x)) * floor(y / z) + \
+               if(x < y and not y == 3 or r > 0.01, x * y, max(x - y, z))";
+    let mut source = RuleSource { grow: format!("{all} + acked"), cut: all.to_owned(), ..RuleSource::default() };
+    source.state = "x = 1; y = 2; z = 3; r = 0; s = 0; t = 0; m = 0; f = 0".to_owned();
+    source.on_ack =
+        "r = queue_delay; s = srtt / (rtt + min_rtt); t = time + since_cut; m = mss; f = in_flight".to_owned();
+    let update = "x = x * y - z / x + 1; y = max(min(y * z - x, 100), -100); z = z / (x + y); ".repeat(8);
+    source.on_grow.clone_from(&update);
+    source.on_cut.clone_from(&update);
+    source.on_restart = "x = w; y = floor(w / 2)".to_owned();
+    source.on_timeout = "x = cuts".to_owned();
+    source.into()
+}
+
+#[test]
+fn rules_pass_the_verifier() {
+    if let Some(reason) = reason() {
+        skipped(&reason);
+        return;
+    }
+    let program = std::fs::read(path("rule")).unwrap();
+    for (letter, rule) in [('i', RuleText::default()), ('j', large_rule())] {
+        let object = BpfObject::parse(&compile_rule(&program, &rule).unwrap()).unwrap();
+        let link = kernel::attach(&object, &name(letter), "").unwrap();
+        assert!(is_there(&name(letter)));
+        drop(link);
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ackclock::cc::{CcSpec, ForeignValue};
+use ackclock::cc::{CcSpec, ForeignValue, RuleText};
 use ackclock::sim::{FlowPlan, Plan};
-use ackclock_bpf::BpfObject;
 use ackclock_bpf::kernel::{Link, attach_unnamed};
+use ackclock_bpf::{BpfObject, compile_rule};
 
 use crate::error::EmulationError;
 
@@ -20,6 +20,8 @@ pub enum InKernel {
     Own(&'static str),
     /// One of [`PROGRAMS`], with its parameters.
     Program(CcSpec),
+    /// A rule given as text.
+    Rule(RuleText),
     /// A compiled object of a user.
     Object(PathBuf, BTreeMap<String, ForeignValue>),
 }
@@ -36,6 +38,7 @@ impl InKernel {
         }
         match spec {
             Some(CcSpec::Bpf(program)) => Ok(InKernel::Object((&*program.object).into(), program.parameters.clone())),
+            Some(CcSpec::Rule(rule)) => Ok(InKernel::Rule(rule.clone())),
             Some(spec) if PROGRAMS.contains(&spec.name()) => Ok(InKernel::Program(spec.clone())),
             Some(spec) if matches!(spec.name(), "cubic" | "bbr1") => {
                 let name = spec.name();
@@ -44,8 +47,8 @@ impl InKernel {
             _ => refused(
                 flow,
                 format!(
-                    "the kernel has no {}; with --backend linux these run in it: reno, cubic, bbr1, {}, and compiled \
-                     objects (kind = \"bpf\")",
+                    "the kernel has no {}; with --backend linux these run in it: reno, cubic, bbr1, {}, rules, and \
+                     compiled objects (kind = \"bpf\")",
                     flow.cc.name(),
                     PROGRAMS.join(", ")
                 ),
@@ -58,6 +61,7 @@ impl InKernel {
         match self {
             InKernel::Own(name) => (*name).to_owned(),
             InKernel::Program(spec) => format!("{} (eBPF)", spec.name()),
+            InKernel::Rule(_) => "rule (eBPF)".to_owned(),
             InKernel::Object(path, _) => format!("{} (eBPF)", path.display()),
         }
     }
@@ -71,6 +75,12 @@ impl InKernel {
                 let mut object = BpfObject::read(path).map_err(|error| said(path, &error))?;
                 object.set_all(parameters).map_err(|error| said(path, &error))?;
                 Ok(object)
+            }
+            InKernel::Rule(rule) => {
+                let path = folder.join("rule.bpf.o");
+                let program = std::fs::read(&path).map_err(|error| said(&path, &error))?;
+                let object = compile_rule(&program, rule).map_err(|error| error.to_string())?;
+                BpfObject::parse(&object).map_err(|error| said(&path, &error))
             }
             InKernel::Program(spec) => {
                 let file = spec.name().replace('+', "-plus").replace('-', "_");
@@ -239,6 +249,12 @@ mod tests {
             let message = in_kernel(cc).unwrap().object(&objects()).unwrap_err();
             assert!(message.starts_with(expected), "{message}");
         }
+        let message = in_kernel("{ kind = 'rule', grow = 'log(w)' }").unwrap().object(&objects()).unwrap_err();
+        assert!(
+            message.starts_with("grow: character 1 of `log(w)`: the program in the kernel has no log"),
+            "{message}"
+        );
+        assert!(in_kernel("{ kind = 'rule', grow = 'a / w', a = 2 }").unwrap().object(&objects()).is_ok());
         let missing = InKernel::Object("/nowhere.bpf.o".into(), BTreeMap::new());
         assert!(missing.object(&objects()).unwrap_err().starts_with("/nowhere.bpf.o: cannot be read"));
     }

@@ -41,7 +41,9 @@ mod _core {
     #[pymodule_export]
     use crate::foreign::class::CongestionControl;
     #[pymodule_export]
-    use crate::foreign::compiled::{KernelLink, describe_bpf, kernel_attach, kernel_list, kernel_load, kernel_unload};
+    use crate::foreign::compiled::{
+        KernelLink, compile_rule, describe_bpf, kernel_attach, kernel_list, kernel_load, kernel_unload,
+    };
     #[pymodule_export]
     use crate::foreign::event::{Ack, Congestion, Event, Loss, Recovery, Sent};
     #[pymodule_export]

@@ -26,6 +26,7 @@ _COMMANDS = {
     "cc": "Load algorithms into the running kernel, list and unload them.",
     "check-cc": "Check that an algorithm keeps what TCP asks of one.",
     "evaluate": "Compare an algorithm, or rank several, over a suite of environments.",
+    "evidence": "Write what RFC 9743 asks an author for: each criterion with what was measured.",
     "panel": "Run a suite's panel and store its scores, the baseline of regret.",
     "tune": "Search for the parameters with the smallest worst-case regret over a suite.",
     "study": "Run a grid of scenarios, or continue one that was stopped.",
@@ -35,7 +36,7 @@ _COMMANDS = {
     "exchange": "Run packetdrill scripts against the simulated TCP.",
     "model": "Compare closed forms of the synchronous model with computed figures.",
     "list": "List algorithms, queues, suites and other names that files and commands take.",
-    "schema": "Print the JSON Schema of scenario or study files, or of evaluations.",
+    "schema": "Print the JSON Schema of scenario or study files, of evaluations or evidence.",
 }
 
 

@@ -6,15 +6,20 @@ import json
 import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import click
 
 from ackclock import kernel
 from ackclock.cli.console import emit, say, show, talk
 from ackclock.cli.options import json_option
+from ackclock.errors import writing_error
+from ackclock.evaluation.candidate import Candidate
+from ackclock.files.writing import write_target
 from ackclock.text.table import Column, Table
 
-_ANYTHING = {"ignore_unknown_options": True, "allow_extra_args": True}
+_ANYTHING = {"ignore_unknown_options": True}
 
 
 @click.group("cc")
@@ -22,27 +27,78 @@ def command() -> None:
     """Load algorithms into the running kernel, list and unload them. Linux, as root."""
 
 
+_rule = click.option("--rule", metavar="TEXT", help="A rule given as text: 'grow = 1 / w; cut = w / 2'.")
+
+
 @command.command("load", context_settings=_ANYTHING)
-@click.argument("algorithm")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ALGORITHM]")
+@_rule
 @click.option("--name", default="", help="Name in the kernel: at most 15 letters, digits and _.")
 @click.option("--while", "shell", metavar="COMMAND", help="Load it while COMMAND runs, and no longer.")
-@click.pass_context
-def load(context: click.Context, algorithm: str, name: str, shell: str | None) -> int:
-    """Load ALGORITHM, such as new-aimd or my_cc.bpf.o, for any program that asks TCP_CONGESTION for it.
+def load(arguments: tuple[str, ...], rule: str | None, name: str, shell: str | None) -> int:
+    """Load ALGORITHM for any program that asks TCP_CONGESTION for it.
 
-    Any other option is a parameter of the algorithm: --increase 1. It stays until `ackclock cc unload`, or
-    until the machine is started anew.
+    ALGORITHM is a name such as new-aimd, an object my_cc.bpf.o, or a rule in a file my.rule. Any other option
+    is a parameter of it: --increase 1. It stays until `ackclock cc unload`, or until the machine is started
+    anew.
     """
-    parameters = _parameters(context.args)
+    algorithm, parameters = _parsed(arguments)
+    given = _given(algorithm, rule)
+    if not isinstance(given, str) and algorithm:
+        name = name or Path(algorithm).stem
     if shell is None:
-        say(f"loaded {kernel.load(algorithm, parameters, name)}")
+        say(f"loaded {kernel.load(given, parameters, name)}")
         return 0
-    name, link = kernel.attach(algorithm, parameters, name)
+    name, link = kernel.attach(given, parameters, name)
     talk(f"loaded {name} while the command runs")
     try:
         return subprocess.run(shell, shell=True, check=False).returncode
     finally:
         link.close()
+
+
+@command.command("compile", context_settings=_ANYTHING)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[FILE.rule]")
+@_rule
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Such as my_cc.bpf.o.")
+def compile_rule(arguments: tuple[str, ...], rule: str | None, out: Path) -> None:
+    """Compile a rule given as text for the kernel and the simulator.
+
+    Any other option is a parameter of the rule: --a 1. The object is one for `ackclock cc load`, and for
+    `cc = { kind = "bpf", object = "my_cc.bpf.o" }`; it needs no compiler.
+    """
+    file, parameters = _parsed(arguments)
+    given = _given(file, rule)
+    if isinstance(given, str):
+        raise click.UsageError(f"{given!r} is no rule; give a file such as my.rule, or --rule")
+    if not out.name.endswith(kernel.SUFFIX):
+        raise click.UsageError(f"--out: expected a name that ends with {kernel.SUFFIX}, found {str(out)!r}")
+    compiled = kernel.compiled(kernel.with_parameters(given, parameters))
+    try:
+        write_target(out, compiled)
+    except OSError as error:
+        raise writing_error(f"{out}: cannot be written: {error.strerror}", error) from None
+    emit(str(out))
+
+
+def _parsed(arguments: Sequence[str]) -> tuple[str | None, dict[str, float]]:
+    """Return what stands before the parameters, if anything does, and the parameters."""
+    if arguments and not arguments[0].startswith("--"):
+        return arguments[0], _parameters(arguments[1:])
+    return None, _parameters(arguments)
+
+
+def _given(algorithm: str | None, rule: str | None) -> str | dict[str, Any]:
+    """Return the name of an algorithm, or the table of a rule."""
+    if (algorithm is None) == (rule is None):
+        raise click.UsageError(
+            "give an algorithm, such as new-aimd, my_cc.bpf.o or my.rule, or --rule 'TEXT'"
+        )
+    if rule is not None:
+        return Candidate.from_rule(rule).resolved
+    if algorithm is not None and algorithm.endswith(".rule"):
+        return Candidate.parse(algorithm).resolved
+    return algorithm or ""
 
 
 def _parameters(given: Sequence[str]) -> dict[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 from ackclock.cli.console import show, talk
 from ackclock.cli.plotting import TERMINAL, check_picture, write_picture
 from ackclock.errors import InputError
+from ackclock.metrics.frames import samples_frame
 from ackclock.running.store import Store
 
 _QUERY = "SELECT key, scenario, seed, replicate, result_json FROM runs WHERE samples ORDER BY rowid"
@@ -51,13 +51,10 @@ def command(folder: str, number: int | None, listed: bool, out: str) -> None:
         key, scenario, seed, replicate, result = rows[(number or 1) - 1]
         if broken := store.broken_samples(key):
             raise InputError(f"{broken[0]}: is lost or cut off; run the command that filled {folder} again")
-        import polars
-
         from ackclock.page.over_time import over_time
 
         flows, links = (
-            polars.read_parquet(io.BytesIO(store.samples_path(key, kind).read_bytes()))
-            for kind in ("flows", "links")
+            samples_frame(store.samples_path(key, kind).read_bytes()) for kind in ("flows", "links")
         )
         title = f"{scenario}: seed {seed}, replicate {replicate}"
         write_picture(out, over_time(flows, links, json.loads(result)["duration_s"], title))

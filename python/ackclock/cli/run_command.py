@@ -27,6 +27,7 @@ from ackclock.cli.shorthand import Shorthand, optional_file, shorthand_options
 from ackclock.errors import InputError, writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import METRICS
+from ackclock.metrics.frames import samples_frame
 from ackclock.metrics.summary import coverage, shown
 from ackclock.running.backend import faults, prepare
 from ackclock.running.cells import Found, find
@@ -36,8 +37,6 @@ from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
 
 if TYPE_CHECKING:
-    import polars
-
     from ackclock.page.over_time import Drawing
     from ackclock.text.table import Table
 
@@ -104,8 +103,11 @@ def command(
     for backend in chosen_backends:
         prepare(backend)
     shorthand = Shorthand(*map(others.pop, Shorthand._fields))
-    cell = None if report is None else _cell_of(report, file, sets)
-    scenario = shorthand.scenario(file, sets) if cell is None else cell.scenario
+    if report is None:
+        cell, scenario = None, shorthand.scenario(file, sets)
+    else:
+        cell = _cell_of(report, file, sets, shorthand)
+        scenario = cell.scenario
     if cell is not None and seed is None:
         seed = cell.seed
     for warning in scenario.warnings:
@@ -177,14 +179,16 @@ def _last(study: Study) -> Study:
     return Study(study.jobs[-1:])
 
 
-def _cell_of(report: str, name: str | None, sets: Sequence[str]) -> Found:
-    """Return the run that a cell of a report names, and tell which it is."""
+def _cell_of(report: str, name: str | None, sets: Sequence[str], shorthand: Shorthand) -> Found:
+    """Return the run that a cell of a report names, tell which it is, and write it where `--save` says."""
+    shorthand.check(f"--from {report}")
     if name is None:
         raise InputError(f"--from {report}: which cell? such as: ackclock run --from {report} slow-1/cubic")
     found = find(report, name, sets)
     talk(f"{found.title}, replicate {found.replicate}, seed {found.seed}")
     if found.path is not None:
         talk(f"scenario: {found.path}")
+    shorthand.keep(found.scenario.resolved, "scenario")
     return found
 
 
@@ -198,16 +202,11 @@ def _drawing(sides: Sequence[Side], done: Mapping[str, Outcome]) -> Drawing:
     faulty = "NOT VALID: " if faults(document) else ""
     title = f"{faulty}{document['scenario']}: seed {document['seed']}"
     return over_time(
-        _frame(outcome.flow_samples), _frame(outcome.link_samples), document["duration_s"], title
+        samples_frame(outcome.flow_samples),
+        samples_frame(outcome.link_samples),
+        document["duration_s"],
+        title,
     )
-
-
-def _frame(content: bytes | None) -> polars.DataFrame:
-    import io
-
-    import polars
-
-    return polars.DataFrame() if content is None else polars.read_parquet(io.BytesIO(content))
 
 
 def _side(scenario: Scenario, outcome: Outcome | None) -> Side:
@@ -220,21 +219,17 @@ def _side(scenario: Scenario, outcome: Outcome | None) -> Side:
         return Side(model.document, model.windows, warmup_s)
     windows: dict[str, list[tuple[float, float]]] = {}
     if outcome.flow_samples is not None:
-        frame = _frame(outcome.flow_samples)
+        frame = samples_frame(outcome.flow_samples)
         for time_ns, flow, window in frame.select("time_ns", "flow", "cwnd_segments").iter_rows():
             windows.setdefault(flow, []).append((1e-9 * time_ns, window))
     return Side(json.loads(outcome.result_json), windows, warmup_s)
 
 
 def _write_csv(folder: Path, outcome: Outcome) -> None:
-    import io
-
-    import polars
-
     samples = {"flows.csv": outcome.flow_samples, "links.csv": outcome.link_samples}
     for name, content in samples.items():
         assert content is not None, "samples were asked for"
-        frame = polars.read_parquet(io.BytesIO(content))
+        frame = samples_frame(content)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(folder / name, frame.write_csv().encode())

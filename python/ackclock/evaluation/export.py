@@ -14,6 +14,7 @@ import polars
 
 from ackclock.errors import StoreError
 from ackclock.files.writing import write_whole
+from ackclock.metrics.frames import samples_frame
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
 
@@ -118,7 +119,7 @@ def write_tables(frames: dict[str, polars.DataFrame], folder: Path) -> None:
 
 
 def _labelled(content: bytes, labels: dict[str, Any]) -> polars.DataFrame:
-    frame = polars.read_parquet(io.BytesIO(content))
+    frame = samples_frame(content)
     # Categories of different files do not join.
     frame = frame.with_columns(polars.col(polars.Categorical).cast(polars.String))
     return frame.select(*(polars.lit(value).alias(name) for name, value in labels.items()), polars.all())

@@ -22,8 +22,6 @@ from ackclock.statistics.estimates import paired_difference
 if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
 
-#: Scenarios of the candidate, below the folder of the report.
-FOLDER = SCENARIOS
 #: Algorithms that it is compared with, at the most.
 _OTHERS = 6
 #: The formulas of a rule, in the order of its page.
@@ -127,7 +125,7 @@ def _first_run(evaluation: Evaluation, row: Row) -> tuple[Job, Outcome]:
 
 def scenario_path(folder: Path, environment: str) -> Path:
     """Return where the scenario of the best candidate in an environment is kept."""
-    return folder / FOLDER / f"{environment}.json"
+    return folder / SCENARIOS / f"{environment}.json"
 
 
 def scenarios(evaluation: Evaluation) -> dict[str, str]:

@@ -19,6 +19,7 @@ from ackclock.evaluation.ranking import (
     BEST,
     DROPPED,
     FAILED,
+    PANEL,
     TIED,
     WORSE,
     Best,
@@ -394,7 +395,7 @@ class Race:
         entry = Entry(
             index,
             runner.candidate,
-            "panel",
+            PANEL,
             None,
             runner.replicates,
             None,

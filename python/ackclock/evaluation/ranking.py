@@ -168,6 +168,8 @@ class Failure:
 #: The standing of a candidate that has the best score; of those that replicates cannot tell from it; of those
 #: that are worse; of those that were found worse before the last round; of those of which a run failed.
 BEST, TIED, WORSE, DROPPED, FAILED = "best", "tied", "worse", "dropped", "failed"
+#: That of an algorithm of the panel, which has no place.
+PANEL = "panel"
 
 
 @dataclass(frozen=True)

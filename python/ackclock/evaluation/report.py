@@ -80,19 +80,19 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
     with Store(folder) as store:
         runs = list(stored_runs(evaluation, store))
         frames = tables(evaluation, store)
-    path = folder / "report.html"
+    path, glance = folder / "report.html", overview(evaluation)
     try:
         write_whole(
             folder / "scoreboard.json",
             (json.dumps(evaluation_json(evaluation), indent=2) + "\n").encode(),
         )
         write_tables(frames, folder)
-        write_cells(folder, cells_of(evaluation, overview(evaluation)))
+        write_cells(folder, cells_of(evaluation, glance))
         (folder / SCENARIOS).mkdir(exist_ok=True)
         for environment, text in scenarios(evaluation).items():
             write_whole(scenario_path(folder, environment), text.encode())
         own = own_page(evaluation, folder)
-        write_whole(path, page(evaluation, runs, folder, own=own, command=command).encode())
+        write_whole(path, page(evaluation, glance, runs, folder, own=own, command=command).encode())
     except OSError as error:
         raise writing_error(
             f"{path}: cannot be written: {error.strerror}; the runs are kept", error
@@ -101,12 +101,17 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
 
 
 def page(
-    evaluation: Evaluation, runs: Sequence[StoredRun], folder: Path, *, own: Own | None, command: str
+    evaluation: Evaluation,
+    glance: Overview,
+    runs: Sequence[StoredRun],
+    folder: Path,
+    *,
+    own: Own | None,
+    command: str,
 ) -> str:
     """Return the text of the page in a folder; `own` is the part about the best candidate."""
     board = evaluation.board
     worst = worst_result(board)
-    glance = overview(evaluation)
     drawn = runs_drawn(len(board.results))
     made = [
         _Card(

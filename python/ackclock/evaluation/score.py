@@ -13,7 +13,7 @@ from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.regret import Regret, RegretBaseline, Scale, regrets
 from ackclock.evaluation.suite import Environment, Suite, Watch
 from ackclock.metrics.summary import BY_NAME
-from ackclock.metrics.under_test import UnderTest
+from ackclock.metrics.under_test import UnderTest, pooled
 from ackclock.statistics.bootstrap import bootstrap_estimate
 from ackclock.statistics.estimates import Estimate, estimate, paired_difference
 
@@ -252,8 +252,17 @@ def _costs(results: Sequence[Result], name: str) -> dict[str, list[tuple[float, 
 
 
 def _watched(watch: Watch, run: Document) -> float:
+    if watch.metric in _OF_ROWS:
+        rows = [row for part in _PARTS for row in run.get(part, ()) if row["group"] == watch.group]
+        # A connection with answers has a row in both lists.
+        kept = [row for row in rows if "traffic" not in row] or rows
+        return watch.scale * _OF_ROWS[watch.metric](kept, run)
     flows = [flow for flow in run["flows"] if flow["group"] == watch.group]
-    if not flows:
+    answers = watch.metric == "completion-time" and any(
+        row["group"] == watch.group and row.get("traffic") != "transfer" for row in run.get("transfers", ())
+    )
+    # The rows of a web client's answers have their times, that of its connection has none.
+    if answers or not flows:
         return watch.scale * _watched_transfers(watch, run)
     goodput_bps = math.fsum(flow["goodput_bps"] for flow in flows)
     match watch.metric:
@@ -275,6 +284,34 @@ def _watched(watch: Watch, run: Document) -> float:
         case other:
             raise ValueError(f"unknown metric {other!r} in a suite")
     return value * watch.scale
+
+
+def _queue_delay_s(rows: Sequence[Document], _run: Document) -> float:
+    """Return the mean queueing delay of data packets, 0 where none arrived."""
+    counts = [row["arrived"] if "arrived" in row else row["sent"] - row["lost"] for row in rows]
+    delays = [row["queue_delay_mean_s"] for row in rows]
+    known = [(count, delay) for count, delay in zip(counts, delays, strict=True) if delay is not None]
+    total = sum(count for count, _ in known)
+    return math.fsum(count * delay for count, delay in known) / total if total else 0.0
+
+
+def _delay_p99_s(rows: Sequence[Document], run: Document) -> float:
+    """Return the largest 99th percentile; where nothing arrived the length of the run, a lower bound."""
+    known = (row["delay_p99_s"] for row in rows)
+    return max(float(run["duration_s"] if delay_s is None else delay_s) for delay_s in known)
+
+
+#: Where groups have their rows.
+_PARTS = ("flows", "transfers", "datagrams")
+#: Watched metrics that come of the rows of a group alone.
+_OF_ROWS: dict[str, Callable[[Sequence[Document], Document], float]] = {
+    "segments-sent": lambda rows, _: float(sum(row["sent"] for row in rows)),
+    "packets-lost": lambda rows, _: float(sum(row["lost"] for row in rows)),
+    "loss-rate": lambda rows, _: pooled(rows, "lost", "sent") or 0.0,
+    "queue-delay": _queue_delay_s,
+    "lost-or-late-rate": lambda rows, _: max(row["lost_or_late_rate"] or 0.0 for row in rows),
+    "delay-p99": _delay_p99_s,
+}
 
 
 def _watched_transfers(watch: Watch, run: Document) -> float:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import io
 import json
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ackclock.errors import RunError
+from ackclock.metrics.frames import samples_frame
 from ackclock.page.sequence import draw
 from ackclock.running.job import SIM, Capture, Job, Outcome, execute
 from ackclock.scenario import Scenario
@@ -86,7 +86,7 @@ def _first_cut(outcome: Outcome, flow: str, from_s: float) -> float | None:
         return None
     import polars
 
-    samples = polars.read_parquet(io.BytesIO(outcome.flow_samples))
+    samples = samples_frame(outcome.flow_samples)
     samples = samples.filter(polars.col("flow").cast(polars.String) == flow)
     times, windows = samples["time_ns"].to_list(), samples["cwnd_segments"].to_list()
     cuts = (

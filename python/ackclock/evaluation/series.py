@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 import polars
 
+from ackclock.metrics.frames import samples_frame
 from ackclock.running.job import Outcome
 
 #: Flows drawn: more lines, or more colours, cannot be told apart.
@@ -69,8 +69,8 @@ def run_series(outcome: Outcome, drawn: Drawn) -> dict[str, Any] | None:
     """
     if outcome.flow_samples is None or outcome.link_samples is None:
         return None
-    flows = polars.read_parquet(io.BytesIO(outcome.flow_samples))
-    links = polars.read_parquet(io.BytesIO(outcome.link_samples))
+    flows = samples_frame(outcome.flow_samples)
+    links = samples_frame(outcome.link_samples)
     if flows.is_empty():
         return None
     frames = {str(name): frame for (name,), frame in flows.group_by("flow", maintain_order=True)}

@@ -20,11 +20,23 @@ from ackclock.scenario import Scenario
 from ackclock.text.suggest import hint
 
 #: What can be watched of a group of flows; `score` has the formulas.
-_WATCHED = ("share", "group-efficiency", "group-goodput", "completion-time")
+_OF_FLOWS = (
+    "share",
+    "group-efficiency",
+    "group-goodput",
+    "completion-time",
+    "segments-sent",
+    "loss-rate",
+    "queue-delay",
+)
 _BETTER = ("higher", "lower", "near-one", "reach-one")
 #: What can be watched of flow arrivals, which have no flows to share with.
-_OF_ARRIVALS = ("group-goodput", "completion-time")
+_OF_ARRIVALS = ("group-goodput", "completion-time", "segments-sent", "loss-rate", "queue-delay")
 _ARRIVALS = ("arrivals", "web")
+#: What can be watched of datagrams, and of those with a deadline.
+_OF_DATAGRAMS = ("loss-rate", "packets-lost", "delay-p99")
+_OF_RTP = (*_OF_DATAGRAMS, "lost-or-late-rate")
+_WATCHED = (*_OF_FLOWS, "packets-lost", "delay-p99", "lost-or-late-rate")
 #: The traffic of finite flows.
 _FINITE = ("transfer", *_ARRIVALS)
 #: An id, as a condition of the gate names it.
@@ -110,8 +122,13 @@ class Environment:
     @cached_property
     def traffic(self) -> dict[str, str]:
         """The kind of traffic of each group of flows that runs an algorithm, by name of the group."""
+        return {name: kind for name, (kind, has_cc) in self._groups.items() if has_cc}
+
+    @cached_property
+    def _groups(self) -> dict[str, tuple[str, bool]]:
+        """The kind of traffic of each group, and whether it runs an algorithm, by name."""
         flows = json.loads(self.base.resolved_json)["flows"]
-        return {flow["name"]: flow["traffic"]["kind"] for flow in flows if "cc" in flow}
+        return {flow["name"]: (flow["traffic"]["kind"], "cc" in flow) for flow in flows}
 
     def scenario(self, cc: str, test_groups: Iterable[str], sets: Iterable[str] = ()) -> Scenario:
         """Return the scenario with an algorithm in the flows under test.
@@ -165,20 +182,29 @@ class Environment:
                     place.at("set").fail(
                         f"{text}: has no effect: the flows {group!r} get the algorithm that is evaluated"
                     )
-        if self.watch is None:
-            return
-        there = place.at("watch")
-        there.at("group").require(self.watch.group, self.traffic, "group of flows")
-        kind, metric = self.traffic[self.watch.group], self.watch.metric
-        if kind in _ARRIVALS and metric not in _OF_ARRIVALS:
-            there.at("metric").fail(
-                f"{metric} does not apply to flow arrivals, as those of {self.watch.group!r}; "
-                f"there are: {', '.join(_OF_ARRIVALS)}"
+        if self.watch is not None:
+            self._require_watched(self.watch, place.at("watch"))
+
+    def _require_watched(self, watch: Watch, place: Place) -> None:
+        """Raise `InputError` unless there is such a group, which has such a metric."""
+        place.at("group").require(watch.group, self._groups, "group of flows")
+        kind, has_cc = self._groups[watch.group]
+        there_are: tuple[str, ...]
+        if not has_cc:
+            what, there_are = "datagrams", _OF_RTP if kind == "rtp" else _OF_DATAGRAMS
+        elif kind in _ARRIVALS:
+            what, there_are = "flow arrivals", _OF_ARRIVALS
+        else:
+            what, there_are = "flows", _OF_FLOWS
+        if watch.metric not in there_are:
+            place.at("metric").fail(
+                f"{watch.metric} does not apply to {what}, as those of {watch.group!r}; "
+                f"there are: {', '.join(there_are)}"
             )
-        if kind not in _FINITE and metric == "completion-time":
-            there.at("metric").fail(
-                f"the flows {self.watch.group!r} never complete, as their traffic is {kind}; "
-                f"there are: {', '.join(name for name in _WATCHED if name != metric)}"
+        if has_cc and kind not in _FINITE and watch.metric == "completion-time":
+            place.at("metric").fail(
+                f"the flows {watch.group!r} never complete, as their traffic is {kind}; "
+                f"there are: {', '.join(name for name in there_are if name != watch.metric)}"
             )
 
 

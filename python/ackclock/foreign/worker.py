@@ -22,8 +22,9 @@ def main() -> None:
     # It lives as long as the process: callbacks write to it.
     _core.share_progress(mmap.mmap(int(sys.argv[1]), mmap.PAGESIZE))
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # What the code prints is for people, and what it reads is nothing.
+    # What the code prints is for people, at once, however the process ends, and what it reads is nothing.
     os.dup2(2, 1)
+    sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     jobs: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_listen, args=(requests, jobs), daemon=True).start()

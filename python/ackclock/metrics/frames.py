@@ -1,7 +1,8 @@
-"""Rows of different keys as one table."""
+"""Tables: rows of different keys as one, and samples as they are stored."""
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -30,3 +31,10 @@ def frame_of(rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
         if any(isinstance(cell, str) for cell in cells):
             cells[:] = [cell if cell is None else str(cell) for cell in cells]
     return polars.DataFrame({key: polars.Series(key, cells, strict=False) for key, cells in columns.items()})
+
+
+def samples_frame(content: bytes | None) -> polars.DataFrame:
+    """Return samples over time from the Parquet file that holds them; without one an empty table."""
+    import polars
+
+    return polars.DataFrame() if content is None else polars.read_parquet(io.BytesIO(content))

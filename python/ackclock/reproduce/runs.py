@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import ScenarioError, StoreError
 from ackclock.files.declaration import Place
+from ackclock.metrics.frames import samples_frame
 from ackclock.reproduce.grids import Grid, Values, matches, members
 from ackclock.reproduce.paper import FILE, Paper
 from ackclock.reproduce.readings import CHOSEN, Reading
@@ -49,12 +49,12 @@ class Run:
     @cached_property
     def flow_samples(self) -> polars.DataFrame:
         """One row per time and flow."""
-        return _frame(self.outcome.flow_samples)
+        return samples_frame(self.outcome.flow_samples)
 
     @cached_property
     def link_samples(self) -> polars.DataFrame:
         """One row per time and shared link."""
-        return _frame(self.outcome.link_samples)
+        return samples_frame(self.outcome.link_samples)
 
 
 @dataclass(frozen=True)
@@ -220,9 +220,3 @@ def scenarios_of(
             cell = f"grid {grid.name} at {', '.join(map(str, values.values()))}"
             raise ScenarioError(f"{paper.folder / FILE}: {cell}: {error}") from None
         yield values, scenario
-
-
-def _frame(content: bytes | None) -> polars.DataFrame:
-    import polars
-
-    return polars.DataFrame() if content is None else polars.read_parquet(io.BytesIO(content))

@@ -4,6 +4,7 @@
 //! with the next start of the machine. A small map that is tied to its programs says who loaded it, with what parameters.
 
 mod syscall;
+mod types;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -128,7 +129,7 @@ fn register(object: &BpfObject, name: &str, about: &str, flags: u32) -> Result<O
     }
     let kernel = kernel_types()?;
     let operations = object.choose(None)?;
-    let types = syscall::load_types().map_err(|error| denied("cannot be loaded", &error))?;
+    let types = syscall::load_types(&types::none()).map_err(|error| denied("cannot be loaded", &error))?;
     let value = kernel.find(Kind::Struct, VALUE).unwrap_or_default();
     let map =
         MapKind { ty: STRUCT_OPS_MAP, name, value_size: kernel.size(value), flags, value_type: Some((value, &types)) };
@@ -211,7 +212,13 @@ fn load_program(kernel: &Btf, member: &str, program: &Program, data: &[OwnedFd])
     let number = number.ok_or_else(|| wrong!("it has {member}, which this kernel does not call"))?;
     let insns = bound(kernel, program, data)?;
     let insns: Vec<u8> = insns.iter().flat_map(|insn| insn.encode()).collect();
-    let kind = ProgramKind { name: &program.name, insns: &insns, operations: table, member: number as u32 };
+    // Kernels that cannot verify a function by itself take others as they did before.
+    let is_needed = program.functions.iter().any(|function| function.numbers_taken.is_some());
+    let (types, rows) = types::of_functions(&program.functions);
+    let types = is_needed.then(|| syscall::load_types(&types)).transpose();
+    let types = types.map_err(|error| denied("cannot be loaded", &error))?;
+    let functions = types.as_ref().map(|types| (types, &rows[..]));
+    let kind = ProgramKind { name: &program.name, insns: &insns, operations: table, member: number as u32, functions };
     syscall::load_program(&kind).map_err(|(error, log)| {
         let said: Vec<_> = log.lines().filter(|line| !line.starts_with("processed") && !line.is_empty()).collect();
         match said.last() {

@@ -87,20 +87,9 @@ fn raw(fd: &OwnedFd) -> u32 {
     fd.as_raw_fd() as u32
 }
 
-/// Types of an object, without which the kernel takes no table of operations: it looks at none of them, so that one,
-/// an integer, is enough.
-pub fn load_types() -> io::Result<OwnedFd> {
-    const INT: [u32; 4] = [1, 1 << 24, 4, 32];
-    const STRINGS: [u8; 5] = *b"\0int\0";
-    let types: Vec<u8> = INT.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    let mut data = crate::btf::MAGIC.to_ne_bytes().to_vec();
-    data.extend([1, 0]);
-    for word in [crate::btf::HEADER, 0, types.len(), types.len(), STRINGS.len()] {
-        data.extend((word as u32).to_ne_bytes());
-    }
-    data.extend(types);
-    data.extend(STRINGS);
-    Attributes::new().long(0, at(&data[..])).word(16, data.len() as u32).open(BTF_LOAD)
+/// Loads types (BTF).
+pub fn load_types(data: &[u8]) -> io::Result<OwnedFd> {
+    Attributes::new().long(0, at(data)).word(16, data.len() as u32).open(BTF_LOAD)
 }
 
 /// What a map is.
@@ -153,12 +142,14 @@ pub struct ProgramKind<'a> {
     /// The kernel's type of the table of operations, and the member that the program is for.
     pub operations: u32,
     pub member: u32,
+    /// The types of its functions, and of each function its first instruction and its type.
+    pub functions: Option<(&'a OwnedFd, &'a [[u32; 2]])>,
 }
 
 /// Loads a program; or says what the verifier has against it.
 pub fn load_program(kind: &ProgramKind<'_>) -> Result<OwnedFd, (io::Error, String)> {
     let license = c"GPL";
-    let attributes = Attributes::new()
+    let mut attributes = Attributes::new()
         .word(0, STRUCT_OPS_PROGRAM)
         .word(4, (kind.insns.len() / 8) as u32)
         .long(8, at(kind.insns))
@@ -166,6 +157,11 @@ pub fn load_program(kind: &ProgramKind<'_>) -> Result<OwnedFd, (io::Error, Strin
         .name(48, kind.name)
         .word(68, kind.member)
         .word(108, kind.operations);
+    if let Some((types, functions)) = kind.functions {
+        let size = size_of::<[u32; 2]>() as u32;
+        attributes =
+            attributes.word(72, raw(types)).word(76, size).long(80, at(functions)).word(88, functions.len() as u32);
+    }
     let refused = match { attributes }.open(PROG_LOAD) {
         Ok(program) => return Ok(program),
         Err(error) => error,

@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use ackclock::cc::BpfProgram;
+use ackclock::cc::{BpfProgram, CcSpec};
 use ackclock_bpf::{BpfError, BpfFactory, BpfObject, Form};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::error::RunError;
 
@@ -63,6 +65,18 @@ pub fn describe_bpf(py: Python<'_>, path: &str, sha256: &str, jit: bool) -> PyRe
         Ok((object.choose(None)?.name.clone(), rows.collect()))
     })
     .map_err(|error: BpfError| refused(&error))
+}
+
+/// The object of a rule given as text, which is the JSON of a table `cc`; `program` is the file with the program that runs rules.
+#[pyfunction]
+pub fn compile_rule<'py>(py: Python<'py>, program: &str, rule: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let spec = serde_json::from_str(rule).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let CcSpec::Rule(rule) = spec else { return Err(PyValueError::new_err("it is no rule given as text")) };
+    let program = std::fs::read(program).map_err(|error| {
+        RunError::new_err(format!("the program that runs rules ({program}) cannot be read: {error}"))
+    })?;
+    let object = ackclock_bpf::compile_rule(&program, &rule).map_err(|error| refused(&error))?;
+    Ok(PyBytes::new(py, &object))
 }
 
 #[cfg(target_os = "linux")]

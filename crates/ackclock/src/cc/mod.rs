@@ -38,7 +38,7 @@ pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample
 pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
 pub use slow_start::SlowStart;
-pub use text::{RuleSource, RuleText, TextController, TextRule};
+pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
 pub use windowed::Windowed;
 
 use crate::units::{Instant, Rate};

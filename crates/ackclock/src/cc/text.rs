@@ -46,6 +46,7 @@ use super::{CcContext, CcMistake, CcParameters, ParametersVisitor};
 use crate::rule::{ParameterError, RuleParameters};
 use compiled::Compiled;
 
+pub use compiled::{Compiled as CompiledRule, VARIABLES as RULE_VARIABLES};
 pub use controller::TextController;
 pub use rule::TextRule;
 pub use source::RuleSource;
@@ -64,6 +65,14 @@ impl RuleText {
     /// The texts that it is made of.
     pub fn source(&self) -> &RuleSource {
         &self.source
+    }
+
+    /// Its formulas as operations.
+    ///
+    /// # Errors
+    /// The first mistake in its texts.
+    pub fn compiled(&self) -> Result<&CompiledRule, &CcMistake> {
+        self.compiled.as_deref().map_err(|mistake| &**mistake)
     }
 
     /// The window rule at the start of a connection.

@@ -22,6 +22,7 @@ mod token;
 pub use compile::{Compiler, MAX_LEN, is_reserved};
 pub use dimension::Dimension;
 pub use error::FormulaError;
+pub use operation::{Code, Operation};
 pub use program::{Fault, Program, Variable};
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 /// What an operation does with its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
+#[allow(missing_docs)]
 pub enum Code {
     Add,
     Subtract,
@@ -33,8 +34,11 @@ pub enum Code {
 /// An operation on registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
+    /// What it does.
     pub code: Code,
+    /// The register of its result.
     pub to: u16,
+    /// The registers of its operands; those that it does not take name one of the others.
     pub operands: [u16; 3],
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::dimension::Dimension;
+use super::error::FormulaError;
 use super::operation::{Code, Operation};
 
 /// A number that formulas may name.
@@ -45,6 +46,37 @@ impl Program {
     /// The variables that occur: bit `i` for variable `i`.
     pub fn uses(&self) -> u64 {
         self.uses
+    }
+
+    /// Its operations, in their order.
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// The register of the formula's value; for a list of assignments, one with a constant.
+    pub fn result(&self) -> u16 {
+        self.result
+    }
+
+    /// A mistake at an operation.
+    #[cold]
+    pub fn mistake_at(&self, operation: usize, message: impl Into<String>) -> FormulaError {
+        let Span { start, end } = self.spans[operation].clone();
+        FormulaError::new(&self.text, start as usize..end as usize, message)
+    }
+
+    /// A mistake at the first place of a name.
+    #[cold]
+    pub fn mistake_of(&self, name: &str, message: impl Into<String>) -> FormulaError {
+        let is_of_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let bytes = self.text.as_bytes();
+        let is_whole = |(start, end): &(usize, usize)| {
+            let before = start.checked_sub(1).map(|at| bytes[at]);
+            !before.is_some_and(is_of_word) && !bytes.get(*end).copied().is_some_and(is_of_word)
+        };
+        let mut places = self.text.match_indices(name).map(|(at, name)| (at, at + name.len()));
+        let (start, end) = places.find(is_whole).unwrap_or((0, self.text.len()));
+        FormulaError::new(&self.text, start..end, message)
     }
 
     /// The value of the formula; NaN or infinity if an assignment or the result is not finite.

@@ -48,8 +48,9 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("now", "is called `time`, and counts from the first event"),
 ];
 
-/// A rule, ready to run.
+/// A rule, ready to run: what each text of [`RuleSource`] does.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub struct Compiled {
     pub grow: Program,
     /// `grow` is the increase of a whole ACK, and not of each segment.
@@ -70,7 +71,7 @@ pub struct Compiled {
     pub uses: u64,
     /// What samples call the states, and the register of each.
     pub states: Box<[(String, usize)]>,
-    /// Registers at the start of a connection.
+    /// Registers at the start of a connection: of variables, states, constants, and results of operations.
     pub registers: Box<[f64]>,
 }
 

@@ -5,14 +5,14 @@ use crate::cc::{CongestionKind, Restart};
 use crate::tcp::accecn::{KnownMarks, NewMarks};
 use crate::tcp::scoreboard::Delivered;
 use crate::tcp::segment::{AckSegment, EcnFeedback};
-use crate::tcp::transport::{EcnMode, MarkAtOne};
+use crate::tcp::transport::{EcnMode, MarkAtOne, Reduction};
 use crate::units::Instant;
 
 /// What a sender remembers of congestion for the sake of marks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EcnState {
     /// The last congestion event.
-    last: Option<Reduction>,
+    last: Option<Cut>,
     /// The next new segment tells the receiver that the window was reduced.
     cwr_due: bool,
     /// What AccECN has reported so far.
@@ -36,7 +36,7 @@ pub(super) struct Marks {
 
 /// A congestion event.
 #[derive(Clone, Copy, Debug)]
-struct Reduction {
+struct Cut {
     kind: CongestionKind,
     /// Where what was sent by then ends.
     sent: u64,
@@ -53,10 +53,18 @@ impl Sender {
 
     /// The marks that an ACK reports.
     #[inline]
-    pub(super) fn on_feedback(&mut self, now: Instant, ack: &AckSegment, delivered: &Delivered) -> Marks {
+    pub(super) fn on_feedback(
+        &mut self,
+        now: Instant,
+        ack: &AckSegment,
+        delivered: &Delivered,
+        is_safe: bool,
+    ) -> Marks {
         match (self.transport.ecn, ack.ecn) {
             (EcnMode::Classic, EcnFeedback::Classic { ece }) => {
-                self.on_echo(now, ece);
+                if self.on_echo(now, ece) {
+                    self.begin_reduction_for_mark(delivered.segments, is_safe);
+                }
                 Marks { ece, ..Marks::default() }
             }
             (EcnMode::AccEcn, EcnFeedback::AccEcn { ace, option }) => {
@@ -70,43 +78,66 @@ impl Sender {
                 let NewMarks { packets, bytes } =
                     self.ecn.known.learn(ace, option, delivered.segments, self.transport.mss);
                 self.counters.ce_reported += u64::from(packets);
-                self.on_echo(now, packets > 0);
+                if self.on_echo(now, packets > 0) {
+                    self.begin_reduction_for_mark(delivered.segments, is_safe);
+                }
                 Marks { ece: packets > 0, packets, bytes }
             }
             _ => Marks::default(),
         }
     }
 
-    /// A mark is echoed, or not.
+    /// A mark is echoed, or not; true if it is a congestion event.
     #[inline]
-    fn on_echo(&mut self, now: Instant, echoes: bool) {
+    fn on_echo(&mut self, now: Instant, echoes: bool) -> bool {
         if !echoes {
             self.ecn.marks_at_one = 0;
-            return;
+            return false;
         }
         // RFC 3168 §6.1.2: "the TCP sender's congestion window should be reduced only once in response to a series of
         // dropped and/or CE packets from a single window of data."
-        if !matches!(self.state, State::FastRecovery { .. }) && !self.was_sent_before_reduction() {
-            let cwnd = self.cc.cwnd();
-            self.end_doubt();
-            self.signal(now, CongestionKind::Ecn, Restart::Reduced);
-            // RFC 3168 §6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when
-            // the congestion window is one. The sending TCP will then be able to send a new packet only when the
-            // retransmit timer expires." With more in flight the ACKs of that do the same.
-            if cwnd < 2.0 && self.board.outstanding() == 0 && self.cc.responds_to_ecn() {
-                if cwnd <= 1.0 && self.transport.variations.mark_at_one == MarkAtOne::BackOff {
-                    (0..self.ecn.marks_at_one).for_each(|_| self.rtt.back_off());
-                    self.ecn.marks_at_one += 1;
-                }
-                self.timers.set(Timer::DelayedStart, now + self.rtt.rto());
+        if matches!(self.state, State::FastRecovery { .. }) || self.was_sent_before_reduction() {
+            return false;
+        }
+        let cwnd = self.cc.cwnd();
+        self.end_doubt();
+        self.signal(now, CongestionKind::Ecn, Restart::Reduced);
+        // RFC 3168 §6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when
+        // the congestion window is one. The sending TCP will then be able to send a new packet only when the
+        // retransmit timer expires." With more in flight the ACKs of that do the same.
+        if cwnd < 2.0 && self.board.outstanding() == 0 && self.cc.responds_to_ecn() {
+            if cwnd <= 1.0 && self.transport.variations.mark_at_one == MarkAtOne::BackOff {
+                (0..self.ecn.marks_at_one).for_each(|_| self.rtt.back_off());
+                self.ecn.marks_at_one += 1;
             }
+            self.timers.set(Timer::DelayedStart, now + self.rtt.rto());
+        }
+        true
+    }
+
+    /// A mark has cut the window; the ACK that echoes it delivers so many segments.
+    fn begin_reduction_for_mark(&mut self, delivered: u32, is_safe: bool) {
+        let is_proportional = self.transport.prr == Reduction::Proportional;
+        self.reduces_for_mark =
+            self.reduces && is_proportional && self.state == State::Open && self.cc.responds_to_ecn();
+        if self.reduces_for_mark {
+            self.begin_reduction();
+            self.reduce(delivered, is_safe);
+        }
+    }
+
+    /// A reduction for a mark ends when the segment with CWR is acknowledged.
+    #[inline]
+    pub(super) fn end_reduction_for_mark(&mut self) {
+        if self.reduces_for_mark && !self.was_sent_before_reduction() {
+            self.reduces_for_mark = false;
         }
     }
 
     /// A congestion event was signalled.
     #[inline]
     pub(super) fn note_reduction(&mut self, kind: CongestionKind) {
-        self.ecn.last = Some(Reduction { kind, sent: self.snd_nxt, repairs: false });
+        self.ecn.last = Some(Cut { kind, sent: self.snd_nxt, repairs: false });
         // RFC 9768 §3.1.5: a host in AccECN mode "MUST NOT set CWR to indicate that it has received and responded to
         // indications of congestion."
         self.ecn.cwr_due = self.transport.ecn == EcnMode::Classic;
@@ -123,7 +154,7 @@ impl Sender {
 
     /// True while the window of data in which the window was last cut, for a mark, has not been acknowledged.
     pub(super) fn has_cut_for_mark(&self) -> bool {
-        let signalled = |last: Reduction| last.kind == CongestionKind::Ecn && self.snd_una < last.sent;
+        let signalled = |last: Cut| last.kind == CongestionKind::Ecn && self.snd_una < last.sent;
         self.ecn.last.is_some_and(signalled) && self.cc.responds_to_ecn()
     }
 

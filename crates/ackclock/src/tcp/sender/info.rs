@@ -48,6 +48,7 @@ impl Sender {
     #[inline]
     pub(super) fn ca_state(&self) -> CaState {
         match self.state {
+            State::Open if self.reduces_for_mark => CaState::Cwr,
             State::Open if self.transport.ecn != EcnMode::Off && self.has_cut_for_mark() => CaState::Cwr,
             State::Open if self.dup_acks > 0 || self.board.has_sacked() => CaState::Disorder,
             State::Open => CaState::Open,

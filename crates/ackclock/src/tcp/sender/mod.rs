@@ -107,8 +107,10 @@ pub struct Sender {
     needs_rate_samples: bool,
     /// Selectively acknowledged segments count as in flight until recovery begins.
     hides_sacked: bool,
-    /// In fast recovery what leaves follows what arrives.
+    /// In fast recovery what leaves follows what arrives, and that may be so after a mark.
     reduces: bool,
+    /// It does so after a mark, until more is acknowledged than was sent by then.
+    reduces_for_mark: bool,
     /// Losses are found by what was sent later and has been delivered.
     detects_by_time: bool,
     /// Probes ask for overdue ACKs.
@@ -174,6 +176,7 @@ impl Sender {
             dsack: transport.undo.by_duplicates().then(Box::default),
             hides_sacked: strategy.hides_sacked(),
             reduces: transport.prr != Reduction::AtOnce && strategy.reduces() && !cc.owns_recovery(),
+            reduces_for_mark: false,
             prr: Prr::default(),
             halving: Halving::default(),
             usage: Usage::default(),
@@ -335,10 +338,12 @@ impl Sender {
             newly_lost += self.on_duplicate_ack(now);
         }
         self.look_after_losses(now, ack, acked_bytes > 0, newly_lost, shows_needless);
+        let is_safe = acked_bytes > 0 && newly_lost == 0;
+        self.end_reduction_for_mark();
         if self.is_reducing() {
-            self.reduce(self.arrived(delivered.segments, inflation), acked_bytes > 0 && newly_lost == 0);
+            self.reduce(self.arrived(delivered.segments, inflation), is_safe);
         }
-        let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered);
+        let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered, is_safe);
         let event = Ack {
             now,
             acked: self.growth(acked_bytes, acked_segments, delivered.segments, duplicates),
@@ -349,7 +354,9 @@ impl Sender {
             round_ended,
             cwnd_limited,
             // The ACK that ends fast recovery does not also grow the window.
-            in_recovery: was_in_recovery && !self.strategy.grows_at_exit() || self.state.is_fast_recovery(),
+            in_recovery: was_in_recovery && !self.strategy.grows_at_exit()
+                || self.state.is_fast_recovery()
+                || self.reduces_for_mark,
             rate: self.take_sample(now, ce_bytes),
             state: self.ca_state(),
             path: self.path(),

@@ -252,7 +252,7 @@ transport_keys! {
     rack: bool = [false, Linux: true] => transport;
     /// RFC 8985: a SACK sender sends a probe when ACKs are overdue for two round trips, so that the loss of the last segments needs no timeout (TLP).
     tlp: bool = [false, Linux: true] => transport;
-    /// RFC 9937: in the fast recovery of SACK and NewReno, what leaves follows what arrives until as much is in flight as the algorithm wants (Proportional Rate Reduction); or "rate-halving": one segment leaves for two that arrive (Linux up to 3.1).
+    /// RFC 9937: in the fast recovery of SACK and NewReno, what leaves follows what arrives until as much is in flight as the algorithm wants (Proportional Rate Reduction), and, as in Linux, after a mark that cuts the window; or "rate-halving": one segment leaves for two that arrive (Linux up to 3.1).
     prr: ReductionName = [ReductionName::Switch(false), Ns2Linux: ReductionName::Word(HalvingWord::RateHalving), Linux: ReductionName::Switch(true)]
         => transport as Reduction, ReductionName::rule;
     /// RFC 3042: new data on the first two duplicate ACKs.

@@ -196,9 +196,12 @@ impl Sender {
             return 0;
         }
         let restarts = self.strategy.restarts();
+        let was_cut = !restarts && self.take_cut_for_mark();
+        // As in Linux a reduction for a mark goes on.
+        let goes_on = std::mem::take(&mut self.reduces_for_mark) && was_cut;
         if restarts {
             self.signal(now, CongestionKind::Loss, self.slow_start());
-        } else if !self.take_cut_for_mark() {
+        } else if !was_cut {
             self.signal(now, CongestionKind::Loss, Restart::Reduced);
         }
         self.recover = (!self.strategy.forgets_at_start()).then_some(self.snd_nxt);
@@ -229,8 +232,9 @@ impl Sender {
         let first_end = self.board.front().map_or(self.snd_una, |front| front.seq + u64::from(front.len));
         self.state = State::FastRecovery { point: self.snd_nxt, restarted };
         self.strategy.on_enter(&self.board, first_end);
-        self.prr = Prr::default();
-        self.halving = Halving::default();
+        if !goes_on {
+            self.begin_reduction();
+        }
         if self.strategy.inflates() {
             // RFC 5681 §3.2: "cwnd MUST be set to ssthresh plus 3*SMSS".
             self.inflation = self.plausible(DUP_THRESH as i32);
@@ -259,6 +263,7 @@ impl Sender {
 
     pub(super) fn on_timeout(&mut self, now: Instant) {
         self.counters.timeouts += 1;
+        self.reduces_for_mark = false;
         self.begin_frto();
         // RFC 5681 §3.1: for a segment that "has already been retransmitted by way of the retransmission timer at
         // least once, the value of ssthresh is held constant".

@@ -1,7 +1,8 @@
 //! Proportional Rate Reduction: what leaves in fast recovery follows what arrives, so that in the end as much is in flight as
 //! the algorithm wants.
 //!
-//! Reference: RFC 9937 §6, whose names are used.
+//! Reference: RFC 9937 §6, whose names are used. As in Linux a mark that cuts the window begins a reduction, too, which goes on in
+//! a recovery from losses of the same window.
 //!
 //! Deviations: counts are segments and not bytes, and SndCnt is never negative, as in Linux. Without SACK the duplicate ACKs before
 //! recovery are no part of RecoverFS, as those with SACK are not. Of what the ACK that begins recovery acknowledges cumulatively,
@@ -9,8 +10,9 @@
 //! retransmission is no further loss. ssthresh is the whole segments of the window that the algorithm wants, which a rule may cut
 //! further.
 
+use super::halving::Halving;
 use super::strategy::Strategy;
-use crate::tcp::sender::{Sender, State};
+use crate::tcp::sender::Sender;
 use crate::tcp::transport::Reduction;
 
 /// The state of a reduction.
@@ -71,6 +73,12 @@ impl Prr {
 }
 
 impl Sender {
+    /// What leaves from now on follows what arrives.
+    pub(in crate::tcp::sender) fn begin_reduction(&mut self) {
+        self.prr = Prr::default();
+        self.halving = Halving::default();
+    }
+
     /// An ACK arrives that begins a recovery or goes on with it, or the timer that begins it goes off: it delivers so many
     /// segments.
     #[cold]
@@ -117,6 +125,6 @@ impl Sender {
     /// Whether fast recovery sends what a reduction lets go.
     #[inline]
     pub(in crate::tcp::sender) fn is_reducing(&self) -> bool {
-        self.reduces && matches!(self.state, State::FastRecovery { .. })
+        self.reduces && self.state.is_fast_recovery() || self.reduces_for_mark
     }
 }

@@ -1,17 +1,15 @@
 //! The programs of `bpf/` and the window rules of the core, fed the same events, have the same window within a segment.
 
-use ackclock::cc::{
-    Ack, CaState, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, CutWindow, PathView, Restart,
-    TimeoutSsthresh,
-};
-use ackclock::units::{Duration, Instant};
+use ackclock::cc::{Ack, CaState, CcSpec, CongestionControl, CongestionKind};
 use ackclock_bpf::{BpfController, BpfFactory, BpfObject};
 use proptest::prelude::*;
 
+use crate::bytes;
+use crate::events::{LARGEST, Path, context};
+
 /// An object of the package.
 fn object(name: &str) -> BpfObject {
-    let path = format!("{}/../../python/ackclock/kernel/objects/{name}.bpf.o", env!("CARGO_MANIFEST_DIR"));
-    BpfObject::parse(&std::fs::read(path).unwrap()).unwrap()
+    BpfObject::parse(&bytes(name)).unwrap()
 }
 
 /// The algorithms: the object, and the built-in one with parameters by the same names.
@@ -47,44 +45,10 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     proptest::collection::vec(event, 1..60)
 }
 
-fn ack(acked: f64, now: Instant) -> Ack {
-    let path = PathView {
-        in_flight: 10,
-        in_flight_bytes: 14_600,
-        mss: 1460,
-        srtt: Duration::from_millis(40),
-        latest_rtt: Duration::from_millis(40),
-        min_rtt: Duration::from_millis(40),
-    };
-    Ack {
-        now,
-        acked,
-        newly_delivered: acked as u32,
-        newly_lost: 0,
-        ce_count: 0,
-        ece: false,
-        round_ended: false,
-        cwnd_limited: true,
-        in_recovery: false,
-        rate: None,
-        state: CaState::Open,
-        path,
-    }
-}
-
-/// As Linux: ssthresh is whole, and a timeout leaves what the rule says.
-fn context(initial_window: f64) -> CcContext {
-    CcContext {
-        cut_window: CutWindow::Capped { max_window: f64::INFINITY },
-        timeout_ssthresh: TimeoutSsthresh::Rule,
-        ..CcContext::new(initial_window)
-    }
-}
-
 struct Pair {
     program: BpfController,
     rule: ackclock::cc::Cc,
-    now: Instant,
+    path: Path,
 }
 
 impl Pair {
@@ -97,20 +61,17 @@ impl Pair {
         let spec: CcSpec = serde_json::from_value(table).unwrap();
         spec.check().unwrap();
         let program = BpfFactory::new(&object).unwrap().controller(context(initial_window));
-        Pair { program, rule: spec.build(context(initial_window)), now: Instant::ZERO }
+        Pair { program, rule: spec.build(context(initial_window)), path: Path::default() }
     }
 
-    fn ack(&mut self, acked: f64) {
-        self.now += Duration::from_millis(1);
-        let event = ack(acked, self.now);
+    fn ack(&mut self, segments: u32) {
+        let event = self.path.ack(segments);
         self.program.on_ack(&event);
         self.rule.on_ack(&event);
     }
 
     fn congestion(&mut self, kind: CongestionKind) {
-        let restart = if kind == CongestionKind::Timeout { Restart::SlowStart } else { Restart::Reduced };
-        let path = ack(1.0, self.now).path;
-        let event = Congestion { now: self.now, kind, restart, flight_size: 10, path };
+        let event = self.path.congestion(kind);
         self.program.on_congestion(&event);
         self.rule.on_congestion(&event);
     }
@@ -138,9 +99,6 @@ fn parameters() -> impl Strategy<Value = (usize, Vec<(&'static str, f64)>)> {
     })
 }
 
-/// The windows beyond which a run ends, as those of a multiplicative increase have no bound.
-const LARGEST: f64 = 20_000.0;
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 250, ..ProptestConfig::default() })]
 
@@ -157,7 +115,7 @@ proptest! {
             match event {
                 Event::Acks(percent) => {
                     let count = (before * f64::from(percent) / 100.0).ceil().min(2_000.0);
-                    (0..count as u32).for_each(|_| both.ack(1.0));
+                    (0..count as u32).for_each(|_| both.ack(1));
                 }
                 Event::Stretch(segments) => both.ack(segments.into()),
                 // Below, the floors of the two are not the same: two segments for the one, one for the other.
@@ -181,7 +139,7 @@ fn new_aimd_halves_its_base_alone() {
     both.congestion(CongestionKind::Loss);
     assert_eq!(both.windows().0, 20.0);
     let grown = (20..25).sum::<u32>() + 3;
-    (0..grown).for_each(|_| both.ack(1.0));
+    (0..grown).for_each(|_| both.ack(1));
     assert_eq!(both.windows().0, 25.0);
     both.congestion(CongestionKind::Loss);
     assert_eq!(both.windows().0, 15.0);
@@ -192,20 +150,19 @@ fn a_mark_leaves_mr_aimd_its_window_and_slows_it() {
     let mut both = Pair::new(("mr_aimd", "mr-aimd"), &[], 20.0);
     both.congestion(CongestionKind::Loss);
     assert_eq!(both.windows().0, 10.0);
-    (0..10).for_each(|_| both.ack(1.0));
+    (0..10).for_each(|_| both.ack(1));
     let before = both.windows().0;
     both.congestion(CongestionKind::Ecn);
-    let path = ack(1.0, both.now).path;
     for index in 0..10 {
-        let event = Ack { ece: index == 0, state: CaState::Cwr, path, ..ack(1.0, both.now) };
+        let event = Ack { ece: index == 0, state: CaState::Cwr, ..both.path.ack(1) };
         both.program.on_ack(&event);
         both.rule.on_ack(&event);
     }
-    both.ack(1.0);
+    both.ack(1);
     let (program, rule) = both.windows();
     assert!(program >= before && (program - rule.floor()).abs() <= 1.0, "{program} {rule}");
     // alpha grows by .005 and no longer by .5 in a round trip: ten of them are near ten segments times alpha.
-    (0..2_000).for_each(|_| both.ack(1.0));
+    (0..2_000).for_each(|_| both.ack(1));
     let (program, rule) = both.windows();
     assert!((program - rule.floor()).abs() <= 1.0, "{program} {rule}");
 }
@@ -222,9 +179,7 @@ fn a_parameter_out_of_its_range_is_named() {
 fn what_is_no_congestion_control_is_refused_with_the_reason() {
     let refused = |bytes: &[u8]| BpfObject::parse(bytes).unwrap_err().to_string();
     assert!(refused(b"#!/bin/sh").starts_with("it is no ELF object"));
-    let whole =
-        std::fs::read(format!("{}/../../python/ackclock/kernel/objects/aimd.bpf.o", env!("CARGO_MANIFEST_DIR")))
-            .unwrap();
+    let whole = bytes("aimd");
     // Without its names of sections, as other tools strip.
     let mut renamed = whole.clone();
     let at = whole.windows(5).position(|window| window == b".BTF\0").unwrap();

@@ -1,0 +1,92 @@
+"""`ackclock evidence`."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from ackclock.cli.console import emit, progress, say, show, talk
+from ackclock.cli.options import first_seed_option, json_option, set_option, workers_option
+from ackclock.evaluation.candidate import split_list
+from ackclock.evidence import gather
+from ackclock.evidence.present import evidence_json, sentences, summary_table
+from ackclock.evidence.report import write_report
+
+#: Characters of an algorithm in the name of a folder.
+_LONGEST = 100
+
+
+@click.command("evidence")
+@click.argument("cc", metavar="CC")
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="CC",
+    help="Algorithms to put beside it; by default those of the criteria, CUBIC, Reno and BBRv3.",
+)
+@click.option(
+    "--criteria",
+    default="rfc9743",
+    show_default=True,
+    help="Criteria by name, or a folder with a suite.toml and a criteria.toml.",
+)
+@click.option("--only", multiple=True, metavar="SECTION", help="A section, such as 5.1; may be repeated.")
+@click.option("--replicates", type=click.IntRange(1), help="Replicates per environment; 20 by default.")
+@click.option("--quick", is_flag=True, help="Two replicates, for a first impression.")
+@first_seed_option
+@set_option
+@workers_option
+@click.option("--out", type=click.Path(file_okay=False), help="Folder for the runs and the report.")
+@json_option
+def command(
+    cc: str,
+    against: tuple[str, ...],
+    criteria: str,
+    only: tuple[str, ...],
+    replicates: int | None,
+    quick: bool,
+    seed: int,
+    sets: tuple[str, ...],
+    workers: int | None,
+    out: str | None,
+    as_json: bool,
+) -> int:
+    """Measure what RFC 9743 asks of CC, and write the report criterion by criterion.
+
+    CC is an algorithm as `ackclock evaluate` takes it: a name, a name with parameters, a rule, a file such
+    as my_cc.py:MyCc. Each criterion is measured, measured in part, or needs a human; none is judged to be
+    met. The folder gets evidence.html, evidence.md and evidence.json. Runs that are already in it are not
+    repeated.
+    """
+    folder = Path(out or f"ackclock-out/evidence-{_slug(cc)[:_LONGEST]}")
+    with progress("running") as tell:
+        evidence = gather(
+            cc,
+            against=[name for text in against for name in split_list(text)] or None,
+            criteria=criteria,
+            only=only,
+            replicates=replicates,
+            quick=quick,
+            seed=seed,
+            sets=sets,
+            out=folder,
+            workers=workers,
+            progress=tell,
+        )
+    report = write_report(evidence, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
+    if as_json:
+        emit(json.dumps(evidence_json(evidence, folder), indent=2))
+    else:
+        show(summary_table(evidence))
+        say(" ".join(sentences(evidence)))
+    talk(f"report: {report}")
+    return 0
+
+
+def _slug(cc: str) -> str:
+    return re.sub(r"[^a-z0-9+]+", "-", cc.lower()).strip("-")

@@ -1,0 +1,185 @@
+"""Evidence for a working group: what a document asks an author for, with what was measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ackclock.evaluation.candidate import Candidate, distinct
+from ackclock.evaluation.score import Metric, Result, Score, score
+from ackclock.evaluation.suite import Environment
+from ackclock.evidence.criteria import Criteria, Criterion
+from ackclock.running.cells import Cell, short
+from ackclock.running.store import Store
+from ackclock.running.work import Study, run_study
+from ackclock.scenario import Algorithm, Scenario
+from ackclock.statistics.estimates import Estimate, paired_difference
+
+#: What `quick` makes of the criteria: fewer replicates, for a first impression.
+QUICK_REPLICATES = 2
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A metric of one algorithm in one environment."""
+
+    score: Score
+    #: The candidate's cost less this one's, replicate by replicate: below zero the candidate is better. None
+    #: for the candidate itself, and where one replicate shows nothing.
+    difference: Estimate | None
+    #: The cell that `ackclock run --from` takes.
+    cell: str
+
+    @property
+    def judgement(self) -> str:
+        """What the candidate is beside this algorithm: `better`, `worse`, or nothing if not told from it."""
+        if self.difference is None or not self.difference.excludes_zero:
+            return ""
+        return "worse" if self.difference.mean > 0 else "better"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric in an environment: a figure for each algorithm, the candidate first."""
+
+    environment: Environment
+    metric: Metric
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A criterion with its figures."""
+
+    criterion: Criterion
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured for each criterion."""
+
+    criteria: Criteria
+    #: The candidate first.
+    algorithms: tuple[Candidate, ...]
+    seed: int
+    replicates: int
+    sets: tuple[str, ...]
+    #: In the order of the document.
+    answers: tuple[Answer, ...]
+    #: The runs behind each figure.
+    cells: dict[str, Cell]
+
+    @property
+    def candidate(self) -> Candidate:
+        """The algorithm that the report is about."""
+        return self.algorithms[0]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every section is there."""
+        return len(self.answers) == len(self.criteria.criteria)
+
+    def count(self, judgement: str, place: int) -> int:
+        """Return in how many rows the candidate is judged so beside an algorithm; each row once."""
+        rows = {(row.environment.id, row.metric.name): row for answer in self.answers for row in answer.rows}
+        return sum(row.figures[place].judgement == judgement for row in rows.values())
+
+
+def gather(
+    cc: Algorithm,
+    *,
+    against: Sequence[str] | None = None,
+    criteria: str = "rfc9743",
+    only: Sequence[str] = (),
+    replicates: int | None = None,
+    quick: bool = False,
+    seed: int = 1,
+    sets: Iterable[str] = (),
+    out: str | Path | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Evidence:
+    """Run what the criteria measure, an algorithm beside others, all with the same random draws.
+
+    `cc` as `evaluate` takes it. `against`: those that the criteria name by default. `only`: sections. `sets`:
+    changes to every scenario. `out`: a folder to keep the runs in, which a second call takes up. Raises
+    `AckclockError`.
+    """
+    loaded, changes = Criteria.load(criteria), tuple(sets)
+    chosen = loaded.chosen(only)
+    others = loaded.suite.panel if against is None else against
+    named = distinct([Candidate.parse(each) for each in (cc, *others)])
+    algorithms = tuple(
+        each for at, each in enumerate(named) if all(each.resolved != other.resolved for other in named[:at])
+    )
+    count = replicates or (QUICK_REPLICATES if quick else loaded.suite.replicates)
+    environments = list(
+        {each.environment.id: each.environment for one in chosen for each in one.measures}.values()
+    )
+    scenarios = {
+        environment.id: [
+            environment.scenario(each.text, loaded.suite.test_groups, changes) for each in algorithms
+        ]
+        for environment in environments
+    }
+    with Store(out) as store:
+        results = _results(environments, scenarios, (seed, count), store, workers, progress)
+    cells = {
+        _cell(algorithms, environment, at): Cell(
+            f"{each.label} in {environment.title}", scenario.hash, seed, count if scenario.is_random else 1
+        )
+        for environment in environments
+        for at, (each, scenario) in enumerate(zip(algorithms, scenarios[environment.id], strict=True))
+    }
+    answers = tuple(Answer(each, tuple(_rows(each, results, algorithms))) for each in chosen)
+    return Evidence(loaded, algorithms, seed, count, changes, answers, cells)
+
+
+def _results(
+    environments: Sequence[Environment],
+    scenarios: dict[str, list[Scenario]],
+    runs: tuple[int, int],
+    store: Store,
+    workers: int | None,
+    progress: Callable[[int, int], None],
+) -> dict[str, Result]:
+    """Run and score all environments; `runs` are the seed and the number of replicates."""
+    seed, replicates = runs
+    studies = {
+        environment.id: [
+            Study.of(scenario, seed=seed, replicates=replicates, samples=False)
+            for scenario in scenarios[environment.id]
+        ]
+        for environment in environments
+    }
+    everything = Study(tuple(job for row in studies.values() for study in row for job in study.jobs))
+    outcomes = iter(run_study(everything, store, workers=workers, progress=progress))
+    results = {}
+    for environment in environments:
+        documents = [
+            [json.loads(next(outcomes).result_json) for _ in study.jobs] for study in studies[environment.id]
+        ]
+        exact = not any(scenario.is_random for scenario in scenarios[environment.id])
+        results[environment.id] = score(environment, documents, 0, exact=exact)
+    return results
+
+
+def _rows(criterion: Criterion, results: dict[str, Result], algorithms: Sequence[Candidate]) -> Iterable[Row]:
+    for measure in criterion.measures:
+        result = results[measure.environment.id]
+        for name in measure.metrics:
+            at = next(place for place, metric in enumerate(result.metrics) if metric.name == name)
+            ours = result.scores[0][at].costs
+            figures = []
+            for place, scores in enumerate(result.scores):
+                told = place > 0 and (result.exact or len(ours) > 1)
+                difference = paired_difference(ours, scores[at].costs) if told else None
+                figures.append(Figure(scores[at], difference, _cell(algorithms, measure.environment, place)))
+            yield Row(measure.environment, result.metrics[at], tuple(figures))
+
+
+def _cell(algorithms: Sequence[Candidate], environment: Environment, at: int) -> str:
+    return f"{environment.id}/{short(algorithms[at].label, at)}"

@@ -1,0 +1,24 @@
+"""Chromium, and the live page for it."""
+
+import contextlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+
+def chromium() -> str | None:
+    """The browser, where it is installed."""
+    return shutil.which("chromium")
+
+
+@contextlib.contextmanager
+def served() -> Iterator[str]:
+    """The address of the live page, which is served meanwhile."""
+    command = [sys.executable, "-m", "ackclock", "play", "--no-open"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.terminate()

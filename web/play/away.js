@@ -1,0 +1,67 @@
+// What can be taken away: files, the command line, a link.
+
+import { lightStyle, svg } from "./charts.js";
+import { byId, make } from "./elements.js";
+import { lab, setsOf } from "./lab.js";
+import { LinkError, pack } from "./link.js";
+import { linesOf, TITLES } from "./panels.js";
+import { command, toml } from "./toml.js";
+
+function save(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  make("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  byId("away-state").textContent = `Saved as ${name}.`;
+  byId("away-text").hidden = true;
+}
+
+async function copy(what, text, more = "") {
+  const area = byId("away-text");
+  area.hidden = false;
+  area.value = text;
+  try {
+    await navigator.clipboard.writeText(text);
+    byId("away-state").textContent = `${what} copied.${more}`;
+  } catch {
+    area.select();
+    byId("away-state").textContent = `${what} to copy:${more}`;
+  }
+}
+
+const fileName = (end) => `${lab.run.name.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 60) || "scenario"}${end}`;
+
+async function copyLink() {
+  let fragment;
+  try {
+    fragment = await pack({ text: lab.setup.text, sets: setsOf(lab.setup), changes: lab.setup.changes });
+  } catch (error) {
+    if (!(error instanceof LinkError)) throw error;
+    byId("away-state").textContent = "All of this is too long for a link; take the scenario instead.";
+    return;
+  }
+  lab.ownLink = `#${fragment}`;
+  history.replaceState(null, "", lab.ownLink);
+  await copy("Link", location.href, lab.setup.sets.size + lab.setup.changes.length > 0 ? " It holds the settings and changes." : "");
+}
+
+const asText = () => (lab.setup.sets.size === 0 ? lab.setup.text : toml(lab.run.resolved));
+
+function saveSvg() {
+  const names = lab.series.flows.filter(({ begun }) => begun);
+  const panels = Object.keys(TITLES).map((name) => ({ title: TITLES[name], lines: linesOf(name), most: lab.series.most[name] }));
+  const legend = names.map((flow) => ({ label: flow.name, style: lightStyle(flow.position) }));
+  save(fileName(".svg"), "image/svg+xml", svg(panels, lab.series.time.values, lab.series.count, lab.run.duration, legend, lab.run.name));
+}
+
+const ACTIONS = {
+  "copy-link": copyLink,
+  "copy-command": () => copy("Command", command(fileName(".toml"), setsOf(lab.setup)), lab.setup.changes.length > 0 ? " The changes made while it ran are not in it; the link has them." : ""),
+  "save-scenario": () => save(fileName(".toml"), "application/toml", asText()),
+  "save-svg": saveSvg,
+  "save-flows": () => save(fileName("-flows.csv"), "text/csv", lab.outcome.tables.flows),
+  "save-links": () => save(fileName("-links.csv"), "text/csv", lab.outcome.tables.links),
+};
+
+export function wireAway() {
+  for (const [id, act] of Object.entries(ACTIONS)) byId(id).addEventListener("click", act);
+}

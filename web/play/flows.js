@@ -1,0 +1,78 @@
+// The table of flows.
+
+import { styleOf } from "./charts.js";
+import { byId, fill, make, show } from "./elements.js";
+import { lab, now } from "./lab.js";
+import { words } from "./scales.js";
+
+const described = (flow) => lab.run.description.flows[flow.like];
+const algorithm = (flow) => described(flow)?.cc ?? described(flow)?.traffic ?? "";
+
+export function layOutFlows() {
+  const body = byId("flows").tBodies[0];
+  body.replaceChildren(
+    ...lab.series.flows.map((flow, position) => {
+      const canvas = make("canvas", { className: "key", width: 52, height: 20 });
+      const cells = [make("th", { scope: "row" }, canvas, flow.name), make("td", {}, algorithm(flow)), ...Array.from({ length: 4 }, () => make("td", { className: "n" }))];
+      const stop = make("button", { type: "button", textContent: "Stop", ariaLabel: `Stop ${flow.name}` });
+      stop.addEventListener("click", () => {
+        lab.simulator.tell("change", { kind: "end", index: flow.index, value: 0 });
+      });
+      const row = make("tr", { hidden: !flow.begun }, ...cells, make("td", { className: "n" }, stop));
+      Object.assign(flow, { row, cells, stop, canvas, position });
+      return row;
+    }),
+  );
+  drawKeys();
+  const groups = new Map(lab.run.description.flows.map((flow) => [flow.group, flow]));
+  fill(byId("like"), [...groups.values()].filter((flow) => flow.cc !== null).map((flow) => ({ name: flow.group })));
+}
+
+function drawKeys() {
+  for (const flow of lab.series?.flows ?? []) {
+    const context = flow.canvas.getContext("2d");
+    const { colour, dash } = styleOf(flow.position);
+    context.clearRect(0, 0, 52, 20);
+    context.strokeStyle = colour;
+    context.lineWidth = 5;
+    context.setLineDash(dash.map((part) => 2 * part));
+    context.beginPath();
+    context.moveTo(0, 12);
+    context.lineTo(52, 12);
+    context.stroke();
+  }
+}
+
+export function showFlows() {
+  for (const flow of lab.series.flows) {
+    flow.row.hidden = !flow.begun;
+    if (!flow.begun) continue;
+    const figures = [words(lab.series.last(flow.window), 4), words(lab.series.last(flow.rtt), 4), words(lab.series.last(flow.rate), 3), String(flow.retransmits)];
+    figures.forEach((text, index) => {
+      if (flow.cells[index + 2].textContent !== text) flow.cells[index + 2].textContent = text;
+    });
+    const isStopped = flow.stopAt <= now();
+    flow.stop.disabled = isStopped || lab.outcome !== null || now() === 0;
+    flow.stop.textContent = isStopped ? "Stopped" : "Stop";
+  }
+  const hidden = lab.run.flowCount - lab.run.description.flows.length;
+  byId("link-state").textContent = `${words(lab.series.last(lab.series.queue), 5)} packets queued, ${lab.series.last(lab.series.drops)} dropped, ${lab.series.last(lab.series.marks)} marked${hidden > 0 ? `; ${hidden} more flows are not shown` : ""}`;
+}
+
+/** When changes stop flows. */
+export function markStopped() {
+  const ends = new Map(lab.setup.changes.filter(({ kind }) => kind === "end").map(({ index, at }) => [index, at]));
+  for (const flow of lab.series?.flows ?? []) flow.stopAt = ends.get(flow.index) ?? Infinity;
+}
+
+function addFlow() {
+  const begun = new Set(lab.setup.changes.filter(({ kind }) => kind === "begin").map(({ index }) => index));
+  const spare = lab.series.flows.find((flow) => flow.spare && !begun.has(flow.index) && described(flow)?.group === byId("like").value);
+  if (spare === undefined) show("No more flows can be added to this group while it runs; raise its count in the text.");
+  else lab.simulator.tell("change", { kind: "begin", index: spare.index, value: 0 });
+}
+
+export function wireFlows() {
+  byId("add").addEventListener("click", addFlow);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawKeys);
+}

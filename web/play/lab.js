@@ -1,0 +1,56 @@
+// What the page knows: the set-up, the run that it gave, and how to change them.
+
+import { byId } from "./elements.js";
+
+export const lab = {
+  /** What is run: all that a link holds. */
+  setup: { text: "", sets: new Map(), changes: [] },
+  /** The last set-up that had no mistakes. */
+  good: null,
+  /** What the worker said of the run. */
+  run: null,
+  series: null,
+  outcome: null,
+  playing: false,
+  simulator: null,
+  /** How many runs were begun: what is said of an earlier one is too late. */
+  turn: 0,
+  /** Algorithms and queues that there are. */
+  lists: { cc: [], queue: [] },
+  /** The fragment that this page itself wrote. */
+  ownLink: null,
+  /** A sentence to show once the next run has begun. */
+  greeting: null,
+  /** Whether there is something new to draw. */
+  stale: false,
+};
+
+export const setsOf = ({ sets }) => Array.from(sets, ([key, value]) => `${key}=${value}`);
+export const copyOf = ({ text, sets, changes }) => ({ text, sets: new Map(sets), changes: [...changes] });
+export const now = () => lab.series?.now ?? 0;
+export const speed = () => Number(byId("speed").value);
+export const isMidway = () => lab.run !== null && lab.outcome === null && now() > 0;
+
+/** Runs the set-up from its start, as fast as it goes up to `until`. */
+export function begin({ until = 0, play = lab.playing } = {}) {
+  lab.playing = play;
+  lab.outcome = null;
+  lab.turn += 1;
+  lab.simulator.tell("begin", { turn: lab.turn, text: lab.setup.text, sets: setsOf(lab.setup), files: {}, changes: lab.setup.changes, until, speed: speed(), playing: lab.playing });
+}
+
+/** Settings that the engine cannot change as it runs: again at the same seed, up to the time shown. */
+export function set(pairs) {
+  for (const [key, value] of Object.entries(pairs)) {
+    lab.setup.sets.delete(key);
+    lab.setup.sets.set(key, value);
+  }
+  begin({ until: now() });
+}
+
+export const nameOf = (index) => lab.run.flows.find((flow) => flow.index === index)?.name ?? `flow ${index}`;
+
+const stillness = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** Whether the user asked for less motion. */
+export const isStill = () => stillness.matches;

@@ -1,0 +1,102 @@
+// What the page begins with: what its link holds, or a lesson.
+
+import { byId, make, show } from "./elements.js";
+import { isStill, lab } from "./lab.js";
+import { measured, parsed } from "./lesson.js";
+import { unpack } from "./link.js";
+import { blocks, inline } from "./markdown.js";
+import { words } from "./scales.js";
+import { use } from "./text.js";
+
+const LESSON = /^#lesson=([a-z0-9-]+)$/;
+
+/** Names of the lessons, each with what its file says once it is read. */
+const lessons = new Map();
+/** The lesson that is shown, if any. */
+let lesson = null;
+let lessonsRead = null;
+
+async function fetched(file) {
+  const answer = await fetch(`lessons/${file}`);
+  if (!answer.ok) throw new Error(`lessons/${file}: ${answer.status}`);
+  return answer;
+}
+
+async function readLessons() {
+  const names = await (await fetched("index.json")).json();
+  const texts = await Promise.all(names.map(async (name) => (await fetched(`${name}.md`)).text()));
+  names.forEach((name, index) => lessons.set(name, parsed(texts[index])));
+  byId("lesson-list").append(...Array.from(lessons, ([name, { title }], index) => make("option", { value: name, textContent: `${index + 1}. ${title}` })));
+}
+
+/** Runs the scenario of the lesson with some settings. */
+const tryOut = (sets) => use(lesson.scenario, { sets, play: !isStill() });
+
+/** A change that the lesson proposes, with what is to be seen. */
+function stepElement(step) {
+  const button = make("button", { type: "button", textContent: step.label, title: step.sets.join("\n") });
+  button.addEventListener("click", () => {
+    tryOut(step.sets);
+    // Where they are not beside the text, the charts come to who wants to see them.
+    if (matchMedia("(max-width: 900px)").matches) byId("stage").scrollIntoView();
+  });
+  step.found = step.expectations.map(() => make("b", { textContent: "" }));
+  const figures = step.expectations.map(({ label, least, most, unit }, index) => make("p", {}, `${label}: ${least} to ${most}${unit === "" ? "" : ` ${unit}`} `, step.found[index]));
+  return make("li", {}, button, ...figures);
+}
+
+function showLesson(name) {
+  lesson = lessons.get(name);
+  byId("lesson-list").value = name;
+  byId("lesson").hidden = false;
+  byId("lesson-title").textContent = lesson.title;
+  const steps = make("ol", { className: "steps" }, ...lesson.steps.map(stepElement));
+  const how = make("p", { className: "hint" }, ...inline("Each button runs the lesson anew with that change. What a whole run gave is shown beside what it should."));
+  byId("lesson-text").replaceChildren(...blocks(lesson.before), steps, how, ...blocks(lesson.after));
+  const own = `#lesson=${name}`;
+  if (location.hash !== own) history.replaceState(null, "", own);
+  tryOut([]);
+}
+
+function hideLesson() {
+  lesson = null;
+  byId("lesson-list").value = "";
+  byId("lesson").hidden = true;
+}
+
+/** Puts what the run gave beside what the lesson said, if it was a run that the lesson proposes. */
+export function compareWithLesson() {
+  const settings = JSON.stringify(Array.from(lab.setup.sets, ([key, value]) => `${key}=${value}`));
+  if (lesson === null || lab.setup.text !== lesson.scenario || lab.setup.changes.length > 0) return;
+  const step = lesson.steps.find(({ sets }) => JSON.stringify(sets) === settings);
+  step?.expectations.forEach((expectation, index) => {
+    const value = measured(lab.outcome.document, expectation);
+    const isSo = value >= expectation.least && value <= expectation.most;
+    step.found[index].textContent = `${isSo ? "✓" : "✗"} ${words(value, 3)}${expectation.unit === "" ? "" : ` ${expectation.unit}`}`;
+  });
+}
+
+/** Begins with what the link holds, or with a lesson. */
+export async function open() {
+  if (location.hash === lab.ownLink && lab.ownLink !== null) return;
+  const [, name] = LESSON.exec(location.hash) ?? [];
+  lab.greeting = null;
+  try {
+    const given = name === undefined ? await unpack(location.hash.slice(1)) : null;
+    if (given !== null) {
+      hideLesson();
+      use(given.text, { ...given, play: !isStill() });
+      return;
+    }
+  } catch (error) {
+    lab.greeting = `The link cannot be read: ${error.message}. This is the first lesson instead.`;
+  }
+  await lessonsRead;
+  if (lessons.size > 0) showLesson(lessons.has(name) ? name : lessons.keys().next().value);
+}
+
+export function wireOpening() {
+  lessonsRead = readLessons().catch((error) => show(`The lessons cannot be read: ${error.message}.`));
+  byId("lesson-list").addEventListener("change", () => showLesson(byId("lesson-list").value));
+  addEventListener("hashchange", open);
+}

@@ -1,0 +1,82 @@
+// The settings beside the charts: queue, seed, algorithms, a rule of the user's own.
+
+import { base, bottleneckKeys } from "./bottleneck.js";
+import { byId, choose, fill, lineButton, make, seldom } from "./elements.js";
+import { lab, set, setsOf } from "./lab.js";
+import { firstRule } from "./ruletext.js";
+import { showSliders } from "./sliders.js";
+
+const isChoice = (entry) => !(entry.parameters ?? []).some(({ required }) => required);
+
+export function fillQueues() {
+  fill(byId("queue"), lab.lists.queue.filter(isChoice));
+}
+
+export function showSettings() {
+  if (lab.run === null) return;
+  showSliders();
+  choose(byId("queue"), bottleneckKeys().queue?.kind ?? "drop-tail");
+  if (document.activeElement !== byId("seed")) byId("seed").value = lab.run.seed;
+  showGroups();
+  showSets();
+}
+
+/** The button that takes the settings back. */
+function showSets() {
+  const sets = setsOf(lab.setup);
+  byId("write").disabled = sets.length === 0;
+  byId("write").textContent = sets.length === 0 ? "Settings: those of the text" : `Undo ${sets.length} setting${sets.length > 1 ? "s" : ""} made above`;
+  byId("write").title = sets.map((one) => (one.length > 200 ? `${one.slice(0, 200)} …` : one)).join("\n");
+}
+
+function showGroups() {
+  const flows = lab.run.resolved.flows;
+  const names = flows.map(({ name }) => name);
+  const box = byId("groups");
+  if (box.dataset.names !== JSON.stringify(names)) {
+    box.dataset.names = JSON.stringify(names);
+    box.replaceChildren(
+      ...flows.map(({ name }, index) => {
+        const select = make("select", { id: `cc-${index}` });
+        fill(select, lab.lists.cc.filter((entry) => isChoice(entry)));
+        select.addEventListener("change", () => {
+          if (select.value === "rule") tryRule(index);
+          else set({ [`flows.${index}.cc`]: select.value });
+        });
+        return make("div", { className: "control" }, make("label", { htmlFor: select.id, textContent: name }), select);
+      }),
+    );
+    byId("rule-group").replaceChildren(...names.map((name, index) => make("option", { value: index, textContent: name })));
+  }
+  flows.forEach(({ cc }, index) => {
+    byId(`cc-${index}`).disabled = cc === undefined || cc === null;
+    if (cc) choose(byId(`cc-${index}`), cc.kind);
+  });
+}
+
+/** Tries the text of the rule box as the algorithm of a group of flows. */
+function tryRule(index) {
+  byId("rule-box").open = true;
+  if (index !== undefined) byId("rule-group").value = index;
+  lab.simulator.tell("rule", { text: byId("rule").value });
+}
+
+/** What the worker says of the rule: the value of `cc` that it is, or what is wrong with it. */
+export function ruleRead({ value, message, line }) {
+  byId("rule-state").replaceChildren(...(line ? [lineButton(byId("rule"), line), " "] : []), message ?? "");
+  byId("rule").setAttribute("aria-invalid", String(message !== undefined));
+  const key = `flows.${byId("rule-group").value}.cc`;
+  if (value !== undefined && lab.setup.sets.get(key) !== value) set({ [key]: value });
+}
+
+export function wireSettings() {
+  byId("queue").addEventListener("change", () => {
+    const limit = lab.setup.sets.get(`${base()}.queue.limit`);
+    set({ [`${base()}.queue`]: byId("queue").value, ...(limit === undefined ? {} : { [`${base()}.queue.limit`]: limit }) });
+  });
+  byId("seed").addEventListener("change", () => {
+    if (/^\d{1,19}$/.test(byId("seed").value)) set({ seed: byId("seed").value });
+  });
+  byId("rule").value = firstRule;
+  byId("rule").addEventListener("input", seldom(300, () => tryRule()));
+}

@@ -1,0 +1,130 @@
+// Links that are not what they should be, scenarios that are too much, tabs in the background: node hostile.mjs CHROMIUM ADDRESS
+//
+// Prints what it found as JSON.
+
+import assert from "node:assert/strict";
+import { sleep, withPage } from "./chromium.mjs";
+
+const [chromium, address] = process.argv.slice(2);
+const page0 = address.split("#")[0];
+const CLOCK = "parseFloat(document.getElementById('clock').textContent)";
+const link = (text) => `${page0}#1j.${Buffer.from(JSON.stringify({ text, sets: [], changes: [] })).toString("base64url")}`;
+const scenario = (name, duration, rate, flows) => `schema = 2
+name = ${JSON.stringify(name)}
+duration = "${duration}"
+topology = { kind = "dumbbell", rate = "${rate}", delay = "20 ms" }
+flows = [${flows}]
+`;
+
+/** Links that are too long, damaged, or no links of this page: one message, and the first example. */
+async function refused(page) {
+  const found = {};
+  let last = "";
+  for (const [name, fragment] of [["long", `1j.${"A".repeat(1 << 20)}`], ["junk", "<script>alert(1)</script>"], ["damaged", "1z.AAAA"], ["other", "1j.e30"]]) {
+    if (name === "long") await page.visit(`${page0}#${fragment}`);
+    else await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
+    found[name] = await page.until(`(document.getElementById("message").textContent !== ${JSON.stringify(last)} && document.getElementById("message").textContent)`);
+    await page.until(`${CLOCK} > 0 && document.documentElement.dataset.state === "playing"`);
+    last = found[name];
+  }
+  return found;
+}
+
+/** Names that would be scripts if they were read as HTML. */
+async function names(page) {
+  const evil = "<img src=x onerror=window.executed=1><script>window.executed=1</script>";
+  await page.visit(link(scenario(evil, "5 s", "10 Mbit/s", `{ name = ${JSON.stringify(evil)}, cc = "cubic" }`)));
+  await page.until("document.getElementById('mistakes').textContent.includes('cannot be a name')");
+  await page.visit(link(scenario(evil, "5 s", "10 Mbit/s", '{ cc = "cubic" }')));
+  await page.until(`${CLOCK} > 0`);
+  await page.click("finish");
+  await page.state("done");
+  for (const id of ["save-svg", "copy-command"]) await page.click(id);
+  assert.equal(await page.evaluate("window.executed ?? document.querySelectorAll('img').length"), 0);
+  assert.ok((await page.value("text")).includes(evil));
+  assert.deepEqual(page.problems.splice(0), []);
+}
+
+/** What the policy of the page refuses, if a script tries it none the less. */
+async function policy(page) {
+  const broken = await page.evaluate(`(async () => {
+    const broken = [];
+    addEventListener("securitypolicyviolation", ({ effectiveDirective }) => broken.push(effectiveDirective));
+    const script = document.createElement("script");
+    script.textContent = "window.executed = 1";
+    const handler = document.createElement("p");
+    handler.setAttribute("onclick", "window.executed = 1");
+    document.body.append(script, handler);
+    handler.click();
+    new Image().src = "http://127.0.0.1:1/x.png";
+    await fetch("http://127.0.0.1:1/").catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return broken.sort();
+  })()`);
+  assert.equal(await page.evaluate("window.executed"), undefined);
+  // What was refused is reported as a request, and as a complaint.
+  page.problems.splice(0);
+  page.requests = page.requests.filter((url) => !url.startsWith("http://127.0.0.1:1/"));
+  return broken;
+}
+
+/** A scenario with more events in a step than a person waits for: the worker is ended, and the page goes on. */
+async function tooMuch(page) {
+  await page.visit(link(scenario("much", "1000000 s", "100 Gbit/s", '{ cc = "cubic", count = 50 }')));
+  const message = await page.until("document.getElementById('message').textContent", 120);
+  assert.equal(await page.evaluate("document.documentElement.dataset.state"), "none");
+  await page.choose("lesson-list", "convergence");
+  await page.state("playing");
+  await page.until(`${CLOCK} > 0`);
+  assert.equal(await page.content("message"), "");
+  return message;
+}
+
+/** A tab that is behind another one, and one that the browser froze, lose nothing. */
+async function background(page) {
+  await page.send("Page.setWebLifecycleState", { state: "frozen" });
+  await sleep(1000);
+  await page.send("Page.setWebLifecycleState", { state: "active" });
+  const { targetId } = await page.send("Target.createTarget", { url: "about:blank" });
+  await page.until("document.visibilityState === 'hidden'");
+  const before = await page.evaluate(CLOCK);
+  await sleep(300);
+  await page.send("Target.closeTarget", { targetId });
+  await page.send("Page.bringToFront");
+  await page.until("document.visibilityState === 'visible'");
+  await page.until(`${CLOCK} > ${before}`);
+  await page.click("finish");
+  await page.state("done");
+  const through = await page.content("sum");
+  await page.click("again");
+  await page.click("finish");
+  await page.state("done");
+  assert.equal(await page.content("sum"), through);
+  assert.equal(await page.content("message"), "");
+}
+
+/** Narrow and wide, light and dark: nothing beside the page, and colours that differ. */
+async function looks(page) {
+  const papers = new Set();
+  for (const width of [400, 1400]) {
+    for (const scheme of ["light", "dark"]) {
+      await page.size(width, 900);
+      await page.colours(scheme);
+      await page.until(`innerWidth === ${width}`);
+      assert.ok((await page.evaluate("document.documentElement.scrollWidth")) <= width, `${width}: the page is wider than its window`);
+      papers.add(await page.evaluate("getComputedStyle(document.body).backgroundColor"));
+    }
+  }
+  assert.equal(papers.size, 2);
+}
+
+await withPage(chromium, async (page) => {
+  const links = await refused(page);
+  assert.deepEqual(page.problems.splice(0), []);
+  await names(page);
+  const broken = await policy(page);
+  const much = await tooMuch(page);
+  await background(page);
+  await looks(page);
+  console.log(JSON.stringify({ links, broken, much, elsewhere: page.requests.filter((url) => !url.startsWith(page0.replace(/play\/$/, "")) && !url.startsWith("blob:")), problems: page.problems }));
+});

@@ -1,0 +1,30 @@
+// A run that was changed while it went on, and its link opened anew: node link.mjs CHROMIUM ADDRESS
+//
+// Prints what it found as JSON.
+
+import { withPage } from "./chromium.mjs";
+
+const [chromium, address] = process.argv.slice(2);
+
+await withPage(chromium, async (page) => {
+  const { problems } = page;
+  await page.visit(address);
+  await page.state("playing");
+  await page.enter("rate", 5);
+  await page.until("document.getElementById('changes').children.length === 1");
+  await page.click("add");
+  await page.until("document.getElementById('changes').children.length === 2");
+  await page.click("finish");
+  await page.state("done");
+  const first = await page.content("sum");
+  const changes = await page.evaluate("[...document.getElementById('changes').children].map((item) => item.textContent)");
+  await page.click("copy-link");
+  await page.until("location.hash.startsWith('#1z.')");
+  const link = await page.evaluate("location.href");
+
+  await page.visit(link);
+  await page.state("playing");
+  await page.click("finish");
+  await page.state("done");
+  console.log(JSON.stringify({ first, second: await page.content("sum"), changes, link, problems }));
+});
