@@ -12,6 +12,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy
 import pytest
 from helpers import ROOT
 
@@ -81,7 +82,7 @@ def test_a_run_is_plotted(result: RunResult) -> None:
     assert window.get_title(loc="left") == "cwnd, segments" and queue.get_xlabel() == "time, s"
     assert [line.get_label() for line in window.lines] == ["test.0", "test.1"]
     flow = result.samples.flows.filter(result.samples.flows["flow"] == "test.0")
-    assert list(window.lines[0].get_ydata()) == flow["cwnd_segments"].to_list()
+    assert numpy.asarray(window.lines[0].get_ydata()).tolist() == flow["cwnd_segments"].to_list()
     assert rtt.get_xlim() == goodput.get_xlim() == (0, 8)
     assert figure._repr_png_().startswith(b"\x89PNG")
 
@@ -99,10 +100,12 @@ def test_a_study_is_plotted(studied: StudyResult) -> None:
     (axes,) = studied.plot().axes
     assert axes.get_ylabel() == "goodput Mbit/s" and axes.get_xlabel() == "topology.queue.limit, packets"
     assert len(axes.containers) == 2
-    drawn = axes.containers[0].lines[0]
+    drawn, *_ = axes.containers[0]
     rows = studied.summary.filter(studied.summary["flows.test.count"] == 1)
-    assert list(drawn.get_xdata()) == [5, 10, 20]
-    assert list(drawn.get_ydata()) == pytest.approx([1e-6 * value for value in rows["goodput_bps"].to_list()])
+    assert numpy.asarray(drawn.get_xdata()).tolist() == [5, 10, 20]
+    assert numpy.asarray(drawn.get_ydata()).tolist() == pytest.approx(
+        [1e-6 * value for value in rows["goodput_bps"].to_list()]
+    )
     assert studied.plot("loss_rate").axes[0].get_ylabel() == "loss %"
     with pytest.raises(ArgumentError, match=r"metric: is 'goodputt'; did you mean 'goodput'\?"):
         studied.plot("goodputt")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from gymnasium import spaces
@@ -17,6 +17,10 @@ from ackclock.errors import ArgumentTypeError, ArgumentValueError, RunError
 from ackclock.gym.terms import ACTIONS, TERMS
 from ackclock.scenario import Scenario
 from ackclock.text.suggest import hint
+
+if TYPE_CHECKING:
+    #: Of actions and of observations.
+    Space = spaces.Box[numpy.float32]
 
 Array = NDArray[numpy.float32]
 #: A scenario, the path of its file, or its tree.
@@ -85,21 +89,18 @@ class Setting:
         except ValueError as error:
             raise ArgumentValueError("scenario", f"cannot be steered: {error}") from None
 
-    def action_space(self, *shape: int) -> spaces.Box:
+    def action_space(self, *shape: int) -> Space:
         """Return the space of so many actions."""
         term = ACTIONS[self.action]
         return spaces.Box(term.low, term.high, shape, numpy.float32)
 
-    def observation_space(self, *shape: int) -> spaces.Box:
+    def observation_space(self, *shape: int) -> Space:
         """Return the space of so many observations."""
-        bounds = [
-            numpy.broadcast_to(numpy.float32([getattr(TERMS[name], end) for name in self.observation]), row)
-            for end, row in (
-                ("low", (*shape, len(self.observation))),
-                ("high", (*shape, len(self.observation))),
-            )
-        ]
-        return spaces.Box(*bounds, dtype=numpy.float32)
+        terms = [TERMS[name] for name in self.observation]
+        size = (*shape, len(terms))
+        low = numpy.array([term.low for term in terms], numpy.float32)
+        high = numpy.array([term.high for term in terms], numpy.float32)
+        return spaces.Box(numpy.broadcast_to(low, size), numpy.broadcast_to(high, size), dtype=numpy.float32)
 
     def draw(
         self, random: numpy.random.Generator, options: Mapping[str, Any] | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy
@@ -32,7 +32,7 @@ class FlowEnv(gymnasium.Env[Array, Array]):
     of the run, and `sets` where the scenario was changed: `options={"sets": [...]}` of a reset does so, too.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
     render_mode = None
 
     def __init__(
@@ -51,7 +51,7 @@ class FlowEnv(gymnasium.Env[Array, Array]):
         flows = len(self._episodes.agents)
         self.action_space = self._setting.action_space(flows)
         self.observation_space = self._setting.observation_space(*((flows,) if flows > 1 else ()))
-        self._shape: tuple[int, ...] = self.observation_space.shape  # type: ignore[assignment]
+        self._shape = self.observation_space.shape
         self._rewards = numpy.zeros(flows)
         self._is_running = False
 

@@ -27,7 +27,7 @@ _DASHES: tuple[Any, ...] = (
     (0, (12, 4)),
 )
 _MARKS = ("o", "s", "^", "D", "v", "x")
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.titlelocation": "left",
