@@ -29,12 +29,13 @@ USES = {
     "captures": "errors scenario",
     "contract": "errors foreign scenario",
     "starters": "errors files",
-    "results": "errors arguments metrics scenario running",
+    "results": "errors arguments metrics page scenario running",
     "synchronous": "errors metrics files scenario",
     "studies": "errors text metrics statistics page arguments files scenario running",
     "evaluation": "errors text metrics statistics page arguments files foreign scenario running",
     "evidence": "errors text page files running scenario statistics evaluation",
     "tuning": "errors text metrics statistics page arguments files foreign running evaluation",
+    "gym": "errors text arguments scenario running",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
     "cli": "errors text metrics page files captures contract kernel starters scenario running synchronous "

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from helpers import ROOT, cli
 
+from ackclock.studies.charts import Layout, Side, layout
 from ackclock.studies.grid import Axis
-from ackclock.studies.report import Layout, Side, layout
 from browser import CHROMIUM, MISSING, load
 
 STUDY = f"""

@@ -16,6 +16,7 @@ __all__ = [
     "CaptureFile",
     "Congestion",
     "CongestionControl",
+    "Episodes",
     "Event",
     "Interrupted",
     "KernelLink",
@@ -88,6 +89,53 @@ class Cancel:
 
     def is_set(self) -> bool:
         """True after `set()`."""
+
+@final
+class Episodes:
+    """Runs of scenarios whose flows agents steer."""
+
+    def __new__(
+        cls,
+        scenario: Scenario,
+        agents: Sequence[str],
+        step_s: float,
+        action: str,
+        observation: Sequence[int],
+        reward: Sequence[float],
+        runs: int,
+        threads: int,
+    ) -> Episodes: ...
+    @staticmethod
+    def actions() -> list[tuple[str, str, str, float, float]]:
+        """Names, units and meanings of actions, with the lowest and highest value."""
+
+    @staticmethod
+    def terms() -> list[tuple[str, str, str, float, float]]:
+        """Names, units and meanings of what observations and rewards may be made of, with the bounds they are
+        clipped to.
+        """
+
+    @property
+    def agents(self) -> list[str]:
+        """Names of the flows that agents steer, in the order of rows."""
+
+    def reset(self, begin: Sequence[tuple[int, int, Scenario | None, Any]]) -> None:
+        """Begins runs anew.
+
+        Of each its place, its seed, its scenario or None for the common one, and an array of 32-bit floats,
+        which gets a row for each agent.
+        """
+
+    def step(self, actions: Any, observations: Any, rewards: Any) -> tuple[list[bool], list[bool]]:
+        """Takes an action for each agent of each run, and goes on by a step.
+
+        `observations` (32-bit floats) and `rewards` (64-bit floats) get a row and a number for each agent.
+        Returned is which runs ended as the transfers of their agents are complete, and which for any reason.
+        A run that has ended stays as it is.
+        """
+
+    def now_s(self, run: int) -> float:
+        """The time of a run in seconds."""
 
 @final
 class Scenario:

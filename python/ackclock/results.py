@@ -24,6 +24,9 @@ from ackclock.scenario import Algorithm, Scenario
 if TYPE_CHECKING:
     import polars
 
+    from ackclock.page.over_time import Drawing
+    from ackclock.page.plots import Plot
+
 
 @dataclass(frozen=True)
 class Samples:
@@ -95,7 +98,26 @@ class RunResult:
         )
         head = "<tr><th>metric</th><th>value</th><th>unit</th></tr>"
         caption = html.escape(f"{self.scenario.name}: {coverage(self.document)}")
-        return f"<table><caption>{caption}</caption>{head}{rows}</table>"
+        table = f"<table><caption>{caption}</caption>{head}{rows}</table>"
+        if self.samples.flows.is_empty() and self.samples.links.is_empty():
+            return table
+        # Imported here and below: runs do without pages.
+        from ackclock.page.notebook import picture
+
+        return table + picture(self._drawing().svg().decode())
+
+    def plot(self) -> Plot:
+        """Draw window, RTT, goodput and queue over time: a figure of matplotlib.
+
+        Raises `InputError` without matplotlib, or where nothing was sampled.
+        """
+        return self._drawing().figure()
+
+    def _drawing(self) -> Drawing:
+        from ackclock.page.over_time import over_time
+
+        title = f"{self.scenario.name}: seed {self.seed}"
+        return over_time(self.samples.flows, self.samples.links, self.document["duration_s"], title)
 
 
 def run(

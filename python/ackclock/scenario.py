@@ -89,14 +89,23 @@ class Scenario:
         the dict of an algorithm.
         """
         text = algorithm_text(cc)
-        groups = [flow["name"] for flow in json.loads(self.resolved_json)["flows"] if "cc" in flow]
-        under_test = ["test"] if "test" in groups else groups
         try:
-            return self.with_sets([f"flows.{group}.cc={text}" for group in under_test])
+            return self.with_sets([f"flows.{group}.cc={text}" for group in self.groups_under_test])
         except ScenarioError as error:
             # The same mistake once, and without the text of the algorithm, which may be long.
             told = dict.fromkeys(f"cc: {mistake.message}" for mistake in error.mistakes)
             raise ScenarioError("\n".join(told)) from None
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups of flows that have an algorithm."""
+        return [flow["name"] for flow in self.resolved["flows"] if "cc" in flow]
+
+    @property
+    def groups_under_test(self) -> list[str]:
+        """The flows `test`, or all that have an algorithm if none are called so."""
+        groups = self.groups
+        return ["test"] if "test" in groups else groups
 
     @property
     def name(self) -> str:

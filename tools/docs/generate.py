@@ -118,6 +118,14 @@ def fields_table(of: str) -> str:
     return table(rows)
 
 
+def bounds_table(of: str) -> str:
+    """Actions, or the terms of observations and rewards."""
+    rows = [("name", "unit", "meaning", "least", "largest"), ("---", "---", "---", "--:", "--:")]
+    for name, unit, meaning, low, high in getattr(_core.Episodes, of)():
+        rows.append((f"`{name}`", unit, meaning, f"{low:g}", f"{high:g}"))
+    return table(rows)
+
+
 def with_pages(queues: str) -> str:
     """What is said of some queues, each with its page."""
     return f"only of {', '.join(f'[{name}](queues/{name}.md)' for name in queues.split(', '))}."
@@ -159,6 +167,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "agreement": agreement_table,
     "late_comer": late_comer_table,
     "methods": methods_table,
+    **{f"gym_{of}": partial(bounds_table, of) for of in ("actions", "terms")},
     **{f"fields_{of}": partial(fields_table, of) for of in EVENTS},
     **{f"metrics_{of}": partial(metrics_table, of) for of in LISTS},
 }

@@ -4,6 +4,7 @@ mod cancel;
 mod capture_file;
 mod catalog;
 mod emulator;
+mod episode;
 mod error;
 mod exchange;
 mod foreign;
@@ -31,6 +32,8 @@ mod _core {
     use crate::catalog::{keys_json, kind_of_code, list_json, metrics_json, rule_json, schema_json};
     #[pymodule_export]
     use crate::emulator::enter_user_namespace;
+    #[pymodule_export]
+    use crate::episode::Episodes;
     #[pymodule_export]
     use crate::error::{BackendError, CaptureError, Interrupted, Overdue, RunError, ScenarioError};
     #[pymodule_export]

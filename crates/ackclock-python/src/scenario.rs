@@ -23,6 +23,13 @@ pub struct Scenario {
     inner: ackclock::scenario::Scenario,
 }
 
+impl Scenario {
+    /// The plan of the first replicate.
+    pub fn first_plan(&self, seed: u64) -> Plan {
+        self.inner.plan(Some(seed), 0)
+    }
+}
+
 #[pymethods]
 impl Scenario {
     /// Reads TOML; `source` is the file's name in messages, `sets` are `KEY=VALUE` texts as of `--set`.

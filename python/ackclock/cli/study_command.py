@@ -24,9 +24,9 @@ from ackclock.running.job import SIM
 from ackclock.running.store import Store
 from ackclock.studies.campaign import PointSummary, run_grid, summaries
 from ackclock.studies.forecast import Forecast, forecast
-from ackclock.studies.grid import Grid
+from ackclock.studies.grid import Grid, plain
 from ackclock.studies.keys import SAMPLES, SCHEMA
-from ackclock.studies.results import plain, plain_settings, summary_frame
+from ackclock.studies.results import plain_settings, summary_frame
 from ackclock.studies.until import FIRST
 from ackclock.studies.vary import grid_of
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ackclock.arguments import optional_number, texts, whole_number
-from ackclock.errors import ArgumentValueError, RunError
+from ackclock.errors import ArgumentValueError, InputError, RunError
 from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.evaluation.panel import choose_regret_baseline
@@ -29,6 +29,12 @@ from ackclock.running.store import Store
 from ackclock.running.work import Study
 from ackclock.scenario import Algorithm
 
+if TYPE_CHECKING:
+    from ackclock.page.plane import Spot
+    from ackclock.page.plots import Plot
+
+#: The upright axis of the plane.
+_CARRIED = "share of the links carried, %"
 #: What `quick` makes of a suite: fewer replicates, for a first impression.
 _QUICK_REPLICATES = 3
 #: Candidates whose scores and charts are shown in full: the first of the ranking.
@@ -108,7 +114,31 @@ class Evaluation:
         from ackclock.evaluation.scoreboard import tables
 
         text = "\n".join(line for table in tables(self.board) for line in table.lines())
-        return f"<p>{html.escape(self.verdict)}</p><pre>{html.escape(text)}</pre>"
+        drawn = ""
+        if spots := self._spots():
+            from ackclock.page.notebook import picture
+            from ackclock.page.plane import ELLIPSES, plane
+
+            drawn = picture(plane(spots, _CARRIED, self.board.suite.title), ELLIPSES)
+        return f"<p>{html.escape(self.verdict)}</p>{drawn}<pre>{html.escape(text)}</pre>"
+
+    def plot(self) -> Plot:
+        """Draw throughput against delay, means over all environments: a figure of matplotlib.
+
+        Raises `InputError` without matplotlib, or where every algorithm failed somewhere.
+        """
+        from ackclock.page.notebook import drawer
+
+        if not (spots := self._spots()):
+            raise InputError("every algorithm failed in some environment, so there is nothing to draw")
+        figure: Plot = drawer().plane(spots, _CARRIED, self.board.suite.title)
+        return figure
+
+    def _spots(self) -> list[Spot]:
+        from ackclock.evaluation.planes import whole_plane
+
+        entries = (*self.ranking.entries, *self.ranking.rest_of_panel)
+        return whole_plane(entries, [result.environment.id for result in self.board.results])
 
 
 def evaluate(
@@ -127,7 +157,7 @@ def evaluate(
     executor: Executor | None = None,
     workers: int | None = None,
     backend: str = SIM,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
     """Compare an algorithm, or several, with a panel over a suite; all get the same random draws.
 
@@ -140,7 +170,8 @@ def evaluate(
     candidate is made of (docs/scores.md). `within_table`: measure regret against the best of this table, not
     against the stored scores of the panel. `backend`: `sim`, or `linux`, the running kernel's TCP in real
     time, which has no stored scores: regret is then measured within the table. `out`: a folder to keep the
-    runs in, which a second evaluation takes up.
+    runs in, which a second evaluation takes up. `progress` is called with the number of finished runs and of
+    all runs; by default notebooks have a bar.
 
     Raises `AckclockError`; of a list, a candidate of which a run fails does not keep the others from being
     ranked.
@@ -169,6 +200,10 @@ def evaluate(
     within_table = within_table or backend != SIM
     names = [each.label for each in (*candidates, *others)]
     baseline = choose_regret_baseline(loaded, names, sets, within_table=within_table)
+    if progress is None:
+        from ackclock.page.notebook import bar
+
+        progress = bar(f"suite {loaded.name}")
     with Store(out) as store:
         track = Track(loaded, sets, seed, store, executor, workers_for(backend, workers), progress, backend)
         race = Race(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ackclock.evaluation.planes import whole_plane
 from ackclock.evaluation.ranking import FAILED, Entry
-from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Metric, metrics_of
-from ackclock.page.plane import Spot
+from ackclock.evaluation.score import COMMON, WATCH, Metric, metrics_of
 from ackclock.statistics.estimates import Estimate, estimate, paired_difference
 
 if TYPE_CHECKING:
@@ -66,6 +65,11 @@ class Overview:
     reference: int
     #: The first is that of the score.
     maps: tuple[HeatMap, ...]
+
+    @property
+    def environments(self) -> list[str]:
+        """The ids of the environments."""
+        return list(self.entries[self.reference].values)
 
     @property
     def labels(self) -> list[str]:
@@ -154,35 +158,6 @@ def _together(ours: Sequence[float], theirs: Sequence[float]) -> int:
     return lengths[1] if lengths[0] == 1 else lengths[0]
 
 
-def whole_plane(found: Overview) -> list[Spot]:
-    """Return each algorithm's efficiency and delay, means over the environments; none of what failed."""
-    environments = list(found.entries[found.reference].values)
-    spots = []
-    for entry in found.entries:
-        if all(name in entry.values for name in environments):
-            delays, shares = (
-                _mean_by_replicate([entry.values[name][metric] for name in environments])
-                for metric in ("queue_delay", "efficiency")
-            )
-            spots.append(Spot.of(entry.candidate.label, delays, shares))
-    return spots
-
-
-def environment_plane(found: Overview, environment: str) -> list[Spot]:
-    """Return each algorithm's goodput and delay in one environment."""
-    return [
-        Spot.of(entry.candidate.label, row["queue_delay"], row[GOODPUT.name])
-        for entry in found.entries
-        if (row := entry.values.get(environment)) is not None
-    ]
-
-
-def _mean_by_replicate(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Return the means of rows, replicate by replicate; a single value stands for all."""
-    count = max(map(len, rows))
-    return [math.fsum(row[at] if len(row) > 1 else row[0] for row in rows) / len(rows) for at in range(count)]
-
-
 def sentences(evaluation: Evaluation, found: Overview) -> list[str]:
     """Tell an evaluation in three short sentences without a word that needs an explanation."""
     best = evaluation.best
@@ -190,7 +165,7 @@ def sentences(evaluation: Evaluation, found: Overview) -> list[str]:
         return ["Every candidate failed; what was run before is shown below."]
     name, reference = best.candidate.label, found.entries[found.reference]
     other = reference.candidate.label
-    spots = {spot.name: spot for spot in whole_plane(found)}
+    spots = {spot.name: spot for spot in whole_plane(found.entries, found.environments)}
     said = []
     if reference.candidate.resolved != best.candidate.resolved:
         said.append(_compared(found, name, other))

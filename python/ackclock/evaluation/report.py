@@ -18,13 +18,12 @@ from ackclock.evaluation.overview import (
     SIGNS,
     WORDS,
     Overview,
-    environment_plane,
     overview,
     sentences,
-    whole_plane,
 )
 from ackclock.evaluation.overview import Cell as GlanceCell
 from ackclock.evaluation.own import Own, own_page, scenario_path, scenarios
+from ackclock.evaluation.planes import environment_plane, whole_plane
 from ackclock.evaluation.present import (
     difference_text,
     evaluation_json,
@@ -128,7 +127,7 @@ def page(
     points = points_per_line(sum(len(card.places) * lines_of(len(card.groups)) for card in made))
     cards = [card.shown(worst[1] if worst and worst[0] is card.result else None) for card in made]
     data = [card.drawn(points) for card in made]
-    spots = whole_plane(glance)
+    spots = whole_plane(glance.entries, glance.environments)
     return render(
         _TEMPLATES / "report.html.jinja",
         board=board,
@@ -269,7 +268,7 @@ class _Card:
     def _figures(self) -> list[dict[str, str]]:
         """Throughput against delay, and the distributions."""
         environment = self.result.environment
-        spots = environment_plane(self.glance, environment.id)
+        spots = environment_plane(self.glance.entries, environment.id)
         figures = [
             {
                 "name": "throughput-delay",

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ackclock.errors import InputError
 from ackclock.page.curves import Curve, Panel, draw
+from ackclock.page.notebook import drawer
 from ackclock.text.sparkline import sparkline
 
 if TYPE_CHECKING:
     import polars
+
+    from ackclock.page import plots
 
 #: Flows that are drawn, and links.
 MOST = 6
@@ -36,33 +39,13 @@ class Drawing(NamedTuple):
 
     def png(self) -> bytes:
         """Return the drawing as PNG. Raises `InputError` without matplotlib."""
-        try:
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise InputError(
-                "PNG needs matplotlib: pip install 'ackclock[plot]'; SVG needs nothing"
-            ) from None
-        import io
+        return self.figure().png()
 
-        figure = Figure(figsize=(9.6, 2.3 * len(self.panels) + 0.5), dpi=150, layout="constrained")
-        FigureCanvasAgg(figure)
-        figure.suptitle(f"{self.title}\n{self.note}" if self.note else self.title, fontsize=11)
-        names = list(dict.fromkeys(name for panel in self.panels for name in panel.curves))
-        for index, panel in enumerate(self.panels):
-            axes = figure.add_subplot(len(self.panels), 1, index + 1)
-            for name, curve in panel.curves.items():
-                times, values = [time for time, _ in curve], [value for _, value in curve]
-                axes.plot(times, values, linewidth=1, label=name, color=f"C{names.index(name)}")
-            axes.set_title(panel.title, fontsize=9, loc="left")
-            axes.set_xlim(0, self.end or 1)
-            axes.set_ylim(bottom=0)
-            axes.grid(alpha=0.3)
-            axes.legend(fontsize=7, loc="upper right")
-        axes.set_xlabel("time, s")
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png")
-        return buffer.getvalue()
+    def figure(self) -> plots.Plot:
+        """Return the drawing as a figure of matplotlib. Raises `InputError` without it."""
+        title = f"{self.title}\n{self.note}" if self.note else self.title
+        drawn: plots.Plot = drawer().over_time(self.panels, self.end, title)
+        return drawn
 
     def text(self, width: int) -> str:
         """Return a line for each curve, with the largest value of its panel, within `width` columns."""

@@ -260,3 +260,8 @@ def sets_of(settings: Mapping[str, Any]) -> list[str]:
 
 def _fail(path: Path, key: str, what: str) -> NoReturn:
     raise InputError(f"{path}: {key}: {what}")
+
+
+def plain(value: Any) -> Any:
+    """Return a setting as a cell: numbers and texts as they are, everything else as in a study file."""
+    return value if isinstance(value, (int, float, str)) else as_toml(value)

@@ -2,89 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ackclock.errors import writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import Metric
-from ackclock.metrics.quantities import number_of
-from ackclock.metrics.summary import BY_NAME
 from ackclock.page import render
-from ackclock.page.lines import Axes, Line, csv_of, ends, lines
 from ackclock.running.cells import Cell, command, write_cells
 from ackclock.statistics.estimates import CONFIDENCE, Estimate
 from ackclock.studies.campaign import PointSummary
-from ackclock.studies.grid import Axis, Grid
-from ackclock.studies.results import plain
+from ackclock.studies.charts import Charts
+from ackclock.studies.grid import Grid, plain
 
 _TEMPLATES = Path(__file__).parent / "templates"
-#: Metrics with charts; `summary.csv` has all.
-SHOWN = ("goodput", "queue_delay_mean", "loss_rate", "utilization", "jain_index")
-#: Lines of a chart at the most, which six dashes and marks tell apart.
-_LINES = 6
-#: Charts of a metric, and rows of the table of points.
-_CHARTS, _ROWS = 24, 2000
-#: Values of both axes of a heat map at the least.
-_LEAST = 3
-#: The largest ratio of values that are equally far apart on a plain axis.
-_WIDE = 20.0
-
-
-@dataclass(frozen=True)
-class Side:
-    """An axis of the grid as an axis of charts."""
-
-    name: str
-    #: What each step is called.
-    texts: tuple[str, ...]
-    #: The numbers of its steps and their unit; None where not all have one.
-    numbers: tuple[float, ...] | None
-    unit: str
-
-    @classmethod
-    def of(cls, axis: Axis) -> Side:
-        """Take an axis; keys that change together are named by all, and placed by the first with numbers."""
-        texts = tuple(", ".join(str(plain(value)) for value in row) for row in axis.rows)
-        name = ", ".join(axis.keys)
-        for column in zip(*axis.rows, strict=True):
-            found = [_number(value) for value in column]
-            units = {each[0] for each in found if each is not None}
-            if None not in found and len(units) == 1 and len(set(found)) == len(found) > 1:
-                return cls(name, texts, tuple(each[1] for each in found if each is not None), units.pop())
-        return cls(name, texts, None, "")
-
-    @property
-    def title(self) -> str:
-        """The name with its unit."""
-        return f"{self.name}, {self.unit}" if self.unit else self.name
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Which axis of the grid goes to the right, which has colours, and which have a chart for each value."""
-
-    right: int
-    colour: int | None
-    facets: tuple[int, ...]
-
-
-def layout(sides: Sequence[Side]) -> Layout | None:
-    """Choose by the number of values: most to the right, numbers first; then as many as lines can be.
-
-    Nothing where no axis varies.
-    """
-    varying = [at for at, side in enumerate(sides) if len(side.texts) > 1]
-    if not varying:
-        return None
-    right = max(varying, key=lambda at: (sides[at].numbers is not None, len(sides[at].texts), -at))
-    rest = [at for at in varying if at != right]
-    few = [at for at in rest if len(sides[at].texts) <= _LINES]
-    colour = max(few, key=lambda at: (len(sides[at].texts), -at), default=None)
-    return Layout(right, colour, tuple(at for at in rest if at != colour))
+#: Rows of the table of points.
+_ROWS = 2000
 
 
 def write_report(grid: Grid, found: Sequence[PointSummary], folder: Path, *, command: str) -> Path:
@@ -102,185 +36,21 @@ def write_report(grid: Grid, found: Sequence[PointSummary], folder: Path, *, com
 
 def page(grid: Grid, found: Sequence[PointSummary], folder: Path, *, command: str) -> str:
     """Return the text of the page."""
-    sides = [Side.of(axis) for axis in grid.axes]
-    chosen = layout(sides)
-    metrics = [
-        metric
-        for metric in map(BY_NAME.__getitem__, SHOWN)
-        if any(summary.metrics[metric.name] is not None for summary in found)
-    ]
-    steps = list(itertools.product(*(range(len(axis.rows)) for axis in grid.axes)))
-    charts = _Charts(sides, dict(zip(steps, found, strict=True)), chosen)
+    charts = Charts(grid, found)
     return render(
         _TEMPLATES / "study.html.jinja",
         grid=grid,
-        sides=sides,
+        sides=charts.sides,
         count=len(found),
-        sections=[(metric, charts.of(metric), charts.heat(metric)) for metric in metrics],
-        rows=_rows(grid, found[:_ROWS], metrics, folder),
-        metrics=metrics,
+        sections=[(metric, charts.of(metric), charts.heat(metric)) for metric in charts.metrics],
+        rows=_rows(grid, found[:_ROWS], charts.metrics, folder),
+        metrics=charts.metrics,
         more=max(0, len(found) - _ROWS),
         open_points=sum(not summary.met for summary in found),
         invalid=sum(summary.invalid for summary in found),
         confidence=f"{100 * CONFIDENCE:.0f} %",
         command=command,
     )
-
-
-class _Charts:
-    """The charts of a study, metric by metric."""
-
-    def __init__(
-        self, sides: Sequence[Side], points: Mapping[tuple[int, ...], PointSummary], chosen: Layout | None
-    ) -> None:
-        self._sides, self._points, self._layout = sides, points, chosen
-
-    def of(self, metric: Metric) -> list[dict[str, str]]:
-        """Return a chart for each combination of the facets' values; none where nothing varies."""
-        if self._layout is None:
-            return []
-        side = self._sides[self._layout.right]
-        facets = itertools.islice(self._facets(self._layout.facets), _CHARTS)
-        every = [(list(self._lines(metric, steps)), caption) for steps, caption in facets]
-        axes = _axes(side, metric, ends([line for found, _ in every for line in found]))
-        charts: list[dict[str, str]] = []
-        for found, caption in every:
-            if any(line.x for line in found):
-                title = f"{metric.label} {caption}".strip()
-                charts.append(
-                    {
-                        "name": f"{metric.name}-{len(charts)}",
-                        "svg": lines(found, axes, title),
-                        "csv": csv_of(found, side.unit or "step"),
-                        "caption": caption,
-                    }
-                )
-        return charts
-
-    def _facets(self, axes: Sequence[int]) -> Iterator[tuple[dict[int, int], str]]:
-        """Give the steps of some axes with their words, each combination once."""
-        for row in itertools.product(*(range(len(self._sides[at].texts)) for at in axes)):
-            steps = dict(zip(axes, row, strict=True))
-            yield (
-                steps,
-                "; ".join(f"{self._sides[at].name} {self._sides[at].texts[to]}" for at, to in steps.items()),
-            )
-
-    def _lines(self, metric: Metric, steps: Mapping[int, int]) -> Iterator[Line]:
-        assert self._layout is not None, "only what varies has lines"
-        right, colour = self._layout.right, self._layout.colour
-        side = self._sides[right]
-        for line_at in range(1 if colour is None else len(self._sides[colour].texts)):
-            places = {**steps, right: 0} if colour is None else {**steps, right: 0, colour: line_at}
-            points = []
-            for at in range(len(side.texts)):
-                value = self._value(metric, {**places, right: at})
-                if value is not None:
-                    x = float(at) if side.numbers is None else side.numbers[at]
-                    points.append((x, value.mean, _bounds(value)))
-            points.sort(key=lambda point: point[0])
-            name = metric.label if colour is None else self._sides[colour].texts[line_at]
-            yield Line(
-                name,
-                [x for x, _, _ in points],
-                [y for _, y, _ in points],
-                [bounds for _, _, bounds in points],
-            )
-
-    def _value(self, metric: Metric, steps: Mapping[int, int]) -> Estimate | None:
-        """Return a metric at a point, in its shown unit."""
-        key = tuple(steps.get(at, 0) for at in range(len(self._sides)))
-        value = self._points[key].metrics[metric.name]
-        if value is None:
-            return None
-        low, high = (None if end is None else metric.factor * end for end in (value.low, value.high))
-        return Estimate(metric.factor * value.mean, low, high, value.count)
-
-    def heat(self, metric: Metric) -> list[dict[str, Any]]:
-        """Return a table for two axes with numbers, and each combination of the others."""
-        numeric = [
-            at
-            for at, side in enumerate(self._sides)
-            if side.numbers is not None and len(side.texts) >= _LEAST
-        ]
-        if len(numeric) < 2:
-            return []
-        down, across = sorted(numeric, key=lambda at: len(self._sides[at].texts))[-2:]
-        others = [at for at in range(len(self._sides)) if at not in (down, across)]
-        return [
-            self._table(metric, steps, down, across, caption)
-            for steps, caption in itertools.islice(self._facets(others), _CHARTS)
-        ]
-
-    def _table(
-        self, metric: Metric, steps: Mapping[int, int], down: int, across: int, caption: str
-    ) -> dict[str, Any]:
-        cells = [
-            [
-                self._value(metric, {**steps, down: row, across: column})
-                for column in range(len(self._sides[across].texts))
-            ]
-            for row in range(len(self._sides[down].texts))
-        ]
-        means = [cell.mean for row in cells for cell in row if cell is not None]
-        low, high = min(means, default=0.0), max(means, default=0.0)
-        shown = [
-            [
-                None
-                if cell is None
-                else {
-                    "text": f"{cell.mean:.4g}",
-                    "title": _interval(cell),
-                    "part": _part(cell.mean, low, high),
-                }
-                for cell in row
-            ]
-            for row in cells
-        ]
-        rows = [
-            f'"{self._sides[down].texts[row]}","{self._sides[across].texts[column]}",{cell.mean:.6g}'
-            for row, line in enumerate(cells)
-            for column, cell in enumerate(line)
-            if cell is not None
-        ]
-        head = f'"{self._sides[down].name}","{self._sides[across].name}","{metric.column}"'
-        return {
-            "caption": caption,
-            "down": self._sides[down],
-            "across": self._sides[across],
-            "rows": shown,
-            "csv": "\n".join([head, *rows]) + "\n",
-        }
-
-
-def _axes(side: Side, metric: Metric, y_ends: tuple[float, float]) -> Axes:
-    """Return axes that all charts of a metric share."""
-    numbers = side.numbers
-    if numbers is None:
-        return Axes(side.name, metric.column, names=side.texts, y_ends=y_ends)
-    is_wide = min(numbers) > 0 and max(numbers) / min(numbers) >= _WIDE
-    return Axes(side.title, metric.column, logarithmic=is_wide, y_ends=y_ends)
-
-
-def _number(value: Any) -> tuple[str, float] | None:
-    """Return the unit and the number of a setting."""
-    if isinstance(value, bool):
-        return None
-    return ("", float(value)) if isinstance(value, int | float) else number_of(value)
-
-
-def _bounds(value: Estimate) -> tuple[float, float] | None:
-    return None if value.low is None or value.high is None else (value.low, value.high)
-
-
-def _interval(value: Estimate) -> str:
-    bounds = _bounds(value)
-    return "" if bounds is None else f"[{bounds[0]:.4g}, {bounds[1]:.4g}]"
-
-
-def _part(value: float, low: float, high: float) -> int:
-    """Return where a value is between two others, in per cent."""
-    return round(100 * (value - low) / (high - low)) if high > low else 0
 
 
 def _rows(

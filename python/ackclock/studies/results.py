@@ -9,20 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.arguments import optional_number, path_of
-from ackclock.errors import ArgumentTypeError, InputError
-from ackclock.files.documents import as_toml
+from ackclock.errors import ArgumentTypeError, ArgumentValueError, InputError
 from ackclock.metrics.frames import frame_of
 from ackclock.metrics.quantities import with_numbers
 from ackclock.metrics.summary import SUMMARY
 from ackclock.running.executor import Executor
 from ackclock.running.store import Store
 from ackclock.studies.campaign import PointSummary, run_grid, summaries
-from ackclock.studies.grid import Grid
+from ackclock.studies.grid import Grid, plain
 from ackclock.studies.queries import answer, runs
+from ackclock.text.suggest import hint
 
 if TYPE_CHECKING:
     import polars
 
+    from ackclock.page.plots import Plot
+    from ackclock.studies.charts import Drawn
+
+#: Charts in a notebook.
+_PICTURES = 2
 #: Where commands keep their results, a folder each.
 OUT = Path("ackclock-out")
 
@@ -41,13 +46,38 @@ class StudyResult:
     runs: polars.DataFrame = field(repr=False)
     #: Where everything is kept, for `query`; None where nothing is.
     folder: Path | None
+    #: The charts of metrics over the axes of the grid; none where nothing varies.
+    drawn: tuple[Drawn, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         size = f"{self.summary.height} points, {self.runs.height} runs"
         return f"StudyResult({self.name!r}, {size}, folder={str(self.folder) if self.folder else None!r})"
 
     def _repr_html_(self) -> str:
-        return self.summary._repr_html_()
+        # Imported here and below: commands start without pages.
+        from ackclock.page.notebook import picture
+
+        pictures = (picture(each.svg(), each.metric.column) for each in self.drawn[:_PICTURES])
+        beside = "<div style='display: flex; flex-wrap: wrap; gap: 1em'>" + "".join(pictures) + "</div>"
+        return (beside if self.drawn else "") + self.summary._repr_html_()
+
+    def plot(self, metric: str | None = None) -> Plot:
+        """Draw a metric over the axes of the grid, with intervals: a figure of matplotlib.
+
+        `metric`: the first of `drawn` by default. Raises `InputError` without matplotlib, or where nothing
+        varies, and `ArgumentError` for a metric that is not drawn.
+        """
+        from ackclock.page.notebook import drawer
+
+        if not self.drawn:
+            raise InputError(f"{self.name}: nothing varies, so there is nothing to draw; see `summary`")
+        found = {each.metric.name: each for each in self.drawn}
+        name = self.drawn[0].metric.name if metric is None else metric
+        if name not in found:
+            raise ArgumentValueError("metric", f"is {name!r}; {hint(name, found)}")
+        each = found[name]
+        figure: Plot = drawer().lines(each.charts, each.axes, f"{self.name}: {each.metric.label}")
+        return figure
 
 
 def study(
@@ -58,16 +88,22 @@ def study(
     out: str | PathLike[str] | None = None,
     executor: Executor | None = None,
     workers: int | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> StudyResult:
     """Run a study: a scenario at every point of a grid, so many replicates each.
 
     `file`: a study file, or the dict of one, whose scenario may be a dict, too. `replicates`, `samples`
     (`none`, `first`, `all`): in place of the file's. `out`: a folder to keep every run in, which the same
     study takes up again and `query` reads; without one nothing is kept, samples least of all. `workers`:
-    threads, all cores by default. `progress` is called with the number of finished runs and of all runs.
+    threads, all cores by default. `progress` is called with the number of finished runs and of all runs; by
+    default notebooks have a bar.
     Raises `AckclockError`; an `ArgumentError` names the argument.
     """
+    from ackclock.page.notebook import bar
+
+    # Imported here: commands start without pages.
+    from ackclock.studies.charts import Charts
+
     if out is None:
         samples = "none"
     replicates = optional_number("replicates", replicates, least=1)
@@ -80,9 +116,11 @@ def study(
         raise ArgumentTypeError("file", f"is of type {kind}, but must be the path of a study file or a dict")
     folder = None if out is None else path_of("out", out)
     with Store(folder) as store:
-        run_grid(grid, store, executor=executor, workers=workers, progress=progress)
-        summary = summary_frame(grid, summaries(grid, store))
-        return StudyResult(grid.name, grid.seed, summary, runs(store), folder)
+        run_grid(grid, store, executor=executor, workers=workers, progress=progress or bar(grid.name))
+        found = list(summaries(grid, store))
+        charts = Charts(grid, found)
+        drawn = tuple(each for each in map(charts.drawn, charts.metrics) if each is not None)
+        return StudyResult(grid.name, grid.seed, summary_frame(grid, found), runs(store), folder, drawn)
 
 
 def query(
@@ -129,8 +167,3 @@ def summary_frame(grid: Grid, found: Iterable[PointSummary]) -> polars.DataFrame
 def plain_settings(summary: PointSummary) -> dict[str, Any]:
     """Return the settings of a point as cells: numbers stay, quantities get one, all else is text."""
     return with_numbers({key: plain(value) for key, value in summary.point.settings.items()})
-
-
-def plain(value: Any) -> Any:
-    """Return a setting as a cell: numbers and texts as they are, everything else as in a study file."""
-    return value if isinstance(value, (int, float, str)) else as_toml(value)

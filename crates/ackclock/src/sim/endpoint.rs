@@ -156,6 +156,10 @@ impl SendingEnd {
         fn on_deadline(&mut self, now: Instant);
     }
     delegate! {
+        /// The algorithm asks for something else, though there was no event.
+        fn refresh(&mut self, now: Instant);
+    }
+    delegate! {
         /// The congestion control.
         fn cc(&self) -> &Cc;
     }

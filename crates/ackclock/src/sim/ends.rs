@@ -119,6 +119,19 @@ impl<'plan> Ends<'plan> {
         Ok(())
     }
 
+    /// What the algorithm of a flow asks for holds from now on, and the sender is polled now.
+    pub(super) fn refresh_flow(&mut self, index: usize, now: Instant, network: &mut Network) {
+        let rank = self.flow_rank[index];
+        let flow = &mut self.flows[rank];
+        if flow.finished.is_some() {
+            return;
+        }
+        flow.sender.refresh(now);
+        if flow.started <= now {
+            network.events.set(network.components.sender(rank), Some(now));
+        }
+    }
+
     /// Whatever begins by itself, and when.
     pub(super) fn first_deadlines(&self, components: Components) -> Vec<(ComponentId, Option<Instant>)> {
         let applications = self.flows.iter().map(|flow| flow.application.next_deadline()).enumerate();

@@ -310,6 +310,20 @@ impl<'plan> Simulation<'plan> {
         self.ends.end_flow(index, self.now, &mut self.network)
     }
 
+    /// What the algorithm of a flow asks for holds from now on, not from its next event on. To be called when an algorithm
+    /// that is set from outside of the run ([`Algorithm::new`](crate::cc::Algorithm::new)) was set anew. What is paced goes on after the gap that follows the last segment.
+    ///
+    /// # Errors
+    /// [`ChangeError::Interrupted`].
+    ///
+    /// # Panics
+    /// If the plan has no flow of this index.
+    pub fn refresh_flow(&mut self, index: usize) -> Result<(), ChangeError> {
+        self.check_step()?;
+        self.ends.refresh_flow(index, self.now, &mut self.network);
+        Ok(())
+    }
+
     /// The link with this index in [`Plan::links`].
     ///
     /// # Panics

@@ -1,9 +1,10 @@
 //! A run in steps is the run in one go, what is seen between steps is true, and changes take effect at their time.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::common::Dumbbell;
-use ackclock::cc::{CcContext, CcSpec};
+use ackclock::cc::{Ack, Algorithm, CcContext, CcSpec, Congestion, CongestionControl};
 use ackclock::contract::random_plan;
 use ackclock::rng::{Rng, RngStreams};
 use ackclock::scenario::Scenario;
@@ -343,4 +344,64 @@ fn a_flow_that_is_ended_sends_what_it_has_written_and_no_more() {
     let later: Vec<_> = added.iter().map(|index| simulation.flow(*index).delivered_bytes).collect();
     assert_eq!(then, later);
     assert!(simulation.flow(0).delivered_bytes > others);
+}
+
+/// A window that is set from outside of the run.
+#[derive(Debug)]
+struct Set(Arc<AtomicU64>);
+
+impl CongestionControl for Set {
+    fn cwnd(&self) -> f64 {
+        self.0.load(Ordering::Relaxed) as f64
+    }
+    fn ssthresh(&self) -> f64 {
+        1.0
+    }
+    fn owns_recovery(&self) -> bool {
+        true
+    }
+    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_congestion(&mut self, _congestion: &Congestion) {}
+}
+
+#[test]
+fn a_refreshed_flow_sends_at_once_what_its_algorithm_asks_for() {
+    for profile in ["rfc", "quic"] {
+        let sets = [format!("transport.profile=\"{profile}\"")];
+        let text = "schema = 2\nduration = '5 s'\ntopology = { kind = 'dumbbell', rate = '10 Mbit/s', delay = '500 ms' }\n\
+             flows = [{ name = 'test', cc = 'reno' }]";
+        let mut plan = Scenario::from_toml(text, "set.toml", &sets).unwrap().plan(None, 0);
+        let window = Arc::new(AtomicU64::new(4));
+        let shared = window.clone();
+        plan.flows[0].cc = Arc::new(Algorithm::new("set", move |_: CcContext| Set(shared.clone())));
+        let mut simulation = Simulation::new(&plan);
+        let mut unacked_after = |window_now: u64, millis: u64, refreshes: bool| {
+            window.store(window_now, Ordering::Relaxed);
+            if refreshes {
+                simulation.refresh_flow(0).unwrap();
+            }
+            let at = Instant::ZERO + Duration::from_millis(millis);
+            simulation.step(at, &NEVER).unwrap();
+            (simulation.flow(0).sender.unacked, simulation.flow(0).sender.cwnd)
+        };
+        // Before its start, at its start, and between events; without a refresh the next ACK, after a second, would be the first.
+        assert_eq!(unacked_after(6, 10, true), (6, 6.0), "{profile}");
+        assert_eq!(unacked_after(9, 20, false), (6, 6.0), "{profile}");
+        assert_eq!(unacked_after(9, 30, true), (9, 9.0), "{profile}");
+        assert_eq!(unacked_after(3, 40, true), (9, 3.0), "{profile}");
+    }
+}
+
+#[test]
+fn refreshing_what_asks_for_the_same_changes_nothing() {
+    for case in 0..9 {
+        let plan = plan_of(case);
+        let (mut plain, mut refreshed) = (Simulation::new(&plan), Simulation::new(&plan));
+        for at in times(&plan, &mut rng(case as usize, "refresh"), 20) {
+            plain.step(at, &NEVER).unwrap();
+            refreshed.step(at, &NEVER).unwrap();
+            assert_eq!(seen(&plan, &mut plain), seen(&plan, &mut refreshed), "run {case}");
+            (0..plan.flows.len()).for_each(|flow| refreshed.refresh_flow(flow).unwrap());
+        }
+    }
 }

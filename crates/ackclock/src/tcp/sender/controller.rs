@@ -33,8 +33,9 @@ impl Controller {
         &self.cc
     }
 
+    /// Takes what the algorithm asks for now.
     #[inline]
-    fn ask(&mut self) {
+    pub(crate) fn ask(&mut self) {
         self.cwnd = self.cc.cwnd();
         self.whole_segments = self.cwnd as u32;
         self.ssthresh = self.cc.ssthresh();

@@ -380,6 +380,12 @@ impl Sender {
         Timer::ALL.into_iter().filter(move |timer| self.timers.is_due(*timer, now))
     }
 
+    /// The algorithm asks for something else, though there was no event.
+    pub(crate) fn refresh(&mut self, now: Instant) {
+        self.cc.ask();
+        self.after_event(now);
+    }
+
     /// The time is `now`; timers that are due go off.
     pub fn on_deadline(&mut self, now: Instant) {
         self.burst = 0;

@@ -1,0 +1,87 @@
+"""What results show in notebooks: drawings as pictures, and bars while runs go on."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+import sys
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from ackclock.errors import InputError
+from ackclock.page import FIGURES_STYLE, STYLE
+
+#: Seconds between two changes of a bar at the least.
+_PAUSE_S = 0.2
+#: The colours of pages, which begin their style sheet.
+_COLOURS = re.search(r":root \{.*?\n\}", STYLE, re.DOTALL)
+_BOX = re.compile(r'viewBox="0 0 (\d+) ([\d.]+)"')
+#: Of drawings of pages, where they stand alone.
+_ALONE = (
+    "svg { background: var(--card); font: 11px system-ui, sans-serif; } "
+    "svg text { font: 11px system-ui, sans-serif; fill: var(--soft); }"
+)
+
+
+def picture(svg: str, caption: str = "") -> str:
+    """Return a drawing as an image, whose style stays within it, for a page that is not ours."""
+    if "xmlns=" not in svg:
+        svg = _alone(svg)
+    data = base64.b64encode(svg.encode()).decode()
+    text = html.escape(caption)
+    image = f'<img alt="{text}" style="max-width: 100%" src="data:image/svg+xml;base64,{data}">'
+    return (
+        f"<figure style='margin: 0'>{image}{f'<figcaption>{text}</figcaption>' if caption else ''}</figure>"
+    )
+
+
+def _alone(svg: str) -> str:
+    """Return a drawing of a page with its size and the style of the pages in it."""
+    box = _BOX.search(svg)
+    assert box is not None and _COLOURS is not None, "drawings have a box, and pages have colours"
+    size = f'<svg xmlns="http://www.w3.org/2000/svg" width="{box[1]}" height="{box[2]}"'
+    return size + svg.removeprefix("<svg").replace(
+        ">", f"><style>{_COLOURS[0]} {_ALONE} {FIGURES_STYLE}</style>", 1
+    )
+
+
+def drawer() -> ModuleType:
+    """Return `ackclock.page.plots`. Raises `InputError` without matplotlib."""
+    try:
+        from ackclock.page import plots
+    except ImportError:
+        raise InputError("a plot needs matplotlib; install it with: pip install 'ackclock[plot]'") from None
+    return plots
+
+
+def bar(what: str) -> Callable[[int, int], None]:
+    """Return a function of (done, total) that moves a bar below the cell; elsewhere one that does nothing."""
+    module = sys.modules.get("IPython")
+    shell = None if module is None else module.get_ipython()
+    if shell is None or not hasattr(shell, "kernel"):
+        return lambda done, total: None
+    return _Bar(what)
+
+
+class _Bar:
+    """A bar of HTML, which needs no widgets."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._handle, self._shown = what, None, 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if done < total and now - self._shown < _PAUSE_S:
+            return
+        self._shown = now
+        from IPython.display import HTML, display
+
+        text = f"{html.escape(self._what)}: {done} of {total} runs"
+        shown: Any = HTML(f'<progress max="{max(total, 1)}" value="{done}"></progress> {text}')
+        if self._handle is None:
+            self._handle = display(shown, display_id=True)
+        else:
+            self._handle.update(shown)
