@@ -23,11 +23,12 @@ from pathlib import Path
 from ackclock import _core
 from ackclock.cli.console import show
 from ackclock.text.table import Column, Table
+from workloads import WORKLOADS, Workload
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORY = ROOT / "bench" / "history.csv"
 #: The two simulated times of each workload, in milliseconds: behind the starts of the flows.
-TIMES = {"W1": (2_000, 6_000), "W2": (1_500, 2_500), "W3": (1_500, 2_500)}
+TIMES = {"W1": (2_000, 6_000), "W1-BBRv3": (2_000, 6_000), "W2": (1_500, 2_500), "W3": (1_500, 2_500)}
 #: Runs without valgrind, of the whole workload.
 ROUNDS = 5
 COLUMNS = ("commit", "workload", "instructions_per_packet", "packets_per_cpu_s")
@@ -50,12 +51,12 @@ class Count:
 
 
 def scenario(workload: str, *sets: str) -> _core.Scenario:
-    file = path(workload)
-    return _core.Scenario.from_toml(file.read_text(), str(file), sets)
+    chosen = named(workload)
+    return _core.Scenario.from_toml(chosen.path.read_text(), str(chosen.path), [*chosen.sets, *sets])
 
 
-def path(workload: str) -> Path:
-    return ROOT / "bench" / f"{workload.lower()}.toml"
+def named(workload: str) -> Workload:
+    return next(each for each in WORKLOADS if each.name == workload)
 
 
 def instructions(workload: str, duration_ms: int) -> int:
@@ -63,7 +64,8 @@ def instructions(workload: str, duration_ms: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "threads"
         valgrind = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}"]
-        run = [sys.executable, str(ROOT / "tools" / "bench" / "one_run.py"), str(path(workload))]
+        chosen = named(workload)
+        run = [sys.executable, str(ROOT / "tools" / "bench" / "one_run.py"), str(chosen.path), *chosen.sets]
         subprocess.run([*valgrind, *run, f"duration={duration_ms} ms"], check=True, capture_output=True)
         # The first thread is Python's, the second one the engine's.
         lines = Path(f"{out}-02").read_text().splitlines()
