@@ -26,7 +26,8 @@ STUDY = {
     "grid": {"flows.test.cc": ["aimd", {"kind": "aiad"}], "topology": {"rate": ["5 Mbit/s"]}},
     "together": [{"duration": ["1 s", "2 s"], "warmup": ["0 s", "1 s"]}],
 }
-SCENARIOS = sorted(path for path in SUITES.glob("*/*.toml") if path.name != "suite.toml")
+NO_SCENARIOS = {"suite.toml", "criteria.toml"}
+SCENARIOS = sorted(path for path in SUITES.glob("*/*.toml") if path.name not in NO_SCENARIOS)
 
 
 def validator_of(*command: str) -> Any:
