@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs a wheel into an empty environment without Rust, runs a scenario with it and reproduces a paper.
+# Installs a wheel into an empty environment without Rust, runs a scenario, reproduces a paper and writes a report with it.
 #
 #   sh tools/check_wheel.sh PYTHON WHEEL
 set -eu
@@ -15,8 +15,8 @@ esac
 environment=$(mktemp -d)
 trap 'rm -rf "$environment"' EXIT
 "$python" -m venv "$environment"
-# Only wheels: nothing may be compiled.
-"$environment/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+# Only wheels, and no compiler in reach: nothing may be compiled.
+PATH="$environment/bin" "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: \
     --constraint "$root/requirements/dev.txt" "$wheel"
 
 cd "$environment"
@@ -31,4 +31,11 @@ PATH="$environment/bin" ackclock reproduce jasem-utilization --quick --json 2>/d
     "$environment/bin/python" -c '
 import json, sys
 print("wheel: " + json.load(sys.stdin)["summary"])
+'
+PATH="$environment/bin" ackclock evaluate new-aimd --replicates 1 --out report --json > evaluation.json
+"$environment/bin/python" -c '
+from pathlib import Path
+report = Path("report/report.html")
+assert "new-aimd" in report.read_text(), report
+print(f"wheel: a report of {report.stat().st_size / 1e3:.0f} kB")
 '

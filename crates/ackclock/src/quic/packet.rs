@@ -88,6 +88,8 @@ mod tests {
         assert_eq!(range_len(12, (0, 10)), 2);
         // 0 to 99, and from 200 on: 99 and 99.
         assert_eq!(range_len(200, (0, 100)), 4);
+        // 64 packets, and 65; 63 missing, and 64.
+        assert_eq!((range_len(228, (100, 164)), range_len(228, (99, 164)), range_len(229, (100, 164))), (2, 3, 3));
         assert_eq!(EcnCounts { ect0: 63, ce: 0 }.encoded_len(), 3);
         assert_eq!(EcnCounts { ect0: 64, ce: 20_000 }.encoded_len(), 2 + 1 + 4);
         assert_eq!([varint_len(16_383), varint_len(16_384), varint_len(1 << 30)], [2, 4, 8]);

@@ -289,3 +289,6 @@ impl SentPackets {
         self.delivery.as_mut()?.next_unreported()
     }
 }
+
+#[cfg(test)]
+mod tests;

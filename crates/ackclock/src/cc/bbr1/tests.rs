@@ -214,7 +214,9 @@ fn a_policer_is_found_and_kept_for_48_round_trips() {
         let mut found = None;
         path.run_until("twenty seconds", |path| {
             if found.is_none() && bbr(path).long_term.bw_in_use().is_some() {
-                found = Some((bbr(path).bw(), bbr(path).pacing_gain()));
+                let mut first = bbr(path).clone();
+                first.cycle_idx = 0;
+                found = Some((first.bw(), first.pacing_gain()));
             }
             found.is_some() || path.now >= end
         });
@@ -260,4 +262,132 @@ fn the_long_term_bandwidth_by_hand() {
     assert!((800.0..=900.0).contains(&bw), "{bw}");
     let kept = (1..).find(|_| round(&mut model, &mut long_term, 90, 0)).unwrap();
     assert_eq!((kept, long_term.bw_in_use()), (48, None));
+}
+
+#[test]
+fn recovery_sends_what_is_delivered_for_a_round_and_gives_the_window_back() {
+    let mut bbr = known();
+    let segments = |bbr: &Bbr, count: f64| (count * bbr.mss) as u64;
+    let rs = |acked, losses| Sample { acked, losses, ..Sample::of_a_timeout() };
+    bbr.cwnd = 200.0;
+    bbr.save_cwnd();
+    // What is in flight, and one for each that was delivered.
+    bbr.path.in_flight_bytes = segments(&bbr, 60.0);
+    assert!(bbr.recovers(&rs(2.0, 3.0), CaState::Recovery));
+    assert_eq!(bbr.cwnd, 62.0);
+    // Losses are taken off, down to the same.
+    bbr.path.in_flight_bytes = segments(&bbr, 50.0);
+    assert!(bbr.recovers(&rs(1.0, 5.0), CaState::Recovery));
+    assert_eq!(bbr.cwnd, 57.0);
+    bbr.path.in_flight_bytes = segments(&bbr, 60.0);
+    assert!(bbr.recovers(&rs(3.0, 1.0), CaState::Recovery));
+    assert_eq!(bbr.cwnd, 63.0);
+    // A round later losses alone matter, and at the end the window is that of before.
+    bbr.packet_conservation = false;
+    assert!(!bbr.recovers(&rs(1.0, 2.0), CaState::Recovery));
+    assert_eq!(bbr.cwnd, 61.0);
+    assert!(!bbr.recovers(&rs(1.0, 0.0), CaState::Open));
+    assert_eq!(bbr.cwnd, 200.0);
+    bbr.cwnd = 100.0;
+    assert!(!bbr.recovers(&rs(1.0, 0.0), CaState::Open));
+    assert_eq!(bbr.cwnd, 100.0, "once");
+}
+
+#[test]
+fn a_window_above_its_target_grows_in_startup_by_the_first_segments_alone() {
+    let mut bbr = Bbr::new(Bbr1::default(), CcContext::new(10.0));
+    let acked = Sample { acked: 2.0, losses: 0.0, ..Sample::of_a_timeout() };
+    bbr.model.update_bw(&Sample { bw: 1000.0, ..Sample::of_a_timeout() });
+    bbr.model.min_rtt = Some(ms(10));
+    bbr.cwnd = 200.0;
+    bbr.model.delivered = (9.0 * bbr.mss) as u64;
+    bbr.set_cwnd(&acked, CaState::Open);
+    assert_eq!(bbr.cwnd, 202.0);
+    bbr.model.delivered = (10.0 * bbr.mss) as u64;
+    bbr.set_cwnd(&acked, CaState::Open);
+    assert_eq!(bbr.cwnd, 202.0);
+}
+
+#[test]
+fn the_first_round_trip_time_sets_the_rate() {
+    let mut bbr = Bbr::new(Bbr1::default(), CcContext::new(10.0));
+    let at = |millis| Instant::ZERO + ms(millis);
+    let rate = |segs_per_sec: f64| 2.885 * 0.99 * segs_per_sec;
+    assert_within(bbr.pacing_rate, rate(10_000.0), 1e-9);
+    let mut path = bbr.path;
+    path.srtt = Duration::ZERO;
+    bbr.begin(at(5), &path);
+    assert_within(bbr.pacing_rate, rate(10_000.0), 1e-9);
+    path.srtt = ms(50);
+    bbr.begin(at(6), &path);
+    assert_within(bbr.pacing_rate, rate(200.0), 1e-9);
+    path.srtt = ms(100);
+    bbr.begin(at(7), &path);
+    assert_within(bbr.pacing_rate, rate(200.0), 1e-9);
+    assert_eq!(bbr.cycle_mstamp, at(5));
+}
+
+#[test]
+fn aggregation_counts_once_the_bandwidth_is_known() {
+    let mut bbr = known();
+    for _ in 0..2 {
+        let bw = bbr.bw();
+        bbr.model.update_ack_aggregation(Instant::ZERO, 20.0, bw, 200.0);
+    }
+    assert!(bbr.aggregation_cwnd() >= 20.0);
+    bbr.model.full_bw_reached = false;
+    assert_eq!(bbr.aggregation_cwnd(), 0.0);
+    bbr.model.full_bw_reached = true;
+    bbr.parameters.aggregation = false;
+    assert_eq!(bbr.aggregation_cwnd(), 0.0);
+}
+
+#[test]
+fn what_is_not_known_changes_nothing() {
+    // No bandwidth, no rate.
+    let mut bbr = Bbr::new(Bbr1::default(), CcContext::new(10.0));
+    bbr.model.full_bw_reached = true;
+    let before = bbr.pacing_rate;
+    bbr.set_pacing_rate(1.0);
+    assert_eq!(bbr.pacing_rate, before);
+    // Phases are those of ProbeBW.
+    let mut bbr = known();
+    bbr.mode = Mode::ProbeRtt;
+    bbr.update_cycle_phase(Instant::ZERO + Duration::from_secs(1), &Sample::of_a_timeout());
+    assert_eq!(bbr.cycle_idx, 2);
+    bbr.mode = Mode::ProbeBw;
+    bbr.update_cycle_phase(Instant::ZERO + Duration::from_secs(1), &Sample::of_a_timeout());
+    assert_eq!(bbr.cycle_idx, 3);
+    // At 1.2 Mbit/s a burst has two segments.
+    bbr.set_rate(100.0);
+    assert_eq!(bbr.tso_segs(), 2.0);
+}
+
+#[test]
+fn the_transport_and_the_reader_see_what_it_knows() {
+    let mut bbr = known();
+    bbr.cwnd = 120.0;
+    let mut controller = Bbr1Controller(Box::new(bbr));
+    assert_eq!((controller.ssthresh(), controller.send_quantum()), (120.0, 2 * 1460));
+    let mut seen = Vec::new();
+    controller.probe(&mut |name, value| seen.push((name.to_owned(), value)));
+    let state = f64::from(Mode::ProbeBw as u8);
+    let expected =
+        [("bbr_state", state), ("max_bw_bps", 11.68e6), ("bw_bps", 11.68e6), ("min_rtt_s", 0.1), ("pacing_gain", 1.0)];
+    assert_eq!(seen, expected.map(|(name, value)| (name.to_owned(), value)));
+    controller.0.model.full_bw_reached = false;
+    assert_eq!(controller.ssthresh(), f64::INFINITY);
+    let path = controller.0.path;
+    for _ in 0..2 {
+        controller.on_loss(&Loss {
+            now: Instant::ZERO,
+            bytes: 1460,
+            retransmission: false,
+            tx_in_flight: 0,
+            lost: 0,
+            app_limited: false,
+            path,
+        });
+    }
+    assert_eq!((controller.0.losses, controller.0.model.lost), (2.0, 2 * 1460));
 }

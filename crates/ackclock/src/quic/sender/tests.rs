@@ -336,3 +336,24 @@ fn the_window_of_the_receiver_bounds_what_is_sent() {
     ack(&mut it, ms(100), &[(0, 2)]);
     assert_eq!((it.cwnd(), send(&mut it, ms(100)).len()), (10.0, 2));
 }
+
+#[test]
+fn what_was_never_sent_is_discarded_when_the_application_stops() {
+    let mut it = bulk(|_| {});
+    assert_eq!(send(&mut it, ms(0)).len(), 10);
+    it.stop_writing();
+    ack(&mut it, ms(100), &[(0, 10)]);
+    assert_eq!((send(&mut it, ms(100)), it.is_done()), (vec![], true));
+}
+
+#[test]
+fn a_probe_timeout_is_a_phase_until_an_acknowledgement() {
+    let mut it = bulk(|_| {});
+    send(&mut it, ms(0));
+    let (timer, at) = it.info().timer.expect("something is in flight");
+    assert_eq!(timer, Timer::Probe);
+    it.on_deadline(at);
+    assert_eq!(it.phase(), Phase::RtoRecovery);
+    ack(&mut it, at + Duration::from_millis(100), &[(0, 10)]);
+    assert_eq!(it.phase(), Phase::SlowStart);
+}
