@@ -2,7 +2,7 @@
 
 import { firstRtt } from "./bottleneck.js";
 import { byId, make } from "./elements.js";
-import { begin, lab, now, speed } from "./lab.js";
+import { begin, lab, now, order, speed } from "./lab.js";
 
 export function buttons() {
   const isOn = lab.run !== null && lab.outcome === null;
@@ -13,7 +13,7 @@ export function buttons() {
   byId("add").disabled = !isOn || now() === 0;
   for (const id of ["save-flows", "save-links"]) byId(id).disabled = lab.outcome === null;
   for (const id of ["copy-link", "copy-command", "save-scenario", "save-svg"]) byId(id).disabled = lab.run === null;
-  document.documentElement.dataset.state = lab.run === null ? "none" : lab.outcome !== null ? "done" : lab.playing ? "playing" : "paused";
+  document.documentElement.dataset.state = lab.run === null ? "none" : lab.outcome !== null ? "done" : lab.playing || !lab.resting ? "playing" : "paused";
 }
 
 function toggle() {
@@ -21,14 +21,14 @@ function toggle() {
   if (lab.outcome !== null) begin({ play: true });
   else {
     lab.playing = !lab.playing;
-    lab.simulator.tell("play", { speed: speed(), playing: lab.playing });
+    order("play", { speed: speed(), playing: lab.playing });
   }
   buttons();
 }
 
 function step(seconds) {
   lab.playing = false;
-  lab.simulator.tell("step", { seconds });
+  order("step", { seconds });
   buttons();
 }
 
@@ -39,13 +39,13 @@ const ACTIONS = {
   again: () => begin({ play: true }),
   packet: () => step((1500 * 8) / (lab.series.last(lab.series.linkRate) * 1e6 || 1e7)),
   "rtt-step": () => step(lab.series.last(lab.series.flows[0].rtt) / 1e3 || firstRtt() || 0.1),
-  finish: () => lab.simulator.tell("finish"),
+  finish: () => order("finish"),
 };
 
 export function wireControls() {
   for (const [id, act] of Object.entries(ACTIONS)) byId(id).addEventListener("click", act);
   byId("speed").append(...SPEEDS.map((value) => make("option", { value, textContent: `${value}×`, selected: value === 10 })));
-  byId("speed").addEventListener("change", () => lab.simulator.tell("play", { speed: speed(), playing: lab.playing }));
+  byId("speed").addEventListener("change", () => order("play", { speed: speed(), playing: lab.playing }));
   document.addEventListener("keydown", (event) => {
     const id = KEYS[event.key];
     if (id === undefined || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, button, summary")) return;

@@ -12,6 +12,9 @@ export const lab = {
   series: null,
   outcome: null,
   playing: false,
+  /** What the worker was last told that has it go on or stop, and whether it has done that and stands still. */
+  orders: 0,
+  resting: false,
   simulator: null,
   /** How many runs were begun: what is said of an earlier one is too late. */
   turn: 0,
@@ -31,12 +34,19 @@ export const now = () => lab.series?.now ?? 0;
 export const speed = () => Number(byId("speed").value);
 export const isMidway = () => lab.run !== null && lab.outcome === null && now() > 0;
 
+/** Has the worker go on or stop. It is at rest only once it has answered to this. */
+export function order(type, rest) {
+  lab.orders += 1;
+  lab.resting = false;
+  lab.simulator.tell(type, { order: lab.orders, ...rest });
+}
+
 /** Runs the set-up from its start, as fast as it goes up to `until`. */
 export function begin({ until = 0, play = lab.playing } = {}) {
   lab.playing = play;
   lab.outcome = null;
   lab.turn += 1;
-  lab.simulator.tell("begin", { turn: lab.turn, text: lab.setup.text, sets: setsOf(lab.setup), files: {}, changes: lab.setup.changes, until, speed: speed(), playing: lab.playing });
+  order("begin", { turn: lab.turn, text: lab.setup.text, sets: setsOf(lab.setup), files: {}, changes: lab.setup.changes, until, speed: speed(), playing: lab.playing });
 }
 
 /** Settings that the engine cannot change as it runs: again at the same seed, up to the time shown. */

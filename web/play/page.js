@@ -34,8 +34,9 @@ const heard = {
     mistakes([]);
     byId("result").hidden = true;
   },
-  rows({ rows }) {
+  rows({ rows, order, rests }) {
     lab.series.add(rows);
+    lab.resting = rests && order === lab.orders;
     lab.stale = true;
   },
   changed({ changes }) {
@@ -72,6 +73,7 @@ const heard = {
   rule: ruleRead,
   failed({ message, ended }) {
     lab.playing = false;
+    lab.resting = true;
     if (ended) lab.simulator.end(`The simulation ended: ${message}.`);
     else show(`The simulation ended: ${message}.`);
     buttons();

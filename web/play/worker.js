@@ -29,8 +29,9 @@ function complain(error) {
 
 /** A run, the changes made to it, and how far it is drawn. */
 class Drive {
-  constructor({ turn, text, sets, files, changes, until, speed, playing }) {
+  constructor({ turn, order, text, sets, files, changes, until, speed, playing }) {
     this.turn = turn;
+    this.order = order;
     const scenario = new Scenario(text, { sets, files });
     const description = scenario.description;
     const groups = [...new Map(description.flows.map((flow, index) => [flow.group, index])).values()];
@@ -126,9 +127,23 @@ class Drive {
       this.ended = !this.goOn(Math.min(next, this.until, this.live.duration));
       this.row(out);
     }
-    const rows = Float64Array.from(out);
-    postMessage({ type: "rows", turn: this.turn, rows, now: this.live.now }, [rows.buffer]);
+    this.show(out);
     if (this.ended) this.finish();
+  }
+
+  /** Has the page draw rows, and says whether all is done that it was told. */
+  show(out) {
+    const rows = Float64Array.from(out);
+    postMessage({ type: "rows", turn: this.turn, order: this.order, rests: this.idle, rows }, [rows.buffer]);
+  }
+
+  /** Takes an order: what the page says of it may be late, but not early. */
+  obey(order, act) {
+    if (this.ended) return;
+    this.order = order;
+    act();
+    if (this.idle) this.show([]);
+    wake();
   }
 
   /** Ends at the time that it was sent to, or now. */
@@ -226,24 +241,22 @@ const tasks = {
       post("rule", { message, line: lineOfMistake(text, message, key) });
     }
   },
-  play({ speed, playing }) {
-    if (run === null || run.ended) return;
-    run.speed = speed;
-    run.last = performance.now();
-    if (playing) run.playing = true;
-    else run.pause();
-    wake();
+  play({ order, speed, playing }) {
+    run?.obey(order, () => {
+      run.speed = speed;
+      run.last = performance.now();
+      if (playing) run.playing = true;
+      else run.pause();
+    });
   },
-  step({ seconds }) {
-    if (run === null || run.ended) return;
-    run.playing = false;
-    run.send(run.live.now + seconds);
-    wake();
+  step({ order, seconds }) {
+    run?.obey(order, () => {
+      run.playing = false;
+      run.send(run.live.now + seconds);
+    });
   },
-  finish() {
-    if (run === null || run.ended) return;
-    run.send(run.live.duration);
-    wake();
+  finish({ order }) {
+    run?.obey(order, () => run.send(run.live.duration));
   },
   change({ kind, index, value }) {
     if (run !== null && !run.ended) run.change(kind, index, value);

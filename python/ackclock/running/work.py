@@ -207,19 +207,22 @@ def _work_off(work: Work, store: Store, executor: Executor) -> list[tuple[Job, R
                 break
             done, _ = wait(running, timeout=_SIGNAL_CHECK_S, return_when=FIRST_COMPLETED)
             for future in sorted(done, key=lambda future: running[future][0].key):
-                jobs = running.pop(future)
+                jobs = running[future]
                 try:
                     chunk = future.result()
                 except RunError as error:
                     # Of the first; the others were not run.
                     failed.append((jobs[0], error))
                     again.extend(jobs[1:])
+                    del running[future]
                     continue
                 chunk_size.observe(len(chunk.outcomes), chunk.busy_s)
                 again.extend(jobs[len(chunk.outcomes) :])
                 for job, outcome in zip(jobs, chunk.outcomes, strict=False):
                     store.put(job, outcome)
                     work.finished(job, outcome)
+                # Not before it is stored: Ctrl-C may come at any line.
+                del running[future]
     except BaseException as error:
         executor.stop()
         wait(running, timeout=_GRACE_S)
