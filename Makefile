@@ -127,6 +127,7 @@ compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals an
 
 validate-linux: build ## Compare the simulator with the running kernel, cell by cell; as root, 45 minutes
 	$(BIN)/python tools/linux/validate.py --write
+	$(BIN)/python tools/linux/shares.py --write
 	$(BIN)/python tools/docs/generate.py
 
 compare-kernel: build ## Compare the token bucket with that of the running kernel; as root

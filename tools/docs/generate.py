@@ -142,12 +142,9 @@ LISTS = ("summary", "flows", "transfers", "datagrams", "meters", "links")
 EVENTS = ("CongestionControl", "Event", "Ack", "Congestion", "Loss", "Recovery", "Sent")
 
 
-def agreement_table() -> str:
-    """What `make validate-linux` has found."""
-    results = DOCS.parent / "tools/linux/results.json"
-    if not results.is_file():
-        return "Not measured yet on an idle machine; `make validate-linux` writes the table."
-    found = json.loads(results.read_text(encoding="utf-8"))
+def beside_linux(results: str) -> str:
+    """What `make validate-linux` has found: a table, and when it was made."""
+    found = json.loads((DOCS.parent / "tools/linux" / results).read_text(encoding="utf-8"))
     return f"{found['made']}.\n\n{found['table']}"
 
 
@@ -164,7 +161,8 @@ def late_comer_table() -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "keys": keys_table,
     "papers": paper_page.summary,
-    "agreement": agreement_table,
+    "agreement": partial(beside_linux, "results.json"),
+    "shares": partial(beside_linux, "shares.json"),
     "late_comer": late_comer_table,
     "methods": methods_table,
     **{f"gym_{of}": partial(bounds_table, of) for of in ("actions", "terms")},

@@ -8,8 +8,7 @@ use ackclock::units::{Duration, Instant};
 
 use crate::packet::Segment;
 
-/// A host that answers at least every second segment has stalled if nothing came for this long and so many were due.
-const STALL: Duration = Duration::from_millis(5);
+/// A host that answers at least every second segment has stalled if so many were due and nothing came for long.
 const DUE: u32 = 4;
 /// What a host that stalled sends comes within this time.
 const BURST: Duration = Duration::from_millis(1);
@@ -77,11 +76,11 @@ impl Unanswered {
         self.count += 1;
     }
 
-    /// The host answers: for how long it did not, if that is a stall.
-    fn answer(&mut self, now: Instant) -> Option<Duration> {
+    /// The host answers: for how long it did not, if that is a stall, which takes so long at least.
+    fn answer(&mut self, now: Instant, least: Duration) -> Option<Duration> {
         let before = std::mem::take(self);
         let gap = now.since(before.since.min(now));
-        (before.count >= DUE && gap >= STALL).then_some(gap)
+        (before.count >= DUE && gap >= least).then_some(gap)
     }
 }
 
@@ -110,6 +109,8 @@ pub struct Account {
     pub finished: Option<Instant>,
     /// Whether its sender has data at any time, so that gaps are stalls.
     pub is_backlogged: bool,
+    /// How long a gap is at least that is a stall.
+    pub least_stall: Duration,
     to_sender: Unanswered,
     to_receiver: Unanswered,
     suspect: Option<Suspect>,
@@ -151,7 +152,7 @@ impl Account {
     /// Data leaves the sender: whether that ends a stall.
     fn note_data(&mut self, now: Instant) {
         let due = self.to_sender.count;
-        if let Some(gap) = self.to_sender.answer(now).filter(|_| self.is_backlogged) {
+        if let Some(gap) = self.to_sender.answer(now, self.least_stall).filter(|_| self.is_backlogged) {
             self.suspect = Some(Suspect { gap, until: now + BURST, missing: due });
         }
         if let Some(mut suspect) = self.suspect.take().filter(|suspect| now <= suspect.until) {
@@ -171,7 +172,7 @@ impl Account {
 
     /// A segment leaves the receiver.
     pub fn answered(&mut self, now: Instant) {
-        if let Some(gap) = self.to_receiver.answer(now) {
+        if let Some(gap) = self.to_receiver.answer(now, self.least_stall) {
             self.stalled(gap);
         }
     }
@@ -243,7 +244,12 @@ mod tests {
 
     /// An account of a connection whose first byte has the number 0, after a SYN with the largest one.
     fn open() -> Account {
-        let mut account = Account { is_backlogged: true, size: Some(3000), ..Account::default() };
+        let mut account = Account {
+            is_backlogged: true,
+            least_stall: Duration::from_millis(5),
+            size: Some(3000),
+            ..Account::default()
+        };
         assert!(!account.sent(at(0), &Segment { seq: u32::MAX, ack: 0, len: 0, syn: true }, 60));
         account
     }

@@ -11,7 +11,7 @@ use ackclock::units::{Duration, Instant};
 use crate::algorithm::Algorithms;
 use crate::application::{Applications, Applied, Sockets};
 use crate::error::EmulationError;
-use crate::fidelity::{CpuTime, Fidelity, Measured};
+use crate::fidelity::{self, CpuTime, Fidelity, Measured};
 use crate::forwarder::{Clock, Forwarded, Forwarder, Shared};
 use crate::host::{Host, Side};
 use crate::network::Network;
@@ -74,7 +74,9 @@ pub fn run(plan: &Plan, options: &Options, stop: &AtomicBool) -> Result<Emulatio
     let programs_flow = plan.flows.iter().position(|flow| group == Some(&*flow.group));
     let takes_part = |flow: &FlowPlan| group != Some(&*flow.group);
     let mut network = Network::new(plan);
+    let least_stall = fidelity::least_stall(plan);
     for (flow, account) in plan.flows.iter().zip(&mut network.accounts) {
+        account.least_stall = least_stall;
         account.is_backlogged = flow.traffic == Traffic::Bulk && flow.stop.is_none();
         account.size = match flow.traffic {
             Traffic::Transfer { bytes } => Some(bytes),

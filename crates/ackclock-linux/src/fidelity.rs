@@ -1,7 +1,9 @@
 //! Whether an emulation kept its times: what was measured, and the verdict.
 
 use ackclock::link::SojournTimes;
+use ackclock::qdisc::Limit;
 use ackclock::sim::Plan;
+use ackclock::tcp::Transport;
 use ackclock::units::{Duration, Instant};
 use serde::Serialize;
 
@@ -10,7 +12,9 @@ const MOST_LATE: Duration = Duration::from_millis(1);
 /// A stall is no longer than this, or than a tenth of the smallest base RTT if that is more: what a host sends at once
 /// after it is then a small part of a window.
 const MOST_STALL: Duration = Duration::from_millis(5);
-const STALL_PART: u64 = 10;
+const RTT_PART: u64 = 10;
+/// And it is no longer than this part of the time in which the shortest queue runs empty: what comes after it has room there.
+const QUEUE_PART: u64 = 4;
 /// CPU time of the thread that forwards, of the time of the run.
 const MOST_CPU: f64 = 0.9;
 /// CPU time that the hypervisor took.
@@ -35,7 +39,7 @@ pub struct Fidelity {
     pub lateness_p99_s: f64,
     /// The largest.
     pub lateness_max_s: f64,
-    /// Gaps of 5 ms or more in which a host owed an answer: data to ACKs, or ACKs to data.
+    /// Gaps of 5 ms or more, or longer than the limit if that is less, in which a host owed an answer: data to ACKs, or ACKs to data.
     pub stalls: u64,
     /// The longest of them, or the longest for which the forwarding thread did not run when it was due.
     pub longest_stall_s: f64,
@@ -109,8 +113,7 @@ impl Fidelity {
             steal_share: measured.steal_share,
             host_limited_share: measured.host_limited_share,
         };
-        let shortest = plan.flows.iter().map(|flow| flow.base_rtt).min().unwrap_or_default();
-        fidelity.reasons = fidelity.faults(MOST_STALL.max(shortest / STALL_PART));
+        fidelity.reasons = fidelity.faults(most_stall(plan));
         fidelity.valid = fidelity.reasons.is_empty();
         fidelity
     }
@@ -139,6 +142,26 @@ impl Fidelity {
         ];
         faults.into_iter().flatten().collect()
     }
+}
+
+/// How long a gap is at least that counts as a stall.
+pub fn least_stall(plan: &Plan) -> Duration {
+    MOST_STALL.min(most_stall(plan))
+}
+
+/// How long a stall of a run may be.
+fn most_stall(plan: &Plan) -> Duration {
+    let shortest = plan.flows.iter().map(|flow| flow.base_rtt).min().unwrap_or_default();
+    let packet = |transport: &Transport| u64::from(transport.mss + transport.data_overhead());
+    let largest = plan.flows.iter().map(|flow| packet(&flow.transport)).max().unwrap_or_default();
+    let empty_after = plan.links.iter().filter_map(|link| {
+        let bytes = match link.queue.limit() {
+            Limit::Packets(packets) => u64::from(packets) * largest,
+            Limit::Bytes(bytes) => bytes,
+        };
+        link.rate.map(|rate| rate.transmission(bytes).0)
+    });
+    empty_after.map(|time| time / QUEUE_PART).fold(MOST_STALL.max(shortest / RTT_PART), Duration::min)
 }
 
 /// Release of the running kernel.
@@ -178,7 +201,7 @@ mod tests {
     use super::*;
     use ackclock::scenario::Scenario;
 
-    fn plan() -> Plan {
+    fn plan_with(sets: &[&str]) -> Plan {
         let text = "
             schema = 1
             duration = '1 s'
@@ -187,7 +210,23 @@ mod tests {
             name = 'test'
             cc = 'reno'
         ";
-        Scenario::from_toml::<&str>(text, "s.toml", &[]).unwrap().plan(None, 0)
+        Scenario::from_toml(text, "s.toml", sets).unwrap().plan(None, 0)
+    }
+
+    fn plan() -> Plan {
+        plan_with(&[])
+    }
+
+    #[test]
+    fn a_stall_is_short_beside_the_rtt_and_the_shortest_queue() {
+        let of = |queue: &str| most_stall(&plan_with(&[&format!("topology.queue.limit={queue}")]));
+        // A tenth of 80 ms; 1 BDP of the bottleneck is empty after 80 ms.
+        assert_eq!(of("1 BDP"), Duration::from_millis(8));
+        // 10 packets of 1500 B at 10 Mbit/s take 12 ms.
+        assert_eq!(of("10 packets"), Duration::from_millis(3));
+        assert_eq!(of("10 kB"), Duration::from_millis(2));
+        let short = plan_with(&["topology.queue.limit=10 packets"]);
+        assert_eq!((least_stall(&short), least_stall(&plan())), (Duration::from_millis(3), MOST_STALL));
     }
 
     /// 99 packets on time and one that is late by so many microseconds.

@@ -1,0 +1,181 @@
+"""Compares how two algorithms share a link: in the simulator, and with the kernel's TCP.
+
+    python tools/linux/shares.py           all pairs, fifteen minutes; as root, on an idle machine
+    python tools/linux/shares.py --write   the same, and what docs/agreement.md shows
+    python tools/linux/shares.py --quick   runs of ten seconds, one of each
+
+Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP, the second begins a moment later. The share
+is that of the first in the goodput of both after the warm-up. Single runs of the kernel differ by ten points
+and more, so that means are compared: of 30 simulations and of ten emulations that count. One that marks
+itself as not valid is repeated.
+
+    inside      the means are within 5 points of each other
+    undecided   they are not, and their interval (95 %, Welch) reaches so far
+    outside     neither
+    invalid     there were not ten that count among thirty emulations
+
+Ends with 1 where a pair is outside, with 77 where there is nothing to emulate with.
+"""
+
+import argparse
+import json
+import math
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import validate
+from ackclock.errors import AckclockError
+from ackclock.running.job import execute
+from ackclock.running.work import Study
+from ackclock.scenario import Scenario
+
+RESULTS = Path(__file__).with_name("shares.json")
+LENGTH_S, QUICK_S = 20.0, 10.0
+REPLICATES, RUNS = 30, 10
+#: Emulations for each that counts, at most.
+TRIES = 3
+#: Points of a share.
+BOUND = 5.0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two algorithms that share a link."""
+
+    name: str
+    first: str | Mapping[str, Any]
+    second: str | Mapping[str, Any]
+
+    def scenario(self, length_s: float) -> Scenario:
+        """Return the run of both."""
+        return Scenario.from_dict(
+            {
+                "schema": 2,
+                "name": f"shares, {self.name}",
+                "duration": f"{length_s:g} s",
+                "warmup": f"{length_s / 4:g} s",
+                "topology": {
+                    "kind": "dumbbell",
+                    "rate": "10 Mbit/s",
+                    "delay": "20 ms",
+                    "queue": {"kind": "drop-tail", "limit": "1 BDP"},
+                },
+                # Without it a simulation has phase effects, which no real host has.
+                "transport": {"send_jitter": "1 packet"},
+                "flows": [
+                    {"name": "first", "cc": self.first},
+                    {"name": "second", "cc": self.second, "start": "100 ms"},
+                ],
+            }
+        )
+
+
+PAIRS = (
+    Pair("AIMD(1, 0.5) beside AIMD(2, 0.8)", "reno", validate.AIMD),
+    Pair("Reno beside CUBIC", "reno", validate.CUBIC),
+)
+
+
+def shares(
+    pair: Pair, backend: str, length_s: float, *, runs: int, tries: int = 1
+) -> tuple[list[float], int]:
+    """Return the shares of the first flow in percent in runs that count, and how many do not."""
+    study = Study.of(pair.scenario(length_s), backend=backend, replicates=tries * runs)
+    found, invalid = list[float](), 0
+    for job in study.jobs:
+        document = json.loads(execute(job).result_json)
+        first, second = (flow["goodput_bps"] for flow in document["flows"])
+        if document.get("emulation", {}).get("reasons"):
+            invalid += 1
+        else:
+            found.append(100 * first / (first + second))
+        if len(found) == runs:
+            break
+    return found, invalid
+
+
+def compare(pair: Pair, length_s: float, replicates: int, runs: int) -> dict[str, Any]:
+    """Return the row of a pair."""
+    simulated, _ = shares(pair, "sim", length_s, runs=replicates)
+    linux, invalid = shares(pair, "linux", length_s, runs=runs, tries=TRIES)
+    row = {"pair": pair.name, "simulated": simulated, "linux": linux, "invalid": invalid}
+    return {**row, "verdict": verdict(simulated, linux) if len(linux) == runs else "invalid"}
+
+
+def verdict(simulated: Sequence[float], linux: Sequence[float]) -> str:
+    """Return inside, undecided or outside."""
+    off = abs(statistics.fmean(linux) - statistics.fmean(simulated))
+    if off <= BOUND:
+        return "inside"
+    if min(len(linux), len(simulated)) < 2:
+        return "undecided"
+    errors = (statistics.stdev(each) / math.sqrt(len(each)) for each in (simulated, linux))
+    return "undecided" if off <= BOUND + validate.SIGMAS * math.hypot(*errors) else "outside"
+
+
+def line(row: Mapping[str, Any]) -> str:
+    """Return a row as the line of a table in Markdown."""
+
+    def mean(of: str) -> str:
+        values = row[of]
+        if not values:
+            return "-"
+        return (
+            f"{statistics.fmean(values):.1f} % ({min(values):.1f} to {max(values):.1f}, {len(values)} runs)"
+        )
+
+    off = statistics.fmean(row["linux"]) - statistics.fmean(row["simulated"]) if row["linux"] else math.nan
+    cells = (
+        row["pair"],
+        mean("simulated"),
+        mean("linux"),
+        str(row["invalid"]),
+        f"{off:+.1f}",
+        row["verdict"],
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+HEADINGS = (
+    "pair",
+    "share of the first, simulator",
+    "share of the first, Linux",
+    "emulations not valid",
+    "points between the means",
+    "verdict",
+)
+
+
+def main() -> int:
+    """Compare, print and write; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_S:g} seconds a run, one of each")
+    parser.add_argument(
+        "--write", action="store_true", help=f"write {RESULTS.name}, which the documentation shows"
+    )
+    given = parser.parse_args()
+    if given.write and given.quick:
+        parser.error("--write is of all runs; leave out --quick")
+    rows = []
+    for pair in PAIRS:
+        try:
+            found = compare(pair, QUICK_S, 2, 1) if given.quick else compare(pair, LENGTH_S, REPLICATES, RUNS)
+        except AckclockError as error:
+            print(f"nothing can be emulated here: {error}", file=sys.stderr)
+            return 77
+        rows.append(found)
+        print(line(found), flush=True)
+    print(validate.summary(rows))
+    if given.write:
+        validate.write(RESULTS, rows, "\n".join([*validate.head(HEADINGS), *map(line, rows)]))
+    return 1 if any(row["verdict"] == "outside" for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
