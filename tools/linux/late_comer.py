@@ -26,6 +26,7 @@ from pathlib import Path
 
 import polars
 
+import validate
 from ackclock.errors import AckclockError
 from ackclock.page.curves import Curve, Panel, draw
 from ackclock.running.job import Job, execute
@@ -71,8 +72,7 @@ def scenario(algorithm: str, length_s: float) -> Scenario:
                 "delay": "20 ms",
                 "queue": {"kind": "drop-tail", "limit": "1 BDP"},
             },
-            # Without it a simulation has phase effects, which no real host has.
-            "transport": {"send_jitter": "1 packet"},
+            "transport": validate.TRANSPORT,
             "sampling": {"interval": f"{1000 * INTERVAL_S:g} ms"},
             "flows": [
                 {"name": "first", "cc": algorithm},

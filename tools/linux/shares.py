@@ -64,8 +64,7 @@ class Pair:
                     "delay": "20 ms",
                     "queue": {"kind": "drop-tail", "limit": "1 BDP"},
                 },
-                # Without it a simulation has phase effects, which no real host has.
-                "transport": {"send_jitter": "1 packet"},
+                "transport": validate.TRANSPORT,
                 "flows": [
                     {"name": "first", "cc": self.first},
                     {"name": "second", "cc": self.second, "start": "100 ms"},

@@ -8,7 +8,8 @@
 One flow over a dumbbell: the sender of `profile = "linux"` in the simulator, and the kernel's in the emulator
 behind the same links and queues. A cell is 30 recoveries, in runs of some 15 seconds, as on a machine that is
 shared a longer one hardly passes without a stall. A run begins after its third recovery and after 100 round
-trips; the simulation says how long that takes. Each is simulated ten times.
+trips; the simulation says how long that takes. Each is simulated ten times, and delays each packet by up to a
+transmission at its sender, at random, as it would have phase effects otherwise.
 
     goodput                                           within 1 %
     mean cwnd, samples of both at the same instants   within 5 %
@@ -66,6 +67,8 @@ MOST_FAULTS = 3
 SIGMAS = 1.96
 MBIT = 1e6
 SAMPLES = "10 ms"
+#: Without it packets come to a full queue just as one has left it, each time, which is a phase effect.
+TRANSPORT = {"send_jitter": "1 packet"}
 
 AIMD = {"kind": "aimd", "increase": 2.0, "remaining": 0.8}
 CUBIC = {"kind": "cubic", "arithmetic": "linux"}
@@ -111,6 +114,7 @@ class Cell:
                 "duration": f"{duration_s:.3f} s",
                 "warmup": f"{warmup_s:.3f} s",
                 "topology": topology,
+                "transport": TRANSPORT,
                 "sampling": {"interval": SAMPLES},
                 "flows": [{"name": "test", "cc": self.cc}],
             }
