@@ -29,15 +29,13 @@ from typing import Any
 
 import validate
 from ackclock.errors import AckclockError
-from ackclock.running.job import execute
+from ackclock.running.job import Job, execute
 from ackclock.running.work import Study
 from ackclock.scenario import Scenario
 
 RESULTS = Path(__file__).with_name("shares.json")
 LENGTH_S, QUICK_S = 20.0, 10.0
 REPLICATES, RUNS = 30, 10
-#: Emulations for each that counts, at most.
-TRIES = 3
 #: Points of a share.
 BOUND = 5.0
 
@@ -79,29 +77,30 @@ PAIRS = (
 )
 
 
-def shares(
-    pair: Pair, backend: str, length_s: float, *, runs: int, tries: int = 1
-) -> tuple[list[float], int]:
-    """Return the shares of the first flow in percent in runs that count, and how many do not."""
-    study = Study.of(pair.scenario(length_s), backend=backend, replicates=tries * runs)
-    found, invalid = list[float](), 0
-    for job in study.jobs:
-        document = json.loads(execute(job).result_json)
-        first, second = (flow["goodput_bps"] for flow in document["flows"])
-        if document.get("emulation", {}).get("reasons"):
-            invalid += 1
-        else:
-            found.append(100 * first / (first + second))
-        if len(found) == runs:
-            break
-    return found, invalid
+@dataclass(frozen=True)
+class Run:
+    """What one run shows."""
+
+    #: Of the first flow, in percent.
+    share: float
+    faults: Sequence[str]
+
+
+def run(job: Job) -> Run:
+    """Run it once."""
+    document = json.loads(execute(job).result_json)
+    first, second = (flow["goodput_bps"] for flow in document["flows"])
+    return Run(100 * first / (first + second), document.get("emulation", {}).get("reasons", ()))
 
 
 def compare(pair: Pair, length_s: float, replicates: int, runs: int) -> dict[str, Any]:
     """Return the row of a pair."""
-    simulated, _ = shares(pair, "sim", length_s, runs=replicates)
-    linux, invalid = shares(pair, "linux", length_s, runs=runs, tries=TRIES)
-    row = {"pair": pair.name, "simulated": simulated, "linux": linux, "invalid": invalid}
+    scenario = pair.scenario(length_s)
+    simulated = [run(job).share for job in Study.of(scenario, replicates=replicates).jobs]
+    emulations = Study.of(scenario, backend="linux", replicates=validate.TRIES * runs)
+    valid, refused = validate.until_valid(map(run, emulations.jobs), runs)
+    linux = [each.share for each in valid]
+    row = {"pair": pair.name, "simulated": simulated, "linux": linux, "invalid": len(refused)}
     return {**row, "verdict": verdict(simulated, linux) if len(linux) == runs else "invalid"}
 
 

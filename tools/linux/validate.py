@@ -32,11 +32,11 @@ import math
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import polars
 
@@ -262,18 +262,36 @@ def measures(simulated: Sequence[Reading], linux: Sequence[Reading]) -> Iterator
     yield Measure("min RTT", here, there, 1e3 * (there - here), 1.0, 0.0)
 
 
+class Judged(Protocol):
+    """A run that says why it does not count."""
+
+    @property
+    def faults(self) -> Sequence[str]:
+        """None for one that counts."""
+
+
+Run = TypeVar("Run", bound=Judged)
+
+
+def until_valid(runs: Iterable[Run], wanted: int) -> tuple[list[Run], list[Run]]:
+    """Take runs until there are enough that count; return these and the others."""
+    valid, refused = list[Run](), list[Run]()
+    for run in runs:
+        (refused if run.faults else valid).append(run)
+        if len(valid) == wanted:
+            break
+    return valid, refused
+
+
 def compare(cell: Cell, *, counted: int, most_s: float, deadline: float) -> dict[str, Any]:
     """Return the row of a cell."""
     warmup_s, end_s, runs = times_of(cell, counted=counted, most_s=most_s)
     scenario = cell.scenario(warmup_s, end_s)
     study = Study.of(scenario, samples=True, replicates=REPLICATES * runs)
     simulated = [read(job, warmup_s) for job in study.jobs]
-    valid, refused = list[Reading](), list[Reading]()
-    for job in Study.of(scenario, samples=True, backend="linux", replicates=TRIES * runs).jobs:
-        reading = read(job, warmup_s)
-        (refused if reading.faults else valid).append(reading)
-        if len(valid) == runs or time.monotonic() + end_s > deadline:
-            break
+    emulations = Study.of(scenario, samples=True, backend="linux", replicates=TRIES * runs).jobs
+    before_deadline = takewhile(lambda _: time.monotonic() + end_s < deadline, emulations)
+    valid, refused = until_valid((read(job, warmup_s) for job in before_deadline), runs)
     is_valid = len(valid) == runs
     linux = valid if is_valid else valid + refused
     found = list(measures(simulated, linux))
