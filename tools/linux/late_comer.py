@@ -27,7 +27,7 @@ from pathlib import Path
 
 import polars
 
-import validate
+import emulations
 from ackclock.errors import AckclockError
 from ackclock.page.curves import Curve, Panel, draw
 from ackclock.running.job import Job, execute
@@ -73,7 +73,7 @@ def scenario(algorithm: str, length_s: float) -> Scenario:
                 "delay": "20 ms",
                 "queue": {"kind": "drop-tail", "limit": "1 BDP"},
             },
-            "transport": validate.TRANSPORT,
+            "transport": emulations.TRANSPORT,
             "sampling": {"interval": f"{1000 * INTERVAL_S:g} ms"},
             "flows": [
                 {"name": "first", "cc": algorithm},
@@ -89,9 +89,9 @@ def runs(algorithm: str, backend: str, length_s: float, count: int) -> tuple[lis
 
     They are sorted by the share of the late-comer. Where none counts, it is the others.
     """
-    tries = validate.TRIES * count
+    tries = emulations.TRIES * count
     study = Study.of(scenario(algorithm, length_s), samples=True, backend=backend, replicates=tries)
-    valid, refused = validate.until_valid(map(run, study.jobs), count)
+    valid, refused = emulations.until_valid(map(run, study.jobs), count)
     return sorted(valid or refused, key=lambda each: each.share), len(refused)
 
 

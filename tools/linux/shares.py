@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import validate
+import emulations
 from ackclock.errors import AckclockError
 from ackclock.running.job import Job, execute
 from ackclock.running.work import Study
@@ -62,7 +62,7 @@ class Pair:
                     "delay": "20 ms",
                     "queue": {"kind": "drop-tail", "limit": "1 BDP"},
                 },
-                "transport": validate.TRANSPORT,
+                "transport": emulations.TRANSPORT,
                 "flows": [
                     {"name": "first", "cc": self.first},
                     {"name": "second", "cc": self.second, "start": "100 ms"},
@@ -72,8 +72,8 @@ class Pair:
 
 
 PAIRS = (
-    Pair("AIMD(1, 0.5) beside AIMD(2, 0.8)", "reno", validate.AIMD),
-    Pair("Reno beside CUBIC", "reno", validate.CUBIC),
+    Pair("AIMD(1, 0.5) beside AIMD(2, 0.8)", "reno", emulations.AIMD),
+    Pair("Reno beside CUBIC", "reno", emulations.CUBIC),
 )
 
 
@@ -97,8 +97,8 @@ def compare(pair: Pair, length_s: float, replicates: int, runs: int) -> dict[str
     """Return the row of a pair."""
     scenario = pair.scenario(length_s)
     simulated = [run(job).share for job in Study.of(scenario, replicates=replicates).jobs]
-    emulations = Study.of(scenario, backend="linux", replicates=validate.TRIES * runs)
-    valid, refused = validate.until_valid(map(run, emulations.jobs), runs)
+    jobs = Study.of(scenario, backend="linux", replicates=emulations.TRIES * runs).jobs
+    valid, refused = emulations.until_valid(map(run, jobs), runs)
     linux = [each.share for each in valid]
     row = {"pair": pair.name, "simulated": simulated, "linux": linux, "invalid": len(refused)}
     return {**row, "verdict": verdict(simulated, linux) if len(linux) == runs else "invalid"}
@@ -112,7 +112,7 @@ def verdict(simulated: Sequence[float], linux: Sequence[float]) -> str:
     if min(len(linux), len(simulated)) < 2:
         return "undecided"
     errors = (statistics.stdev(each) / math.sqrt(len(each)) for each in (simulated, linux))
-    return "undecided" if off <= BOUND + validate.SIGMAS * math.hypot(*errors) else "outside"
+    return "undecided" if off <= BOUND + emulations.SIGMAS * math.hypot(*errors) else "outside"
 
 
 def line(row: Mapping[str, Any]) -> str:
@@ -148,6 +148,11 @@ HEADINGS = (
 )
 
 
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of the documentation."""
+    return "\n".join([*emulations.head(HEADINGS), *map(line, rows)])
+
+
 def main() -> int:
     """Compare, print and write; return the exit code."""
     parser = argparse.ArgumentParser(
@@ -169,9 +174,9 @@ def main() -> int:
             return 77
         rows.append(found)
         print(line(found), flush=True)
-    print(validate.summary(rows))
+    print(emulations.summary(rows))
     if given.write:
-        validate.write(RESULTS, rows, "\n".join([*validate.head(HEADINGS), *map(line, rows)]))
+        emulations.write(RESULTS, rows, "pair", [pair.name for pair in PAIRS], table)
     return 1 if any(row["verdict"] == "outside" for row in rows) else 0
 
 
