@@ -102,7 +102,15 @@ def test_our_algorithms_and_those_of_users_run_as_programs(cell: Path) -> None:
         file.write('profile = "linux"\n[[flows]]\nname = "own"\ncc = "aimd"\nprofile = "linux"\n')
         file.write('[[flows]]\nname = "text"\ncc = { kind = "rule", cut = "0.7 * w" }\nprofile = "linux"\n')
     answer = cli(
-        *("run", cell, "--backend", "linux", "--json", "--set", "flows.test.cc={ kind='mimd', increase=0.02 }"),
+        *(
+            "run",
+            cell,
+            "--backend",
+            "linux",
+            "--json",
+            "--set",
+            "flows.test.cc={ kind='mimd', increase=0.02 }",
+        ),
         # Room for the initial windows of all four: losses among them leave a flow nothing but timeouts.
         *("--set", "topology.queue.limit=100 packets"),
     )
