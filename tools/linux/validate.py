@@ -86,12 +86,15 @@ class Cell:
     queue: Mapping[str, Any]
     loss: float = 0.0
     is_judged: bool = True
+    #: A rule of the kernel that `profile = "linux"` leaves out.
+    has_whole_window: bool = False
 
     @property
     def name(self) -> str:
         """What `--only` looks in."""
         lossy = f", {100 * self.loss:g} % loss" if self.loss else ""
-        return f"{self.algorithm}, {self.mbit} Mbit/s, {self.rtt_ms} ms, {self.queue_name}{lossy}"
+        whole = ", whole_window" if self.has_whole_window else ""
+        return f"{self.algorithm}, {self.mbit} Mbit/s, {self.rtt_ms} ms, {self.queue_name}{lossy}{whole}"
 
     def scenario(self, warmup_s: float, duration_s: float) -> Scenario:
         """Return it with these times."""
@@ -110,7 +113,7 @@ class Cell:
                 "duration": f"{duration_s:.3f} s",
                 "warmup": f"{warmup_s:.3f} s",
                 "topology": topology,
-                "transport": emulations.TRANSPORT,
+                "transport": {**emulations.TRANSPORT, "whole_window": self.has_whole_window},
                 "sampling": {"interval": SAMPLES},
                 "flows": [{"name": "test", "cc": self.cc}],
             }
@@ -124,7 +127,9 @@ CELLS = (
     Cell("reno", "reno", 50, 20, "drop-tail 1 BDP", TAIL),
     Cell("reno", "reno", 10, 40, "RED", RED),
     Cell("reno", "reno", 10, 40, "CoDel", CODEL),
+    Cell("reno", "reno", 10, 40, "CoDel", CODEL, has_whole_window=True),
     Cell("reno", "reno", 10, 100, "drop-tail 1 BDP", TAIL, loss=0.002),
+    Cell("reno", "reno", 10, 100, "drop-tail 1 BDP", TAIL, loss=0.002, has_whole_window=True),
     Cell("cubic", CUBIC, 10, 20, "drop-tail 1 BDP", TAIL),
     Cell("cubic", CUBIC, 10, 40, "drop-tail 1 BDP", TAIL),
     Cell("cubic", CUBIC, 50, 20, "drop-tail 1 BDP", TAIL),
