@@ -7,7 +7,9 @@ BIN := $(VENV)/bin
 IN_VENV := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
-PACKAGE := pyproject.toml $(shell find python -type f -not -name '*.so' -not -name '*.pyc')
+# The page and the module for browsers are in the package, too, where they are built.
+PACKAGE := pyproject.toml $(shell find python -type f -not -name '*.so' -not -name '*.pyc') \
+	$(shell find web -type f -not -path 'web/tests/*')
 
 REQUIREMENTS := $(VENV)/.requirements
 INSTALLED := $(VENV)/.installed
@@ -53,7 +55,7 @@ help: ## Show this list
 demo: build ## Compare New-AIMD with the reference algorithms
 	$(BIN)/ackclock evaluate new-aimd
 
-test: test-rust web-where-possible test-wheel beside test-python site evidence-slice ## Everything that continuous integration runs
+test: test-rust test-wheel beside test-python site evidence-slice ## Everything that continuous integration runs
 
 web: $(WEB) ## Build ackclock for browsers and Node, in web/
 
@@ -80,7 +82,9 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	cargo fmt --manifest-path $(S2N) --check
 	cargo test --manifest-path $(S2N) --target-dir target/s2n --locked --quiet
 
-test-wheel: $(WHEEL) ## Install the wheel where there is no Rust, and run a scenario
+# Make looks anew for what is in the package after the module for browsers was built.
+test-wheel: web-where-possible ## Install the wheel where there is no Rust, and run a scenario
+	@$(MAKE) --no-print-directory $(WHEEL)
 	sh tools/check_wheel.sh $(PYTHON) target/wheels/*.whl
 
 test-python: build ## Format, lints, types and tests of the Python half
@@ -202,7 +206,7 @@ site: $(REQUIREMENTS) ## Build the documentation as a site, in site/
 	$(BIN)/python tools/docs/site.py target/site-pages
 	$(BIN)/zensical build --strict --clean
 
-wheel: $(REQUIREMENTS) ## Build a wheel for any Linux since glibc 2.17, in dist/
+wheel: $(REQUIREMENTS) web-where-possible ## Build a wheel for any Linux since glibc 2.17, in dist/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/wheel.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --zig --compatibility manylinux2014 \
 		--target $(shell uname -m)-unknown-linux-gnu --out dist

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sysconfig
@@ -15,6 +17,8 @@ from typing import Any
 import pytest
 
 from ackclock import _core, kernel
+from ackclock.errors import InputError
+from ackclock.page.embedded import web
 
 ROOT = Path(__file__).parents[1]
 TWO_FLOWS = ROOT / "examples" / "two-flows.toml"
@@ -126,3 +130,29 @@ loads = pytest.mark.skipif(
     bool(no_emulation() or no_programs()),
     reason=f"no programs in the kernel here: {no_emulation() or no_programs()}",
 )
+
+
+def run_again(page: Path, *presses: str, mode: str = "once") -> Any:
+    """What `web/tests/rerun.mjs` finds that runs a cell of a page again, in Chromium.
+
+    `presses`: selectors of what is clicked to come to the cell. Skips the test where that is not possible.
+    """
+    require_web()
+    chromium = shutil.which("chromium")
+    if chromium is None or shutil.which("node") is None:
+        pytest.skip("chromium or node is not installed")
+    program = ROOT / "web" / "tests" / "rerun.mjs"
+    command = ["node", str(program), chromium, page.as_uri(), json.dumps(presses), mode]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert found["problems"] == [] and found["elsewhere"] == []
+    return found
+
+
+def require_web() -> None:
+    """Skip the test where the module for browsers is not built."""
+    try:
+        web()
+    except InputError as error:
+        pytest.skip(str(error))

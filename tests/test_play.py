@@ -15,11 +15,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from helpers import ROOT, cli
+from helpers import ROOT, cli, require_web
 
 import ackclock
 from ackclock.cli import play_command
 from ackclock.errors import InputError
+from ackclock.page import embedded
 
 PROGRAMS = ROOT / "web" / "tests"
 SCENARIO = """
@@ -33,10 +34,7 @@ flows = [{ name = "one", cc = "cubic" }]
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """The address of a page that is served, with a scenario in it."""
-    try:
-        play_command.folder()
-    except Exception as error:
-        pytest.skip(str(error))
+    require_web()
     file = tmp_path / "scenario.toml"
     file.write_text(SCENARIO)
     command = [sys.executable, "-m", "ackclock", "play", "--no-open", str(file)]
@@ -130,9 +128,9 @@ def test_what_is_hostile_or_too_much_is_one_message(address: str) -> None:
 def test_what_cannot_be_played_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = cli("play", "--no-open", str(tmp_path / "missing.toml"))
     assert missing.code == 2 and len(missing.stderr.splitlines()) == 1
-    monkeypatch.setattr(play_command, "_NEEDED", ("nowhere.html",))
+    monkeypatch.setattr(embedded, "_NEEDED", ("nowhere.html",))
     with pytest.raises(InputError, match="not built here; in a checkout of ackclock: make web"):
-        play_command.folder()
+        embedded.web()
     file = tmp_path / "long.toml"
     file.write_text(SCENARIO + "# " + 100_000 * "x")
     with pytest.raises(InputError, match="too long for the address of a page"):

@@ -10,8 +10,7 @@ let memory = null;
 
 /** Loads the module, once: from beside this file, or from what is given (a URL, a response, bytes, a compiled module). */
 export async function load(module) {
-  const beside = new URL("./module/ackclock_bg.wasm", import.meta.url);
-  memory ??= initialise({ module_or_path: module ?? beside }).then((exports) => exports.memory);
+  memory ??= initialise({ module_or_path: module ?? new URL("./module/ackclock_bg.wasm", import.meta.url) }).then((exports) => exports.memory);
   memory = await memory;
 }
 

@@ -14,9 +14,8 @@ import click
 from ackclock.cli.console import emit, talk
 from ackclock.errors import InputError
 from ackclock.files.documents import read_text
+from ackclock.page.embedded import web
 
-#: What the page needs, below the folder that is served.
-_NEEDED = ("play/index.html", "ackclock.js", "module/ackclock_bg.wasm")
 #: Characters of a fragment that the page reads.
 _LONGEST = 100_000
 #: The page asks for its own files and nothing else, and runs no script but these.
@@ -36,7 +35,7 @@ def command(file: str | None, port: int, no_open: bool) -> int:
     Everything is computed in the page. What it shows is in its address, so that a link gives others the same
     run.
     """
-    root = folder()
+    root = web()
     fragment = "" if file is None else "#" + opening(Path(file))
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), partial(_Files, directory=str(root)))
@@ -50,18 +49,6 @@ def command(file: str | None, port: int, no_open: bool) -> int:
             webbrowser.open(address)
         server.serve_forever()
     return 0
-
-
-def folder() -> Path:
-    """Where the page is: in the checkout that this package is of.
-
-    Raises:
-        InputError: if it is not built there.
-    """
-    root = Path(__file__).resolve().parents[3] / "web"
-    if not all((root / name).is_file() for name in _NEEDED):
-        raise InputError("the page is not built here; in a checkout of ackclock: make web")
-    return root
 
 
 def opening(file: Path) -> str:
