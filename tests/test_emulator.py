@@ -101,10 +101,13 @@ def test_our_algorithms_and_those_of_users_run_as_programs(cell: Path) -> None:
         file.write(f'[[flows]]\nname = "mine"\ncc = {{ kind = "bpf", object = "{path}", increase = 3 }}\n')
         file.write('profile = "linux"\n[[flows]]\nname = "own"\ncc = "aimd"\nprofile = "linux"\n')
         file.write('[[flows]]\nname = "text"\ncc = { kind = "rule", cut = "0.7 * w" }\nprofile = "linux"\n')
-    answer = cli(
-        *("run", cell, "--backend", "linux", "--json", "--set", "flows.test.cc={ kind='mimd', increase=0.02 }"),
+    sets = [
+        "flows.test.cc={ kind='mimd', increase=0.02 }",
         # Room for the initial windows of all four: losses among them leave a flow nothing but timeouts.
-        *("--set", "topology.queue.limit=100 packets"),
+        "topology.queue.limit=100 packets",
+    ]
+    answer = cli(
+        "run", cell, "--backend", "linux", "--json", *(word for each in sets for word in ("--set", each))
     )
     assert answer.code == 0, answer.stderr
     document = json.loads(answer.stdout)

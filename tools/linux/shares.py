@@ -27,17 +27,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import validate
+import emulations
 from ackclock.errors import AckclockError
-from ackclock.running.job import execute
+from ackclock.running.job import Job, execute
 from ackclock.running.work import Study
 from ackclock.scenario import Scenario
 
 RESULTS = Path(__file__).with_name("shares.json")
 LENGTH_S, QUICK_S = 20.0, 10.0
 REPLICATES, RUNS = 30, 10
-#: Emulations for each that counts, at most.
-TRIES = 3
 #: Points of a share.
 BOUND = 5.0
 
@@ -64,7 +62,7 @@ class Pair:
                     "delay": "20 ms",
                     "queue": {"kind": "drop-tail", "limit": "1 BDP"},
                 },
-                "transport": validate.TRANSPORT,
+                "transport": emulations.TRANSPORT,
                 "flows": [
                     {"name": "first", "cc": self.first},
                     {"name": "second", "cc": self.second, "start": "100 ms"},
@@ -74,34 +72,35 @@ class Pair:
 
 
 PAIRS = (
-    Pair("AIMD(1, 0.5) beside AIMD(2, 0.8)", "reno", validate.AIMD),
-    Pair("Reno beside CUBIC", "reno", validate.CUBIC),
+    Pair("AIMD(1, 0.5) beside AIMD(2, 0.8)", "reno", emulations.AIMD),
+    Pair("Reno beside CUBIC", "reno", emulations.CUBIC),
 )
 
 
-def shares(
-    pair: Pair, backend: str, length_s: float, *, runs: int, tries: int = 1
-) -> tuple[list[float], int]:
-    """Return the shares of the first flow in percent in runs that count, and how many do not."""
-    study = Study.of(pair.scenario(length_s), backend=backend, replicates=tries * runs)
-    found, invalid = list[float](), 0
-    for job in study.jobs:
-        document = json.loads(execute(job).result_json)
-        first, second = (flow["goodput_bps"] for flow in document["flows"])
-        if document.get("emulation", {}).get("reasons"):
-            invalid += 1
-        else:
-            found.append(100 * first / (first + second))
-        if len(found) == runs:
-            break
-    return found, invalid
+@dataclass(frozen=True)
+class Run:
+    """What one run shows."""
+
+    #: Of the first flow, in percent.
+    share: float
+    faults: Sequence[str]
+
+
+def run(job: Job) -> Run:
+    """Run it once."""
+    document = json.loads(execute(job).result_json)
+    first, second = (flow["goodput_bps"] for flow in document["flows"])
+    return Run(100 * first / (first + second), document.get("emulation", {}).get("reasons", ()))
 
 
 def compare(pair: Pair, length_s: float, replicates: int, runs: int) -> dict[str, Any]:
     """Return the row of a pair."""
-    simulated, _ = shares(pair, "sim", length_s, runs=replicates)
-    linux, invalid = shares(pair, "linux", length_s, runs=runs, tries=TRIES)
-    row = {"pair": pair.name, "simulated": simulated, "linux": linux, "invalid": invalid}
+    scenario = pair.scenario(length_s)
+    simulated = [run(job).share for job in Study.of(scenario, replicates=replicates).jobs]
+    jobs = Study.of(scenario, backend="linux", replicates=emulations.TRIES * runs).jobs
+    valid, refused = emulations.until_valid(map(run, jobs), runs)
+    linux = [each.share for each in valid]
+    row = {"pair": pair.name, "simulated": simulated, "linux": linux, "invalid": len(refused)}
     return {**row, "verdict": verdict(simulated, linux) if len(linux) == runs else "invalid"}
 
 
@@ -113,7 +112,7 @@ def verdict(simulated: Sequence[float], linux: Sequence[float]) -> str:
     if min(len(linux), len(simulated)) < 2:
         return "undecided"
     errors = (statistics.stdev(each) / math.sqrt(len(each)) for each in (simulated, linux))
-    return "undecided" if off <= BOUND + validate.SIGMAS * math.hypot(*errors) else "outside"
+    return "undecided" if off <= BOUND + emulations.SIGMAS * math.hypot(*errors) else "outside"
 
 
 def line(row: Mapping[str, Any]) -> str:
@@ -149,6 +148,11 @@ HEADINGS = (
 )
 
 
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of the documentation."""
+    return "\n".join([*emulations.head(HEADINGS), *map(line, rows)])
+
+
 def main() -> int:
     """Compare, print and write; return the exit code."""
     parser = argparse.ArgumentParser(
@@ -170,9 +174,9 @@ def main() -> int:
             return 77
         rows.append(found)
         print(line(found), flush=True)
-    print(validate.summary(rows))
+    print(emulations.summary(rows))
     if given.write:
-        validate.write(RESULTS, rows, "\n".join([*validate.head(HEADINGS), *map(line, rows)]))
+        emulations.write(RESULTS, rows, "pair", [pair.name for pair in PAIRS], table)
     return 1 if any(row["verdict"] == "outside" for row in rows) else 0
 
 

@@ -1,7 +1,7 @@
 """Compares the simulator with the running kernel, and writes the table of docs/agreement.md.
 
     python tools/linux/validate.py            all cells, at most 30 minutes; as root, on an idle machine
-    python tools/linux/validate.py --write    the same, and what the documentation shows
+    python tools/linux/validate.py --write    the same, and what the documentation shows of these cells
     python tools/linux/validate.py --quick --only reno     cells with such names, a few recoveries each
     python tools/linux/validate.py --long     those that take longer than two minutes a run, too
 
@@ -34,17 +34,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
 import polars
 
+import emulations
 from ackclock import kernel
 from ackclock.errors import AckclockError
 from ackclock.running.job import Job, execute
 from ackclock.running.work import Study
 from ackclock.scenario import Scenario
+from emulations import AIMD, CUBIC
 
 RESULTS = Path(__file__).with_name("results.json")
 #: Recoveries before a cell begins, and in it.
@@ -56,22 +58,16 @@ SETTLED_ROUNDS = 100
 MOST_S, MOST_QUICK_S, MOST_LONG_S = 120.0, 12.0, 3600.0
 #: Seconds of a run that a cell is made of, about.
 RUN_S = 15.0
+#: Runs of a cell at least, but of a quick one.
+LEAST_RUNS = 3
 #: Simulations of each run.
 REPLICATES = 10
-#: Emulations of each run at most.
-TRIES = 3
 MINUTES = 30.0
 #: Reasons that a row names.
 MOST_FAULTS = 3
-#: Of 95 %.
-SIGMAS = 1.96
 MBIT = 1e6
 SAMPLES = "10 ms"
-#: Without it packets come to a full queue just as one has left it, each time, which is a phase effect.
-TRANSPORT = {"send_jitter": "1 packet"}
 
-AIMD = {"kind": "aimd", "increase": 2.0, "remaining": 0.8}
-CUBIC = {"kind": "cubic", "arithmetic": "linux"}
 TAIL, SHORT = {"kind": "drop-tail", "limit": "1 BDP"}, {"kind": "drop-tail", "limit": "0.25 BDP"}
 DEEP = {"kind": "drop-tail", "limit": "2 BDP"}
 RED = {"kind": "red", "limit": "4 BDP", "min": "0.25 limit", "max": "0.75 limit", "max_p": 0.05}
@@ -114,7 +110,7 @@ class Cell:
                 "duration": f"{duration_s:.3f} s",
                 "warmup": f"{warmup_s:.3f} s",
                 "topology": topology,
-                "transport": TRANSPORT,
+                "transport": emulations.TRANSPORT,
                 "sampling": {"interval": SAMPLES},
                 "flows": [{"name": "test", "cc": self.cc}],
             }
@@ -229,7 +225,7 @@ def times_of(cell: Cell, *, counted: int, most_s: float) -> tuple[float, float, 
     warmup_s = max(begins[FIRST - 1] if len(begins) >= FIRST else most_s / 4, settled_s)
     after = [at for at in begins if at >= warmup_s][: counted + 1]
     length_s = min(after[-1] - after[0], most_s) if len(after) > 1 else most_s
-    runs = max(1, round(length_s / RUN_S))
+    runs = max(LEAST_RUNS if counted == COUNTED else 1, round(length_s / RUN_S))
     per_run = math.ceil(counted / runs)
     last = after[min(per_run, len(after) - 1)] + 0.1 if len(after) > 1 else warmup_s + length_s / runs
     return warmup_s, max(min(last, warmup_s + most_s), warmup_s + settled_s), runs
@@ -251,7 +247,7 @@ def measures(simulated: Sequence[Reading], linux: Sequence[Reading]) -> Iterator
         here, there = (
             1 / statistics.fmean(values) if inverse else statistics.fmean(values) for values in both
         )
-        random = SIGMAS * math.hypot(*map(scatter, both))
+        random = emulations.SIGMAS * math.hypot(*map(scatter, both))
         return Measure(name, here, there, there / here - 1, bound, random)
 
     yield compared("goodput", lambda reading: [reading.goodput_bps], 0.01, inverse=False)
@@ -268,12 +264,9 @@ def compare(cell: Cell, *, counted: int, most_s: float, deadline: float) -> dict
     scenario = cell.scenario(warmup_s, end_s)
     study = Study.of(scenario, samples=True, replicates=REPLICATES * runs)
     simulated = [read(job, warmup_s) for job in study.jobs]
-    valid, refused = list[Reading](), list[Reading]()
-    for job in Study.of(scenario, samples=True, backend="linux", replicates=TRIES * runs).jobs:
-        reading = read(job, warmup_s)
-        (refused if reading.faults else valid).append(reading)
-        if len(valid) == runs or time.monotonic() + end_s > deadline:
-            break
+    jobs = Study.of(scenario, samples=True, backend="linux", replicates=emulations.TRIES * runs).jobs
+    before_deadline = takewhile(lambda _: time.monotonic() + end_s < deadline, jobs)
+    valid, refused = emulations.until_valid((read(job, warmup_s) for job in before_deadline), runs)
     is_valid = len(valid) == runs
     linux = valid if is_valid else valid + refused
     found = list(measures(simulated, linux))
@@ -338,27 +331,7 @@ HEADINGS = (
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the table of the documentation."""
-    return "\n".join([*head(HEADINGS), *map(line, rows)])
-
-
-def head(headings: Sequence[str]) -> list[str]:
-    """Return the first two lines of a table in Markdown."""
-    return [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]
-
-
-def summary(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many cells there are of each verdict."""
-    verdicts = ("inside", "undecided", "outside", "invalid", "reported")
-    counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in verdicts}
-    return f"{len(rows)} cells: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-
-
-def write(results: Path, rows: Sequence[Mapping[str, Any]], shown: str) -> None:
-    """Write what the documentation shows: rows, their table, and when and where they were made."""
-    release = Path("/proc/sys/kernel/osrelease").read_text(encoding="ascii").strip()
-    day = time.strftime("%Y-%m-%d", time.gmtime())
-    document = {"made": f"Linux {release}, {day}: {summary(rows)}", "table": shown, "rows": rows}
-    results.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    return "\n".join([*emulations.head(HEADINGS), *map(line, rows)])
 
 
 def missing() -> str | None:
@@ -395,8 +368,8 @@ def main() -> int:
     if given.list or not cells:
         print("\n".join(cell.name for cell in (cells or CELLS)))
         return 0 if given.list else 2
-    if given.write and (given.only or given.quick):
-        parser.error("--write is of all cells; leave out --only and --quick")
+    if given.write and given.quick:
+        parser.error("--write is not of quick cells; leave out --quick")
     if (reason := missing()) is not None:
         print(f"nothing can be compared here: {reason}", file=sys.stderr)
         return 77
@@ -407,9 +380,9 @@ def main() -> int:
     for cell in cells:
         rows.append(compare(cell, counted=counted, most_s=most_s, deadline=deadline))
         print(line(rows[-1]), flush=True)
-    print(summary(rows))
+    print(emulations.summary(rows))
     if given.write:
-        write(RESULTS, rows, table(rows))
+        emulations.write(RESULTS, rows, "cell", [cell.name for cell in (*CELLS, *LONG)], table)
     return 1 if any(row["verdict"] == "outside" for row in rows) else 0
 
 
