@@ -202,7 +202,7 @@ evidence: build beside ## Run every row of "Why believe it" at full length, some
 evidence-slice: build beside ## Run a small slice of each row
 	$(BIN)/python tools/evidence/evidence_slice.py
 
-site: $(REQUIREMENTS) ## Build the documentation as a site, in site/
+site: build ## Build the documentation as a site, in site/
 	$(BIN)/python tools/docs/site.py target/site-pages
 	$(BIN)/zensical build --strict --clean
 

@@ -3,7 +3,8 @@
     python tools/docs/site.py FOLDER
 
 Relative links hold on the site as they do in the repository: a link to a folder leads to its first page,
-and a link to any other file brings the file along. The navigation follows from the folders.
+one to a notebook to the page that comes of running it, and one to any other file brings the file along. The
+navigation follows from the folders.
 """
 
 import re
@@ -12,11 +13,15 @@ import sys
 from itertools import chain
 from pathlib import Path
 
+import gallery
+
 ROOT = Path(__file__).resolve().parents[2]
 #: Pages outside of `docs`.
 FRONT = ("README.md", "ARCHITECTURE.md", "CHANGES.md", "NOTICES.md")
 #: Folders with pages.
 FOLDERS = ("docs", "web/play/lessons")
+#: The folder with notebooks.
+GALLERY = ROOT / "docs/gallery"
 LINK = re.compile(r"\]\(([^)#\s:]+)(#[^)]*)?\)")
 #: What stands behind the language of a block is for the tests.
 FENCE = re.compile(r"^(```\w+)[^\n]*$", re.MULTILINE)
@@ -27,12 +32,27 @@ def lay_out(pages: Path) -> None:
     shutil.rmtree(pages, ignore_errors=True)
     folders = [sorted((ROOT / folder).rglob("*.md")) for folder in FOLDERS]
     for source in [*(ROOT / name for name in FRONT), *chain.from_iterable(folders)]:
-        target = pages / source.relative_to(ROOT)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(with_links(source, pages), encoding="utf-8")
+        write(source, source.read_text(encoding="utf-8"), pages)
+    for notebook in sorted(GALLERY.glob("*.ipynb")):
+        write(notebook.with_suffix(".md"), gallery.run(notebook), pages)
+        bring(notebook, pages)
 
 
-def with_links(source: Path, pages: Path) -> str:
+def write(source: Path, text: str, pages: Path) -> None:
+    """Write the page that stands at this place of the repository."""
+    target = pages / source.relative_to(ROOT)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(with_links(source, text, pages), encoding="utf-8")
+
+
+def bring(file: Path, pages: Path) -> None:
+    """Put a file that is no page where it stands in the repository."""
+    copy = pages / file.relative_to(ROOT)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, copy)
+
+
+def with_links(source: Path, text: str, pages: Path) -> str:
     """Return the text of a page, its links led to pages and files that are there."""
 
     def lead(link: re.Match[str]) -> str:
@@ -40,13 +60,13 @@ def with_links(source: Path, pages: Path) -> str:
         if target.is_dir():
             first = min(target.glob("*.md"))
             return f"]({link[1].rstrip('/')}/{first.name})"
+        if target.parent == GALLERY and target.suffix == ".ipynb":
+            return f"]({link[1].removesuffix('.ipynb')}.md)"
         if target.suffix != ".md" and target.is_file():
-            copy = pages / target.relative_to(ROOT)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(target, copy)
+            bring(target, pages)
         return link[0]
 
-    return FENCE.sub(r"\1", LINK.sub(lead, source.read_text(encoding="utf-8")))
+    return FENCE.sub(r"\1", LINK.sub(lead, text))
 
 
 if __name__ == "__main__":
