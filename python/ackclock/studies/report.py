@@ -97,7 +97,8 @@ def _cells(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Cell]:
     """Return the runs of each point, by its number."""
     return {
         str(summary.point.number): Cell(
-            f"point {summary.point.number} of {grid.name}",
+            f"point {summary.point.number} of {grid.name}: "
+            + ", ".join(f"{key} {plain(summary.point.settings[key])}" for key in grid.keys),
             summary.point.scenario_hash,
             grid.seed,
             summary.replicates,
