@@ -1,12 +1,12 @@
-// A cell that is run again in the page of a report, or in the widget of a notebook: node rerun.mjs CHROMIUM ADDRESS OPEN MODE
+// A cell that is run again in the page of a report, or in the widget of a notebook: node rerun.mjs CHROMIUM ADDRESS OPEN MODE [PICTURE]
 //
 // OPEN is a JSON list of selectors, pressed one after another to come to the cell. With MODE `thorough` it is run with other seeds and
-// settings, too, with mistakes, and stopped. Prints what it found as JSON.
+// settings, too, with mistakes, and stopped. With PICTURE it is run with CUBIC, and left there. Prints what it found as JSON.
 
 import assert from "node:assert/strict";
 import { withPage } from "./chromium.mjs";
 
-const [chromium, address, open, mode] = process.argv.slice(2);
+const [chromium, address, open, mode, picture] = process.argv.slice(2);
 const STATE = "document.querySelector('.rerun').dataset.state";
 const SHOWN = `(() => {
   const panel = document.querySelector(".rerun");
@@ -125,6 +125,12 @@ await withPage(chromium, async (page) => {
     await looks(page);
     assert.deepEqual(page.problems, []);
     found.broken = await policy(page);
+  }
+  if (picture !== undefined) {
+    await page.size(1280, 1000);
+    await fill(page, "sets", "flows.test.cc=cubic");
+    await run(page);
+    await page.photograph(picture);
   }
   const elsewhere = page.requests.filter((url) => url !== address && !/^(?:blob|data|about):/.test(url));
   console.log(JSON.stringify({ ...found, elsewhere, problems: page.problems }));

@@ -53,7 +53,7 @@ export class Rerun {
 
   reset() {
     const { seed, replicate = 0 } = this.cell;
-    Object.assign(this.fields.seed, { value: seed });
+    this.fields.seed.value = seed;
     this.fields.replicate.value = replicate;
     this.fields.duration.value = this.tree.duration;
     this.sets.value = "";
