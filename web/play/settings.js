@@ -1,6 +1,7 @@
 // The settings beside the charts: queue, seed, algorithms, a rule of the user's own.
 
 import { base, bottleneckKeys } from "./bottleneck.js";
+import { reseed } from "./compare.js";
 import { byId, choose, fill, lineButton, make, seldom } from "./elements.js";
 import { lab, set, setsOf } from "./lab.js";
 import { firstRule } from "./ruletext.js";
@@ -75,7 +76,10 @@ export function wireSettings() {
     set({ [`${base()}.queue`]: byId("queue").value, ...(limit === undefined ? {} : { [`${base()}.queue.limit`]: limit }) });
   });
   byId("seed").addEventListener("change", () => {
-    if (/^\d{1,19}$/.test(byId("seed").value)) set({ seed: byId("seed").value });
+    const seed = byId("seed").value;
+    if (!/^\d{1,19}$/.test(seed)) return;
+    set({ seed });
+    reseed(seed);
   });
   byId("rule").value = firstRule;
   byId("rule").addEventListener("input", seldom(300, () => tryRule()));
