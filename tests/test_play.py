@@ -82,8 +82,9 @@ def test_a_link_gives_the_same_run(address: str) -> None:
     found = used("link.mjs", address)
     assert found["problems"] == []
     assert found["first"] == found["second"] != ""
-    assert found["changes"][0].endswith("bottleneck: rate 5 Mbit/s") and len(found["changes"]) == 4
+    assert found["changes"][0].endswith("bottleneck: rate 5 Mbit/s") and len(found["changes"]) == 5
     assert found["changes"][2].endswith("buffer 20 packets") and found["changes"][3].endswith("loss 0.1 %")
+    assert found["changes"][4].endswith("one: bbr3")
     assert found["link"].split("#")[1].startswith("1z.")
 
 

@@ -167,6 +167,11 @@ export class Running {
     this.inner.setLimit(link, packets);
   }
 
+  /** `cc`: a name, or a table as in a scenario. */
+  setAlgorithm(flow, cc) {
+    this.inner.setAlgorithm(flow, JSON.stringify(cc));
+  }
+
   beginFlow(index) {
     this.inner.beginFlow(index);
   }

@@ -1,12 +1,14 @@
 // The table of flows.
 
+import { changed } from "./bottleneck.js";
 import { styleOf } from "./charts.js";
 import { byId, fill, make, show } from "./elements.js";
 import { lab, now } from "./lab.js";
 import { words } from "./scales.js";
 
 const described = (flow) => lab.run.description.flows[flow.like];
-const algorithm = (flow) => described(flow)?.cc ?? described(flow)?.traffic ?? "";
+const groupOf = (flow) => lab.run.resolved.flows.findIndex(({ name }) => name === described(flow)?.group);
+const algorithm = (flow) => changed("algorithm", groupOf(flow)) ?? described(flow)?.cc ?? described(flow)?.traffic ?? "";
 
 export function layOutFlows() {
   const body = byId("flows").tBodies[0];
@@ -62,8 +64,8 @@ export function showFlows() {
   for (const flow of lab.series.flows) {
     flow.row.hidden = !flow.begun;
     if (!flow.begun) continue;
-    figuresOf(flow).forEach((text, index) => {
-      if (flow.cells[index + 2].textContent !== text) flow.cells[index + 2].textContent = text;
+    [algorithm(flow), ...figuresOf(flow)].forEach((text, index) => {
+      if (flow.cells[index + 1].textContent !== text) flow.cells[index + 1].textContent = text;
     });
     const isStopped = flow.stopAt <= now();
     flow.stop.disabled = isStopped || lab.outcome !== null || now() === 0;

@@ -4,7 +4,7 @@
 /** Characters of a fragment, and of what is packed in it. */
 const MAX_FRAGMENT = 100_000;
 const MAX_TEXT = 400_000;
-const KINDS = ["rate", "delay", "loss", "limit", "begin", "end"];
+const KINDS = ["rate", "delay", "loss", "limit", "algorithm", "begin", "end"];
 
 export class LinkError extends Error {}
 
@@ -62,9 +62,11 @@ export async function unpack(fragment) {
 }
 
 const isTexts = (value) => Array.isArray(value) && value.length <= 200 && value.every((item) => typeof item === "string");
+/** A name for an algorithm, and numbers for all else. */
+const isValue = ({ kind, value }) => (kind === "algorithm" ? typeof value === "string" && value.length <= 100 : value === undefined || value === null || Number.isFinite(value));
 const isChange = (change) =>
   typeof change === "object" && change !== null && Number.isFinite(change.at) && change.at >= 0 && KINDS.includes(change.kind) &&
-  Number.isInteger(change.index) && change.index >= 0 && (change.value === undefined || change.value === null || Number.isFinite(change.value));
+  Number.isInteger(change.index) && change.index >= 0 && isValue(change);
 
 function checked(setup) {
   const { text, sets = [], changes = [] } = setup ?? {};

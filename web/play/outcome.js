@@ -11,6 +11,7 @@ const CHANGES = {
   delay: (change) => `${linkOf(change)}: delay ${words(1e3 * change.value)} ms`,
   loss: (change) => `${linkOf(change)}: loss ${words(100 * change.value)} %`,
   limit: (change) => `${linkOf(change)}: buffer ${change.value} packets`,
+  algorithm: ({ index, value }) => `${lab.run.resolved.flows[index]?.name ?? `group ${index}`}: ${value}`,
   begin: ({ index }) => `${nameOf(index)} begins`,
   end: ({ index }) => `${nameOf(index)} ends`,
 };

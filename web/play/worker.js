@@ -40,6 +40,9 @@ class Drive {
     const cc = groups.filter((index) => description.flows[index].cc !== null);
     this.spare = Array.from({ length: Math.min(SPARE, SPARE_OF_GROUP * cc.length) }, (_, index) => cc[index % cc.length]);
     this.live = scenario.start({ spare: this.spare });
+    /** The group of each flow, by its number. */
+    this.groups = scenario.resolved.flows.map(({ name }) => name);
+    this.groupOf = [...description.flows.keys(), ...this.spare].map((index) => description.flows[index].group);
     this.changes = changes;
     this.done = 0;
     this.interval = this.live.duration / ROWS;
@@ -113,8 +116,14 @@ class Drive {
     else if (kind === "delay") this.live.setDelay(index, value);
     else if (kind === "loss") this.live.setLoss(index, value);
     else if (kind === "limit") this.live.setLimit(index, value);
+    else if (kind === "algorithm") for (const flow of this.members(index)) this.live.setAlgorithm(flow, value);
     else if (kind === "begin") this.live.beginFlow(index);
     else if (kind === "end") this.live.endFlow(index);
+  }
+
+  /** The flows of a group, with those that may be added to it. */
+  members(group) {
+    return [...this.live.flowNames.keys()].filter((index) => this.groupOf[index] === this.groups[group]);
   }
 
   /** Goes on to a time, making the changes that are due on the way. False at the end. */

@@ -62,9 +62,6 @@ async function settings(page) {
   };
   await page.choose("queue", "codel");
   await chosen("topology.queue=codel");
-  await page.choose("cc-0", "reno");
-  await chosen("flows.0.cc=reno");
-  assert.equal(await page.evaluate(ALGORITHM), "reno");
   await page.enter("seed", 7);
   await chosen("seed=7");
 
@@ -103,15 +100,19 @@ async function changing(page) {
   assert.equal(await page.value("loss"), "0.14");
   await page.enter("loss", 0);
   await change(7, "bottleneck: loss 0 %");
+  await page.choose("cc-0", "reno");
+  await change(8, "one: reno");
+  await page.until(`${ALGORITHM} === "reno"`);
   await page.click("add");
-  await change(8, "added1 begins");
+  await change(9, "added1 begins");
+  await page.until("[...document.querySelectorAll('#flows tbody tr:not([hidden])')].map((row) => row.cells[1].textContent).join() === 'reno,reno'");
   await page.press("#flows tbody tr button");
-  await change(9, "one ends");
+  await change(10, "one ends");
   await page.until("document.querySelector('#flows tbody tr button').textContent === 'Stopped'");
   await page.press("#changes-box summary");
   await page.click("forget");
   await page.until(`${CHANGES}.length === 0`);
-  await page.until("document.querySelector('#flows tbody tr button').textContent === 'Stop'");
+  await page.until(`document.querySelector('#flows tbody tr button').textContent === 'Stop' && ${ALGORITHM} === "cubic"`);
 }
 
 /** What is set before it begins is a setting, and no change. */
@@ -126,6 +127,8 @@ async function before(page, address) {
   await page.enter("loss", 200);
   await page.until("document.getElementById('message').textContent.startsWith('That cannot be set')");
   assert.equal(await page.value("loss"), "1");
+  await page.choose("cc-0", "reno");
+  await page.until(`${SETS}.includes("flows.0.cc=reno") && ${ALGORITHM} === "reno"`);
   assert.deepEqual(await page.evaluate(CHANGES), []);
   await page.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-reduced-motion", value: "no-preference" }] });
 }

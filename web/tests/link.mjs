@@ -17,6 +17,8 @@ await withPage(chromium, async (page) => {
   await page.enter("buffer", 20);
   await page.enter("loss", 0.1);
   await page.until("document.getElementById('changes').children.length === 4");
+  await page.choose("cc-0", "bbr3");
+  await page.until("document.getElementById('changes').children.length === 5");
   await page.click("finish");
   await page.state("done");
   const first = await page.content("sum");

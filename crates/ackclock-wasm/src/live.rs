@@ -2,9 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
+use ackclock::cc::{Algorithm, CcSpec};
 use ackclock::sim::{PacketKind, PacketView, Plan, Progress, QueueLimit, Simulation};
 use ackclock::units::{Duration, Instant, Rate};
 use self_cell::self_cell;
+use serde_json::Value;
 use wasm_bindgen::prelude::*;
 
 use crate::column::{self, Column, Table, columns};
@@ -182,6 +184,14 @@ impl Live {
         self.with(|run| Ok(run.set_limit(link, QueueLimit::Packets(packets))?))
     }
 
+    /// Another algorithm takes over a flow: its name, or the table `cc`, as JSON.
+    #[wasm_bindgen(js_name = setAlgorithm)]
+    pub fn set_algorithm(&mut self, flow: usize, cc: &str) -> Result<(), JsError> {
+        within(flow, self.run.borrow_owner().flows.len(), "flow")?;
+        let algorithm = algorithm(cc)?;
+        self.with(|run| Ok(run.set_algorithm(flow, &algorithm)?))
+    }
+
     /// Begins one of the spare flows.
     #[wasm_bindgen(js_name = beginFlow)]
     pub fn begin_flow(&mut self, index: usize) -> Result<(), JsError> {
@@ -232,6 +242,21 @@ fn numbers_of(packet: &PacketView) -> [f64; 5] {
     };
     let arrives = packet.arrives.map_or(f64::NAN, Instant::as_secs_f64);
     [flow, kind, f64::from(packet.wire_bytes), f64::from(u8::from(packet.marked)), arrives]
+}
+
+/// An algorithm of the core, with its parameters in their ranges.
+fn algorithm(json: &str) -> Result<Algorithm, JsError> {
+    let spec = match serde_json::from_str(json)? {
+        Value::String(name) => {
+            CcSpec::by_name(&name).ok_or_else(|| JsError::new(&format!("unknown algorithm {name:?}")))?
+        }
+        table => serde_json::from_value(table)?,
+    };
+    if spec.is_foreign() {
+        return Err(JsError::new("code from outside does not run here; give the algorithm as a rule"));
+    }
+    spec.check().map_err(|mistake| JsError::new(&mistake.to_string()))?;
+    Ok(spec.into())
 }
 
 fn ended() -> JsError {

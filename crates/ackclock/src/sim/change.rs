@@ -1,10 +1,11 @@
-//! Changes of links between two steps of a run.
+//! Changes of links and algorithms between two steps of a run.
 
 use super::impairments::ImpairmentsPlan;
 use super::limits::{Room, most_in_flight, planned};
 use super::plan::{FlowPlan, Plan};
 use super::simulation::Simulation;
 use super::view::ChangeError;
+use crate::cc::Algorithm;
 use crate::qdisc::Limit as QueueLimit;
 use crate::rng::RngStreams;
 use crate::units::{Duration, Rate};
@@ -98,6 +99,25 @@ impl Simulation<'_> {
         let rank = self.bring_up_to_date(link);
         self.network.links[rank].set_limit(limit);
         self.raise_limits(link);
+        Ok(())
+    }
+
+    /// Another algorithm takes over a flow, as in Linux by the option `TCP_CONGESTION`. It begins with the window in force and the
+    /// slow-start threshold of the old one, and with none of its memory; what the sender knows stays: round-trip times, what is
+    /// in flight, and a recovery in progress, which the new one hears of. The last congestion event is not undone any more.
+    /// Delivery rates of segments in flight count only what was delivered since, and are too low for a round trip. After
+    /// a long idle time the window restarts at what was taken over, at most. Results name the algorithm of the plan. Nothing
+    /// happens to a flow that has finished.
+    ///
+    /// # Errors
+    /// [`ChangeError::Interrupted`].
+    ///
+    /// # Panics
+    /// If the plan has no flow of this index.
+    pub fn set_algorithm(&mut self, flow: usize, algorithm: &Algorithm) -> Result<(), ChangeError> {
+        self.check_step()?;
+        let now = self.now();
+        self.ends.set_algorithm(flow, algorithm, now, &mut self.network);
         Ok(())
     }
 

@@ -1,9 +1,9 @@
-//! Losses and limits that change during a run, and the packets that are seen at a link.
+//! Losses, limits and algorithms that change during a run, and the packets that are seen at a link.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
-use ackclock::cc::{Ack, Algorithm, CcContext, Congestion, CongestionControl};
+use ackclock::cc::{Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl};
 use ackclock::qdisc::disciplines;
 use ackclock::scenario::Scenario;
 use ackclock::sim::{ChangeError, LossPlan, PacketKind, PacketView, Plan, QueueLimit, Simulation, run};
@@ -229,4 +229,146 @@ fn what_is_seen_at_a_link_is_its_backlog_and_what_will_come_out() {
         }
     }
     assert!(marked > 0);
+}
+
+fn algorithm(name: &str) -> Algorithm {
+    CcSpec::by_name(name).unwrap().into()
+}
+
+/// The golden dumbbell with one algorithm for all flows, over either transport.
+fn plan_with(cc: &str, profile: &str) -> Plan {
+    // The first sample is taken before anything can be changed.
+    let sets = ["sampling.interval=none", &format!("flows.test.cc={cc}"), &format!("transport.profile={profile}")];
+    plan(&sets)
+}
+
+/// What came out, but for the name of the algorithm, which is that of the plan, the work, and the last bits of mean windows, whose
+/// integrals are read in pieces.
+fn outcome(simulation: Simulation) -> String {
+    let mut result = simulation.finish(&NEVER).unwrap();
+    result.events = 0;
+    for flow in &mut result.flows {
+        flow.cc = "".into();
+        flow.cwnd_mean_segments = flow.cwnd_mean_segments.map(|mean| (1e9 * mean).round());
+    }
+    format!("{result:?}")
+}
+
+const PROFILES: [&str; 3] = ["rfc", "linux", "quic"];
+
+#[test]
+fn an_algorithm_that_is_set_before_a_flow_begins_is_that_of_the_plan() {
+    for profile in PROFILES {
+        for (old, new) in [("aimd", "bbr3"), ("bbr1", "cubic"), ("cubic", "bbr1")] {
+            let [plan, planned] = [plan_with(old, profile), plan_with(new, profile)];
+            let mut simulation = Simulation::new(&plan);
+            (0..plan.flows.len()).for_each(|flow| simulation.set_algorithm(flow, &algorithm(new)).unwrap());
+            assert_eq!(outcome(simulation), outcome(Simulation::new(&planned)), "{old} to {new}, {profile}");
+        }
+    }
+}
+
+#[test]
+fn an_algorithm_without_memory_that_takes_over_from_itself_changes_nothing() {
+    // Reno remembers its window and threshold, and those are taken over.
+    let plan = plan_with("reno", "rfc");
+    let mut simulation = Simulation::new(&plan);
+    for step in 1..70 {
+        simulation.step(at(100_003 * step), &NEVER).unwrap();
+        (0..plan.flows.len()).for_each(|flow| simulation.set_algorithm(flow, &algorithm("reno")).unwrap());
+    }
+    assert_eq!(outcome(simulation), outcome(Simulation::new(&plan)));
+}
+
+#[test]
+fn an_algorithm_takes_over_the_window_and_goes_on_with_it() {
+    let names = ["reno", "cubic", "bbr1", "bbr3", "new-aimd"];
+    let mut recoveries = 0;
+    for profile in PROFILES {
+        for old in names {
+            for new in names.into_iter().filter(|new| *new != old) {
+                let plan = plan_with(old, profile);
+                let mut simulation = Simulation::new(&plan);
+                // In slow start, in a recovery, later; and back again.
+                for (step, millis) in [1200, 1350, 1500, 2500, 4100].into_iter().enumerate() {
+                    simulation.step(at(1000 * millis), &NEVER).unwrap();
+                    let taken = algorithm([new, old][step % 2]);
+                    for flow in 0..plan.flows.len() {
+                        let before = simulation.flow(flow).sender;
+                        simulation.set_algorithm(flow, &taken).unwrap();
+                        let after = simulation.flow(flow).sender;
+                        let in_recovery = before.state == CaState::Recovery;
+                        recoveries += u32::from(in_recovery);
+                        let said = format!("{old} to {new}, {profile}, {millis} ms: {before:?} {after:?}");
+                        // Windows in bytes become windows in segments.
+                        let same = (after.cwnd - before.cwnd.max(1.0)).abs() < 1e-9;
+                        assert!(in_recovery || same, "{said}");
+                        // A reduction that begins amid a recovery begins at what is in flight.
+                        let held = i64::from(before.sacked) + i64::from(before.lost) - i64::from(before.retransmitted);
+                        let flight = (i64::from(before.unacked) - held) as f64;
+                        assert!(after.cwnd >= 1.0 && after.cwnd <= before.cwnd.max(flight + 1.0) + 1e-9, "{said}");
+                        assert_eq!((after.unacked, after.srtt), (before.unacked, before.srtt), "{said}");
+                    }
+                }
+                let result = simulation.finish(&NEVER).unwrap();
+                let used = result.summary.utilization.unwrap();
+                assert!(used > 0.7, "{old} to {new}, {profile}: {used}");
+            }
+        }
+    }
+    assert!(recoveries > 10, "{recoveries}");
+}
+
+/// Keeps the window that it begins with, and notes the delivery rates that it is told, bytes a second.
+#[derive(Debug)]
+struct Watch(f64, Arc<Mutex<Vec<(Instant, f64)>>>);
+
+impl CongestionControl for Watch {
+    fn cwnd(&self) -> f64 {
+        self.0
+    }
+    fn ssthresh(&self) -> f64 {
+        1.0
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(rate) = ack.rate {
+            self.1.lock().unwrap().push((ack.now, rate.delivered as f64 / rate.interval.as_secs_f64()));
+        }
+    }
+    fn on_congestion(&mut self, _congestion: &Congestion) {}
+}
+
+#[test]
+fn who_takes_over_is_told_rates_that_are_too_low_for_a_round_trip_and_never_too_high() {
+    // 1460 of 1500 bytes are payload; nothing is lost, and the queue is never empty.
+    let capacity = 1_500_000.0 * 1460.0 / 1500.0;
+    for profile in ["rfc", "quic"] {
+        let sets = [
+            &*format!("transport.profile={profile}"),
+            "flows.test.cc=reno",
+            "flows.test.count=1",
+            "flows.test.start=0 s",
+            "topology.rate=12 Mbit/s",
+            "topology.queue.limit=2000 packets",
+            "duration=3 s",
+            "warmup=1 s",
+        ];
+        let plan = plan(&sets);
+        let mut simulation = Simulation::new(&plan);
+        simulation.step(at(900_000), &NEVER).unwrap();
+        let rtt = simulation.flow(0).sender.srtt;
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let told = seen.clone();
+        let watch = Algorithm::new("watch", move |context: CcContext| Watch(context.initial_window, told.clone()));
+        simulation.set_algorithm(0, &watch).unwrap();
+        simulation.finish(&NEVER).unwrap();
+        let seen = seen.lock().unwrap();
+        type Told = Vec<(Instant, f64)>;
+        let (first, later): (Told, Told) = seen.iter().copied().partition(|(now, _)| *now < at(900_000) + rtt);
+        assert!(first.len() > 50 && later.len() > 100, "{profile}: {} {}", first.len(), later.len());
+        assert!(first[0].1 < 0.1 * capacity, "{profile}: {:?}", first[0]);
+        assert!(seen.iter().all(|(_, rate)| *rate < 1.02 * capacity), "{profile}");
+        let settled = &later[later.len() / 2..];
+        assert!(settled.iter().all(|(_, rate)| (rate / capacity - 1.0).abs() < 0.02), "{profile}: {settled:?}");
+    }
 }

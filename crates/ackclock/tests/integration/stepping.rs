@@ -83,7 +83,7 @@ fn seen(plan: &Plan, simulation: &mut Simulation) -> String {
     format!("{:?} {flows:?} {links:?} {rows:?}", simulation.now())
 }
 
-/// Another rate, delay, loss and limit for links drawn at random; not for those that have none of their own.
+/// Another rate, delay, loss and limit for links drawn at random, not for those that have none of their own, and other algorithms.
 fn change(plan: &Plan, simulation: &mut Simulation, rng: &mut Rng) -> u32 {
     let mut changes = 0;
     for index in 0..plan.links.len() {
@@ -105,6 +105,13 @@ fn change(plan: &Plan, simulation: &mut Simulation, rng: &mut Rng) -> u32 {
         if rng.next_u64().is_multiple_of(3) {
             let limit = QueueLimit::Packets(1 + rng.next_u64() as u32 % 100);
             changes += u32::from(simulation.set_limit(index, limit).is_ok());
+        }
+    }
+    for index in 0..plan.flows.len() {
+        if rng.next_u64().is_multiple_of(3) {
+            let name = ["reno", "cubic", "bbr1", "bbr3", "aild"][rng.next_u64() as usize % 5];
+            let algorithm = CcSpec::by_name(name).unwrap().into();
+            changes += u32::from(simulation.set_algorithm(index, &algorithm).is_ok());
         }
     }
     changes
