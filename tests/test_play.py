@@ -80,7 +80,9 @@ def test_a_link_gives_the_same_run(address: str) -> None:
     found = used("link.mjs", address)
     assert found["problems"] == []
     assert found["first"] == found["second"] != ""
-    assert found["changes"][0].endswith("bottleneck: rate 5 Mbit/s") and len(found["changes"]) == 2
+    assert found["changes"][0].endswith("bottleneck: rate 5 Mbit/s") and len(found["changes"]) == 5
+    assert found["changes"][2].endswith("buffer 20 packets") and found["changes"][3].endswith("loss 0.1 %")
+    assert found["changes"][4].endswith("one: bbr3")
     assert found["link"].split("#")[1].startswith("1z.")
 
 
@@ -100,6 +102,13 @@ def test_every_control_does_what_it_says(address: str, tmp_path: Path) -> None:
     assert flows[0].startswith("time_ns,") and len(flows) > 100
     assert (tmp_path / "scenario-links.csv").read_text().startswith("time_ns,")
     assert ElementTree.parse(tmp_path / "scenario.svg").getroot().tag.endswith("svg")
+
+
+def test_packets_are_drawn_and_two_set_ups_compared(address: str) -> None:
+    found = used("packets.mjs", address)
+    assert found["problems"] == []
+    assert all(len(total) == 64 for total in found["sums"])
+    assert len(found["figures"]) == 5 and all(figure.startswith("B: ") for figure in found["figures"])
 
 
 def test_lessons_show_what_their_runs_give(address: str) -> None:

@@ -37,7 +37,7 @@ export class Simulator {
     this.heard = heard;
     this.lost = lost;
     this.begin();
-    setInterval(() => this.watch(), WATCH_MS);
+    this.watching = setInterval(() => this.watch(), WATCH_MS);
   }
 
   begin() {
@@ -67,6 +67,13 @@ export class Simulator {
     this.worker = null;
     this.looks = null;
     this.lost(sentence);
+  }
+
+  /** It is not needed any more. */
+  close() {
+    clearInterval(this.watching);
+    this.worker?.terminate();
+    this.worker = null;
   }
 
   watch() {

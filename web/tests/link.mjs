@@ -14,6 +14,11 @@ await withPage(chromium, async (page) => {
   await page.until("document.getElementById('changes').children.length === 1");
   await page.click("add");
   await page.until("document.getElementById('changes').children.length === 2");
+  await page.enter("buffer", 20);
+  await page.enter("loss", 0.1);
+  await page.until("document.getElementById('changes').children.length === 4");
+  await page.choose("cc-0", "bbr3");
+  await page.until("document.getElementById('changes').children.length === 5");
   await page.click("finish");
   await page.state("done");
   const first = await page.content("sum");
