@@ -2,7 +2,8 @@
 
     python tools/docs/rerun_picture.py
 
-Three flows of New-AIMD at 100 Mbit/s, and of CUBIC, in a report of one replicate, in Chromium. It needs Node and `make web`.
+Three flows of New-AIMD at 100 Mbit/s, and of CUBIC, in a report of one replicate, in Chromium. It needs
+Node and `make web`.
 """
 
 import argparse
