@@ -75,9 +75,9 @@ export class Chart {
     }
     const context = this.context;
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    const [{ times, count }] = this.lines;
     if (this.events.length > 0) {
       const { warn, ink } = theme();
+      const [{ times, count }] = this.lines;
       for (const { counts, mark } of this.events) this.mark(times, counts, Math.max(1, this.drawn[0]), count, mark, mark === "drop" ? warn : ink);
     }
     this.lines.forEach((line, index) => {

@@ -88,6 +88,7 @@ function differences() {
 
 export function showPinned() {
   byId("pin").textContent = lab.other === null ? "Compare" : "Stop comparing";
+  byId("pin-hint").hidden = lab.other !== null;
   byId("pinned").hidden = lab.other === null;
   if (lab.other === null) return;
   const differing = differences();

@@ -43,7 +43,7 @@ const ACTIONS = {
   play: toggle,
   again: () => begin({ play: true }),
   packet: () => step((1500 * 8) / (lab.series.last(lab.series.linkRate) * 1e6 || 1e7)),
-  "rtt-step": () => step(lab.series.last(lab.series.flows[0].rtt) / 1e3 || firstRtt() || 0.1),
+  "rtt-step": () => step((lab.series.flows.length > 0 && lab.series.last(lab.series.flows[0].rtt) / 1e3) || firstRtt() || 0.1),
   finish: () => order("finish"),
 };
 
