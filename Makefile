@@ -45,7 +45,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: web web-where-possible packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
+.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -157,6 +157,8 @@ beside: $(INSTALLED)
 	@command -v tc >/dev/null || ($(call INSTALL,iproute2)) || true
 	@command -v $(CLANG) >/dev/null || ($(call INSTALL,clang-19 llvm-19)) || true
 	@command -v tshark >/dev/null || ($(call INSTALL,tshark)) || true
+	@command -v chromium >/dev/null || ($(call INSTALL,chromium)) || true
+	@command -v firefox-esr >/dev/null || ($(call INSTALL,firefox-esr)) || true
 	@$(BIN)/python tools/ns3/senders.py --install || true
 
 rivals:
@@ -181,6 +183,9 @@ mutants: ## Change the core in a thousand places, and list the changes that no t
 		-- -- contract network exchange ecn queues stepping traces $(SOME_SURVIVE)
 	$(PYTHON) tools/mutants/table.py --least 98
 
+firefox: build web beside ## Use the live page and figures by clicks in Firefox; make test does a slice of it
+	ACKCLOCK_BROWSER=firefox-esr $(BIN)/pytest -q tests/test_play.py tests/test_figures.py
+
 kills: build ## Kill a study a hundred times, and compare what is left
 	ACKCLOCK_KILLS=100 $(BIN)/pytest -q tests/test_campaign.py -k killed
 
@@ -197,9 +202,10 @@ evidence: build beside ## Run every row of "Why believe it" at full length, some
 evidence-slice: build beside ## Run a small slice of each row
 	$(BIN)/python tools/evidence/evidence_slice.py
 
-site: $(REQUIREMENTS) ## Build the documentation as a site, in site/
+site: build web-where-possible ## Build the documentation as a site, in site/
 	$(BIN)/python tools/docs/site.py target/site-pages
 	$(BIN)/zensical build --strict --clean
+	$(BIN)/python tools/docs/site.py --live site
 
 wheel: $(REQUIREMENTS) ## Build a wheel for any Linux since glibc 2.17, in dist/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/wheel.txt
