@@ -233,9 +233,13 @@ $(REQUIREMENTS): requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-$(WEB): tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs $(RUST)
+# Its schema of scenarios and its metrics are those of the native engine, as data.
+$(WEB): $(INSTALLED) tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs $(RUST)
 	@$(HAS_WASM)
-	cargo build --package ackclock-wasm --profile web --target wasm32-unknown-unknown --locked --quiet
+	$(BIN)/python -c 'from ackclock import _core; print(_core.schema_json())' > target/schema.json
+	$(BIN)/python -c 'from ackclock import _core; print(_core.metrics_json())' > target/metrics.json
+	ACKCLOCK_SCHEMA=$(CURDIR)/target/schema.json ACKCLOCK_METRICS=$(CURDIR)/target/metrics.json \
+		cargo build --package ackclock-wasm --features stored --profile web --target wasm32-unknown-unknown --locked --quiet
 	cargo run --manifest-path tools/web/bindings/Cargo.toml --target-dir target/bindings --locked --quiet \
 		target/wasm32-unknown-unknown/web/ackclock_wasm.wasm web/module
 	touch $@

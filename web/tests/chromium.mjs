@@ -53,11 +53,16 @@ class ChromiumPage extends Page {
     else if (method === "Network.requestWillBeSent") this.requests.push(params.request.url);
   }
 
-  send(method, params = {}) {
+  send(method, params = {}, sessionId = this.session) {
     this.count += 1;
     const answer = new Promise((resolve) => this.waiting.set(this.count, resolve));
-    this.browser.stdio[3].write(`${text({ id: this.count, method, params, sessionId: this.session })}\0`);
+    this.browser.stdio[3].write(`${text({ id: this.count, method, params, sessionId: sessionId || undefined })}\0`);
     return answer;
+  }
+
+  /** Asks the browser rather than the page. */
+  sendToBrowser(method, params = {}) {
+    return this.send(method, params, "");
   }
 
   async evaluate(expression) {
