@@ -47,7 +47,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: web web-where-possible packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
+.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -162,6 +162,8 @@ beside: $(INSTALLED)
 	@command -v tc >/dev/null || ($(call INSTALL,iproute2)) || true
 	@command -v $(CLANG) >/dev/null || ($(call INSTALL,clang-19 llvm-19)) || true
 	@command -v tshark >/dev/null || ($(call INSTALL,tshark)) || true
+	@command -v chromium >/dev/null || ($(call INSTALL,chromium)) || true
+	@command -v firefox-esr >/dev/null || ($(call INSTALL,firefox-esr)) || true
 	@$(BIN)/python tools/ns3/senders.py --install || true
 
 rivals:
@@ -186,6 +188,9 @@ mutants: ## Change the core in a thousand places, and list the changes that no t
 		-- -- contract network exchange ecn queues stepping traces $(SOME_SURVIVE)
 	$(PYTHON) tools/mutants/table.py --least 98
 
+firefox: build web beside ## Use the live page and figures by clicks in Firefox; make test does a slice of it
+	ACKCLOCK_BROWSER=firefox-esr $(BIN)/pytest -q tests/test_play.py tests/test_figures.py
+
 kills: build ## Kill a study a hundred times, and compare what is left
 	ACKCLOCK_KILLS=100 $(BIN)/pytest -q tests/test_campaign.py -k killed
 
@@ -202,9 +207,10 @@ evidence: build beside ## Run every row of "Why believe it" at full length, some
 evidence-slice: build beside ## Run a small slice of each row
 	$(BIN)/python tools/evidence/evidence_slice.py
 
-site: build ## Build the documentation as a site, in site/
+site: build web-where-possible ## Build the documentation as a site, in site/
 	$(BIN)/python tools/docs/site.py target/site-pages
 	$(BIN)/zensical build --strict --clean
+	$(BIN)/python tools/docs/site.py --live site
 
 wheel: $(REQUIREMENTS) web-where-possible ## Build a wheel for any Linux since glibc 2.17, in dist/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/wheel.txt
@@ -232,9 +238,13 @@ $(REQUIREMENTS): requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-$(WEB): tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs $(RUST)
+# Its schema of scenarios and its metrics are those of the native engine, as data.
+$(WEB): $(INSTALLED) tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs $(RUST)
 	@$(HAS_WASM)
-	cargo build --package ackclock-wasm --profile web --target wasm32-unknown-unknown --locked --quiet
+	$(BIN)/python -c 'from ackclock import _core; print(_core.schema_json())' > target/schema.json
+	$(BIN)/python -c 'from ackclock import _core; print(_core.metrics_json())' > target/metrics.json
+	ACKCLOCK_SCHEMA=$(CURDIR)/target/schema.json ACKCLOCK_METRICS=$(CURDIR)/target/metrics.json \
+		cargo build --package ackclock-wasm --features stored --profile web --target wasm32-unknown-unknown --locked --quiet
 	cargo run --manifest-path tools/web/bindings/Cargo.toml --target-dir target/bindings --locked --quiet \
 		target/wasm32-unknown-unknown/web/ackclock_wasm.wasm web/module
 	touch $@

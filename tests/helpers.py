@@ -132,24 +132,6 @@ loads = pytest.mark.skipif(
 )
 
 
-def run_again(page: Path, *presses: str, mode: str = "once") -> Any:
-    """What `web/tests/rerun.mjs` finds that runs a cell of a page again, in Chromium.
-
-    `presses`: selectors of what is clicked to come to the cell. Skips the test where that is not possible.
-    """
-    require_web()
-    chromium = shutil.which("chromium")
-    if chromium is None or shutil.which("node") is None:
-        pytest.skip("chromium or node is not installed")
-    program = ROOT / "web" / "tests" / "rerun.mjs"
-    command = ["node", str(program), chromium, page.as_uri(), json.dumps(presses), mode]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(done.stdout)
-    assert found["problems"] == [] and found["elsewhere"] == []
-    return found
-
-
 def require_web() -> None:
     """Skip the test where the module for browsers is not built."""
     try:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import TINY, cli, require_web, run_again
+from browsers import run_again
+from helpers import TINY, cli, require_web
 
 import ackclock
 from ackclock.errors import InputError

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from helpers import ROOT, cli, require_web
+from browsers import used
+from helpers import cli, require_web
 
 import ackclock
 from ackclock.cli import play_command
 from ackclock.errors import InputError
 from ackclock.page import embedded
 
-PROGRAMS = ROOT / "web" / "tests"
 SCENARIO = """
 schema = 2
 duration = "300 s"
@@ -63,17 +61,6 @@ def test_files_are_served_under_a_strict_policy(address: str) -> None:
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(root + "/../pyproject.toml")
     assert root.startswith("http://127.0.0.1:") and fragment.startswith("1j.")
-
-
-def used(program: str, *arguments: str) -> Any:
-    """What a program of `web/tests` prints that uses the page in Chromium."""
-    chromium = shutil.which("chromium")
-    if chromium is None or shutil.which("node") is None:
-        pytest.skip("chromium or node is not installed")
-    command = ["node", str(PROGRAMS / program), chromium, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)
 
 
 def test_a_link_gives_the_same_run(address: str) -> None:
@@ -117,6 +104,19 @@ def test_lessons_show_what_their_runs_give(address: str) -> None:
     for name, figures in found["found"].items():
         assert "✓" in figures[0], name
         assert not any("✗" in figure for figure in figures), name
+
+
+def test_a_link_of_firefox_gives_the_same_run_in_chromium(address: str) -> None:
+    found = used("link.mjs", address, browser="firefox-esr")
+    assert found["problems"] == []
+    assert found["first"] == found["second"] != "" and len(found["changes"]) == 5
+    assert used("opened.mjs", found["link"], browser="chromium")["sum"] == found["first"]
+
+
+def test_a_lesson_in_firefox_shows_what_its_runs_give(address: str) -> None:
+    found = used("lessons.mjs", address, "sawtooth", browser="firefox-esr")
+    assert found["problems"] == []
+    assert "✓" in found["found"]["sawtooth"][0]
 
 
 def test_what_is_hostile_or_too_much_is_one_message(address: str) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import ROOT, TINY, cli, emulates, require_web, run_again
+from browsers import run_again
+from helpers import ROOT, TINY, cli, emulates, require_web
 
 from ackclock.errors import InputError
 from ackclock.reproduce import Reproduction, reproduce

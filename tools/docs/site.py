@@ -1,12 +1,15 @@
 """Lays out the pages of the site: the repository's own Markdown files, in their own folders.
 
     python tools/docs/site.py FOLDER
+    python tools/docs/site.py --live SITE    puts what runs in browsers into the finished site
 
 Relative links hold on the site as they do in the repository: a link to a folder leads to its first page,
 one to a notebook to the page that comes of running it, and one to any other file brings the file along. The
-navigation follows from the folders.
+navigation follows from the folders. Pages of algorithms and queues get their figures (live_figures.py), which
+run where `make web` has been called.
 """
 
+import argparse
 import re
 import shutil
 import sys
@@ -14,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 import gallery
+import live_figures
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Pages outside of `docs`.
@@ -25,6 +29,14 @@ GALLERY = ROOT / "docs/gallery"
 LINK = re.compile(r"\]\(([^)#\s:]+)(#[^)]*)?\)")
 #: What stands behind the language of a block is for the tests.
 FENCE = re.compile(r"^(```\w+)[^\n]*$", re.MULTILINE)
+WEB = ROOT / "web"
+#: What figures and the live page are made of, and where the site has it.
+LIVE_PARTS, LIVE = ("ackclock.js", "module", "play", "figures"), "live"
+
+
+def is_live() -> bool:
+    """Whether the engine is built for browsers."""
+    return (WEB / "module" / "ackclock_bg.wasm").is_file()
 
 
 def lay_out(pages: Path) -> None:
@@ -36,6 +48,11 @@ def lay_out(pages: Path) -> None:
     for notebook in sorted(GALLERY.glob("*.ipynb")):
         write(notebook.with_suffix(".md"), gallery.run(notebook), pages)
         bring(notebook, pages)
+    for figure in live_figures.figures():
+        page = pages / "docs" / figure.page
+        page.with_suffix(".svg").write_bytes(figure.svg())
+        live = f"../../{LIVE}" if is_live() else None
+        page.write_text(figure.put(page.read_text(encoding="utf-8"), figure.html(f"{figure.name}.svg", live)))
 
 
 def write(source: Path, text: str, pages: Path) -> None:
@@ -69,5 +86,32 @@ def with_links(source: Path, text: str, pages: Path) -> str:
     return FENCE.sub(r"\1", LINK.sub(lead, text))
 
 
+def add_live(site: Path) -> None:
+    """Copy what runs in the browser as it is: lessons stay Markdown there, which the live page reads."""
+    for name in LIVE_PARTS:
+        source, target = WEB / name, site / LIVE / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        else:
+            shutil.copyfile(source, target)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--live", action="store_true", help="the folder is a finished site")
+    options = parser.parse_args()
+    if not options.live:
+        lay_out(options.folder)
+    elif is_live():
+        add_live(options.folder)
+    else:
+        print("SKIPPED: figures that run; ackclock for browsers is not built: make web", file=sys.stderr)
+    return 0
+
+
 if __name__ == "__main__":
-    lay_out(Path(sys.argv[1]))
+    sys.exit(main())

@@ -17,7 +17,7 @@ function hasModuleWorkers() {
     },
   };
   try {
-    new Worker("digest.js", options).terminate();
+    new Worker(new URL("digest.js", import.meta.url), options).terminate();
   } catch {
     // Refused for another reason, after its options were read.
   }
@@ -41,7 +41,7 @@ export class Simulator {
   }
 
   begin() {
-    this.worker = new Worker("worker.js", { type: "module" });
+    this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
     this.looks = null;
     this.patience = LOADING;
     this.worker.onmessage = ({ data }) => {

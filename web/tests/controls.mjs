@@ -1,4 +1,4 @@
-// Each control of the page, by clicks and keys: node controls.mjs CHROMIUM ADDRESS FOLDER
+// Each control of the page, by clicks and keys: node controls.mjs BROWSER ADDRESS FOLDER
 //
 // ADDRESS opens a scenario of one CUBIC flow, 300 s at 10 Mbit/s. Files that the page gives are left in FOLDER; what it copies,
 // and what it found of the last run, is printed as JSON.
@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sleep, withPage } from "./chromium.mjs";
+import { sleep, withPage } from "./browser.mjs";
 
-const [chromium, address, folder] = process.argv.slice(2);
+const [browser, address, folder] = process.argv.slice(2);
 const CLOCK = "parseFloat(document.getElementById('clock').textContent)";
 const SETS = "document.getElementById('write').title";
 const ALGORITHM = "document.querySelector('#flows tbody tr td').textContent";
@@ -117,7 +117,7 @@ async function changing(page) {
 
 /** What is set before it begins is a setting, and no change. */
 async function before(page, address) {
-  await page.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-reduced-motion", value: "reduce" }] });
+  await page.motion(true);
   await page.visit(address);
   await page.state("paused");
   await page.enter("buffer", 7);
@@ -130,7 +130,7 @@ async function before(page, address) {
   await page.choose("cc-0", "reno");
   await page.until(`${SETS}.includes("flows.0.cc=reno") && ${ALGORITHM} === "reno"`);
   assert.deepEqual(await page.evaluate(CHANGES), []);
-  await page.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-reduced-motion", value: "no-preference" }] });
+  await page.motion(false);
 }
 
 /** A rule, its mistakes at their lines, and the same of the scenario. */
@@ -167,10 +167,7 @@ async function texts(page) {
 async function traces(page) {
   const file = join(folder, "cellular.trace");
   writeFileSync(file, "1\n1\n2\n4\n");
-  await page.send("DOM.enable");
-  const { root } = await page.send("DOM.getDocument");
-  const { nodeId } = await page.send("DOM.querySelector", { nodeId: root.nodeId, selector: "#trace" });
-  await page.send("DOM.setFileInputFiles", { nodeId, files: [file] });
+  await page.attach("trace", file);
   await page.until(`${SETS}.includes("topology.rate=24.064 Mbit/s") && ${SETS}.includes("milliseconds = [1, 1, 2, 4]")`);
   await page.until("document.getElementById('rate').disabled");
   const drop = (text) => page.evaluate(`(() => {
@@ -204,7 +201,8 @@ async function away(page) {
   await page.key("End");
   await page.state("done");
   await page.click("copy-command");
-  await page.until("document.getElementById('away-text').value.startsWith('ackclock run')");
+  // What became of copying is said once the browser has answered.
+  await page.until("document.getElementById('away-text').value.startsWith('ackclock run') && document.getElementById('away-state').textContent.startsWith('Command')");
   const command = await page.value("away-text");
   for (const [id, name] of [["save-scenario", "scenario.toml"], ["save-svg", "scenario.svg"], ["save-flows", "scenario-flows.csv"], ["save-links", "scenario-links.csv"]]) {
     await page.click(id);
@@ -219,7 +217,7 @@ async function away(page) {
   return { command, summary: await page.evaluate("[...document.querySelectorAll('#summary b')].map((figure) => figure.textContent)") };
 }
 
-await withPage(chromium, async (page) => {
+await withPage(browser, async (page) => {
   await before(page, address);
   await page.visit(address);
   for (const part of [running, settings, changing, texts, traces]) await part(page);

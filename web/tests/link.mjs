@@ -1,12 +1,12 @@
-// A run that was changed while it went on, and its link opened anew: node link.mjs CHROMIUM ADDRESS
+// A run that was changed while it went on, and its link opened anew: node link.mjs BROWSER ADDRESS
 //
 // Prints what it found as JSON.
 
-import { withPage } from "./chromium.mjs";
+import { withPage } from "./browser.mjs";
 
-const [chromium, address] = process.argv.slice(2);
+const [browser, address] = process.argv.slice(2);
 
-await withPage(chromium, async (page) => {
+await withPage(browser, async (page) => {
   const { problems } = page;
   await page.visit(address);
   await page.state("playing");

@@ -1,11 +1,11 @@
-// Packets on the wire, and two set-ups beside each other: node packets.mjs CHROMIUM ADDRESS
+// Packets on the wire, and two set-ups beside each other: node packets.mjs BROWSER ADDRESS
 //
 // ADDRESS opens a scenario of one CUBIC flow. Prints what it found as JSON.
 
 import assert from "node:assert/strict";
-import { withPage } from "./chromium.mjs";
+import { withPage } from "./browser.mjs";
 
-const [chromium, address] = process.argv.slice(2);
+const [browser, address] = process.argv.slice(2);
 const WIRE = "document.getElementById('wire-state').textContent";
 const LINK = "document.getElementById('link-state').textContent";
 const CLOCK = "parseFloat(document.getElementById('clock').textContent)";
@@ -95,7 +95,7 @@ async function compared(page) {
   return { sums, figures };
 }
 
-await withPage(chromium, async (page) => {
+await withPage(browser, async (page) => {
   await packets(page);
   const found = await compared(page);
   console.log(JSON.stringify({ ...found, problems: page.problems }));

@@ -1,12 +1,12 @@
-// A cell that is run again in the page of a report, or in the widget of a notebook: node rerun.mjs CHROMIUM ADDRESS OPEN MODE [PICTURE]
+// A cell that is run again in the page of a report, or in the widget of a notebook: node rerun.mjs BROWSER ADDRESS OPEN MODE [PICTURE]
 //
 // OPEN is a JSON list of selectors, pressed one after another to come to the cell. With MODE `thorough` it is run with other seeds and
 // settings, too, with mistakes, and stopped. With PICTURE it is run with CUBIC, and left there. Prints what it found as JSON.
 
 import assert from "node:assert/strict";
-import { withPage } from "./chromium.mjs";
+import { withPage } from "./browser.mjs";
 
-const [chromium, address, open, mode, picture] = process.argv.slice(2);
+const [browser, address, open, mode, picture] = process.argv.slice(2);
 const STATE = "document.querySelector('.rerun').dataset.state";
 const SHOWN = `(() => {
   const panel = document.querySelector(".rerun");
@@ -29,7 +29,7 @@ async function fill(page, name, text) {
   const selector = `.rerun [name=${name}]`;
   await page.press(selector);
   await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).select()`);
-  await page.send("Input.insertText", { text });
+  await page.insert(text);
 }
 
 async function asStored(page) {
@@ -112,7 +112,7 @@ async function looks(page) {
   }
 }
 
-await withPage(chromium, async (page) => {
+await withPage(browser, async (page) => {
   await page.visit(address);
   // The charts of an evaluation are unpacked first.
   await page.until("document.querySelector('.card .keys:empty') === null");

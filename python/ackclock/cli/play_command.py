@@ -60,13 +60,18 @@ def opening(file: Path) -> str:
     from ackclock.scenario import Scenario
 
     Scenario.from_file(file)
-    document = json.dumps({"text": read_text(file), "sets": [], "changes": []})
-    fragment = "1j." + base64.urlsafe_b64encode(document.encode()).decode().rstrip("=")
+    fragment = packed(read_text(file))
     if len(fragment) > _LONGEST:
         raise InputError(
             f"{file}: too long for the address of a page: {len(fragment)} characters of {_LONGEST}"
         )
     return fragment
+
+
+def packed(text: str) -> str:
+    """The fragment of an address that opens a scenario, whatever its length."""
+    document = json.dumps({"text": text, "sets": [], "changes": []})
+    return "1j." + base64.urlsafe_b64encode(document.encode()).decode().rstrip("=")
 
 
 class _Files(SimpleHTTPRequestHandler):
