@@ -7,7 +7,9 @@ BIN := $(VENV)/bin
 IN_VENV := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
-PACKAGE := pyproject.toml $(shell find python -type f -not -name '*.so' -not -name '*.pyc')
+# The page and the module for browsers are in the package, too, where they are built.
+PACKAGE := pyproject.toml $(shell find python -type f -not -name '*.so' -not -name '*.pyc') \
+	$(shell find web -type f -not -path 'web/tests/*')
 
 REQUIREMENTS := $(VENV)/.requirements
 INSTALLED := $(VENV)/.installed
@@ -45,7 +47,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: web web-where-possible packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
+.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -53,7 +55,7 @@ help: ## Show this list
 demo: build ## Compare New-AIMD with the reference algorithms
 	$(BIN)/ackclock evaluate new-aimd
 
-test: test-rust web-where-possible test-wheel beside test-python site evidence-slice ## Everything that continuous integration runs
+test: test-rust test-wheel beside test-python site evidence-slice ## Everything that continuous integration runs
 
 web: $(WEB) ## Build ackclock for browsers and Node, in web/
 
@@ -80,7 +82,9 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	cargo fmt --manifest-path $(S2N) --check
 	cargo test --manifest-path $(S2N) --target-dir target/s2n --locked --quiet
 
-test-wheel: $(WHEEL) ## Install the wheel where there is no Rust, and run a scenario
+# Make looks anew for what is in the package after the module for browsers was built.
+test-wheel: web-where-possible ## Install the wheel where there is no Rust, and run a scenario
+	@$(MAKE) --no-print-directory $(WHEEL)
 	sh tools/check_wheel.sh $(PYTHON) target/wheels/*.whl
 
 test-python: build ## Format, lints, types and tests of the Python half
@@ -158,6 +162,8 @@ beside: $(INSTALLED)
 	@command -v tc >/dev/null || ($(call INSTALL,iproute2)) || true
 	@command -v $(CLANG) >/dev/null || ($(call INSTALL,clang-19 llvm-19)) || true
 	@command -v tshark >/dev/null || ($(call INSTALL,tshark)) || true
+	@command -v chromium >/dev/null || ($(call INSTALL,chromium)) || true
+	@command -v firefox-esr >/dev/null || ($(call INSTALL,firefox-esr)) || true
 	@$(BIN)/python tools/ns3/senders.py --install || true
 
 rivals:
@@ -182,6 +188,9 @@ mutants: ## Change the core in a thousand places, and list the changes that no t
 		-- -- contract network exchange ecn queues stepping traces $(SOME_SURVIVE)
 	$(PYTHON) tools/mutants/table.py --least 98
 
+firefox: build web beside ## Use the live page and figures by clicks in Firefox; make test does a slice of it
+	ACKCLOCK_BROWSER=firefox-esr $(BIN)/pytest -q tests/test_play.py tests/test_figures.py
+
 kills: build ## Kill a study a hundred times, and compare what is left
 	ACKCLOCK_KILLS=100 $(BIN)/pytest -q tests/test_campaign.py -k killed
 
@@ -198,11 +207,12 @@ evidence: build beside ## Run every row of "Why believe it" at full length, some
 evidence-slice: build beside ## Run a small slice of each row
 	$(BIN)/python tools/evidence/evidence_slice.py
 
-site: $(REQUIREMENTS) ## Build the documentation as a site, in site/
+site: build web-where-possible ## Build the documentation as a site, in site/
 	$(BIN)/python tools/docs/site.py target/site-pages
 	$(BIN)/zensical build --strict --clean
+	$(BIN)/python tools/docs/site.py --live site
 
-wheel: $(REQUIREMENTS) ## Build a wheel for any Linux since glibc 2.17, in dist/
+wheel: $(REQUIREMENTS) web-where-possible ## Build a wheel for any Linux since glibc 2.17, in dist/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/wheel.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --zig --compatibility manylinux2014 \
 		--target $(shell uname -m)-unknown-linux-gnu --out dist
@@ -228,9 +238,13 @@ $(REQUIREMENTS): requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-$(WEB): tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs $(RUST)
+# Its schema of scenarios and its metrics are those of the native engine, as data.
+$(WEB): $(INSTALLED) tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs $(RUST)
 	@$(HAS_WASM)
-	cargo build --package ackclock-wasm --profile web --target wasm32-unknown-unknown --locked --quiet
+	$(BIN)/python -c 'from ackclock import _core; print(_core.schema_json())' > target/schema.json
+	$(BIN)/python -c 'from ackclock import _core; print(_core.metrics_json())' > target/metrics.json
+	ACKCLOCK_SCHEMA=$(CURDIR)/target/schema.json ACKCLOCK_METRICS=$(CURDIR)/target/metrics.json \
+		cargo build --package ackclock-wasm --features stored --profile web --target wasm32-unknown-unknown --locked --quiet
 	cargo run --manifest-path tools/web/bindings/Cargo.toml --target-dir target/bindings --locked --quiet \
 		target/wasm32-unknown-unknown/web/ackclock_wasm.wasm web/module
 	touch $@

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sysconfig
@@ -15,6 +17,8 @@ from typing import Any
 import pytest
 
 from ackclock import _core, kernel
+from ackclock.errors import InputError
+from ackclock.page.embedded import web
 
 ROOT = Path(__file__).parents[1]
 TWO_FLOWS = ROOT / "examples" / "two-flows.toml"
@@ -126,3 +130,11 @@ loads = pytest.mark.skipif(
     bool(no_emulation() or no_programs()),
     reason=f"no programs in the kernel here: {no_emulation() or no_programs()}",
 )
+
+
+def require_web() -> None:
+    """Skip the test where the module for browsers is not built."""
+    try:
+        web()
+    except InputError as error:
+        pytest.skip(str(error))

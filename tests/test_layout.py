@@ -25,7 +25,7 @@ USES = {
     "foreign": "errors text",
     "kernel": "errors text",
     "scenario": "errors arguments files foreign",
-    "running": "errors text arguments files foreign kernel scenario",
+    "running": "errors text page arguments files foreign kernel scenario",
     "captures": "errors scenario",
     "contract": "errors foreign scenario",
     "starters": "errors files",

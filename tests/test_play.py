@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from helpers import ROOT, cli
+from browsers import used
+from helpers import cli, require_web
 
 import ackclock
 from ackclock.cli import play_command
 from ackclock.errors import InputError
+from ackclock.page import embedded
 
-PROGRAMS = ROOT / "web" / "tests"
 SCENARIO = """
 schema = 2
 duration = "300 s"
@@ -33,10 +32,7 @@ flows = [{ name = "one", cc = "cubic" }]
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """The address of a page that is served, with a scenario in it."""
-    try:
-        play_command.folder()
-    except Exception as error:
-        pytest.skip(str(error))
+    require_web()
     file = tmp_path / "scenario.toml"
     file.write_text(SCENARIO)
     command = [sys.executable, "-m", "ackclock", "play", "--no-open", str(file)]
@@ -67,22 +63,13 @@ def test_files_are_served_under_a_strict_policy(address: str) -> None:
     assert root.startswith("http://127.0.0.1:") and fragment.startswith("1j.")
 
 
-def used(program: str, *arguments: str) -> Any:
-    """What a program of `web/tests` prints that uses the page in Chromium."""
-    chromium = shutil.which("chromium")
-    if chromium is None or shutil.which("node") is None:
-        pytest.skip("chromium or node is not installed")
-    command = ["node", str(PROGRAMS / program), chromium, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)
-
-
 def test_a_link_gives_the_same_run(address: str) -> None:
     found = used("link.mjs", address)
     assert found["problems"] == []
     assert found["first"] == found["second"] != ""
-    assert found["changes"][0].endswith("bottleneck: rate 5 Mbit/s") and len(found["changes"]) == 2
+    assert found["changes"][0].endswith("bottleneck: rate 5 Mbit/s") and len(found["changes"]) == 5
+    assert found["changes"][2].endswith("buffer 20 packets") and found["changes"][3].endswith("loss 0.1 %")
+    assert found["changes"][4].endswith("one: bbr3")
     assert found["link"].split("#")[1].startswith("1z.")
 
 
@@ -104,12 +91,32 @@ def test_every_control_does_what_it_says(address: str, tmp_path: Path) -> None:
     assert ElementTree.parse(tmp_path / "scenario.svg").getroot().tag.endswith("svg")
 
 
+def test_packets_are_drawn_and_two_set_ups_compared(address: str) -> None:
+    found = used("packets.mjs", address)
+    assert found["problems"] == []
+    assert all(len(total) == 64 for total in found["sums"])
+    assert len(found["figures"]) == 5 and all(figure.startswith("B: ") for figure in found["figures"])
+
+
 def test_lessons_show_what_their_runs_give(address: str) -> None:
     found = used("lessons.mjs", address)
     assert found["problems"] == [] and len(found["found"]) == 10
     for name, figures in found["found"].items():
         assert "✓" in figures[0], name
         assert not any("✗" in figure for figure in figures), name
+
+
+def test_a_link_of_firefox_gives_the_same_run_in_chromium(address: str) -> None:
+    found = used("link.mjs", address, browser="firefox-esr")
+    assert found["problems"] == []
+    assert found["first"] == found["second"] != "" and len(found["changes"]) == 5
+    assert used("opened.mjs", found["link"], browser="chromium")["sum"] == found["first"]
+
+
+def test_a_lesson_in_firefox_shows_what_its_runs_give(address: str) -> None:
+    found = used("lessons.mjs", address, "sawtooth", browser="firefox-esr")
+    assert found["problems"] == []
+    assert "✓" in found["found"]["sawtooth"][0]
 
 
 def test_what_is_hostile_or_too_much_is_one_message(address: str) -> None:
@@ -130,9 +137,9 @@ def test_what_is_hostile_or_too_much_is_one_message(address: str) -> None:
 def test_what_cannot_be_played_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = cli("play", "--no-open", str(tmp_path / "missing.toml"))
     assert missing.code == 2 and len(missing.stderr.splitlines()) == 1
-    monkeypatch.setattr(play_command, "_NEEDED", ("nowhere.html",))
+    monkeypatch.setattr(embedded, "_NEEDED", ("nowhere.html",))
     with pytest.raises(InputError, match="not built here; in a checkout of ackclock: make web"):
-        play_command.folder()
+        embedded.web()
     file = tmp_path / "long.toml"
     file.write_text(SCENARIO + "# " + 100_000 * "x")
     with pytest.raises(InputError, match="too long for the address of a page"):

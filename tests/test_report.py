@@ -6,6 +6,7 @@ import hashlib
 import html
 import json
 import re
+import shutil
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import polars
 import pytest
-from helpers import ROOT, cli
+from helpers import ROOT, cli, require_web
 from polars.testing import assert_frame_equal
 
 from ackclock.evaluation import evaluate
@@ -276,6 +277,20 @@ def test_a_browser_would_complain(core: Reported) -> None:
         )
     )
     assert len(load(page, 1400, 2000).console) >= 2
+
+
+def test_with_the_simulator_in_it_it_is_below_3_megabytes(core: Reported, tmp_path: Path) -> None:
+    require_web()
+    folder = shutil.copytree(core.folder, tmp_path / "core")
+    answer = cli("evaluate", "new-aimd", "--quick", "--out", folder, "--interactive")
+    assert answer.code == 0, answer.stderr
+    page = folder / "report.html"
+    assert page.stat().st_size < 3_000_000
+    if CHROMIUM is not None:
+        shown = load(page, 1400, 2000)
+        # The data of the charts are unpacked, and every card has the names of its flows from there.
+        assert shown.console == []
+        assert shown.dom.count('aria-label="flows drawn"><li>') == len(core.data)
 
 
 def test_vendored_files_are_those_of_the_notices() -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import ROOT, TINY, cli, emulates
+from browsers import run_again
+from helpers import ROOT, TINY, cli, emulates, require_web
 
 from ackclock.errors import InputError
 from ackclock.reproduce import Reproduction, reproduce
@@ -651,6 +652,18 @@ def test_a_browser_has_nothing_to_complain_about(tiny_paper: Path, tmp_path: Pat
     shown = load(tmp_path / "out" / "report.html", width, 2000)
     assert "A tiny paper" in shown.dom
     assert shown.console == []
+
+
+def test_a_cell_runs_again_in_a_terminal_and_in_the_page(tiny_paper: Path, tmp_path: Path) -> None:
+    require_web()
+    folder = tmp_path / "out"
+    answer = cli("reproduce", tiny_paper, "--quick", "--out", folder, "--interactive")
+    assert answer.code == 0, answer.stderr
+    name, cell = next(iter(json.loads((folder / "cells.json").read_text())["cells"].items()))
+    answer = cli("run", "--from", folder, name, "--json")
+    assert json.loads(answer.stdout)["scenario_hash"] == cell["scenario_hash"]
+    told = run_again(folder / "report.html", "#rerun-choose button")["first"]["told"]
+    assert told == "The stored run (seed 1, replicate 0) gives its stored figures here, to the last digit."
 
 
 # --- What comes out ---

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import subprocess
 from typing import Any
 
 import golden_on_web
@@ -10,6 +12,9 @@ import polars
 import pytest
 
 import golden
+from ackclock import _core
+from ackclock.errors import ScenarioError
+from ackclock.scenario import Scenario
 
 
 @pytest.mark.parametrize(("place", "every"), [("node", 12), ("chromium", 40)])
@@ -21,6 +26,32 @@ def test_runs_give_the_bytes_of_native_ones(place: str, every: int) -> None:
     assert len(chosen) >= 4
     new = golden_on_web.measured(chosen.items(), place)
     assert golden.differences({name: golden.committed()[name] for name in chosen}, new) == []
+
+
+def test_lists_and_mistakes_are_those_of_the_native_engine() -> None:
+    problem = golden_on_web.missing()
+    if problem is not None:
+        pytest.skip(problem)
+    topology = {
+        "kind": "dumbbell",
+        "rate": "1 Mbit/s",
+        "dely": "1 ms",
+        "queue": {"kind": "codel", "targt": "5 ms"},
+    }
+    wrong = {"schema": 2, "duration": "1 parsec", "topology": topology, "flows": [{"cc": "cubick"}]}
+    command = [
+        "node",
+        str(golden_on_web.PROGRAMS / "lists.mjs"),
+        str(golden_on_web.MODULE),
+        json.dumps(wrong),
+    ]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert found["lists"] == {kind: json.loads(_core.list_json(kind)) for kind in found["lists"]}
+    assert found["metrics"] == json.loads(_core.metrics_json())
+    with pytest.raises(ScenarioError) as error:
+        Scenario.from_dict(wrong)
+    mistakes = [[mistake.key, mistake.message] for mistake in error.value.mistakes]
+    assert found["mistakes"] == mistakes and len(mistakes) > 2
 
 
 def test_columns_are_read_as_they_lie_in_memory() -> None:

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs a wheel into an empty environment without Rust, runs a scenario, reproduces a paper and writes a report with it.
+# Installs a wheel into an empty environment without Rust, runs a scenario, reproduces a paper, writes a report and serves the live
+# page with it.
 #
 #   sh tools/check_wheel.sh PYTHON WHEEL
 set -eu
@@ -11,6 +12,7 @@ case $wheel in
 *-cp311-abi3-manylinux*) ;;
 *) echo "check_wheel: $wheel is not an abi3 manylinux wheel for Python 3.11 and later" >&2; exit 1 ;;
 esac
+echo "wheel: $(($(wc -c < "$wheel") / 1000)) kB"
 
 environment=$(mktemp -d)
 trap 'rm -rf "$environment"' EXIT
@@ -39,3 +41,23 @@ report = Path("report/report.html")
 assert "new-aimd" in report.read_text(), report
 print(f"wheel: a report of {report.stat().st_size / 1e3:.0f} kB")
 '
+if PATH="$environment/bin" ackclock evaluate new-aimd --replicates 1 --out report --interactive --json > evaluation.json 2> refused; then
+    PATH="$environment/bin" "$environment/bin/python" -c '
+import subprocess
+from pathlib import Path
+from urllib.request import urlopen
+report = Path("report/report.html")
+assert report.read_text().count("data-rerun=") > 10 and report.stat().st_size < 3_000_000, report
+with subprocess.Popen(["ackclock", "play", "--no-open"], stdout=subprocess.PIPE, text=True) as server:
+    page = server.stdout.readline().strip()
+    try:
+        sizes = [len(urlopen(page + name).read()) for name in ("", "page.js", "../ackclock.js", "../module/ackclock_bg.wasm")]
+    finally:
+        server.terminate()
+assert all(sizes), sizes
+print(f"wheel: the live page is served, and a report of {report.stat().st_size / 1e6:.1f} MB carries the simulator")
+'
+else
+    grep -q "not built here; in a checkout of ackclock: make web" refused || { cat refused >&2; exit 1; }
+    echo "wheel: without the module for browsers, which was not built" >&2
+fi

@@ -69,7 +69,17 @@ export interface Link {
   backlog_packets: number;
   drops: number;
   marks: number;
+  losses: number;
   forwarded_bytes: number;
+}
+
+/** A packet at a link between two steps; `arrives_s` is NaN while it is queued, `flow` -1 where it belongs to none of `flowNames`. */
+export interface Packet {
+  flow: number;
+  kind: "data" | "ack" | "request";
+  wire_bytes: number;
+  marked: boolean;
+  arrives_s: number;
 }
 
 /** A run in progress. Times are in seconds. */
@@ -82,8 +92,16 @@ export class Running {
   step(until: number): boolean;
   flow(index: number): Flow;
   link(index: number): Link;
+  /** Those queued, of each flow in their order, then those on the wire, by their arrival. */
+  packets(link: number): Packet[];
   setRate(link: number, bps: number): void;
   setDelay(link: number, seconds: number): void;
+  /** Loses each packet with this probability, from now on. */
+  setLoss(link: number, probability: number): void;
+  /** What is queued beyond a smaller limit is still sent. */
+  setLimit(link: number, packets: number): void;
+  /** A name, or a table as in a scenario, takes over a flow with its window and threshold. */
+  setAlgorithm(flow: number, cc: string | object): void;
   beginFlow(index: number): void;
   endFlow(index: number): void;
   samples(table: TableName): Table;

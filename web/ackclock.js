@@ -10,8 +10,7 @@ let memory = null;
 
 /** Loads the module, once: from beside this file, or from what is given (a URL, a response, bytes, a compiled module). */
 export async function load(module) {
-  const beside = new URL("./module/ackclock_bg.wasm", import.meta.url);
-  memory ??= initialise({ module_or_path: module ?? beside }).then((exports) => exports.memory);
+  memory ??= initialise({ module_or_path: module ?? new URL("./module/ackclock_bg.wasm", import.meta.url) }).then((exports) => exports.memory);
   memory = await memory;
 }
 
@@ -142,12 +141,34 @@ export class Running {
     return plain(this.inner.link(index), linkKeys);
   }
 
+  /** The packets at a link: those queued, of each flow in their order, then those on the wire, by their arrival. */
+  packets(link) {
+    const numbers = this.inner.packets(link);
+    return Array.from({ length: numbers.length / 5 }, (_, index) => {
+      const [flow, kind, wire_bytes, marked, arrives_s] = numbers.subarray(5 * index, 5 * index + 5);
+      return { flow, kind: packetKinds[kind], wire_bytes, marked: marked === 1, arrives_s };
+    });
+  }
+
   setRate(link, bps) {
     this.inner.setRate(link, bps);
   }
 
   setDelay(link, seconds) {
     this.inner.setDelay(link, seconds);
+  }
+
+  setLoss(link, probability) {
+    this.inner.setLoss(link, probability);
+  }
+
+  setLimit(link, packets) {
+    this.inner.setLimit(link, packets);
+  }
+
+  /** `cc`: a name, or a table as in a scenario. */
+  setAlgorithm(flow, cc) {
+    this.inner.setAlgorithm(flow, JSON.stringify(cc));
   }
 
   beginFlow(index) {
@@ -175,7 +196,8 @@ export class Running {
 }
 
 const flowKeys = ["cwnd_segments", "ssthresh_segments", "unacked_segments", "srtt_s", "delivered_bytes", "retransmits"];
-const linkKeys = ["rate_bps", "delay_s", "backlog_packets", "drops", "marks", "forwarded_bytes"];
+const linkKeys = ["rate_bps", "delay_s", "backlog_packets", "drops", "marks", "losses", "forwarded_bytes"];
+const packetKinds = ["data", "ack", "request"];
 
 function plain(view, keys) {
   const values = Object.fromEntries(keys.map((key) => [key, view[key]]));

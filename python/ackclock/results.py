@@ -113,6 +113,28 @@ class RunResult:
         """
         return self._drawing().figure()
 
+    def explore(self) -> Any:
+        """Show this run in a notebook, to run it again with another seed, other settings, or longer.
+
+        The runs are computed in the browser; no server and no kernel is asked. Raises `InputError` without
+        anywidget, or where ackclock was installed without its module for browsers.
+        """
+        from ackclock.page.interactive import Kept
+        from ackclock.page.widget import explorer
+        from ackclock.running.kept import refusal
+
+        resolved, replicate = self.scenario.resolved_json, int(self.document["replicate"])
+        kept = Kept(
+            self.scenario.name,
+            resolved,
+            self.scenario.hash,
+            self.seed,
+            0,
+            {replicate: self.summary},
+            refusal=refusal(resolved, self.document["backend"]),
+        )
+        return explorer(kept, replicate)
+
     def _drawing(self) -> Drawing:
         from ackclock.page.over_time import over_time
 

@@ -6,7 +6,7 @@
 The generated part of a page stands between the comments `<!-- generated: NAME -->` and `<!-- end -->`.
 A page of docs/papers is generated as a whole, from its text with places for figures in tools/docs/papers,
 and from the results beside it, which `make papers` measures. A page of docs/algorithms is generated from the
-header of the file of its algorithm.
+header of the file of its algorithm. Pages of algorithms and queues have a figure (live_figures.py).
 """
 
 import argparse
@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 import algorithm_page
+import live_figures
 import paper_page
 from ackclock import _core
 
@@ -190,6 +191,8 @@ def main() -> int:
     pages = {page: generated(page.read_text()) for page in DOCS.rglob("*.md")}
     pages |= {DOCS / "papers" / f"{name}.md": text for name, text in paper_page.pages()}
     pages |= {DOCS / "algorithms" / f"{name}.md": text for name, text in algorithm_page.pages()}
+    for figure in live_figures.figures():
+        pages[DOCS / figure.page] = figure.put(pages[DOCS / figure.page], figure.markdown())
     for page, renewed in sorted(pages.items()):
         text = page.read_text() if page.exists() else ""
         if renewed == text:

@@ -1,25 +1,42 @@
 """Lays out the pages of the site: the repository's own Markdown files, in their own folders.
 
     python tools/docs/site.py FOLDER
+    python tools/docs/site.py --live SITE    puts what runs in browsers into the finished site
 
 Relative links hold on the site as they do in the repository: a link to a folder leads to its first page,
-and a link to any other file brings the file along. The navigation follows from the folders.
+one to a notebook to the page that comes of running it, and one to any other file brings the file along. The
+navigation follows from the folders. Pages of algorithms and queues get their figures (live_figures.py), which
+run where `make web` has been called.
 """
 
+import argparse
 import re
 import shutil
 import sys
 from itertools import chain
 from pathlib import Path
 
+import gallery
+import live_figures
+
 ROOT = Path(__file__).resolve().parents[2]
 #: Pages outside of `docs`.
 FRONT = ("README.md", "ARCHITECTURE.md", "CHANGES.md", "NOTICES.md")
 #: Folders with pages.
 FOLDERS = ("docs", "web/play/lessons")
+#: The folder with notebooks.
+GALLERY = ROOT / "docs/gallery"
 LINK = re.compile(r"\]\(([^)#\s:]+)(#[^)]*)?\)")
 #: What stands behind the language of a block is for the tests.
 FENCE = re.compile(r"^(```\w+)[^\n]*$", re.MULTILINE)
+WEB = ROOT / "web"
+#: What figures and the live page are made of, and where the site has it.
+LIVE_PARTS, LIVE = ("ackclock.js", "module", "play", "figures"), "live"
+
+
+def is_live() -> bool:
+    """Whether the engine is built for browsers."""
+    return (WEB / "module" / "ackclock_bg.wasm").is_file()
 
 
 def lay_out(pages: Path) -> None:
@@ -27,12 +44,32 @@ def lay_out(pages: Path) -> None:
     shutil.rmtree(pages, ignore_errors=True)
     folders = [sorted((ROOT / folder).rglob("*.md")) for folder in FOLDERS]
     for source in [*(ROOT / name for name in FRONT), *chain.from_iterable(folders)]:
-        target = pages / source.relative_to(ROOT)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(with_links(source, pages), encoding="utf-8")
+        write(source, source.read_text(encoding="utf-8"), pages)
+    for notebook in sorted(GALLERY.glob("*.ipynb")):
+        write(notebook.with_suffix(".md"), gallery.run(notebook), pages)
+        bring(notebook, pages)
+    for figure in live_figures.figures():
+        page = pages / "docs" / figure.page
+        page.with_suffix(".svg").write_bytes(figure.svg())
+        live = f"../../{LIVE}" if is_live() else None
+        page.write_text(figure.put(page.read_text(encoding="utf-8"), figure.html(f"{figure.name}.svg", live)))
 
 
-def with_links(source: Path, pages: Path) -> str:
+def write(source: Path, text: str, pages: Path) -> None:
+    """Write the page that stands at this place of the repository."""
+    target = pages / source.relative_to(ROOT)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(with_links(source, text, pages), encoding="utf-8")
+
+
+def bring(file: Path, pages: Path) -> None:
+    """Put a file that is no page where it stands in the repository."""
+    copy = pages / file.relative_to(ROOT)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, copy)
+
+
+def with_links(source: Path, text: str, pages: Path) -> str:
     """Return the text of a page, its links led to pages and files that are there."""
 
     def lead(link: re.Match[str]) -> str:
@@ -40,14 +77,41 @@ def with_links(source: Path, pages: Path) -> str:
         if target.is_dir():
             first = min(target.glob("*.md"))
             return f"]({link[1].rstrip('/')}/{first.name})"
+        if target.parent == GALLERY and target.suffix == ".ipynb":
+            return f"]({link[1].removesuffix('.ipynb')}.md)"
         if target.suffix != ".md" and target.is_file():
-            copy = pages / target.relative_to(ROOT)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(target, copy)
+            bring(target, pages)
         return link[0]
 
-    return FENCE.sub(r"\1", LINK.sub(lead, source.read_text(encoding="utf-8")))
+    return FENCE.sub(r"\1", LINK.sub(lead, text))
+
+
+def add_live(site: Path) -> None:
+    """Copy what runs in the browser as it is: lessons stay Markdown there, which the live page reads."""
+    for name in LIVE_PARTS:
+        source, target = WEB / name, site / LIVE / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        else:
+            shutil.copyfile(source, target)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--live", action="store_true", help="the folder is a finished site")
+    options = parser.parse_args()
+    if not options.live:
+        lay_out(options.folder)
+    elif is_live():
+        add_live(options.folder)
+    else:
+        print("SKIPPED: figures that run; ackclock for browsers is not built: make web", file=sys.stderr)
+    return 0
 
 
 if __name__ == "__main__":
-    lay_out(Path(sys.argv[1]))
+    sys.exit(main())

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 
 def chromium() -> str | None:
@@ -13,9 +14,9 @@ def chromium() -> str | None:
 
 
 @contextlib.contextmanager
-def served() -> Iterator[str]:
-    """The address of the live page, which is served meanwhile."""
-    command = [sys.executable, "-m", "ackclock", "play", "--no-open"]
+def served(file: Path | None = None) -> Iterator[str]:
+    """The address of the live page, with a scenario in it, which is served meanwhile."""
+    command = [sys.executable, "-m", "ackclock", "play", "--no-open", *([] if file is None else [str(file)])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:

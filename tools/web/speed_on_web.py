@@ -1,14 +1,14 @@
-"""The speed of a workload in Chromium beside that of the native engine, in turns.
+"""The speed of a workload in a browser, or in Node, beside that of the native engine, in turns.
 
-    python tools/web/speed_on_web.py [--rounds N] [--workload W1] [--json]
+    python tools/web/speed_on_web.py [--in chromium|node] [--rounds N] [--workload W1] [--json]
 
-Packets that the bottleneck forwards in a second of the run: of CPU time natively, of time in the page; the
-machine should have nothing else to do. The first run in Chromium is not counted: its code is compiled
-meanwhile. The ratio is taken round by round.
+Packets that the bottleneck forwards in a second of CPU time. The first round there is not counted: the code
+is compiled meanwhile. The ratio is taken round by round.
 Needs `make web`, node and Chromium.
 """
 
 import argparse
+import contextlib
 import json
 import statistics
 import subprocess
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from chromium import chromium, served
-from golden_on_web import missing
+from golden_on_web import MODULE, PROGRAMS, missing
 
 from ackclock.cli.console import show
 from ackclock.text.table import Column, Table
@@ -27,50 +27,60 @@ sys.path.append(str(ROOT / "tools" / "bench"))
 
 from workloads import WORKLOADS  # noqa: E402
 
-PROGRAM = ROOT / "web" / "tests" / "speed.mjs"
 
-
-def rounds(workload: str, count: int) -> Iterator[tuple[float, float]]:
-    """Packets a second, native and in Chromium, of each round."""
-    scenario = next(each for each in WORKLOADS if each.name == workload).scenario("routers")
+@contextlib.contextmanager
+def command(place: str) -> Iterator[list[str]]:
+    """The command that runs scenarios in this place."""
+    if place == "node":
+        yield ["node", "--no-liftoff", str(PROGRAMS / "speed_node.mjs"), str(MODULE)]
+        return
     with served() as address:
-        command = ["node", str(PROGRAM), str(chromium()), address]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as browser:
-            assert browser.stdin is not None and browser.stdout is not None
-            asked, told = browser.stdin, browser.stdout
+        yield ["node", str(PROGRAMS / "speed.mjs"), str(chromium()), address]
 
-            def in_chromium() -> float:
-                asked.write(json.dumps(json.loads(scenario.resolved_json())) + "\n")
-                asked.flush()
-                took_ms, packets = json.loads(told.readline())
-                return float(packets / took_ms * 1e3)
 
-            in_chromium()
-            for _ in range(count):
-                run = json.loads(scenario.run().to_json())
-                yield run["packets_forwarded"] / run["engine_cpu_s"], in_chromium()
-            asked.close()
+def rounds(place: str, workload: str, count: int) -> Iterator[tuple[float, float]]:
+    """Packets a second, native and in this place, of each round."""
+    scenario = next(each for each in WORKLOADS if each.name == workload).scenario("routers")
+    with (
+        command(place) as runs,
+        subprocess.Popen(runs, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as browser,
+    ):
+        assert browser.stdin is not None and browser.stdout is not None
+        asked, told = browser.stdin, browser.stdout
+
+        def in_place() -> float:
+            asked.write(json.dumps(json.loads(scenario.resolved_json())) + "\n")
+            asked.flush()
+            took_ms, packets = json.loads(told.readline())
+            return float(packets / took_ms * 1e3)
+
+        in_place()
+        for _ in range(count):
+            run = json.loads(scenario.run().to_json())
+            yield run["packets_forwarded"] / run["engine_cpu_s"], in_place()
+        asked.close()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--in", dest="place", choices=("chromium", "node"), default="chromium")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--workload", default="W1", choices=[each.name for each in WORKLOADS])
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    problem = missing("chromium")
+    problem = missing(options.place)
     if problem is not None:
         print(f"speed: skipped, {problem}")
         return 77
-    found = list(rounds(options.workload, options.rounds))
+    found = list(rounds(options.place, options.workload, options.rounds))
     native, page = (statistics.median(speeds) for speeds in zip(*found, strict=True))
     ratios = sorted(page / native for native, page in found)
     if options.json:
-        json.dump({"native": native, "chromium": page, "ratios": ratios}, sys.stdout)
+        json.dump({"native": native, options.place: page, "ratios": ratios}, sys.stdout)
         return 0
-    speeds = (Column(f"{name}, M packets a second", right=True) for name in ("native", "Chromium"))
+    speeds = (Column(f"{name}, M packets a second", right=True) for name in ("native", options.place.title()))
     table = Table("workload", *speeds, "ratio")
     ratio = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}-{ratios[-1]:.2f})"
     table.add_row(options.workload, f"{native / 1e6:.2f}", f"{page / 1e6:.2f}", ratio)

@@ -4,7 +4,7 @@ import { lightStyle, svg } from "./charts.js";
 import { byId, make } from "./elements.js";
 import { lab, setsOf } from "./lab.js";
 import { LinkError, pack } from "./link.js";
-import { linesOf, TITLES } from "./panels.js";
+import { linesOf, mostOf, TITLES } from "./panels.js";
 import { command, toml } from "./toml.js";
 
 function save(name, type, text) {
@@ -30,10 +30,12 @@ async function copy(what, text, more = "") {
 
 const fileName = (end) => `${lab.run.name.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 60) || "scenario"}${end}`;
 
+const plain = (setup) => ({ text: setup.text, sets: setsOf(setup), changes: setup.changes });
+
 async function copyLink() {
   let fragment;
   try {
-    fragment = await pack({ text: lab.setup.text, sets: setsOf(lab.setup), changes: lab.setup.changes });
+    fragment = await pack({ ...plain(lab.setup), other: lab.other === null ? null : plain(lab.other.setup) });
   } catch (error) {
     if (!(error instanceof LinkError)) throw error;
     byId("away-state").textContent = "All of this is too long for a link; take the scenario instead.";
@@ -48,9 +50,9 @@ const asText = () => (lab.setup.sets.size === 0 ? lab.setup.text : toml(lab.run.
 
 function saveSvg() {
   const names = lab.series.flows.filter(({ begun }) => begun);
-  const panels = Object.keys(TITLES).map((name) => ({ title: TITLES[name], lines: linesOf(name), most: lab.series.most[name] }));
+  const panels = Object.keys(TITLES).map((name) => ({ title: TITLES[name], lines: linesOf(name), most: mostOf(name) }));
   const legend = names.map((flow) => ({ label: flow.name, style: lightStyle(flow.position) }));
-  save(fileName(".svg"), "image/svg+xml", svg(panels, lab.series.time.values, lab.series.count, lab.run.duration, legend, lab.run.name));
+  save(fileName(".svg"), "image/svg+xml", svg(panels, lab.run.duration, legend, lab.run.name));
 }
 
 const ACTIONS = {

@@ -10,5 +10,5 @@ export const bottleneck = () => lab.run.description.links.find(({ name }) => nam
 export const firstRtt = () => lab.run.description.flows.find(({ base_rtt_s: rtt }) => rtt !== null)?.base_rtt_s ?? null;
 export const delayFor = (rtt) => Math.max(0, bottleneck().delay_s + (rtt - firstRtt()) / 2);
 
-/** The last value that a change gave a link, if any did up to now. */
+/** The last value that a change gave a link, or a group of flows, if any did up to now. */
 export const changed = (kind, index) => lab.setup.changes.findLast((change) => change.kind === kind && change.index === index && change.at <= now())?.value;

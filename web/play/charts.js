@@ -23,13 +23,14 @@ export const theme = () => {
   return { ink: style.getPropertyValue("--ink"), soft: style.getPropertyValue("--soft"), line: style.getPropertyValue("--line"), warn: style.getPropertyValue("--warn"), paper: style.getPropertyValue("--paper") };
 };
 
-/** One panel. `lines`: a list of {values, flow | style}; `events`: times with a shape. */
+/** One panel. `lines`: a list of {times, count, values, style}; `events`: of the times of the first line, counts with a shape. */
 export class Chart {
   constructor(canvas) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
     this.top = 0;
-    this.drawn = 0;
+    /** How much of each line is drawn. */
+    this.drawn = [];
     this.lines = [];
     this.events = [];
     this.reset(1);
@@ -38,7 +39,7 @@ export class Chart {
   reset(duration) {
     this.duration = duration;
     this.top = 0;
-    this.drawn = 0;
+    this.drawn = [];
     this.stale = true;
   }
 
@@ -62,24 +63,27 @@ export class Chart {
     return bottom - (Math.min(value, this.top) / this.top) * (bottom - MARGIN.top);
   }
 
-  /** Draws up to row `count` of `times`; `most` is the largest value so far. */
-  draw(times, count, most) {
+  /** Draws what is new of the lines; `most` is the largest value so far. */
+  draw(most) {
     this.fit();
     const top = ceiling(most * 1.02);
-    if (top > this.top || this.stale || count < this.drawn) {
+    if (top > this.top || this.stale || this.lines.length !== this.drawn.length || this.lines.some(({ count }, index) => count < this.drawn[index])) {
       this.top = Math.max(this.top, top);
-      this.drawn = 0;
+      this.drawn = this.lines.map(() => 0);
       this.stale = false;
       this.axes();
     }
-    if (count <= this.drawn) return;
     const context = this.context;
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    const from = Math.max(0, this.drawn - 1);
-    for (const { values, style } of this.lines) this.line(times, values, from, count, style);
-    const { warn, ink } = theme();
-    for (const { counts, mark } of this.events) this.mark(times, counts, Math.max(1, this.drawn), count, mark, mark === "drop" ? warn : ink);
-    this.drawn = count;
+    if (this.events.length > 0) {
+      const { warn, ink } = theme();
+      const [{ times, count }] = this.lines;
+      for (const { counts, mark } of this.events) this.mark(times, counts, Math.max(1, this.drawn[0]), count, mark, mark === "drop" ? warn : ink);
+    }
+    this.lines.forEach((line, index) => {
+      if (line.count > this.drawn[index]) this.line(line.times, line.values, Math.max(0, this.drawn[index] - 1), line.count, line.style);
+      this.drawn[index] = line.count;
+    });
   }
 
   axes() {
@@ -164,9 +168,8 @@ export class Chart {
 const escaped = (text) => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 
 /** The panels as one SVG file, in the colours of light pages. `panels`: {title, lines, most}. */
-export function svg(panels, times, count, duration, legend, name) {
+export function svg(panels, duration, legend, name) {
   const [width, height, gap] = [760, 200, 34];
-  const step = Math.max(1, Math.floor(count / 1500));
   const parts = [];
   panels.forEach(({ title, lines, most }, panel) => {
     const base = 40 + panel * (height + gap);
@@ -175,7 +178,8 @@ export function svg(panels, times, count, duration, legend, name) {
     const y = (value) => (base + height - (Math.min(value, top) / top) * height).toFixed(1);
     parts.push(`<text x="60" y="${base - 8}" font-weight="bold">${escaped(title)}</text>`);
     for (const value of ticks(top)) parts.push(`<path d="M60 ${y(value)}H${width - 20}" stroke="#ddd"/><text x="54" y="${y(value)}" dy="4" text-anchor="end">${words(value)}</text>`);
-    for (const { values, svgStyle } of lines) {
+    for (const { times, count, values, svgStyle } of lines) {
+      const step = Math.max(1, Math.floor(count / 1500));
       let path = "";
       let isOn = false;
       for (let index = 0; index < count; index += step) {

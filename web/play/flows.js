@@ -1,12 +1,14 @@
 // The table of flows.
 
+import { changed } from "./bottleneck.js";
 import { styleOf } from "./charts.js";
 import { byId, fill, make, show } from "./elements.js";
 import { lab, now } from "./lab.js";
 import { words } from "./scales.js";
 
 const described = (flow) => lab.run.description.flows[flow.like];
-const algorithm = (flow) => described(flow)?.cc ?? described(flow)?.traffic ?? "";
+const groupOf = (flow) => lab.run.resolved.flows.findIndex(({ name }) => name === described(flow)?.group);
+const algorithm = (flow) => changed("algorithm", groupOf(flow)) ?? described(flow)?.cc ?? described(flow)?.traffic ?? "";
 
 export function layOutFlows() {
   const body = byId("flows").tBodies[0];
@@ -43,26 +45,41 @@ function drawKeys() {
   }
 }
 
+/** Window, RTT, rate and retransmissions in words, and after them those of B. */
+function figuresOf(flow) {
+  const beside = lab.other?.series?.flows.find(({ name, begun }) => begun && name === flow.name);
+  return [["window", 4], ["rtt", 4], ["rate", 3], ["retransmits", 9]].map(([name, digits]) => {
+    const own = words(lab.series.last(flow[name]), digits);
+    return beside === undefined ? own : `${own} (B ${words(lab.other.series.at(beside[name], now()), digits)})`;
+  });
+}
+
+/** What is queued, dropped and marked, in words. */
+function linkWords(series) {
+  const [queued, dropped, marked] = [series.queue, series.drops, series.marks].map((column) => series.at(column, now()));
+  return `${words(queued, 5)} packets queued, ${dropped} dropped, ${marked} marked`;
+}
+
 export function showFlows() {
   for (const flow of lab.series.flows) {
     flow.row.hidden = !flow.begun;
     if (!flow.begun) continue;
-    const figures = [words(lab.series.last(flow.window), 4), words(lab.series.last(flow.rtt), 4), words(lab.series.last(flow.rate), 3), String(flow.retransmits)];
-    figures.forEach((text, index) => {
-      if (flow.cells[index + 2].textContent !== text) flow.cells[index + 2].textContent = text;
+    [algorithm(flow), ...figuresOf(flow)].forEach((text, index) => {
+      if (flow.cells[index + 1].textContent !== text) flow.cells[index + 1].textContent = text;
     });
     const isStopped = flow.stopAt <= now();
     flow.stop.disabled = isStopped || lab.outcome !== null || now() === 0;
     flow.stop.textContent = isStopped ? "Stopped" : "Stop";
   }
   const hidden = lab.run.flowCount - lab.run.description.flows.length;
-  byId("link-state").textContent = `${words(lab.series.last(lab.series.queue), 5)} packets queued, ${lab.series.last(lab.series.drops)} dropped, ${lab.series.last(lab.series.marks)} marked${hidden > 0 ? `; ${hidden} more flows are not shown` : ""}`;
+  const beside = lab.other?.series ?? null;
+  byId("link-state").textContent = `${linkWords(lab.series)}${beside === null ? "" : `; B: ${linkWords(beside)}`}${hidden > 0 ? `; ${hidden} more flows are not shown` : ""}`;
 }
 
-/** When changes stop flows. */
-export function markStopped() {
-  const ends = new Map(lab.setup.changes.filter(({ kind }) => kind === "end").map(({ index, at }) => [index, at]));
-  for (const flow of lab.series?.flows ?? []) flow.stopAt = ends.get(flow.index) ?? Infinity;
+/** When changes stop flows of a set-up. */
+export function markStopped({ setup, series } = lab) {
+  const ends = new Map(setup.changes.filter(({ kind }) => kind === "end").map(({ index, at }) => [index, at]));
+  for (const flow of series?.flows ?? []) flow.stopAt = ends.get(flow.index) ?? Infinity;
 }
 
 function addFlow() {

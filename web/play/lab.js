@@ -11,6 +11,8 @@ export const lab = {
   run: null,
   series: null,
   outcome: null,
+  /** The set-up that it is compared with, as what it gave: `setup`, `run`, `series`, `outcome`, and its `simulator`. */
+  other: null,
   playing: false,
   /** What the worker was last told that has it go on or stop, and whether it has done that and stands still. */
   orders: 0,
@@ -18,6 +20,10 @@ export const lab = {
   simulator: null,
   /** How many runs were begun: what is said of an earlier one is too late. */
   turn: 0,
+  /** Whether packets are drawn on the wire, and where they are; whether the last steps were steps of packets. */
+  watched: false,
+  packets: null,
+  stepped: false,
   /** Algorithms and queues that there are. */
   lists: { cc: [], queue: [] },
   /** The fragment that this page itself wrote. */
@@ -29,6 +35,12 @@ export const lab = {
 };
 
 export const setsOf = ({ sets }) => Array.from(sets, ([key, value]) => `${key}=${value}`);
+/** A set-up as a link holds it. */
+export const setupOf = ({ text, sets = [], changes = [] }) => ({
+  text,
+  sets: new Map(sets.map((item) => [item.slice(0, Math.max(0, item.indexOf("="))), item.slice(item.indexOf("=") + 1)])),
+  changes,
+});
 export const copyOf = ({ text, sets, changes }) => ({ text, sets: new Map(sets), changes: [...changes] });
 export const now = () => lab.series?.now ?? 0;
 export const speed = () => Number(byId("speed").value);
@@ -46,7 +58,7 @@ export function begin({ until = 0, play = lab.playing } = {}) {
   lab.playing = play;
   lab.outcome = null;
   lab.turn += 1;
-  order("begin", { turn: lab.turn, text: lab.setup.text, sets: setsOf(lab.setup), files: {}, changes: lab.setup.changes, until, speed: speed(), playing: lab.playing });
+  order("begin", { turn: lab.turn, text: lab.setup.text, sets: setsOf(lab.setup), files: {}, changes: lab.setup.changes, until, speed: speed(), playing: lab.playing, watched: lab.watched });
 }
 
 /** Settings that the engine cannot change as it runs: again at the same seed, up to the time shown. */

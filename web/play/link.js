@@ -4,7 +4,7 @@
 /** Characters of a fragment, and of what is packed in it. */
 const MAX_FRAGMENT = 100_000;
 const MAX_TEXT = 400_000;
-const KINDS = ["rate", "delay", "begin", "end"];
+const KINDS = ["rate", "delay", "loss", "limit", "algorithm", "begin", "end"];
 
 export class LinkError extends Error {}
 
@@ -35,8 +35,8 @@ async function through(bytes, stream, max) {
 }
 
 /** The fragment for a set-up, without `#`. Throws a LinkError for one that `unpack` would refuse. */
-export async function pack({ text, sets, changes }) {
-  const bytes = new TextEncoder().encode(JSON.stringify({ text, sets, changes }));
+export async function pack({ other, ...setup }) {
+  const bytes = new TextEncoder().encode(JSON.stringify(other === null ? setup : { ...setup, other }));
   const packed = globalThis.CompressionStream === undefined ? null : await through(bytes, new CompressionStream("deflate-raw"), MAX_TEXT);
   const fragment = packed === null ? `1j.${encode(bytes)}` : `1z.${encode(packed)}`;
   if (bytes.length > MAX_TEXT || fragment.length > MAX_FRAGMENT) throw new LinkError("it is too long");
@@ -57,13 +57,16 @@ export async function unpack(fragment) {
   } catch (error) {
     throw error instanceof LinkError ? error : new LinkError("it is damaged");
   }
-  return checked(setup);
+  const { other = null } = setup ?? {};
+  return { ...checked(setup), other: other === null ? null : checked(other) };
 }
 
 const isTexts = (value) => Array.isArray(value) && value.length <= 200 && value.every((item) => typeof item === "string");
+/** A name for an algorithm, and numbers for all else. */
+const isValue = ({ kind, value }) => (kind === "algorithm" ? typeof value === "string" && value.length <= 100 : value === undefined || value === null || Number.isFinite(value));
 const isChange = (change) =>
   typeof change === "object" && change !== null && Number.isFinite(change.at) && change.at >= 0 && KINDS.includes(change.kind) &&
-  Number.isInteger(change.index) && change.index >= 0 && (change.value === undefined || change.value === null || Number.isFinite(change.value));
+  Number.isInteger(change.index) && change.index >= 0 && isValue(change);
 
 function checked(setup) {
   const { text, sets = [], changes = [] } = setup ?? {};

@@ -1,7 +1,8 @@
 // What the page begins with: what its link holds, or a lesson.
 
+import { pin, unpin } from "./compare.js";
 import { byId, make, show } from "./elements.js";
-import { isStill, lab } from "./lab.js";
+import { isStill, lab, setupOf } from "./lab.js";
 import { measured, parsed } from "./lesson.js";
 import { unpack } from "./link.js";
 import { blocks, inline } from "./markdown.js";
@@ -81,11 +82,13 @@ export async function open() {
   if (location.hash === lab.ownLink && lab.ownLink !== null) return;
   const [, name] = LESSON.exec(location.hash) ?? [];
   lab.greeting = null;
+  unpin();
   try {
     const given = name === undefined ? await unpack(location.hash.slice(1)) : null;
     if (given !== null) {
       hideLesson();
       use(given.text, { ...given, play: !isStill() });
+      if (given.other !== null) pin(setupOf(given.other));
       return;
     }
   } catch (error) {
@@ -97,6 +100,9 @@ export async function open() {
 
 export function wireOpening() {
   lessonsRead = readLessons().catch((error) => show(`The lessons cannot be read: ${error.message}.`));
-  byId("lesson-list").addEventListener("change", () => showLesson(byId("lesson-list").value));
+  byId("lesson-list").addEventListener("change", () => {
+    unpin();
+    showLesson(byId("lesson-list").value);
+  });
   addEventListener("hashchange", open);
 }

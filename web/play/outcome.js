@@ -4,9 +4,14 @@ import { byId, make } from "./elements.js";
 import { begin, lab, nameOf, now } from "./lab.js";
 import { words } from "./scales.js";
 
+const linkOf = ({ index }) => lab.run.description.links[index]?.name ?? `link ${index}`;
+
 const CHANGES = {
-  rate: ({ index, value }) => `${lab.run.description.links[index]?.name ?? `link ${index}`}: rate ${words(value / 1e6)} Mbit/s`,
-  delay: ({ index, value }) => `${lab.run.description.links[index]?.name ?? `link ${index}`}: delay ${words(1e3 * value)} ms`,
+  rate: (change) => `${linkOf(change)}: rate ${words(change.value / 1e6)} Mbit/s`,
+  delay: (change) => `${linkOf(change)}: delay ${words(1e3 * change.value)} ms`,
+  loss: (change) => `${linkOf(change)}: loss ${words(100 * change.value)} %`,
+  limit: (change) => `${linkOf(change)}: buffer ${change.value} packets`,
+  algorithm: ({ index, value }) => `${lab.run.resolved.flows[index]?.name ?? `group ${index}`}: ${value}`,
   begin: ({ index }) => `${nameOf(index)} begins`,
   end: ({ index }) => `${nameOf(index)} ends`,
 };
@@ -17,19 +22,29 @@ export function showChanges() {
   byId("changes").replaceChildren(...lab.setup.changes.slice(-50).map((change) => make("li", {}, `${words(change.at, 6)} s: ${CHANGES[change.kind](change)}`)));
 }
 
+const figuresOf = ({ summary }) => [
+  ["utilization", 100 * summary.utilization, "%"],
+  ["goodput", summary.goodput_bps / 1e6, "Mbit/s"],
+  ["queueing delay, mean", 1e3 * summary.queue_delay_mean_s, "ms"],
+  ["loss rate", 100 * summary.loss_rate, "%"],
+  ["Jain index", summary.jain_index, ""],
+];
+
+const NO_SUM = "none: this page is not served securely";
+
 export function showResult() {
-  const { summary } = lab.outcome.document;
-  const figures = [
-    ["utilization", 100 * summary.utilization, "%"],
-    ["goodput", summary.goodput_bps / 1e6, "Mbit/s"],
-    ["queueing delay, mean", 1e3 * summary.queue_delay_mean_s, "ms"],
-    ["loss rate", 100 * summary.loss_rate, "%"],
-    ["Jain index", summary.jain_index, ""],
-  ];
-  byId("summary").replaceChildren(
-    ...figures.filter(([, value]) => Number.isFinite(value)).map(([label, value, unit]) => make("div", {}, make("b", { textContent: `${words(value, 4)} ${unit}`.trim() }), make("span", { textContent: label }))),
-  );
-  byId("sum").textContent = lab.outcome.sum ?? "none: this page is not served securely";
+  const other = lab.other?.outcome ?? null;
+  const beside = other === null ? null : figuresOf(other.document);
+  const figures = figuresOf(lab.outcome.document).flatMap(([label, value, unit], index) => {
+    if (!Number.isFinite(value)) return [];
+    const lines = [make("b", { textContent: `${words(value, 4)} ${unit}`.trim() }), make("span", { textContent: label })];
+    if (beside !== null) lines.push(make("span", { className: "beside", textContent: `B: ${words(beside[index][1], 4)} ${unit}`.trim() }));
+    return [make("div", {}, ...lines)];
+  });
+  byId("summary").replaceChildren(...figures);
+  byId("sum").textContent = lab.outcome.sum ?? NO_SUM;
+  byId("sum-beside").textContent = other === null ? "" : (other.sum ?? NO_SUM);
+  byId("result-beside").hidden = other === null;
   byId("result").hidden = false;
 }
 

@@ -1,5 +1,6 @@
 // The page: it hears the worker, and leads each message to what shows it.
 
+import { follow, showPinned, wireCompare } from "./compare.js";
 import { buttons, wireControls } from "./controls.js";
 import { byId, show } from "./elements.js";
 import { wireAway } from "./away.js";
@@ -8,10 +9,10 @@ import { begin, copyOf, lab, now } from "./lab.js";
 import { compareWithLesson, open, wireOpening } from "./opening.js";
 import { showChanges, showResult, wireChanges } from "./outcome.js";
 import { draw, layOutCharts, wireCharts } from "./panels.js";
-import { Series } from "./series.js";
+import { Series, spanOf } from "./series.js";
 import { fillQueues, ruleRead, showSettings, wireSettings } from "./settings.js";
 import { lacking, Simulator } from "./simulator.js";
-import { makeSliders } from "./sliders.js";
+import { makeSliders, release } from "./sliders.js";
 import { mistakes, wireText } from "./text.js";
 import { wireTrace } from "./trace.js";
 
@@ -25,17 +26,20 @@ const heard = {
     lab.greeting = null;
     lab.run = message;
     lab.good = copyOf(lab.setup);
-    lab.series = new Series(lab.run.flows, Math.max(lab.run.duration / 200, 0.05));
+    lab.series = new Series(lab.run.flows, spanOf(lab.run.duration));
     markStopped();
     layOutFlows();
     layOutCharts();
     showSettings();
     showChanges();
+    showPinned();
     mistakes([]);
     byId("result").hidden = true;
   },
-  rows({ rows, order, rests }) {
+  rows({ rows, packets, order, rests }) {
     lab.series.add(rows);
+    lab.packets = packets;
+    follow();
     lab.resting = rests && order === lab.orders;
     lab.stale = true;
   },
@@ -43,9 +47,11 @@ const heard = {
     lab.setup.changes = changes;
     markStopped();
     showChanges();
+    showPinned();
   },
   refused({ message }) {
     show(`That cannot be changed while it runs: ${message}.`);
+    release();
   },
   done(message) {
     lab.outcome = message;
@@ -59,6 +65,7 @@ const heard = {
     if (list.some(({ set: text }) => text !== null) && lab.good !== null && lab.good.text === lab.setup.text) {
       lab.greeting = `That cannot be set: ${list[0].message}.`;
       lab.setup = copyOf(lab.good);
+      release();
       begin({ until: now() });
     } else if (byId("text").value === lab.setup.text && lab.good?.text !== lab.setup.text) {
       lab.playing = false;
@@ -99,7 +106,7 @@ function main() {
     return;
   }
   makeSliders();
-  for (const wire of [wireControls, wireCharts, wireFlows, wireSettings, wireText, wireChanges, wireAway, wireTrace, wireOpening]) wire();
+  for (const wire of [wireControls, wireCompare, wireCharts, wireFlows, wireSettings, wireText, wireChanges, wireAway, wireTrace, wireOpening]) wire();
   buttons();
   lab.simulator = new Simulator(hear, lost);
   open();

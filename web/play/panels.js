@@ -8,6 +8,8 @@ import { showFlows } from "./flows.js";
 import { isStill, lab, now } from "./lab.js";
 import { PhasePlane } from "./phase.js";
 import { words } from "./scales.js";
+import { showSliders } from "./sliders.js";
+import { drawWire } from "./wire.js";
 
 const charts = Object.fromEntries(["window", "rate", "rtt", "queue"].map((name) => [name, new Chart(byId(`chart-${name}`))]));
 export const TITLES = { window: "Window, segments", rate: "Rate, Mbit/s", rtt: "RTT, ms", queue: "Queue, packets" };
@@ -15,14 +17,29 @@ const phase = new PhasePlane(byId("chart-phase"));
 let drawn = 0;
 let told = 0;
 
-/** The lines of a panel, with their styles on the page and in files. */
-export function linesOf(name) {
+/** The lines of a panel that a series gives up to now, with their styles on the page and in files. */
+function linesOfSeries(name, series, change = (style) => style) {
+  const part = { times: series.time.values, count: series.countTo(now()) };
+  const flow = ({ values }, position) => ({ ...part, values, style: change(styleOf(position)), svgStyle: change(lightStyle(position)) });
+  if (name === "queue") return [flow(series.queue, 0)];
+  const lines = series.flows.map((one, position) => flow(one[name], position));
+  if (name !== "rate") return lines;
   const ink = getComputedStyle(document.documentElement).getPropertyValue("--soft");
-  if (name === "queue") return [{ values: lab.series.queue.values, style: styleOf(0), svgStyle: lightStyle(0) }];
-  const lines = lab.series.flows.map((flow, position) => ({ values: flow[name].values, style: styleOf(position), svgStyle: lightStyle(position) }));
-  const link = { values: lab.series.linkRate.values, style: { colour: ink, dash: [3, 3], width: 1 }, svgStyle: { colour: "#666", dash: [3, 3] } };
-  return name === "rate" ? [link, ...lines] : lines;
+  const link = { ...part, values: series.linkRate.values, style: { colour: ink, dash: [3, 3], width: 1 }, svgStyle: { colour: "#666", dash: [3, 3] } };
+  return [link, ...lines];
 }
+
+/** Of the set-up that it is compared with. */
+const dotted = ({ colour }) => ({ colour, dash: [1, 3], width: 1.4 });
+
+/** The lines of a panel. */
+export function linesOf(name) {
+  const other = lab.other?.series ?? null;
+  return [...linesOfSeries(name, lab.series), ...(other === null ? [] : linesOfSeries(name, other, dotted))];
+}
+
+/** The largest value of a panel. */
+export const mostOf = (name) => Math.max(lab.series.most[name], lab.other?.series?.most[name] ?? 0);
 
 /** Whether two flows of the scenario can be compared. */
 const hasPhasePlane = () => lab.series.flows.length > 1 && lab.series.flows.slice(0, 2).every(({ spare }) => !spare);
@@ -39,19 +56,21 @@ export function draw(time) {
   for (const [name, chart] of Object.entries(charts)) {
     chart.lines = linesOf(name);
     if (name === "queue") chart.events = [{ counts: lab.series.drops.values, mark: "drop" }, { counts: lab.series.marks.values, mark: "mark" }];
-    chart.draw(lab.series.time.values, lab.series.count, lab.series.most[name]);
+    chart.draw(mostOf(name));
   }
+  drawWire();
   if (hasPhasePlane()) phase.draw(lab.series.flows.slice(0, 2), lab.series.count, pipe());
   byId("clock").textContent = `${now().toFixed(lab.run !== null && lab.run.duration < 10 ? 3 : 2)} s of ${words(lab.run?.duration ?? 0)} s`;
   byId("progress").value = lab.run === null ? 0 : now() / lab.run.duration;
   if (time - told > 250 || lab.outcome !== null || !lab.playing) {
     told = time;
     showFlows();
+    showSliders();
     buttons();
   }
 }
 
-function redraw() {
+export function redraw() {
   for (const chart of [...Object.values(charts), phase]) chart.stale = true;
   lab.stale = true;
 }

@@ -20,6 +20,9 @@ class Column {
   }
 }
 
+/** The seconds that rates of a run are of. */
+export const spanOf = (duration) => Math.max(duration / 200, 0.05);
+
 export class Series {
   /** `flows`: as the worker lists them; `span`: the seconds that a rate is of. */
   constructor(flows, span) {
@@ -31,7 +34,8 @@ export class Series {
     this.queue = new Column();
     this.drops = new Column();
     this.marks = new Column();
-    this.flows = flows.map((flow) => ({ ...flow, begun: !flow.spare, isActive: false, stopAt: Infinity, window: new Column(), rtt: new Column(), rate: new Column(), delivered: new Column(), retransmits: 0 }));
+    this.losses = new Column();
+    this.flows = flows.map((flow) => ({ ...flow, begun: !flow.spare, isActive: false, stopAt: Infinity, window: new Column(), rtt: new Column(), rate: new Column(), delivered: new Column(), retransmits: new Column() }));
     this.most = { window: 10, rtt: 0, rate: 0, queue: 1 };
   }
 
@@ -41,13 +45,14 @@ export class Series {
   }
 
   row(rows, from) {
-    const [now, rate, backlog, drops, marks] = rows.subarray(from, from + LINK);
+    const [now, rate, backlog, drops, marks, losses] = rows.subarray(from, from + LINK);
     const [index, most] = [this.count, this.most];
     this.time.set(index, now);
     this.linkRate.set(index, rate / 1e6);
     this.queue.set(index, backlog);
     this.drops.set(index, drops);
     this.marks.set(index, marks);
+    this.losses.set(index, losses);
     while (this.behind < index && this.time.values[this.behind + 1] <= now - this.span) this.behind += 1;
     const since = now - this.time.values[this.behind];
     if (rate > 0) most.rate = Math.max(most.rate, rate / 1e6);
@@ -57,7 +62,7 @@ export class Series {
       flow.isActive ||= delivered > 0 || unacked > 0;
       flow.begun ||= flow.isActive;
       const isOn = flow.isActive && !(now >= flow.stopAt && unacked === 0);
-      flow.retransmits = retransmits;
+      flow.retransmits.set(index, retransmits);
       flow.delivered.set(index, delivered);
       const speed = since > 0 ? (8 * (delivered - flow.delivered.values[this.behind])) / since / 1e6 : NaN;
       flow.window.set(index, isOn ? cwnd : NaN);
@@ -69,6 +74,23 @@ export class Series {
       if (speed > most.rate) most.rate = speed;
     });
     this.count += 1;
+  }
+
+  /** How many rows there are up to a time. */
+  countTo(time) {
+    let [least, most] = [0, this.count];
+    while (least < most) {
+      const middle = (least + most) >> 1;
+      if (this.time.values[middle] <= time + 1e-9) least = middle + 1;
+      else most = middle;
+    }
+    return least;
+  }
+
+  /** The value of a column at a time; not a number before there is one. */
+  at(column, time) {
+    const count = this.countTo(time);
+    return count > 0 ? column.values[count - 1] : NaN;
   }
 
   /** The last value of a column. */

@@ -1,8 +1,9 @@
 // The settings beside the charts: queue, seed, algorithms, a rule of the user's own.
 
-import { base, bottleneckKeys } from "./bottleneck.js";
+import { base, bottleneckKeys, changed } from "./bottleneck.js";
+import { reseed } from "./compare.js";
 import { byId, choose, fill, lineButton, make, seldom } from "./elements.js";
-import { lab, set, setsOf } from "./lab.js";
+import { isMidway, lab, set, setsOf } from "./lab.js";
 import { firstRule } from "./ruletext.js";
 import { showSliders } from "./sliders.js";
 
@@ -41,6 +42,7 @@ function showGroups() {
         fill(select, lab.lists.cc.filter((entry) => isChoice(entry)));
         select.addEventListener("change", () => {
           if (select.value === "rule") tryRule(index);
+          else if (isMidway()) lab.simulator.tell("change", { kind: "algorithm", index, value: select.value });
           else set({ [`flows.${index}.cc`]: select.value });
         });
         return make("div", { className: "control" }, make("label", { htmlFor: select.id, textContent: name }), select);
@@ -50,7 +52,7 @@ function showGroups() {
   }
   flows.forEach(({ cc }, index) => {
     byId(`cc-${index}`).disabled = cc === undefined || cc === null;
-    if (cc) choose(byId(`cc-${index}`), cc.kind);
+    if (cc) choose(byId(`cc-${index}`), changed("algorithm", index) ?? cc.kind);
   });
 }
 
@@ -75,7 +77,10 @@ export function wireSettings() {
     set({ [`${base()}.queue`]: byId("queue").value, ...(limit === undefined ? {} : { [`${base()}.queue.limit`]: limit }) });
   });
   byId("seed").addEventListener("change", () => {
-    if (/^\d{1,19}$/.test(byId("seed").value)) set({ seed: byId("seed").value });
+    const seed = byId("seed").value;
+    if (!/^\d{1,19}$/.test(seed)) return;
+    set({ seed });
+    reseed(seed);
   });
   byId("rule").value = firstRule;
   byId("rule").addEventListener("input", seldom(300, () => tryRule()));

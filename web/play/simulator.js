@@ -17,7 +17,7 @@ function hasModuleWorkers() {
     },
   };
   try {
-    new Worker("digest.js", options).terminate();
+    new Worker(new URL("digest.js", import.meta.url), options).terminate();
   } catch {
     // Refused for another reason, after its options were read.
   }
@@ -37,11 +37,11 @@ export class Simulator {
     this.heard = heard;
     this.lost = lost;
     this.begin();
-    setInterval(() => this.watch(), WATCH_MS);
+    this.watching = setInterval(() => this.watch(), WATCH_MS);
   }
 
   begin() {
-    this.worker = new Worker("worker.js", { type: "module" });
+    this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
     this.looks = null;
     this.patience = LOADING;
     this.worker.onmessage = ({ data }) => {
@@ -67,6 +67,13 @@ export class Simulator {
     this.worker = null;
     this.looks = null;
     this.lost(sentence);
+  }
+
+  /** It is not needed any more. */
+  close() {
+    clearInterval(this.watching);
+    this.worker?.terminate();
+    this.worker = null;
   }
 
   watch() {

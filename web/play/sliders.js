@@ -1,4 +1,4 @@
-// The sliders of the bottleneck: some change the run as it goes, the others begin it again.
+// The sliders of the bottleneck: they change the run as it goes, and what it begins with before it does.
 
 import { base, bottleneck, bottleneckKeys, changed, delayFor, firstRtt } from "./bottleneck.js";
 import { byId, make, seldom } from "./elements.js";
@@ -30,17 +30,27 @@ const SLIDERS = [
   },
   {
     id: "buffer", label: "Buffer", unit: "packets", scale: new LogScale(1, 10000),
-    value: () => Number(/(\d+) packets/.exec(bottleneck()?.queue ?? "")?.[1] ?? NaN),
-    use: (value) => set({ [`${base()}.queue.limit`]: `${Math.max(1, Math.round(value))} packets` }),
+    value: () => changed("limit", lab.run.link) ?? Number(/(\d+) packets?/.exec(bottleneck()?.queue ?? "")?.[1] ?? NaN),
+    use(value) {
+      const packets = Math.max(1, Math.round(value));
+      if (isMidway()) lab.simulator.tell("change", { kind: "limit", index: lab.run.link, value: packets });
+      else set({ [`${base()}.queue.limit`]: `${packets} packets` });
+    },
   },
   {
     id: "loss", label: "Loss", unit: "%", scale: new LogScale(0.001, 20, true),
     value() {
+      const now = changed("loss", lab.run.link);
+      if (now !== undefined) return 100 * now;
       const loss = bottleneckKeys().loss ?? { kind: "none" };
       if (loss.kind === "none") return 0;
       return loss.kind === "bernoulli" ? 100 * loss.probability : NaN;
     },
-    use: (value) => set({ [`${base()}.loss`]: value > 0 ? `{ kind = "bernoulli", probability = ${Number((value / 100).toPrecision(6))} }` : "none" }),
+    use(value) {
+      const probability = Number((value / 100).toPrecision(6));
+      if (isMidway()) lab.simulator.tell("change", { kind: "loss", index: lab.run.link, value: probability });
+      else set({ [`${base()}.loss`]: probability > 0 ? `{ kind = "bernoulli", probability = ${probability} }` : "none" });
+    },
   },
 ];
 
@@ -54,7 +64,7 @@ export function makeSliders() {
     const use = seldom(120, (value) => slider.use(value));
     range.addEventListener("input", () => {
       const value = scale.value(range.valueAsNumber);
-      slider.held = performance.now();
+      hold(slider, 700);
       number.value = value;
       range.setAttribute("aria-valuetext", `${value} ${unit}`);
       use(value);
@@ -62,21 +72,33 @@ export function makeSliders() {
     number.addEventListener("change", () => {
       const value = number.valueAsNumber;
       if (!(value >= 0)) return;
+      hold(slider, 250);
       range.value = scale.position(value);
       range.setAttribute("aria-valuetext", `${value} ${unit}`);
       use(value);
     });
-    Object.assign(slider, { range, number, held: -Infinity });
+    Object.assign(slider, { range, number, heldTo: 0 });
     byId("sliders").append(make("div", { className: "control slider" }, make("label", { htmlFor: id, textContent: label }), range, number, make("small", { id: `${id}-unit`, textContent: unit })));
   }
 }
 
+/** What a hand has just set is not set back under it. */
+function hold(slider, milliseconds) {
+  slider.heldTo = performance.now() + milliseconds;
+}
+
+/** What was set is not what is: it was refused. */
+export function release() {
+  for (const slider of SLIDERS) slider.heldTo = 0;
+  showSliders();
+}
+
 export function showSliders() {
-  for (const { range, number, scale, unit, value, held } of SLIDERS) {
+  for (const { range, number, scale, unit, value, heldTo } of SLIDERS) {
     const is = value();
     range.disabled = number.disabled = !Number.isFinite(is);
-    // Not under the hand that moves it.
-    if (performance.now() - held < 700 && !range.disabled) continue;
+    const isHeld = performance.now() < heldTo || document.activeElement === number;
+    if (isHeld && !range.disabled) continue;
     number.value = Number.isFinite(is) ? words(is, 5) : "";
     range.value = scale.position(is);
     range.setAttribute("aria-valuetext", Number.isFinite(is) ? `${words(is, 5)} ${unit}` : "set by the text");

@@ -1,7 +1,7 @@
 // The scenario as text, and what is wrong with it.
 
 import { byId, lineButton, make, seldom } from "./elements.js";
-import { begin, lab } from "./lab.js";
+import { begin, lab, setupOf } from "./lab.js";
 
 export function mistakes(list) {
   byId("mistakes").replaceChildren(
@@ -17,7 +17,7 @@ export function mistakes(list) {
 
 /** Runs a text: its settings are its own. */
 export function use(text, { sets = [], changes = [], play = true } = {}) {
-  lab.setup = { text, sets: new Map(sets.map((item) => [item.slice(0, Math.max(0, item.indexOf("="))), item.slice(item.indexOf("=") + 1)])), changes };
+  lab.setup = setupOf({ text, sets, changes });
   byId("text").value = text;
   lab.series = null;
   begin({ play });

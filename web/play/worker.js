@@ -1,8 +1,9 @@
 // The simulation, in a worker: it alone has the module. It is told what to do by `page.js`, and answers with rows of figures.
 
 import { load, list, rule, Scenario } from "../ackclock.js";
-import { digest } from "./digest.js";
 import { csv } from "./csv.js";
+import { digest } from "./digest.js";
+import { Flight } from "./flight.js";
 import { lineOfMistake, oneLine } from "./ruletext.js";
 
 /** Rows of figures in a whole run. */
@@ -29,15 +30,19 @@ function complain(error) {
 
 /** A run, the changes made to it, and how far it is drawn. */
 class Drive {
-  constructor({ turn, order, text, sets, files, changes, until, speed, playing }) {
+  constructor({ turn, order, text, sets, files, changes, until, speed, playing, watched }) {
     this.turn = turn;
     this.order = order;
+    this.watched = watched;
     const scenario = new Scenario(text, { sets, files });
     const description = scenario.description;
     const groups = [...new Map(description.flows.map((flow, index) => [flow.group, index])).values()];
     const cc = groups.filter((index) => description.flows[index].cc !== null);
     this.spare = Array.from({ length: Math.min(SPARE, SPARE_OF_GROUP * cc.length) }, (_, index) => cc[index % cc.length]);
     this.live = scenario.start({ spare: this.spare });
+    /** The group of each flow, by its number. */
+    this.groups = scenario.resolved.flows.map(({ name }) => name);
+    this.groupOf = [...description.flows.keys(), ...this.spare].map((index) => description.flows[index].group);
     this.changes = changes;
     this.done = 0;
     this.interval = this.live.duration / ROWS;
@@ -51,6 +56,7 @@ class Drive {
     this.drawn = [...this.live.flowNames.keys()].filter((index) => index < Math.min(own, DRAWN) || index >= own);
     this.bottleneck = this.live.linkNames.indexOf(description.bottleneck);
     this.back = this.live.linkNames.indexOf(`${description.bottleneck}.reverse`);
+    this.flight = new Flight(this.live, description, this.bottleneck, this.drawn.map((index, position) => this.route(description, index, position, own)));
     this.post("started", {
       name: scenario.name,
       hash: scenario.hash,
@@ -67,6 +73,15 @@ class Drive {
     });
   }
 
+  /** The links that a flow crosses: one that may be added has some of its own, called after it as those of the flow that it is like. */
+  route({ flows }, index, position, own) {
+    const flow = flows[index < own ? index : this.spare[index - own]];
+    const name = this.live.flowNames[index];
+    const renamed = (from, to) => (link) => (link.startsWith(from) && this.live.linkNames.includes(`${to}${link.slice(from.length)}`) ? `${to}${link.slice(from.length)}` : link);
+    const [its, back] = [flow.path, flow.reverse_path ?? []].map((links) => links.map(renamed(flow.name, name)));
+    return { index, position, path: its, back, like: (link) => (link.startsWith(name) ? `${flow.name}${link.slice(name.length)}` : link) };
+  }
+
   /** Says something of this run: the page asks for others meanwhile. */
   post(type, rest) {
     post(type, { turn: this.turn, ...rest });
@@ -75,7 +90,7 @@ class Drive {
   /** One row: the time, what the bottleneck shows, and what each drawn flow shows. */
   row(out) {
     const link = this.live.link(Math.max(0, this.bottleneck));
-    out.push(this.live.now, link.rate_bps, link.backlog_packets, link.drops, link.marks, link.forwarded_bytes);
+    out.push(this.live.now, link.rate_bps, link.backlog_packets, link.drops, link.marks, link.losses);
     for (const index of this.drawn) {
       const flow = this.live.flow(index);
       out.push(flow.cwnd_segments, flow.srtt_s, flow.delivered_bytes, flow.ssthresh_segments, flow.unacked_segments, flow.retransmits);
@@ -99,8 +114,16 @@ class Drive {
   apply({ kind, index, value }) {
     if (kind === "rate") this.live.setRate(index, value);
     else if (kind === "delay") this.live.setDelay(index, value);
+    else if (kind === "loss") this.live.setLoss(index, value);
+    else if (kind === "limit") this.live.setLimit(index, value);
+    else if (kind === "algorithm") for (const flow of this.members(index)) this.live.setAlgorithm(flow, value);
     else if (kind === "begin") this.live.beginFlow(index);
     else if (kind === "end") this.live.endFlow(index);
+  }
+
+  /** The flows of a group, with those that may be added to it. */
+  members(group) {
+    return [...this.live.flowNames.keys()].filter((index) => this.groupOf[index] === this.groups[group]);
   }
 
   /** Goes on to a time, making the changes that are due on the way. False at the end. */
@@ -134,7 +157,9 @@ class Drive {
   /** Has the page draw rows, and says whether all is done that it was told. */
   show(out) {
     const rows = Float64Array.from(out);
-    postMessage({ type: "rows", turn: this.turn, order: this.order, rests: this.idle, rows }, [rows.buffer]);
+    const packets = this.watched && !this.ended ? this.flight.packets() : null;
+    const buffers = [rows, packets].filter((numbers) => numbers !== null).map(({ buffer }) => buffer);
+    postMessage({ type: "rows", turn: this.turn, order: this.order, rests: this.idle, rows, packets }, buffers);
   }
 
   /** Takes an order: what the page says of it may be late, but not early. */
@@ -255,8 +280,16 @@ const tasks = {
       run.send(run.live.now + seconds);
     });
   },
+  to({ order, until }) {
+    run?.obey(order, () => run.send(until));
+  },
   finish({ order }) {
     run?.obey(order, () => run.send(run.live.duration));
+  },
+  watch({ isOn }) {
+    if (run === null || run.ended) return;
+    run.watched = isOn;
+    if (run.idle) run.show([]);
   },
   change({ kind, index, value }) {
     if (run !== null && !run.ended) run.change(kind, index, value);

@@ -1,4 +1,4 @@
-// Each control of the page, by clicks and keys: node controls.mjs CHROMIUM ADDRESS FOLDER
+// Each control of the page, by clicks and keys: node controls.mjs BROWSER ADDRESS FOLDER
 //
 // ADDRESS opens a scenario of one CUBIC flow, 300 s at 10 Mbit/s. Files that the page gives are left in FOLDER; what it copies,
 // and what it found of the last run, is printed as JSON.
@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sleep, withPage } from "./chromium.mjs";
+import { sleep, withPage } from "./browser.mjs";
 
-const [chromium, address, folder] = process.argv.slice(2);
+const [browser, address, folder] = process.argv.slice(2);
 const CLOCK = "parseFloat(document.getElementById('clock').textContent)";
 const SETS = "document.getElementById('write').title";
 const ALGORITHM = "document.querySelector('#flows tbody tr td').textContent";
@@ -60,27 +60,16 @@ async function settings(page) {
     await page.until(`${SETS}.split("\\n").includes(${JSON.stringify(setting)})`);
     await page.until(isThere);
   };
-  await page.enter("buffer", 7);
-  await chosen("topology.queue.limit=7 packets");
-  await page.enter("loss", 1);
-  await chosen('topology.loss={ kind = "bernoulli", probability = 0.01 }');
   await page.choose("queue", "codel");
   await chosen("topology.queue=codel");
-  await page.choose("cc-0", "reno");
-  await chosen("flows.0.cc=reno");
-  assert.equal(await page.evaluate(ALGORITHM), "reno");
   await page.enter("seed", 7);
   await chosen("seed=7");
-  await page.enter("loss", 200);
-  await page.until("document.getElementById('message').textContent.startsWith('That cannot be set')");
-  await page.until(isThere);
-  assert.equal(await page.value("loss"), "1");
 
   await page.choose("speed", "1");
   await page.click("play");
   await page.state("playing");
-  await page.press("#loss-range");
-  await page.until(`!${SETS}.includes("0.01 }")`);
+  await page.choose("queue", "red");
+  await page.until(`${SETS}.includes("topology.queue=red")`);
   await page.until(`${CLOCK} > ${time}`);
   await page.state("playing");
   await page.click("write");
@@ -88,7 +77,7 @@ async function settings(page) {
   await page.until(`${ALGORITHM} === "cubic"`);
 }
 
-/** Rate, RTT and flows, while it runs. */
+/** Sliders and flows, while it runs. */
 async function changing(page) {
   const change = async (count, text) => {
     await page.until(`${CHANGES}.length === ${count}`);
@@ -102,15 +91,46 @@ async function changing(page) {
   await change(2, "bottleneck: rate 10 Mbit/s");
   await page.enter("rtt", 60);
   await change(4, "bottleneck.reverse: delay 30 ms");
+  await page.enter("buffer", 7);
+  await change(5, "bottleneck: buffer 7 packets");
+  await page.press("#loss-range");
+  await change(6, "bottleneck: loss 0.14 %");
+  await page.enter("loss", 200);
+  await page.until("document.getElementById('message').textContent.startsWith('That cannot be changed while it runs: a probability is')");
+  assert.equal(await page.value("loss"), "0.14");
+  await page.enter("loss", 0);
+  await change(7, "bottleneck: loss 0 %");
+  await page.choose("cc-0", "reno");
+  await change(8, "one: reno");
+  await page.until(`${ALGORITHM} === "reno"`);
   await page.click("add");
-  await change(5, "added1 begins");
+  await change(9, "added1 begins");
+  await page.until("[...document.querySelectorAll('#flows tbody tr:not([hidden])')].map((row) => row.cells[1].textContent).join() === 'reno,reno'");
   await page.press("#flows tbody tr button");
-  await change(6, "one ends");
+  await change(10, "one ends");
   await page.until("document.querySelector('#flows tbody tr button').textContent === 'Stopped'");
   await page.press("#changes-box summary");
   await page.click("forget");
   await page.until(`${CHANGES}.length === 0`);
-  await page.until("document.querySelector('#flows tbody tr button').textContent === 'Stop'");
+  await page.until(`document.querySelector('#flows tbody tr button').textContent === 'Stop' && ${ALGORITHM} === "cubic"`);
+}
+
+/** What is set before it begins is a setting, and no change. */
+async function before(page, address) {
+  await page.motion(true);
+  await page.visit(address);
+  await page.state("paused");
+  await page.enter("buffer", 7);
+  await page.until(`${SETS} === "topology.queue.limit=7 packets"`);
+  await page.enter("loss", 1);
+  await page.until(`${SETS}.includes('topology.loss={ kind = "bernoulli", probability = 0.01 }')`);
+  await page.enter("loss", 200);
+  await page.until("document.getElementById('message').textContent.startsWith('That cannot be set')");
+  assert.equal(await page.value("loss"), "1");
+  await page.choose("cc-0", "reno");
+  await page.until(`${SETS}.includes("flows.0.cc=reno") && ${ALGORITHM} === "reno"`);
+  assert.deepEqual(await page.evaluate(CHANGES), []);
+  await page.motion(false);
 }
 
 /** A rule, its mistakes at their lines, and the same of the scenario. */
@@ -147,10 +167,7 @@ async function texts(page) {
 async function traces(page) {
   const file = join(folder, "cellular.trace");
   writeFileSync(file, "1\n1\n2\n4\n");
-  await page.send("DOM.enable");
-  const { root } = await page.send("DOM.getDocument");
-  const { nodeId } = await page.send("DOM.querySelector", { nodeId: root.nodeId, selector: "#trace" });
-  await page.send("DOM.setFileInputFiles", { nodeId, files: [file] });
+  await page.attach("trace", file);
   await page.until(`${SETS}.includes("topology.rate=24.064 Mbit/s") && ${SETS}.includes("milliseconds = [1, 1, 2, 4]")`);
   await page.until("document.getElementById('rate').disabled");
   const drop = (text) => page.evaluate(`(() => {
@@ -166,7 +183,6 @@ async function traces(page) {
   }
   await page.click("write");
   await page.until("!document.getElementById('rate').disabled && document.getElementById('message').textContent === ''");
-  await page.enter("buffer", 9);
   // Random times do not pack well: no link holds them.
   let time = 0;
   await drop(Array.from({ length: 80_000 }, (_, index) => (time += (index * 7919) % 1013)).join("\n"));
@@ -179,13 +195,14 @@ async function traces(page) {
 
 /** What can be taken away. */
 async function away(page) {
-  await page.enter("buffer", 40);
-  await page.until(`${SETS}.includes("limit=40 packets")`);
+  await page.choose("queue", "codel");
+  await page.until(`${SETS} === "topology.queue=codel"`);
   await page.evaluate("document.activeElement.blur()");
   await page.key("End");
   await page.state("done");
   await page.click("copy-command");
-  await page.until("document.getElementById('away-text').value.startsWith('ackclock run')");
+  // What became of copying is said once the browser has answered.
+  await page.until("document.getElementById('away-text').value.startsWith('ackclock run') && document.getElementById('away-state').textContent.startsWith('Command')");
   const command = await page.value("away-text");
   for (const [id, name] of [["save-scenario", "scenario.toml"], ["save-svg", "scenario.svg"], ["save-flows", "scenario-flows.csv"], ["save-links", "scenario-links.csv"]]) {
     await page.click(id);
@@ -200,7 +217,8 @@ async function away(page) {
   return { command, summary: await page.evaluate("[...document.querySelectorAll('#summary b')].map((figure) => figure.textContent)") };
 }
 
-await withPage(chromium, async (page) => {
+await withPage(browser, async (page) => {
+  await before(page, address);
   await page.visit(address);
   for (const part of [running, settings, changing, texts, traces]) await part(page);
   const taken = await away(page);

@@ -1,11 +1,11 @@
-// Links that are not what they should be, scenarios that are too much, tabs in the background: node hostile.mjs CHROMIUM ADDRESS
+// Links that are not what they should be, scenarios that are too much, tabs in the background: node hostile.mjs BROWSER ADDRESS
 //
 // Prints what it found as JSON.
 
 import assert from "node:assert/strict";
-import { sleep, withPage } from "./chromium.mjs";
+import { isFirefox, sleep, withPage } from "./browser.mjs";
 
-const [chromium, address] = process.argv.slice(2);
+const [browser, address] = process.argv.slice(2);
 const page0 = address.split("#")[0];
 const CLOCK = "parseFloat(document.getElementById('clock').textContent)";
 const link = (text) => `${page0}#1j.${Buffer.from(JSON.stringify({ text, sets: [], changes: [] })).toString("base64url")}`;
@@ -20,7 +20,7 @@ flows = [${flows}]
 async function refused(page) {
   const found = {};
   let last = "";
-  for (const [name, fragment] of [["long", `1j.${"A".repeat(1 << 20)}`], ["junk", "<script>alert(1)</script>"], ["damaged", "1z.AAAA"], ["other", "1j.e30"]]) {
+  for (const [name, fragment] of [["long", `1j.${"A".repeat(1_000_000)}`], ["junk", "<script>alert(1)</script>"], ["damaged", "1z.AAAA"], ["other", "1j.e30"]]) {
     if (name === "long") await page.visit(`${page0}#${fragment}`);
     else await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
     found[name] = await page.until(`(document.getElementById("message").textContent !== ${JSON.stringify(last)} && document.getElementById("message").textContent)`);
@@ -84,16 +84,16 @@ async function tooMuch(page) {
 
 /** A tab that is behind another one, and one that the browser froze, lose nothing. */
 async function background(page) {
-  await page.send("Page.setWebLifecycleState", { state: "frozen" });
-  await sleep(1000);
-  await page.send("Page.setWebLifecycleState", { state: "active" });
-  const { targetId } = await page.send("Target.createTarget", { url: "about:blank" });
-  await page.until("document.visibilityState === 'hidden'");
-  const before = await page.evaluate(CLOCK);
-  await sleep(300);
-  await page.send("Target.closeTarget", { targetId });
-  await page.send("Page.bringToFront");
-  await page.until("document.visibilityState === 'visible'");
+  if (!isFirefox(browser)) {
+    await page.send("Page.setWebLifecycleState", { state: "frozen" });
+    await sleep(1000);
+    await page.send("Page.setWebLifecycleState", { state: "active" });
+  }
+  let before = 0;
+  await page.behind(async () => {
+    before = await page.evaluate(CLOCK);
+    await sleep(300);
+  });
   await page.until(`${CLOCK} > ${before}`);
   await page.click("finish");
   await page.state("done");
@@ -120,7 +120,7 @@ async function looks(page) {
   assert.equal(papers.size, 2);
 }
 
-await withPage(chromium, async (page) => {
+await withPage(browser, async (page) => {
   const links = await refused(page);
   assert.deepEqual(page.problems.splice(0), []);
   await names(page);

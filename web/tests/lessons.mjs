@@ -1,10 +1,10 @@
-// Each lesson, by a click on the first change that it proposes, to its end: node lessons.mjs CHROMIUM ADDRESS [FOLDER]
+// Each lesson, by a click on the first change that it proposes, to its end: node lessons.mjs BROWSER ADDRESS [LESSON|all [FOLDER]]
 //
 // With FOLDER all changes are tried, and pictures are left there. Prints what each change gave as JSON.
 
-import { withPage } from "./chromium.mjs";
+import { withPage } from "./browser.mjs";
 
-const [chromium, address, folder] = process.argv.slice(2);
+const [browser, address, chosen = "all", folder] = process.argv.slice(2);
 const page0 = address.split("#")[0];
 
 async function photographs(page, name) {
@@ -35,11 +35,11 @@ async function lesson(page, name) {
   return page.evaluate("[...document.querySelectorAll('.steps p')].map(({ textContent }) => textContent)");
 }
 
-await withPage(chromium, async (page) => {
+await withPage(browser, async (page) => {
   await page.visit(`${page0}#lesson=bbr`);
   await page.until("document.getElementById('lesson-title').textContent === \"BBR's phases\"");
   const names = await page.evaluate("fetch('lessons/index.json').then((answer) => answer.json())");
   const found = {};
-  for (const name of names) found[name] = await lesson(page, name);
+  for (const name of names.filter((name) => ["all", name].includes(chosen))) found[name] = await lesson(page, name);
   console.log(JSON.stringify({ found, problems: page.problems }));
 });

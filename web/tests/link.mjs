@@ -1,12 +1,12 @@
-// A run that was changed while it went on, and its link opened anew: node link.mjs CHROMIUM ADDRESS
+// A run that was changed while it went on, and its link opened anew: node link.mjs BROWSER ADDRESS
 //
 // Prints what it found as JSON.
 
-import { withPage } from "./chromium.mjs";
+import { withPage } from "./browser.mjs";
 
-const [chromium, address] = process.argv.slice(2);
+const [browser, address] = process.argv.slice(2);
 
-await withPage(chromium, async (page) => {
+await withPage(browser, async (page) => {
   const { problems } = page;
   await page.visit(address);
   await page.state("playing");
@@ -14,6 +14,11 @@ await withPage(chromium, async (page) => {
   await page.until("document.getElementById('changes').children.length === 1");
   await page.click("add");
   await page.until("document.getElementById('changes').children.length === 2");
+  await page.enter("buffer", 20);
+  await page.enter("loss", 0.1);
+  await page.until("document.getElementById('changes').children.length === 4");
+  await page.choose("cc-0", "bbr3");
+  await page.until("document.getElementById('changes').children.length === 5");
   await page.click("finish");
   await page.state("done");
   const first = await page.content("sum");

@@ -2,9 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ackclock::sim::{Plan, Progress, Simulation};
+use ackclock::cc::{Algorithm, CcSpec};
+use ackclock::sim::{PacketKind, PacketView, Plan, Progress, QueueLimit, Simulation};
 use ackclock::units::{Duration, Instant, Rate};
 use self_cell::self_cell;
+use serde_json::Value;
 use wasm_bindgen::prelude::*;
 
 use crate::column::{self, Column, Table, columns};
@@ -62,6 +64,8 @@ pub struct LiveLink {
     pub drops: f64,
     /// Packets marked by the queue.
     pub marks: f64,
+    /// Packets lost in transit.
+    pub losses: f64,
     /// Bytes transmitted.
     pub forwarded_bytes: f64,
 }
@@ -137,9 +141,17 @@ impl Live {
                 backlog_packets: view.backlog_packets,
                 drops: view.counters.drops as f64,
                 marks: view.counters.marks as f64,
+                losses: view.counters.losses as f64,
                 forwarded_bytes: view.counters.forwarded_bytes as f64,
             })
         })
+    }
+
+    /// The packets at a link, five numbers each: the flow, or -1; 0 for data, 1 for an ACK, 2 for a request; bytes on the wire; 1 if
+    /// it is marked; when it comes to the far end, s, not a number while it is queued.
+    pub fn packets(&mut self, link: usize) -> Result<Vec<f64>, JsError> {
+        within(link, self.run.borrow_owner().links.len(), "link")?;
+        self.with(|run| Ok(run.packets(link).iter().flat_map(numbers_of).collect()))
     }
 
     /// Changes the rate of a link, bit/s.
@@ -156,6 +168,28 @@ impl Live {
         within(link, self.run.borrow_owner().links.len(), "link")?;
         let delay = time(seconds)?;
         self.with(|run| Ok(run.set_delay(link, delay)?))
+    }
+
+    /// Changes the probability with which a link loses each packet.
+    #[wasm_bindgen(js_name = setLoss)]
+    pub fn set_loss(&mut self, link: usize, probability: f64) -> Result<(), JsError> {
+        within(link, self.run.borrow_owner().links.len(), "link")?;
+        self.with(|run| Ok(run.set_loss(link, probability)?))
+    }
+
+    /// Changes how many packets the queue of a link holds.
+    #[wasm_bindgen(js_name = setLimit)]
+    pub fn set_limit(&mut self, link: usize, packets: u32) -> Result<(), JsError> {
+        within(link, self.run.borrow_owner().links.len(), "link")?;
+        self.with(|run| Ok(run.set_limit(link, QueueLimit::Packets(packets))?))
+    }
+
+    /// Another algorithm takes over a flow: its name, or the table `cc`, as JSON.
+    #[wasm_bindgen(js_name = setAlgorithm)]
+    pub fn set_algorithm(&mut self, flow: usize, cc: &str) -> Result<(), JsError> {
+        within(flow, self.run.borrow_owner().flows.len(), "flow")?;
+        let algorithm = algorithm(cc)?;
+        self.with(|run| Ok(run.set_algorithm(flow, &algorithm)?))
     }
 
     /// Begins one of the spare flows.
@@ -197,6 +231,32 @@ impl Live {
     fn with<T>(&mut self, act: impl FnOnce(&mut Simulation<'_>) -> Result<T, JsError>) -> Result<T, JsError> {
         self.run.with_dependent_mut(|_, run| act(run.as_mut().ok_or_else(ended)?))
     }
+}
+
+fn numbers_of(packet: &PacketView) -> [f64; 5] {
+    let flow = packet.flow.map_or(-1.0, |flow| flow as f64);
+    let kind = match packet.kind {
+        PacketKind::Data => 0.0,
+        PacketKind::Ack => 1.0,
+        PacketKind::Request => 2.0,
+    };
+    let arrives = packet.arrives.map_or(f64::NAN, Instant::as_secs_f64);
+    [flow, kind, f64::from(packet.wire_bytes), f64::from(u8::from(packet.marked)), arrives]
+}
+
+/// An algorithm of the core, with its parameters in their ranges.
+fn algorithm(json: &str) -> Result<Algorithm, JsError> {
+    let spec = match serde_json::from_str(json)? {
+        Value::String(name) => {
+            CcSpec::by_name(&name).ok_or_else(|| JsError::new(&format!("unknown algorithm {name:?}")))?
+        }
+        table => serde_json::from_value(table)?,
+    };
+    if spec.is_foreign() {
+        return Err(JsError::new("code from outside does not run here; give the algorithm as a rule"));
+    }
+    spec.check().map_err(|mistake| JsError::new(&mistake.to_string()))?;
+    Ok(spec.into())
 }
 
 fn ended() -> JsError {

@@ -13,7 +13,14 @@ import click
 
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.emulating import backend_option, tell_invalid
-from ackclock.cli.options import first_seed_option, json_option, set_option, suite_option, workers_option
+from ackclock.cli.options import (
+    first_seed_option,
+    interactive_option,
+    json_option,
+    set_option,
+    suite_option,
+    workers_option,
+)
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.candidate import Candidate, split_list
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
@@ -23,6 +30,7 @@ from ackclock.evaluation.ranking import SHARES
 from ackclock.evaluation.report import write_report
 from ackclock.evaluation.scoreboard import tables
 from ackclock.evaluation.suite import Suite
+from ackclock.page.embedded import web
 from ackclock.running.backend import prepare
 from ackclock.running.job import SIM
 
@@ -86,6 +94,7 @@ MOST_OF_A_NAME = 100
     help="Exit with 1 if a metric changed by this much, such as 'goodput < -2 %'; may be repeated. "
     f"Metrics: {', '.join(METRICS)}.",
 )
+@interactive_option
 @json_option
 def command(
     ccs: tuple[str, ...],
@@ -104,6 +113,7 @@ def command(
     out: str | None,
     baseline: str | None,
     fail_if: tuple[str, ...],
+    interactive: bool,
     as_json: bool,
 ) -> int:
     """Compare the algorithm CC with a panel: print a scoreboard and a verdict, write report.html.
@@ -127,6 +137,8 @@ def command(
     if before is not None:
         before.require(loaded, seed, sets)
     prepare(backend)
+    if interactive:
+        web()
     emulated = "" if backend == SIM else f"-{backend}"
     folder = Path(out or f"ackclock-out/evaluate-{_name(candidates)}{emulated}")
     with progress("running") as tell:
@@ -148,7 +160,12 @@ def command(
         )
     board = evaluation.board
     checks = () if before is None else before.check(board, conditions)
-    report = write_report(evaluation, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
+    report = write_report(
+        evaluation,
+        folder,
+        command=shlex.join(["ackclock", *sys.argv[1:]]),
+        is_interactive=interactive,
+    )
     if as_json:
         gate = {} if before is None else {"gate": gate_json(before, checks)}
         emit(json.dumps(evaluation_json(evaluation) | gate, indent=2))

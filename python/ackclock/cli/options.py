@@ -16,6 +16,11 @@ set_option: Callable[[Command], Command] = click.option(
     metavar="KEY=VALUE",
     help="Set a key of the scenario, such as flows.test.cc.increase=2; may be repeated.",
 )
+interactive_option: Callable[[Command], Command] = click.option(
+    "--interactive",
+    is_flag=True,
+    help="Put the simulator into report.html: any run of it can be run again in the reader's browser.",
+)
 json_option: Callable[[Command], Command] = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON."
 )

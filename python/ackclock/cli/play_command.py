@@ -14,9 +14,8 @@ import click
 from ackclock.cli.console import emit, talk
 from ackclock.errors import InputError
 from ackclock.files.documents import read_text
+from ackclock.page.embedded import web
 
-#: What the page needs, below the folder that is served.
-_NEEDED = ("play/index.html", "ackclock.js", "module/ackclock_bg.wasm")
 #: Characters of a fragment that the page reads.
 _LONGEST = 100_000
 #: The page asks for its own files and nothing else, and runs no script but these.
@@ -36,7 +35,7 @@ def command(file: str | None, port: int, no_open: bool) -> int:
     Everything is computed in the page. What it shows is in its address, so that a link gives others the same
     run.
     """
-    root = folder()
+    root = web()
     fragment = "" if file is None else "#" + opening(Path(file))
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), partial(_Files, directory=str(root)))
@@ -52,18 +51,6 @@ def command(file: str | None, port: int, no_open: bool) -> int:
     return 0
 
 
-def folder() -> Path:
-    """Where the page is: in the checkout that this package is of.
-
-    Raises:
-        InputError: if it is not built there.
-    """
-    root = Path(__file__).resolve().parents[3] / "web"
-    if not all((root / name).is_file() for name in _NEEDED):
-        raise InputError("the page is not built here; in a checkout of ackclock: make web")
-    return root
-
-
 def opening(file: Path) -> str:
     """The fragment of an address that opens a scenario file, as `web/play/link.js` reads it.
 
@@ -73,13 +60,18 @@ def opening(file: Path) -> str:
     from ackclock.scenario import Scenario
 
     Scenario.from_file(file)
-    document = json.dumps({"text": read_text(file), "sets": [], "changes": []})
-    fragment = "1j." + base64.urlsafe_b64encode(document.encode()).decode().rstrip("=")
+    fragment = packed(read_text(file))
     if len(fragment) > _LONGEST:
         raise InputError(
             f"{file}: too long for the address of a page: {len(fragment)} characters of {_LONGEST}"
         )
     return fragment
+
+
+def packed(text: str) -> str:
+    """The fragment of an address that opens a scenario, whatever its length."""
+    document = json.dumps({"text": text, "sets": [], "changes": []})
+    return "1j." + base64.urlsafe_b64encode(document.encode()).decode().rstrip("=")
 
 
 class _Files(SimpleHTTPRequestHandler):

@@ -11,7 +11,8 @@ import click
 
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.emulating import backend_option, tell_invalid
-from ackclock.cli.options import first_seed_option, json_option, workers_option
+from ackclock.cli.options import first_seed_option, interactive_option, json_option, workers_option
+from ackclock.page.embedded import web
 from ackclock.reproduce import reproduce
 from ackclock.reproduce.page import write_page
 from ackclock.reproduce.present import (
@@ -48,6 +49,7 @@ from ackclock.running.backend import prepare
 @workers_option
 @backend_option
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the runs and the report.")
+@interactive_option
 @json_option
 def command(
     paper: str,
@@ -60,6 +62,7 @@ def command(
     workers: int | None,
     backend: str,
     out: str | None,
+    interactive: bool,
     as_json: bool,
 ) -> None:
     """Run the experiments of PAPER and judge its claims: print tables and verdicts, write report.html.
@@ -69,6 +72,8 @@ def command(
     and says which verdicts change. A claim that does not hold is a result, not an error: the exit code is 0.
     """
     prepare(backend)
+    if interactive:
+        web()
     folder = Path(out or f"ackclock-out/reproduce-{Path(paper).name}")
     with progress("running") as tell:
         reproduction = reproduce(
@@ -85,7 +90,12 @@ def command(
             backend=backend,
             tell=talk,
         )
-    page = write_page(reproduction, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
+    page = write_page(
+        reproduction,
+        folder,
+        command=shlex.join(["ackclock", *sys.argv[1:]]),
+        is_interactive=interactive,
+    )
     if as_json:
         emit(json.dumps(reproduction_json(reproduction), indent=2))
     else:

@@ -16,7 +16,7 @@ import click
 from ackclock.cli.console import emit, progress, say, show, talk, width
 from ackclock.cli.emulating import backend_option, tell_invalid
 from ackclock.cli.executing import dask_option, executor_of
-from ackclock.cli.options import json_option, set_option, workers_option
+from ackclock.cli.options import interactive_option, json_option, set_option, workers_option
 from ackclock.cli.shorthand import Shorthand, lasting_tree, optional_file, shorthand_options
 from ackclock.metrics.summary import BY_NAME, SUMMARY
 from ackclock.running.backend import prepare, workers_for
@@ -60,6 +60,7 @@ _MOST_ROWS = 40
 @click.option("--samples", type=click.Choice(SAMPLES), help="Replicates that keep samples over time.")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the results.")
 @click.option("--report", is_flag=True, help="Write report.html, with charts over the axes of the grid.")
+@interactive_option
 @json_option
 def command(
     file: str | None,
@@ -73,6 +74,7 @@ def command(
     samples: str | None,
     out: str | None,
     report: bool,
+    interactive: bool,
     as_json: bool,
     **shorthand: Any,
 ) -> None:
@@ -83,9 +85,14 @@ def command(
 
     Runs that are already in the folder are not repeated, so the same command continues a study that was
     stopped or killed. `summary.csv` and `summary.parquet` hold the mean and the interval of each metric at
-    each point; use `ackclock query` for everything else. --report draws them.
+    each point; use `ackclock query` for everything else. --report draws them, --interactive with the
+    simulator in the page.
     """
     prepare(backend)
+    if interactive:
+        from ackclock.page.embedded import web
+
+        web()
     options = Shorthand(**shorthand)
     if vary:
         grid = _varied(options, file, vary, sets, replicates=replicates, samples=samples, backend=backend)
@@ -107,10 +114,16 @@ def command(
         found = list(summaries(grid, store))
         _write(grid, store, found)
     written = None
-    if report:
+    if report or interactive:
         from ackclock.studies.report import write_report
 
-        written = write_report(grid, found, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
+        written = write_report(
+            grid,
+            found,
+            folder,
+            command=shlex.join(["ackclock", *sys.argv[1:]]),
+            is_interactive=interactive,
+        )
     if as_json:
         emit(json.dumps(_document(grid, found), indent=2))
     else:

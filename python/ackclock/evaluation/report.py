@@ -41,11 +41,13 @@ from ackclock.evaluation.series import Drawn, lines_of, points_per_line, run_ser
 from ackclock.evaluation.verdict import worst_result
 from ackclock.files.writing import write_whole
 from ackclock.page import render
+from ackclock.page.interactive import Kept, interactive, packed
 from ackclock.page.lines import Axes, lines
 from ackclock.page.lines import csv_of as curves_csv
 from ackclock.page.plane import ELLIPSES, csv_of, plane
 from ackclock.running.cells import SCENARIOS, Cell, short, write_cells
 from ackclock.running.cells import command as cell_command
+from ackclock.running.kept import kept
 from ackclock.running.store import Store
 from ackclock.scenario import Scenario
 from ackclock.statistics.estimates import Estimate
@@ -72,27 +74,31 @@ _BETTER = {
 _FAIR = (0.8, 1.25)
 
 
-def write_report(evaluation: Evaluation, folder: Path, *, command: str) -> Path:
+def write_report(evaluation: Evaluation, folder: Path, *, command: str, is_interactive: bool = False) -> Path:
     """Write `report.html`, `scoreboard.json` and `data/` into the folder that holds the runs.
 
-    Returns the path of the page. Raises `StoreError`.
+    `is_interactive`: its cells can be run again in the page. Returns the path of the page. Raises
+    `StoreError`; `InputError` if the page is to be interactive and the module for browsers is not built.
     """
+    path, glance = folder / "report.html", overview(evaluation)
+    cells = cells_of(evaluation, glance)
     with Store(folder) as store:
         runs = list(stored_runs(evaluation, store))
         frames = tables(evaluation, store)
-    path, glance = folder / "report.html", overview(evaluation)
+        again = _kept(evaluation, glance, cells, store) if is_interactive else {}
     try:
         write_whole(
             folder / "scoreboard.json",
             (json.dumps(evaluation_json(evaluation), indent=2) + "\n").encode(),
         )
         write_tables(frames, folder)
-        write_cells(folder, cells_of(evaluation, glance))
+        write_cells(folder, cells)
         (folder / SCENARIOS).mkdir(exist_ok=True)
         for environment, text in scenarios(evaluation).items():
             write_whole(scenario_path(folder, environment), text.encode())
         own = own_page(evaluation, folder)
-        write_whole(path, page(evaluation, glance, runs, folder, own=own, command=command).encode())
+        text = page(evaluation, glance, runs, folder, own=own, command=command, is_interactive=is_interactive)
+        write_whole(path, (interactive(text, again) if is_interactive else text).encode())
     except OSError as error:
         raise writing_error(
             f"{path}: cannot be written: {error.strerror}; the runs are kept", error
@@ -108,8 +114,12 @@ def page(
     *,
     own: Own | None,
     command: str,
+    is_interactive: bool = False,
 ) -> str:
-    """Return the text of the page in a folder; `own` is the part about the best candidate."""
+    """Return the text of the page in a folder; `own` is the part about the best candidate.
+
+    `is_interactive`: with buttons that run cells again.
+    """
     board = evaluation.board
     worst = worst_result(board)
     drawn = runs_drawn(len(board.results))
@@ -166,8 +176,10 @@ def page(
         ellipses=ELLIPSES,
         heads=_heads(board),
         part_of=part_of,
-        cells=_in_script(_cells_data(glance, evaluation, folder)),
-        data=_in_script(data),
+        is_interactive=is_interactive,
+        cells=_in_script(_cells_data(glance, evaluation, folder) | {"runs_here": is_interactive}),
+        # With the simulator in it a page has less room.
+        data=packed(data) if is_interactive else _in_script(data),
         vendored={name: _text(f"vendor/uplot/{name}") for name in ("uPlot.iife.min.js", "uPlot.min.css")},
         style=_text("report.css"),
         script=_text("report.js"),
@@ -212,7 +224,7 @@ class _Card:
             ],
             "scenario": json.loads(self.row[0][0].scenario_json),
             "commands": [
-                cell_command(self.folder, name, self.backend)
+                (name, cell_command(self.folder, name, self.backend))
                 for label, name in zip(
                     self.glance.labels, cell_names(self.glance, self.result.environment.id), strict=True
                 )
@@ -375,6 +387,17 @@ def cells_of(evaluation: Evaluation, glance: Overview) -> dict[str, Cell]:
                 replicates,
             )
     return found
+
+
+def _kept(evaluation: Evaluation, glance: Overview, cells: dict[str, Cell], store: Store) -> dict[str, Kept]:
+    """Return what the page keeps of each cell; those of algorithms that failed are not all stored."""
+    watched = {
+        name: result.environment.watch.group
+        for result in evaluation.board.results
+        if result.environment.watch is not None
+        for name in cell_names(glance, result.environment.id)
+    }
+    return kept(store, cells, evaluation.first[0][0][0].backend, watched)
 
 
 def _cells_data(glance: Overview, evaluation: Evaluation, folder: Path) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ackclock.page import FIGURES_STYLE, STYLE
 #: Seconds between two changes of a bar at the least.
 _PAUSE_S = 0.2
 #: The colours of pages, which begin their style sheet.
-_COLOURS = re.search(r":root \{.*?\n\}", STYLE, re.DOTALL)
+COLOURS = STYLE[STYLE.index(":root {") : STYLE.index("\n}") + 2]
 _BOX = re.compile(r'viewBox="0 0 (\d+) ([\d.]+)"')
 #: Of drawings of pages, where they stand alone.
 _ALONE = (
@@ -41,10 +41,10 @@ def picture(svg: str, caption: str = "") -> str:
 def _alone(svg: str) -> str:
     """Return a drawing of a page with its size and the style of the pages in it."""
     box = _BOX.search(svg)
-    assert box is not None and _COLOURS is not None, "drawings have a box, and pages have colours"
+    assert box is not None, "drawings have a box"
     size = f'<svg xmlns="http://www.w3.org/2000/svg" width="{box[1]}" height="{box[2]}"'
     return size + svg.removeprefix("<svg").replace(
-        ">", f"><style>{_COLOURS[0]} {_ALONE} {FIGURES_STYLE}</style>", 1
+        ">", f"><style>{COLOURS} {_ALONE} {FIGURES_STYLE}</style>", 1
     )
 
 

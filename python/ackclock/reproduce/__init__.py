@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import filter as filter_names
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from ackclock.errors import InputError, ScenarioError
 from ackclock.files.declaration import Place
 from ackclock.reproduce import models as models  # registers its measures
 from ackclock.reproduce import robustness as robustness  # registers its measures
+from ackclock.reproduce.again import cells_of
 from ackclock.reproduce.claims import VERDICTS, Claim, Verdict, claims_of, claims_run, judge
 from ackclock.reproduce.figures import Figure, figures_of
 from ackclock.reproduce.measures import grids_of, require_metrics
@@ -24,6 +25,7 @@ from ackclock.reproduce.shown import require_shown
 from ackclock.reproduce.support import DEPENDS, NEVER, ONE, ROBUST, Support, support
 from ackclock.reproduce.tables import Table, tables_of
 from ackclock.running.backend import faults, workers_for
+from ackclock.running.cells import Cell
 from ackclock.running.job import LINUX, SIM
 from ackclock.running.store import Store
 from ackclock.running.work import fill
@@ -73,6 +75,8 @@ class Reproduction:
     support: Mapping[str, Support]
     #: Of the kernel's TCP, where that was asked for.
     emulated: Emulated | None = None
+    #: The runs of each cell under the chosen answers, by name.
+    cells: Mapping[str, Cell] = field(default_factory=dict, repr=False)
 
     @property
     def changed(self) -> tuple[tuple[Verdict, Verdict], ...]:
@@ -174,6 +178,7 @@ def reproduce(
         skipped=tuple(skipped),
         support={verdict.claim.id: _support(paper, verdict, judged) for verdict in verdicts},
         emulated=emulated,
+        cells=cells_of(chosen, seed),
     )
 
 

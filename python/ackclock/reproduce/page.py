@@ -9,6 +9,7 @@ from typing import Any
 from ackclock.errors import writing_error
 from ackclock.files.writing import write_whole
 from ackclock.page import render
+from ackclock.page.interactive import interactive
 from ackclock.reproduce import Reproduction
 from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE
 from ackclock.reproduce.present import (
@@ -22,14 +23,24 @@ from ackclock.reproduce.present import (
     value_text,
 )
 from ackclock.reproduce.svg import draw, legend
+from ackclock.running.cells import command as cell_command
+from ackclock.running.cells import write_cells
+from ackclock.running.kept import kept
+from ackclock.running.store import Store
 from ackclock.statistics.estimates import CONFIDENCE
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _CLASSES = {HOLDS: "holds", FAILS: "fails", UNDECIDABLE: "open"}
 
 
-def write_page(reproduction: Reproduction, folder: Path, *, command: str) -> Path:
-    """Write `report.html` and `reproduction.json` into a folder, and return the path of the page."""
+def write_page(
+    reproduction: Reproduction, folder: Path, *, command: str, is_interactive: bool = False
+) -> Path:
+    """Write `report.html`, `reproduction.json` and `cells.json` into a folder; return the path of the page.
+
+    `is_interactive`: the cells under the chosen answers can be run again in the page, if the folder holds the
+    runs. Raises `InputError` then if the module for browsers is not built.
+    """
     figures: list[dict[str, Any]] = [
         {"title": figure.title, "panels": draw(figure), "legend": legend(figure)}
         for figure in reproduction.figures
@@ -54,10 +65,16 @@ def write_page(reproduction: Reproduction, folder: Path, *, command: str) -> Pat
         classes=_CLASSES,
         confidence=f"{100 * CONFIDENCE:.0f} %",
         command=command,
+        is_interactive=is_interactive,
+        again=cell_command(folder, "CELL"),
     )
+    if is_interactive:
+        with Store.reading(folder) as store:
+            page = interactive(page, kept(store, reproduction.cells))
     path = folder / "report.html"
     document = json.dumps(reproduction_json(reproduction), indent=2) + "\n"
     try:
+        write_cells(folder, reproduction.cells)
         write_whole(folder / "reproduction.json", document.encode())
         write_whole(path, page.encode())
     except OSError as error:

@@ -121,7 +121,7 @@ def _read(folder: Path, report: str | Path) -> dict[str, Cell]:
     if not path.is_file():
         raise InputError(
             f"{report}: is no report whose cells can be run again: {path} is not there; name the folder that "
-            "`ackclock evaluate` or `ackclock study --report` filled"
+            "`ackclock evaluate`, `ackclock study --report` or `ackclock reproduce` filled"
         )
     document = read_json(path)
     try:

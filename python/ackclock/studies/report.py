@@ -10,7 +10,10 @@ from ackclock.errors import writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import Metric
 from ackclock.page import render
+from ackclock.page.interactive import interactive
 from ackclock.running.cells import Cell, command, write_cells
+from ackclock.running.kept import kept
+from ackclock.running.store import Store
 from ackclock.statistics.estimates import CONFIDENCE, Estimate
 from ackclock.studies.campaign import PointSummary
 from ackclock.studies.charts import Charts
@@ -21,12 +24,24 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _ROWS = 2000
 
 
-def write_report(grid: Grid, found: Sequence[PointSummary], folder: Path, *, command: str) -> Path:
-    """Write `report.html` and `cells.json` into the folder of a study, and return the path of the page."""
-    path = folder / "report.html"
+def write_report(
+    grid: Grid, found: Sequence[PointSummary], folder: Path, *, command: str, is_interactive: bool = False
+) -> Path:
+    """Write `report.html` and `cells.json` into the folder of a study, and return the path of the page.
+
+    `is_interactive`: its points can be run again in the page. Raises `InputError` then if the module for
+    browsers is not built.
+    """
+    path, cells = folder / "report.html", _cells(grid, found)
+    text = page(grid, found, folder, command=command, is_interactive=is_interactive)
+    if is_interactive:
+        shown = {str(summary.point.number) for summary in found[:_ROWS]}
+        with Store.reading(folder) as store:
+            named = {name: cell for name, cell in cells.items() if name in shown}
+            text = interactive(text, kept(store, named, grid.backend))
     try:
-        write_cells(folder, _cells(grid, found))
-        write_whole(path, page(grid, found, folder, command=command).encode())
+        write_cells(folder, cells)
+        write_whole(path, text.encode())
     except OSError as error:
         raise writing_error(
             f"{path}: cannot be written: {error.strerror}; the runs are kept", error
@@ -34,8 +49,10 @@ def write_report(grid: Grid, found: Sequence[PointSummary], folder: Path, *, com
     return path
 
 
-def page(grid: Grid, found: Sequence[PointSummary], folder: Path, *, command: str) -> str:
-    """Return the text of the page."""
+def page(
+    grid: Grid, found: Sequence[PointSummary], folder: Path, *, command: str, is_interactive: bool = False
+) -> str:
+    """Return the text of the page; `is_interactive`: with a button for each point that runs it again."""
     charts = Charts(grid, found)
     return render(
         _TEMPLATES / "study.html.jinja",
@@ -50,6 +67,7 @@ def page(grid: Grid, found: Sequence[PointSummary], folder: Path, *, command: st
         invalid=sum(summary.invalid for summary in found),
         confidence=f"{100 * CONFIDENCE:.0f} %",
         command=command,
+        is_interactive=is_interactive,
     )
 
 
@@ -79,7 +97,8 @@ def _cells(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Cell]:
     """Return the runs of each point, by its number."""
     return {
         str(summary.point.number): Cell(
-            f"point {summary.point.number} of {grid.name}",
+            f"point {summary.point.number} of {grid.name}: "
+            + ", ".join(f"{key} {plain(summary.point.settings[key])}" for key in grid.keys),
             summary.point.scenario_hash,
             grid.seed,
             summary.replicates,

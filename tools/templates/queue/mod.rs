@@ -42,6 +42,18 @@ impl<T: Queued> Qdisc<T> for Example<T> {
     fn backlog_bytes(&self) -> u64 {
         self.fifo.bytes()
     }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    fn visit(&self, see: &mut dyn FnMut(&T)) {
+        self.fifo.iter().for_each(see);
+    }
 }
 
 #[cfg(test)]

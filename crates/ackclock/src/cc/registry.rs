@@ -20,8 +20,6 @@ use crate::units::{Instant, Rate};
 pub struct CcInfo {
     /// The `kind` in a scenario.
     pub name: &'static str,
-    /// A description in one sentence.
-    pub summary: String,
     /// The paper or standard.
     pub reference: &'static str,
     /// Parameters with their defaults.
@@ -34,14 +32,14 @@ macro_rules! register {
         /// An algorithm and its parameters, as a scenario gives them.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
+        // In the schema an algorithm is what the comment above its parameters says.
+        #[allow(missing_docs)]
         pub enum CcSpec {
             $(
-                #[doc = concat!("`", $name, "`")]
                 #[serde(rename = $name $(, alias = $alias)*)]
                 $variant($parameters),
             )*
             $(
-                #[doc = concat!("`", $foreign_name, "`")]
                 #[serde(rename = $foreign_name)]
                 $foreign(Arc<$source>),
             )*
@@ -58,16 +56,15 @@ macro_rules! register {
             Custom(Box<dyn CongestionControl>),
         }
 
-        /// The kinds of algorithms whose code comes with the scenario: name, summary and reference.
-        pub fn foreign_kinds() -> Vec<(&'static str, String, &'static str)> {
-            vec![$(($foreign_name, summary_of::<$source>(), <$source as Foreign>::REFERENCE)),*]
+        /// The kinds of algorithms whose code comes with the scenario: name and reference.
+        pub fn foreign_kinds() -> Vec<(&'static str, &'static str)> {
+            vec![$(($foreign_name, <$source as Foreign>::REFERENCE)),*]
         }
 
         /// Every registered algorithm.
         pub fn algorithms() -> Vec<CcInfo> {
             vec![$(CcInfo {
                 name: $name,
-                summary: summary_of::<$parameters>(),
                 reference: <$parameters as CcParameters>::REFERENCE,
                 defaults: CcSpec::$variant(<$parameters>::default()),
             }),*]
@@ -190,12 +187,6 @@ impl ParametersVisitor for FreshRule {
     fn visit<P: RuleParameters>(self, parameters: &P) -> Self::Output {
         Box::new(parameters.rule())
     }
-}
-
-/// The comment above the parameters of an algorithm.
-fn summary_of<P: JsonSchema>() -> String {
-    let schema = schemars::schema_for!(P);
-    schema.get("description").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
 }
 
 impl CongestionControl for Cc {
@@ -392,7 +383,6 @@ mod tests {
             assert_eq!(CcSpec::by_name(info.name), Some(info.defaults.clone()));
             assert_eq!(info.defaults.check(), Ok(()));
         }
-        assert!(algorithms()[0].summary.starts_with("Additive increase, multiplicative decrease"));
     }
 
     #[test]

@@ -14,8 +14,9 @@ const OPERATIONS: usize = 600;
 /// * an arriving item is dropped, or queued and sent: nothing is lost or made, in packets and in bytes, and each drop is
 ///   reported once, whether something comes or leaves;
 /// * the items of a flow leave in the order in which they came, with the time at which they did;
-/// * the limit is never exceeded, and something leaves at [`Qdisc::next_deadline`], or all queued items are dropped, or there
-///   is a later deadline;
+/// * the limit is never exceeded, and where it becomes smaller, what is queued beyond it becomes no more;
+/// * something leaves at [`Qdisc::next_deadline`], or all queued items are dropped, or there is a later deadline;
+/// * [`Qdisc::visit`] shows what is queued, those of a flow in their order;
 /// * nothing leaves before the deadline;
 /// * only ECN-capable items are marked, those that it reports, and each once;
 /// * [`Qdisc::bypass`] does what `enqueue` and then `dequeue` do.
@@ -25,6 +26,7 @@ const OPERATIONS: usize = 600;
 pub fn check_queue<Q: Qdisc<Item> + Clone>(name: &str, limit: Limit, new: impl Fn() -> Q) -> Result<(), Violation> {
     for_each_case(name, CASES, |draw| {
         let mut queue = new();
+        let mut limit = limit;
         let mut waiting = Waiting::default();
         let mut now = Instant::ZERO;
         let load = draw.whole(30, 70);
@@ -32,19 +34,35 @@ pub fn check_queue<Q: Qdisc<Item> + Clone>(name: &str, limit: Limit, new: impl F
         let pace = Duration::from_micros(draw.scale(20.0, 20_000.0) as u64);
         for step in 0..OPERATIONS {
             now += draw.time(pace);
+            if step == OPERATIONS / 2 {
+                limit = half_of(limit);
+                queue.set_limit(limit);
+                ensure!(queue.limit() == limit, "the limit is {:?}, and was set to {limit:?}", queue.limit());
+            }
+            let before = waiting.backlog();
             let result = if draw.chance(load) {
                 arrive(&mut queue, &mut waiting, now, Item::random(draw, step as u64))
             } else {
                 depart(&mut queue, &mut waiting, now)
             };
-            result.and_then(|()| waiting.agree(&queue, limit)).map_err(|what| format!("step {step}: {what}"))?;
+            result
+                .and_then(|()| waiting.agree(&queue, limit, before))
+                .map_err(|what| format!("step {step}: {what}"))?;
         }
         while !waiting.items.is_empty() {
             now = now.max(queue.next_deadline());
             depart(&mut queue, &mut waiting, now)?;
         }
-        waiting.agree(&queue, limit)
+        waiting.agree(&queue, limit, (0, 0))
     })
+}
+
+/// Half of a limit, and at least one item.
+fn half_of(limit: Limit) -> Limit {
+    match limit {
+        Limit::Packets(packets) => Limit::Packets((packets / 2).max(1)),
+        Limit::Bytes(bytes) => Limit::Bytes((bytes / 2).max(1)),
+    }
 }
 
 /// What should be in the queue, in the order of arrival.
@@ -54,19 +72,31 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn agree(&self, queue: &impl Qdisc<Item>, limit: Limit) -> Result<(), String> {
-        let packets = self.items.len() as u64;
-        let bytes: u64 = self.items.iter().map(|(_, item)| u64::from(item.bytes)).sum();
+    /// Items, and their bytes.
+    fn backlog(&self) -> (u64, u64) {
+        (self.items.len() as u64, self.items.iter().map(|(_, item)| u64::from(item.bytes)).sum())
+    }
+
+    /// `before`: the backlog before the last operation.
+    fn agree(&self, queue: &impl Qdisc<Item>, limit: Limit, before: (u64, u64)) -> Result<(), String> {
+        let (packets, bytes) = self.backlog();
         let backlog = (u64::from(queue.backlog_packets()), queue.backlog_bytes());
         ensure!(
             backlog == (packets, bytes),
             "the backlog is {backlog:?}, but {packets} items of {bytes} bytes are queued"
         );
         let within = match limit {
-            Limit::Packets(most) => packets <= u64::from(most),
-            Limit::Bytes(most) => bytes <= most,
+            Limit::Packets(most) => packets <= before.0.max(u64::from(most)),
+            Limit::Bytes(most) => bytes <= before.1.max(most),
         };
         ensure!(within, "{packets} items of {bytes} bytes are queued beyond the limit, {limit:?}");
+        let mut shown = Vec::new();
+        queue.visit(&mut |item| shown.push(*item));
+        let mut queued: Vec<Item> = self.items.iter().map(|(_, item)| *item).collect();
+        // Queues of flows may be shown in any order.
+        shown.sort_by_key(|item| item.flow);
+        queued.sort_by_key(|item| item.flow);
+        ensure!(shown == queued, "{queued:?} are queued, and {shown:?} are shown");
         Ok(())
     }
 

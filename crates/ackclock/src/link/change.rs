@@ -1,6 +1,8 @@
-//! Changes of a link during a run: its rate and its delay.
+//! Changes of a link during a run: its rate, its delay, what it loses, and what its queue holds.
 
-use super::{Impairable, Impairments, Line, Link};
+use super::{Impairable, Impairments, Line, Link, Loss};
+use crate::qdisc::{Limit, Qdisc};
+use crate::rng::Rng;
 use crate::units::{Duration, Rate};
 
 impl<T: Impairable> Link<T> {
@@ -47,5 +49,31 @@ impl<T: Impairable> Link<T> {
             impairments.not_before = impairments.not_before.max(*last);
             self.is_bare = false;
         }
+    }
+    /// Each packet of which transmission begins from now on is lost with this probability. A link that drew numbers for
+    /// that goes on with them, another one begins with those of `stream`. Call [`Link::advance`] first, up to the last
+    /// moment before the change.
+    ///
+    /// Nothing changes, and it returns false, where the link loses packets by another model.
+    pub fn set_loss(&mut self, probability: f64, stream: impl FnOnce() -> Rng) -> bool {
+        let impairments = self.impairments.get_or_insert_with(|| Box::new(Impairments::none()));
+        match &mut impairments.loss {
+            Loss::Bernoulli { probability: known, .. } => *known = probability,
+            loss @ Loss::None => *loss = Loss::Bernoulli { probability, stream: stream() },
+            Loss::BitErrors(_) | Loss::GilbertElliott(_) | Loss::Periodic { .. } | Loss::Scripted(_) => return false,
+        }
+        self.is_bare = false;
+        true
+    }
+
+    /// How much the queue holds.
+    pub fn limit(&self) -> Limit {
+        self.queue.limit()
+    }
+
+    /// The queue holds so much from now on; what is queued beyond it stays ([`Qdisc::set_limit`]). Call [`Link::advance`]
+    /// first, up to the last moment before the change.
+    pub fn set_limit(&mut self, limit: Limit) {
+        self.queue.set_limit(limit);
     }
 }

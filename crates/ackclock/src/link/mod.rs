@@ -381,6 +381,12 @@ impl<T: Impairable> Link<T> {
         (self.pipe.len(), self.pipe.iter().map(|(_, item)| u64::from(item.wire_len())).sum())
     }
 
+    /// Shows every queued packet, and every one that was sent with the time of its arrival. Call [`Link::advance`] first.
+    pub fn visit(&self, mut see: impl FnMut(&T, Option<Instant>)) {
+        self.queue.visit(&mut |item| see(item, None));
+        self.pipe.iter().for_each(|(at, item)| see(item, Some(*at)));
+    }
+
     #[inline(always)]
     fn transmit(&mut self, start: Instant, sojourn: Duration, item: T, sink: &mut impl Sink<T>) {
         self.begin(start, sojourn, &item, sink);

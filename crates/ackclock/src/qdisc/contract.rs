@@ -1,5 +1,6 @@
 //! The contract of a queue discipline: its calls, and its reports of drops and marks.
 
+use super::Limit;
 use crate::units::{Duration, Instant};
 
 /// What a queue needs of an item.
@@ -154,4 +155,13 @@ pub trait Qdisc<T: Queued> {
     fn backlog_packets(&self) -> u32;
     /// Bytes in the queue.
     fn backlog_bytes(&self) -> u64;
+
+    /// How much it holds.
+    fn limit(&self) -> Limit;
+    /// It holds so much from now on. What is queued beyond a smaller limit stays until it is sent, or until an arrival
+    /// makes the queue drop what does not fit; other parameters stay as they are.
+    fn set_limit(&mut self, limit: Limit);
+
+    /// Shows every queued item: those of a flow in the order in which they came.
+    fn visit(&self, see: &mut dyn FnMut(&T));
 }

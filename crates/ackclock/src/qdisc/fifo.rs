@@ -42,6 +42,11 @@ impl<T: Queued> Fifo<T> {
         Some(item)
     }
 
+    /// The items, the first one first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().map(|(_, item)| item)
+    }
+
     /// Takes out everything.
     pub(super) fn drain(&mut self) -> VecDeque<(Instant, T)> {
         self.bytes = 0;

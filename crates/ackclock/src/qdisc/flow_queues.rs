@@ -110,6 +110,11 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
         limit.holds(self.packets, self.bytes)
     }
 
+    /// The items of all queues, one queue after the other.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.queues.iter().flat_map(|queue| queue.fifo.iter())
+    }
+
     /// Items in all queues.
     #[inline]
     pub(super) fn packets(&self) -> u32 {

@@ -296,6 +296,18 @@ macro_rules! queues {
                     $(Queue::$variant(queue) => queue.backlog_bytes(),)*
                 }
             }
+
+            fn limit(&self) -> Limit {
+                self.others_read().limit()
+            }
+
+            fn set_limit(&mut self, limit: Limit) {
+                self.others().set_limit(limit);
+            }
+
+            fn visit(&self, see: &mut dyn FnMut(&T)) {
+                self.others_read().visit(see);
+            }
         }
     };
 }

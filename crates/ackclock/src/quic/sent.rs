@@ -91,6 +91,14 @@ impl SentPackets {
         SentPackets { delivery: keeps_delivery.then(Box::default), ..SentPackets::default() }
     }
 
+    /// Keeps the state of delivery from now on, or no longer.
+    pub fn keep_delivery(&mut self, now: Instant, keeps: bool) {
+        if keeps != self.delivery.is_some() {
+            let sent_at = self.packets.iter().map(|packet| packet.sent_at);
+            self.delivery = keeps.then(|| Box::new(Delivery::amid(now, sent_at, self.bytes_in_flight)));
+        }
+    }
+
     /// The number of the next packet.
     #[inline]
     pub fn next_number(&self) -> u64 {

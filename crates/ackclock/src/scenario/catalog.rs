@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::channel::Channel;
 use super::impairments::Loss;
+use super::json_schema::schema_of;
 use super::keys::in_words;
 use super::kinds::kinds;
 use super::network::Topology;
@@ -62,18 +63,16 @@ pub fn catalog(name: &str) -> Option<Vec<Entry>> {
 
 fn algorithm_entries() -> Vec<Entry> {
     let mut entries = entries_of_kinds::<CcSpec>();
-    let built_in = algorithms().into_iter().map(|info| (info.name, info.summary, info.reference));
-    for (entry, (name, summary, reference)) in entries.iter_mut().zip(built_in.chain(foreign_kinds())) {
+    let built_in = algorithms().into_iter().map(|info| (info.name, info.reference));
+    for (entry, (name, reference)) in entries.iter_mut().zip(built_in.chain(foreign_kinds())) {
         debug_assert_eq!(entry.name, name, "invariant: the schema lists the algorithms in their order");
-        entry.summary = summary;
         entry.reference = Some(reference.to_owned());
     }
     entries
 }
 
 fn entries_of_kinds<T: JsonSchema>() -> Vec<Entry> {
-    let schema = schemars::schema_for!(T).to_value();
-    let kinds = kinds(&schema);
+    let kinds = kinds(schema_of::<T>());
     let entry = |name: &str, schema: &Json| Entry {
         name: name.to_owned(),
         summary: description(schema),
@@ -84,8 +83,7 @@ fn entries_of_kinds<T: JsonSchema>() -> Vec<Entry> {
 }
 
 fn entries_of_names<T: JsonSchema>() -> Vec<Entry> {
-    let schema = schemars::schema_for!(T).to_value();
-    let names = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten();
+    let names = schema_of::<T>().get("oneOf").and_then(Json::as_array).into_iter().flatten();
     let entry = |schema: &Json| {
         let name = schema.get("const")?.as_str()?.to_owned();
         Some(Entry { name, summary: description(schema), reference: None, parameters: Vec::new() })
@@ -134,6 +132,7 @@ mod tests {
     #[test]
     fn parameters_have_their_defaults() {
         let aimd = &catalog("cc").unwrap()[0];
+        assert!(aimd.summary.starts_with("Additive increase, multiplicative decrease"));
         let parameters: Vec<_> = aimd.parameters.iter().map(|p| (p.name.as_str(), p.default.clone())).collect();
         assert_eq!(parameters, [("increase", Some(1.0.into())), ("remaining", Some(0.5.into()))]);
         assert_eq!(catalog("queue").unwrap()[0].name, "drop-tail");

@@ -1,10 +1,11 @@
-//! The JSON Schema of a scenario, made from the types, and the few steps to walk it.
+//! The JSON Schema of a scenario, made from the types or read as a build stored it, and the few steps to walk it.
 
 use std::sync::OnceLock;
 
+use schemars::JsonSchema;
 use serde_json::Value as Json;
 
-use super::schema::Document;
+#[cfg(not(feature = "stored-schema"))]
 use crate::tcp::{Profile, TransportKeys};
 
 /// The key of the JSON Schema under which stands what a key of the transport is under a profile that says otherwise.
@@ -13,15 +14,26 @@ pub const PROFILES_KEY: &str = "x-profiles";
 /// The schema of the document, shorthand included.
 pub fn document_schema() -> &'static Json {
     static SCHEMA: OnceLock<Json> = OnceLock::new();
-    SCHEMA.get_or_init(|| {
-        let mut schema = schemars::schema_for!(Document).to_value();
-        inherit_transport(&mut schema);
-        show_profiles(&mut schema);
-        schema
-    })
+    SCHEMA.get_or_init(schema)
+}
+
+/// The schema as the build has it: the code that makes it would be a sixth of what a browser loads.
+#[cfg(feature = "stored-schema")]
+fn schema() -> Json {
+    serde_json::from_str(include_str!(env!("ACKCLOCK_SCHEMA"))).expect("invariant: the stored schema is JSON")
+}
+
+/// The schema of the types.
+#[cfg(not(feature = "stored-schema"))]
+fn schema() -> Json {
+    let mut schema = schemars::schema_for!(super::schema::Document).to_value();
+    inherit_transport(&mut schema);
+    show_profiles(&mut schema);
+    schema
 }
 
 /// A flow's transport keys have no defaults of their own.
+#[cfg(not(feature = "stored-schema"))]
 fn inherit_transport(schema: &mut Json) {
     for key in TransportKeys::NAMES {
         if let Some(property) =
@@ -36,12 +48,19 @@ fn inherit_transport(schema: &mut Json) {
 }
 
 /// What profiles say stands beside the defaults.
+#[cfg(not(feature = "stored-schema"))]
 fn show_profiles(schema: &mut Json) {
     for (name, profile) in Profile::ALL {
         for (key, value) in profile.settings() {
             schema["$defs"]["TransportKeys"]["properties"][key][PROFILES_KEY][*name] = value;
         }
     }
+}
+
+/// The schema of a type that a scenario has in it.
+pub fn schema_of<T: JsonSchema>() -> &'static Json {
+    let definition = document_schema()["$defs"].get(T::schema_name().as_ref());
+    definition.expect("invariant: the document has all types that are listed")
 }
 
 /// The schema that a reference names.

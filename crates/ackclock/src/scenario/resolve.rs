@@ -18,7 +18,7 @@ pub fn resolve(root: &Node) -> Result<Document, String> {
     fill_profiles(&mut root, default);
     plain_delays_have_no_bdp(&mut root);
     let json: Json = root.to_json();
-    let document: Document = serde_path_to_error::deserialize(json).map_err(|error| error.to_string())?;
+    let document: Document = serde_json::from_value(json).map_err(|error| error.to_string())?;
     // Said once, by the flows.
     Ok(Document { transport: TransportKeys::default(), ..document })
 }

@@ -2,7 +2,7 @@
 //! what it sends.
 
 use super::plan::FlowPlan;
-use crate::cc::{Cc, Phase};
+use crate::cc::{Algorithm, Cc, CcContext, CongestionControl, Phase};
 use crate::quic;
 use crate::tcp::{AckSegment, DataSegment, Protocol, Receiver, Rtt, Sender, SenderCounters, SenderInfo, Timer};
 use crate::units::Instant;
@@ -77,6 +77,20 @@ impl SendingEnd {
         match plan.transport.protocol {
             Protocol::Tcp => SendingEnd::Tcp(Sender::new(transport, cc)),
             Protocol::Quic => SendingEnd::Quic(Box::new(quic::Sender::new(transport, cc))),
+        }
+    }
+
+    /// Another algorithm takes over the window and its threshold; it draws random numbers by `seed`.
+    pub fn set_algorithm(&mut self, now: Instant, plan: &FlowPlan, seed: u64, algorithm: &Algorithm) {
+        let context = CcContext {
+            initial_window: self.cwnd().max(1.0),
+            initial_ssthresh: self.cc().ssthresh(),
+            ..plan.transport.cc_context(*plan.cc_context, seed)
+        };
+        let cc = algorithm.build(context);
+        match self {
+            SendingEnd::Tcp(sender) => sender.set_cc(now, cc),
+            SendingEnd::Quic(sender) => sender.set_cc(now, cc),
         }
     }
 

@@ -4,7 +4,7 @@ use super::components::{Component, Components};
 use super::counters::FlowCounters;
 use super::datagram::{Row, Stream};
 use super::delays::PathDelays;
-use super::endpoint::Answer;
+use super::endpoint::{Answer, SendingEnd};
 use super::error::RunError;
 use super::flow::Flow;
 use super::flow_hash::FlowHashes;
@@ -16,7 +16,7 @@ use super::packet::{Body, Packet};
 use super::plan::{ArrivalsPlan, FlowPlan, Plan};
 use super::source::Application;
 use super::view::ChangeError;
-use crate::cc::CongestionControl;
+use crate::cc::{Algorithm, CongestionControl};
 use crate::engine::ComponentId;
 use crate::qdisc::{Ecn, Queued};
 use crate::quic;
@@ -121,12 +121,29 @@ impl<'plan> Ends<'plan> {
 
     /// What the algorithm of a flow asks for holds from now on, and the sender is polled now.
     pub(super) fn refresh_flow(&mut self, index: usize, now: Instant, network: &mut Network) {
+        self.change_sender(index, now, network, |sender, _| sender.refresh(now));
+    }
+
+    /// Another algorithm takes over a flow.
+    pub(super) fn set_algorithm(&mut self, index: usize, algorithm: &Algorithm, now: Instant, network: &mut Network) {
+        let seed = RngStreams::from_root(self.plan.seed).key(&self.plan.flows[index].name);
+        self.change_sender(index, now, network, |sender, plan| sender.set_algorithm(now, plan, seed, algorithm));
+    }
+
+    /// A sender that has not finished is changed, and polled now.
+    fn change_sender(
+        &mut self,
+        index: usize,
+        now: Instant,
+        network: &mut Network,
+        change: impl FnOnce(&mut SendingEnd, &FlowPlan),
+    ) {
         let rank = self.flow_rank[index];
         let flow = &mut self.flows[rank];
         if flow.finished.is_some() {
             return;
         }
-        flow.sender.refresh(now);
+        change(&mut flow.sender, &self.plan.flows[index]);
         if flow.started <= now {
             network.events.set(network.components.sender(rank), Some(now));
         }

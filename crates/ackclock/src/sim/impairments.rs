@@ -37,6 +37,9 @@ pub struct ReorderingPlan {
 }
 
 impl ImpairmentsPlan {
+    /// The purpose of the random numbers by which packets are lost.
+    pub(super) const LOSS: &'static str = "loss";
+
     /// Whether packets may overtake one another.
     pub fn reorders(&self) -> bool {
         let Self { course, outages: _, jitter, jitter_reorders, reordering, loss, duplication: _, corruption: _ } =
@@ -68,7 +71,7 @@ impl ImpairmentsPlan {
             not_before: Instant::ZERO,
             jitter: (!self.jitter.is_zero()).then(|| jitter(self.jitter, stream("jitter"))),
             reordering: self.reordering.and_then(|plan| Some((chance(plan.probability, "reordering")?, plan.delay))),
-            loss: self.loss.build(|| stream("loss")),
+            loss: self.loss.build(|| stream(Self::LOSS)),
             duplication: chance(self.duplication, "duplication"),
             corruption: chance(self.corruption, "corruption"),
         };

@@ -16,23 +16,31 @@ pub const MOST_PACKETS: usize = 1 << 24;
 /// The most packets of a capture.
 pub const MOST_RECORDED: usize = 10_000_000;
 
+/// What a link holds depends on this.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) rate: Option<Rate>,
+    pub(super) delay: Duration,
+    pub(super) limit: Limit,
+}
+
 /// Segments that a path holds: in its queues, and in flight at the rate of its slowest link, there and back.
-fn holds(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> (Option<Rate>, Duration)) -> u64 {
+fn holds(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> Room) -> u64 {
     let wire = u64::from(flow.transport.mss + flow.transport.header + flow.transport.framing);
-    let links = || flow.forward.iter().map(|link| &plan.links[*link]);
-    let queues = links().map(|link| match link.queue.limit() {
+    let links = || flow.forward.iter().map(|link| current(plan, *link));
+    let queues = links().map(|link| match link.limit {
         Limit::Packets(packets) => u64::from(packets),
         Limit::Bytes(bytes) => bytes / wire,
     });
     let delay = flow.forward.iter().chain(&*flow.reverse).fold(Duration::ZERO, |sum, link| {
         let impairments = &plan.links[*link].impairments;
         let extra = impairments.course.as_ref().map_or(Duration::ZERO, DelayCourse::most);
-        sum + current(plan, *link).1
+        sum + current(plan, *link).delay
             + extra
             + impairments.jitter
             + impairments.reordering.map_or(Duration::ZERO, |reordering| reordering.delay)
     });
-    let Some(rate) = flow.forward.iter().filter_map(|link| current(plan, *link).0).min() else { return u64::MAX };
+    let Some(rate) = links().filter_map(|link| link.rate).min() else { return u64::MAX };
     queues.fold(bdp(rate, delay, wire), u64::saturating_add)
 }
 
@@ -40,18 +48,14 @@ fn bdp(rate: Rate, delay: Duration, wire: u64) -> u64 {
     rate.bytes_in_floor(delay) / wire + 1
 }
 
-/// Rate and delay of a link as the plan has them.
-pub(super) fn planned(plan: &Plan, link: usize) -> (Option<Rate>, Duration) {
+/// The room of a link as the plan has it.
+pub(super) fn planned(plan: &Plan, link: usize) -> Room {
     let link = &plan.links[link];
-    (link.rate, link.delay)
+    Room { rate: link.rate, delay: link.delay, limit: link.queue.limit() }
 }
 
-/// Segments that a flow may have in flight, where `current` tells the rate and the delay of each link of the plan.
-pub(super) fn most_in_flight(
-    plan: &Plan,
-    flow: &FlowPlan,
-    current: impl Fn(&Plan, usize) -> (Option<Rate>, Duration),
-) -> u32 {
+/// Segments that a flow may have in flight, where `current` tells the room of each link of the plan.
+pub(super) fn most_in_flight(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> Room) -> u32 {
     holds(plan, flow, current).saturating_mul(TIMES).clamp(LEAST, MOST_IN_FLIGHT) as u32
 }
 

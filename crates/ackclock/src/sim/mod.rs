@@ -1,6 +1,7 @@
 //! The simulation: the plan of a run with links, routes and traffic, and the run.
 
 mod capture;
+mod change;
 mod components;
 mod counters;
 mod datagram;
@@ -45,6 +46,7 @@ pub use error::RunError;
 pub use impairments::{ImpairmentsPlan, LossPlan, ReorderingPlan};
 pub use limits::{MOST_IN_FLIGHT, MOST_PACKETS};
 pub use measures::{FlowMeasures, LinkMeasures, SummaryMeasures};
+pub use packet::Kind as PacketKind;
 pub use plan::{
     ArrivalsPlan, CapturePlan, CapturePoint, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan,
     MeterPlan, MeterScope, OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
@@ -55,7 +57,7 @@ pub use result::{
     RunResult, Summary, Totals, TransferResult, TransferTimes, Volume, metrics,
 };
 pub use simulation::Simulation;
-pub use view::{ChangeError, FlowView, LinkView, Progress};
+pub use view::{ChangeError, FlowView, LinkView, PacketView, Progress};
 
 use std::sync::atomic::AtomicBool;
 

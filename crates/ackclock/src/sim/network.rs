@@ -8,7 +8,7 @@ use super::ledger::{AtLink, Ledger};
 use super::lookahead::Lookahead;
 use super::meter::Meters;
 use super::order::{order_by_key, ranks};
-use super::packet::{Body, Owner, Packet, PacketMeta};
+use super::packet::{Body, Kind, Owner, Packet, PacketMeta};
 use super::plan::{ChannelPlan, LinkPlan, Plan};
 use super::rates::ChangedRates;
 use super::result::{Totals, Volume};
@@ -274,6 +274,14 @@ impl Network {
     /// Brings a link up to date.
     pub(super) fn advance_link(&mut self, now: Instant, link: usize) {
         self.links[link].advance(now, &mut AtLink { ledger: &mut self.ledger, link: link as u32 });
+    }
+
+    /// Shows the packets at a link: flow, kind, the packet, and when it comes to the far end, of one that is queued none.
+    pub(super) fn visit(&self, link: usize, mut see: impl FnMut(usize, Kind, &Packet, Option<Instant>)) {
+        let bodies = &self.ledger.bodies;
+        self.links[link].visit(|packet, arrives| {
+            see(bodies.flow(packet.body()), bodies.get(packet.body()).kind(), packet, arrives);
+        });
     }
 
     /// Sends a new packet.

@@ -5,20 +5,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::components::{Component, Components};
 use super::ends::Ends;
 use super::error::RunError;
-use super::limits::{MOST_PACKETS, MOST_RECORDED, most_in_flight, planned};
+use super::limits::{MOST_PACKETS, MOST_RECORDED};
 use super::lookahead::look_ahead;
 use super::measure::{Measurement, Run};
 use super::network::{Network, Routes};
 use super::order::{order_by_key, ranks};
-use super::plan::{FlowPlan, Plan};
+use super::plan::Plan;
 use super::recorder::Recorder;
 use super::result::RunResult;
 use super::sampler::Sampler;
-use super::view::{ChangeError, FlowView, LinkView, Progress};
+use super::view::{ChangeError, FlowView, LinkView, PacketView, Progress};
 use crate::engine::ComponentId;
 use crate::probe::Samples;
+use crate::qdisc::{Ecn, Queued};
 use crate::rng::RngStreams;
-use crate::units::{Duration, Instant, Rate};
+use crate::units::Instant;
 
 /// Events between two looks at the stop flag.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
@@ -29,9 +30,9 @@ const EVENTS_PER_CHECK: u64 = 1 << 16;
 /// would change if a link did. A run in steps, whatever their lengths, gives the result of [`run`](super::run); only
 /// [`RunResult::events`], the number of events that the engine needed, may be greater.
 pub struct Simulation<'plan> {
-    plan: &'plan Plan,
-    network: Network,
-    ends: Ends<'plan>,
+    pub(super) plan: &'plan Plan,
+    pub(super) network: Network,
+    pub(super) ends: Ends<'plan>,
     sampler: Sampler,
     measurement: Measurement,
     next_sample: Instant,
@@ -169,8 +170,9 @@ impl<'plan> Simulation<'plan> {
     /// Those of [`run`](super::run).
     pub fn finish(mut self, stop: &AtomicBool) -> Result<RunResult, RunError> {
         let end = Instant::ZERO + self.plan.duration;
-        self.go_on(end, Instant::MAX, stop)?;
-        self.network.advance(end.before().unwrap_or(end));
+        let last = end.before().unwrap_or(end);
+        self.go_on(end, last, stop)?;
+        self.network.advance(last);
         let mut samples = std::mem::take(&mut self.sampler).into_samples();
         let mut recording = None;
         if let Some(mut tracer) = self.network.ledger.tracer.take() {
@@ -335,90 +337,42 @@ impl<'plan> Simulation<'plan> {
         LinkView { rate: link.rate(), delay: link.delay(), backlog_packets, backlog_bytes, counters: link.counters() }
     }
 
+    /// The packets at the link with this index in [`Plan::links`]: those in its queue, of each flow in the order in which they
+    /// came, then those that were sent, in the order in which they come to the far end. A station of a channel shows what it
+    /// has sent.
+    ///
+    /// # Panics
+    /// If the plan has none of this index.
+    pub fn packets(&mut self, index: usize) -> Vec<PacketView> {
+        let rank = self.bring_up_to_date(index);
+        let mut index_of = vec![None; self.ends.flow_rank.len()];
+        for (index, rank) in self.ends.flow_rank.iter().take(self.plan.flows.len()).enumerate() {
+            index_of[*rank] = Some(index);
+        }
+        let mut packets = Vec::new();
+        self.network.visit(rank, |flow, kind, packet, arrives| {
+            let (flow, marked) = (index_of.get(flow).copied().flatten(), packet.ecn() == Ecn::Ce);
+            packets.push(PacketView { flow, kind, wire_bytes: packet.wire_len(), marked, arrives });
+        });
+        packets
+    }
+
     /// The samples taken so far.
     pub fn samples(&self) -> &Samples {
         self.sampler.samples()
     }
 
-    /// Changes the rate of the link with this index in [`Plan::links`]: of transmissions that begin from now on. One in
-    /// progress keeps its time.
-    ///
-    /// Its queue is not rebuilt; RED, for example, keeps the old rate. Capacities in the result are means over the
-    /// rates that the link had; the column `capacity_bps` of samples is there only if some link of the plan varies by
-    /// itself.
-    ///
-    /// # Errors
-    /// [`ChangeError`] if the link has no rate of its own; nothing is changed then.
-    ///
-    /// # Panics
-    /// If the plan has no link of this index.
-    pub fn set_rate(&mut self, link: usize, rate: Rate) -> Result<(), ChangeError> {
-        self.check_change(link)?;
-        let plan = &self.plan.links[link];
-        if plan.varies.is_some() {
-            return Err(ChangeError::Varies);
-        }
-        let planned = plan.rate.ok_or(ChangeError::PureDelay)?;
-        let rank = self.bring_up_to_date(link);
-        self.network.links[rank].set_rate(rate);
-        self.network.rates.change(link, planned, self.now(), rate);
-        self.raise_limits(link);
-        Ok(())
-    }
-
-    /// Changes the delay of the link with this index in [`Plan::links`]: of packets of which transmission begins from now
-    /// on. If the link keeps the order of packets it keeps it here, too: none arrives before packets that are in flight already.
-    ///
-    /// The base RTT in results remains that of the plan.
-    ///
-    /// # Errors
-    /// [`ChangeError`] if the link has no delay of its own; nothing is changed then.
-    ///
-    /// # Panics
-    /// If the plan has no link of this index.
-    pub fn set_delay(&mut self, link: usize, delay: Duration) -> Result<(), ChangeError> {
-        self.check_change(link)?;
-        let rank = self.bring_up_to_date(link);
-        self.network.links[rank].set_delay(delay);
-        self.network.wake_changed(rank);
-        self.raise_limits(link);
-        Ok(())
-    }
-
-    fn check_step(&self) -> Result<(), ChangeError> {
+    pub(super) fn check_step(&self) -> Result<(), ChangeError> {
         if self.is_amid_step() { Err(ChangeError::Interrupted) } else { Ok(()) }
     }
 
-    fn check_change(&self, link: usize) -> Result<(), ChangeError> {
-        self.check_step()?;
-        if self.plan.links[link].channel.is_some() {
-            return Err(ChangeError::Station);
-        }
-        Ok(())
-    }
-
     /// Everything that a link does before now has happened; returns where it stands in the network.
-    fn bring_up_to_date(&mut self, link: usize) -> usize {
+    pub(super) fn bring_up_to_date(&mut self, link: usize) -> usize {
         let rank = self.network.link_rank[link];
         if let Some(last) = self.now().before() {
             self.network.advance_link(last, rank);
         }
         rank
-    }
-
-    /// A path over this link may hold more than before.
-    fn raise_limits(&mut self, link: usize) {
-        let (links, link_rank) = (&self.network.links, &self.network.link_rank);
-        let current = |plan: &Plan, index: usize| {
-            let (rate, link) = (planned(plan, index).0, &links[link_rank[index]]);
-            (link.rate().or(rate), link.delay())
-        };
-        let crosses = |flow: &FlowPlan| flow.forward.contains(&link) || flow.reverse.contains(&link);
-        for (flow, rank) in self.plan.tcp_flows().zip(&self.ends.flow_rank).filter(|(flow, _)| crosses(flow)) {
-            let sender = &mut self.ends.flows[*rank].sender;
-            let most = most_in_flight(self.plan, flow, current).max(sender.most_outstanding());
-            sender.set_most_outstanding(most);
-        }
     }
 }
 

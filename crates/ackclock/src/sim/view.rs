@@ -1,5 +1,6 @@
 //! What an observer sees of a run between two steps, and why something cannot be changed there.
 
+use super::packet::Kind as PacketKind;
 use crate::link::LinkCounters;
 use crate::tcp::{SenderCounters, SenderInfo};
 use crate::units::{Duration, Instant, Rate};
@@ -41,6 +42,21 @@ pub struct LinkView {
     pub counters: LinkCounters,
 }
 
+/// A packet at a link between two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketView {
+    /// Whose it is: the index in [`Plan::flows`](super::Plan::flows); none for what belongs to none of them.
+    pub flow: Option<usize>,
+    /// What it carries.
+    pub kind: PacketKind,
+    /// Bytes on the wire.
+    pub wire_bytes: u32,
+    /// Whether its ECN field says that congestion was experienced.
+    pub marked: bool,
+    /// When it comes to the far end of the link; none while it is queued.
+    pub arrives: Option<Instant>,
+}
+
 /// Why a link or a flow cannot be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeError {
@@ -53,6 +69,15 @@ pub enum ChangeError {
     /// A pure delay.
     #[error("the link has no rate")]
     PureDelay,
+    /// A queue that would hold nothing.
+    #[error("a queue holds at least one packet")]
+    NoRoom,
+    /// No probability.
+    #[error("a probability is from 0 to 1")]
+    NoProbability,
+    /// Losses by another model than each packet on its own.
+    #[error("the link loses packets by another model")]
+    LosesOtherwise,
     /// A rate that varies by itself.
     #[error("the rate of the link varies by itself")]
     Varies,

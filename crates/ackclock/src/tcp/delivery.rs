@@ -71,6 +71,18 @@ pub struct Delivery {
 }
 
 impl Delivery {
+    /// Begins amid a connection, with segments in flight that were sent at these times, of `bytes` in all. What was delivered
+    /// since then is not known: what they show of the rate is too little, for a round trip.
+    pub fn amid(now: Instant, sent_at: impl Iterator<Item = Instant>, bytes: u64) -> Self {
+        let stamp = |sent_at| SendStamp {
+            delivered_at: sent_at,
+            first_sent_at: sent_at,
+            tx_in_flight: bytes,
+            ..SendStamp::default()
+        };
+        Delivery { delivered_at: now, first_sent_at: now, stamps: sent_at.map(stamp).collect(), ..Delivery::default() }
+    }
+
     /// A segment is sent for the first time; `idle` if nothing else is in flight, `tx_in_flight` bytes with it.
     pub fn on_sent(&mut self, now: Instant, idle: bool, tx_in_flight: u64) {
         if idle {

@@ -213,6 +213,14 @@ impl Scoreboard {
         });
     }
 
+    /// Keeps the state of delivery from now on, or no longer.
+    pub fn keep_delivery(&mut self, now: Instant, keeps: bool) {
+        if keeps != self.delivery.is_some() {
+            let sent_at = self.segments.iter().map(|segment| segment.sent_at);
+            self.delivery = keeps.then(|| Box::new(Delivery::amid(now, sent_at, self.pipe_bytes)));
+        }
+    }
+
     #[inline(never)]
     fn stamp_new(&mut self, sent_at: Instant) {
         if let Some(delivery) = &mut self.delivery {

@@ -167,6 +167,8 @@ struct Heap {
     is_early: bool,
     mumbles: bool,
     bypasses_all: bool,
+    is_stubborn: bool,
+    hides: bool,
 }
 
 const FIFO: Heap = Heap {
@@ -178,6 +180,8 @@ const FIFO: Heap = Heap {
     is_early: false,
     mumbles: false,
     bypasses_all: false,
+    is_stubborn: false,
+    hides: false,
 };
 
 impl Qdisc<Item> for Heap {
@@ -217,6 +221,17 @@ impl Qdisc<Item> for Heap {
     fn backlog_bytes(&self) -> u64 {
         self.items.iter().map(|(_, item)| u64::from(item.bytes)).sum()
     }
+    fn limit(&self) -> Limit {
+        Limit::Packets(self.most as u32)
+    }
+    fn set_limit(&mut self, limit: Limit) {
+        if let (Limit::Packets(packets), false) = (limit, self.is_stubborn) {
+            self.most = packets as usize;
+        }
+    }
+    fn visit(&self, see: &mut dyn FnMut(&Item)) {
+        self.items.iter().skip(usize::from(self.hides)).for_each(|(_, item)| see(item));
+    }
 }
 
 #[test]
@@ -231,6 +246,8 @@ fn a_queue_that_breaks_a_promise_is_found() {
         (Heap { is_early: true, ..FIFO }, "an item leaves at"),
         (Heap { mumbles: true, ..FIFO }, "is marked"),
         (Heap { bypasses_all: true, ..FIFO }, "an item that comes to an idle link leaves as"),
+        (Heap { is_stubborn: true, ..FIFO }, "the limit is"),
+        (Heap { hides: true, ..FIFO }, "are shown"),
     ] {
         broken(check_queue("heap", limit, || queue.clone()), promise);
     }

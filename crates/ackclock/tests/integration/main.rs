@@ -1,6 +1,7 @@
 //! Whole runs, scenarios and contracts: one program, so that the crate is linked once.
 
 mod capacity;
+mod changes;
 mod channel;
 mod circles;
 #[path = "../common/mod.rs"]

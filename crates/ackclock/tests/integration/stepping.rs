@@ -83,7 +83,7 @@ fn seen(plan: &Plan, simulation: &mut Simulation) -> String {
     format!("{:?} {flows:?} {links:?} {rows:?}", simulation.now())
 }
 
-/// Another rate and another delay for links drawn at random; not for those that have none of their own.
+/// Another rate, delay, loss and limit for links drawn at random, not for those that have none of their own, and other algorithms.
 fn change(plan: &Plan, simulation: &mut Simulation, rng: &mut Rng) -> u32 {
     let mut changes = 0;
     for index in 0..plan.links.len() {
@@ -97,6 +97,21 @@ fn change(plan: &Plan, simulation: &mut Simulation, rng: &mut Rng) -> u32 {
         {
             let rate = Rate::from_bps(rate.as_bps() * (20 + rng.next_u64() % 300) / 100).unwrap();
             changes += u32::from(simulation.set_rate(index, rate).is_ok());
+        }
+        if rng.next_u64().is_multiple_of(3) {
+            let probability = [0.0, 0.001, 0.05][rng.next_u64() as usize % 3];
+            changes += u32::from(simulation.set_loss(index, probability).is_ok());
+        }
+        if rng.next_u64().is_multiple_of(3) {
+            let limit = QueueLimit::Packets(1 + rng.next_u64() as u32 % 100);
+            changes += u32::from(simulation.set_limit(index, limit).is_ok());
+        }
+    }
+    for index in 0..plan.flows.len() {
+        if rng.next_u64().is_multiple_of(3) {
+            let name = ["reno", "cubic", "bbr1", "bbr3", "aild"][rng.next_u64() as usize % 5];
+            let algorithm = CcSpec::by_name(name).unwrap().into();
+            changes += u32::from(simulation.set_algorithm(index, &algorithm).is_ok());
         }
     }
     changes
@@ -243,6 +258,13 @@ fn a_longer_or_faster_path_may_have_more_in_flight() {
     // Two-way 600 ms at 1 Gbit/s are 50,000 packets, the queues hold 300; sixteen times as much.
     assert_eq!(limit(1_000_000_000, long), 16 * (300 + 50_000 + 1));
     assert!(limit(1_000_000_000, short) < limit(1_000_000_000, long));
+    let mut simulation = Simulation::new(&plan);
+    simulation.set_limit(plan.bottleneck, QueueLimit::Packets(50_000)).unwrap();
+    match simulation.finish(&NEVER) {
+        // Two-way 100 ms at 1 Mbit/s are 8 packets.
+        Err(RunError::TooMuchInFlight { limit, .. }) => assert_eq!(limit, 16 * (50_000 + 200 + 8 + 1)),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -263,6 +285,8 @@ fn what_has_no_rate_or_delay_of_its_own_is_not_changed() {
     let mut simulation = Simulation::new(&home);
     assert_eq!(simulation.set_rate(link, rate), Err(ChangeError::Station));
     assert_eq!(simulation.set_delay(link, Duration::ZERO), Err(ChangeError::Station));
+    assert_eq!(simulation.set_loss(link, 0.1), Err(ChangeError::Station));
+    assert_eq!(simulation.set_limit(link, QueueLimit::Packets(9)), Err(ChangeError::Station));
 }
 
 #[test]

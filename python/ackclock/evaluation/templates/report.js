@@ -29,7 +29,7 @@ function colour(name) {
 
 // --- Cards --------------------------------------------------------------------------------------------------
 
-const cards = JSON.parse(document.getElementById("data").textContent).map((environment) => ({
+const cards = reportData.map((environment) => ({
   environment,
   element: document.getElementById(environment.id),
   range: [0, environment.duration_s],
@@ -421,6 +421,11 @@ function tellCell(button) {
   const copy = Object.assign(document.createElement("button"), { type: "button", textContent: "copy" });
   copy.dataset.copy = "";
   again.append(copy);
+  if (heat.runs_here) {
+    const here = Object.assign(document.createElement("button"), { type: "button", textContent: "run here" });
+    here.dataset.rerun = heat.names[environment][candidate];
+    again.append(here);
+  }
   told.replaceChildren(title, `${figures}. `, `Differences are to ${heat.reference}; below zero is better.`, again);
 }
 

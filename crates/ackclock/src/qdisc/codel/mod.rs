@@ -61,6 +61,18 @@ impl<T: Queued> Qdisc<T> for CoDel<T> {
     fn backlog_bytes(&self) -> u64 {
         self.queue.backlog_bytes()
     }
+
+    fn limit(&self) -> Limit {
+        self.queue.limit()
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.queue.set_limit(limit);
+    }
+
+    fn visit(&self, see: &mut dyn FnMut(&T)) {
+        self.queue.visit(see);
+    }
 }
 
 #[cfg(test)]

@@ -123,6 +123,18 @@ impl<T: Queued> Qdisc<T> for FqCoDel<T> {
     fn backlog_bytes(&self) -> u64 {
         self.queues.bytes()
     }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    fn visit(&self, see: &mut dyn FnMut(&T)) {
+        self.queues.iter().for_each(see);
+    }
 }
 
 #[cfg(test)]

@@ -333,6 +333,18 @@ impl<T: Queued> Qdisc<T> for Red<T> {
     fn backlog_bytes(&self) -> u64 {
         self.fifo.backlog_bytes()
     }
+
+    fn limit(&self) -> Limit {
+        self.fifo.limit()
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.fifo.set_limit(limit);
+    }
+
+    fn visit(&self, see: &mut dyn FnMut(&T)) {
+        self.fifo.visit(see);
+    }
 }
 
 #[cfg(test)]

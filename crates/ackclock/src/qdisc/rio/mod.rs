@@ -46,7 +46,6 @@ pub enum Outside {
 #[derive(Clone, Debug)]
 pub struct Rio<T> {
     fifo: DropTail<T>,
-    limit: Limit,
     inside: Average,
     outside: Threshold,
     push_out: bool,
@@ -86,7 +85,6 @@ impl<T: Queued> Rio<T> {
         let RioParameters { inside: inside_parameters, outside: outside_parameters, push_out } = parameters;
         Rio {
             fifo: DropTail::new(limit),
-            limit,
             inside: Average::new(inside_parameters, inside),
             outside: match outside_parameters {
                 Outside::Red(parameters) => Threshold::Red(Average::new(parameters, outside)),
@@ -127,7 +125,8 @@ impl<T: Queued> Rio<T> {
 
     /// Whether an item in profile finds room once enough of what is out of profile has gone.
     fn can_make_room(&self, item: &T) -> bool {
-        self.push_out && item.in_profile() && self.limit.fits(self.packets_inside, self.bytes_inside, item.wire_len())
+        let limit = self.fifo.limit();
+        self.push_out && item.in_profile() && limit.fits(self.packets_inside, self.bytes_inside, item.wire_len())
     }
 }
 
@@ -178,6 +177,18 @@ impl<T: Queued> Qdisc<T> for Rio<T> {
     #[inline]
     fn backlog_bytes(&self) -> u64 {
         self.fifo.backlog_bytes()
+    }
+
+    fn limit(&self) -> Limit {
+        self.fifo.limit()
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.fifo.set_limit(limit);
+    }
+
+    fn visit(&self, see: &mut dyn FnMut(&T)) {
+        self.fifo.visit(see);
     }
 }
 

@@ -64,6 +64,18 @@ impl<T: Queued> Qdisc<T> for Sfq<T> {
     fn backlog_bytes(&self) -> u64 {
         self.queues.backlog_bytes()
     }
+
+    fn limit(&self) -> Limit {
+        self.queues.limit()
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.queues.set_limit(limit);
+    }
+
+    fn visit(&self, see: &mut dyn FnMut(&T)) {
+        self.queues.visit(see);
+    }
 }
 
 #[cfg(test)]

@@ -274,6 +274,22 @@ impl Sender {
         self.after_event(now);
     }
 
+    /// Another algorithm decides from now on. A recovery period goes on, and is its as if it had begun now; what the old one did is
+    /// not undone.
+    pub(crate) fn set_cc(&mut self, now: Instant, cc: Cc) {
+        self.cc = Controller::new(cc);
+        self.needs_rate_samples = self.cc.needs_rate_samples();
+        self.sees_packets = self.cc.sees_packets();
+        self.sent.keep_delivery(now, self.needs_rate_samples);
+        self.lost_packets.clear();
+        self.episode = None;
+        if self.is_repairing() {
+            let recovery = self.recovery(now);
+            self.cc.on_recovery_enter(&recovery);
+        }
+        self.after_event(now);
+    }
+
     /// The time is `now`; timers that are due go off.
     pub fn on_deadline(&mut self, now: Instant) {
         if self.timers.fires(Timer::Reordering, now) {

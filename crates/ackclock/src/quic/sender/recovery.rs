@@ -240,7 +240,7 @@ impl Sender {
         self.set_loss_timer();
     }
 
-    fn recovery(&self, now: Instant) -> Recovery {
+    pub(super) fn recovery(&self, now: Instant) -> Recovery {
         Recovery { now, flight_size: self.sent.in_flight(), path: self.path() }
     }
 

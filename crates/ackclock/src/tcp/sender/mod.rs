@@ -29,6 +29,7 @@ pub mod fuzz;
 mod info;
 mod pacer;
 mod recovery;
+mod takeover;
 mod timers;
 mod transmit;
 mod usage;
@@ -175,7 +176,7 @@ impl Sender {
             doubt: Doubt::None,
             dsack: transport.undo.by_duplicates().then(Box::default),
             hides_sacked: strategy.hides_sacked(),
-            reduces: transport.prr != Reduction::AtOnce && strategy.reduces() && !cc.owns_recovery(),
+            reduces: may_reduce(&transport, &strategy, &cc),
             reduces_for_mark: false,
             prr: Prr::default(),
             halving: Halving::default(),
@@ -217,6 +218,10 @@ impl Sender {
             most_outstanding: u32::MAX,
             wants_too_much: false,
         }
+    }
+
+    fn may_reduce(&self) -> bool {
+        may_reduce(&self.transport, &self.strategy, &self.cc)
     }
 
     /// No more than this many segments are ever outstanding: a bound for the memory, which no window should reach.
@@ -627,6 +632,11 @@ impl Sender {
             self.cc.on_phase(&change);
         }
     }
+}
+
+/// Whether in fast recovery what leaves follows what arrives.
+fn may_reduce(transport: &Transport, strategy: &AnyStrategy, cc: &Controller) -> bool {
+    transport.prr != Reduction::AtOnce && strategy.reduces() && !cc.owns_recovery()
 }
 
 #[cfg(test)]

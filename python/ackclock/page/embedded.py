@@ -1,0 +1,89 @@
+"""ackclock for browsers, to be put into pages: where it is, and modules of JavaScript as one script."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ackclock.errors import InputError
+
+#: The folder `web` of a checkout is a link in this package, and a folder of it in wheels.
+_ROOT = Path(__file__).parents[1] / "web"
+#: Built by `make web`.
+_MODULE = "module/ackclock_bg.wasm"
+#: What is in it, with the module.
+_NEEDED = ("play/index.html", "ackclock.js", "module/ackclock.js", _MODULE)
+#: What modules of ours and of wasm-bindgen say at the beginnings of lines.
+_IMPORT = re.compile(r'^import (?:(\w+)(?:, )?)?(?:\{([^}]*)\} )?from "([^"]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", re.MULTILINE)
+_EXPORTS = re.compile(r"^export \{([^}]*)\};\n", re.MULTILINE)
+_LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+
+
+def web() -> Path:
+    """Return the folder of the live page and of ackclock for JavaScript.
+
+    Raises:
+        InputError: if the module is not built.
+    """
+    if not all((_ROOT / name).is_file() for name in _NEEDED):
+        raise InputError("the simulator for browsers is not built here; in a checkout of ackclock: make web")
+    return _ROOT
+
+
+def module() -> bytes:
+    """Return the module, compressed by gzip. Raises `InputError` if it is not built."""
+    return gzip.compress((web() / _MODULE).read_bytes(), 9, mtime=0)
+
+
+def bundle(entry: Path) -> str:
+    """Return a module of JavaScript with all that it imports as one script, which loads nothing.
+
+    What the module exports is in the constant `entry`. `ackclock` and `ackclock/...` are of the folder `web`.
+    Raises `InputError` if that is not built.
+    """
+    found: dict[Path, str] = {}
+    _take(entry.resolve(), web().resolve(), found, ())
+    *others, last = found.values()
+    parts = [f"const m{number} = {text}" for number, text in enumerate(others)]
+    return "\n".join(['"use strict";', *parts, f"const entry = {last}"])
+
+
+def _take(path: Path, root: Path, found: dict[Path, str], within: tuple[Path, ...]) -> None:
+    """Add a module to those that are found, after what it imports."""
+    if path in found:
+        return
+    assert path not in within, f"{path.name} imports itself, through {[each.name for each in within]}"
+    text = path.read_text(encoding="utf-8")
+    imports = {}
+    for match in _IMPORT.finditer(text):
+        of_package = match[3].startswith("ackclock")
+        name = match[3].removeprefix("ackclock").lstrip("/") or "ackclock.js"
+        imports[match[0]] = ((root / name) if of_package else (path.parent / match[3])).resolve()
+        _take(imports[match[0]], root, found, (*within, path))
+    numbers = {each: number for number, each in enumerate(found)}
+
+    def constants(match: re.Match[str]) -> str:
+        default = [f"default: {match[1]}"] if match[1] else []
+        names = [" : ".join(pair) for pair in _pairs(match[2] or "")]
+        return f"const {{ {', '.join([*default, *names])} }} = m{numbers[imports[match[0]]]};\n"
+
+    exported = [match[1] for match in _EXPORT.finditer(text)]
+    exported += [
+        f"{outside}: {inside}" for names in _EXPORTS.findall(text) for inside, outside in _pairs(names)
+    ]
+    body = _EXPORTS.sub("", _EXPORT.sub("", _IMPORT.sub(constants, text)))
+    # A script has no address of its own: what is beside it is given to it.
+    body = body.replace("import.meta.url", "undefined")
+    left = _LEFT.search(body)
+    assert left is None, f"{path.name}: cannot be put into a script: {left and left[0]}"
+    found[path] = f"(() => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}})();"
+
+
+def _pairs(names: str) -> Iterator[tuple[str, str]]:
+    """Give the names of a list `a, b as c`, each with the one that it gets."""
+    for name in filter(None, (part.strip() for part in names.split(","))):
+        before, _, after = name.partition(" as ")
+        yield before, after or before

@@ -1,0 +1,113 @@
+"""Pages whose runs can be run again in them: they carry the simulator, and what is stored of the runs."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ackclock.page.embedded import bundle, module
+
+_FOLDER = Path(__file__).parent / "rerun"
+STYLE = (_FOLDER / "rerun.css").read_text(encoding="utf-8")
+#: Runs whose figures a page carries; beyond that each cell has those of its first replicates.
+_MOST_FIGURES = 2500
+_POLICY = re.compile(r'(<meta http-equiv="Content-Security-Policy" content=")[^"]*(">)')
+_SCRIPT = re.compile(r'<script(?: type="module")?>(.*?)</script>', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a page keeps of a cell."""
+
+    #: What it is, in words.
+    title: str
+    #: The resolved scenario, JSON.
+    scenario: str
+    scenario_hash: str
+    seed: int
+    replicates: int
+    #: The summaries of its runs by replicate, as far as they are kept.
+    summaries: Mapping[int, Mapping[str, float | None]]
+    #: The group of flows that is watched, if one is.
+    watched: str = ""
+    #: Why it does not run in a browser, if it does not.
+    refusal: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """Return it as `panel.js` reads it, without the scenario."""
+        return {
+            "title": self.title,
+            "hash": self.scenario_hash,
+            # JavaScript's numbers end below some seeds.
+            "seed": str(self.seed),
+            "replicates": self.replicates,
+            "summaries": dict(self.summaries),
+            "watched": self.watched,
+            "refusal": self.refusal,
+        }
+
+
+def figures_kept(cells: int) -> int:
+    """Return of how many replicates a page of so many cells keeps the summaries."""
+    return max(1, _MOST_FIGURES // max(1, cells))
+
+
+def worker() -> str:
+    """Return the script of the worker that simulates. Raises `InputError` if the module is not built."""
+    return bundle(_FOLDER / "simulation.js")
+
+
+def widget() -> str:
+    """Return the module of the notebook's widget. Raises `InputError` if ackclock's is not built."""
+    return bundle(_FOLDER / "widget.js") + "\nexport default { render: entry.render };\n"
+
+
+def interactive(page: str, cells: Mapping[str, Kept]) -> str:
+    """Return a page in which the cells can be run again: its elements with `data-rerun="NAME"` open them.
+
+    The page may run its own scripts and no others. Raises `InputError` if the module is not built.
+    """
+    document = {
+        "scenarios": {cell.scenario_hash: cell.scenario for cell in cells.values()},
+        "cells": {name: cell.document() for name, cell in cells.items()},
+    }
+    parts = [
+        '<dialog id="rerun"></dialog>',
+        _data("rerun-module", base64.b64encode(module()).decode()),
+        _data("rerun-cells", packed(document)),
+        _data("rerun-worker", worker()),
+        f"<script>\n{bundle(_FOLDER / 'report.js')}\n</script>",
+    ]
+    before, body, after = page.rpartition("</body>")
+    styled = before.replace("</head>", f"<style>\n{STYLE}</style>\n</head>", 1)
+    whole = styled + "\n".join([*parts, body]) + after
+    return _POLICY.sub(rf"\g<1>{_policy(whole)}\g<2>", whole, count=1)
+
+
+def packed(document: Any) -> str:
+    """Return a document as JSON, gzip and base64."""
+    text = json.dumps(document, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+def _data(name: str, text: str) -> str:
+    """Return an element with a text that is no script of the page."""
+    assert "</script" not in text.lower(), f"{name} would end its element"
+    return f'<script type="text/plain" id="{name}">\n{text}\n</script>'
+
+
+def _policy(page: str) -> str:
+    """Return what a page may do: run the scripts that are in it, WebAssembly, and a worker that it makes."""
+    hashes = (hashlib.sha256(script.encode()).digest() for script in _SCRIPT.findall(page))
+    scripts = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes)
+    return (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src {scripts} 'wasm-unsafe-eval'; "
+        "worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'"
+    )

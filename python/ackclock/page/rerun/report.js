@@ -1,0 +1,53 @@
+// Cells of a report, run again in its page: buttons with `data-rerun` open the dialog on one.
+
+import { Engine, lacking, unpack } from "./engine.js";
+import { html } from "./elements.js";
+import { Rerun } from "./panel.js";
+
+const content = (id) => document.getElementById(id).textContent.trim();
+const bytes = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+
+const dialog = document.getElementById("rerun");
+const title = html("h2", { id: "rerun-title" });
+const close = html("button", { type: "button", class: "close", "aria-label": "Close", title: "Close" }, "✕");
+const body = html("div", { class: "rerun" });
+dialog.append(html("div", { class: "head" }, title, close), body);
+dialog.setAttribute("aria-labelledby", "rerun-title");
+
+let panel = null;
+let cells = null;
+
+/** The cells, unpacked when the first is asked for. */
+async function readCells() {
+  const { scenarios, cells: found } = JSON.parse(new TextDecoder().decode(await unpack(bytes(content("rerun-cells")))));
+  return new Map(Object.entries(found).map(([name, cell]) => [name, { name, scenario: scenarios[cell.hash], ...cell }]));
+}
+
+async function open(name) {
+  if (panel === null) {
+    panel = new Rerun(body, new Engine(content("rerun-worker"), bytes(content("rerun-module"))));
+    panel.hasFiles = document.querySelector("[data-save]") !== null;
+  }
+  dialog.showModal();
+  const missing = lacking();
+  if (missing !== null) {
+    title.textContent = name;
+    panel.tell("refused", missing);
+    return;
+  }
+  cells ??= readCells();
+  const cell = (await cells).get(name);
+  title.textContent = cell.title;
+  panel.show(cell);
+}
+
+close.addEventListener("click", () => dialog.close());
+dialog.addEventListener("close", () => panel.engine.stop());
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-rerun]");
+  if (button) open(button.dataset.rerun);
+});
+document.getElementById("rerun-choose")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  open(event.target.elements.cell.value);
+});

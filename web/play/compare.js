@@ -1,0 +1,103 @@
+// A second set-up beside the first: B stays as it was pinned, while A is changed. Both draw the same random numbers, by the names of
+// flows and links, and B is always as far as A.
+
+import { markStopped } from "./flows.js";
+import { byId, show } from "./elements.js";
+import { copyOf, lab, now, setsOf } from "./lab.js";
+import { showResult } from "./outcome.js";
+import { redraw } from "./panels.js";
+import { Series, spanOf } from "./series.js";
+import { Simulator } from "./simulator.js";
+
+const heard = {
+  started(message) {
+    lab.other.run = message;
+    lab.other.series = new Series(message.flows, spanOf(message.duration));
+    markStopped(lab.other);
+    redraw();
+  },
+  rows({ rows }) {
+    lab.other.series.add(rows);
+    lab.stale = true;
+  },
+  done(message) {
+    lab.other.outcome = message;
+    if (lab.outcome !== null) showResult();
+  },
+  mistakes({ mistakes: [{ message }] }) {
+    lost(`The pinned set-up cannot be run: ${message}.`);
+  },
+  failed({ message }) {
+    lost(`The pinned set-up ended: ${message}.`);
+  },
+};
+
+function lost(sentence) {
+  unpin();
+  show(sentence);
+}
+
+function hear(message) {
+  if (message.turn === undefined || message.turn === lab.other?.turn) heard[message.type]?.(message);
+}
+
+/** Runs B from its start up to where A is. */
+function begin() {
+  const { setup, simulator } = lab.other;
+  Object.assign(lab.other, { run: null, series: null, outcome: null, turn: lab.other.turn + 1 });
+  simulator.tell("begin", { turn: lab.other.turn, order: 0, text: setup.text, sets: setsOf(setup), files: {}, changes: setup.changes, until: now(), speed: 1, playing: false, watched: false });
+}
+
+/** Pins a set-up as B. */
+export function pin(setup) {
+  unpin();
+  lab.other = { setup, turn: 0, simulator: new Simulator(hear, lost) };
+  begin();
+  showPinned();
+}
+
+/** B goes on to where A is. */
+export function follow() {
+  lab.other?.simulator.tell("to", { order: 0, until: now() });
+}
+
+/** Draws other random numbers, as A does. */
+export function reseed(seed) {
+  if (lab.other === null) return;
+  lab.other.setup.sets.set("seed", seed);
+  begin();
+}
+
+export function unpin() {
+  lab.other?.simulator.close();
+  lab.other = null;
+  showPinned();
+  if (lab.series !== null) redraw();
+  if (lab.outcome !== null) showResult();
+}
+
+/** What was changed in A since, in words. */
+function differences() {
+  const [is, was] = [lab.setup, lab.other.setup];
+  const sets = Array.from(is.sets).filter(([key, value]) => was.sets.get(key) !== value).map(([key, value]) => (value.length > 60 ? key : `${key}=${value}`));
+  const gone = Array.from(was.sets.keys()).filter((key) => !is.sets.has(key)).map((key) => `${key} as in the text`);
+  const texts = is.text === was.text ? [] : ["another text"];
+  const changes = JSON.stringify(is.changes) === JSON.stringify(was.changes) ? [] : ["other changes while it runs"];
+  return [...texts, ...sets, ...gone, ...changes];
+}
+
+export function showPinned() {
+  byId("pin").textContent = lab.other === null ? "Compare" : "Stop comparing";
+  byId("pin-hint").hidden = lab.other !== null;
+  byId("pinned").hidden = lab.other === null;
+  if (lab.other === null) return;
+  const differing = differences();
+  byId("pinned").textContent = `B, dotted, is pinned as it was. ${differing.length === 0 ? "A is still the same: change something." : `A has ${differing.join(", ")}.`}`;
+}
+
+export function wireCompare() {
+  byId("pin").addEventListener("click", () => {
+    if (lab.other === null) pin(copyOf(lab.setup));
+    else unpin();
+  });
+}

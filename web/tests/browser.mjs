@@ -1,0 +1,12 @@
+// The browser that a program is given, by its command: Chromium or Firefox.
+
+import { basename } from "node:path";
+import * as chromium from "./chromium.mjs";
+import * as firefox from "./firefox.mjs";
+
+export { sleep } from "./page.mjs";
+
+export const isFirefox = (browser) => basename(browser).startsWith("firefox");
+
+/** Uses a page, and ends the browser whatever happens: `use(page)`. */
+export const withPage = (browser, use) => (isFirefox(browser) ? firefox : chromium).withPage(browser, use);

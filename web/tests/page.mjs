@@ -1,0 +1,79 @@
+// A page in a headless browser, used as a person uses it: clicks and keys go where a mouse and a keyboard send them. What a browser does in its own
+// way is in `chromium.mjs` and `firefox.mjs`; `browser.mjs` chooses.
+
+const text = JSON.stringify;
+
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What all browsers have in common. A browser adds `evaluate`, `visit`, `clickAt`, `key`, `insert`, `attach`, `behind`, `size`, `colours`, `motion` and `photograph`. */
+export class Page {
+  /** `folder`: where files come that the page gives. */
+  constructor(folder) {
+    Object.assign(this, { folder, problems: [], requests: [] });
+  }
+
+  /** Waits until an expression is true, and gives its value. */
+  async until(expression, seconds = 60) {
+    for (const end = Date.now() + 1000 * seconds; Date.now() < end; await sleep(40)) {
+      const value = await this.evaluate(expression);
+      if (value) return value;
+    }
+    const shown = await this.evaluate("`${location.href.slice(0, 80)} ${document.documentElement?.dataset.state} ${document.getElementById('message')?.textContent} ${document.getElementById('mistakes')?.textContent}`");
+    throw new Error(`never true: ${expression}; the page: ${shown}; ${this.problems.join("; ")}`);
+  }
+
+  state(name) {
+    return this.until(`document.documentElement.dataset.state === "${name}"`);
+  }
+
+  content(id) {
+    return this.evaluate(`document.getElementById("${id}").textContent`);
+  }
+
+  value(id) {
+    return this.evaluate(`document.getElementById("${id}").value`);
+  }
+
+  /** Clicks the middle of what a selector finds, once it can be clicked there. */
+  async press(selector) {
+    const place = await this.until(`(() => {
+      const element = document.querySelector(${text(selector)});
+      if (element === null || element.disabled) return null;
+      element.scrollIntoView({ block: "center", behavior: "instant" });
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const [x, y] = [left + width / 2, top + height / 2];
+      const hit = document.elementFromPoint(x, y);
+      return hit !== null && (element === hit || element.contains(hit)) ? { x, y } : null;
+    })()`);
+    await this.clickAt(place);
+  }
+
+  click(id) {
+    return this.press(`#${id}`);
+  }
+
+  /** Replaces what is in a field by what is typed. */
+  async type(id, typed) {
+    await this.until(`!document.getElementById("${id}").disabled`);
+    await this.press(`#${id}`);
+    await this.evaluate(`document.getElementById("${id}").select()`);
+    await this.insert(typed);
+  }
+
+  /** Types a number and leaves the field. */
+  async enter(id, typed) {
+    await this.type(id, String(typed));
+    await this.key("Enter");
+    await this.evaluate("document.activeElement.blur()");
+  }
+
+  /** Chooses from a list: what a list shows when it is open is no part of the page, and cannot be clicked. */
+  choose(id, value) {
+    return this.evaluate(`(() => {
+      const list = document.getElementById("${id}");
+      if (![...list.options].some((option) => option.value === ${text(value)})) throw new Error("no option " + ${text(value)});
+      list.value = ${text(value)};
+      list.dispatchEvent(new Event("change", { bubbles: true }));
+    })()`);
+  }
+}
