@@ -192,7 +192,10 @@ def main() -> int:
     pages |= {DOCS / "papers" / f"{name}.md": text for name, text in paper_page.pages()}
     pages |= {DOCS / "algorithms" / f"{name}.md": text for name, text in algorithm_page.pages()}
     for figure in live_figures.figures():
-        pages[DOCS / figure.page] = figure.put(pages[DOCS / figure.page], figure.markdown())
+        page = DOCS / figure.page
+        if page not in pages:
+            raise ValueError(f"docs/{figure.page} is missing: each queue and algorithm has a page")
+        pages[page] = figure.put(pages[page], figure.markdown())
     for page, renewed in sorted(pages.items()):
         text = page.read_text() if page.exists() else ""
         if renewed == text:

@@ -4,10 +4,10 @@ import { ceiling, ticks, words } from "./scales.js";
 
 const MARGIN = { left: 52, right: 10, top: 8, bottom: 22 };
 
-/** Colours of flows that colour-blind people can tell apart (Okabe & Ito), for light and dark; then again, dashed. */
+/** Colours of flows, for light and dark, which people with any kind of colour blindness can tell apart (`tests/test_colours.py`); then again, dashed. */
 const COLOURS = {
-  light: ["#0072b2", "#d55e00", "#009e73", "#a6588c", "#8a6d00", "#2b8cbe", "#000000"],
-  dark: ["#56b4e9", "#ff9447", "#2fd3a5", "#e59cc8", "#f0e442", "#9ecae1", "#ffffff"],
+  light: ["#0072b2", "#d55e00", "#000000", "#6000f0", "#c07878", "#483000", "#301890"],
+  dark: ["#56b4e9", "#ff9447", "#ffffff", "#7848f0", "#187860", "#a8c090", "#d8f018"],
 };
 const DASHES = [[], [6, 3], [2, 2], [8, 3, 2, 3]];
 
