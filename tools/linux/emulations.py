@@ -12,6 +12,13 @@ TRIES = 3
 SIGMAS = 1.96
 #: Without it packets come to a full queue just as one has left it, each time, which is a phase effect.
 TRANSPORT = {"send_jitter": "1 packet"}
+#: Where flows meet each other.
+SHARED_LINK = {
+    "kind": "dumbbell",
+    "rate": "10 Mbit/s",
+    "delay": "20 ms",
+    "queue": {"kind": "drop-tail", "limit": "1 BDP"},
+}
 AIMD = {"kind": "aimd", "increase": 2.0, "remaining": 0.8}
 CUBIC = {"kind": "cubic", "arithmetic": "linux"}
 

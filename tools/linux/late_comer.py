@@ -67,12 +67,7 @@ def scenario(algorithm: str, length_s: float) -> Scenario:
             "name": f"{LATE}, {algorithm}",
             "duration": f"{length_s:g} s",
             "warmup": f"{late_s + ARRIVAL_S:g} s",
-            "topology": {
-                "kind": "dumbbell",
-                "rate": "10 Mbit/s",
-                "delay": "20 ms",
-                "queue": {"kind": "drop-tail", "limit": "1 BDP"},
-            },
+            "topology": emulations.SHARED_LINK,
             "transport": emulations.TRANSPORT,
             "sampling": {"interval": f"{1000 * INTERVAL_S:g} ms"},
             "flows": [

@@ -56,12 +56,7 @@ class Pair:
                 "name": f"shares, {self.name}",
                 "duration": f"{length_s:g} s",
                 "warmup": f"{length_s / 4:g} s",
-                "topology": {
-                    "kind": "dumbbell",
-                    "rate": "10 Mbit/s",
-                    "delay": "20 ms",
-                    "queue": {"kind": "drop-tail", "limit": "1 BDP"},
-                },
+                "topology": emulations.SHARED_LINK,
                 "transport": emulations.TRANSPORT,
                 "flows": [
                     {"name": "first", "cc": self.first},

@@ -4,6 +4,7 @@
 
 import assert from "node:assert/strict";
 import { isFirefox, sleep, withPage } from "./browser.mjs";
+import { policy } from "./policy.mjs";
 
 const [browser, address] = process.argv.slice(2);
 const page0 = address.split("#")[0];
@@ -43,29 +44,6 @@ async function names(page) {
   assert.equal(await page.evaluate("window.executed ?? document.querySelectorAll('img').length"), 0);
   assert.ok((await page.value("text")).includes(evil));
   assert.deepEqual(page.problems.splice(0), []);
-}
-
-/** What the policy of the page refuses, if a script tries it none the less. */
-async function policy(page) {
-  const broken = await page.evaluate(`(async () => {
-    const broken = [];
-    addEventListener("securitypolicyviolation", ({ effectiveDirective }) => broken.push(effectiveDirective));
-    const script = document.createElement("script");
-    script.textContent = "window.executed = 1";
-    const handler = document.createElement("p");
-    handler.setAttribute("onclick", "window.executed = 1");
-    document.body.append(script, handler);
-    handler.click();
-    new Image().src = "http://127.0.0.1:1/x.png";
-    await fetch("http://127.0.0.1:1/").catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    return broken.sort();
-  })()`);
-  assert.equal(await page.evaluate("window.executed"), undefined);
-  // What was refused is reported as a request, and as a complaint.
-  page.problems.splice(0);
-  page.requests = page.requests.filter((url) => !url.startsWith("http://127.0.0.1:1/"));
-  return broken;
 }
 
 /** A scenario with more events in a step than a person waits for: the worker is ended, and the page goes on. */

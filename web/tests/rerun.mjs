@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { withPage } from "./browser.mjs";
+import { policy } from "./policy.mjs";
 
 const [browser, address, open, mode, picture] = process.argv.slice(2);
 const STATE = "document.querySelector('.rerun').dataset.state";
@@ -75,29 +76,6 @@ async function changed(page) {
   await asStored(page);
   found.after = await run(page);
   return found;
-}
-
-/** What the policy of the page refuses, if a script tries it none the less. */
-async function policy(page) {
-  const broken = await page.evaluate(`(async () => {
-    const broken = [];
-    addEventListener("securitypolicyviolation", ({ effectiveDirective }) => broken.push(effectiveDirective));
-    const script = document.createElement("script");
-    script.textContent = "window.executed = 1";
-    const handler = document.createElement("p");
-    handler.setAttribute("onclick", "window.executed = 1");
-    document.body.append(script, handler);
-    handler.click();
-    new Image().src = "http://127.0.0.1:1/x.png";
-    await fetch("http://127.0.0.1:1/").catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    return broken.sort();
-  })()`);
-  assert.equal(await page.evaluate("window.executed"), undefined);
-  // What was refused is reported as a request, and as a complaint.
-  page.problems.splice(0);
-  page.requests = page.requests.filter((url) => !url.startsWith("http://127.0.0.1:1/"));
-  return broken;
 }
 
 /** Narrow and wide, light and dark: nothing beside the window. */
