@@ -35,6 +35,8 @@ INSTALL = { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
 	&& apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $(1); } \
 	|| { echo "$(1) is missing; install as root: apt-get install $(1)" >&2; exit 1; }
 
+WHEEL_TARGETS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin x86_64-pc-windows-gnu
+
 # Profiles of what an engine did are merged by a tool of the compiler's.
 PROFDATA = ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/null 2>&1 || rustup component add llvm-tools
 
@@ -47,7 +49,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel bpf clang docs clean
+.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel wheels bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -217,6 +219,15 @@ wheel: $(REQUIREMENTS) web-where-possible ## Build a wheel for any Linux since g
 	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --zig --compatibility manylinux2014 \
 		--target $(shell uname -m)-unknown-linux-gnu --out dist
 	sh tools/check_wheel.sh $(PYTHON) dist/*manylinux2014*.whl
+
+wheels: $(REQUIREMENTS) web-where-possible ## Build wheels for Linux, macOS and Windows, on x86-64 and ARM, in dist/
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/wheel.txt
+	rustup target add $(WHEEL_TARGETS)
+	for target in $(WHEEL_TARGETS); do \
+		case $$target in *-linux-*) for_system="--compatibility manylinux2014" ;; *) for_system= ;; esac; \
+		PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --zig $$for_system --target $$target --out dist \
+			|| exit 1; \
+	done
 
 # Objects are committed, as users of the package have no clang.
 bpf: clang ## Compile the algorithms for the kernel anew

@@ -20,6 +20,9 @@ export const lab = {
   simulator: null,
   /** How many runs were begun: what is said of an earlier one is too late. */
   turn: 0,
+  /** Up to which time the last one was to go at once, and whether `series` is its own. */
+  until: 0,
+  begun: false,
   /** Whether packets are drawn on the wire, and where they are; whether the last steps were steps of packets. */
   watched: false,
   packets: null,
@@ -43,6 +46,8 @@ export const setupOf = ({ text, sets = [], changes = [] }) => ({
 });
 export const copyOf = ({ text, sets, changes }) => ({ text, sets: new Map(sets), changes: [...changes] });
 export const now = () => lab.series?.now ?? 0;
+/** The time that is shown, or at which the run will be shown that was just begun. */
+export const reached = () => (lab.begun ? Math.max(now(), lab.until) : lab.until);
 export const speed = () => Number(byId("speed").value);
 export const isMidway = () => lab.run !== null && lab.outcome === null && now() > 0;
 
@@ -58,6 +63,8 @@ export function begin({ until = 0, play = lab.playing } = {}) {
   lab.playing = play;
   lab.outcome = null;
   lab.turn += 1;
+  lab.until = until;
+  lab.begun = false;
   order("begin", { turn: lab.turn, text: lab.setup.text, sets: setsOf(lab.setup), files: {}, changes: lab.setup.changes, until, speed: speed(), playing: lab.playing, watched: lab.watched });
 }
 
@@ -67,7 +74,7 @@ export function set(pairs) {
     lab.setup.sets.delete(key);
     lab.setup.sets.set(key, value);
   }
-  begin({ until: now() });
+  begin({ until: reached() });
 }
 
 export const nameOf = (index) => lab.run.flows.find((flow) => flow.index === index)?.name ?? `flow ${index}`;

@@ -1,7 +1,7 @@
 // What was changed while it ran, and what came of the run.
 
 import { byId, make } from "./elements.js";
-import { begin, lab, nameOf, now } from "./lab.js";
+import { begin, lab, nameOf, reached } from "./lab.js";
 import { words } from "./scales.js";
 
 const linkOf = ({ index }) => lab.run.description.links[index]?.name ?? `link ${index}`;
@@ -51,6 +51,6 @@ export function showResult() {
 export function wireChanges() {
   byId("forget").addEventListener("click", () => {
     lab.setup.changes = [];
-    begin({ until: now() });
+    begin({ until: reached() });
   });
 }

@@ -5,7 +5,7 @@ import { buttons, wireControls } from "./controls.js";
 import { byId, show } from "./elements.js";
 import { wireAway } from "./away.js";
 import { layOutFlows, markStopped, wireFlows } from "./flows.js";
-import { begin, copyOf, lab, now } from "./lab.js";
+import { begin, copyOf, lab, reached } from "./lab.js";
 import { compareWithLesson, open, wireOpening } from "./opening.js";
 import { showChanges, showResult, wireChanges } from "./outcome.js";
 import { draw, layOutCharts, wireCharts } from "./panels.js";
@@ -25,6 +25,7 @@ const heard = {
     show(lab.greeting);
     lab.greeting = null;
     lab.run = message;
+    lab.begun = true;
     lab.good = copyOf(lab.setup);
     lab.series = new Series(lab.run.flows, spanOf(lab.run.duration));
     markStopped();
@@ -66,7 +67,7 @@ const heard = {
       lab.greeting = `That cannot be set: ${list[0].message}.`;
       lab.setup = copyOf(lab.good);
       release();
-      begin({ until: now() });
+      begin({ until: reached() });
     } else if (byId("text").value === lab.setup.text && lab.good?.text !== lab.setup.text) {
       lab.playing = false;
       lab.run = null;

@@ -20,6 +20,7 @@ pub type Captured = ackclock_linux::Tap;
 pub enum Captured {}
 
 /// What an emulation needs beside its plan.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing is emulated"))]
 pub struct Needed {
     pub programs: Programs,
     pub snaplen: u32,

@@ -45,6 +45,7 @@ pub struct Outcome {
     packets: Table,
     /// How the run was timed, where it was in real time.
     emulation: Option<serde_json::Value>,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing is emulated"))]
     captured: Option<Captured>,
 }
 
