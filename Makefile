@@ -35,7 +35,7 @@ INSTALL = { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
 	&& apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $(1); } \
 	|| { echo "$(1) is missing; install as root: apt-get install $(1)" >&2; exit 1; }
 
-WHEEL_TARGETS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin x86_64-pc-windows-gnu
+WHEEL_TARGETS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 
 # Profiles of what an engine did are merged by a tool of the compiler's.
 PROFDATA = ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/null 2>&1 || rustup component add llvm-tools
@@ -220,13 +220,12 @@ wheel: $(REQUIREMENTS) web-where-possible ## Build a wheel for any Linux since g
 		--target $(shell uname -m)-unknown-linux-gnu --out dist
 	sh tools/check_wheel.sh $(PYTHON) dist/*manylinux2014*.whl
 
-wheels: $(REQUIREMENTS) web-where-possible ## Build wheels for Linux, macOS and Windows, on x86-64 and ARM, in dist/
+wheels: $(REQUIREMENTS) web-where-possible ## Build wheels for Linux on x86-64 and ARM, in dist/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/wheel.txt
 	rustup target add $(WHEEL_TARGETS)
 	for target in $(WHEEL_TARGETS); do \
-		case $$target in *-linux-*) for_system="--compatibility manylinux2014" ;; *) for_system= ;; esac; \
-		PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --zig $$for_system --target $$target --out dist \
-			|| exit 1; \
+		PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --zig --compatibility manylinux2014 \
+			--target $$target --out dist || exit 1; \
 	done
 
 # Objects are committed, as users of the package have no clang.
