@@ -152,7 +152,7 @@ def beside_linux(results: str) -> str:
 def late_comer_table() -> str:
     """What `tools/linux/late_comer.py` has found."""
     found = json.loads((DOCS.parent / "tools/linux/late-comer.json").read_text(encoding="utf-8"))
-    rows = [("", "mean share", "least", "largest", "runs", "of them not valid"), ("---",) * 6]
+    rows = [("", "mean share", "least", "largest", "runs", "emulations not valid"), ("---",) * 6]
     for name, figures in found.items():
         shares = (f"{100 * figures[key]:.1f} %" for key in ("mean", "least", "largest"))
         rows.append((name, *shares, str(figures["runs"]), str(figures["invalid"])))

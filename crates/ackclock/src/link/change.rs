@@ -50,6 +50,7 @@ impl<T: Impairable> Link<T> {
             self.is_bare = false;
         }
     }
+
     /// Each packet of which transmission begins from now on is lost with this probability. A link that drew numbers for
     /// that goes on with them, another one begins with those of `stream`. Call [`Link::advance`] first, up to the last
     /// moment before the change.
