@@ -19,8 +19,7 @@ transmission at its sender, at random, as it would have phase effects otherwise.
 Goodput, cwnd and min RTT are means of the runs; recoveries per minute come from the times between them. A
 measure is inside, outside, or undecided: beyond its bound, and not by more than what is random accounts for
 (95 %, by the scatter of runs, of recoveries by that of the times between them). An emulation that marks
-itself as not valid is repeated; a cell that lacks valid runs after three times as many is named invalid. A
-cell that is outside, and inside with a rule of the kernel that `profile = "linux"` leaves out, is explained.
+itself as not valid is repeated; a cell that lacks valid runs after three times as many is named invalid.
 Retransmissions and BBR are reported, not judged.
 
 Ends with 1 where a measure is outside, with 77 where there is nothing to emulate with.
@@ -75,10 +74,6 @@ RED = {"kind": "red", "limit": "4 BDP", "min": "0.25 limit", "max": "0.75 limit"
 CODEL = {"kind": "codel"}
 
 
-#: What the name of a cell ends with that has this rule.
-WHOLE_WINDOW = ", whole_window"
-
-
 @dataclass(frozen=True)
 class Cell:
     """What is compared."""
@@ -91,15 +86,12 @@ class Cell:
     queue: Mapping[str, Any]
     loss: float = 0.0
     is_judged: bool = True
-    #: A rule of the kernel that `profile = "linux"` leaves out.
-    has_whole_window: bool = False
 
     @property
     def name(self) -> str:
         """What `--only` looks in."""
         lossy = f", {100 * self.loss:g} % loss" if self.loss else ""
-        whole = WHOLE_WINDOW if self.has_whole_window else ""
-        return f"{self.algorithm}, {self.mbit} Mbit/s, {self.rtt_ms} ms, {self.queue_name}{lossy}{whole}"
+        return f"{self.algorithm}, {self.mbit} Mbit/s, {self.rtt_ms} ms, {self.queue_name}{lossy}"
 
     def scenario(self, warmup_s: float, duration_s: float) -> Scenario:
         """Return it with these times."""
@@ -118,7 +110,7 @@ class Cell:
                 "duration": f"{duration_s:.3f} s",
                 "warmup": f"{warmup_s:.3f} s",
                 "topology": topology,
-                "transport": {**emulations.TRANSPORT, "whole_window": self.has_whole_window},
+                "transport": emulations.TRANSPORT,
                 "sampling": {"interval": SAMPLES},
                 "flows": [{"name": "test", "cc": self.cc}],
             }
@@ -132,9 +124,7 @@ CELLS = (
     Cell("reno", "reno", 50, 20, "drop-tail 1 BDP", TAIL),
     Cell("reno", "reno", 10, 40, "RED", RED),
     Cell("reno", "reno", 10, 40, "CoDel", CODEL),
-    Cell("reno", "reno", 10, 40, "CoDel", CODEL, has_whole_window=True),
     Cell("reno", "reno", 10, 100, "drop-tail 1 BDP", TAIL, loss=0.002),
-    Cell("reno", "reno", 10, 100, "drop-tail 1 BDP", TAIL, loss=0.002, has_whole_window=True),
     Cell("cubic", CUBIC, 10, 20, "drop-tail 1 BDP", TAIL),
     Cell("cubic", CUBIC, 10, 40, "drop-tail 1 BDP", TAIL),
     Cell("cubic", CUBIC, 50, 20, "drop-tail 1 BDP", TAIL),
@@ -297,15 +287,6 @@ def compare(cell: Cell, *, counted: int, most_s: float, deadline: float) -> dict
     }
 
 
-def explained(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows; those outside are explained where a rule of the kernel makes the difference."""
-    switched = {row["cell"].removesuffix(WHOLE_WINDOW) for row in rows if row["verdict"] == "inside"}
-    return [
-        {**row, "verdict": "explained"} if row["verdict"] == "outside" and row["cell"] in switched else row
-        for row in rows
-    ]
-
-
 def line(row: Mapping[str, Any]) -> str:
     """Return a row as the line of a table in Markdown."""
     by_name = {measure["name"]: measure for measure in row["measures"]}
@@ -399,7 +380,6 @@ def main() -> int:
     for cell in cells:
         rows.append(compare(cell, counted=counted, most_s=most_s, deadline=deadline))
         print(line(rows[-1]), flush=True)
-    rows = explained(rows)
     print(emulations.summary(rows))
     if given.write:
         emulations.write(RESULTS, rows, "cell", [cell.name for cell in (*CELLS, *LONG)], table)

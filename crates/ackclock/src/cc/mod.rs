@@ -21,6 +21,7 @@ mod slow_start;
 #[cfg(test)]
 mod tests;
 mod text;
+mod whole_window;
 mod window;
 mod windowed;
 
@@ -39,6 +40,7 @@ pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
 pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
+pub use whole_window::{RenoWord, WholeWindow};
 pub use windowed::Windowed;
 
 use crate::units::{Instant, Rate};
@@ -76,7 +78,7 @@ pub struct CcContext {
     /// How slow start ends before the first loss.
     pub slow_start: SlowStart,
     /// Whether the window of a window rule has no fractions.
-    pub whole_window: bool,
+    pub whole_window: WholeWindow,
     /// For an algorithm that draws random numbers: another number for each connection, by the name of its flow.
     pub seed: u64,
 }
@@ -100,7 +102,7 @@ impl CcContext {
             packet_bytes: 1500,
             selective_acks: true,
             slow_start: SlowStart::default(),
-            whole_window: false,
+            whole_window: WholeWindow::default(),
             seed: 0,
         }
     }

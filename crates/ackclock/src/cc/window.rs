@@ -6,6 +6,7 @@ use super::{
 };
 
 use super::slow_start::{Growth, Hystart, SlowStart};
+use super::whole_window::WholeWindow;
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
 const MIN_SSTHRESH: f64 = 2.0;
@@ -62,6 +63,11 @@ impl Window {
     }
 
     #[inline]
+    fn is_whole(&self) -> bool {
+        self.context.whole_window == WholeWindow::Switch(true)
+    }
+
+    #[inline]
     pub(super) fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh || self.context.slow_start == SlowStart::PastSsthresh && self.cwnd == self.ssthresh
     }
@@ -69,7 +75,7 @@ impl Window {
     /// Congestion avoidance leads to `cwnd`, or by a whole segment towards it, once ACKs have earned it.
     #[inline]
     pub(super) fn approach(&mut self, cwnd: f64) {
-        if self.context.whole_window { self.earn(cwnd - self.cwnd) } else { self.avoid(cwnd) }
+        if self.is_whole() { self.earn(cwnd - self.cwnd) } else { self.avoid(cwnd) }
     }
 
     #[cold]
@@ -202,8 +208,9 @@ impl Window {
     fn leave(&mut self, remaining: f64, kind: CongestionKind) -> f64 {
         let (remaining, floor) = match (self.context.cut_window, kind) {
             // RFC 3168 §6.1.2: "the value of the congestion window is bounded below by a value of one segment".
+            (CutWindow::Exact, CongestionKind::Ecn) if self.is_whole() => (remaining.floor(), self.context.min_window),
             (CutWindow::Exact, CongestionKind::Ecn) => (remaining, self.context.min_window),
-            (CutWindow::Exact, _) if self.context.whole_window => (remaining.floor(), MIN_SSTHRESH),
+            (CutWindow::Exact, _) if self.is_whole() => (remaining.floor(), MIN_SSTHRESH),
             (CutWindow::Exact, _) => (remaining, MIN_SSTHRESH),
             // ssthresh has its floor, the window has not: three segments leave one.
             (CutWindow::Capped { .. }, _) => (remaining, LOSS_WINDOW),
@@ -348,7 +355,7 @@ mod tests {
 
     #[test]
     fn a_window_without_fractions_grows_when_acks_have_earned_a_segment() {
-        let mut it = Window::new(CcContext { whole_window: true, ..CcContext::new(4.0) });
+        let mut it = Window::new(CcContext { whole_window: WholeWindow::Switch(true), ..CcContext::new(4.0) });
         let grow = |it: &mut Window| {
             it.approach(it.cwnd() + 1.0 / it.cwnd());
             it.cwnd()

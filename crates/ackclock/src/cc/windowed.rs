@@ -22,7 +22,8 @@ impl<R: Rule> Windowed<R> {
             given => given,
         };
         let slow_start = context.slow_start.of_a_rule();
-        Windowed { rule, window: Window::new(CcContext { timeout_ssthresh, slow_start, ..context }) }
+        let whole_window = context.whole_window.of_a_rule(rule.is_reno());
+        Windowed { rule, window: Window::new(CcContext { timeout_ssthresh, slow_start, whole_window, ..context }) }
     }
 }
 
@@ -145,10 +146,11 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::{CutWindow, ExitWindow, FirstCut, PathView, Restart};
+    use crate::cc::{CutWindow, ExitWindow, FirstCut, PathView, RenoWord, Restart, WholeWindow};
     use crate::rule::RuleParameters;
     use crate::rule::aild::Aild;
     use crate::rule::fast_convergence::AimdFc;
+    use crate::rule::linear::Aimd;
     use crate::rule::mr_aimd::{MrAimd, MrAimdRule};
     use crate::rule::new_aimd::{Base, NewAimd};
     use crate::units::Duration;
@@ -213,6 +215,30 @@ mod tests {
         // 2 + 1/2, by the rule.
         controller.on_ack(&Ack::of(1.0));
         assert_eq!(controller.cwnd(), 2.5);
+    }
+
+    #[test]
+    fn the_window_of_reno_alone_is_whole_where_linux_has_it() {
+        let left = |aimd: Aimd, whole_window, kind| {
+            let context = CcContext { whole_window, initial_ssthresh: 1.0, ..CcContext::new(9.0) };
+            let mut controller = Windowed::new(aimd.rule(), context);
+            controller.on_ack(&Ack::of(1.0));
+            let (now, restart, path) = (Instant::ZERO, Restart::Reduced, PathView::default());
+            let grown = controller.cwnd();
+            controller.on_congestion(&Congestion { now, kind, restart, flight_size: 0, path });
+            (grown, controller.cwnd())
+        };
+        let (reno, other) = (Aimd::default(), Aimd { increase: 0.9, remaining: 0.5 });
+        let linux = WholeWindow::Word(RenoWord::Reno);
+        for kind in [CongestionKind::Loss, CongestionKind::Ecn] {
+            assert_eq!(left(reno.clone(), linux, kind), (9.0, 4.0));
+            assert_eq!(left(other.clone(), WholeWindow::Switch(true), kind), (9.0, 4.0));
+            assert_eq!(left(other.clone(), linux, kind), (9.1, 4.55));
+        }
+        assert_eq!(
+            left(reno, WholeWindow::Switch(false), CongestionKind::Loss),
+            (9.0 + 1.0 / 9.0, (9.0 + 1.0 / 9.0) / 2.0)
+        );
     }
 
     #[test]

@@ -10,7 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStart, TimeoutSsthresh, UndoResponse};
+use crate::cc::{
+    CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, RenoWord, SlowStart, TimeoutSsthresh, UndoResponse,
+    WholeWindow,
+};
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::{Duration, Rate};
 pub use rules::{
@@ -273,8 +276,8 @@ transport_keys! {
     initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow, Ns2Linux: InitialSsthresh::MaxWindow] => algorithm;
     /// Slow start of window rules and CUBIC: up to a loss (RFC 5681), or until the delay grows by hystart++ (RFC 9406, the first one) or hystart (also by trains of ACKs); linux is hystart for CUBIC alone; past-ssthresh ends as the RFC's does, but only beyond ssthresh (§3.1 allows both).
     slow_start: SlowStart = [SlowStart::Standard, Ns2Linux: SlowStart::PastSsthresh, Linux: SlowStart::Linux] => algorithm;
-    /// Whether the window of a window rule has no fractions: it grows by a segment when the ACKs have earned it, and the cut leaves whole segments (Linux).
-    whole_window: bool = [false, Ns2Linux: true] => algorithm;
+    /// Whether the window of a window rule has no fractions: it grows by a segment when the ACKs have earned it, and the cut leaves whole segments; or "reno": that of AIMD(1, 0.5) alone, which is a part of Linux, where programs for other rules keep fractions.
+    whole_window: WholeWindow = [WholeWindow::Switch(false), Ns2Linux: WholeWindow::Switch(true), Linux: WholeWindow::Word(RenoWord::Reno)] => algorithm;
     /// The first decrease, and one in slow start: by the window rule, or by half.
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
     /// The window that is cut: cwnd with its fraction, cwnd bounded by `max_window`, or its whole segments, of which whole segments remain.
