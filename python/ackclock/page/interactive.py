@@ -28,7 +28,7 @@ class Kept:
 
     #: What it is, in words.
     title: str
-    #: The resolved scenario, JSON.
+    #: The scenario, JSON, with every default that is not the transport's.
     scenario: str
     scenario_hash: str
     seed: int

@@ -14,6 +14,7 @@ from ackclock.files.documents import read_json
 from ackclock.files.writing import write_whole
 from ackclock.running.index import INDEX
 from ackclock.running.job import SIM
+from ackclock.running.settable import settable
 from ackclock.running.store import Store
 from ackclock.scenario import Scenario
 from ackclock.text.suggest import hint
@@ -145,5 +146,4 @@ def _stored(folder: Path, cell: Cell) -> dict[str, object]:
         row = next(store.rows("SELECT json FROM scenarios WHERE hash = ?", (cell.scenario_hash,)), None)
     if row is None:
         raise StoreError(f"{folder}: the scenario of this cell is not in {INDEX}; make the report again")
-    document: dict[str, object] = json.loads(row[0])
-    return document
+    return settable(json.loads(row[0]))

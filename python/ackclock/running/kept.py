@@ -9,6 +9,7 @@ from ackclock import _core
 from ackclock.page.interactive import Kept, figures_kept
 from ackclock.running.cells import Cell
 from ackclock.running.job import SIM, Job
+from ackclock.running.settable import settable
 from ackclock.running.store import Store
 
 _MISSING = "No run of this cell is stored, as the algorithm failed before."
@@ -42,7 +43,7 @@ def _kept(store: Store, cell: Cell, backend: str, most: int, watched: str) -> Ke
     found = ((job.replicate, store.get(job)) for job in jobs)
     return Kept(
         cell.title,
-        scenario,
+        json.dumps(settable(json.loads(scenario))),
         cell.scenario_hash,
         cell.seed,
         cell.replicates,
