@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import algorithm_page
 import live_figures
@@ -31,6 +32,8 @@ RATES = ["varies", "leaves"]
 SAME_EVERYWHERE = re.compile(r"^.+\.(loss|queue|varies|leaves)\.(\w+)$")
 
 
+# Numbers from this on are shown without fractions.
+LARGE = 1000
 # The end of a definition of what only some queues count.
 OF_QUEUES = re.compile(r"only of ((?:[a-z-]+, )*[a-z-]+)\.$")
 
@@ -159,12 +162,35 @@ def late_comer_table() -> str:
     return table(rows)
 
 
+def paper_on_linux(name: str) -> str:
+    """What `tools/linux/papers.py` keeps of a paper: claims printed, simulated, and with the kernel."""
+    found = json.loads((DOCS.parent / "tools/linux/papers.json").read_text(encoding="utf-8"))[name]
+
+    def number(value: float) -> str:
+        return f"{value:.0f}" if abs(value) >= LARGE else f"{value:.4g}"
+
+    def figure(side: dict[str, Any]) -> str:
+        return f"{number(side['measured'])}, {side['verdict']}"
+
+    rows = [("claim", "printed", "simulated", "with the kernel", "unit"), ("---",) * 5]
+    for claim in found["claims"]:
+        printed = "" if claim["printed"] is None else number(claim["printed"])
+        changed = "**" if claim["id"] in found["changed"] else ""
+        there = f"{changed}{figure(claim['linux'])}{changed}"
+        what = f"{claim['statement']} (`{claim['id']}`)"
+        rows.append((what, printed, figure(claim["simulated"]), there, claim["unit"]))
+    counts = f"{found['runs']} emulations, {found['replicates']} of each cell, {found['invalid']} not valid"
+    return f"{found['made']}: {counts}. In bold: another verdict than the simulation's.\n\n{table(rows)}"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "keys": keys_table,
     "papers": paper_page.summary,
     "agreement": partial(beside_linux, "results.json"),
     "shares": partial(beside_linux, "shares.json"),
     "late_comer": late_comer_table,
+    "efficiency_on_linux": partial(paper_on_linux, "jasem-efficiency"),
+    "utilization_on_linux": partial(paper_on_linux, "jasem-utilization"),
     "methods": methods_table,
     **{f"gym_{of}": partial(bounds_table, of) for of in ("actions", "terms")},
     **{f"fields_{of}": partial(fields_table, of) for of in EVENTS},

@@ -1,6 +1,6 @@
 """Shows how New-AIMD locks a late-comer out: in the simulator, and with the kernel's TCP. Draws both.
 
-    python tools/linux/late_comer.py           eleven minutes; as root
+    python tools/linux/late_comer.py           four to twelve minutes; as root
     python tools/linux/late_comer.py --write   docs/images/late-comer.svg and late-comer.json, too
     python tools/linux/late_comer.py --quick   runs of 18 seconds, one of each
 
@@ -36,7 +36,7 @@ from ackclock.scenario import Scenario
 
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "late-comer.svg"
 RESULTS = Path(__file__).with_name("late-comer.json")
-LENGTH_S, QUICK_S = 60.0, 18.0
+LENGTH_S, QUICK_S = 24.0, 18.0
 #: Of what is drawn.
 INTERVAL_S = 0.5
 #: Seconds that a late-comer has before its share counts.

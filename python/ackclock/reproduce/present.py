@@ -117,7 +117,8 @@ def changes_text(reproduction: Reproduction) -> str:
     if not reproduction.changed:
         return "With the kernel's TCP every verdict is the same."
     changes = (
-        f"{here.claim.id} ({here.verdict}: with it {there.verdict})" for here, there in reproduction.changed
+        f"{here.claim.id} ({here.verdict} simulated, {there.verdict} there)"
+        for here, there in reproduction.changed
     )
     return f"With the kernel's TCP other verdicts: {', '.join(changes)}."
 

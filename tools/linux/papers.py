@@ -1,0 +1,72 @@
+"""Keeps what papers' experiments give with the running kernel's TCP, for docs/papers-on-linux.md.
+
+    ackclock reproduce jasem-efficiency --quick --backend linux --workers 2 --out out/jasem-efficiency
+    ackclock reproduce jasem-utilization --quick --backend linux --workers 2 --out out/jasem-utilization
+    python tools/linux/papers.py out/jasem-efficiency out/jasem-utilization
+    python tools/docs/generate.py
+
+The first two take 40 and 30 minutes, as root; run nothing else on the processors that they use. Claims that
+follow from the model alone are left out: no TCP runs for them.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).with_name("papers.json")
+#: What is kept of both sides of a claim.
+KEPT = ("measured", "low", "high", "verdict")
+
+
+def claim(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What is printed, simulated, and measured with the kernel's TCP."""
+    return {
+        "id": document["id"],
+        "statement": document["statement"],
+        "unit": document["unit"],
+        "printed": document["printed"],
+        "simulated": {key: document[key] for key in KEPT},
+        "linux": {key: document["linux"][key] for key in KEPT},
+    }
+
+
+def is_run(document: Mapping[str, Any]) -> bool:
+    """Whether runs of TCP are behind a claim: their figures differ."""
+    here, there = document["measured"], document.get("linux", {}).get("measured")
+    return there is not None and here != there
+
+
+def kept(folder: Path) -> dict[str, Any]:
+    """What is kept of a reproduction."""
+    document = json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))
+    if "linux" not in document:
+        raise SystemExit(f"{folder}: was made without --backend linux")
+    release = Path("/proc/sys/kernel/osrelease").read_text(encoding="ascii").strip()
+    return {
+        "made": f"Linux {release}, {time.strftime('%Y-%m-%d', time.gmtime())}",
+        **{key: document["linux"][key] for key in ("replicates", "runs", "invalid", "changed")},
+        "claims": [claim(each) for each in document["claims"] if is_run(each)],
+    }
+
+
+def main() -> int:
+    """Add the folders to what is kept."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", nargs="+", type=Path, help="what `ackclock reproduce` wrote")
+    given = parser.parse_args()
+    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    for folder in given.folders:
+        name = json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))["paper"]["name"]
+        known[name] = kept(folder)
+    RESULTS.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
