@@ -159,7 +159,7 @@ def test_what_does_not_run_in_a_browser_says_so(tmp_path: Path) -> None:
         "does not run in a browser. The command runs this cell again."
     )
     assert refusal("{}", "linux").startswith("This cell was run by the emulator")
-    assert figures_kept(0) == figures_kept(1) > figures_kept(1000) > figures_kept(10**9) == 1
+    assert figures_kept(0) == figures_kept(1) > figures_kept(100) > figures_kept(10**9) == 1
 
 
 def test_modules_become_one_script(tmp_path: Path) -> None:
