@@ -200,6 +200,10 @@ def test_a_notebook_runs_a_result_again(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(tree)
     result = ackclock.run(tmp_path / "tiny.toml", seed=7, replicate=2)
     widget = result.explore()
+    # As Jupyter has it for viewers without widgets.
+    assert widget._repr_mimebundle_()[0]["text/plain"].endswith(
+        "run the cell in a notebook with widgets to see it."
+    )
     traits = {"script": widget.script, "cell": widget.cell}
     module = base64.b64encode(widget.module).decode()
     page = tmp_path / "notebook.html"

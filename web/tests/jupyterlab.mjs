@@ -1,6 +1,7 @@
 // The panel of `explore()` in JupyterLab: node jupyterlab.mjs CHROMIUM ADDRESS [PICTURE]
 //
-// ADDRESS opens a notebook whose first cell makes the panel. Runs the cell, then the panel with another seed, typed by keys. Prints as JSON what is told.
+// ADDRESS opens a notebook whose first cell makes the panel. Runs the cell, then the panel with another seed and buffer, typed by keys, some of
+// which are shortcuts of JupyterLab elsewhere. Prints as JSON what is told.
 
 import { sleep, withPage } from "./chromium.mjs";
 
@@ -34,7 +35,8 @@ await withPage(chromium, async (page) => {
   await page.evaluate("document.querySelector('.rerun [name=seed]').select()");
   for (const digit of "99") await page.key(digit);
   await page.press(".rerun [name=sets]");
-  for (const letter of "topology.queue.limit=20 packets") await page.key(letter);
+  for (const letter of "topology") await page.key(letter);
+  await page.insert(".queue.limit=20 packets");
   const typed = await page.evaluate("[...document.querySelectorAll('.rerun :is(input, textarea)')].map((field) => field.value)");
   await page.press(".rerun button[type=submit]");
   await page.until(`${STATE} !== "ready" && ${STATE} !== "running"`);
