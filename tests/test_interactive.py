@@ -159,7 +159,7 @@ def test_what_does_not_run_in_a_browser_says_so(tmp_path: Path) -> None:
         "does not run in a browser. The command runs this cell again."
     )
     assert refusal("{}", "linux").startswith("This cell was run by the emulator")
-    assert figures_kept(0) == figures_kept(1) > figures_kept(1000) > figures_kept(10**9) == 1
+    assert figures_kept(0) == figures_kept(1) > figures_kept(100) > figures_kept(10**9) == 1
 
 
 def test_modules_become_one_script(tmp_path: Path) -> None:
@@ -200,6 +200,10 @@ def test_a_notebook_runs_a_result_again(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(tree)
     result = ackclock.run(tmp_path / "tiny.toml", seed=7, replicate=2)
     widget = result.explore()
+    # As Jupyter has it for viewers without widgets.
+    assert widget._repr_mimebundle_()[0]["text/plain"].endswith(
+        "run the cell in a notebook with widgets to see it."
+    )
     traits = {"script": widget.script, "cell": widget.cell}
     module = base64.b64encode(widget.module).decode()
     page = tmp_path / "notebook.html"

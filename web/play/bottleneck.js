@@ -12,3 +12,9 @@ export const delayFor = (rtt) => Math.max(0, bottleneck().delay_s + (rtt - first
 
 /** The last value that a change gave a link, or a group of flows, if any did up to now. */
 export const changed = (kind, index) => lab.setup.changes.findLast((change) => change.kind === kind && change.index === index && change.at <= now())?.value;
+
+/** The name of the algorithm that a change gave a group of flows, if one did: a rule is a table. */
+export const changedAlgorithm = (group) => {
+  const value = changed("algorithm", group);
+  return value?.kind ?? value;
+};

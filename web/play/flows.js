@@ -1,6 +1,6 @@
 // The table of flows.
 
-import { changed } from "./bottleneck.js";
+import { changedAlgorithm } from "./bottleneck.js";
 import { styleOf } from "./charts.js";
 import { byId, fill, make, show } from "./elements.js";
 import { lab, now } from "./lab.js";
@@ -8,7 +8,7 @@ import { words } from "./scales.js";
 
 const described = (flow) => lab.run.description.flows[flow.like];
 const groupOf = (flow) => lab.run.resolved.flows.findIndex(({ name }) => name === described(flow)?.group);
-const algorithm = (flow) => changed("algorithm", groupOf(flow)) ?? described(flow)?.cc ?? described(flow)?.traffic ?? "";
+const algorithm = (flow) => changedAlgorithm(groupOf(flow)) ?? described(flow)?.cc ?? described(flow)?.traffic ?? "";
 
 export function layOutFlows() {
   const body = byId("flows").tBodies[0];

@@ -62,8 +62,10 @@ export async function unpack(fragment) {
 }
 
 const isTexts = (value) => Array.isArray(value) && value.length <= 200 && value.every((item) => typeof item === "string");
-/** A name for an algorithm, and numbers for all else. */
-const isValue = ({ kind, value }) => (kind === "algorithm" ? typeof value === "string" && value.length <= 100 : value === undefined || value === null || Number.isFinite(value));
+/** A rule as the engine reads it: formulas and numbers by name. */
+const isRule = (value) => typeof value === "object" && value?.kind === "rule" && JSON.stringify(value).length <= 10_000 && Object.values(value).every((part) => typeof part === "string" || Number.isFinite(part));
+/** A name or a rule for an algorithm, and numbers for all else. */
+const isValue = ({ kind, value }) => (kind === "algorithm" ? (typeof value === "string" && value.length <= 100) || isRule(value) : value === undefined || value === null || Number.isFinite(value));
 const isChange = (change) =>
   typeof change === "object" && change !== null && Number.isFinite(change.at) && change.at >= 0 && KINDS.includes(change.kind) &&
   Number.isInteger(change.index) && change.index >= 0 && isValue(change);

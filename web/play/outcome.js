@@ -6,12 +6,15 @@ import { words } from "./scales.js";
 
 const linkOf = ({ index }) => lab.run.description.links[index]?.name ?? `link ${index}`;
 
+/** The name of an algorithm, or the beginning of a rule. */
+const algorithmIn = (value) => (typeof value === "string" ? value : Object.entries(value).filter(([key]) => key !== "kind").map(([key, part]) => `${key} = ${part}`).join("; ").slice(0, 120));
+
 const CHANGES = {
   rate: (change) => `${linkOf(change)}: rate ${words(change.value / 1e6)} Mbit/s`,
   delay: (change) => `${linkOf(change)}: delay ${words(1e3 * change.value)} ms`,
   loss: (change) => `${linkOf(change)}: loss ${words(100 * change.value)} %`,
   limit: (change) => `${linkOf(change)}: buffer ${change.value} packets`,
-  algorithm: ({ index, value }) => `${lab.run.resolved.flows[index]?.name ?? `group ${index}`}: ${value}`,
+  algorithm: ({ index, value }) => `${lab.run.resolved.flows[index]?.name ?? `group ${index}`}: ${algorithmIn(value)}`,
   begin: ({ index }) => `${nameOf(index)} begins`,
   end: ({ index }) => `${nameOf(index)} ends`,
 };

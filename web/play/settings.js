@@ -1,6 +1,6 @@
 // The settings beside the charts: queue, seed, algorithms, a rule of the user's own.
 
-import { base, bottleneckKeys, changed } from "./bottleneck.js";
+import { base, bottleneckKeys, changed, changedAlgorithm } from "./bottleneck.js";
 import { reseed } from "./compare.js";
 import { byId, choose, fill, lineButton, make, seldom } from "./elements.js";
 import { isMidway, lab, set, setsOf } from "./lab.js";
@@ -52,7 +52,7 @@ function showGroups() {
   }
   flows.forEach(({ cc }, index) => {
     byId(`cc-${index}`).disabled = cc === undefined || cc === null;
-    if (cc) choose(byId(`cc-${index}`), changed("algorithm", index) ?? cc.kind);
+    if (cc) choose(byId(`cc-${index}`), changedAlgorithm(index) ?? cc.kind);
   });
 }
 
@@ -63,12 +63,24 @@ function tryRule(index) {
   lab.simulator.tell("rule", { text: byId("rule").value });
 }
 
-/** What the worker says of the rule: the value of `cc` that it is, or what is wrong with it. */
-export function ruleRead({ value, message, line }) {
+/** Has a group of flows follow a rule: from now on where the run is under way. `value` is the rule as TOML, `table` the same as a tree. */
+function follow(index, value, table) {
+  const key = `flows.${index}.cc`;
+  const isSet = lab.setup.sets.get(key) === value;
+  if (!isMidway()) {
+    if (!isSet) set({ [key]: value });
+    return;
+  }
+  const is = changed("algorithm", index);
+  const isSame = is === undefined ? isSet : JSON.stringify(is) === JSON.stringify(table);
+  if (!isSame) lab.simulator.tell("change", { kind: "algorithm", index, value: table });
+}
+
+/** What the worker says of the rule: what it is, or what is wrong with it. */
+export function ruleRead({ value, table, message, line }) {
   byId("rule-state").replaceChildren(...(line ? [lineButton(byId("rule"), line), " "] : []), message ?? "");
   byId("rule").setAttribute("aria-invalid", String(message !== undefined));
-  const key = `flows.${byId("rule-group").value}.cc`;
-  if (value !== undefined && lab.setup.sets.get(key) !== value) set({ [key]: value });
+  if (value !== undefined) follow(Number(byId("rule-group").value), value, table);
 }
 
 export function wireSettings() {

@@ -250,17 +250,18 @@ const tasks = {
     post("checked", { sets });
   },
   rule({ text }) {
-    let value;
+    let table;
     try {
-      value = inline(rule(oneLine(text)));
+      table = rule(oneLine(text));
     } catch (error) {
       const message = String(error.message ?? error);
       post("rule", { message, line: lineOfMistake(text, message) });
       return;
     }
+    const value = inline(table);
     try {
       new Scenario(ANY, { sets: [`flows.0.cc=${value}`] });
-      post("rule", { value });
+      post("rule", { value, table });
     } catch (error) {
       const [{ message, key }] = error.mistakes;
       post("rule", { message, line: lineOfMistake(text, message, key) });

@@ -19,6 +19,9 @@ await withPage(browser, async (page) => {
   await page.until("document.getElementById('changes').children.length === 4");
   await page.choose("cc-0", "bbr3");
   await page.until("document.getElementById('changes').children.length === 5");
+  await page.press("#rule-box summary");
+  await page.type("rule", "grow = 1 / w\ncut = 0.9 * w");
+  await page.until("document.getElementById('changes').children.length === 6");
   await page.click("finish");
   await page.state("done");
   const first = await page.content("sum");

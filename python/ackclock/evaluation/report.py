@@ -136,7 +136,7 @@ def page(
     ]
     points = points_per_line(sum(len(card.places) * lines_of(len(card.groups)) for card in made))
     cards = [card.shown(worst[1] if worst and worst[0] is card.result else None) for card in made]
-    data = [card.drawn(points) for card in made]
+    environments = [card.drawn(points) for card in made]
     spots = whole_plane(glance.entries, glance.environments)
     return render(
         _TEMPLATES / "report.html.jinja",
@@ -172,14 +172,19 @@ def page(
         words=WORDS,
         failures=_failures(evaluation),
         plane=plane(spots, "share of the links carried, %", "all environments") if spots else "",
-        plane_csv=csv_of(spots),
         ellipses=ELLIPSES,
         heads=_heads(board),
         part_of=part_of,
         is_interactive=is_interactive,
-        cells=_in_script(_cells_data(glance, evaluation, folder) | {"runs_here": is_interactive}),
-        # With the simulator in it a page has less room.
-        data=packed(data) if is_interactive else _in_script(data),
+        data=packed(
+            {
+                "environments": environments,
+                "heat": _cells_data(glance, evaluation, folder) | {"runs_here": is_interactive},
+                "csv": ({"throughput-delay": csv_of(spots)} if spots else {}) | _of_figures(cards, "csv"),
+                # With the simulator in it a page has less room.
+                "svg": _of_figures(cards, "svg") if is_interactive else {},
+            }
+        ),
         vendored={name: _text(f"vendor/uplot/{name}") for name in ("uPlot.iife.min.js", "uPlot.min.css")},
         style=_text("report.css"),
         script=_text("report.js"),
@@ -221,14 +226,6 @@ class _Card:
             "candidates": [
                 {"label": label, "scores": scores}
                 for label, scores in zip(self.labels, self.result.scores, strict=True)
-            ],
-            "scenario": json.loads(self.row[0][0].scenario_json),
-            "commands": [
-                (name, cell_command(self.folder, name, self.backend))
-                for label, name in zip(
-                    self.glance.labels, cell_names(self.glance, self.result.environment.id), strict=True
-                )
-                if label in self.labels
             ],
             "figures": self._figures(),
             "drawn": self._drawn_labels(),
@@ -272,6 +269,14 @@ class _Card:
             },
             "labels": self._drawn_labels(),
             "runs": runs,
+            "scenario": json.loads(self.row[0][0].scenario_json),
+            "commands": [
+                (name, cell_command(self.folder, name, self.backend))
+                for label, name in zip(
+                    self.glance.labels, cell_names(self.glance, self.result.environment.id), strict=True
+                )
+                if label in self.labels
+            ],
         }
 
     def _drawn_labels(self) -> list[str]:
@@ -430,6 +435,15 @@ def _cells_data(glance: Overview, evaluation: Evaluation, folder: Path) -> dict[
     }
 
 
+def _of_figures(cards: Sequence[dict[str, Any]], what: str) -> dict[str, str]:
+    """Return the drawings of all cards, or their data, by the names of the figures."""
+    return {
+        f"{card['result'].environment.id}-{figure['name']}": figure[what]
+        for card in cards
+        for figure in card["figures"]
+    }
+
+
 def _failures(evaluation: Evaluation) -> list[dict[str, Any]]:
     titles = {result.environment.id: result.environment.title for result in evaluation.board.results}
     return [
@@ -442,11 +456,6 @@ def _failures(evaluation: Evaluation) -> list[dict[str, Any]]:
         for entry in evaluation.ranking.entries
         if entry.failure is not None
     ]
-
-
-def _in_script(data: Any) -> str:
-    """Return JSON for a script element, which only one sign could end."""
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def nice(value: float) -> float:

@@ -17,7 +17,7 @@ from ackclock.page.embedded import bundle, module
 _FOLDER = Path(__file__).parent / "rerun"
 STYLE = (_FOLDER / "rerun.css").read_text(encoding="utf-8")
 #: Runs whose figures a page carries; beyond that each cell has those of its first replicates.
-_MOST_FIGURES = 2500
+_MOST_FIGURES = 1300
 _POLICY = re.compile(r'(<meta http-equiv="Content-Security-Policy" content=")[^"]*(">)')
 _SCRIPT = re.compile(r'<script(?: type="module")?>(.*?)</script>', re.DOTALL)
 

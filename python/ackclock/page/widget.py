@@ -12,6 +12,11 @@ from ackclock.page.notebook import COLOURS
 #: The colours of pages, which would be those of the whole notebook otherwise.
 _STYLE = COLOURS.replace(":root", ".rerun.alone", 1) + "\n" + STYLE
 
+#: What is shown where there are no widgets; of more than 110 characters Jupyter leaves out the rest.
+_PLAIN = (
+    "A panel that runs this scenario again in the browser: run the cell in a notebook with widgets to see it."
+)
+
 
 def explorer(kept: Kept, replicate: int) -> Any:
     """Return the widget of a run: that replicate is what others are compared with.
@@ -37,5 +42,8 @@ def explorer(kept: Kept, replicate: int) -> Any:
         script = traitlets.Unicode(text).tag(sync=True)
         module = traitlets.Bytes(packed).tag(sync=True)
         cell = traitlets.Dict(shown).tag(sync=True)
+
+        def __repr__(self) -> str:
+            return _PLAIN
 
     return Explorer()

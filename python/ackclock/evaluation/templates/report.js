@@ -29,7 +29,7 @@ function colour(name) {
 
 // --- Cards --------------------------------------------------------------------------------------------------
 
-const cards = reportData.map((environment) => ({
+const cards = reportData.environments.map((environment) => ({
   environment,
   element: document.getElementById(environment.id),
   range: [0, environment.duration_s],
@@ -335,6 +335,8 @@ function phasePlot(card, figure, run) {
 
 const SAVE = '<span class="save"><button type="button" data-save="svg">SVG</button><button type="button" data-save="csv">CSV</button></span>';
 
+for (const [name, csv] of Object.entries(reportData.csv)) document.querySelector(`[data-name="${name}"]`).makeCsv = () => csv;
+
 function csvOf(kind, run) {
   if (kind === "phase") {
     const { names, x, y } = run.phase;
@@ -389,7 +391,7 @@ function csvEscape(text) {
 
 // --- The heat map -------------------------------------------------------------------------------------------
 
-const heat = JSON.parse(document.getElementById("cells").textContent);
+const { heat } = reportData;
 const heatTable = document.querySelector("table.heat");
 const heatBy = document.getElementById("heat-by");
 const heatRows = [...heatTable.tBodies[0].rows].map((row) => [...row.querySelectorAll("button")]);
@@ -401,6 +403,19 @@ function showHeat() {
     button.className = judgement;
     button.innerHTML = `${heat.signs[judgement]}<span class="unseen">${heat.words[judgement]}</span>`;
   }));
+}
+
+// A command, with what copies it, and what runs its cell here.
+function commandOf(kind, command, name) {
+  const again = Object.assign(document.createElement(kind), { className: "again" });
+  const button = (text, key, value) => {
+    const made = Object.assign(document.createElement("button"), { type: "button", textContent: text });
+    made.dataset[key] = value;
+    return made;
+  };
+  again.append(Object.assign(document.createElement("code"), { textContent: command }), button("copy", "copy", ""));
+  if (heat.runs_here) again.append(button("run here", "rerun", name));
+  return again;
 }
 
 function tellCell(button) {
@@ -415,17 +430,7 @@ function tellCell(button) {
   }).join("; ");
   const at = heat.command.lastIndexOf("CELL");
   const command = heat.command.slice(0, at) + heat.names[environment][candidate] + heat.command.slice(at + 4);
-  const again = document.createElement("span");
-  again.className = "again";
-  again.append(Object.assign(document.createElement("code"), { textContent: command }));
-  const copy = Object.assign(document.createElement("button"), { type: "button", textContent: "copy" });
-  copy.dataset.copy = "";
-  again.append(copy);
-  if (heat.runs_here) {
-    const here = Object.assign(document.createElement("button"), { type: "button", textContent: "run here" });
-    here.dataset.rerun = heat.names[environment][candidate];
-    again.append(here);
-  }
+  const again = commandOf("span", command, heat.names[environment][candidate]);
   told.replaceChildren(title, `${figures}. `, `Differences are to ${heat.reference}; below zero is better.`, again);
 }
 
@@ -478,26 +483,38 @@ function showKeys(card) {
   card.element.querySelector(".keys").replaceChildren(...keys);
 }
 
+function showCommands(card, details) {
+  const { commands, scenario } = card.environment;
+  details.querySelector(".commands").replaceChildren(...commands.map(([name, command]) => commandOf("div", command, name)));
+  details.querySelector("pre").textContent = JSON.stringify(scenario, null, 2);
+}
+
+// Drawings that are not in the page's text.
+function fill(figures) {
+  for (const figure of figures.children) {
+    const svg = reportData.svg[figure.dataset.name];
+    if (svg && !figure.querySelector("svg")) figure.insertAdjacentHTML("beforeend", svg);
+  }
+}
+
 const near = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       near.unobserve(target);
-      build(cards.find((card) => card.element.contains(target)), target);
+      if (target.matches(".figures")) fill(target);
+      else build(cards.find((card) => card.element.contains(target)), target);
     }
   },
   { rootMargin: "500px" },
 );
 
-// All is measured before anything is built: the page is laid out once.
-for (const card of cards) showKeys(card);
-const sections = cards.flatMap((card) => [...card.element.querySelectorAll(".charts")].map((section) => {
-  const { top, height } = section.getBoundingClientRect();
-  return { card, section, isSeen: height > 0 && top < innerHeight };
-}));
-for (const { card, section, isSeen } of sections) {
-  if (isSeen) build(card, section);
-  else near.observe(section);
+// Nothing is measured here: it would lay out what is far from the screen.
+for (const card of cards) {
+  showKeys(card);
+  for (const section of card.element.querySelectorAll(".charts, .figures")) near.observe(section);
+  const details = card.element.querySelector(".parameters");
+  details.addEventListener("toggle", () => showCommands(card, details), { once: true });
 }
 for (const card of cards) {
   for (const button of card.element.querySelectorAll("[data-zoom]")) {
@@ -542,6 +559,7 @@ addEventListener("beforeprint", () => {
   root.classList.add("printing");
   setTheme("light");
   for (const card of cards) {
+    fill(card.element.querySelector(".figures"));
     for (const section of card.element.querySelectorAll(".charts")) if (section.offsetParent) build(card, section);
     for (const plot of card.plots) plot.setSize({ ...PRINTED, height: Math.min(PRINTED.height, plot.usual) });
   }

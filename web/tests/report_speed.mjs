@@ -1,0 +1,25 @@
+// How fast a report opens: node report_speed.mjs CHROMIUM ADDRESS
+//
+// Prints as JSON, in ms from when a new browser is told to open it: the first paint of its text, and the frame in which it can be used. It then is loaded, and its
+// script has read the data of its charts; those further down are drawn when they come near the screen.
+
+import { withPage } from "./chromium.mjs";
+
+const [chromium, address] = process.argv.slice(2);
+
+/** Notes the first frame in which the page can be used. */
+const watch = `(() => {
+  const look = () => {
+    if (document.readyState === "complete" && document.querySelector(".card .keys li")) globalThis.opened ??= performance.now();
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})()`;
+
+await withPage(chromium, async (page) => {
+  await page.send("Page.addScriptToEvaluateOnNewDocument", { source: watch });
+  await page.send("Page.navigate", { url: address });
+  const opened = await page.until("globalThis.opened");
+  const paint = await page.evaluate('performance.getEntriesByName("first-contentful-paint")[0].startTime');
+  console.log(JSON.stringify({ paint, opened, problems: page.problems }));
+});
