@@ -16,6 +16,7 @@ INSTALLED := $(VENV)/.installed
 OPTIMISED := $(VENV)/.optimised
 WHEEL := target/wheels/.built
 WEB := web/module/.built
+SUITES := $(shell find python/ackclock/suites -type f -not -name '*.pyc')
 
 # Outside the workspace, so that s2n-quic-core is built for its tests alone.
 S2N := crates/ackclock-s2n/Cargo.toml
@@ -194,8 +195,8 @@ mutants: ## Change the core in a thousand places, and list the changes that no t
 		-- -- contract network exchange ecn queues stepping traces $(SOME_SURVIVE)
 	$(PYTHON) tools/mutants/table.py --least 98
 
-firefox: build web beside ## Use the live page and figures by clicks in Firefox; make test does a slice of it
-	ACKCLOCK_BROWSER=firefox-esr $(BIN)/pytest -q tests/test_play.py tests/test_figures.py
+firefox: build web beside ## Use the live page, figures and evaluations by clicks in Firefox; make test does a slice of it
+	ACKCLOCK_BROWSER=firefox-esr $(BIN)/pytest -q tests/test_play.py tests/test_figures.py tests/test_evaluate_on_web.py
 
 kills: build ## Kill a study a hundred times, and compare what is left
 	ACKCLOCK_KILLS=100 $(BIN)/pytest -q tests/test_campaign.py -k killed
@@ -252,21 +253,25 @@ $(REQUIREMENTS): requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-# Its schema of scenarios and its metrics are those of the native engine, as data.
-$(WEB): $(INSTALLED) tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs $(RUST)
+# A compiled module, through wasm-opt where there is one, with its JavaScript in web/module.
+BINDINGS = module=target/wasm32-unknown-unknown/web/$(1).wasm; \
+	if command -v wasm-opt >/dev/null; then $(WASM_OPT) $$module --output target/$(1).wasm; else cp $$module target/$(1).wasm; fi; \
+	cargo run --manifest-path tools/web/bindings/Cargo.toml --target-dir target/bindings --locked --quiet \
+		target/$(1).wasm web/module $(2)
+
+# Its schema of scenarios and its metrics are those of the native engine, as data; so are the suites.
+$(WEB): $(INSTALLED) tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs tools/web/suites_on_web.py $(SUITES) $(RUST)
 	@$(HAS_WASM)
 	$(BIN)/python -c 'from ackclock import _core; print(_core.schema_json())' > target/schema.json
 	$(BIN)/python -c 'from ackclock import _core; print(_core.metrics_json())' > target/metrics.json
 	ACKCLOCK_SCHEMA=$(CURDIR)/target/schema.json ACKCLOCK_METRICS=$(CURDIR)/target/metrics.json \
 		cargo build --package ackclock-wasm --features stored --profile web --target wasm32-unknown-unknown --locked --quiet
-	@if command -v wasm-opt >/dev/null || ($(call INSTALL,binaryen)); then \
-		$(WASM_OPT) target/wasm32-unknown-unknown/web/ackclock_wasm.wasm --output target/module.wasm; \
-	else \
-		echo "SKIPPED: wasm-opt; the module for browsers is some percent slower and larger" >&2; \
-		cp target/wasm32-unknown-unknown/web/ackclock_wasm.wasm target/module.wasm; \
-	fi
-	cargo run --manifest-path tools/web/bindings/Cargo.toml --target-dir target/bindings --locked --quiet \
-		target/module.wasm web/module
+	cargo build --package ackclock-wasm-score --profile web --target wasm32-unknown-unknown --locked --quiet
+	@command -v wasm-opt >/dev/null || ($(call INSTALL,binaryen)) \
+		|| echo "SKIPPED: wasm-opt; the modules for browsers are some percent slower and larger" >&2
+	$(call BINDINGS,ackclock_wasm,ackclock)
+	$(call BINDINGS,ackclock_wasm_score,score)
+	$(BIN)/python tools/web/suites_on_web.py web/module/suites
 	touch $@
 
 $(INSTALLED): $(REQUIREMENTS) pyproject.toml $(RUST)

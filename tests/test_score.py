@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from ackclock._core import UnderTest
 from ackclock.errors import InputError
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.regret import RegretBaseline
@@ -23,7 +26,6 @@ from ackclock.evaluation.scoreboard import (
 )
 from ackclock.evaluation.suite import Environment, Suite, Watch
 from ackclock.evaluation.verdict import verdict, worst_result
-from ackclock.metrics.under_test import UnderTest
 from ackclock.statistics.estimates import Estimate, estimate, paired_difference
 
 SHARE = Watch(metric="share", group="late", label="late share", better="near-one")
@@ -52,8 +54,15 @@ def document(goodputs: dict[str, list[float]], **changes: float) -> dict[str, An
     return {"scenario": "hand", "duration_s": 100.0, "summary": {**summary, **changes}, "flows": flows}
 
 
+def scored(
+    environment: Environment, runs: Sequence[Sequence[dict[str, Any]]], reference: int, *, exact: bool = False
+) -> Result:
+    texts = [list(map(json.dumps, replicates)) for replicates in runs]
+    return score(environment, texts, reference, exact=exact)
+
+
 def watched(watch: Watch, *runs: dict[str, Any]) -> tuple[float, ...]:
-    result = score(environment(watch=watch), [runs], 0)
+    result = scored(environment(watch=watch), [runs], 0)
     return result.scores[0][-1].values
 
 
@@ -83,7 +92,7 @@ def test_where_nothing_arrives_nobody_has_anything(metric: str) -> None:
 
 def test_jain_counts_where_fairness_is_meant() -> None:
     names = {
-        fairness: score(environment(fairness=fairness), [[document({"test": [1e6]})]], 0).metrics
+        fairness: scored(environment(fairness=fairness), [[document({"test": [1e6]})]], 0).metrics
         for fairness in (True, False)
     }
     common = ["efficiency", "loss_rate", "queue_delay"]
@@ -92,7 +101,7 @@ def test_jain_counts_where_fairness_is_meant() -> None:
 
 
 def judged(better: str, ours: list[float], theirs: list[float]) -> str:
-    metric = Metric("m", "m", "", better, 2, lambda run: 0.0)
+    metric = Metric("m", "m", "", better, 2)
     cost = paired_difference([metric.cost(x) for x in ours], [metric.cost(x) for x in theirs])
     return Score(metric, tuple(ours), estimate(ours), cost).judgement
 
@@ -123,17 +132,17 @@ def test_judgements(better: str, ours: list[float], theirs: list[float], expecte
 
 def test_the_reference_is_not_judged() -> None:
     runs = [[document({"test": [value]})] * 2 for value in (5e6, 6e6)]
-    result = score(environment(), runs, 1)
+    result = scored(environment(), runs, 1)
     assert [row[0].judgement for row in result.scores] == ["worse", ""]
     assert result.scores[1][0].cost_difference is None
 
 
 def test_a_single_replicate_is_judged_where_nothing_is_random() -> None:
     runs = [[document({"test": [value]})] for value in (5e6, 6e6)]
-    assert score(environment(), runs, 1).scores[0][0].judgement == ""
-    assert score(environment(), runs, 1, exact=True).scores[0][0].judgement == "worse"
-    assert "One replicate" in verdict(board(score(environment(), runs, 1)))
-    assert "worse in 1" in verdict(board(score(environment(), runs, 1, exact=True)))
+    assert scored(environment(), runs, 1).scores[0][0].judgement == ""
+    assert scored(environment(), runs, 1, exact=True).scores[0][0].judgement == "worse"
+    assert "One replicate" in verdict(board(scored(environment(), runs, 1)))
+    assert "worse in 1" in verdict(board(scored(environment(), runs, 1, exact=True)))
 
 
 def board(*results: Result, reference: int = 1) -> Scoreboard:
@@ -149,7 +158,7 @@ def result(name: str, ours: dict[str, float], theirs: dict[str, float], late: tu
         [document({"test": [4e6], "late": [share * 1e6 * noise]}, **changes) for noise in (0.99, 1.0, 1.01)]
         for changes, share in ((ours, late[0]), (theirs, late[1]))
     ]
-    return score(environment(name, SHARE), runs, 1)
+    return scored(environment(name, SHARE), runs, 1)
 
 
 def test_the_verdict_counts_and_names_the_worst() -> None:
@@ -257,7 +266,7 @@ def test_in_company_only_the_flows_under_test_are_scored() -> None:
     by_hand = ((100, 10, 90, 0.1), (300, 6, 270, 0.02), (9, 9, 0, None))
     for flow, (sent, lost, arrived, queue_delay_mean_s) in zip(run["flows"], by_hand, strict=True):
         flow.update(sent=sent, lost=lost, arrived=arrived, queue_delay_mean_s=queue_delay_mean_s)
-    result = score(replace(environment(), scored=("test",)), [[run]], 0)
+    result = scored(replace(environment(), scored=("test",)), [[run]], 0)
     found = {
         metric.name: each.value.mean for metric, each in zip(result.metrics, result.scores[0], strict=True)
     }
@@ -272,22 +281,22 @@ def test_in_company_only_the_flows_under_test_are_scored() -> None:
         scoreboard_table(replace(board(result, reference=0), candidates=(Candidate("aimd"),)))
     )
     assert all(text in shown.getvalue() for text in ("75.00", "4.00", "40.0", "0.900"))
-    flows = UnderTest(run, ("test",))
+    flows = UnderTest(json.dumps(run), ["test"])
     assert flows.goodput_fraction("delivered_bps") == pytest.approx(3 / 5)
     assert flows.spread == pytest.approx(1 / 1.5)
     run["summary"]["capacity_bps"] = None
     with pytest.raises(InputError, match="hand: efficiency does not apply: the bottleneck has no rate"):
-        score(replace(environment(), scored=("test",)), [[run]], 0)
+        scored(replace(environment(), scored=("test",)), [[run]], 0)
 
 
 def test_what_does_not_apply_is_no_score() -> None:
     idle = document({"test": [0.0]})
     idle["summary"] |= {"loss_rate": None, "queue_delay_mean_s": None}
-    found = {each.metric.name: each.value.mean for each in score(environment(), [[idle]], 0).scores[0]}
+    found = {each.metric.name: each.value.mean for each in scored(environment(), [[idle]], 0).scores[0]}
     assert (found["loss_rate"], found["queue_delay"]) == (0, 0)
     idle["summary"]["efficiency"] = None
     with pytest.raises(InputError, match="hand: efficiency does not apply: no flow crosses a bottleneck"):
-        score(environment(), [[idle]], 0)
+        scored(environment(), [[idle]], 0)
 
 
 def test_transfers_that_arrive_are_watched_as_a_group() -> None:

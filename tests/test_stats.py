@@ -67,5 +67,5 @@ def test_pairs_take_the_common_luck_away() -> None:
 
 
 def test_pairs_of_different_length_are_a_mistake() -> None:
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="equal numbers of replicates"):
         paired_difference([1.0, 2.0], [1.0])

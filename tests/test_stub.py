@@ -17,7 +17,9 @@ from ackclock import _core
 STUB = ast.parse((ROOT / "python/ackclock/_core.pyi").read_text(encoding="utf-8"))
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
 #: Special names that every class has, or that are no methods.
-OF_EVERY_CLASS = {"__new__", "__doc__", "__module__", "__repr__", "__weakref__"}
+OF_EVERY_CLASS = {"__new__", "__doc__", "__module__", "__repr__", "__weakref__", "__hash__"} | {
+    f"__{comparison}__" for comparison in ("eq", "ne", "lt", "le", "gt", "ge")
+}
 
 
 def special(names: Iterable[str]) -> set[str]:

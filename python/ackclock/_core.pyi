@@ -1,6 +1,6 @@
 """The compiled half of ackclock: scenarios, runs, the synchronous model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Self, final
 
@@ -8,6 +8,9 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "BUILD",
+    "CONFIDENCE",
+    "RESAMPLES",
+    "STARVED",
     "VERSION",
     "Ack",
     "BackendError",
@@ -17,7 +20,9 @@ __all__ = [
     "Congestion",
     "CongestionControl",
     "Episodes",
+    "Estimate",
     "Event",
+    "FoundRegret",
     "Interrupted",
     "KernelLink",
     "Loss",
@@ -29,13 +34,21 @@ __all__ = [
     "ScenarioError",
     "Sent",
     "Table",
+    "UnderTest",
+    "best_costs",
+    "bootstrap_estimate",
     "callback_limit_s",
     "callback_names",
+    "common_metrics_json",
+    "compared",
     "compile_rule",
+    "cost",
     "describe_bpf",
     "describe_library",
     "enter_user_namespace",
+    "estimate",
     "exchange_json",
+    "is_relative",
     "kernel_attach",
     "kernel_list",
     "kernel_load",
@@ -44,11 +57,31 @@ __all__ = [
     "kind_of_code",
     "list_json",
     "metrics_json",
+    "metrics_of_json",
     "model_json",
+    "noise_floor",
+    "objective",
+    "paired_difference",
+    "quantile",
+    "reflected_estimate",
+    "regrets",
+    "resampled_means",
+    "rest_of",
+    "rival_sentences",
+    "rivals",
     "rule_json",
     "schema_json",
+    "score_parts",
+    "scored",
+    "scores",
     "serve_queue",
     "share_progress",
+    "share_text",
+    "starves",
+    "student_t_quantile",
+    "values_of_run",
+    "verdict",
+    "worst_result",
 ]
 
 VERSION: str
@@ -56,6 +89,15 @@ VERSION: str
 
 BUILD: str
 """The version and a fingerprint of the sources, part of every stored result."""
+
+CONFIDENCE: float
+"""The confidence of every interval."""
+
+RESAMPLES: int
+"""The number of resamples of a bootstrap interval."""
+
+STARVED: float
+"""Flows with less than this part of a fair share starve: of as many others each has nine times as much."""
 
 class ScenarioError(ValueError):
     """A scenario that cannot be used; the message has the place."""
@@ -644,3 +686,210 @@ def share_progress(buffer: Any) -> None:
 
     Callback, count, time in ns and thread, of 64 bits each.
     """
+
+@final
+class Estimate:
+    """A figure with its interval; no interval from a single replicate."""
+
+    def __new__(cls, mean: float, low: float | None, high: float | None, count: int) -> Self: ...
+    def __getnewargs__(self) -> tuple[float, float | None, float | None, int]: ...
+    @property
+    def mean(self) -> float: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def half_width(self) -> float | None:
+        """Half the length of the interval, which need not lie evenly around the mean."""
+
+    @property
+    def excludes_zero(self) -> bool:
+        """True if the interval says which side of zero the truth is on; without one, if the mean does."""
+
+    @property
+    def judgement(self) -> str:
+        """What this says as a difference of costs: `better`, `worse`, or nothing where it is open."""
+
+def estimate(values: Sequence[float], confidence: float = ...) -> Estimate:
+    """Mean and Student's t interval of independent values.
+
+    The interval assumes that means are about normal, which those of bounded values near their bound are not:
+    `bootstrap_estimate` is for them. Raises `ValueError` without values.
+    """
+
+def paired_difference(values: Sequence[float], reference: Sequence[float]) -> Estimate:
+    """The mean difference of two algorithms with the same random draws, replicate by replicate.
+
+    Raises `ValueError` for different numbers of replicates.
+    """
+
+def compared(values: Sequence[float], reference: Sequence[float], *, exact: bool) -> Estimate | None:
+    """The paired difference of what may have different numbers of replicates, if it says anything.
+
+    Replicates that only one has are left out; a single one stands for all. None where a single replicate of
+    each is all there is, unless nothing is random (`exact`).
+    """
+
+def student_t_quantile(degrees: int, confidence: float = ...) -> float:
+    """The t such that Student's distribution has `confidence` of its weight within -t .. t."""
+
+def bootstrap_estimate(values: Sequence[float]) -> Estimate:
+    """Mean and percentile interval of independent values.
+
+    Raises `ValueError` without values.
+    """
+
+def resampled_means(values: Sequence[float], draws: int | None = None) -> list[float]:
+    """The mean of each resample, which takes `draws` of the values; a single value stays as it is.
+
+    The same replicates are drawn for every caller, so that environments, metrics and algorithms are resampled
+    jointly.
+    """
+
+def reflected_estimate(point: float, resampled: Sequence[float], count: int) -> Estimate:
+    """A figure with the basic interval of its resamples.
+
+    For a maximum of means, which noise raises. The interval holds the figure.
+    """
+
+def quantile(ordered: Sequence[float], level: float) -> float:
+    """The value below which a share of the ordered values lies."""
+
+def common_metrics_json() -> tuple[str, str]:
+    """The metrics of every environment that the scoreboard shows, as JSON, and the one that it does not."""
+
+def metrics_of_json(environment: str) -> str:
+    """The metrics of an environment, as JSON."""
+
+def values_of_run(environment: str, document: str) -> list[float]:
+    """The value of each metric of an environment in a run, whose document is JSON."""
+
+def cost(better: str, value: float) -> float:
+    """How bad a value is, by which way is better."""
+
+def is_relative(environment: str, metric: str) -> bool:
+    """Whether regret in a metric of an environment is a share of the best score."""
+
+@final
+class UnderTest:
+    """The flows of some groups in the document of a run, where others take their part of the link."""
+
+    def __new__(cls, document: str, groups: Sequence[str]) -> Self: ...
+    def goodput_fraction(self, taken: str = "offered_bps") -> float | None:
+        """Goodput over the capacity that datagrams and transfers leave; may exceed one if these lose packets.
+
+        `taken`: `offered_bps`, what datagrams send, or `delivered_bps`, what comes through. None where the
+        bottleneck has no rate.
+        """
+
+    @property
+    def loss_rate(self) -> float:
+        """Segments lost over segments sent, all flows together; 0 where none was sent."""
+
+    @property
+    def queue_delay_mean_s(self) -> float:
+        """Mean queueing delay of data packets on their paths, over all flows; 0 if none arrived."""
+
+    @property
+    def jain_index(self) -> float:
+        """Jain's index of the goodputs; 1 where all are zero."""
+
+    @property
+    def spread(self) -> float:
+        """(max - min) / mean of the goodputs; 0 where all are zero."""
+
+def scores(
+    environment: str, runs: Sequence[Sequence[Sequence[float]]], reference: int, exact: bool
+) -> list[list[tuple[list[float], Estimate, Estimate | None]]]:
+    """Scores `runs[candidate][replicate][metric]` of an environment: `[candidate][metric]`."""
+
+@final
+class FoundRegret:
+    """The regret of one candidate in one metric; environments by their places."""
+
+    @property
+    def worst_case(self) -> Estimate: ...
+    @property
+    def total(self) -> Estimate: ...
+    @property
+    def worst(self) -> int: ...
+    @property
+    def by_environment(self) -> list[float]: ...
+    @property
+    def noise_floor(self) -> tuple[int, float, float, float, float] | None:
+        """Algorithms, then mean and 95 % quantile of the worst case and of the total."""
+
+    @property
+    def drawn_worst_case(self) -> list[float]: ...
+    @property
+    def drawn_total(self) -> list[float]: ...
+
+def regrets(
+    costs: Sequence[Sequence[Sequence[float]]],
+    *,
+    best: Sequence[float] | None,
+    relative: Sequence[bool],
+    algorithms: int,
+    reference_costs: Sequence[Sequence[float]] | None,
+    reference: int,
+) -> list[FoundRegret]:
+    """The regret of each candidate; `costs` by environment, candidate and replicate."""
+
+def noise_floor(costs: Sequence[Sequence[float]], rivals: int) -> tuple[int, float, float, float, float]:
+    """The regret of an algorithm among so many that equal it."""
+
+def objective(
+    environments: Sequence[str], metric: str, best: Mapping[str, Mapping[str, float]]
+) -> tuple[str, int, list[tuple[str, list[tuple[str, float]]]]]:
+    """Heading and digits of a score, and what a unit of regret adds to it by environment and metric."""
+
+def score_parts(
+    weights: Sequence[tuple[str, Sequence[tuple[str, float]]]],
+    costs: Mapping[str, Mapping[str, Sequence[float]]],
+    best: Mapping[str, Mapping[str, float]],
+) -> list[tuple[str, list[float]]]:
+    """What each environment adds to a score, per replicate."""
+
+def scored(parts: Sequence[Sequence[float]]) -> tuple[list[float], Estimate, list[float]]:
+    """A score per replicate, its estimate, and what each environment adds to it."""
+
+def best_costs(every: Sequence[Mapping[str, Mapping[str, Sequence[float]]]]) -> dict[str, dict[str, float]]:
+    """The least mean costs over algorithms, by metric and environment."""
+
+def verdict(board: Any) -> str:
+    """The sentence on a scoreboard."""
+
+def worst_result(board: Any) -> tuple[int, int] | None:
+    """The places of environment and metric in which the first candidate is most clearly worse."""
+
+def rivals(
+    board: Any,
+    algorithms: Sequence[tuple[str, str]],
+    best: Sequence[float],
+    panel: Sequence[tuple[int, Sequence[float]]],
+    neighbours: Sequence[tuple[int, int, int] | None],
+) -> list[tuple[int, Estimate | None, float | None, list[int]]]:
+    """The rivals of the first candidate: place in `algorithms`, difference of scores, ratio of delays, and
+    the places of the environments that have its flows.
+
+    `algorithms`: label and JSON, those of the board first. `panel`: places and scores per replicate.
+    `neighbours`: by environment the place of the rival, how many flows run it, how many there are.
+    """
+
+def rival_sentences(
+    found: Sequence[tuple[str, Estimate | None, Sequence[tuple[str, Estimate, Estimate]]]], heading: str
+) -> list[str]:
+    """What is said of rivals, in words: label, difference, and environments as title, share of the rival and
+    of the candidate."""
+
+def starves(share: Estimate) -> str:
+    """Whether flows with this share of a fair share starve: `yes`, `maybe`, `no`."""
+
+def rest_of(share: Estimate, of_rival: int, flows: int) -> Estimate:
+    """The mean share of all other flows."""
+
+def share_text(share: Estimate) -> str:
+    """A share with its interval, as text."""

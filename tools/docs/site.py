@@ -31,7 +31,10 @@ LINK = re.compile(r"\]\(([^)#\s:]+)(#[^)]*)?\)")
 FENCE = re.compile(r"^(```\w+)[^\n]*$", re.MULTILINE)
 WEB = ROOT / "web"
 #: What figures and the live page are made of, and where the site has it.
-LIVE_PARTS, LIVE = ("ackclock.js", "module", "play", "figures"), "live"
+LIVE_PARTS, LIVE = (
+    ("ackclock.js", "evaluate.js", "evaluator.js", "suites.js", "module", "play", "figures"),
+    "live",
+)
 
 
 def is_live() -> bool:

@@ -1,32 +1,12 @@
 // What can be taken away: files, the command line, a link.
 
 import { lightStyle, svg } from "./charts.js";
-import { byId, make } from "./elements.js";
+import { byId } from "./elements.js";
 import { lab, setsOf } from "./lab.js";
 import { LinkError, pack } from "./link.js";
 import { linesOf, mostOf, TITLES } from "./panels.js";
+import { copy, save } from "./taking.js";
 import { command, toml } from "./toml.js";
-
-function save(name, type, text) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  make("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  byId("away-state").textContent = `Saved as ${name}.`;
-  byId("away-text").hidden = true;
-}
-
-async function copy(what, text, more = "") {
-  const area = byId("away-text");
-  area.hidden = false;
-  area.value = text;
-  try {
-    await navigator.clipboard.writeText(text);
-    byId("away-state").textContent = `${what} copied.${more}`;
-  } catch {
-    area.select();
-    byId("away-state").textContent = `${what} to copy:${more}`;
-  }
-}
 
 const fileName = (end) => `${lab.run.name.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 60) || "scenario"}${end}`;
 

@@ -7,12 +7,14 @@ const cell = (column, index) => {
   return Number.isNaN(value) ? "" : String(value);
 };
 
-/** A table as CSV; text in names is quoted as RFC 4180 has it. */
+/** A text as RFC 4180 has it: with quotes where it needs them. */
+export const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** A table as CSV. */
 export function csv(table) {
   const columns = Object.entries(table);
-  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = [columns.map(([name]) => name).join(",")];
   const rows = columns.length > 0 ? columns[0][1].values.length : 0;
-  for (let index = 0; index < rows; index += 1) lines.push(columns.map(([, column]) => quoted(cell(column, index))).join(","));
+  for (let index = 0; index < rows; index += 1) lines.push(columns.map(([, column]) => field(cell(column, index))).join(","));
   return `${lines.join("\n")}\n`;
 }

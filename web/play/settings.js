@@ -84,6 +84,9 @@ export function ruleRead({ value, table, message, line }) {
 }
 
 export function wireSettings() {
+  byId("evaluate").addEventListener("click", () => {
+    byId("evaluate").href = `evaluate.html#${encodeURIComponent(byId("rule").value)}`;
+  });
   byId("queue").addEventListener("change", () => {
     const limit = lab.setup.sets.get(`${base()}.queue.limit`);
     set({ [`${base()}.queue`]: byId("queue").value, ...(limit === undefined ? {} : { [`${base()}.queue.limit`]: limit }) });

@@ -26,7 +26,8 @@ export function toml(tree) {
   return `${lines.join("\n")}\n`;
 }
 
-const quoted = (word) => (/^[A-Za-z0-9_./=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+/** A word of a command line. */
+export const quoted = (word) => (/^[A-Za-z0-9_./=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 /** The command line that runs the same. */
 export const command = (file, sets) => ["ackclock", "run", file, ...sets.flatMap((set) => ["--set", set])].map(quoted).join(" ");

@@ -12,6 +12,7 @@ mod model;
 mod queue;
 mod run;
 mod scenario;
+mod score;
 mod table;
 
 use pyo3::prelude::*;
@@ -23,6 +24,12 @@ mod _core {
     const VERSION: &str = ackclock::VERSION;
     #[pymodule_export]
     const BUILD: &str = env!("ACKCLOCK_BUILD");
+    #[pymodule_export]
+    const CONFIDENCE: f64 = ackclock::score::CONFIDENCE;
+    #[pymodule_export]
+    const RESAMPLES: usize = ackclock::score::RESAMPLES;
+    #[pymodule_export]
+    const STARVED: f64 = ackclock::score::STARVED;
 
     #[pymodule_export]
     use crate::cancel::Cancel;
@@ -58,6 +65,18 @@ mod _core {
     use crate::run::Run;
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::score::estimates::{
+        Estimate, bootstrap_estimate, compared, estimate, paired_difference, quantile, reflected_estimate,
+        resampled_means, rest_of, share_text, starves, student_t_quantile,
+    };
+    #[pymodule_export]
+    use crate::score::judged::{
+        FoundRegret, best_costs, noise_floor, objective, regrets, rival_sentences, rivals, score_parts, scored, scores,
+        verdict, worst_result,
+    };
+    #[pymodule_export]
+    use crate::score::runs::{UnderTest, common_metrics_json, cost, is_relative, metrics_of_json, values_of_run};
     #[pymodule_export]
     use crate::table::Table;
 }

@@ -95,6 +95,7 @@ pub mod quic;
 pub mod rng;
 pub mod rule;
 pub mod scenario;
+pub mod score;
 pub mod sim;
 pub mod tcp;
 pub mod units;

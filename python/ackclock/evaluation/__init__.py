@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: The upright axis of the plane.
 _CARRIED = "share of the links carried, %"
 #: What `quick` makes of a suite: fewer replicates, for a first impression.
-_QUICK_REPLICATES = 3
+QUICK_REPLICATES = 3
 #: Candidates whose scores and charts are shown in full: the first of the ranking.
 SHOWN = 3
 
@@ -193,8 +193,8 @@ def evaluate(
     # Whatever is wrong with them is told before a folder is made.
     for environment in loaded.environments if sets else ():
         environment.scenario(candidates[0].text, loaded.test_groups, sets)
-    count = replicates or (_QUICK_REPLICATES if quick else loaded.replicates)
-    most = replicates or (_QUICK_REPLICATES if quick else MOST) if budget is not None else count
+    count = replicates or (QUICK_REPLICATES if quick else loaded.replicates)
+    most = replicates or (QUICK_REPLICATES if quick else MOST) if budget is not None else count
     limits = Limits(most, min(count, most), None if budget is None else Budget.parse(budget))
     # The stored scores are those of simulations.
     within_table = within_table or backend != SIM
@@ -264,8 +264,9 @@ def _evaluation(
     invalid = 0
     for environment, tried, row in zip(suite.environments, scenarios, studies, strict=True):
         answers = [[next(outcomes) for _ in study.jobs] for study in row]
-        runs = [[json.loads(outcome.result_json) for outcome in replicate] for replicate in answers]
-        invalid += sum(bool(faults(run)) for replicate in runs for run in replicate)
+        runs = [[outcome.result_json for outcome in replicate] for replicate in answers]
+        if track.backend != SIM:
+            invalid += sum(bool(faults(json.loads(run))) for replicate in runs for run in replicate)
         exact = track.backend == SIM and not any(scenario.is_random for scenario in tried)
         results.append(score(environment, runs, reference, exact=exact))
         first.append(tuple((study.jobs[0], answer[0]) for study, answer in zip(row, answers, strict=True)))

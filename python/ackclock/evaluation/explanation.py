@@ -9,7 +9,6 @@ from typing import Any
 
 from ackclock.evaluation.export import StoredRun
 from ackclock.evaluation.score import Result, Score, Scoreboard
-from ackclock.metrics.under_test import pooled
 
 Document = dict[str, Any]
 
@@ -50,11 +49,17 @@ def _row(group: str, cc: str, documents: Sequence[Document]) -> GroupRow:
         cc=cc,
         flows=len(runs[0]),
         goodput_mbps=1e-6 * (mean(lambda flow: flow["goodput_bps"]) or 0.0),
-        loss_percent=100 * (_mean(pooled(flows, "lost", "sent") for flows in runs) or 0.0),
+        loss_percent=100 * (_mean(_loss_rate(flows) for flows in runs) or 0.0),
         timeouts=mean(lambda flow: flow["timeouts"]) or 0.0,
         cwnd_segments=mean(lambda flow: flow["cwnd_mean_segments"]) or 0.0,
         rtt_ms=None if rtt_s is None else 1e3 * rtt_s,
     )
+
+
+def _loss_rate(flows: Sequence[Document]) -> float | None:
+    """Return segments lost over segments sent of all flows together; none where none was sent."""
+    sent = sum(flow["sent"] for flow in flows)
+    return sum(flow["lost"] for flow in flows) / sent if sent else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ackclock.evaluation.planes import whole_plane
 from ackclock.evaluation.ranking import FAILED, Entry
 from ackclock.evaluation.score import COMMON, WATCH, Metric, metrics_of
-from ackclock.statistics.estimates import Estimate, estimate, paired_difference
+from ackclock.statistics.estimates import Estimate, compared, estimate
 
 if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
@@ -142,20 +142,9 @@ def _cell(
         return Cell(REFERENCE, value)
     if theirs is None:
         return Cell(OPEN, value)
-    count = _together(ours, theirs)
-    # Of an algorithm for which nothing is random one replicate stands for all.
-    pairs = [[*row] * count if len(row) == 1 else row[:count] for row in (ours, theirs)]
-    if count == 1 and not (environment in entry.exact and environment in reference.exact):
-        return Cell(OPEN, value)
-    difference = paired_difference(*pairs)
-    if not difference.excludes_zero:
-        return Cell(OPEN, value, difference)
-    return Cell(WORSE if difference.mean > 0 else BETTER, value, difference)
-
-
-def _together(ours: Sequence[float], theirs: Sequence[float]) -> int:
-    lengths = sorted((len(ours), len(theirs)))
-    return lengths[1] if lengths[0] == 1 else lengths[0]
+    exact = environment in entry.exact and environment in reference.exact
+    difference = compared(ours, theirs, exact=exact)
+    return Cell(OPEN if difference is None else difference.judgement or OPEN, value, difference)
 
 
 def sentences(evaluation: Evaluation, found: Overview) -> list[str]:

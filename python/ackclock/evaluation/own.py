@@ -17,7 +17,7 @@ from ackclock.evaluation.scoreboard import interval_text
 from ackclock.evaluation.sequence import Plot, sequence_plot
 from ackclock.running.cells import SCENARIOS
 from ackclock.running.job import Job, Outcome
-from ackclock.statistics.estimates import paired_difference
+from ackclock.statistics.estimates import compared
 
 if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
@@ -178,10 +178,8 @@ def _compared(result: Result, other: int) -> Comparison:
 
 def _sign(ours: Score, theirs: Score, exact: bool) -> int:
     """Return 1 where the cost is clearly higher, -1 where it is lower, 0 where nothing can be said."""
-    if len(ours.costs) < 2 and not exact:
-        return 0
-    difference = paired_difference(ours.costs, theirs.costs)
-    return 0 if not difference.excludes_zero else 1 if difference.mean > 0 else -1
+    difference = compared(ours.costs, theirs.costs, exact=exact)
+    return {"worse": 1, "better": -1}.get("" if difference is None else difference.judgement, 0)
 
 
 def _is_single(board: Scoreboard) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from ackclock import _core
 from ackclock.errors import ArgumentValueError, RunError
 from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import Candidate
@@ -34,7 +35,7 @@ from ackclock.evaluation.ranking import (
     difference,
 )
 from ackclock.evaluation.regret import RegretBaseline
-from ackclock.evaluation.score import Metric, metrics_of
+from ackclock.evaluation.score import Metric, metrics_of, values_of
 from ackclock.evaluation.suite import Suite
 from ackclock.running.executor import Executor
 from ackclock.running.job import SIM, Job, Outcome
@@ -161,11 +162,10 @@ class Track:
         events: dict[int, int] = {}
 
         def keep(key: str, outcome: Outcome) -> None:
-            document = json.loads(outcome.result_json)
             for runner, place, replicate in places[key]:
-                values = tuple(metric.of(document) for metric in self.metrics[place])
+                values = tuple(values_of(self.suite.environments[place], outcome.result_json))
                 found[id(runner), place, replicate] = values
-                events[place] = document["events"]
+                events[place] = json.loads(outcome.result_json)["events"]
 
         def failed(job: Job, error: RunError) -> None:
             for runner, place, replicate in places[job.key]:
@@ -213,14 +213,7 @@ class Track:
 
     def best_of(self, runners: Iterable[Runner]) -> Best:
         """Return the least mean costs, by metric and environment."""
-        best: dict[str, dict[str, float]] = {}
-        for costs in map(self.costs, runners):
-            for environment, row in costs.items():
-                for name, values in row.items():
-                    mean = math.fsum(values) / len(values)
-                    there = best.setdefault(name, {})
-                    there[environment] = min(there.get(environment, math.inf), mean)
-        return best
+        return _core.best_costs([self.costs(runner) for runner in runners])
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,19 @@ something. Differences are taken replicate by replicate. `docs/scores.md`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ackclock import _core
 from ackclock.errors import ArgumentValueError
 from ackclock.evaluation.candidate import Candidate
-from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, metrics_of, scales_of
-from ackclock.evaluation.suite import Environment, Suite
-from ackclock.statistics.estimates import Estimate, estimate, student_t_quantile
+from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, metrics_of, specification
+from ackclock.evaluation.suite import Suite
+from ackclock.statistics.estimates import Estimate, estimate
 from ackclock.text.suggest import hint
 
 #: The metric of the score by default: all that are shares, put together.
 SHARES = "shares"
-#: What is lost of these is a share: of the capacity, of the segments sent, of Jain's index.
-_WHOLES = {"efficiency": 100.0, "loss_rate": 100.0, "jain_index": 1.0, WATCH: 1.0}
 #: What a score may be made of.
 METRICS = (SHARES, *(metric.name for metric in COMMON), GOODPUT.name, WATCH)
 #: How likely the best candidate may be lost: over all rounds of an evaluation together.
@@ -45,52 +43,24 @@ class Objective:
     @classmethod
     def of(cls, suite: Suite, metric: str, best: Best) -> Objective:
         """Take a metric that the suite has."""
-        scales = {scale.name: scale for scale in scales_of(suite.environments)}
-        weights: dict[str, dict[str, float]] = {}
-        for environment in suite.environments:
-            parts = _parts(environment, metric)
-            for name in parts:
-                relative = name == GOODPUT.name or environment.id in scales[name].relative
-                unit = (abs(best[name][environment.id]) or 1.0) if relative else 1.0
-                unit *= _WHOLES[name] / 100 if metric == SHARES else 1.0
-                weights.setdefault(environment.id, {})[name] = 1 / unit / len(parts)
-        count = len(weights)
-        weights = {
-            name: {key: weight / count for key, weight in row.items()} for name, row in weights.items()
-        }
-        if metric == SHARES:
-            return cls(metric, "mean regret %", 3, weights)
-        if metric == GOODPUT.name:
-            return cls(metric, "mean regret: goodput, share", 4, weights)
-        scale = scales[metric]
-        return cls(metric, f"mean regret: {scale.heading}", scale.digits + 1, weights)
+        environments = [specification(environment) for environment in suite.environments]
+        heading, digits, weights = _core.objective(environments, metric, best)
+        return cls(metric, heading, digits, {name: dict(row) for name, row in weights})
 
     def by_environment(self, costs: Costs, best: Best) -> dict[str, tuple[float, ...]]:
         """Return what each environment that has costs adds to the score, per replicate."""
-        found = {}
-        for environment, row in self.weights.items():
-            if environment not in costs:
-                continue
-            regrets = [
-                [weight * (cost - best[name][environment]) for cost in costs[environment][name]]
-                for name, weight in row.items()
-            ]
-            found[environment] = tuple(map(math.fsum, zip(*regrets, strict=True)))
-        return found
+        weights = [(name, list(row.items())) for name, row in self.weights.items()]
+        return {name: tuple(values) for name, values in _core.score_parts(weights, costs, best)}
 
 
 def require_metric(suite: Suite, metric: str) -> None:
     """Raise `ArgumentValueError` for what cannot make up a score over a suite."""
     if metric not in METRICS:
         raise ArgumentValueError("metric", f"no metric is called {metric!r}; {hint(metric, METRICS)}")
-    if not any(_parts(environment, metric) for environment in suite.environments):
+    if metric != SHARES and not any(
+        each.name == metric for environment in suite.environments for each in metrics_of(environment)
+    ):
         raise ArgumentValueError("metric", f"no environment of suite {suite.name} has {metric}")
-
-
-def _parts(environment: Environment, metric: str) -> list[str]:
-    """Return the metrics of an environment that make up its part of a score."""
-    there = [each.name for each in metrics_of(environment)]
-    return [name for name in there if (name in _WHOLES if metric == SHARES else name == metric)]
 
 
 @dataclass(frozen=True)
@@ -107,13 +77,8 @@ class Scored:
     def of(cls, costs: Costs, objective: Objective, best: Best) -> Scored:
         """Score the costs of an algorithm."""
         parts = objective.by_environment(costs, best)
-        count = max(map(len, parts.values()))
-        values = tuple(
-            math.fsum(part[at] if len(part) > 1 else part[0] for part in parts.values())
-            for at in range(count)
-        )
-        means = {name: math.fsum(part) / len(part) for name, part in parts.items()}
-        return cls(values, estimate(values), means)
+        values, value, means = _core.scored(list(parts.values()))
+        return cls(tuple(values), value, dict(zip(parts, means, strict=True)))
 
     @property
     def worst(self) -> str:
@@ -148,12 +113,11 @@ def difference(
     # Of a candidate for which nothing is random one replicate stands for all.
     ours, theirs = (row if len(row) == count else [*row] * count for row in (ours, theirs))
     values = [mine - other for mine, other in zip(ours, theirs, strict=True)]
-    mean = math.fsum(values) / count
+    # One-sided: half of what a two-sided interval leaves out lies below it.
+    found = estimate(values, 1 - 2 * alpha)
     if count == 1:
-        return Difference(mean, mean if exact else None, leader)
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
-    reach = student_t_quantile(count - 1, 1 - 2 * alpha) * deviation / math.sqrt(count)
-    return Difference(mean, mean - reach, leader)
+        return Difference(found.mean, found.mean if exact else None, leader)
+    return Difference(found.mean, found.low, leader)
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,11 @@ Reddy et al. call them C and D: `d_a(e) = S_best(e) - S_a(e)`, `C_a = max over e
 
 from __future__ import annotations
 
-import math
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ackclock.statistics.bootstrap import RESAMPLES, quantile, reflected_estimate, resampled_means
+from ackclock import _core
 from ackclock.statistics.estimates import Estimate
-
-#: Tables of equal algorithms that the noise floor is computed from.
-_NOISE_FLOOR_TABLES = 500
-_NOISE_FLOOR_SEED = 20260102
 
 #: Costs per replicate, by environment; each environment has one sequence per candidate.
 Costs = Mapping[str, Sequence[Sequence[float]]]
@@ -95,97 +89,40 @@ class Regret:
 def regrets(costs: Costs, scale: Scale, baseline: RegretBaseline, reference: int = 0) -> tuple[Regret, ...]:
     """Return the regret of each candidate in one metric, in the order of the candidates.
 
-    Intervals resample the replicates jointly over environments; `reflected_estimate` says how. Stored best
-    scores are constants; the best of the table is found again in each resample. The noise floor is computed
-    from the stored costs of the reference, or else from the candidate at index `reference`.
+    Intervals resample the replicates jointly over environments. Stored best scores are constants; the best of
+    the table is found again in each resample. The noise floor is computed from the stored costs of the
+    reference, or else from the candidate at index `reference`.
     """
-    means = {name: [math.fsum(values) / len(values) for values in row] for name, row in costs.items()}
-    stored = baseline.best.get(scale.name, {}) if baseline.stored else {}
-    best = {name: stored[name] if stored else min(row) for name, row in means.items()}
-    unit = {name: (abs(best[name]) or 1.0) if name in scale.relative else 1.0 for name in means}
-    resampled = {name: [resampled_means(values) for values in row] for name, row in costs.items()}
-    moving = {
-        name: (best[name],) * RESAMPLES if stored else tuple(map(min, *row)) if len(row) > 1 else row[0]
-        for name, row in resampled.items()
-    }
-    count = max(len(values) for row in costs.values() for values in row)
-    noise_floor = _noise_floor(costs, scale, baseline, reference, unit) if count > 1 else None
-    found = []
-    for candidate in range(len(next(iter(costs.values())))):
-        by_environment = {name: (row[candidate] - best[name]) / unit[name] for name, row in means.items()}
-        drawn = [
-            [(mine - theirs) / unit[name] for mine, theirs in zip(row[candidate], moving[name], strict=True)]
-            for name, row in resampled.items()
-        ]
-        drawn_worst_case = list(map(max, zip(*drawn, strict=True)))
-        drawn_total = list(map(math.fsum, zip(*drawn, strict=True)))
-        found.append(
-            Regret(
-                scale,
-                reflected_estimate(max(by_environment.values()), drawn_worst_case, count),
-                reflected_estimate(math.fsum(by_environment.values()), drawn_total, count),
-                max(by_environment, key=lambda name: by_environment[name]),
-                by_environment,
-                noise_floor,
-                drawn_worst_case,
-                drawn_total,
-            )
+    names = list(costs)
+    stored = baseline.best.get(scale.name) if baseline.stored else None
+    reference_costs = baseline.reference_costs.get(scale.name)
+    found = _core.regrets(
+        [costs[name] for name in names],
+        best=[stored[name] for name in names] if stored else None,
+        relative=[name in scale.relative for name in names],
+        algorithms=len(baseline.algorithms),
+        reference_costs=[reference_costs[name] for name in names] if reference_costs else None,
+        reference=reference,
+    )
+    return tuple(
+        Regret(
+            scale,
+            each.worst_case,
+            each.total,
+            names[each.worst],
+            dict(zip(names, each.by_environment, strict=True)),
+            None if each.noise_floor is None else NoiseFloor(*each.noise_floor),
+            each.drawn_worst_case,
+            each.drawn_total,
         )
-    return tuple(found)
-
-
-def _noise_floor(
-    costs: Costs, scale: Scale, baseline: RegretBaseline, reference: int, unit: Mapping[str, float]
-) -> NoiseFloor:
-    """Return the regret of the last of a table of equal algorithms.
-
-    With stored scores the best is that of the stored algorithms, and the judged one comes on top of them.
-    """
-    stored = baseline.reference_costs.get(scale.name)
-    judged = {name: len(row[0]) for name, row in costs.items()}
-    return noise_floor_of(
-        stored or {name: row[reference] for name, row in costs.items()},
-        len(baseline.algorithms) if baseline.stored else len(baseline.algorithms) - 1,
-        unit=unit,
-        draws=judged,
-        ahead=baseline.stored,
+        for each in found
     )
 
 
-def noise_floor_of(
-    costs: Mapping[str, Sequence[float]],
-    rivals: int,
-    *,
-    unit: Mapping[str, float] | None = None,
-    draws: Mapping[str, int] | None = None,
-    ahead: bool = False,
-) -> NoiseFloor:
+def noise_floor_of(costs: Mapping[str, Sequence[float]], rivals: int) -> NoiseFloor:
     """Return the regret of an algorithm among `rivals` that equal it, from one algorithm's replicates.
 
-    `costs`: per replicate, by environment. Each algorithm of a table is a resample of the replicates,
-    joint over environments. `draws`: replicates of the judged one; as many as of the others by default.
-    `ahead`: whether it may be better than the best, which is then taken over the others only.
+    `costs`: per replicate, by environment. Each algorithm of a table is a resample of the replicates, joint
+    over environments.
     """
-    pools = {name: resampled_means(values) for name, values in costs.items()}
-    mine = {
-        name: resampled_means(values, draws[name]) if draws and len(values) > 1 else pools[name]
-        for name, values in costs.items()
-    }
-    generator = random.Random(_NOISE_FLOOR_SEED)
-    worst_cases, totals = [], []
-    for _ in range(_NOISE_FLOOR_TABLES):
-        own, *others = (int(RESAMPLES * generator.random()) for _ in range(rivals + 1))
-        regret = []
-        for name, pool in pools.items():
-            cost = mine[name][own]
-            compared = [pool[other] for other in others] + ([] if ahead and others else [cost])
-            regret.append((cost - min(compared)) / (unit[name] if unit else 1.0))
-        worst_cases.append(max(regret))
-        totals.append(math.fsum(regret))
-    return NoiseFloor(
-        rivals + 1,
-        math.fsum(worst_cases) / _NOISE_FLOOR_TABLES,
-        quantile(sorted(worst_cases), 0.95),
-        math.fsum(totals) / _NOISE_FLOOR_TABLES,
-        quantile(sorted(totals), 0.95),
-    )
+    return NoiseFloor(*_core.noise_floor(list(costs.values()), rivals))

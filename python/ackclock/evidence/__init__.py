@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from ackclock.running.cells import Cell, short
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Algorithm, Scenario
-from ackclock.statistics.estimates import Estimate, paired_difference
+from ackclock.statistics.estimates import Estimate, compared
 
 #: What `quick` makes of the criteria: fewer replicates, for a first impression.
 QUICK_REPLICATES = 2
@@ -35,9 +34,7 @@ class Figure:
     @property
     def judgement(self) -> str:
         """What the candidate is beside this algorithm: `better`, `worse`, or nothing if not told from it."""
-        if self.difference is None or not self.difference.excludes_zero:
-            return ""
-        return "worse" if self.difference.mean > 0 else "better"
+        return "" if self.difference is None else self.difference.judgement
 
 
 @dataclass(frozen=True)
@@ -159,9 +156,7 @@ def _results(
     outcomes = iter(run_study(everything, store, workers=workers, progress=progress))
     results = {}
     for environment in environments:
-        documents = [
-            [json.loads(next(outcomes).result_json) for _ in study.jobs] for study in studies[environment.id]
-        ]
+        documents = [[next(outcomes).result_json for _ in study.jobs] for study in studies[environment.id]]
         exact = not any(scenario.is_random for scenario in scenarios[environment.id])
         results[environment.id] = score(environment, documents, 0, exact=exact)
     return results
@@ -175,8 +170,7 @@ def _rows(criterion: Criterion, results: dict[str, Result], algorithms: Sequence
             ours = result.scores[0][at].costs
             figures = []
             for place, scores in enumerate(result.scores):
-                told = place > 0 and (result.exact or len(ours) > 1)
-                difference = paired_difference(ours, scores[at].costs) if told else None
+                difference = compared(ours, scores[at].costs, exact=result.exact) if place > 0 else None
                 figures.append(Figure(scores[at], difference, _cell(algorithms, measure.environment, place)))
             yield Row(measure.environment, result.metrics[at], tuple(figures))
 

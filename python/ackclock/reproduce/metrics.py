@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ackclock.metrics.under_test import UnderTest
+from ackclock._core import UnderTest
 from ackclock.reproduce.runs import Run
 
 if TYPE_CHECKING:
@@ -93,7 +93,13 @@ def _alpha_mean(run: Run) -> float:
 
 def _under_test(run: Run) -> UnderTest:
     """Return the flows of the group `test`."""
-    return UnderTest(run.document, ("test",))
+    return UnderTest(run.outcome.result_json, ["test"])
+
+
+def _goodput_fraction(run: Run, taken: str = "offered_bps") -> float:
+    """Return goodput over what others leave; not a number where the bottleneck has no rate."""
+    fraction = _under_test(run).goodput_fraction(taken)
+    return math.nan if fraction is None else fraction
 
 
 def _dropped_percent(run: Run) -> float:
@@ -124,10 +130,10 @@ METRICS: dict[str, Callable[[Run], float]] = {
     "sent_first_kb": lambda run: run.document["flows"][0]["sent_bytes"] / 1e3,
     "goodput_first_times_flows_kb": lambda run: _first_goodput_kb(run) * _flows(run),
     # Of what others were to leave: above one where they lose packets. Then the same, cut at one.
-    "goodput_fraction": lambda run: _under_test(run).goodput_fraction(),
-    "goodput_capped_fraction": lambda run: min(1.0, _under_test(run).goodput_fraction()),
+    "goodput_fraction": lambda run: _goodput_fraction(run),
+    "goodput_capped_fraction": lambda run: min(1.0, _goodput_fraction(run)),
     # Of what others really left. What came before the window can be delivered in it, hence the bound.
-    "goodput_of_delivered_fraction": lambda run: min(1.0, _under_test(run).goodput_fraction("delivered_bps")),
+    "goodput_of_delivered_fraction": lambda run: min(1.0, _goodput_fraction(run, "delivered_bps")),
     "test_loss_percent": lambda run: 100 * _under_test(run).loss_rate,
     "test_jain_percent": lambda run: 100 * _under_test(run).jain_index,
     "test_spread_fraction": lambda run: _under_test(run).spread,

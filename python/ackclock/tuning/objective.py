@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ackclock.errors import ArgumentValueError, InputError
 from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.regret import Regret, RegretBaseline, Scale, regrets
-from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Document, metrics_of, scales_of
+from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, metrics_of, scales_of, values_of
 from ackclock.evaluation.suite import Suite
 from ackclock.running.job import Outcome
 from ackclock.text.suggest import hint
 
 #: The metrics that can be minimised.
 METRICS = (*(metric.name for metric in COMMON), GOODPUT.name, WATCH)
-#: Runs of one algorithm: documents per replicate, by environment.
-Runs = Mapping[str, Sequence[Document]]
+#: Runs of one algorithm: documents per replicate, as JSON, by environment.
+Runs = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -67,17 +66,13 @@ class Objective:
         """Return the regret of an algorithm, with intervals."""
         costs = {}
         for environment in self.suite.environments:
-            for metric in metrics_of(environment):
+            for at, metric in enumerate(metrics_of(environment)):
                 if metric.name == self.scale.name:
-                    costs[environment.id] = [
-                        tuple(metric.cost(metric.of(run)) for run in runs[environment.id])
-                    ]
+                    values = [values_of(environment, run)[at] for run in runs[environment.id]]
+                    costs[environment.id] = [tuple(map(metric.cost, values))]
         return regrets(costs, self.scale, self.regret_baseline)[0]
 
 
 def runs_of(outcomes: Mapping[str, Sequence[Outcome]]) -> Runs:
     """Return the documents of stored runs."""
-    return {
-        name: [json.loads(outcome.result_json) for outcome in replicates]
-        for name, replicates in outcomes.items()
-    }
+    return {name: [outcome.result_json for outcome in replicates] for name, replicates in outcomes.items()}

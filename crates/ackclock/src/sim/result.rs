@@ -465,6 +465,14 @@ pub fn metrics() -> Vec<Metric> {
         .collect()
 }
 
+/// A metric of the summary by its name, which it has.
+pub fn summary_metric(name: &str) -> Metric {
+    let mut found = Vec::new();
+    Summary::declare(&mut found);
+    let metrics = found.into_iter().map(|declared| declared.in_list("summary"));
+    metrics.into_iter().find(|metric| metric.name == name).expect("the summary has this metric")
+}
+
 /// Why a queue dropped and marked packets: `early_drops`, `full_drops`, `early_marks` and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reasons {

@@ -44,6 +44,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "capture",
         ],
     ),
+    ("score", &["metric", "sim"]),
     ("contract", &["units", "rng", "rule", "cc", "tcp", "meter", "qdisc", "variation", "link", "sim"]),
     ("scenario", &["units", "rng", "rule", "cc", "tcp", "meter", "quantity", "qdisc", "variation", "link", "sim"]),
 ];

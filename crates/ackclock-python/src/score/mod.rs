@@ -1,0 +1,5 @@
+//! Scores: estimates, values of runs, judgements and sentences, computed in the core.
+
+pub mod estimates;
+pub mod judged;
+pub mod runs;

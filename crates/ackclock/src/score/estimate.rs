@@ -1,0 +1,152 @@
+//! Means with intervals, over replicates with common random numbers.
+
+use std::f64::consts::PI;
+
+use serde::{Serialize, Serializer};
+
+use super::sum::{mean, sum};
+
+/// The confidence of every interval.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A figure with its interval; no interval from a single replicate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The figure.
+    pub mean: f64,
+    /// The ends of the interval.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// How many replicates it is from.
+    pub count: usize,
+}
+
+/// What an interval of a difference of costs says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// The cost is lower.
+    Better,
+    /// The cost is higher.
+    Worse,
+    /// The replicates leave it open.
+    Open,
+}
+
+impl Judgement {
+    /// The word of reports; empty where it is open.
+    pub fn word(self) -> &'static str {
+        match self {
+            Judgement::Better => "better",
+            Judgement::Worse => "worse",
+            Judgement::Open => "",
+        }
+    }
+}
+
+impl Estimate {
+    /// A figure of a single replicate.
+    pub fn single(mean: f64) -> Self {
+        Estimate { mean, low: None, high: None, count: 1 }
+    }
+
+    /// Half the length of the interval, which need not lie evenly around the mean.
+    pub fn half_width(&self) -> Option<f64> {
+        Some((self.high? - self.low?) / 2.0)
+    }
+
+    /// True if the interval says which side of zero the truth is on; without one, if the mean does.
+    pub fn excludes_zero(&self) -> bool {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => low > 0.0 || high < 0.0,
+            _ => self.mean != 0.0,
+        }
+    }
+
+    /// What this says as a difference of costs.
+    pub fn judgement(&self) -> Judgement {
+        match self.excludes_zero() {
+            true if self.mean > 0.0 => Judgement::Worse,
+            true => Judgement::Better,
+            false => Judgement::Open,
+        }
+    }
+}
+
+impl Serialize for Estimate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shown {
+            mean: f64,
+            low: Option<f64>,
+            high: Option<f64>,
+        }
+        Shown { mean: self.mean, low: self.low, high: self.high }.serialize(serializer)
+    }
+}
+
+/// Mean and Student's t interval of independent values, of which there is at least one.
+///
+/// The interval assumes that means are about normal, which those of bounded values near their bound are not:
+/// `bootstrap_estimate` is for them.
+pub fn estimate(values: &[f64], confidence: f64) -> Estimate {
+    let (count, mean) = (values.len(), mean(values));
+    if count == 1 {
+        return Estimate::single(mean);
+    }
+    let variance = sum(values.iter().map(|value| (value - mean) * (value - mean))) / (count - 1) as f64;
+    let half_width = student_t_quantile(count - 1, confidence) * (variance / count as f64).sqrt();
+    Estimate { mean, low: Some(mean - half_width), high: Some(mean + half_width), count }
+}
+
+/// The mean difference of two algorithms with the same random draws, replicate by replicate.
+pub fn paired_difference(values: &[f64], reference: &[f64]) -> Estimate {
+    assert_eq!(values.len(), reference.len(), "pairs have equal numbers of replicates");
+    let differences: Vec<f64> = values.iter().zip(reference).map(|(ours, theirs)| ours - theirs).collect();
+    estimate(&differences, CONFIDENCE)
+}
+
+/// The paired difference of what may have different numbers of replicates: those that only one has are left out.
+///
+/// A single one stands for all where the other has more. None where a single replicate of each is all there is, unless nothing is
+/// random.
+pub fn compared(values: &[f64], reference: &[f64], exact: bool) -> Option<Estimate> {
+    let (fewer, more) = (values.len().min(reference.len()), values.len().max(reference.len()));
+    let count = if fewer == 1 { more } else { fewer };
+    if count == 1 && !exact {
+        return None;
+    }
+    let row = |row: &[f64]| if row.len() == 1 { vec![row[0]; count] } else { row[..count].to_vec() };
+    Some(paired_difference(&row(values), &row(reference)))
+}
+
+/// The t such that Student's distribution has `confidence` of its weight within -t .. t.
+///
+/// By bisection of the finite series for whole degrees of freedom (Abramowitz & Stegun 26.7.3 and 26.7.4).
+pub fn student_t_quantile(degrees: usize, confidence: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    while student_t_within(high, degrees) < confidence {
+        high *= 2.0;
+    }
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        if student_t_within(middle, degrees) < confidence {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (low + high) / 2.0
+}
+
+fn student_t_within(t: f64, degrees: usize) -> f64 {
+    let theta = libm::atan(t / (degrees as f64).sqrt());
+    let (sine, cosine) = (libm::sin(theta), libm::cos(theta));
+    let is_odd = degrees % 2 == 1;
+    let (mut term, mut total) = (if is_odd { cosine } else { 1.0 }, 0.0);
+    for k in (1 + degrees % 2..degrees).step_by(2) {
+        total += term;
+        term *= cosine * cosine * k as f64 / (k + 1) as f64;
+    }
+    if is_odd { 2.0 / PI * (theta + sine * total) } else { sine * total }
+}

@@ -1,0 +1,36 @@
+//! Scores: what runs say of an algorithm beside others, with intervals (`docs/scores.md`).
+//!
+//! From the document of a run to the values of its metrics (`values`), to estimates over replicates (`estimate`,
+//! `bootstrap`), to what they show against a reference (`board`), the best of a panel (`regret`, `objective`) and rivals,
+//! and to sentences. All of it depends on numbers alone: the same on every machine, in every language.
+
+mod board;
+mod bootstrap;
+mod document;
+mod environment;
+mod estimate;
+mod evaluation;
+mod mersenne;
+mod objective;
+mod regret;
+mod rivals;
+mod sum;
+#[cfg(test)]
+mod tests;
+mod text;
+mod under_test;
+mod values;
+mod verdict;
+
+pub use board::{Board, EnvironmentResult, Score, scores};
+pub use bootstrap::{Bootstrap, RESAMPLES, bootstrap_estimate, quantile, reflected_estimate};
+pub use environment::{Better, Environment, Metric, WATCH, Watch, common, goodput};
+pub use estimate::{CONFIDENCE, Estimate, Judgement, compared, estimate, paired_difference, student_t_quantile};
+pub use evaluation::{Evaluation, Runs, Suite, best_of};
+pub use objective::{ALPHA, Best, Costs, Objective, SHARES, Scored};
+pub use regret::{NoiseFloor, Regret, Table, noise_floor, regrets};
+pub use rivals::{Algorithm, Beside, Contender, Neighbours, Rival, STARVED, Starved, rest_of, rivals, starves};
+pub use sum::{mean, sum};
+pub use text::share_text;
+pub use under_test::UnderTest;
+pub use verdict::{sentences, verdict, worst};

@@ -1,0 +1,132 @@
+//! One figure per candidate: regret as a mean over replicates, over environments, and over the metrics that are shares of
+//! something.
+
+use std::collections::BTreeMap;
+
+use super::board::by_replicate;
+use super::environment::{Environment, Metric, WATCH, common};
+use super::estimate::{CONFIDENCE, Estimate, estimate};
+use super::regret::largest;
+use super::sum::{mean, sum};
+
+/// The metric of the score by default: all that are shares, put together.
+pub const SHARES: &str = "shares";
+/// How likely the best candidate may be lost: over all rounds of an evaluation together.
+pub const ALPHA: f64 = 0.05;
+const GOODPUT: &str = "goodput";
+
+/// The least mean cost, by metric and environment.
+pub type Best = BTreeMap<String, BTreeMap<String, f64>>;
+
+/// What the score of a candidate is made of; less is better.
+#[derive(Clone, Debug)]
+pub struct Objective {
+    /// How it is headed.
+    pub heading: String,
+    /// Digits after the point.
+    pub digits: usize,
+    /// What a unit of regret adds to the score of a replicate, by environment and metric.
+    pub weights: Vec<(String, Vec<(String, f64)>)>,
+}
+
+impl Objective {
+    /// Takes a metric that some environment has, or `SHARES`.
+    pub fn new(environments: &[Environment], metric: &str, best: &Best) -> Self {
+        let mut weights = Vec::new();
+        for environment in environments {
+            let parts: Vec<Metric> =
+                environment.metrics().into_iter().filter(|each| is_part(&each.name, metric)).collect();
+            let weight = |part: &Metric| {
+                let best = best[&part.name][&environment.id].abs();
+                let is_relative = part.name == GOODPUT || environment.is_relative(&part.name);
+                let unit = if is_relative && best != 0.0 { best } else { 1.0 };
+                let unit = if metric == SHARES { unit * whole(&part.name).unwrap_or(1.0) / 100.0 } else { unit };
+                1.0 / unit / parts.len() as f64
+            };
+            if !parts.is_empty() {
+                let row: Vec<_> = parts.iter().map(|part| (part.name.clone(), weight(part))).collect();
+                weights.push((environment.id.clone(), row));
+            }
+        }
+        let count = weights.len() as f64;
+        weights.iter_mut().flat_map(|(_, row)| row).for_each(|(_, weight)| *weight /= count);
+        let (heading, digits) = heading(metric);
+        Objective { heading, digits, weights }
+    }
+
+    /// What each environment that has costs adds to the score, per replicate.
+    pub fn parts(&self, costs: &Costs, best: &Best) -> Vec<(String, Vec<f64>)> {
+        let of = |environment: &String, row: &[(String, f64)]| {
+            let found = costs.get(environment)?;
+            let regrets: Vec<Vec<f64>> = row
+                .iter()
+                .map(|(name, weight)| {
+                    found[name].iter().map(|cost| weight * (cost - best[name][environment])).collect()
+                })
+                .collect();
+            let count = regrets.iter().map(Vec::len).min()?;
+            let values = (0..count).map(|replicate| sum(regrets.iter().map(|row| row[replicate]))).collect();
+            Some((environment.clone(), values))
+        };
+        self.weights.iter().filter_map(|(environment, row)| of(environment, row)).collect()
+    }
+}
+
+/// Costs per replicate, by environment and metric; a single one where nothing is random.
+pub type Costs = BTreeMap<String, BTreeMap<String, Vec<f64>>>;
+
+impl Environment {
+    /// Whether regret in a metric is a share of the best score, for want of a common unit.
+    pub fn is_relative(&self, metric: &str) -> bool {
+        metric == WATCH && self.watch.as_ref().is_some_and(|watch| !watch.better.is_share())
+    }
+}
+
+/// What of these is a part of what a score is made of.
+pub(super) fn is_part(name: &str, metric: &str) -> bool {
+    if metric == SHARES { whole(name).is_some() } else { name == metric }
+}
+
+/// What is lost of these is a share: of the capacity, of the segments sent, of Jain's index.
+fn whole(name: &str) -> Option<f64> {
+    match name {
+        "efficiency" | "loss_rate" => Some(100.0),
+        "jain_index" | WATCH => Some(1.0),
+        _ => None,
+    }
+}
+
+fn heading(metric: &str) -> (String, usize) {
+    match metric {
+        SHARES => ("mean regret %".to_owned(), 3),
+        GOODPUT => ("mean regret: goodput, share".to_owned(), 4),
+        WATCH => ("mean regret: watched metric".to_owned(), 4),
+        name => {
+            let found = common().into_iter().find(|each| each.name == name);
+            let metric = found.expect("the metric of a score is a common one");
+            (format!("mean regret: {}", metric.heading()), metric.digits + 1)
+        }
+    }
+}
+
+/// The score of an algorithm from so many replicates.
+#[derive(Clone, Debug)]
+pub struct Scored {
+    /// Per replicate.
+    pub values: Vec<f64>,
+    /// Their mean.
+    pub value: Estimate,
+    /// What each environment adds to the score.
+    pub by_environment: Vec<f64>,
+    /// The environment that adds most.
+    pub worst: usize,
+}
+
+impl Scored {
+    /// Puts together what environments add per replicate.
+    pub fn new(parts: &[Vec<f64>]) -> Self {
+        let values = by_replicate(parts);
+        let by_environment: Vec<f64> = parts.iter().map(|part| mean(part)).collect();
+        Scored { value: estimate(&values, CONFIDENCE), worst: largest(&by_environment), values, by_environment }
+    }
+}

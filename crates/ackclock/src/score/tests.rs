@@ -1,0 +1,65 @@
+//! Formulas by hand. `tests/test_score.py` and its neighbours have those of whole evaluations.
+
+use super::mersenne::Mersenne;
+use super::text::{general, joined};
+use super::*;
+
+const DRAWN: [f64; 3] = [0.044717192733188416, 0.297835610487425, 0.006481402397762404];
+const THE_THOUSANDTH: f64 = 0.6822880637695504;
+
+#[test]
+fn a_sum_is_rounded_once() {
+    assert_eq!(sum([1e100, 1.0, -1e100, 1e-100]), 1.0);
+    assert_eq!(sum([0.1; 10]), 1.0);
+    // 2^53 + 1 + 2^-53 lies above the middle of two doubles, 2^53 + 1 in it: to even, down.
+    assert_eq!(sum([9_007_199_254_740_992.0, 1.0, 1.2e-16]), 9_007_199_254_740_994.0);
+    assert_eq!(sum([9_007_199_254_740_992.0, 1.0]), 9_007_199_254_740_992.0);
+    assert_eq!(sum([]), 0.0);
+    assert_eq!(sum([f64::INFINITY, 1.0]), f64::INFINITY);
+}
+
+#[test]
+fn draws_are_those_of_python() {
+    // python3 -c "import random; g = random.Random(20260101); print([g.random() for _ in range(3)])"
+    let mut generator = Mersenne::new(20_260_101);
+    let drawn = [generator.unit(), generator.unit(), generator.unit()];
+    assert_eq!(drawn, DRAWN);
+    for _ in 3..999 {
+        generator.unit();
+    }
+    assert_eq!(generator.unit(), THE_THOUSANDTH);
+}
+
+#[test]
+fn quantiles_are_those_of_the_tables() {
+    for (degrees, quantile) in [(1, 12.706), (2, 4.303), (9, 2.262), (30, 2.042)] {
+        assert!((student_t_quantile(degrees, CONFIDENCE) - quantile).abs() < 6e-4);
+    }
+}
+
+#[test]
+fn numbers_are_written_as_printf_does() {
+    for (value, text) in [
+        (1.0, "1"),
+        (4.0 / 3.0, "1.33"),
+        (123.4, "123"),
+        (1234.0, "1.23e+03"),
+        (0.000_123_4, "0.000123"),
+        (0.000_012_34, "1.23e-05"),
+        (0.9999, "1"),
+        (999.9, "1e+03"),
+        (100.0, "100"),
+    ] {
+        assert_eq!(general(value, 3), text);
+    }
+    let parts = ["a", "b", "c"].map(str::to_owned);
+    assert_eq!([joined(&parts), joined(&parts[..2]), joined(&parts[..1])], ["a, b and c", "a and b", "a"]);
+}
+
+#[test]
+fn a_single_replicate_stands_for_all_and_says_something_only_where_nothing_is_random() {
+    assert_eq!(compared(&[2.0], &[1.0], false), None);
+    assert_eq!(compared(&[2.0], &[1.0], true).unwrap().judgement(), Judgement::Worse);
+    assert_eq!(compared(&[5.0], &[1.0, 2.0, 3.0], false).unwrap().mean, 3.0);
+    assert_eq!(compared(&[5.0, 6.0, 7.0], &[1.0, 2.0], false).unwrap().mean, 4.0);
+}

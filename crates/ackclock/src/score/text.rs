@@ -1,0 +1,35 @@
+//! Numbers and lists as sentences have them.
+
+use super::estimate::Estimate;
+
+/// A number with `digits` significant digits, as `%g` writes it.
+pub fn general(value: f64, digits: usize) -> String {
+    let scientific = format!("{value:.*e}", digits - 1);
+    let (mantissa, exponent) = scientific.split_once('e').expect("a number in scientific notation has an exponent");
+    let exponent: i32 = exponent.parse().expect("an exponent is a whole number");
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    if exponent < -4 || exponent >= digits as i32 {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{}e{sign}{:02}", trimmed(mantissa), exponent.abs());
+    }
+    trimmed(&format!("{value:.*}", (digits as i32 - 1 - exponent) as usize))
+}
+
+/// A share with its interval.
+pub fn share_text(share: &Estimate) -> String {
+    match (share.low, share.high) {
+        (Some(low), Some(high)) => format!("{:.2} [{low:.2}, {high:.2}]", share.mean),
+        _ => format!("{:.2}", share.mean),
+    }
+}
+
+/// What is enumerated, with `and` before the last.
+pub fn joined(parts: &[String]) -> String {
+    match parts {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => parts.concat(),
+    }
+}

@@ -1,0 +1,90 @@
+"""Whether an evaluation in Node or Chromium gives what the command gives, and how long both take.
+
+    python tools/web/evaluate_on_web.py                            new-aimd over `core`, in Node
+    python tools/web/evaluate_on_web.py --in chromium --workers 2  the same in a page
+    python tools/web/evaluate_on_web.py bbr3 --suite tcpeval --replicates 1
+
+Needs `make web` and node, and Chromium; ends with 1 and the places that differ.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from chromium import chromium, served
+from golden_on_web import PROGRAMS, missing
+
+from ackclock.evaluation import evaluate
+from ackclock.evaluation.present import evaluation_json
+
+
+def found(place: str, suite: str, options: dict[str, Any]) -> Any:
+    """What an evaluation in this place gives: `document` and `took_s`."""
+    given = [suite, json.dumps(options)]
+    if place == "node":
+        return _answer(["node", str(PROGRAMS / "evaluate.mjs"), *given])
+    browser = chromium()
+    assert browser is not None
+    with served() as address:
+        return _answer(["node", str(PROGRAMS / "evaluate_chromium.mjs"), browser, address, *given])
+
+
+def _answer(command: list[str]) -> Any:
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def differences(ours: Any, theirs: Any, place: str = "") -> Iterator[str]:
+    """The places in which two documents differ."""
+    if isinstance(ours, dict) and isinstance(theirs, dict) and ours.keys() == theirs.keys():
+        for key in ours:
+            yield from differences(ours[key], theirs[key], f"{place}.{key}")
+    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        for at, pair in enumerate(zip(ours, theirs, strict=True)):
+            yield from differences(*pair, f"{place}[{at}]")
+    elif ours != theirs:
+        yield f"{place}: {ours!r} by the command, {theirs!r} in WebAssembly"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("cc", nargs="?", default="new-aimd")
+    parser.add_argument("--suite", default="core")
+    parser.add_argument("--replicates", type=int, default=3)
+    parser.add_argument("--workers", type=int, help="all cores by default")
+    parser.add_argument("--in", dest="place", choices=("node", "chromium"), default="node")
+    options = parser.parse_args()
+    problem = missing(options.place)
+    if problem is not None:
+        print(f"evaluate: skipped, {problem}")
+        return 77
+    asked = {"cc": options.cc, "replicates": options.replicates}
+    if options.workers is not None:
+        asked["workers"] = options.workers
+    there = found(options.place, options.suite, asked)
+    began = time.monotonic()
+    evaluation = evaluate(
+        options.cc,
+        suite=options.suite,
+        replicates=options.replicates,
+        workers=options.workers,
+        progress=lambda done, total: None,
+    )
+    took_s = time.monotonic() - began
+    differ = list(differences(evaluation_json(evaluation), there["document"]))
+    print(
+        *differ,
+        f"{evaluation.runs} runs: {there['took_s']:.0f} s in WebAssembly, {took_s:.0f} s natively; "
+        f"{len(differ)} figures differ",
+        sep="\n",
+    )
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+// A worker of `evaluate.js`: it runs one replicate after another, and has the module of the engine and that of the scores.
+
+import { list, load, rule, run, Scenario } from "./ackclock.js";
+import initialiseScores, { evaluateJson, valuesOf } from "./module/score.js";
+import { bytesOf, inNode } from "./suites.js";
+
+const port = inNode ? (await import("node:worker_threads")).parentPort : self;
+let suite = null;
+let specifications = [];
+/** The texts of the algorithms, the candidate first. */
+let algorithms = [];
+let loaded = null;
+
+async function begin() {
+  if (inNode) await load(await bytesOf("module/ackclock_bg.wasm"));
+  else await load();
+  await initialiseScores({ module_or_path: inNode ? await bytesOf("module/score_bg.wasm") : new URL("module/score_bg.wasm", import.meta.url) });
+}
+
+const inline = (table) => `{ ${Object.entries(table).map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join(", ")} }`;
+
+/** An algorithm as a scenario takes it: a name, a table, `aimd(increase=2)` or the text of a rule. */
+function textOf({ cc, rule: line }) {
+  if (line !== undefined) return inline(rule(line));
+  if (typeof cc !== "string") return inline(cc);
+  const labelled = /^\s*([\w+-]+)\(\s*(.*?)\s*\)\s*$/.exec(cc);
+  return labelled === null ? cc.trim() : labelled[2] === "" ? labelled[1] : `{ kind = "${labelled[1]}", ${labelled[2]} }`;
+}
+
+/** The kind, and the parameters that are not the defaults. */
+function labelOf({ kind, ...given }) {
+  const { parameters } = list("cc").find(({ name }) => name === kind) ?? { parameters: [] };
+  const defaults = Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter.default]));
+  const shown = (value) => (typeof value === "number" ? String(Number(value.toPrecision(6))) : JSON.stringify(value));
+  const changed = Object.entries(given).filter(([key, value]) => value !== defaults[key]);
+  return changed.length === 0 ? kind : `${kind}(${changed.map(([key, value]) => `${key}=${shown(value)}`).join(", ")})`;
+}
+
+const same = (one, other) => JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
+
+const scenario = (place, algorithm) => new Scenario(suite.environments[place].scenario).withSets(suite.environments[place].groups.map((group) => `flows.${group}.cc=${algorithm}`));
+
+/** Takes a suite and a candidate: which algorithms there are, and in which environments their replicates differ. */
+function plan({ candidate }) {
+  const text = textOf(candidate);
+  const cc = new Scenario(suite.probe).withSets([`flows.test.cc=${text}`]).resolved.flows[0].cc;
+  const found = [{ label: labelOf(cc), cc, text }, ...suite.panel.filter((other) => !same(other.cc, cc))];
+  const random = suite.environments.map((_, place) => found.map((algorithm) => scenario(place, algorithm.text).isRandom));
+  return { algorithms: found, random };
+}
+
+function runOne({ place, algorithm, seed, replicate }) {
+  const result = run(scenario(place, algorithms[algorithm]), { seed, replicate });
+  const values = valuesOf(specifications[place], JSON.stringify(result.document));
+  result.free();
+  return { values: [...values] };
+}
+
+const answers = {
+  suite(message) {
+    suite = message.suite;
+    specifications = suite.environments.map(({ id, title, fairness, watch, scored }) => JSON.stringify({ id, title, fairness, watch, scored }));
+    return {};
+  },
+  plan,
+  algorithms(message) {
+    algorithms = message.texts;
+    return {};
+  },
+  run: runOne,
+  judge: ({ runs }) => JSON.parse(evaluateJson(JSON.stringify({ ...suite, environments: suite.environments.map(({ scenario: _, ...rest }) => rest) }), runs)),
+};
+
+async function answer({ type, ...message }) {
+  try {
+    await (loaded ??= begin());
+    port.postMessage({ type, ...answers[type](message) });
+  } catch (error) {
+    const [mistake] = error.mistakes ?? [];
+    port.postMessage({ type: "failed", message: mistake === undefined ? String(error.message ?? error) : mistake.message });
+  }
+}
+
+if (inNode) port.on("message", answer);
+else port.onmessage = ({ data }) => answer(data);

@@ -1,0 +1,13 @@
+// Evaluates as `options` say, over a suite as data: node evaluate.mjs SUITE.json OPTIONS.json
+//
+// Prints what comes of it as JSON, with how far it was each time that it said so.
+
+import { readFileSync } from "node:fs";
+import { evaluate } from "../evaluate.js";
+
+const [suite, options] = process.argv.slice(2);
+const named = suite.endsWith(".json") ? JSON.parse(readFileSync(suite, "utf8")) : suite;
+const progress = [];
+const began = performance.now();
+const found = await evaluate({ suite: named, ...JSON.parse(options), onProgress: (far) => progress.push(far) });
+console.log(JSON.stringify({ ...found, progress, took_s: (performance.now() - began) / 1000 }));

@@ -1,0 +1,73 @@
+// The page that evaluates, used as a person uses it: node evaluating.mjs BROWSER ADDRESS FOLDER [PHOTOGRAPHS]
+//
+// ADDRESS: of a folder with a small suite. What the page gives is left in FOLDER. Prints what it showed as JSON.
+
+import { copyFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { sleep, withPage } from "./browser.mjs";
+import { policy } from "./policy.mjs";
+
+const [browser, address, folder, photographs] = process.argv.slice(2);
+const RULE = "grow = gain / w\ncut = if(queue_delay > 10 ms, 0.5, 0.8) * w # by the queue\ngain = 1";
+
+/** A file that the page gives, once all of it is there. */
+async function taken(page, name) {
+  const path = join(page.folder, name);
+  while (!existsSync(path)) await sleep(40);
+  copyFileSync(path, join(folder, name));
+}
+
+async function photographed(page, name) {
+  for (const width of [1400, 400]) {
+    for (const scheme of ["light", "dark"]) {
+      await page.size(width, width === 400 ? 2600 : 1500);
+      await page.colours(scheme);
+      await page.evaluate("scrollTo(0, 0)");
+      await sleep(300);
+      await page.photograph(join(photographs, `${name}-${width}-${scheme}.png`));
+    }
+  }
+  await page.size(1400, 1000);
+}
+
+await withPage(browser, async (page) => {
+  const found = {};
+  await page.visit(`${address}evaluate.html#${encodeURIComponent("grow = 3 / w\ncut = w / 2")}`);
+  await page.state("ready");
+  found.given = await page.value("rule");
+  found.broken = await policy(page);
+
+  // A rule with a mistake: one message, and the page goes on.
+  await page.type("rule", "grow = 1/v\ncut = w/2");
+  await page.click("start");
+  await page.state("failed");
+  found.complaint = await page.content("message");
+
+  // Cancelled while it runs.
+  await page.type("rule", RULE);
+  await page.type("replicates", "1000");
+  await page.click("start");
+  await page.until("document.getElementById('progress').value > 0");
+  await page.click("cancel");
+  await page.state("cancelled");
+  found.cancelled = await page.content("told");
+
+  // To the end, begun by a key.
+  await page.type("replicates", "2");
+  await page.key("Enter");
+  await page.state("done");
+  found.verdict = await page.content("verdict");
+  found.heat = await page.evaluate("[...document.querySelectorAll('#heat tbody tr')].map((row) => [...row.querySelectorAll('.hidden')].map(({ textContent }) => textContent))");
+  await page.click("save-json");
+  await taken(page, "evaluation-core.json");
+  await page.click("save-csv");
+  await taken(page, "evaluation-core.csv");
+  await page.click("copy-command");
+  found.command = await page.until("document.getElementById('away-text').value");
+  await page.size(400, 900);
+  found.wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  if (photographs !== undefined) await photographed(page, "evaluate");
+  found.problems = page.problems;
+  found.elsewhere = page.requests.filter((url) => !url.startsWith(new URL(address).origin) && !url.startsWith("about:") && !url.startsWith("blob:"));
+  console.log(JSON.stringify(found));
+});
