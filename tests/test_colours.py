@@ -1,4 +1,4 @@
-"""The colours of flows on the live page, as people see them who are colour-blind."""
+"""The colours of flows on the live page and in reports, as people see them who are colour-blind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from helpers import ROOT
 
+from ackclock.page import STYLE
+from ackclock.page.plots import COLOURS
+
 CHARTS = (ROOT / "web" / "play" / "charts.js").read_text(encoding="utf-8")
+#: Of reports, studies and pictures in notebooks.
+PAGES = re.findall(r"--c\d: light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", STYLE)
+PLACES = ("live page", "reports")
 #: Linear RGB as it looks to people without one kind of cones: Machado, Oliveira & Fernandes 2009, A
 #: physiologically-based model for simulation of color vision deficiency.
 SIGHT = {
@@ -37,7 +43,9 @@ PAPER = {"light": "#ffffff", "dark": "#1a2127"}
 LEAST = 15.0
 
 
-def colours(theme: str) -> list[str]:
+def colours(place: str, theme: str) -> list[str]:
+    if place == "reports":
+        return [pair[theme == "dark"] for pair in PAGES]
     found = re.search(rf"^  {theme}: (\[.*\]),$", CHARTS, re.MULTILINE)
     assert found is not None
     return re.findall(r"#[0-9a-f]{6}", found[1])
@@ -56,16 +64,23 @@ def lab(colour: str, sight: str) -> np.ndarray:
 
 @pytest.mark.parametrize("theme", PAPER)
 @pytest.mark.parametrize("sight", SIGHT)
-def test_no_two_flows_look_alike(theme: str, sight: str) -> None:
-    for one, other in itertools.combinations(colours(theme), 2):
+@pytest.mark.parametrize("place", PLACES)
+def test_no_two_flows_look_alike(place: str, theme: str, sight: str) -> None:
+    assert len(colours(place, theme)) >= 6
+    for one, other in itertools.combinations(colours(place, theme), 2):
         distance = np.linalg.norm(lab(one, sight) - lab(other, sight))
         assert distance >= LEAST, f"{one} and {other}: {distance:.1f}"
 
 
 @pytest.mark.parametrize("theme", PAPER)
-def test_lines_stand_out_from_the_paper(theme: str) -> None:
-    light = {colour: XYZ[1] @ linear(colour) for colour in (*colours(theme), PAPER[theme])}
-    for colour in colours(theme):
+@pytest.mark.parametrize("place", PLACES)
+def test_lines_stand_out_from_the_paper(place: str, theme: str) -> None:
+    light = {colour: XYZ[1] @ linear(colour) for colour in (*colours(place, theme), PAPER[theme])}
+    for colour in colours(place, theme):
         low, high = sorted((light[colour], light[PAPER[theme]]))
         # WCAG 2.2, 1.4.11: 3:1 for graphical objects.
         assert (high + 0.05) / (low + 0.05) >= 3, colour
+
+
+def test_figures_of_matplotlib_have_the_same() -> None:
+    assert list(COLOURS) == colours("reports", "light")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 from browsers import used
-from helpers import cli, require_web
+from helpers import ROOT, cli, require_web
 
 import ackclock
 from ackclock.cli import play_command
@@ -40,6 +41,22 @@ def address(tmp_path: Path) -> Iterator[str]:
         assert server.stdout is not None
         yield server.stdout.readline().strip()
         server.terminate()
+
+
+def imported(name: str, found: set[str]) -> set[str]:
+    """The modules of the live page that one of them imports."""
+    text = (ROOT / "web" / "play" / name).read_text(encoding="utf-8")
+    for each in re.findall(r'^import .* from "\./([\w.-]+)";$', text, re.MULTILINE):
+        if each not in found:
+            found.add(each)
+            imported(each, found)
+    return found
+
+
+def test_modules_are_asked_for_all_at_once() -> None:
+    page = (ROOT / "web" / "play" / "index.html").read_text(encoding="utf-8")
+    asked = re.findall(r'<link rel="modulepreload" href="([\w.-]+)">', page)
+    assert asked == sorted(imported("page.js", set())) and "scales.js" in asked
 
 
 def test_files_are_served_under_a_strict_policy(address: str) -> None:

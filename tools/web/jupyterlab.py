@@ -35,7 +35,7 @@ result.explore()"""
 def write_notebook(file: Path) -> None:
     """Write a notebook with one cell."""
     source = CELL.format(example=str(ROOT / "examples" / "two-flows.toml"))
-    cell = {
+    cell: dict[str, Any] = {
         "cell_type": "code",
         "id": "explore",
         "metadata": {},

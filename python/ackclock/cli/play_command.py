@@ -77,6 +77,8 @@ def packed(text: str) -> str:
 class _Files(SimpleHTTPRequestHandler):
     """Files of a folder, under a strict policy."""
 
+    #: One connection for many files.
+    protocol_version = "HTTP/1.1"
     extensions_map = {  # noqa: RUF012 - as the base class has it
         **SimpleHTTPRequestHandler.extensions_map,
         ".js": "text/javascript",
@@ -89,6 +91,7 @@ class _Files(SimpleHTTPRequestHandler):
         if self.path == "/":
             self.send_response(302)
             self.send_header("Location", "/play/")
+            self.send_header("Content-Length", "0")
             self.end_headers()
             return
         super().do_GET()

@@ -17,7 +17,7 @@ from ackclock.page.lines import Axes, Line
 from ackclock.page.plane import Spot, ellipse
 
 #: Of lines and points one after the other, as on pages: colours of Okabe and Ito, dashes and marks.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b97f00", "#3b4652")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a4a00", "#3b4652")
 _DASHES: tuple[Any, ...] = (
     "-",
     (0, (7, 3)),
