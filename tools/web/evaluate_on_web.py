@@ -23,7 +23,7 @@ from ackclock.evaluation.present import evaluation_json
 
 
 def found(place: str, suite: str, options: dict[str, Any]) -> Any:
-    """What an evaluation in this place gives: `document` and `took_s`."""
+    """What an evaluation in this place gives: `document`, `took_s`, and in Node `cpu_s`."""
     given = [suite, json.dumps(options)]
     if place == "node":
         return _answer(["node", str(PROGRAMS / "evaluate.mjs"), *given])
@@ -76,10 +76,11 @@ def main() -> int:
         progress=lambda done, total: None,
     )
     took_s = time.monotonic() - began
+    cpu = f" ({there['cpu_s']:.0f} s of CPU time)" if "cpu_s" in there else ""
     differ = list(differences(evaluation_json(evaluation), there["document"]))
     print(
         *differ,
-        f"{evaluation.runs} runs: {there['took_s']:.0f} s in WebAssembly, {took_s:.0f} s natively; "
+        f"{evaluation.runs} runs: {there['took_s']:.0f} s in WebAssembly{cpu}, {took_s:.0f} s natively; "
         f"{len(differ)} figures differ",
         sep="\n",
     )

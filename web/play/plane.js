@@ -51,8 +51,8 @@ export function plane(spots) {
   ];
   const labels = spots.map(({ label, isOwn, throughput, delay }) => {
     const [at, height] = [x(delay.mean), y(throughput.mean)];
-    if (delay.low !== null) parts.push(line(x(Math.max(across.first, delay.low)), height, x(delay.high), height, "bar"));
-    if (throughput.low !== null) parts.push(line(at, y(Math.max(up.first, throughput.low)), at, y(throughput.high), "bar"));
+    if (delay.low !== null) parts.push(line(x(Math.max(across.first, delay.low)), height, x(delay.high), height, "reach"));
+    if (throughput.low !== null) parts.push(line(at, y(Math.max(up.first, throughput.low)), at, y(throughput.high), "reach"));
     parts.push(element("circle", { cx: at, cy: height, r: isOwn ? 6 : 5, class: isOwn ? "dot own" : "dot" }));
     return { label, isOwn, x: at + 10, y: height - 6 };
   });

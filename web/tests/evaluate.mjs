@@ -1,6 +1,6 @@
 // Evaluates as `options` say, over a suite as data: node evaluate.mjs SUITE.json OPTIONS.json
 //
-// Prints what comes of it as JSON, with how far it was each time that it said so.
+// Prints what comes of it as JSON, with how far it was each time that it said so, and what it took. SUITE may be a name.
 
 import { readFileSync } from "node:fs";
 import { evaluate } from "../evaluate.js";
@@ -10,4 +10,5 @@ const named = suite.endsWith(".json") ? JSON.parse(readFileSync(suite, "utf8")) 
 const progress = [];
 const began = performance.now();
 const found = await evaluate({ suite: named, ...JSON.parse(options), onProgress: (far) => progress.push(far) });
-console.log(JSON.stringify({ ...found, progress, took_s: (performance.now() - began) / 1000 }));
+const { user, system } = process.cpuUsage();
+console.log(JSON.stringify({ ...found, progress, took_s: (performance.now() - began) / 1000, cpu_s: 1e-6 * (user + system) }));
