@@ -20,6 +20,6 @@ await withPage(chromium, async (page) => {
   await page.send("Page.addScriptToEvaluateOnNewDocument", { source: watch });
   await page.send("Page.navigate", { url: address });
   const opened = await page.until("globalThis.opened");
-  const paint = await page.evaluate('performance.getEntriesByName("first-contentful-paint")[0].startTime');
+  const paint = await page.until('performance.getEntriesByName("first-contentful-paint")[0]?.startTime');
   console.log(JSON.stringify({ paint, opened, problems: page.problems }));
 });
