@@ -47,11 +47,11 @@ import subprocess
 from pathlib import Path
 from urllib.request import urlopen
 report = Path("report/report.html")
-assert report.read_text().count("data-rerun=") > 10 and report.stat().st_size < 3_000_000, report
+assert "id=\"rerun-module\"" in report.read_text() and report.stat().st_size < 3_000_000, report
 with subprocess.Popen(["ackclock", "play", "--no-open"], stdout=subprocess.PIPE, text=True) as server:
     page = server.stdout.readline().strip()
     try:
-        sizes = [len(urlopen(page + name).read()) for name in ("", "page.js", "../ackclock.js", "../module/ackclock_bg.wasm")]
+        sizes = [len(urlopen(page + name).read()) for name in ("", "page.js", "evaluate.html", "../ackclock.js", "../module/ackclock_bg.wasm", "../module/score_bg.wasm", "../module/suites/core.json")]
     finally:
         server.terminate()
 assert all(sizes), sizes
