@@ -163,7 +163,7 @@ def late_comer_table() -> str:
 
 
 def paper_on_linux(name: str) -> str:
-    """What `tools/linux/papers.py` keeps of a paper: claims printed, simulated, and with the kernel."""
+    """What `tools/linux/paper_runs.py` keeps of a paper: claims printed, simulated, and with the kernel."""
     found = json.loads((DOCS.parent / "tools/linux/papers.json").read_text(encoding="utf-8"))[name]
 
     def number(value: float) -> str:

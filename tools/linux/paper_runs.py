@@ -2,7 +2,7 @@
 
     ackclock reproduce jasem-efficiency --quick --backend linux --workers 2 --out out/jasem-efficiency
     ackclock reproduce jasem-utilization --quick --backend linux --workers 2 --out out/jasem-utilization
-    python tools/linux/papers.py out/jasem-efficiency out/jasem-utilization
+    python tools/linux/paper_runs.py out/jasem-efficiency out/jasem-utilization
     python tools/docs/generate.py
 
 The first two take 40 and 30 minutes, as root; run nothing else on the processors that they use. Claims that
