@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use ackclock::scenario::ReadFiles;
 use ackclock::sim::{self, RunOf, RunResult};
+use ackclock_scenario::ReadFiles;
 use wasm_bindgen::prelude::*;
 
 use crate::column::{Column, Table, columns, timers};
@@ -34,7 +34,7 @@ impl ReadFiles for Files {
 /// A checked scenario.
 #[wasm_bindgen]
 pub struct Scenario {
-    inner: ackclock::scenario::Scenario,
+    inner: ackclock_scenario::Scenario,
 }
 
 #[wasm_bindgen]
@@ -45,9 +45,9 @@ impl Scenario {
     pub fn new(text: &str, is_json: bool, sets: Vec<String>, files: Vec<String>) -> Result<Scenario, JsValue> {
         let (source, files) = ("scenario", Files::new(files));
         let read = if is_json {
-            ackclock::scenario::Scenario::from_json_with(text, source, &sets, &files)
+            ackclock_scenario::Scenario::from_json_with(text, source, &sets, &files)
         } else {
-            ackclock::scenario::Scenario::from_toml_with(text, source, &sets, &files)
+            ackclock_scenario::Scenario::from_toml_with(text, source, &sets, &files)
         };
         let inner = read.map_err(|error| scenario_error(&error))?;
         if let Some(spec) = inner.foreign().first() {

@@ -269,7 +269,15 @@ impl<'plan> Ends<'plan> {
 
     /// A packet of QUIC has; kept apart from TCP's way, which is shorter so.
     #[inline(never)]
-    fn on_quic(&mut self, now: Instant, link: u32, packet: Packet, owner: Owner, body: quic::Packet, network: &mut Network) {
+    fn on_quic(
+        &mut self,
+        now: Instant,
+        link: u32,
+        packet: Packet,
+        owner: Owner,
+        body: quic::Packet,
+        network: &mut Network,
+    ) {
         let index = owner.flow();
         match body {
             quic::Packet::Data(data) => {

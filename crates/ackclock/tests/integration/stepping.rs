@@ -7,12 +7,12 @@ use crate::common::Dumbbell;
 use ackclock::cc::{Ack, Algorithm, CcContext, CcSpec, Congestion, CongestionControl};
 use ackclock::contract::random_plan;
 use ackclock::rng::{Rng, RngStreams};
-use ackclock::scenario::Scenario;
 use ackclock::sim::{
     ChangeError, Distribution, FlowPlan, Plan, Progress, QueueLimit, QueuePlan, RunError, RunResult, Simulation,
     Traffic, WebPlan,
 };
 use ackclock::units::{Duration, Instant, Rate};
+use ackclock_scenario::Scenario;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -258,6 +258,8 @@ fn a_longer_or_faster_path_may_have_more_in_flight() {
     // Two-way 600 ms at 1 Gbit/s are 50,000 packets, the queues hold 300; sixteen times as much.
     assert_eq!(limit(1_000_000_000, long), 16 * (300 + 50_000 + 1));
     assert!(limit(1_000_000_000, short) < limit(1_000_000_000, long));
+    // Never more than this, whatever the path holds.
+    assert_eq!(limit(1_000_000_000_000, long), 1 << 22);
     let mut simulation = Simulation::new(&plan);
     simulation.set_limit(plan.bottleneck, QueueLimit::Packets(50_000)).unwrap();
     match simulation.finish(&NEVER) {
