@@ -305,7 +305,7 @@ macro_rules! queues {
                 self.others().set_limit(limit);
             }
 
-            fn visit(&self, see: &mut dyn FnMut(&T)) {
+            fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
                 self.others_read().visit(see);
             }
         }
