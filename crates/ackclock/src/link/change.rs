@@ -83,13 +83,21 @@ impl<T: Impairable> Link<T> {
     /// Call [`Link::advance`] first, up to the last moment before the change, and wake the link by its new deadline afterwards.
     pub fn set_queue(&mut self, now: Instant, queue: Queue<T>, sink: &mut impl Sink<T>) {
         let old = std::mem::replace(&mut self.queue, queue);
-        let mut waiting = Vec::new();
-        old.visit(&mut |since, item| waiting.push((since, item.clone())));
-        // The items of a flow stand in their order: among those of one time it stays.
-        waiting.sort_by_key(|(since, _)| *since);
+        let mut times = Vec::new();
+        old.visit(&mut |since, _| times.push(since.as_nanos()));
+        times.sort_unstable();
+        let mut waiting = vec![None; times.len()];
+        // Items of one time stay in the order in which they are shown, in which those of a flow came.
+        old.visit(&mut |since, item| {
+            let mut place = times.partition_point(|time| *time < since.as_nanos());
+            while waiting[place].is_some() {
+                place += 1;
+            }
+            waiting[place] = Some(item.clone());
+        });
         let mut reports = Now { now, reports: Reports { counters: &mut self.counters, sink } };
-        for (since, item) in waiting {
-            self.queue.enqueue(since, item, &mut reports);
+        for (since, item) in times.into_iter().zip(waiting.into_iter().flatten()) {
+            self.queue.enqueue(Instant::from_nanos(since), item, &mut reports);
         }
         self.note_backlog();
         self.next_start = self.next_start.max(now);

@@ -4,7 +4,7 @@ use super::impairments::ImpairmentsPlan;
 use super::ledger::AtLink;
 use super::limits::{Room, most_in_flight, planned};
 use super::network::Network;
-use super::plan::{LinkPlan, Plan};
+use super::plan::Plan;
 use super::simulation::Simulation;
 use super::view::ChangeError;
 use crate::cc::Algorithm;
@@ -110,25 +110,25 @@ impl Simulation<'_> {
     /// # Panics
     /// If the plan has no link of this index.
     pub fn place(&self, link: usize) -> Place {
-        let LinkPlan { place, delay, .. } = &self.plan.links[link];
-        let current = |index: usize| &self.network.links[self.network.link_rank[index]];
-        let longer =
-            |index: &usize| current(*index).delay().as_secs_f64() - self.plan.links[*index].delay.as_secs_f64();
-        let crossing = self.plan.flows.iter().filter(|flow| flow.crosses(link));
-        let (flows, secs) = crossing.fold((0.0, 0.0), |(flows, secs), flow| {
-            (flows + 1.0, secs + flow.forward.iter().chain(&*flow.reverse).map(longer).sum::<f64>())
-        });
-        let now = current(link);
-        Place {
-            rate: now.rate().or(place.rate),
-            delay: if now.delay() == *delay { place.delay } else { now.delay() },
-            mean_rtt_secs: if flows > 0.0 {
-                (place.mean_rtt_secs + secs / flows).max(0.0)
-            } else {
-                place.mean_rtt_secs
-            },
-            ..*place
+        let (plan, network) = (self.plan, &self.network);
+        let mut place = plan.links[link].place;
+        let (mut flows, mut longer) = (0, 0);
+        for flow in plan.flows.iter().filter(|flow| flow.crosses(link)) {
+            flows += 1;
+            for index in flow.forward.iter().chain(&*flow.reverse) {
+                let delay = network.links[network.link_rank[*index]].delay();
+                longer += delay.as_nanos() as i64 - plan.links[*index].delay.as_nanos() as i64;
+            }
         }
+        if longer != 0 {
+            place.mean_rtt_secs = (place.mean_rtt_secs + longer as f64 / 1e9 / f64::from(flows)).max(0.0);
+        }
+        let now = &network.links[network.link_rank[link]];
+        place.rate = now.rate().or(place.rate);
+        if now.delay() != plan.links[link].delay {
+            place.delay = now.delay();
+        }
+        place
     }
 
     /// Another queue takes the place of that of a link, and takes over what is queued: the packets come to it in the order in which
@@ -145,7 +145,7 @@ impl Simulation<'_> {
     ///
     /// # Panics
     /// If the plan has no link of this index.
-    pub fn set_queue(&mut self, link: usize, queue: &QueuePlan) -> Result<(), ChangeError> {
+    pub fn set_queue(&mut self, link: usize, queue: QueuePlan) -> Result<(), ChangeError> {
         self.check_change(link)?;
         let plan = &self.plan.links[link];
         if plan.rate.is_none() {
@@ -156,14 +156,11 @@ impl Simulation<'_> {
             return Ok(());
         }
         let rank = self.bring_up_to_date(link);
-        let rngs = RngStreams::from_root(self.plan.seed);
-        let built = queue.build(|purpose| match now {
-            Instant::ZERO => rngs.stream(&plan.name, purpose),
-            now => rngs.stream(&plan.name, &format!("{purpose} from {} ns on", now.as_nanos())),
-        });
+        let rngs = RngStreams::from_root(self.plan.seed ^ now.as_nanos());
+        let built = queue.build(&|purpose| rngs.stream(&plan.name, purpose));
         let Network { links, ledger, queues, .. } = &mut self.network;
         links[rank].set_queue(now, built, &mut AtLink { ledger, link: rank as u32 });
-        queues.push((link, queue.clone()));
+        queues.push((link, queue));
         self.network.wake_changed(rank);
         self.raise_limits(link);
         Ok(())

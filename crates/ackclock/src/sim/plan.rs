@@ -160,7 +160,7 @@ impl LinkPlan {
             impairments: self.impairments.build(|purpose| rngs.stream(&self.name, purpose)),
             histogram: !self.private,
         };
-        Link::new(config, self.queue.build(|purpose| rngs.stream(&self.name, purpose)))
+        Link::new(config, self.queue.build(&|purpose| rngs.stream(&self.name, purpose)))
     }
 }
 

@@ -114,7 +114,7 @@ fn rng(purpose: &str) -> Rng {
 #[test]
 fn every_queue_keeps_its_contract() -> Result<(), Violation> {
     for (name, queue) in queues(12) {
-        check_queue(&name, queue.limit(), || queue.build(rng))?;
+        check_queue(&name, queue.limit(), || queue.build(&rng))?;
     }
     Ok(())
 }
@@ -123,7 +123,7 @@ fn every_queue_keeps_its_contract() -> Result<(), Violation> {
 fn a_link_keeps_its_contract_behind_every_queue() -> Result<(), Violation> {
     check_link("drop-tail", |config, limit| Link::new(config, Queue::DropTail(DropTail::new(limit))))?;
     for (name, queue) in queues(12) {
-        check_link(&name, |config, _| Link::new(config, queue.build(rng)))?;
+        check_link(&name, |config, _| Link::new(config, queue.build(&rng)))?;
     }
     Ok(())
 }
@@ -133,7 +133,7 @@ fn every_queue_takes_over_from_every_other() -> Result<(), Violation> {
     let queues = queues(3);
     for (old_name, old) in &queues {
         for (new_name, new) in &queues {
-            check_takeover(&format!("{old_name}, then {new_name}"), [&|| old.build(rng), &|| new.build(rng)])?;
+            check_takeover(&format!("{old_name}, then {new_name}"), [&|| old.build(&rng), &|| new.build(&rng)])?;
         }
     }
     Ok(())
