@@ -131,7 +131,7 @@ fn packets_and_counters_add_up_whatever_queue_takes_over() {
             assert_eq!(named(&link.reasons.marks), link.marks, "{old}, then {new}");
         }
     }
-    assert!(dropped > 30 && marked > 30, "{dropped} {marked}");
+    assert!(dropped > 30 && marked > 5, "{dropped} {marked}");
 }
 
 #[test]
