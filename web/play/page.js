@@ -1,5 +1,6 @@
 // The page: it hears the worker, and leads each message to what shows it.
 
+import { showChosen } from "./chosen.js";
 import { follow, showPinned, wireCompare } from "./compare.js";
 import { buttons, wireControls } from "./controls.js";
 import { byId, show } from "./elements.js";
@@ -50,9 +51,13 @@ const heard = {
     showChanges();
     showPinned();
   },
+  queue({ at, words }) {
+    lab.queues.push({ at, words });
+  },
   refused({ message }) {
     show(`That cannot be changed while it runs: ${message}.`);
     release();
+    showChosen({ spared: false });
   },
   done(message) {
     lab.outcome = message;

@@ -25,6 +25,13 @@ pub fn conform(root: &Node) -> Misfits {
     walk.found
 }
 
+/// Checks what stands at a key of some table against the schema of its type.
+pub fn conform_at(key: &str, node: &Node, schema: &Json) -> Misfits {
+    let mut walk = Walk::default();
+    walk.below(key, |walk| walk.node(node, schema));
+    walk.found
+}
+
 /// What is wrong with the document as a whole.
 fn version(root: &Node) -> Option<Misfit> {
     let Value::Table(entries) = &root.value else {

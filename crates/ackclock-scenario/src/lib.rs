@@ -29,6 +29,7 @@ mod network;
 mod parse;
 mod partial;
 mod places;
+mod queue;
 mod random_inputs;
 mod resolve;
 mod schema;

@@ -78,7 +78,8 @@ fn expand_table(table: &mut Node, schema: &Json) {
     }
 }
 
-fn name_to_table(node: &mut Node) {
+/// A name becomes the table that it stands for.
+pub fn name_to_table(node: &mut Node) {
     if let Value::Text(name) = &mut node.value {
         let kind = Node::new(Value::Text(std::mem::take(name)), node.origin.clone());
         node.value = Value::Table(vec![("kind".to_owned(), kind)]);
@@ -102,7 +103,7 @@ fn alias_to_name(cc: &mut Node) {
 }
 
 /// Gives a table the keys of its default that it lacks, unless it is of another kind.
-fn fill(table: &mut Node, default: &Json) {
+pub fn fill(table: &mut Node, default: &Json) {
     let kind = table.get("kind").and_then(Node::as_text);
     if default.get("kind").is_some() && default.get("kind").and_then(Json::as_str) != kind {
         return;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use ackclock::qdisc::{Place, QueuePlan};
 use ackclock::sim::{self, RunOf, RunResult};
 use ackclock_scenario::ReadFiles;
 use wasm_bindgen::prelude::*;
@@ -118,6 +119,10 @@ impl Scenario {
 impl Scenario {
     pub(crate) fn plan(&self, seed: Option<u64>, replicate: u64) -> sim::Plan {
         self.inner.plan(seed, replicate)
+    }
+
+    pub(crate) fn queue_at(&self, link: usize, place: &Place, json: &str) -> Result<QueuePlan, JsError> {
+        self.inner.queue_at(link, place, json).map_err(|error| JsError::new(&error.to_string()))
     }
 
     pub(crate) fn finished(&self, result: RunResult, seed: Option<u64>, replicate: u64) -> Finished {
