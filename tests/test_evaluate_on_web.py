@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -18,7 +19,12 @@ from browsers import PROGRAMS, used
 from helpers import ROOT, cli, require_web
 
 from ackclock.cli import play_command
+from ackclock.evaluation import Evaluation, evaluate
+from ackclock.evaluation.overview import Cell, overview
+from ackclock.evaluation.planes import environment_plane, whole_plane
+from ackclock.evaluation.scoreboard import estimate_json
 from ackclock.evaluation.suite import Suite
+from ackclock.page.plane import plane
 
 RULE = "grow = gain / w; cut = if(queue_delay > 10 ms, 0.5, 0.8) * w; gain = 1"
 
@@ -65,8 +71,10 @@ def test_a_rule_is_judged_as_by_the_command(data: Path, tiny_suite: Path, tmp_pa
     assert {far["total"] for far in found["progress"]} == {18}
     assert found["progress"][0]["left_s"] is None and found["progress"][-1]["left_s"] == 0
     labels = [candidate["label"] for candidate in expected["candidates"]]
-    signs = [[cell["judgement"] for cell in row] for row in found["overview"]["cells"]]
-    assert [len(row) for row in signs] == [3, 3] and signs[0][labels.index(expected["reference"])] == ""
+    signs = [[cell["judgement"] for cell in row] for row in found["overview"]["maps"][0]["cells"]]
+    assert [len(row) for row in signs] == [3, 3] and signs[0][
+        labels.index(expected["reference"])
+    ] == "reference"
 
 
 @pytest.mark.parametrize("cc", ["aimd(increase=2)", "aimd", "aimd-fc+"])
@@ -77,6 +85,83 @@ def test_so_is_an_algorithm_against_stored_scores(cc: str, tiny_suite: Path, tmp
     expected = by_command(tiny_suite, cc, "--out", tmp_path / "out")
     assert expected["regret_baseline"]["stored"]
     assert in_node(path, cc=cc, workers=1)["document"] == expected
+
+
+SEVERAL = ["new-aimd", "aimd(increase=2)", f"rule {RULE}", "aimd(increase=4)", "new-aimd"]
+SETS = ["transport.min_rto=300 ms", 'topology.queue={ kind = "codel" }', "flows.test.count=3"]
+
+
+@pytest.mark.parametrize(
+    ("ccs", "options"),
+    [
+        (SEVERAL, {}),
+        (SEVERAL[:2], {"metric": "queue_delay", "against": ["cubic", "aimd(increase=2)"]}),
+        (["cubic"], {"sets": SETS, "metric": "watch"}),
+        (["aimd(increase=1.0000001)", "aimd(increase=1.0000002)"], {"sets": SETS[:1], "replicates": 1}),
+    ],
+)
+def test_so_are_several_other_panels_metrics_and_settings(
+    ccs: list[str], options: dict[str, Any], data: Path, tiny_suite: Path, tmp_path: Path
+) -> None:
+    sets = [word for each in options.get("sets", ()) for word in ("--set", each)]
+    against = [word for each in options.get("against", ()) for word in ("--against", each)]
+    number = str(options.get("replicates", 2))
+    arguments = [
+        "--metric",
+        options.get("metric", "shares"),
+        "--replicates",
+        number,
+        "--out",
+        tmp_path / "out",
+    ]
+    expected = by_command(tiny_suite, *ccs, *sets, *against, *arguments)
+    found = in_node(data, cc=ccs, **{"replicates": 2, **options})
+    assert found["document"] == expected
+    assert len(expected["ranking"]) == len(ccs) and expected["sets"] == options.get("sets", [])
+    evaluation = evaluate(
+        ccs if len(ccs) > 1 else ccs[0],
+        suite=str(tiny_suite),
+        out=tmp_path / "out",
+        progress=lambda done, total: None,
+        **{"replicates": 2, **options},
+    )
+    _same_at_a_glance(found["overview"], evaluation)
+
+
+def _same_at_a_glance(found: dict[str, Any], evaluation: Evaluation) -> None:
+    """The heat maps and the planes are those of the report."""
+    glance = overview(evaluation)
+    assert [each["label"] for each in found["algorithms"]] == glance.labels
+    assert found["reference"] == glance.reference
+    assert [each["heading"] for each in found["maps"]] == [each.heading for each in glance.maps]
+    for ours, theirs in zip(found["maps"], glance.maps, strict=True):
+        assert ours["digits"] == theirs.digits
+        cells = [[_cell(cell) for cell in row] for row in theirs.cells]
+        assert ours["cells"] == cells
+    ids = glance.environments
+    planes = [whole_plane(glance.entries, ids), *(environment_plane(glance.entries, each) for each in ids)]
+    drawings = [plane(spots, "a & b", "c") for spots in planes]
+    assert [found["plane"], *found["planes"]] == [
+        [{key: value for key, value in asdict(spot).items() if key != "kind"} for spot in spots]
+        for spots in planes
+    ]
+    assert _drawn([found["plane"], *found["planes"]]) == drawings
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    value, difference = (each and estimate_json(each) for each in (cell.value, cell.difference))
+    return {"judgement": cell.judgement, "value": value, "difference": difference}
+
+
+def _drawn(planes: Any) -> list[str]:
+    program = (
+        f"import {{ plane }} from {json.dumps((ROOT / 'web/play/plane.js').as_uri())};"
+        f"console.log(JSON.stringify({json.dumps(planes)}.map((spots) => plane(spots, 'a & b', 'c'))))"
+    )
+    command = ["node", "--input-type=module", "--eval", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    drawings: list[str] = json.loads(done.stdout)
+    return drawings
 
 
 def test_what_is_no_algorithm_is_one_message(data: Path) -> None:

@@ -15,6 +15,7 @@ from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.score import specification
 from ackclock.evaluation.suite import Environment, Suite
+from ackclock.running.settable import settable
 from ackclock.scenario import probe_scenario
 
 
@@ -72,7 +73,8 @@ def environment(found: Environment, suite: Suite) -> dict[str, Any]:
         "question": found.question,
         "neighbours": neighbours,
         "groups": [group for group in found.traffic if group in suite.test_groups],
-        "scenario": json.loads(found.base.resolved_json),
+        # Keys of `transport` change all flows, as in a file.
+        "scenario": settable(json.loads(found.base.resolved_json)),
     }
 
 

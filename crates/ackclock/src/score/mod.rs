@@ -12,6 +12,8 @@ mod estimate;
 mod evaluation;
 mod mersenne;
 mod objective;
+mod overview;
+mod ranking;
 mod regret;
 mod rivals;
 mod sum;
