@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import threading
@@ -20,7 +21,7 @@ from helpers import ROOT, cli, require_web
 
 from ackclock.cli import play_command
 from ackclock.evaluation import Evaluation, evaluate
-from ackclock.evaluation.overview import Cell, overview
+from ackclock.evaluation.overview import WORDS, Cell, overview, sentences
 from ackclock.evaluation.planes import environment_plane, whole_plane
 from ackclock.evaluation.scoreboard import estimate_json
 from ackclock.evaluation.suite import Suite
@@ -118,14 +119,15 @@ def test_so_are_several_other_panels_metrics_and_settings(
     found = in_node(data, cc=ccs, **{"replicates": 2, **options})
     assert found["document"] == expected
     assert len(expected["ranking"]) == len(ccs) and expected["sets"] == options.get("sets", [])
-    evaluation = evaluate(
-        ccs if len(ccs) > 1 else ccs[0],
-        suite=str(tiny_suite),
-        out=tmp_path / "out",
-        progress=lambda done, total: None,
-        **{"replicates": 2, **options},
-    )
+    given = ccs if len(ccs) > 1 else ccs[0]
+    evaluation = _evaluated(given, tiny_suite, tmp_path / "out", **{"replicates": 2, **options})
     _same_at_a_glance(found["overview"], evaluation)
+    assert _by_page("sentences", "sentences", found) == sentences(evaluation, overview(evaluation))
+
+
+def _evaluated(cc: str | list[str], suite: Path, out: Path, **options: Any) -> Evaluation:
+    """The same as a value, of the runs that the command left."""
+    return evaluate(cc, suite=str(suite), out=out, progress=lambda done, total: None, **options)
 
 
 def _same_at_a_glance(found: dict[str, Any], evaluation: Evaluation) -> None:
@@ -145,7 +147,10 @@ def _same_at_a_glance(found: dict[str, Any], evaluation: Evaluation) -> None:
         [{key: value for key, value in asdict(spot).items() if key != "kind"} for spot in spots]
         for spots in planes
     ]
-    assert _drawn([found["plane"], *found["planes"]]) == drawings
+    ours = _by_page(
+        "plane", "(all) => all.map((spots) => plane(spots, 'a & b', 'c'))", [found["plane"], *found["planes"]]
+    )
+    assert ours == drawings
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
@@ -153,15 +158,16 @@ def _cell(cell: Cell) -> dict[str, Any]:
     return {"judgement": cell.judgement, "value": value, "difference": difference}
 
 
-def _drawn(planes: Any) -> list[str]:
+def _by_page(module: str, function: str, given: Any) -> list[str]:
+    """What a function of a module of the page makes of something."""
     program = (
-        f"import {{ plane }} from {json.dumps((ROOT / 'web/play/plane.js').as_uri())};"
-        f"console.log(JSON.stringify({json.dumps(planes)}.map((spots) => plane(spots, 'a & b', 'c'))))"
+        f"import {{ {module} }} from {json.dumps((ROOT / f'web/play/{module}.js').as_uri())};"
+        f"console.log(JSON.stringify(({function})({json.dumps(given)})))"
     )
     command = ["node", "--input-type=module", "--eval", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    drawings: list[str] = json.loads(done.stdout)
-    return drawings
+    made: list[str] = json.loads(done.stdout)
+    return made
 
 
 def test_what_is_no_algorithm_is_one_message(data: Path) -> None:
@@ -186,8 +192,8 @@ def test_what_is_no_algorithm_is_one_message(data: Path) -> None:
 
 
 @pytest.fixture
-def address(data: Path, tmp_path: Path) -> Iterator[str]:
-    """The page, with the small suite in place of all others."""
+def served(data: Path, tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """The page, with the small suite in place of all others, and the folder in which it is."""
     root = tmp_path / "web"
     shutil.copytree(ROOT / "web", root, ignore=shutil.ignore_patterns("suites", "tests"))
     folder = root / "module/suites"
@@ -197,25 +203,30 @@ def address(data: Path, tmp_path: Path) -> Iterator[str]:
     suites_on_web.write(folder / "index.json", suites_on_web.listed([suite | {"name": "core"}]))
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(play_command._Files, directory=str(root)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/play/"
+    yield f"http://127.0.0.1:{server.server_address[1]}/play/", root / "play"
     server.shutdown()
     server.server_close()
 
 
-def test_the_page_judges_cancels_and_complains(address: str, tiny_suite: Path, tmp_path: Path) -> None:
-    found = used("evaluating.mjs", address, str(tmp_path))
+def test_the_page_judges_cancels_and_complains(
+    served: tuple[str, Path], data: Path, tiny_suite: Path, tmp_path: Path
+) -> None:
+    address, folder = served
+    own = tmp_path / "own.json"
+    suites_on_web.write(own, json.loads(data.read_text()) | {"name": "mine"})
+    found = used("evaluating.mjs", address, str(folder), str(own))
     assert found["problems"] == [] and found["elsewhere"] == []
     expected = by_command(tiny_suite, "--rule", RULE, "--replicates", "2", "--out", tmp_path / "out")
-    given = json.loads((tmp_path / "evaluation-core.json").read_text())
-    given["suite"]["name"] = "tiny"
-    assert given == expected
+    assert _given(folder / "evaluation-core.json") == expected
     assert found["verdict"] == expected["verdict"]
-    assert [len(row) for row in found["heat"]] == [3, 3]
-    assert all(
-        cell in ("better", "worse", "cannot tell", "the reference") for row in found["heat"] for cell in row
-    )
+    evaluation = _evaluated(f"rule {RULE}", tiny_suite, tmp_path / "out", replicates=2)
+    maps = overview(evaluation).maps
+    assert found["heat"] == [[WORDS[cell.judgement] for cell in row] for row in maps[0].cells]
+    assert found["other"] == [[WORDS[cell.judgement] for cell in row] for row in maps[3].cells]
+    assert len(found["planes"]) == 3 and all("less to the right" in each for each in found["planes"])
+    assert found["cell"].startswith("your rule in “In company”: ")
     assert found["command"] == f"ackclock evaluate --rule '{RULE}' --suite core --replicates 2 --seed 1"
-    lines = (tmp_path / "evaluation-core.csv").read_text().splitlines()
+    lines = (folder / "evaluation-core.csv").read_text().splitlines()
     assert lines[0] == "environment,cc,metric,heading,replicate,value"
     assert len(lines) == 1 + sum(
         len(metric["values"])
@@ -226,3 +237,31 @@ def test_the_page_judges_cancels_and_complains(address: str, tiny_suite: Path, t
     assert found["cancelled"] == "Cancelled." and "`1/v`" in found["complaint"]
     assert {"connect-src", "img-src", "script-src-attr", "script-src-elem"} == set(found["broken"])
     assert found["wide"] is False and found["given"].startswith("grow = 3 / w")
+    _several(found, folder, tiny_suite, tmp_path)
+    saved = (folder / "evaluation-core.html").read_text(encoding="utf-8")
+    assert found["saved"] == {"verdict": expected["verdict"], "planes": 3, "wide": False}
+    assert "default-src 'none'" in saved and "<script src" not in saved and "<link" not in saved
+    data_of = re.search(r'<script type="application/json" id="evaluation">(.*?)</script>', saved, re.DOTALL)
+    assert data_of is not None and json.loads(data_of[1])["ranking"] == expected["ranking"]
+
+
+def _several(found: dict[str, Any], folder: Path, tiny_suite: Path, tmp_path: Path) -> None:
+    """The page ranks several over a suite of one's own as the command does."""
+    rules = ["rule grow = 2 / w; cut = w / 2", "--rule", RULE]
+    more = ["--against", "cubic", "--against", "aimd", "--metric", "queue_delay"]
+    changed = ["--set", "transport.min_rto=300 ms", "--replicates", "2", "--out", tmp_path / "several"]
+    expected = by_command(tiny_suite, "aimd(increase=2)", *rules, *more, *changed)
+    assert _given(folder / "evaluation-mine.json") == expected
+    assert found["several"] == (
+        f"ackclock evaluate 'aimd(increase=2)' 'rule grow = 2 / w; cut = w / 2' --rule '{RULE}' --suite "
+        "FOLDER-OF-mine --against cubic --against aimd --metric queue_delay --set 'transport.min_rto=300 ms' "
+        "--replicates 2 --seed 1"
+    )
+    assert found["refused"] == "evaluation-core.csv cannot be read as a suite: it is not JSON."
+
+
+def _given(path: Path) -> Any:
+    """The document that the page gave, with the name that the command knows."""
+    document = json.loads(path.read_text())
+    document["suite"]["name"] = "tiny"
+    return document

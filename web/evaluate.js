@@ -5,7 +5,7 @@
 
 import { inNode, METRICS, suiteOf } from "./suites.js";
 
-export { METRICS, suites } from "./suites.js";
+export { METRICS, readSuite, suites } from "./suites.js";
 
 const address = new URL("evaluator.js", import.meta.url);
 

@@ -1,5 +1,7 @@
 // Throughput against delay as a picture, as reports draw it: the delay axis is reversed, so that up and right is better.
 
+import { general } from "./sentences.js";
+
 const WIDTH = 560;
 const HEIGHT = 360;
 const [LEFT, RIGHT, TOP, BOTTOM] = [62, 18, 24, 44];
@@ -27,15 +29,6 @@ const AROUND = [
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;");
 const span = (low, high, start, end) => (value) => start + ((end - start) * (value - low)) / (high - low);
 const one = (value) => value.toFixed(1);
-
-/** A value with so many digits that count, without zeros at the end. */
-function general(value, digits) {
-  const text = value.toPrecision(digits);
-  if (!text.includes("e")) return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
-  const [mantissa, exponent] = text.split("e");
-  const short = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
-  return `${short}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
-}
 
 /** Multiples of 1, 2, 2.5 or 5 times a power of ten, from at most `low` to at least `high`; about so many `lines`. */
 function ticks(low, high, lines) {
