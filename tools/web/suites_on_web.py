@@ -1,4 +1,7 @@
-"""Writes the suites as data for the browser: `suites_on_web.py FOLDER`."""
+"""Writes suites as data for the browser: `suites_on_web.py FOLDER [SUITE ...]`.
+
+Without a SUITE all that come with ackclock, and the list of them; else those alone, each a name or a folder with a `suite.toml`.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,14 @@ from ackclock.scenario import probe_scenario
 
 
 def main() -> None:
-    """Write a file for each suite, and the list of them."""
-    folder = Path(sys.argv[1])
+    """Write a file for each suite, and the list of those that come with ackclock."""
+    folder, *wanted = map(Path, sys.argv[1:])
     folder.mkdir(parents=True, exist_ok=True)
+    for name in wanted:
+        suite = document(Suite.load(str(name)))
+        write(folder / f"{suite['name']}.json", suite)
+    if wanted:
+        return
     names = sorted(
         path.parent.name for path in Path(str(resources.files("ackclock.suites"))).glob("*/suite.toml")
     )
