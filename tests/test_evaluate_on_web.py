@@ -20,12 +20,14 @@ from browsers import PROGRAMS, used
 from helpers import ROOT, cli, require_web
 
 from ackclock.cli import play_command
-from ackclock.evaluation import Evaluation, evaluate
+from ackclock.evaluation import SHOWN, Evaluation, evaluate
 from ackclock.evaluation.overview import WORDS, Cell, overview, sentences
 from ackclock.evaluation.planes import environment_plane, whole_plane
 from ackclock.evaluation.scoreboard import estimate_json
+from ackclock.evaluation.series import Drawn, run_series
 from ackclock.evaluation.suite import Suite
 from ackclock.page.plane import plane
+from ackclock.scenario import Scenario
 
 RULE = "grow = gain / w; cut = if(queue_delay > 10 ms, 0.5, 0.8) * w; gain = 1"
 
@@ -89,6 +91,8 @@ def test_so_is_an_algorithm_against_stored_scores(cc: str, tiny_suite: Path, tmp
 
 
 SEVERAL = ["new-aimd", "aimd(increase=2)", f"rule {RULE}", "aimd(increase=4)", "new-aimd"]
+#: Of a line over time.
+POINTS = 60
 SETS = ["transport.min_rto=300 ms", 'topology.queue={ kind = "codel" }', "flows.test.count=3"]
 
 
@@ -116,12 +120,14 @@ def test_so_are_several_other_panels_metrics_and_settings(
         tmp_path / "out",
     ]
     expected = by_command(tiny_suite, *ccs, *sets, *against, *arguments)
-    found = in_node(data, cc=ccs, **{"replicates": 2, **options})
+    found = in_node(data, cc=ccs, points=POINTS, **{"replicates": 2, **options})
     assert found["document"] == expected
     assert len(expected["ranking"]) == len(ccs) and expected["sets"] == options.get("sets", [])
     given = ccs if len(ccs) > 1 else ccs[0]
     evaluation = _evaluated(given, tiny_suite, tmp_path / "out", **{"replicates": 2, **options})
     _same_at_a_glance(found["overview"], evaluation)
+    if len(ccs) <= SHOWN:
+        _same_over_time(found, evaluation)
     assert _by_page("sentences", "sentences", found) == sentences(evaluation, overview(evaluation))
 
 
@@ -151,6 +157,21 @@ def _same_at_a_glance(found: dict[str, Any], evaluation: Evaluation) -> None:
         "plane", "(all) => all.map((spots) => plane(spots, 'a & b', 'c'))", [found["plane"], *found["planes"]]
     )
     assert ours == drawings
+
+
+def _same_over_time(found: dict[str, Any], evaluation: Evaluation) -> None:
+    """Windows and queues are those of the report, with as many points."""
+    labels = [each["label"] for each in found["overview"]["algorithms"]]
+    for row, first in zip(found["curves"], evaluation.first, strict=True):
+        for candidate, (job, outcome) in zip(evaluation.board.candidates, first, strict=True):
+            described = Scenario.from_dict(json.loads(job.scenario_json)).describe()
+            groups = {flow["name"]: flow["group"] for flow in json.loads(outcome.result_json)["flows"]}
+            ends = {"warmup_s": described["warmup_s"], "duration_s": described["duration_s"]}
+            drawn = Drawn(described["bottleneck"], False, ends["warmup_s"], False, None, groups, POINTS)
+            expected = run_series(outcome, drawn)
+            assert expected is not None
+            lines = {key: expected[key] for key in ("flows", "hidden", "x", "cwnd", "queue")}
+            assert row[labels.index(candidate.label)] == {**lines, **ends}
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
@@ -223,7 +244,7 @@ def test_the_page_judges_cancels_and_complains(
     maps = overview(evaluation).maps
     assert found["heat"] == [[WORDS[cell.judgement] for cell in row] for row in maps[0].cells]
     assert found["other"] == [[WORDS[cell.judgement] for cell in row] for row in maps[3].cells]
-    assert len(found["planes"]) == 3 and all("less to the right" in each for each in found["planes"])
+    assert sum("less to the right" in each for each in found["planes"]) == 3
     assert found["cell"].startswith("your rule in “In company”: ")
     assert found["command"] == f"ackclock evaluate --rule '{RULE}' --suite core --replicates 2 --seed 1"
     lines = (folder / "evaluation-core.csv").read_text().splitlines()
@@ -239,7 +260,7 @@ def test_the_page_judges_cancels_and_complains(
     assert found["wide"] is False and found["given"].startswith("grow = 3 / w")
     _several(found, folder, tiny_suite, tmp_path)
     saved = (folder / "evaluation-core.html").read_text(encoding="utf-8")
-    assert found["saved"] == {"verdict": expected["verdict"], "planes": 3, "wide": False}
+    assert found["saved"] == {"verdict": expected["verdict"], "planes": 3, "charts": 12, "wide": False}
     assert "default-src 'none'" in saved and "<script src" not in saved and "<link" not in saved
     data_of = re.search(r'<script type="application/json" id="evaluation">(.*?)</script>', saved, re.DOTALL)
     assert data_of is not None and json.loads(data_of[1])["ranking"] == expected["ranking"]

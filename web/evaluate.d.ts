@@ -44,6 +44,8 @@ export interface EvaluateOptions {
   seed?: bigint | number;
   /** All cores by default. */
   workers?: number;
+  /** Points of a line at the most: `curves` has the first replicate over time. Without it none are kept. */
+  points?: number;
   onProgress?: (progress: Progress) => void;
   signal?: AbortSignal;
 }
@@ -79,7 +81,8 @@ export interface Evaluation {
   document: any;
   /** What its report shows beyond that. */
   overview: {
-    /** All of them: the ranking, then the rest of the panel. */
+    /** All of them: the ranking, then the rest of the panel. `entries`: their places in the order in which they were run. */
+    entries: number[];
     algorithms: { label: string; cc: object }[];
     /** The place of the reference among them. */
     reference: number;
@@ -98,6 +101,21 @@ export interface Evaluation {
     /** By environment and by each of the next six candidates: in which metrics the first is clearly better and worse. */
     wins: { better: string[]; worse: string[] }[][];
   };
+  /** By environment and algorithm, with `points`; null where a run failed. */
+  curves?: (Curves | null)[][];
+}
+
+/** A run over time: windows in segments by flow, the queue of the bottleneck in packets. */
+export interface Curves {
+  flows: string[];
+  /** Flows that are not among them. */
+  hidden: number;
+  /** In seconds. */
+  x: number[];
+  cwnd: (number | null)[][];
+  queue: (number | null)[];
+  warmup_s: number;
+  duration_s: number;
 }
 
 /** Judges an algorithm, or ranks several, against the panel of a suite, as `ackclock evaluate` does. Rejects with one message, or with the reason of the signal. */

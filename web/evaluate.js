@@ -68,7 +68,7 @@ const listed = (given) => (given === undefined ? [] : Array.isArray(given) ? giv
  * Judges an algorithm, or ranks several. Rejects with one message for what is no algorithm, metric or change, and with the signal's reason where
  * it is aborted.
  */
-export async function evaluate({ suite: name = "core", cc, rule, against, metric = METRICS[0], sets = [], replicates, quick = false, seed = 1n, workers, onProgress = () => {}, signal } = {}) {
+export async function evaluate({ suite: name = "core", cc, rule, against, metric = METRICS[0], sets = [], replicates, quick = false, seed = 1n, workers, onProgress = () => {}, signal, points = 0 } = {}) {
   signal?.throwIfAborted();
   const candidates = [...listed(cc).map((each) => ({ cc: each })), ...listed(rule).map((line) => ({ rule: line }))];
   const asked = { candidates, against: against ?? null, metric, sets };
@@ -81,14 +81,14 @@ export async function evaluate({ suite: name = "core", cc, rule, against, metric
   aborted.catch(() => {});
   signal?.addEventListener("abort", abort);
   try {
-    return await Promise.race([aborted, judged({ name, asked, replicates, quick, seed: BigInt(seed), workers, onProgress, pool })]);
+    return await Promise.race([aborted, judged({ name, asked, replicates, quick, seed: BigInt(seed), workers, onProgress, pool, points })]);
   } finally {
     signal?.removeEventListener("abort", abort);
     end();
   }
 }
 
-async function judged({ name, asked, replicates, quick, seed, workers, onProgress, pool }) {
+async function judged({ name, asked, replicates, quick, seed, workers, onProgress, pool, points }) {
   const suite = typeof name === "string" ? await suiteOf(name) : name;
   const wanted = replicates ?? (quick ? suite.quick : suite.replicates);
   const begin = async () => {
@@ -101,10 +101,11 @@ async function judged({ name, asked, replicates, quick, seed, workers, onProgres
   const { algorithms, candidates, random } = await first.ask("plan", asked);
   const tasks = [];
   for (let replicate = 0; replicate < wanted; replicate += 1)
-    random.forEach((row, place) => row.forEach((differ, algorithm) => (differ || replicate === 0) && tasks.push({ place, algorithm, replicate, seed })));
+    random.forEach((row, place) => row.forEach((differ, algorithm) => (differ || replicate === 0) && tasks.push({ place, algorithm, replicate, seed, points: replicate === 0 ? points : 0 })));
   const count = Math.max(1, Math.min(workers ?? (await cores()), tasks.length));
   const progress = new Progress(tasks, count);
   const values = random.map((row) => row.map(() => []));
+  const curves = random.map((row) => row.map(() => null));
   const failures = [];
   const inPanel = (algorithm) => algorithms[algorithm].inPanel;
   let next = 0;
@@ -118,6 +119,7 @@ async function judged({ name, asked, replicates, quick, seed, workers, onProgres
       // Of several candidates the others go on.
       else if (candidates.length === 1 || inPanel(task.algorithm)) throw new Error(answer.failed);
       else failures.push({ environment: task.place, algorithm: task.algorithm, replicate: task.replicate, message: answer.failed });
+      if (task.replicate === 0) curves[task.place][task.algorithm] = answer.curves ?? null;
       progress.add(task, performance.now() - began);
       onProgress(progress.now);
     }
@@ -137,5 +139,6 @@ async function judged({ name, asked, replicates, quick, seed, workers, onProgres
   };
   // A seed is a whole number of 64 bits, which JSON of JavaScript has not.
   const { document, overview } = await first.ask("judge", { runs: `{"seed":${seed},${JSON.stringify(told).slice(1)}` });
-  return { document, overview };
+  // In the order of the overview.
+  return points > 0 ? { document, overview, curves: curves.map((row) => overview.entries.map((at) => row[at])) } : { document, overview };
 }

@@ -1,6 +1,7 @@
 // A worker of `evaluate.js`: it runs one replicate after another, and has the module of the engine and that of the scores.
 
 import { list, load, rule, run, Scenario } from "./ackclock.js";
+import { curvesOf } from "./curves.js";
 import initialiseScores, { evaluateJson, valuesOf } from "./module/score.js";
 import { bytesOf, inNode, METRICS } from "./suites.js";
 
@@ -122,16 +123,19 @@ function plan({ candidates, against, metric, sets: changes }) {
   return { algorithms: found, candidates: every.slice(0, own.length).map((each) => found.findIndex((other) => same(other.cc, each.cc))), random };
 }
 
-function runOne({ place, algorithm, seed, replicate }) {
+/** Runs a replicate; with `points`, its lines over time come with the values. */
+function runOne({ place, algorithm, seed, replicate, points }) {
+  const checked = scenario(place, algorithms[algorithm]);
   let result = null;
   try {
-    result = run(scenario(place, algorithms[algorithm]), { seed, replicate });
+    result = run(checked, { seed, replicate });
   } catch (error) {
     return { failed: String(error.message ?? error) };
   }
   const values = valuesOf(specifications[place], JSON.stringify(result.document));
+  const curves = points > 0 ? curvesOf(result, checked.description, points) : null;
   result.free();
-  return { values: [...values] };
+  return { values: [...values], curves };
 }
 
 const answers = {

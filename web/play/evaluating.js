@@ -9,6 +9,8 @@ import { lacking } from "./simulator.js";
 
 /** Characters of a rule that an address may carry. */
 const LONGEST = 20_000;
+/** Points of a line over time: about as many as a chart has room for. */
+const POINTS = 120;
 /** What the reader of a screen is told of a run: each tenth of it. */
 const STEPS = 10;
 
@@ -47,7 +49,7 @@ async function start() {
   byId("so-far").textContent = "";
   state("running");
   try {
-    showEvaluation(await evaluate({ ...options, onProgress: follow(), signal: running.signal }), options);
+    showEvaluation(await evaluate({ ...options, points: POINTS, onProgress: follow(), signal: running.signal }), options);
     byId("before").hidden = true;
     byId("so-far").textContent = byId("told").textContent = "Done.";
     state("done");

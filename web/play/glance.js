@@ -1,12 +1,16 @@
 // An evaluation at a glance: every network by every algorithm, by the score or a metric, and throughput against delay.
 
 import { make } from "./elements.js";
+import { meanOf, overTime, topOf } from "./overtime.js";
 import { plane } from "./plane.js";
 import { estimateText, intervalText } from "./sentences.js";
 
 const SIGNS = { better: "▲", worse: "▼", open: "·", reference: "=", none: "", failed: "✕" };
 const WORDS = { better: "better", worse: "worse", open: "cannot tell", reference: "the reference", none: "does not apply", failed: "failed" };
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+/** Runs with charts over time, over all networks, and in one. */
+const DRAWN_RUNS = 130;
+const DRAWN_AT_MOST = 5;
 const ELLIPSES = "ellipses reach as far along each axis as the 95 % intervals of the means";
 
 /** A drawing from its text, without a line of HTML. */
@@ -82,11 +86,37 @@ export function wholePlane({ overview: { plane: spots } }, nameOf) {
   return [figure("Share of the links carried against queueing delay", `means over networks; ${ELLIPSES}`, plane(named, "share of the links carried, %", "all networks"))];
 }
 
-/** A part for each network, with its question and its plane. */
-export function networks({ document: { environments }, overview: { planes } }, nameOf) {
-  return environments.map(({ id, title, question }, place) => {
-    const spots = planes[place].map((spot) => ({ ...spot, name: nameOf(spot.name) }));
+/** Charts over time of a network: a row of windows, a row of queues, an algorithm each. */
+function chartsOf(evaluation, place, nameOf) {
+  const { environments } = evaluation.document;
+  const { algorithms, reference } = evaluation.overview;
+  const most = Math.max(2, Math.min(DRAWN_AT_MOST, Math.floor(DRAWN_RUNS / environments.length)));
+  const order = [0, reference, ...algorithms.keys()].filter((at, index, all) => all.indexOf(at) === index && evaluation.curves[place][at] !== null);
+  const chosen = order.slice(0, most).sort((one, other) => one - other);
+  if (chosen.length === 0) return [];
+  const runs = chosen.map((at) => ({ name: nameOf(algorithms[at].label), ...evaluation.curves[place][at] }));
+  const { flows, hidden } = runs[0];
+  const keys = flows.map((name, at) => make("li", {}, key(at), name));
+  const row = (what, unit, linesOf, says) => {
+    const top = topOf(runs.map((run) => ({ ...run, lines: linesOf(run) })));
+    const charts = runs.map((run) => make("figure", {}, make("figcaption", { textContent: run.name }), drawn(overTime({ ...run, lines: linesOf(run) }, top, `${what} of ${run.name} in ${environments[place].title}: ${says(run)}`))));
+    return [make("h3", { textContent: what }, make("small", { textContent: ` ${unit}` })), make("div", { className: "row" }, ...charts)];
+  };
+  const windows = (run) => run.flows.map((name, at) => `${name} mean ${meanOf(run.cwnd[at]).toFixed(1)} segments`).join(", ");
+  return [
+    make("ul", { className: "keys" }, ...keys, ...(hidden > 0 ? [make("li", { textContent: `and ${hidden} more` })] : [])),
+    ...row("Window", "segments, first replicate; the shaded start is in no metric, and may exceed the scale", ({ cwnd }) => cwnd, windows),
+    ...row("Queue", "at the bottleneck, packets", ({ queue }) => [queue], (run) => `mean ${meanOf(run.queue).toFixed(1)} packets`),
+  ];
+}
+
+const key = (at) => drawn(`<svg class="key" viewBox="0 0 26 10"><path class="line c${at} d${at}" d="M0 5H26"/></svg>`);
+
+/** A part for each network, with its question, its plane, and its runs over time. */
+export function networks(evaluation, nameOf) {
+  return evaluation.document.environments.map(({ id, title, question }, place) => {
+    const spots = evaluation.overview.planes[place].map((spot) => ({ ...spot, name: nameOf(spot.name) }));
     const parts = spots.length > 0 ? [figure("Goodput against queueing delay", ELLIPSES, plane(spots, "goodput, Mbit/s", title))] : [];
-    return make("details", { id: `network-${id}`, className: "network" }, make("summary", { textContent: title }), make("p", { className: "hint", textContent: question }), ...parts);
+    return make("details", { id: `network-${id}`, className: "network" }, make("summary", { textContent: title }), make("p", { className: "hint", textContent: question }), ...parts, ...chartsOf(evaluation, place, nameOf));
   });
 }

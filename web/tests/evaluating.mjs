@@ -103,7 +103,7 @@ await withPage(browser, async (page) => {
   found.refused = await page.until("document.getElementById('message').textContent");
   // The saved report alone, from disk.
   await page.visit(pathToFileURL(join(folder, "evaluation-core.html")).href);
-  found.saved = await page.evaluate("({ verdict: document.getElementById('verdict').textContent, planes: document.querySelectorAll('svg').length, wide: document.documentElement.scrollWidth > innerWidth })");
+  found.saved = await page.evaluate("({ verdict: document.getElementById('verdict').textContent, planes: document.querySelectorAll('.plane').length, charts: document.querySelectorAll('.time').length, wide: document.documentElement.scrollWidth > innerWidth })");
   if (photographs !== undefined) await photographed(page, "saved");
   found.problems = page.problems;
   found.elsewhere = page.requests.filter((url) => !url.startsWith(new URL(address).origin) && !url.startsWith("about:") && !url.startsWith("file:") && !url.startsWith("blob:"));
