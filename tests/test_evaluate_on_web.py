@@ -58,9 +58,9 @@ def by_command(suite: Path, *arguments: str | Path) -> Any:
 @pytest.fixture
 def data(tiny_suite: Path, tmp_path: Path) -> Path:
     """The suite as browsers have it."""
-    path = tmp_path / "tiny.json"
-    suites_on_web.write(path, suites_on_web.document(Suite.load(str(tiny_suite))))
-    return path
+    suites_on_web.main([str(tmp_path / "data"), str(tiny_suite)])
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["tiny.json"]
+    return tmp_path / "data" / "tiny.json"
 
 
 def test_a_rule_is_judged_as_by_the_command(data: Path, tiny_suite: Path, tmp_path: Path) -> None:

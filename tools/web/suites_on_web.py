@@ -1,13 +1,14 @@
 """Writes suites as data for the browser: `suites_on_web.py FOLDER [SUITE ...]`.
 
-Without a SUITE all that come with ackclock, and the list of them; else those alone, each a name or a folder with a `suite.toml`.
+Without a SUITE all that come with ackclock, and the list of them; else those alone, each a name or a folder
+with a `suite.toml`.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,9 @@ from ackclock.running.settable import settable
 from ackclock.scenario import probe_scenario
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Write a file for each suite, and the list of those that come with ackclock."""
-    folder, *wanted = map(Path, sys.argv[1:])
+    folder, *wanted = map(Path, arguments)
     folder.mkdir(parents=True, exist_ok=True)
     for name in wanted:
         suite = document(Suite.load(str(name)))
@@ -97,4 +98,4 @@ def write(path: Path, value: Any) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
