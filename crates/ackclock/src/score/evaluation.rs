@@ -12,6 +12,7 @@ use super::objective::{ALPHA, Best, Costs, Objective, Scored};
 use super::ranking::{Difference, Place, Ranking};
 use super::regret::{Regret, Table, regrets};
 use super::rivals::{Algorithm, Contender, Neighbours, Rival, rivals, starves};
+use super::runs::{Failure, Runs, Tried};
 use super::sum::mean;
 use super::verdict::{sentences, verdict};
 
@@ -51,51 +52,6 @@ struct Baseline {
     reference_costs: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
 }
 
-/// All runs of an evaluation.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Runs {
-    /// What ran them: version and fingerprint of the sources.
-    build: String,
-    seed: u64,
-    /// Changes to every scenario.
-    sets: Vec<String>,
-    /// What the score is made of.
-    metric: String,
-    pub(super) replicates: u64,
-    /// The algorithms that were run, each once.
-    pub(super) algorithms: Vec<Algorithm>,
-    /// The places of the candidates among them, in the order that was given.
-    pub(super) candidates: Vec<usize>,
-    /// Whether replicates differ, by environment and algorithm.
-    pub(super) random: Vec<Vec<bool>>,
-    /// By environment, algorithm, replicate and metric.
-    values: Vec<Vec<Vec<Vec<f64>>>>,
-    /// The runs of candidates that failed.
-    failures: Vec<Failure>,
-}
-
-/// A run that failed, by the places of its environment and algorithm.
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Failure {
-    pub environment: usize,
-    pub algorithm: usize,
-    pub replicate: u64,
-    pub message: String,
-}
-
-/// What environments add to a score, per replicate.
-type Parts = Vec<(String, Vec<f64>)>;
-
-/// What the runs of an algorithm came to.
-pub(super) struct Tried {
-    /// Values per replicate, by environment and metric; none of an environment in which a run failed.
-    pub values: Vec<Option<Vec<Vec<f64>>>>,
-    /// What each environment without a failure adds to the score.
-    pub parts: Parts,
-    /// The score; none where a run failed.
-    pub scored: Option<Scored>,
-}
-
 /// Algorithms against a panel, judged.
 pub struct Evaluation {
     pub(super) suite: Suite,
@@ -108,14 +64,6 @@ pub struct Evaluation {
     /// The places of the algorithms of the scoreboard: the first few of the ranking, then the panel.
     pub(super) shown: Vec<usize>,
     pub(super) board: Board,
-}
-
-impl Runs {
-    /// The first run of an algorithm that failed, in the order of environments and replicates.
-    pub(super) fn first_failure(&self, algorithm: usize) -> Option<&Failure> {
-        let own = self.failures.iter().filter(|failure| failure.algorithm == algorithm);
-        own.min_by_key(|failure| (failure.environment, failure.replicate))
-    }
 }
 
 impl Evaluation {

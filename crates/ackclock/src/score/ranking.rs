@@ -3,9 +3,9 @@
 //! `docs/scores.md` has the rules.
 
 use super::estimate::estimate;
-use super::evaluation::{Runs, Tried};
 use super::objective::ALPHA;
 use super::rivals::Algorithm;
+use super::runs::{Runs, Tried};
 
 /// How much worse a score is than that of the leader, replicate by replicate.
 pub(super) struct Difference {
