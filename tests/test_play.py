@@ -53,10 +53,14 @@ def imported(name: str, found: set[str]) -> set[str]:
     return found
 
 
-def test_modules_are_asked_for_all_at_once() -> None:
-    page = (ROOT / "web" / "play" / "index.html").read_text(encoding="utf-8")
-    asked = re.findall(r'<link rel="modulepreload" href="([\w.-]+)">', page)
-    assert asked == sorted(imported("page.js", set())) and "scales.js" in asked
+@pytest.mark.parametrize(
+    ("page", "entry", "known"),
+    [("index.html", "page.js", "scales.js"), ("evaluate.html", "evaluating.js", "plane.js")],
+)
+def test_modules_are_asked_for_all_at_once(page: str, entry: str, known: str) -> None:
+    text = (ROOT / "web" / "play" / page).read_text(encoding="utf-8")
+    asked = re.findall(r'<link rel="modulepreload" href="([\w.-]+)">', text)
+    assert asked == sorted(imported(entry, set())) and known in asked
 
 
 def test_files_are_served_under_a_strict_policy(address: str) -> None:
