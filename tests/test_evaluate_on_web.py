@@ -5,10 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import threading
-from collections.abc import Iterator
-from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +15,7 @@ from helpers import ROOT, cli, require_web
 
 from ackclock.cli import play_command
 from ackclock.evaluation.suite import Suite
+from ackclock.page import embedded
 
 RULE = "grow = gain / w; cut = if(queue_delay > 10 ms, 0.5, 0.8) * w; gain = 1"
 
@@ -26,8 +23,6 @@ RULE = "grow = gain / w; cut = if(queue_delay > 10 ms, 0.5, 0.8) * w; gain = 1"
 @pytest.fixture(autouse=True)
 def _is_built() -> None:
     require_web()
-    if not (ROOT / "web/module/score_bg.wasm").is_file():
-        pytest.skip("the module of the scores is not built: make web")
 
 
 def in_node(suite: Path, **options: Any) -> Any:
@@ -101,8 +96,8 @@ def test_what_is_no_algorithm_is_one_message(data: Path) -> None:
 
 
 @pytest.fixture
-def address(data: Path, tmp_path: Path) -> Iterator[str]:
-    """The page, with the small suite in place of all others."""
+def address(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The live page as a file, beside which is the page, with the small suite in place of all others."""
     root = tmp_path / "web"
     shutil.copytree(ROOT / "web", root, ignore=shutil.ignore_patterns("suites", "tests"))
     folder = root / "module/suites"
@@ -110,11 +105,9 @@ def address(data: Path, tmp_path: Path) -> Iterator[str]:
     suite = json.loads(data.read_text())
     suites_on_web.write(folder / "core.json", suite | {"name": "core"})
     suites_on_web.write(folder / "index.json", suites_on_web.listed([suite | {"name": "core"}]))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(play_command._Files, directory=str(root)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/play/"
-    server.shutdown()
-    server.server_close()
+    monkeypatch.setattr(embedded, "_ROOT", root)
+    play_command.write(tmp_path / "pages", "")
+    return (tmp_path / "pages/index.html").as_uri()
 
 
 def test_the_page_judges_cancels_and_complains(address: str, tiny_suite: Path, tmp_path: Path) -> None:
@@ -140,4 +133,4 @@ def test_the_page_judges_cancels_and_complains(address: str, tiny_suite: Path, t
     )
     assert found["cancelled"] == "Cancelled." and "`1/v`" in found["complaint"]
     assert {"connect-src", "img-src", "script-src-attr", "script-src-elem"} == set(found["broken"])
-    assert found["wide"] is False and found["given"].startswith("grow = 3 / w")
+    assert found["wide"] is False and found["given"] == "grow = 3 / w\ncut = w / 2" and found["back"]

@@ -3,11 +3,12 @@
 //     import { evaluate } from "ackclock/evaluate.js";
 //     const { document } = await evaluate({ suite: "core", rule: "grow = 1/w; cut = w/2", replicates: 3 });
 
-import { inNode, suiteOf } from "./suites.js";
+import { compiled, inNode, workerOf } from "./files.js";
+import { suiteOf, suites } from "./suites.js";
 
-export { suites } from "./suites.js";
+export { suites };
 
-const address = new URL("evaluator.js", import.meta.url);
+const WORKER = "evaluator.js";
 
 /** A worker, in a browser or in Node, that answers one message at a time. */
 class Evaluator {
@@ -21,8 +22,9 @@ class Evaluator {
   }
 
   static async begin() {
-    const { Worker: Thread } = inNode ? await import("node:worker_threads") : { Worker };
-    return new Evaluator(new Thread(address, inNode ? { execArgv: [] } : { type: "module" }));
+    if (!inNode) return new Evaluator(workerOf(WORKER));
+    const { Worker: Thread } = await import("node:worker_threads");
+    return new Evaluator(new Thread(new URL(WORKER, import.meta.url), { execArgv: [] }));
   }
 
   ask(type, rest = {}) {
@@ -84,10 +86,11 @@ export async function evaluate({ suite: name = "core", cc, rule, replicates, qui
 async function judged({ name, cc, rule, replicates, quick, seed, workers, onProgress, pool }) {
   const suite = typeof name === "string" ? await suiteOf(name) : name;
   const wanted = replicates ?? (quick ? suite.quick : suite.replicates);
+  const [engine, scores] = await Promise.all(["ackclock", "score"].map((each) => compiled(`module/${each}_bg.wasm`)));
   const begin = async () => {
     const evaluator = await Evaluator.begin();
     pool.push(evaluator);
-    await evaluator.ask("suite", { suite });
+    await evaluator.ask("begin", { engine, scores, suite });
     return evaluator;
   };
   const first = await begin();

@@ -1,10 +1,10 @@
 // The page that evaluates: what is asked for, how far it is, and what comes of it.
 
 import { evaluate, suites } from "../evaluate.js";
+import { lacking } from "../files.js";
 import { byId, fill, make, show } from "./elements.js";
 import { firstRule, oneLine } from "./ruletext.js";
 import { showEvaluation, wireTaking } from "./evaluation.js";
-import { lacking } from "./simulator.js";
 
 /** Characters of a rule that an address may carry. */
 const LONGEST = 20_000;

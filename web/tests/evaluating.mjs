@@ -1,6 +1,6 @@
 // The page that evaluates, used as a person uses it: node evaluating.mjs BROWSER ADDRESS FOLDER [PHOTOGRAPHS]
 //
-// ADDRESS: of a folder with a small suite. What the page gives is left in FOLDER. Prints what it showed as JSON.
+// ADDRESS: of the live page, which leads to one with a small suite. What the page gives is left in FOLDER. Prints what it showed as JSON.
 
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -32,8 +32,17 @@ async function photographed(page, name) {
 
 await withPage(browser, async (page) => {
   const found = {};
-  await page.visit(`${address}evaluate.html#${encodeURIComponent("grow = 3 / w\ncut = w / 2")}`);
+  await page.visit(address);
+  await page.state("playing");
+  await page.press("#rule-box summary");
+  await page.type("rule", "grow = 3 / w\ncut = w / 2");
+  // What a click opens, without the click: the page is another one then.
+  await page.evaluate("document.getElementById('evaluate').addEventListener('click', (event) => event.preventDefault())");
+  await page.click("evaluate");
+  const own = await page.evaluate("document.getElementById('evaluate').href");
+  await page.visit(own);
   await page.state("ready");
+  found.back = (await page.evaluate("document.querySelector('header a').href")) === address;
   found.given = await page.value("rule");
   found.broken = await policy(page);
 
@@ -68,6 +77,6 @@ await withPage(browser, async (page) => {
   found.wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
   if (photographs !== undefined) await photographed(page, "evaluate");
   found.problems = page.problems;
-  found.elsewhere = page.requests.filter((url) => !url.startsWith(new URL(address).origin) && !url.startsWith("about:") && !url.startsWith("blob:"));
+  found.elsewhere = page.elsewhere(own).filter((url) => url !== address);
   console.log(JSON.stringify(found));
 });

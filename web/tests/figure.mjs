@@ -13,11 +13,13 @@ await withPage(browser, async (page) => {
   const state = (name) => page.until(`${FIGURE}?.dataset.state === "${name}"`);
   await page.visit(address);
   await state("picture");
-  // Nothing is loaded for a reader who only looks.
-  assert.equal(await page.evaluate("performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.wasm')).length"), 0);
+  // The engine is not loaded for a reader who only looks.
+  const engine = "document.getElementById('module/ackclock_bg.wasm')";
+  assert.equal(await page.evaluate(`${engine} === null`), true);
   await page.press(".live-figure button");
   await state("done");
   const first = await page.evaluate(SAID);
+  assert.equal(await page.evaluate(`${engine} === null`), false);
   assert.equal(await page.evaluate(`${FIGURE}.querySelectorAll("canvas").length`), 2);
   if (picture !== undefined) await page.photograph(picture);
   await page.press(".live-figure input");
