@@ -93,9 +93,9 @@ class Figure(NamedTuple):
         own = f"{folder}/figures"
         link = f'<a href="{folder}/play/{live.LIVE}#{packed(self.text)}">On the live page</a>'
         return (
-            f'<figure class="live-figure" data-panels="{" ".join(self.panels)}">{image}'
+            f'<figure class="live-figure" data-panels="{" ".join(self.panels)}">'
+            f'<link rel="stylesheet" href="{own}/figure.css">{image}'
             f"<figcaption>{link}</figcaption></figure>\n"
-            f'<link rel="stylesheet" href="{own}/figure.css">\n'
             f'<script defer src="{own}/figure.js" data-engine="{own}/engine.js"></script>'
         )
 
