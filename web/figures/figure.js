@@ -164,11 +164,12 @@ class Figure {
 
   draw() {
     const { series } = this;
+    const { values: times } = series.time;
     for (const { name, chart } of this.charts) {
       const columns = name === "queue" ? [series.queue] : this.flows.map((flow) => flow[name]);
-      chart.lines = columns.map(({ values }, position) => ({ values, style: styleOf(position) }));
+      chart.lines = columns.map(({ values }, position) => ({ times, values, count: series.count, style: styleOf(position) }));
       if (name === "queue") chart.events = [{ counts: series.drops.values, mark: "drop" }, { counts: series.marks.values, mark: "mark" }];
-      chart.draw(series.time.values, series.count, series.most[name]);
+      chart.draw(series.most[name]);
     }
   }
 
