@@ -85,6 +85,13 @@ def test_a_page_names_all_that_it_may_do_and_is_small() -> None:
         assert not re.search(r'(?:src|href)="(?!data:|evaluate\.html"|index\.html")', page)
 
 
+def test_texts_in_scripts_do_not_end_their_elements() -> None:
+    text = "const ends = `</script>`, comment = '<!-- ';"
+    assert embedded.script(text, " nomodule") == (
+        "<script nomodule>\nconst ends = `<\\/script>`, comment = '<\\!-- ';\n</script>"
+    )
+
+
 def test_a_folder_has_both_pages_and_a_file_is_alone(tmp_path: Path) -> None:
     require_web()
     saved = cli("play", "--save", str(tmp_path / "stick"))

@@ -27,6 +27,9 @@ _POLICY = re.compile(r'(<meta http-equiv="Content-Security-Policy" content=")[^"
 #: Scripts that a page runs, which are not its data.
 _SCRIPT = re.compile(r'<script(?: (?:type="module"|nomodule))?>(.*?)</script>', re.DOTALL)
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_ANY_SCRIPT = re.compile(r"<script.*?</script>", re.DOTALL)
+#: What ends a script of a page, or begins a comment in it.
+_ENDS = re.compile(r"<(/script|!--)", re.IGNORECASE)
 
 
 def web() -> Path:
@@ -61,19 +64,18 @@ def _packed(path: Path, changed_ns: int) -> bytes:
 
 
 def data(name: str, text: str) -> str:
-    """Return an element of a page with a text, which is no script of the page."""
-    return f'<script type="text/plain" id="{name}">\n{_within(name, text)}\n</script>'
+    """Return an element of a page with a text, as of a worker, that the page itself does not run."""
+    return f'<script type="text/plain" id="{name}">\n{_within(text)}\n</script>'
 
 
-def script(name: str, text: str, attribute: str = "") -> str:
+def script(text: str, attribute: str = "") -> str:
     """Return an element of a page that runs a script."""
-    return f"<script{attribute}>\n{_within(name, text)}\n</script>"
+    return f"<script{attribute}>\n{_within(text)}\n</script>"
 
 
-def _within(name: str, text: str) -> str:
-    """Return what an element `script` may hold as it is."""
-    assert "</script" not in text.lower() and "<!--" not in text, f"{name} would end its element"
-    return text
+def _within(text: str) -> str:
+    """Return a script that means the same, and whose texts do not end the element in which it stands."""
+    return _ENDS.sub(r"<\\\1", text)
 
 
 def with_policy(page: str, *, has_styles: bool = False) -> str:
@@ -81,7 +83,7 @@ def with_policy(page: str, *, has_styles: bool = False) -> str:
 
     It may ask for nothing. `has_styles`: its elements have styles of their own.
     """
-    styles = "'unsafe-inline'" if has_styles else _hashes(_STYLE.findall(page))
+    styles = "'unsafe-inline'" if has_styles else _hashes(_STYLE.findall(_ANY_SCRIPT.sub("", page)))
     scripts = _hashes(_SCRIPT.findall(page))
     policy = (
         f"default-src 'none'; style-src {styles}; script-src {scripts} 'wasm-unsafe-eval'; worker-src blob:; "

@@ -79,7 +79,7 @@ def interactive(page: str, cells: Mapping[str, Kept]) -> str:
         data("rerun-module", base64.b64encode(module()).decode()),
         data("rerun-cells", packed(document)),
         data("rerun-worker", worker()),
-        script("rerun", bundle(_FOLDER / "report.js")),
+        script(bundle(_FOLDER / "report.js")),
     ]
     before, body, after = page.rpartition("</body>")
     styled = before.replace("</head>", f"<style>\n{STYLE}</style>\n</head>", 1)

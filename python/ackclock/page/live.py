@@ -55,7 +55,7 @@ def _whole(name: str, carried: Mapping[str, str]) -> str:
     def run(match: re.Match[str]) -> str:
         path = folder / match[2]
         text = path.read_text(encoding="utf-8") if match[1] == " nomodule" else bundle(path)
-        return script(path.name, text, match[1])
+        return script(text, match[1])
 
     def icon(match: re.Match[str]) -> str:
         return f"data:{match[2]};base64,{base64.b64encode((folder / match[1]).read_bytes()).decode()}"
