@@ -83,8 +83,8 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	@cargo fmt --version >/dev/null && cargo clippy --version >/dev/null || rustup component add rustfmt clippy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --no-deps --locked --quiet
-	cargo test --package ackclock --package ackclock-bpf --package ackclock-linux --locked --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --package ackclock-scenario --no-deps --locked --quiet
+	cargo test --package ackclock --package ackclock-scenario --package ackclock-bpf --package ackclock-linux --locked --quiet
 	cargo test --package ackclock --locked --quiet --release --test theory
 	cargo fmt --manifest-path $(S2N) --check
 	cargo test --manifest-path $(S2N) --target-dir target/s2n --locked --quiet
@@ -260,9 +260,9 @@ BINDINGS = module=target/wasm32-unknown-unknown/web/$(1).wasm; \
 		target/$(1).wasm web/module $(2)
 
 # Its schema of scenarios and its metrics are those of the native engine, as data; so are the suites.
-$(WEB): $(INSTALLED) tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs tools/web/suites_on_web.py $(SUITES) $(RUST)
+$(WEB): $(INSTALLED) tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs tools/web/schema_on_web.py tools/web/suites_on_web.py $(SUITES) $(RUST)
 	@$(HAS_WASM)
-	$(BIN)/python -c 'from ackclock import _core; print(_core.schema_json())' > target/schema.json
+	$(BIN)/python tools/web/schema_on_web.py > target/schema.json
 	$(BIN)/python -c 'from ackclock import _core; print(_core.metrics_json())' > target/metrics.json
 	ACKCLOCK_SCHEMA=$(CURDIR)/target/schema.json ACKCLOCK_METRICS=$(CURDIR)/target/metrics.json \
 		cargo build --package ackclock-wasm --features stored --profile web --target wasm32-unknown-unknown --locked --quiet

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,15 @@ from browsers import PROGRAMS, used
 from helpers import ROOT, cli, require_web
 
 from ackclock.cli import play_command
+from ackclock.evaluation import SHOWN, Evaluation, evaluate
+from ackclock.evaluation.overview import WORDS, Cell, overview, sentences
+from ackclock.evaluation.planes import environment_plane, whole_plane
+from ackclock.evaluation.scoreboard import estimate_json
+from ackclock.evaluation.series import Drawn, run_series
 from ackclock.evaluation.suite import Suite
 from ackclock.page import embedded
+from ackclock.page.plane import plane
+from ackclock.scenario import Scenario
 
 RULE = "grow = gain / w; cut = if(queue_delay > 10 ms, 0.5, 0.8) * w; gain = 1"
 
@@ -44,9 +53,9 @@ def by_command(suite: Path, *arguments: str | Path) -> Any:
 @pytest.fixture
 def data(tiny_suite: Path, tmp_path: Path) -> Path:
     """The suite as browsers have it."""
-    path = tmp_path / "tiny.json"
-    suites_on_web.write(path, suites_on_web.document(Suite.load(str(tiny_suite))))
-    return path
+    suites_on_web.main([str(tmp_path / "data"), str(tiny_suite)])
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["tiny.json"]
+    return tmp_path / "data" / "tiny.json"
 
 
 def test_a_rule_is_judged_as_by_the_command(data: Path, tiny_suite: Path, tmp_path: Path) -> None:
@@ -60,8 +69,10 @@ def test_a_rule_is_judged_as_by_the_command(data: Path, tiny_suite: Path, tmp_pa
     assert {far["total"] for far in found["progress"]} == {18}
     assert found["progress"][0]["left_s"] is None and found["progress"][-1]["left_s"] == 0
     labels = [candidate["label"] for candidate in expected["candidates"]]
-    signs = [[cell["judgement"] for cell in row] for row in found["overview"]["cells"]]
-    assert [len(row) for row in signs] == [3, 3] and signs[0][labels.index(expected["reference"])] == ""
+    signs = [[cell["judgement"] for cell in row] for row in found["overview"]["maps"][0]["cells"]]
+    assert [len(row) for row in signs] == [3, 3] and signs[0][
+        labels.index(expected["reference"])
+    ] == "reference"
 
 
 @pytest.mark.parametrize("cc", ["aimd(increase=2)", "aimd", "aimd-fc+"])
@@ -72,6 +83,107 @@ def test_so_is_an_algorithm_against_stored_scores(cc: str, tiny_suite: Path, tmp
     expected = by_command(tiny_suite, cc, "--out", tmp_path / "out")
     assert expected["regret_baseline"]["stored"]
     assert in_node(path, cc=cc, workers=1)["document"] == expected
+
+
+SEVERAL = ["new-aimd", "aimd(increase=2)", f"rule {RULE}", "aimd(increase=4)", "new-aimd"]
+#: Of a line over time.
+POINTS = 60
+SETS = ["transport.min_rto=300 ms", 'topology.queue={ kind = "codel" }', "flows.test.count=3"]
+
+
+@pytest.mark.parametrize(
+    ("ccs", "options"),
+    [
+        (SEVERAL, {}),
+        (SEVERAL[:2], {"metric": "queue_delay", "against": ["cubic", "aimd(increase=2)"]}),
+        (["cubic"], {"sets": SETS, "metric": "watch"}),
+        (["aimd(increase=1.0000001)", "aimd(increase=1.0000002)"], {"sets": SETS[:1], "replicates": 1}),
+    ],
+)
+def test_so_are_several_other_panels_metrics_and_settings(
+    ccs: list[str], options: dict[str, Any], data: Path, tiny_suite: Path, tmp_path: Path
+) -> None:
+    sets = [word for each in options.get("sets", ()) for word in ("--set", each)]
+    against = [word for each in options.get("against", ()) for word in ("--against", each)]
+    number = str(options.get("replicates", 2))
+    arguments = [
+        "--metric",
+        options.get("metric", "shares"),
+        "--replicates",
+        number,
+        "--out",
+        tmp_path / "out",
+    ]
+    expected = by_command(tiny_suite, *ccs, *sets, *against, *arguments)
+    found = in_node(data, cc=ccs, points=POINTS, **{"replicates": 2, **options})
+    assert found["document"] == expected
+    assert len(expected["ranking"]) == len(ccs) and expected["sets"] == options.get("sets", [])
+    given = ccs if len(ccs) > 1 else ccs[0]
+    evaluation = _evaluated(given, tiny_suite, tmp_path / "out", **{"replicates": 2, **options})
+    _same_at_a_glance(found["overview"], evaluation)
+    if len(ccs) <= SHOWN:
+        _same_over_time(found, evaluation)
+    assert _by_page("sentences", "sentences", found) == sentences(evaluation, overview(evaluation))
+
+
+def _evaluated(cc: str | list[str], suite: Path, out: Path, **options: Any) -> Evaluation:
+    """The same as a value, of the runs that the command left."""
+    return evaluate(cc, suite=str(suite), out=out, progress=lambda done, total: None, **options)
+
+
+def _same_at_a_glance(found: dict[str, Any], evaluation: Evaluation) -> None:
+    """The heat maps and the planes are those of the report."""
+    glance = overview(evaluation)
+    assert [each["label"] for each in found["algorithms"]] == glance.labels
+    assert found["reference"] == glance.reference
+    assert [each["heading"] for each in found["maps"]] == [each.heading for each in glance.maps]
+    for ours, theirs in zip(found["maps"], glance.maps, strict=True):
+        assert ours["digits"] == theirs.digits
+        cells = [[_cell(cell) for cell in row] for row in theirs.cells]
+        assert ours["cells"] == cells
+    ids = glance.environments
+    planes = [whole_plane(glance.entries, ids), *(environment_plane(glance.entries, each) for each in ids)]
+    drawings = [plane(spots, "a & b", "c") for spots in planes]
+    assert [found["plane"], *found["planes"]] == [
+        [{key: value for key, value in asdict(spot).items() if key != "kind"} for spot in spots]
+        for spots in planes
+    ]
+    ours = _by_page(
+        "plane", "(all) => all.map((spots) => plane(spots, 'a & b', 'c'))", [found["plane"], *found["planes"]]
+    )
+    assert ours == drawings
+
+
+def _same_over_time(found: dict[str, Any], evaluation: Evaluation) -> None:
+    """Windows and queues are those of the report, with as many points."""
+    labels = [each["label"] for each in found["overview"]["algorithms"]]
+    for row, first in zip(found["curves"], evaluation.first, strict=True):
+        for candidate, (job, outcome) in zip(evaluation.board.candidates, first, strict=True):
+            described = Scenario.from_dict(json.loads(job.scenario_json)).describe()
+            groups = {flow["name"]: flow["group"] for flow in json.loads(outcome.result_json)["flows"]}
+            ends = {"warmup_s": described["warmup_s"], "duration_s": described["duration_s"]}
+            drawn = Drawn(described["bottleneck"], False, ends["warmup_s"], False, None, groups, POINTS)
+            expected = run_series(outcome, drawn)
+            assert expected is not None
+            lines = {key: expected[key] for key in ("flows", "hidden", "x", "cwnd", "queue")}
+            assert row[labels.index(candidate.label)] == {**lines, **ends}
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    value, difference = (each and estimate_json(each) for each in (cell.value, cell.difference))
+    return {"judgement": cell.judgement, "value": value, "difference": difference}
+
+
+def _by_page(module: str, function: str, given: Any) -> list[str]:
+    """What a function of a module of the page makes of something."""
+    program = (
+        f"import {{ {module} }} from {json.dumps((ROOT / f'web/play/{module}.js').as_uri())};"
+        f"console.log(JSON.stringify(({function})({json.dumps(given)})))"
+    )
+    command = ["node", "--input-type=module", "--eval", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    made: list[str] = json.loads(done.stdout)
+    return made
 
 
 def test_what_is_no_algorithm_is_one_message(data: Path) -> None:
@@ -110,20 +222,26 @@ def address(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return (tmp_path / "pages/index.html").as_uri()
 
 
-def test_the_page_judges_cancels_and_complains(address: str, tiny_suite: Path, tmp_path: Path) -> None:
-    found = used("evaluating.mjs", address, str(tmp_path))
+def test_the_page_judges_cancels_and_complains(
+    address: str, data: Path, tiny_suite: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "taken"
+    folder.mkdir()
+    own = tmp_path / "own.json"
+    suites_on_web.write(own, json.loads(data.read_text()) | {"name": "mine"})
+    found = used("evaluating.mjs", address, str(folder), str(own))
     assert found["problems"] == [] and found["elsewhere"] == []
     expected = by_command(tiny_suite, "--rule", RULE, "--replicates", "2", "--out", tmp_path / "out")
-    given = json.loads((tmp_path / "evaluation-core.json").read_text())
-    given["suite"]["name"] = "tiny"
-    assert given == expected
+    assert _given(folder / "evaluation-core.json") == expected
     assert found["verdict"] == expected["verdict"]
-    assert [len(row) for row in found["heat"]] == [3, 3]
-    assert all(
-        cell in ("better", "worse", "cannot tell", "the reference") for row in found["heat"] for cell in row
-    )
+    evaluation = _evaluated(f"rule {RULE}", tiny_suite, tmp_path / "out", replicates=2)
+    maps = overview(evaluation).maps
+    assert found["heat"] == [[WORDS[cell.judgement] for cell in row] for row in maps[0].cells]
+    assert found["other"] == [[WORDS[cell.judgement] for cell in row] for row in maps[3].cells]
+    assert sum("less to the right" in each for each in found["planes"]) == 3
+    assert found["cell"].startswith("your rule in “In company”: ")
     assert found["command"] == f"ackclock evaluate --rule '{RULE}' --suite core --replicates 2 --seed 1"
-    lines = (tmp_path / "evaluation-core.csv").read_text().splitlines()
+    lines = (folder / "evaluation-core.csv").read_text().splitlines()
     assert lines[0] == "environment,cc,metric,heading,replicate,value"
     assert len(lines) == 1 + sum(
         len(metric["values"])
@@ -134,3 +252,31 @@ def test_the_page_judges_cancels_and_complains(address: str, tiny_suite: Path, t
     assert found["cancelled"] == "Cancelled." and "`1/v`" in found["complaint"]
     assert {"connect-src", "img-src", "script-src-attr", "script-src-elem"} == set(found["broken"])
     assert found["wide"] is False and found["given"] == "grow = 3 / w\ncut = w / 2" and found["back"]
+    _several(found, folder, tiny_suite, tmp_path)
+    saved = (folder / "evaluation-core.html").read_text(encoding="utf-8")
+    assert found["saved"] == {"verdict": expected["verdict"], "planes": 3, "charts": 12, "wide": False}
+    assert "default-src 'none'" in saved and "<script src" not in saved and "<link" not in saved
+    data_of = re.search(r'<script type="application/json" id="evaluation">(.*?)</script>', saved, re.DOTALL)
+    assert data_of is not None and json.loads(data_of[1])["ranking"] == expected["ranking"]
+
+
+def _several(found: dict[str, Any], folder: Path, tiny_suite: Path, tmp_path: Path) -> None:
+    """The page ranks several over a suite of one's own as the command does."""
+    rules = ["rule grow = 2 / w; cut = w / 2", "--rule", RULE]
+    more = ["--against", "cubic", "--against", "aimd", "--metric", "queue_delay"]
+    changed = ["--set", "transport.min_rto=300 ms", "--replicates", "2", "--out", str(tmp_path / "several")]
+    expected = by_command(tiny_suite, "aimd(increase=2)", *rules, *more, *changed)
+    assert _given(folder / "evaluation-mine.json") == expected
+    assert found["several"] == (
+        f"ackclock evaluate 'aimd(increase=2)' 'rule grow = 2 / w; cut = w / 2' --rule '{RULE}' --suite "
+        "FOLDER-OF-mine --against cubic --against aimd --metric queue_delay --set 'transport.min_rto=300 ms' "
+        "--replicates 2 --seed 1"
+    )
+    assert found["refused"] == "evaluation-core.csv cannot be read as a suite: it is not JSON."
+
+
+def _given(path: Path) -> Any:
+    """The document that the page gave, with the name that the command knows."""
+    document = json.loads(path.read_text())
+    document["suite"]["name"] = "tiny"
+    return document

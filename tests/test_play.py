@@ -123,11 +123,12 @@ def test_a_link_of_the_served_page_gives_the_same_run_from_disk(
 def test_a_link_gives_the_same_run(address: str) -> None:
     found = used("link.mjs", address)
     assert found["problems"] == []
-    assert found["first"] == found["second"] != ""
-    assert found["changes"][0].endswith("bottleneck: rate 5 Mbit/s") and len(found["changes"]) == 6
-    assert found["changes"][2].endswith("buffer 20 packets") and found["changes"][3].endswith("loss 0.1 %")
-    assert found["changes"][4].endswith("one: bbr3")
-    assert found["changes"][5].endswith("one: grow = 1 / w; cut = 0.9 * w")
+    assert found["first"] == found["again"] == found["second"] != ""
+    assert found["changes"][0].endswith("bottleneck: rate 5 Mbit/s") and len(found["changes"]) == 7
+    assert found["changes"][2].endswith("bottleneck: fq-codel")
+    assert found["changes"][3].endswith("buffer 20 packets") and found["changes"][4].endswith("loss 0.1 %")
+    assert found["changes"][5].endswith("one: bbr3")
+    assert found["changes"][6].endswith("one: grow = 1 / w; cut = 0.9 * w")
     assert found["link"].split("#")[1].startswith("1z.")
 
 
@@ -167,7 +168,7 @@ def test_lessons_show_what_their_runs_give(on_disk: str) -> None:
 def test_a_link_of_firefox_gives_the_same_run_in_chromium(address: str) -> None:
     found = used("link.mjs", address, browser="firefox-esr")
     assert found["problems"] == []
-    assert found["first"] == found["second"] != "" and len(found["changes"]) == 6
+    assert found["first"] == found["second"] != "" and len(found["changes"]) == 7
     assert used("opened.mjs", found["link"], browser="chromium")["sum"] == found["first"]
 
 

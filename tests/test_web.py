@@ -11,6 +11,7 @@ import golden_on_web
 import polars
 import pytest
 
+import ackclock
 import golden
 from ackclock import _core
 from ackclock.errors import ScenarioError
@@ -52,6 +53,37 @@ def test_lists_and_mistakes_are_those_of_the_native_engine() -> None:
         Scenario.from_dict(wrong)
     mistakes = [[mistake.key, mistake.message] for mistake in error.value.mistakes]
     assert found["mistakes"] == mistakes and len(mistakes) > 2
+
+
+def test_a_queue_that_is_set_at_the_start_is_that_of_a_scenario() -> None:
+    problem = golden_on_web.missing()
+    if problem is not None:
+        pytest.skip(problem)
+    topology = {"kind": "dumbbell", "rate": "10 Mbit/s", "delay": "20 ms"}
+    flows = [{"cc": "cubic", "count": 3, "start": {"uniform": ["0 s", "1 s"]}}]
+    tree = {"schema": 2, "duration": "5 s", "topology": topology, "flows": flows}
+    queues: list[Any] = [
+        "codel",
+        {"kind": "red", "limit": "0.5 BDP"},
+        {"kind": "fq-codel", "flows": 0},
+        "codell",
+    ]
+    command = [
+        "node",
+        str(golden_on_web.PROGRAMS / "queues.mjs"),
+        str(golden_on_web.MODULE),
+        json.dumps(tree),
+        json.dumps(queues),
+    ]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    for queue, changed in zip(queues[:2], found[:2], strict=True):
+        native = ackclock.run(Scenario.from_dict({**tree, "topology": {**topology, "queue": queue}})).document
+        assert changed["links"][0]["drops"] > 0
+        for part in ("summary", "links", "flows"):
+            assert changed[part] == native[part], (queue, part)
+    assert found[0]["words"] == "codel, 1000 packets, target 5 ms, interval 100 ms"
+    assert found[2]["refused"].startswith("queue: flows: ")
+    assert found[3]["refused"].startswith('queue: kind: unknown queue discipline "codell"')
 
 
 def test_columns_are_read_as_they_lie_in_memory() -> None:

@@ -100,6 +100,8 @@ export class Running {
   setLoss(link: number, probability: number): void;
   /** What is queued beyond a smaller limit is still sent. */
   setLimit(link: number, packets: number): void;
+  /** A name, or a table as in a scenario, takes over what is queued, in the order in which it came. Returns the queue in words. */
+  setQueue(link: number, queue: string | object): string;
   /** A name, or a table as in a scenario, takes over a flow with its window and threshold. */
   setAlgorithm(flow: number, cc: string | object): void;
   beginFlow(index: number): void;

@@ -166,6 +166,11 @@ export class Running {
     this.inner.setLimit(link, packets);
   }
 
+  /** `queue`: a name, or a table as in a scenario. Returns it in words, with its limit and its parameters. */
+  setQueue(link, queue) {
+    return this.inner.setQueue(link, JSON.stringify(queue));
+  }
+
   /** `cc`: a name, or a table as in a scenario. */
   setAlgorithm(flow, cc) {
     this.inner.setAlgorithm(flow, JSON.stringify(cc));

@@ -1,12 +1,12 @@
-// An algorithm against the panel of a suite, over all cores: what `ackclock evaluate` does, with the same random numbers and the same scores.
+// Algorithms against the panel of a suite, over all cores: what `ackclock evaluate` does, with the same random numbers and the same scores.
 //
 //     import { evaluate } from "ackclock/evaluate.js";
 //     const { document } = await evaluate({ suite: "core", rule: "grow = 1/w; cut = w/2", replicates: 3 });
 
 import { compiled, inNode, workerOf } from "./files.js";
-import { suiteOf, suites } from "./suites.js";
+import { METRICS, readSuite, suiteOf, suites } from "./suites.js";
 
-export { suites };
+export { METRICS, readSuite, suites };
 
 const WORKER = "evaluator.js";
 
@@ -64,9 +64,16 @@ class Progress {
   }
 }
 
-/** Judges an algorithm. Rejects with one message for what is no algorithm, and with the signal's reason where it is aborted. */
-export async function evaluate({ suite: name = "core", cc, rule, replicates, quick = false, seed = 1n, workers, onProgress = () => {}, signal } = {}) {
+const listed = (given) => (given === undefined ? [] : Array.isArray(given) ? given : [given]);
+
+/**
+ * Judges an algorithm, or ranks several. Rejects with one message for what is no algorithm, metric or change, and with the signal's reason where
+ * it is aborted.
+ */
+export async function evaluate({ suite: name = "core", cc, rule, against, metric = METRICS[0], sets = [], replicates, quick = false, seed = 1n, workers, onProgress = () => {}, signal, points = 0 } = {}) {
   signal?.throwIfAborted();
+  const candidates = [...listed(cc).map((each) => ({ cc: each })), ...listed(rule).map((line) => ({ rule: line }))];
+  const asked = { candidates, against: against ?? null, metric, sets };
   const pool = [];
   const end = () => pool.splice(0).forEach(({ worker }) => worker.terminate());
   let abort = null;
@@ -76,14 +83,14 @@ export async function evaluate({ suite: name = "core", cc, rule, replicates, qui
   aborted.catch(() => {});
   signal?.addEventListener("abort", abort);
   try {
-    return await Promise.race([aborted, judged({ name, cc, rule, replicates, quick, seed: BigInt(seed), workers, onProgress, pool })]);
+    return await Promise.race([aborted, judged({ name, asked, replicates, quick, seed: BigInt(seed), workers, onProgress, pool, points })]);
   } finally {
     signal?.removeEventListener("abort", abort);
     end();
   }
 }
 
-async function judged({ name, cc, rule, replicates, quick, seed, workers, onProgress, pool }) {
+async function judged({ name, asked, replicates, quick, seed, workers, onProgress, pool, points }) {
   const suite = typeof name === "string" ? await suiteOf(name) : name;
   const wanted = replicates ?? (quick ? suite.quick : suite.replicates);
   const [engine, scores] = await Promise.all(["ackclock", "score"].map((each) => compiled(`module/${each}_bg.wasm`)));
@@ -94,30 +101,47 @@ async function judged({ name, cc, rule, replicates, quick, seed, workers, onProg
     return evaluator;
   };
   const first = await begin();
-  const { algorithms, random } = await first.ask("plan", { candidate: rule === undefined ? { cc } : { rule } });
+  const { algorithms, candidates, random } = await first.ask("plan", asked);
   const tasks = [];
   for (let replicate = 0; replicate < wanted; replicate += 1)
-    random.forEach((row, place) => row.forEach((differ, algorithm) => (differ || replicate === 0) && tasks.push({ place, algorithm, replicate, seed })));
+    random.forEach((row, place) => row.forEach((differ, algorithm) => (differ || replicate === 0) && tasks.push({ place, algorithm, replicate, seed, points: replicate === 0 ? points : 0 })));
   const count = Math.max(1, Math.min(workers ?? (await cores()), tasks.length));
   const progress = new Progress(tasks, count);
   const values = random.map((row) => row.map(() => []));
+  const curves = random.map((row) => row.map(() => null));
+  const failures = [];
+  const inPanel = (algorithm) => algorithms[algorithm].inPanel;
   let next = 0;
   const work = async (evaluator) => {
-    await evaluator.ask("algorithms", { texts: algorithms.map(({ text }) => text) });
+    await evaluator.ask("algorithms", { texts: algorithms.map(({ text }) => text), sets: asked.sets });
     while (next < tasks.length) {
       const task = tasks[next++];
       const began = performance.now();
       const answer = await evaluator.ask("run", task);
-      values[task.place][task.algorithm][task.replicate] = answer.values;
+      if (answer.failed === undefined) values[task.place][task.algorithm][task.replicate] = answer.values;
+      // Of several candidates the others go on.
+      else if (candidates.length === 1 || inPanel(task.algorithm)) throw new Error(answer.failed);
+      else failures.push({ environment: task.place, algorithm: task.algorithm, replicate: task.replicate, message: answer.failed });
+      if (task.replicate === 0) curves[task.place][task.algorithm] = answer.curves ?? null;
       progress.add(task, performance.now() - began);
       onProgress(progress.now);
     }
   };
   onProgress(progress.now);
   await Promise.all([work(first), ...Array.from({ length: count - 1 }, async () => work(await begin()))]);
-  const told = algorithms.map(({ label, cc: table }) => ({ label, cc: table }));
+  const told = {
+    build: suite.build,
+    sets: asked.sets,
+    metric: asked.metric,
+    replicates: wanted,
+    algorithms: algorithms.map(({ label, cc }) => ({ label, cc })),
+    candidates,
+    random,
+    values: values.map((row) => row.map((runs) => runs.filter(Boolean))),
+    failures,
+  };
   // A seed is a whole number of 64 bits, which JSON of JavaScript has not.
-  const runs = JSON.stringify({ build: suite.build, replicates: wanted, algorithms: told, random, values });
-  const { document, overview } = await first.ask("judge", { runs: `{"seed":${seed},${runs.slice(1)}` });
-  return { document, overview };
+  const { document, overview } = await first.ask("judge", { runs: `{"seed":${seed},${JSON.stringify(told).slice(1)}` });
+  // In the order of the overview.
+  return points > 0 ? { document, overview, curves: curves.map((row) => overview.entries.map((at) => row[at])) } : { document, overview };
 }

@@ -1,13 +1,19 @@
 // A worker of `evaluate.js`: it is given the module of the engine, that of the scores, and a suite, and runs one replicate after another.
 
 import { list, load, rule, run, Scenario } from "./ackclock.js";
+import { curvesOf } from "./curves.js";
 import initialiseScores, { evaluateJson, valuesOf } from "./module/score.js";
 import { inNode } from "./files.js";
+import { METRICS } from "./suites.js";
 
 let suite = null;
 let specifications = [];
-/** The texts of the algorithms, the candidate first. */
+/** The texts of the algorithms, the candidates first. */
 let algorithms = [];
+/** Changes to every scenario. */
+let sets = [];
+/** What is asked for, as the scores need it of the suite. */
+let judgedBy = null;
 
 async function begin({ engine, scores, suite: given }) {
   await load(engine);
@@ -21,7 +27,8 @@ const inline = (table) => `{ ${Object.entries(table).map(([key, value]) => `${ke
 
 /** An algorithm as a scenario takes it: a name, a table, `aimd(increase=2)` or the text of a rule. */
 function textOf({ cc, rule: line }) {
-  if (line !== undefined) return inline(rule(line));
+  const given = line ?? (typeof cc === "string" ? /^\s*rule\s+(.+)/s.exec(cc)?.[1] : undefined);
+  if (given !== undefined) return inline(rule(given));
   if (typeof cc !== "string") return inline(cc);
   const labelled = /^\s*([\w+-]+)\(\s*(.*?)\s*\)\s*$/.exec(cc);
   return labelled === null ? cc.trim() : labelled[2] === "" ? labelled[1] : `{ kind = "${labelled[1]}", ${labelled[2]} }`;
@@ -38,22 +45,98 @@ function labelOf({ kind, ...given }) {
 
 const same = (one, other) => JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 
-const scenario = (place, algorithm) => new Scenario(suite.environments[place].scenario).withSets(suite.environments[place].groups.map((group) => `flows.${group}.cc=${algorithm}`));
+/** The scenario of an environment with an algorithm, as the suite has it. */
+const base = (place, text) => new Scenario(suite.environments[place].scenario).withSets(suite.environments[place].groups.map((group) => `flows.${group}.cc=${text}`));
 
-/** Takes a suite and a candidate: which algorithms there are, and in which environments their replicates differ. */
-function plan({ candidate }) {
-  const text = textOf(candidate);
-  const cc = new Scenario(suite.probe).withSets([`flows.test.cc=${text}`]).resolved.flows[0].cc;
-  const found = [{ label: labelOf(cc), cc, text }, ...suite.panel.filter((other) => !same(other.cc, cc))];
-  const random = suite.environments.map((_, place) => found.map((algorithm) => scenario(place, algorithm.text).isRandom));
-  return { algorithms: found, random };
+function scenario(place, text) {
+  const chosen = base(place, text);
+  if (sets.length === 0) return chosen;
+  const changed = chosen.withSets(sets);
+  const under = (of) => of.resolved.flows.filter(({ name }) => suite.environments[place].groups.includes(name));
+  const after = under(changed);
+  for (const { name, cc } of under(chosen)) {
+    const there = after.find((flow) => flow.name === name);
+    if (there === undefined || !same(there.cc, cc)) throw new Error(`sets: change the algorithm of the flows ${name}, which are under test; name its parameters with the algorithm, as in aimd(increase=2)`);
+  }
+  return changed;
 }
 
-function runOne({ place, algorithm, seed, replicate }) {
-  const result = run(scenario(place, algorithms[algorithm]), { seed, replicate });
+/** An algorithm with its label and what tells it from others. */
+function algorithmOf(given) {
+  const text = textOf(given);
+  const cc = new Scenario(suite.probe).withSets([`flows.test.cc=${text}`]).resolved.flows[0].cc;
+  return { label: labelOf(cc), cc, text };
+}
+
+/** The same with labels that tell them apart. */
+function distinct(every) {
+  const named = [];
+  for (const each of every) {
+    const alike = named.filter(({ label }) => label.split(" #")[0] === each.label);
+    const known = alike.find((other) => same(other.cc, each.cc));
+    const others = alike.filter((one, at) => alike.findIndex((other) => same(one.cc, other.cc)) === at).length;
+    named.push(known ?? (others === 0 ? each : { ...each, label: `${each.label} #${others + 1}` }));
+  }
+  return named;
+}
+
+/** Whose share is watched beside the flows under test, with the changes to the scenario. */
+function neighbours({ watch, scenario: tree }) {
+  if (watch?.metric !== "share" || suite.test.includes(watch.group)) return null;
+  const { flows } = new Scenario(tree).withSets(sets).resolved;
+  if (flows.some(({ name }) => name !== watch.group && !suite.test.includes(name))) return null;
+  const { cc, count } = flows.find(({ name }) => name === watch.group);
+  return { rival: { label: labelOf(cc), cc }, of_rival: count, flows: flows.reduce((sum, flow) => sum + flow.count, 0) };
+}
+
+function requireMetric(metric) {
+  if (!METRICS.includes(metric)) throw new Error(`no metric is called ${JSON.stringify(metric)}; there are: ${METRICS.join(", ")}`);
+  const has = { jain_index: ({ fairness }) => fairness, watch: ({ watch }) => watch !== null }[metric];
+  if (has !== undefined && !suite.environments.some(has)) throw new Error(`no environment of suite ${suite.name} has ${metric}`);
+}
+
+const NO_PANEL = "the suite has no panel.json";
+
+/** What regret is measured against: stored scores are those of the scenarios as the suite has them. */
+function baseline() {
+  const { baseline: stored } = suite;
+  if (sets.length === 0) return stored;
+  return { title: "the best within this table", stored: false, algorithms: [], reason: stored.reason === NO_PANEL ? NO_PANEL : "the environments are changed", best: {}, reference_costs: {} };
+}
+
+/** Takes what is asked for: which algorithms there are, and in which environments their replicates differ. */
+function plan({ candidates, against, metric, sets: changes }) {
+  requireMetric(metric);
+  if (candidates.length === 0) throw new Error("name an algorithm, or give a rule");
+  if (against?.length === 0) throw new Error("name an algorithm to compare with");
+  sets = changes;
+  const own = candidates.map(algorithmOf);
+  const every = distinct([...own, ...(against === null ? suite.panel : against.map((cc) => algorithmOf({ cc })))]);
+  const panel = every.slice(own.length);
+  const inPanel = (each) => panel.some((other) => same(other.cc, each.cc));
+  const found = every.filter((each, at) => every.findIndex((other) => same(other.cc, each.cc)) === at).map((each) => ({ ...each, inPanel: inPanel(each) }));
+  const random = suite.environments.map((_, place) => found.map(({ text }) => scenario(place, text).isRandom));
+  judgedBy = {
+    panel: panel.map(({ label, cc }) => ({ label, cc })),
+    baseline: baseline(),
+    environments: suite.environments.map(({ scenario: _, ...rest }, place) => (sets.length === 0 ? rest : { ...rest, neighbours: neighbours(suite.environments[place]) })),
+  };
+  return { algorithms: found, candidates: every.slice(0, own.length).map((each) => found.findIndex((other) => same(other.cc, each.cc))), random };
+}
+
+/** Runs a replicate; with `points`, its lines over time come with the values. */
+function runOne({ place, algorithm, seed, replicate, points }) {
+  const checked = scenario(place, algorithms[algorithm]);
+  let result = null;
+  try {
+    result = run(checked, { seed, replicate });
+  } catch (error) {
+    return { failed: String(error.message ?? error) };
+  }
   const values = valuesOf(specifications[place], JSON.stringify(result.document));
+  const curves = points > 0 ? curvesOf(result, checked.description, points) : null;
   result.free();
-  return { values: [...values] };
+  return { values: [...values], curves };
 }
 
 const answers = {
@@ -61,10 +144,11 @@ const answers = {
   plan,
   algorithms(message) {
     algorithms = message.texts;
+    sets = message.sets;
     return {};
   },
   run: runOne,
-  judge: ({ runs }) => JSON.parse(evaluateJson(JSON.stringify({ ...suite, environments: suite.environments.map(({ scenario: _, ...rest }) => rest) }), runs)),
+  judge: ({ runs }) => JSON.parse(evaluateJson(JSON.stringify({ ...suite, ...judgedBy }), runs)),
 };
 
 async function answer({ type, ...message }) {

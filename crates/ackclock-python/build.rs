@@ -8,8 +8,14 @@ use std::{
 use xxhash_rust::xxh3::Xxh3;
 
 /// What results depend on, seen from this crate.
-const SOURCES: [&str; 5] =
-    ["../ackclock/Cargo.toml", "../ackclock/src", "../ackclock-bpf/src", "../ackclock-linux/src", "src"];
+const SOURCES: [&str; 6] = [
+    "../ackclock/Cargo.toml",
+    "../ackclock/src",
+    "../ackclock-scenario/src",
+    "../ackclock-bpf/src",
+    "../ackclock-linux/src",
+    "src",
+];
 
 fn main() -> io::Result<()> {
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
 //! Feeds the reader of scenarios: `cargo fuzz run scenario`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| ackclock::scenario::fuzz(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ackclock_scenario::fuzz(data));

@@ -1,10 +1,14 @@
-"""Writes the suites as data for the browser: `suites_on_web.py FOLDER`."""
+"""Writes suites as data for the browser: `suites_on_web.py FOLDER [SUITE ...]`.
+
+Without a SUITE all that come with ackclock, and the list of them; else those alone, each a name or a folder
+with a `suite.toml`.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -15,13 +19,19 @@ from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.score import specification
 from ackclock.evaluation.suite import Environment, Suite
+from ackclock.running.settable import settable
 from ackclock.scenario import probe_scenario
 
 
-def main() -> None:
-    """Write a file for each suite, and the list of them."""
-    folder = Path(sys.argv[1])
+def main(arguments: Sequence[str]) -> None:
+    """Write a file for each suite, and the list of those that come with ackclock."""
+    folder, *wanted = map(Path, arguments)
     folder.mkdir(parents=True, exist_ok=True)
+    for name in wanted:
+        suite = document(Suite.load(str(name)))
+        write(folder / f"{suite['name']}.json", suite)
+    if wanted:
+        return
     names = sorted(
         path.parent.name for path in Path(str(resources.files("ackclock.suites"))).glob("*/suite.toml")
     )
@@ -72,7 +82,8 @@ def environment(found: Environment, suite: Suite) -> dict[str, Any]:
         "question": found.question,
         "neighbours": neighbours,
         "groups": [group for group in found.traffic if group in suite.test_groups],
-        "scenario": json.loads(found.base.resolved_json),
+        # Keys of `transport` change all flows, as in a file.
+        "scenario": settable(json.loads(found.base.resolved_json)),
     }
 
 
@@ -87,4 +98,4 @@ def write(path: Path, value: Any) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

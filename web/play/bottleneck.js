@@ -10,8 +10,20 @@ export const bottleneck = () => lab.run.description.links.find(({ name }) => nam
 export const firstRtt = () => lab.run.description.flows.find(({ base_rtt_s: rtt }) => rtt !== null)?.base_rtt_s ?? null;
 export const delayFor = (rtt) => Math.max(0, bottleneck().delay_s + (rtt - firstRtt()) / 2);
 
-/** The last value that a change gave a link, or a group of flows, if any did up to now. */
-export const changed = (kind, index) => lab.setup.changes.findLast((change) => change.kind === kind && change.index === index && change.at <= now())?.value;
+/** The last change of this kind of a link, or a group of flows, if there was any up to now. */
+export const lastChange = (kind, index) => lab.setup.changes.findLast((change) => change.kind === kind && change.index === index && change.at <= now());
+
+/** The value that it gave. */
+export const changed = (kind, index) => lastChange(kind, index)?.value;
+
+/** The queue of the bottleneck in words: its kind, its limit, its parameters. */
+export const queueInWords = () => lab.queues.findLast(({ at }) => at <= now())?.words ?? bottleneck()?.queue ?? "";
+
+/** Its kind. */
+export function queueKind() {
+  const value = changed("queue", lab.run.link);
+  return value?.kind ?? value ?? bottleneckKeys().queue?.kind ?? "drop-tail";
+}
 
 /** The name of the algorithm that a change gave a group of flows, if one did: a rule is a table. */
 export const changedAlgorithm = (group) => {

@@ -1,82 +1,70 @@
-// What came of an evaluation: verdict, networks by algorithms, tables, and what can be taken away.
+// The report of an evaluation, as the command's reads, and what can be taken away.
 
+import { command } from "./asking.js";
 import { field } from "./csv.js";
 import { byId, make } from "./elements.js";
-import { plane } from "./plane.js";
+import { heatMap, networks, wholePlane } from "./glance.js";
+import { savedReport } from "./saved.js";
+import { board, ranking, regret, rivals, shares, wins } from "./scoreboard.js";
+import { sentences } from "./sentences.js";
 import { copy, save } from "./taking.js";
-import { quoted } from "./toml.js";
-
-const SIGNS = { better: "▲", worse: "▼", "": "·" };
-const WORDS = { better: "better", worse: "worse", "": "cannot tell" };
-const MARKS = { better: " +", worse: " −", "": "" };
-/** Digits of metrics; others have three. */
-const DIGITS = { efficiency: 2, loss_rate: 2, queue_delay: 1 };
 
 let shown = null;
 
-/** What an algorithm is called where there is little room. */
-const short = (label, at) => (at === 0 && shown.options.rule !== undefined ? "your rule" : label);
+const hint = (textContent) => make("p", { className: "hint", textContent });
+const part = (id, title, ...children) => make("section", { id }, make("h2", { textContent: title }), ...children);
 
-const columns = (names) => make("thead", {}, make("tr", {}, ...names.map((textContent, at) => make("th", { textContent, scope: "col", className: at === 0 ? "" : "n" }))));
-const rowOf = (head, cells) => make("tr", {}, make("th", { textContent: head, scope: "row" }), ...cells);
-const interval = ({ mean, low, high }, digits) => (low === null ? mean.toFixed(digits) : `${mean.toFixed(digits)} [${low.toFixed(digits)}, ${high.toFixed(digits)}]`);
-
-function heat({ document, overview }) {
-  const labels = document.candidates.map(({ label }) => label);
-  const cell = (found, label) => {
-    const isReference = label === document.reference;
-    const told = isReference ? "the reference" : WORDS[found.judgement];
-    const sign = make("span", { textContent: isReference ? "=" : SIGNS[found.judgement], ariaHidden: "true" });
-    const title = `${label}: ${told}; adds ${found.score.toFixed(3)} to the score${found.difference === null ? "" : `, ${interval(found.difference, 3)} more than ${document.reference}`}`;
-    return make("td", { className: isReference ? "" : found.judgement, title }, sign, make("span", { className: "hidden", textContent: told }));
-  };
-  const rows = document.environments.map(({ title }, place) => rowOf(title, overview.cells[place].map((found, at) => cell(found, labels[at]))));
-  const head = columns(["network", ...labels.map(short)]);
-  for (const one of head.querySelectorAll(".n")) one.className = "";
-  byId("heat").replaceChildren(head, make("tbody", {}, ...rows));
+/** What algorithms are called where there is little room: the reader's rule has no name. */
+function namesOf({ candidates, ranking: entries }) {
+  const rules = new Set([...entries, ...candidates.map(({ label, cc }) => ({ candidate: label, cc }))].filter(({ cc }) => cc.kind === "rule").map(({ candidate }) => candidate));
+  return (label) => (rules.has(label) && rules.size === 1 ? "your rule" : label);
 }
 
-function scores({ ranking, panel, score }) {
-  byId("score-hint").textContent = `${score.heading}: what is lost to the best of the panel, a mean over networks; less is better; in brackets: 95 % intervals.`;
-  const own = ranking[0];
-  const rows = [own, ...panel.filter(({ candidate }) => candidate !== own.candidate)].map(({ candidate, score: mean, low, high, worst }) =>
-    rowOf(candidate === own.candidate ? short(candidate, 0) : candidate, [make("td", { className: "n", textContent: interval({ mean, low, high }, 3) }), make("td", { className: "n", textContent: worst })]),
-  );
-  byId("scores").replaceChildren(columns(["algorithm", score.heading, "most in"]), make("tbody", {}, ...rows));
+function failures({ ranking: entries, environments }) {
+  const title = (id) => environments.find((each) => each.id === id).title;
+  return entries.filter(({ failure }) => failure !== null).map(({ candidate, failure }) =>
+    make("p", { className: "failure", textContent: `✕ ${candidate} failed in “${title(failure.environment)}”, replicate ${failure.replicate}: ${failure.message}` }));
 }
 
-function figure(name, found) {
-  if (found === undefined) return "";
-  const digits = DIGITS[name] ?? 3;
-  const half = found.low === null ? "" : ` ±${((found.high - found.low) / 2).toFixed(digits)}`;
-  return `${found.mean.toFixed(digits)}${half}${MARKS[found.judgement]}`;
+function made({ document: { build, seed, suite, candidates }, options }) {
+  const rows = [
+    ["version", `ackclock ${build}`],
+    ["suite", `${suite.name}, version ${suite.version}`],
+    ["replicates", `${options.replicates}, seed ${seed}`],
+  ];
+  const list = make("dl", {}, ...rows.map(([name, value]) => make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: value }))));
+  const algorithms = candidates.map(({ cc }) => make("li", {}, make("code", { textContent: JSON.stringify(cc) })));
+  return [list, make("ul", {}, ...algorithms), hint("This command gives the same, and a report with every run over time:"), make("pre", { tabIndex: 0, textContent: command(options) })];
 }
 
-function board({ environments }) {
-  const names = ["efficiency", "loss_rate", "queue_delay", "jain_index", "watch"];
-  const headings = names.map((name) => environments.flatMap(({ scores: rows }) => rows.map(({ metrics }) => metrics[name]?.heading)).find(Boolean));
-  const groups = environments.map(({ title, scores: rows }) => {
-    const watched = rows[0].metrics.watch?.heading;
-    const head = make("tr", {}, make("th", { textContent: watched === undefined ? title : `${title} (watched: ${watched})`, scope: "rowgroup", colSpan: names.length + 1 }));
-    const lines = rows.map(({ candidate, metrics }, at) => rowOf(short(candidate, at), names.map((name) => make("td", { className: "n", textContent: figure(name, metrics[name]) }))));
-    return make("tbody", {}, head, ...lines);
-  });
-  byId("board").replaceChildren(columns(["algorithm", ...headings.slice(0, -1), "watched metric"]), ...groups);
+function parts(evaluation) {
+  const { document: found } = evaluation;
+  const nameOf = namesOf(found);
+  const named = (label) => make("span", { textContent: nameOf(label), title: label });
+  const [best] = found.ranking;
+  const several = found.ranking.length > 1;
+  const title = make("h2", { id: "verdict-title", tabIndex: -1, textContent: several ? `Best of ${found.ranking.length}: ${nameOf(best.candidate)}` : nameOf(best.candidate) });
+  const told = sentences(evaluation).map((sentence) => sentence.replaceAll(best.candidate, nameOf(best.candidate)));
+  const beside = shares(evaluation, named);
+  return [
+    make("section", { id: "glance" }, title, make("p", { className: "verdict", textContent: told.join(" ") }), ...failures(found), make("div", { className: "columns" }, make("div", { id: "map" }, ...heatMap(evaluation, nameOf)), make("div", { id: "plane" }, ...wholePlane(evaluation, nameOf))), make("p", { className: "hint" }, "In detail: ", make("span", { id: "verdict", textContent: found.verdict }))),
+    part("ranking", several ? "Ranking" : "Scores", hint("What is lost to the best of the panel, a mean over networks; less is better. In brackets: 95 % intervals." + (several ? " Worse: the paired difference to the best is above zero, with a chance of error of 5 % over all." : "")), ranking(evaluation, named)),
+    ...(found.rivals.length > 0 ? [part("rivals", "Is it better than its rivals, and does it starve them?", rivals(evaluation, named), ...(beside === null ? [] : [hint("What part of a fair share the rival gets, by algorithm beside it: ▼ starves (below 0.2), ↓ less than its part, = its part within a fifth, ↑ more."), beside]))] : []),
+    part("scoreboard", "Scoreboard", hint(`Means, and ± half of the 95 % interval. ▲ better and ▼ worse than ${found.reference}, where the interval of the paired difference leaves out zero.`), board(evaluation, named)),
+    ...(best.score !== null && evaluation.overview.wins[0].length > 0 ? [part("wins", "Where it wins and loses", wins(evaluation, named))] : []),
+    part("regret", "Regret", hint(`How far each algorithm is below the best score: ${found.regret_baseline.title} (${found.regret_baseline.algorithms.join(", ")}). Worst case: in the worst network; total: the sum over all. Less is better, below zero is above the best.`), regret(evaluation, named)),
+    part("networks", "Networks", ...networks(evaluation, nameOf)),
+    part("made", "How this was made", ...made(evaluation)),
+  ];
 }
 
 /** Shows what came of it. */
 export function showEvaluation(evaluation, options) {
-  const { document: found } = evaluation;
   shown = { ...evaluation, options };
-  byId("verdict").textContent = found.verdict;
-  byId("reference").textContent = found.reference;
-  heat(evaluation);
-  byId("plane").replaceChildren(plane(found.candidates.map(({ label }, at) => ({ label: short(label, at), isOwn: at === 0, ...evaluation.overview.plane[at] }))));
-  scores(found);
-  board(found);
+  byId("result").replaceChildren(...parts(shown));
   byId("away-state").textContent = "";
   byId("away-text").hidden = true;
-  byId("result").hidden = false;
+  byId("after").hidden = false;
   byId("verdict-title").focus();
 }
 
@@ -88,13 +76,10 @@ function table({ environments }) {
   return [["environment", "cc", "metric", "heading", "replicate", "value"], ...lines].map((line) => line.map((each) => field(String(each))).join(",")).join("\n");
 }
 
-function command({ suite, cc, rule, replicates, seed }) {
-  const algorithm = rule === undefined ? quoted(cc.trim()) : `--rule ${quoted(rule)}`;
-  return `ackclock evaluate ${algorithm} --suite ${suite} --replicates ${replicates} --seed ${seed}`;
-}
-
 export function wireTaking() {
-  const name = (end) => `evaluation-${shown.options.suite}${end}`;
+  const name = (end) => `evaluation-${shown.options.name}${end}`;
+  const title = () => `${shown.document.ranking[0].candidate} – ackclock evaluation`;
+  byId("save-report").addEventListener("click", () => save(name(".html"), "text/html", savedReport(byId("result"), title(), shown.document)));
   byId("save-json").addEventListener("click", () => save(name(".json"), "application/json", `${JSON.stringify(shown.document, null, 2)}\n`));
   byId("save-csv").addEventListener("click", () => save(name(".csv"), "text/csv", `${table(shown.document)}\n`));
   byId("copy-command").addEventListener("click", () => copy("Command", command(shown.options)));

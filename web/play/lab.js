@@ -27,6 +27,8 @@ export const lab = {
   watched: false,
   packets: null,
   stepped: false,
+  /** Queues that took the place of that of the bottleneck, in words, each with its time. */
+  queues: [],
   /** Algorithms and queues that there are. */
   lists: { cc: [], queue: [] },
   /** The fragment that this page itself wrote. */
@@ -65,6 +67,7 @@ export function begin({ until = 0, play = lab.playing } = {}) {
   lab.turn += 1;
   lab.until = until;
   lab.begun = false;
+  lab.queues = [];
   order("begin", { turn: lab.turn, text: lab.setup.text, sets: setsOf(lab.setup), files: {}, changes: lab.setup.changes, until, speed: speed(), playing: lab.playing, watched: lab.watched });
 }
 

@@ -4,7 +4,7 @@
 /** Characters of a fragment, and of what is packed in it. */
 const MAX_FRAGMENT = 100_000;
 const MAX_TEXT = 400_000;
-const KINDS = ["rate", "delay", "loss", "limit", "algorithm", "begin", "end"];
+const KINDS = ["rate", "delay", "loss", "limit", "queue", "algorithm", "begin", "end"];
 
 export class LinkError extends Error {}
 
@@ -62,10 +62,15 @@ export async function unpack(fragment) {
 }
 
 const isTexts = (value) => Array.isArray(value) && value.length <= 200 && value.every((item) => typeof item === "string");
-/** A rule as the engine reads it: formulas and numbers by name. */
-const isRule = (value) => typeof value === "object" && value?.kind === "rule" && JSON.stringify(value).length <= 10_000 && Object.values(value).every((part) => typeof part === "string" || Number.isFinite(part));
-/** A name or a rule for an algorithm, and numbers for all else. */
-const isValue = ({ kind, value }) => (kind === "algorithm" ? (typeof value === "string" && value.length <= 100) || isRule(value) : value === undefined || value === null || Number.isFinite(value));
+/** A table as the engine reads it: of a rule, formulas and numbers by name. */
+const isTable = (value) => typeof value === "object" && typeof value?.kind === "string" && JSON.stringify(value).length <= 10_000 && Object.values(value).every((part) => typeof part === "string" || Number.isFinite(part));
+const isName = (value) => typeof value === "string" && value.length <= 100;
+/** A name or a rule for an algorithm, a name or a table for a queue, and numbers for all else. */
+function isValue({ kind, value }) {
+  if (kind === "queue") return isName(value) || isTable(value);
+  if (kind === "algorithm") return isName(value) || (isTable(value) && value.kind === "rule");
+  return value === undefined || value === null || Number.isFinite(value);
+}
 const isChange = (change) =>
   typeof change === "object" && change !== null && Number.isFinite(change.at) && change.at >= 0 && KINDS.includes(change.kind) &&
   Number.isInteger(change.index) && change.index >= 0 && isValue(change);

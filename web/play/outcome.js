@@ -9,11 +9,15 @@ const linkOf = ({ index }) => lab.run.description.links[index]?.name ?? `link ${
 /** The name of an algorithm, or the beginning of a rule. */
 const algorithmIn = (value) => (typeof value === "string" ? value : Object.entries(value).filter(([key]) => key !== "kind").map(([key, part]) => `${key} = ${part}`).join("; ").slice(0, 120));
 
+/** The name of a queue, with the limit that it was given. */
+const queueIn = (value) => (typeof value === "string" ? value : [value.kind, value.limit].filter((part) => part !== undefined).join(", "));
+
 const CHANGES = {
   rate: (change) => `${linkOf(change)}: rate ${words(change.value / 1e6)} Mbit/s`,
   delay: (change) => `${linkOf(change)}: delay ${words(1e3 * change.value)} ms`,
   loss: (change) => `${linkOf(change)}: loss ${words(100 * change.value)} %`,
   limit: (change) => `${linkOf(change)}: buffer ${change.value} packets`,
+  queue: (change) => `${linkOf(change)}: ${queueIn(change.value)}`,
   algorithm: ({ index, value }) => `${lab.run.resolved.flows[index]?.name ?? `group ${index}`}: ${algorithmIn(value)}`,
   begin: ({ index }) => `${nameOf(index)} begins`,
   end: ({ index }) => `${nameOf(index)} ends`,

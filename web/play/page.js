@@ -1,6 +1,7 @@
 // The page: it hears the worker, and leads each message to what shows it.
 
 import { lacking } from "../files.js";
+import { showChosen } from "./chosen.js";
 import { follow, showPinned, wireCompare } from "./compare.js";
 import { buttons, wireControls } from "./controls.js";
 import { byId, show } from "./elements.js";
@@ -51,9 +52,13 @@ const heard = {
     showChanges();
     showPinned();
   },
+  queue({ at, words }) {
+    lab.queues.push({ at, words });
+  },
   refused({ message }) {
     show(`That cannot be changed while it runs: ${message}.`);
     release();
+    showChosen({ spared: false });
   },
   done(message) {
     lab.outcome = message;

@@ -2,6 +2,7 @@
 
 import { Chart, lightStyle, styleOf } from "./charts.js";
 import { firstRtt } from "./bottleneck.js";
+import { showChosen } from "./chosen.js";
 import { buttons } from "./controls.js";
 import { byId } from "./elements.js";
 import { showFlows } from "./flows.js";
@@ -66,6 +67,7 @@ export function draw(time) {
     told = time;
     showFlows();
     showSliders();
+    showChosen();
     buttons();
   }
 }

@@ -1,64 +1,143 @@
-// Throughput against delay, as a picture.
+// Throughput against delay as a picture, as reports draw it: the delay axis is reversed, so that up and right is better.
 
-const WIDTH = 640;
+import { general } from "./sentences.js";
+
+const WIDTH = 560;
 const HEIGHT = 360;
-const EDGE = { left: 52, right: 110, top: 14, bottom: 44 };
-const LINES = 5;
+const [LEFT, RIGHT, TOP, BOTTOM] = [62, 18, 24, 44];
+/** About the width of a letter of a name, and the height of a line. */
+const LETTER = 6.4;
+const LINE = 13;
+/** Smaller ellipses are not seen below the mark, in pixels. */
+const LEAST = 2;
+/** Letters of a name beside its point; its tooltip has the whole name. */
+const LONGEST = 24;
+/** A range at least this wide, relative to its values: rounding is not drawn as if it were a difference. */
+const MIN_RANGE = 1e-3;
+/** Places of a name around its point that are tried, in this order: across, down, and how text is anchored. */
+const AROUND = [
+  [9, 4, "start"],
+  [-9, 4, "end"],
+  [0, -10, "middle"],
+  [0, 19, "middle"],
+  [9, -8, "start"],
+  [-9, -8, "end"],
+  [9, 17, "start"],
+  [-9, 17, "end"],
+];
 
-function element(name, properties, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(properties)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
+const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;");
+const span = (low, high, start, end) => (value) => start + ((end - start) * (value - low)) / (high - low);
+const one = (value) => value.toFixed(1);
+
+/** Multiples of 1, 2, 2.5 or 5 times a power of ten, from at most `low` to at least `high`; about so many `lines`. */
+function ticks(low, high, lines) {
+  let [least, most] = [low, high];
+  const reach = MIN_RANGE * Math.max(Math.abs(high), 1e-9);
+  if (high - low < reach) [least, most] = [(low + high) / 2 - reach / 2, (low + high) / 2 + reach / 2];
+  const rough = (most - least) / lines;
+  const power = Number(`1e${Math.floor(Math.log10(rough))}`);
+  const step = power * [1, 2, 2.5, 5, 10].find((factor) => power * factor >= rough * (1 - 1e-9));
+  const [first, last] = [Math.floor(least / step + 1e-9), Math.ceil(most / step - 1e-9)];
+  return Array.from({ length: last - first + 1 }, (_, at) => step * (first + at));
 }
 
-/** The ends of an axis that holds all figures with their intervals, and the numbers on it. */
-function axis(estimates, least) {
-  const ends = estimates.flatMap(({ mean, low, high }) => [low ?? mean, high ?? mean]);
-  const [low, high] = [Math.max(least, Math.min(...ends)), Math.max(...ends)];
-  const raw = (high - low || 1) / LINES;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw);
-  const first = Math.max(least, step * Math.floor(low / step));
-  const count = Math.max(1, Math.ceil((high - first) / step - 1e-9));
-  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  return { first, last: first + count * step, numbers: Array.from({ length: count + 1 }, (_, at) => first + at * step), text: (value) => value.toFixed(digits) };
+/** How many digits after the point tell ticks apart. */
+function digitsOf(values) {
+  const step = values[1] - values[0];
+  let digits = 0;
+  while (Math.abs(Number(step.toFixed(digits)) - step) > 1e-6 * step) digits += 1;
+  return digits;
 }
 
-/** Labels that would lie on one another are moved down. */
-function apart(labels) {
-  const sorted = [...labels].sort((one, other) => one.y - other.y);
-  sorted.forEach((label, at) => {
-    for (const before of sorted.slice(0, at)) if (Math.abs(before.x - label.x) < 110 && label.y - before.y < 13) label.y = before.y + 13;
-  });
+/** The half axes and the angle, in degrees, of the ellipse that fits a box of these half sides. */
+function ellipse(across, up, correlation) {
+  const covariance = correlation * across * up;
+  const middle = (across ** 2 + up ** 2) / 2;
+  const reach = Math.hypot((across ** 2 - up ** 2) / 2, covariance);
+  const angle = (180 / Math.PI) * Math.atan2(2 * covariance, across ** 2 - up ** 2) * 0.5;
+  return [Math.sqrt(middle + reach), Math.sqrt(Math.max(0, middle - reach)), angle];
 }
 
-/** `spots`: `label`, `isOwn`, and estimates of `throughput` in % and `delay` in ms. */
-export function plane(spots) {
-  const across = axis(spots.map(({ delay }) => delay), 0);
-  const up = axis(spots.map(({ throughput }) => throughput), 0);
-  const x = (value) => EDGE.left + ((value - across.first) / (across.last - across.first)) * (WIDTH - EDGE.left - EDGE.right);
-  const y = (value) => HEIGHT - EDGE.bottom - ((value - up.first) / (up.last - up.first)) * (HEIGHT - EDGE.top - EDGE.bottom);
-  const [right, bottom] = [WIDTH - EDGE.right, HEIGHT - EDGE.bottom];
-  const line = (x1, y1, x2, y2, className) => element("line", { x1, y1, x2, y2, class: className });
-  const text = (content, at) => element("text", at, content);
-  const parts = [
-    ...across.numbers.flatMap((value) => [line(x(value), EDGE.top, x(value), bottom, "grid"), text(across.text(value), { x: x(value), y: bottom + 16, "text-anchor": "middle" })]),
-    ...up.numbers.flatMap((value) => [line(EDGE.left, y(value), right, y(value), "grid"), text(up.text(value), { x: EDGE.left - 6, y: y(value) + 4, "text-anchor": "end" })]),
-    element("path", { class: "axis", d: `M${EDGE.left} ${EDGE.top}V${bottom}H${right}` }),
-    text("queueing delay, ms", { x: (EDGE.left + right) / 2, y: HEIGHT - 8, "text-anchor": "middle" }),
-    text("share of the links carried, %", { transform: `translate(12 ${(EDGE.top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }),
+function axes(x, y, across, up, label) {
+  const bottom = HEIGHT - BOTTOM;
+  const parts = [];
+  for (const value of y) {
+    const at = up(value);
+    parts.push(`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${one(at)}" y2="${one(at)}"/>`);
+    parts.push(`<text class="y" x="${LEFT - 6}" y="${one(at + 4)}">${value.toFixed(digitsOf(y))}</text>`);
+  }
+  for (const value of x) {
+    const at = one(across(value));
+    parts.push(`<line class="grid" x1="${at}" x2="${at}" y1="${TOP}" y2="${bottom}"/>`);
+    parts.push(`<text class="x" x="${at}" y="${bottom + 15}">${value.toFixed(digitsOf(x))}</text>`);
+  }
+  parts.push(`<text class="x" x="${one((LEFT + WIDTH - RIGHT) / 2)}" y="${HEIGHT - 8}">queueing delay, ms (less to the right)</text>`);
+  parts.push(`<text class="x" transform="translate(14 ${one((TOP + bottom) / 2)}) rotate(-90)">${escaped(label)}</text>`);
+  parts.push(`<text class="hint" x="${WIDTH - RIGHT}" y="${TOP - 9}" text-anchor="end">better ↗</text>`);
+  return parts;
+}
+
+const polygon = (points) => `<polygon class="dot" points="${points.map(([x, y]) => `${one(x)},${one(y)}`).join(" ")}"/>`;
+
+/** The mark of a point: another shape for each of six, so that colour is not needed. */
+function mark(index, x, y) {
+  const size = 4.5;
+  const far = size * 1.15;
+  const shapes = [
+    () => `<circle class="dot" cx="${one(x)}" cy="${one(y)}" r="${size}"/>`,
+    () => polygon([[x - size, y - size], [x + size, y - size], [x + size, y + size], [x - size, y + size]]),
+    () => polygon([[x, y - far], [x + far, y + size], [x - far, y + size]]),
+    () => polygon([[x, y - far], [x + far, y], [x, y + far], [x - far, y]]),
+    () => polygon([[x, y + far], [x + far, y - size], [x - far, y - size]]),
+    () => `<path class="cross" d="M${one(x - size)} ${one(y - size)}l${2 * size} ${2 * size}m0 ${-2 * size}l${-2 * size} ${2 * size}"/>`,
   ];
-  const labels = spots.map(({ label, isOwn, throughput, delay }) => {
-    const [at, height] = [x(delay.mean), y(throughput.mean)];
-    if (delay.low !== null) parts.push(line(x(Math.max(across.first, delay.low)), height, x(delay.high), height, "reach"));
-    if (throughput.low !== null) parts.push(line(at, y(Math.max(up.first, throughput.low)), at, y(throughput.high), "reach"));
-    parts.push(element("circle", { cx: at, cy: height, r: isOwn ? 6 : 5, class: isOwn ? "dot own" : "dot" }));
-    return { label, isOwn, x: at + 10, y: height - 6 };
+  return shapes[index % shapes.length]();
+}
+
+function told({ name, delay, throughput, delay_half, throughput_half }) {
+  const reach = (half) => (half > 0 ? ` ±${general(half, 2)}` : "");
+  return `${name}: ${general(throughput, 4)}${reach(throughput_half)} at a delay of ${general(delay, 4)}${reach(delay_half)} ms`;
+}
+
+const overlap = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
+
+/** Names beside their points where none covers another; the first have precedence. */
+function names(spots, places) {
+  const taken = places.map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
+  return spots.map(({ name }, at) => {
+    const [x, y] = places[at];
+    const letters = [...name];
+    const short = letters.length <= LONGEST ? name : `${letters.slice(0, LONGEST - 1).join("")}…`;
+    const width = LETTER * [...short].length;
+    for (const [dx, dy, anchor] of AROUND) {
+      const left = x + dx - { start: 0, end: width, middle: width / 2 }[anchor];
+      const box = [left, y + dy - LINE + 3, left + width, y + dy + 3];
+      if (box[0] < 2 || box[2] > WIDTH - 2 || box[1] < 0 || taken.some((each) => overlap(box, each))) continue;
+      taken.push(box);
+      return `<text class="name" x="${one(x + dx)}" y="${one(y + dy)}" text-anchor="${anchor}">${escaped(short)}</text>`;
+    }
+    return "";
   });
-  apart(labels);
-  const short = (label) => (label.length > 24 ? `${label.slice(0, 23)}…` : label);
-  parts.push(...labels.map((each) => text(short(each.label), { x: each.x, y: each.y, class: each.isOwn ? "own" : "" })));
-  const told = spots.map(({ label, throughput, delay }) => `${label}: ${throughput.mean.toFixed(1)} %, ${delay.mean.toFixed(1)} ms`).join("; ");
-  return element("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `Share of the links carried, and queueing delay. ${told}` }, ...parts);
+}
+
+/** SVG with a point and an ellipse for each of `spots`, whose shadows on the axes are the intervals. */
+export function plane(spots, label, title) {
+  const ends = (key) => [Math.min(...spots.map((spot) => spot[key] - spot[`${key}_half`])), Math.max(...spots.map((spot) => spot[key] + spot[`${key}_half`]))];
+  const [[nearest, farthest], [least, most]] = [ends("delay"), ends("throughput")];
+  const x = ticks(Math.max(0, nearest), farthest, 6);
+  const y = ticks(least, most, 5);
+  const across = span(x.at(-1), x[0], LEFT, WIDTH - RIGHT);
+  const up = span(y[0], y.at(-1), HEIGHT - BOTTOM, TOP);
+  const [xScale, yScale] = [Math.abs(across(1) - across(0)), Math.abs(up(1) - up(0))];
+  const places = spots.map(({ delay, throughput }) => [across(delay), up(throughput)]);
+  const points = spots.map((spot, at) => {
+    const [px, py] = places[at];
+    // The delay axis is reversed and that of SVG points down, so that the sign of the correlation stays.
+    const [a, b, angle] = ellipse(spot.delay_half * xScale, spot.throughput_half * yScale, spot.correlation);
+    const around = a > LEAST ? `<ellipse rx="${one(a)}" ry="${one(b)}" transform="translate(${one(px)} ${one(py)}) rotate(${one(angle)})"/>` : "";
+    return `<g class="c${at % 6}"><title>${escaped(told(spot))}</title>${around}${mark(at, px, py)}</g>`;
+  });
+  const name = escaped(`${title}: ${label} against queueing delay`);
+  return `<svg class="plane" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}">${[...axes(x, y, across, up, label), ...points, ...names(spots, places)].join("")}</svg>`;
 }

@@ -1,8 +1,9 @@
 // The settings beside the charts: queue, seed, algorithms, a rule of the user's own.
 
-import { base, bottleneckKeys, changed, changedAlgorithm } from "./bottleneck.js";
+import { base, changed } from "./bottleneck.js";
+import { showChosen } from "./chosen.js";
 import { reseed } from "./compare.js";
-import { byId, choose, fill, lineButton, make, seldom } from "./elements.js";
+import { byId, fill, lineButton, make, seldom } from "./elements.js";
 import { isMidway, lab, set, setsOf } from "./lab.js";
 import { firstRule } from "./ruletext.js";
 import { showSliders } from "./sliders.js";
@@ -16,9 +17,9 @@ export function fillQueues() {
 export function showSettings() {
   if (lab.run === null) return;
   showSliders();
-  choose(byId("queue"), bottleneckKeys().queue?.kind ?? "drop-tail");
   if (document.activeElement !== byId("seed")) byId("seed").value = lab.run.seed;
   showGroups();
+  showChosen({ spared: false });
   showSets();
 }
 
@@ -52,8 +53,20 @@ function showGroups() {
   }
   flows.forEach(({ cc }, index) => {
     byId(`cc-${index}`).disabled = cc === undefined || cc === null;
-    if (cc) choose(byId(`cc-${index}`), changedAlgorithm(index) ?? cc.kind);
   });
+}
+
+/** Another queue, with the limit that was set, if one was: from now on where the run is under way. */
+function useQueue() {
+  const kind = byId("queue").value;
+  const limit = lab.setup.sets.get(`${base()}.queue.limit`);
+  if (!isMidway()) {
+    set({ [`${base()}.queue`]: kind, ...(limit === undefined ? {} : { [`${base()}.queue.limit`]: limit }) });
+    return;
+  }
+  const packets = changed("limit", lab.run.link);
+  const own = packets === undefined ? limit?.replaceAll('"', "") : `${packets} packets`;
+  lab.simulator.tell("change", { kind: "queue", index: lab.run.link, value: own === undefined ? kind : { kind, limit: own } });
 }
 
 /** Tries the text of the rule box as the algorithm of a group of flows. */
@@ -87,10 +100,7 @@ export function wireSettings() {
   byId("evaluate").addEventListener("click", () => {
     byId("evaluate").href = `evaluate.html#${encodeURIComponent(byId("rule").value)}`;
   });
-  byId("queue").addEventListener("change", () => {
-    const limit = lab.setup.sets.get(`${base()}.queue.limit`);
-    set({ [`${base()}.queue`]: byId("queue").value, ...(limit === undefined ? {} : { [`${base()}.queue.limit`]: limit }) });
-  });
+  byId("queue").addEventListener("change", useQueue);
   byId("seed").addEventListener("change", () => {
     const seed = byId("seed").value;
     if (!/^\d{1,19}$/.test(seed)) return;

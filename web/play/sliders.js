@@ -1,6 +1,6 @@
 // The sliders of the bottleneck: they change the run as it goes, and what it begins with before it does.
 
-import { base, bottleneck, bottleneckKeys, changed, delayFor, firstRtt } from "./bottleneck.js";
+import { base, bottleneck, bottleneckKeys, changed, delayFor, firstRtt, lastChange, queueInWords } from "./bottleneck.js";
 import { byId, make, seldom } from "./elements.js";
 import { isMidway, lab, set } from "./lab.js";
 import { LogScale, words } from "./scales.js";
@@ -30,7 +30,12 @@ const SLIDERS = [
   },
   {
     id: "buffer", label: "Buffer", unit: "packets", scale: new LogScale(1, 10000),
-    value: () => changed("limit", lab.run.link) ?? Number(/(\d+) packets?/.exec(bottleneck()?.queue ?? "")?.[1] ?? NaN),
+    value() {
+      const [limit, queue] = ["limit", "queue"].map((kind) => lastChange(kind, lab.run.link));
+      // A queue that came later has a limit of its own.
+      if (limit !== undefined && !(queue?.at > limit.at)) return limit.value;
+      return Number(/(\d+) packets?/.exec(queueInWords())?.[1] ?? NaN);
+    },
     use(value) {
       const packets = Math.max(1, Math.round(value));
       if (isMidway()) lab.simulator.tell("change", { kind: "limit", index: lab.run.link, value: packets });

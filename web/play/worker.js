@@ -116,6 +116,7 @@ class Drive {
     else if (kind === "delay") this.live.setDelay(index, value);
     else if (kind === "loss") this.live.setLoss(index, value);
     else if (kind === "limit") this.live.setLimit(index, value);
+    else if (kind === "queue") this.post("queue", { at: this.live.now, words: this.live.setQueue(index, value) });
     else if (kind === "algorithm") for (const flow of this.members(index)) this.live.setAlgorithm(flow, value);
     else if (kind === "begin") this.live.beginFlow(index);
     else if (kind === "end") this.live.endFlow(index);

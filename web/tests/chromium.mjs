@@ -85,7 +85,7 @@ class ChromiumPage extends Page {
 
   async key(key, code = key, modifiers = 0) {
     const typed = key.length === 1 && modifiers === 0 ? { text: key } : key === "Enter" && modifiers === 0 ? { text: "\r" } : {};
-    const windowsVirtualKeyCode = { Enter: 13, End: 35, " ": 32, Tab: 9 }[key] ?? key.toUpperCase().charCodeAt(0);
+    const windowsVirtualKeyCode = { Enter: 13, End: 35, " ": 32, Tab: 9, ArrowDown: 40 }[key] ?? key.toUpperCase().charCodeAt(0);
     await this.send("Input.dispatchKeyEvent", { type: "keyDown", key, code, modifiers, windowsVirtualKeyCode, ...typed });
     await this.send("Input.dispatchKeyEvent", { type: "keyUp", key, code, modifiers, windowsVirtualKeyCode });
   }

@@ -60,16 +60,14 @@ async function settings(page) {
     await page.until(`${SETS}.split("\\n").includes(${JSON.stringify(setting)})`);
     await page.until(isThere);
   };
-  await page.choose("queue", "codel");
-  await chosen("topology.queue=codel");
   await page.enter("seed", 7);
   await chosen("seed=7");
 
   await page.choose("speed", "1");
   await page.click("play");
   await page.state("playing");
-  await page.choose("queue", "red");
-  await page.until(`${SETS}.includes("topology.queue=red")`);
+  await page.enter("seed", 8);
+  await page.until(`${SETS}.includes("seed=8")`);
   await page.until(`${CLOCK} > ${time}`);
   await page.state("playing");
   await page.click("write");
@@ -77,7 +75,7 @@ async function settings(page) {
   await page.until(`${ALGORITHM} === "cubic"`);
 }
 
-/** Sliders and flows, while it runs. */
+/** Sliders, the queue and flows, while it runs. */
 async function changing(page) {
   const change = async (count, text) => {
     await page.until(`${CHANGES}.length === ${count}`);
@@ -100,19 +98,26 @@ async function changing(page) {
   assert.equal(await page.value("loss"), "0.14");
   await page.enter("loss", 0);
   await change(7, "bottleneck: loss 0 %");
+  await page.choose("queue", "codel");
+  await change(8, "bottleneck: codel, 7 packets");
+  await page.until("document.getElementById('queue').title === 'codel, 7 packets, target 5 ms, interval 100 ms'");
+  assert.equal(await page.value("buffer"), "7");
+  await page.enter("buffer", 30);
+  await change(9, "bottleneck: buffer 30 packets");
+  assert.equal(await page.value("queue"), "codel");
   await page.choose("cc-0", "reno");
-  await change(8, "one: reno");
+  await change(10, "one: reno");
   await page.until(`${ALGORITHM} === "reno"`);
   await page.click("add");
-  await change(9, "added1 begins");
+  await change(11, "added1 begins");
   await page.until("[...document.querySelectorAll('#flows tbody tr:not([hidden])')].map((row) => row.cells[1].textContent).join() === 'reno,reno'");
   await page.press("#flows tbody tr button");
-  await change(10, "one ends");
+  await change(12, "one ends");
   await page.until("document.querySelector('#flows tbody tr button').textContent === 'Stopped'");
   await page.press("#changes-box summary");
   await page.click("forget");
   await page.until(`${CHANGES}.length === 0`);
-  await page.until(`document.querySelector('#flows tbody tr button').textContent === 'Stop' && ${ALGORITHM} === "cubic"`);
+  await page.until(`document.querySelector('#flows tbody tr button').textContent === 'Stop' && ${ALGORITHM} === "cubic" && document.getElementById('queue').value === "drop-tail"`);
 }
 
 /** What is set before it begins is a setting, and no change. */
@@ -127,6 +132,8 @@ async function before(page, address) {
   await page.enter("loss", 200);
   await page.until("document.getElementById('message').textContent.startsWith('That cannot be set')");
   assert.equal(await page.value("loss"), "1");
+  await page.choose("queue", "codel");
+  await page.until(`${SETS}.includes("topology.queue=codel\\ntopology.queue.limit=7 packets")`);
   await page.choose("cc-0", "reno");
   await page.until(`${SETS}.includes("flows.0.cc=reno") && ${ALGORITHM} === "reno"`);
   assert.deepEqual(await page.evaluate(CHANGES), []);
@@ -195,10 +202,12 @@ async function traces(page) {
 
 /** What can be taken away. */
 async function away(page) {
-  await page.choose("queue", "codel");
-  await page.until(`${SETS} === "topology.queue=codel"`);
   await page.evaluate("document.activeElement.blur()");
   await page.key("End");
+  await page.state("done");
+  // What is chosen after the end begins it again.
+  await page.choose("queue", "codel");
+  await page.until(`${SETS} === "topology.queue=codel"`);
   await page.state("done");
   await page.click("copy-command");
   // What became of copying is said once the browser has answered.

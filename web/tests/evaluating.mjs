@@ -1,14 +1,17 @@
-// The page that evaluates, used as a person uses it: node evaluating.mjs BROWSER ADDRESS FOLDER [PHOTOGRAPHS]
+// The page that evaluates, used as a person uses it: node evaluating.mjs BROWSER ADDRESS FOLDER OWN [PHOTOGRAPHS]
 //
-// ADDRESS: of the live page, which leads to one with a small suite. What the page gives is left in FOLDER. Prints what it showed as JSON.
+// ADDRESS: of the live page, which leads to one with a small suite; OWN: the file of a suite. What the page gives is left in FOLDER. Prints what it showed as JSON.
 
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { sleep, withPage } from "./browser.mjs";
 import { policy } from "./policy.mjs";
 
-const [browser, address, folder, photographs] = process.argv.slice(2);
+const [browser, address, folder, own, photographs] = process.argv.slice(2);
 const RULE = "grow = gain / w\ncut = if(queue_delay > 10 ms, 0.5, 0.8) * w # by the queue\ngain = 1";
+
+const HEAT = "[...document.querySelectorAll('#heat tbody tr')].map((row) => [...row.querySelectorAll('.hidden')].map(({ textContent }) => textContent))";
 
 /** A file that the page gives, once all of it is there. */
 async function taken(page, name) {
@@ -39,8 +42,8 @@ await withPage(browser, async (page) => {
   // What a click opens, without the click: the page is another one then.
   await page.evaluate("document.getElementById('evaluate').addEventListener('click', (event) => event.preventDefault())");
   await page.click("evaluate");
-  const own = await page.evaluate("document.getElementById('evaluate').href");
-  await page.visit(own);
+  const evaluation = await page.evaluate("document.getElementById('evaluate').href");
+  await page.visit(evaluation);
   await page.state("ready");
   found.back = (await page.evaluate("document.querySelector('header a').href")) === address;
   found.given = await page.value("rule");
@@ -66,17 +69,53 @@ await withPage(browser, async (page) => {
   await page.key("Enter");
   await page.state("done");
   found.verdict = await page.content("verdict");
-  found.heat = await page.evaluate("[...document.querySelectorAll('#heat tbody tr')].map((row) => [...row.querySelectorAll('.hidden')].map(({ textContent }) => textContent))");
+  found.heat = await page.evaluate(HEAT);
+  found.planes = await page.evaluate("[...document.querySelectorAll('#result svg')].map(({ outerHTML }) => outerHTML)");
+
+  // A cell by keys, and the map by another metric.
+  await page.press("#heat tbody button");
+  await page.key("ArrowDown");
+  await page.key("Enter");
+  found.cell = await page.content("cell");
+  await page.choose("heat-by", "3");
+  found.other = await page.evaluate(HEAT);
   await page.click("save-json");
   await taken(page, "evaluation-core.json");
   await page.click("save-csv");
   await taken(page, "evaluation-core.csv");
   await page.click("copy-command");
   found.command = await page.until("document.getElementById('away-text').value");
+  await page.click("save-report");
+  await taken(page, "evaluation-core.html");
+  if (photographs !== undefined) await photographed(page, "evaluate");
+
+  // Several, against others, by another metric, in changed networks, over a suite of one's own.
+  await page.press("#more summary");
+  await page.attach("own-suite", own);
+  await page.until("document.getElementById('suite').value.startsWith('mine')");
+  await page.choose("kind", "both");
+  await page.type("names", "aimd(increase=2)\nrule grow = 2 / w; cut = w / 2");
+  await page.type("against", "cubic\naimd");
+  await page.choose("metric", "queue_delay");
+  await page.type("sets", "transport.min_rto=300 ms");
+  await page.click("start");
+  await page.until("document.documentElement.dataset.state === 'done' && document.querySelectorAll('#ranking tbody').length === 2");
+  await page.click("save-json");
+  await taken(page, "evaluation-mine.json");
+  await page.click("copy-command");
+  found.several = await page.until("document.getElementById('away-text').value");
+  if (photographs !== undefined) await photographed(page, "several");
   await page.size(400, 900);
   found.wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-  if (photographs !== undefined) await photographed(page, "evaluate");
+  // What is no suite: one message.
+  await page.attach("own-suite", join(folder, "evaluation-core.csv"));
+  found.refused = await page.until("document.getElementById('message').textContent");
+  // The saved report alone, from disk.
+  const saved = pathToFileURL(join(folder, "evaluation-core.html")).href;
+  await page.visit(saved);
+  found.saved = await page.evaluate("({ verdict: document.getElementById('verdict').textContent, planes: document.querySelectorAll('.plane').length, charts: document.querySelectorAll('.time').length, wide: document.documentElement.scrollWidth > innerWidth })");
+  if (photographs !== undefined) await photographed(page, "saved");
   found.problems = page.problems;
-  found.elsewhere = page.elsewhere(own).filter((url) => url !== address);
+  found.elsewhere = page.elsewhere(evaluation).filter((url) => url !== address && url !== saved);
   console.log(JSON.stringify(found));
 });

@@ -25,7 +25,7 @@ const PREFERENCES = {
 };
 /** Mistakes of pages; Firefox says of its own parts, too, what goes wrong in them. */
 const COMPLAINTS = /^JavaScript (error|warning): (http|file|blob)/;
-const KEYS = { Enter: "\uE007", End: "\uE010", Tab: "\uE004" };
+const KEYS = { Enter: "\uE007", End: "\uE010", Tab: "\uE004", ArrowDown: "\uE015" };
 const CONTROL = "\uE009";
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 const text = JSON.stringify;

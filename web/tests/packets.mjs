@@ -66,7 +66,7 @@ async function compared(page) {
   await page.until("document.getElementById('pinned').textContent.includes('still the same')");
   await page.until(`${LINK}.includes("; B: ") && document.querySelector("#flows tbody td.n").textContent.includes("(B ")`);
   await page.choose("queue", "codel");
-  await page.until("document.getElementById('pinned').textContent.includes('topology.queue=codel')");
+  await page.until("document.getElementById('pinned').textContent.includes('other changes while it runs')");
   await page.click("finish");
   await page.state("done");
   await page.until(isShown("result-beside"));

@@ -189,7 +189,7 @@ fn load(flow: &FlowPlan, program: &InKernel, folder: &Path) -> Result<(String, L
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackclock::scenario::Scenario;
+    use ackclock_scenario::Scenario;
 
     fn objects() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/ackclock/kernel/objects")

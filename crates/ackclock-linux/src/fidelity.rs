@@ -199,7 +199,7 @@ impl CpuTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackclock::scenario::Scenario;
+    use ackclock_scenario::Scenario;
 
     fn plan_with(sets: &[&str]) -> Plan {
         let text = "

@@ -92,6 +92,7 @@ impl Ended<'_> {
     fn link(&mut self, index: usize) -> LinkResult {
         let measures = LinkMeasures {
             plan: &self.plan.links[index],
+            queues: vec![&self.plan.links[index].queue],
             before: self.forwarded.before.links[index],
             after: self.forwarded.after.links[index],
             capacity_bps: self.capacity_bps(index),

@@ -94,7 +94,7 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), EmulationError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackclock::scenario::Scenario;
+    use ackclock_scenario::Scenario;
 
     fn refusal(sets: &[&str]) -> Option<String> {
         let text = "

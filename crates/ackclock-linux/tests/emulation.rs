@@ -4,9 +4,9 @@
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
-use ackclock::scenario::Scenario;
 use ackclock::sim::Plan;
 use ackclock_linux::{Emulation, EmulationError, Options, Programs, run};
+use ackclock_scenario::Scenario;
 
 fn plan(sets: &[&str]) -> Plan {
     let text = "

@@ -1,7 +1,7 @@
 //! What scenarios are made of: the schema, its keys, and everything that has a name.
 
 use ackclock::cc::{CcSpec, RuleSource};
-use ackclock::scenario::{CATALOGS, Hint, catalog, document_schema, keys, kind_of_file, printable};
+use ackclock_scenario::{CATALOGS, Hint, catalog, document_schema, keys, kind_of_file, printable};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

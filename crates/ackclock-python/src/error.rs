@@ -1,7 +1,7 @@
 //! Exceptions, and the one place where errors of the core become exceptions.
 
+use ackclock::sim;
 use ackclock::sim::CaptureError as NoCapture;
-use ackclock::{scenario, sim};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyBaseException, PyException, PyValueError};
 use pyo3::prelude::*;
@@ -42,15 +42,15 @@ create_exception!(
 /// An error of the core that has an exception of its own.
 pub enum Error {
     /// A mistake in a scenario.
-    Scenario(scenario::ScenarioError),
+    Scenario(ackclock_scenario::ScenarioError),
     /// A run that did not come to its end.
     Run(sim::RunError),
     /// A backend that cannot run it.
     Backend(String),
 }
 
-impl From<scenario::ScenarioError> for Error {
-    fn from(error: scenario::ScenarioError) -> Self {
+impl From<ackclock_scenario::ScenarioError> for Error {
+    fn from(error: ackclock_scenario::ScenarioError) -> Self {
         Error::Scenario(error)
     }
 }
@@ -62,17 +62,17 @@ impl From<sim::RunError> for Error {
 }
 
 /// The exception, with its mistakes one by one as its attribute `mistakes_json`.
-fn scenario_error(error: &scenario::ScenarioError) -> PyErr {
+fn scenario_error(error: &ackclock_scenario::ScenarioError) -> PyErr {
     let mistakes: Vec<_> = error
         .mistakes()
         .iter()
         .map(|mistake| {
             serde_json::json!({
-                "file": scenario::printable(mistake.file()),
+                "file": ackclock_scenario::printable(mistake.file()),
                 "line": mistake.line(),
-                "set": mistake.set().map(scenario::printable),
-                "key": scenario::printable(mistake.path()),
-                "message": scenario::printable(&mistake.problem().to_string()),
+                "set": mistake.set().map(ackclock_scenario::printable),
+                "key": ackclock_scenario::printable(mistake.path()),
+                "message": ackclock_scenario::printable(&mistake.problem().to_string()),
             })
         })
         .collect();

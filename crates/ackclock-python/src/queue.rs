@@ -24,7 +24,7 @@ pub fn serve_queue(queue: &str, rate_bps: u64, seed: u64, arrivals: Vec<(u64, u3
     }
     let arrival = |(at_ns, bytes, flow, is_ecn_capable)| Arrival { at_ns, bytes, flow, is_ecn_capable };
     let arrivals: Vec<Arrival> = arrivals.into_iter().map(arrival).collect();
-    let events = serve(plan.build(|purpose| RngStreams::new(seed, 0).stream("link", purpose)), rate, &arrivals);
+    let events = serve(plan.build(&|purpose| RngStreams::new(seed, 0).stream("link", purpose)), rate, &arrivals);
     let row = |event: ackclock::link::Event| match event.outcome {
         Outcome::Sent => (event.at_ns, event.arrival, "sent", ""),
         Outcome::Dropped(reason) => (event.at_ns, event.arrival, "dropped", reason.name()),

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use ackclock::cc::CcSpec;
 use ackclock::contract::diagnose;
-use ackclock::scenario::ReadFiles;
 use ackclock::sim::Plan;
+use ackclock_scenario::ReadFiles;
 use pyo3::prelude::*;
 
 use crate::cancel::Cancel;
@@ -20,7 +20,7 @@ use crate::run::{Outcome, Run, simulated};
 /// A checked scenario.
 #[pyclass(frozen, module = "ackclock._core")]
 pub struct Scenario {
-    inner: ackclock::scenario::Scenario,
+    inner: ackclock_scenario::Scenario,
 }
 
 impl Scenario {
@@ -36,14 +36,14 @@ impl Scenario {
     #[staticmethod]
     #[pyo3(signature = (text, source = "<string>", sets = Vec::new()))]
     fn from_toml(text: &str, source: &str, sets: Vec<String>) -> Result<Self, Error> {
-        Ok(Scenario { inner: ackclock::scenario::Scenario::from_toml_with(text, source, &sets, &beside(source))? })
+        Ok(Scenario { inner: ackclock_scenario::Scenario::from_toml_with(text, source, &sets, &beside(source))? })
     }
 
     /// Reads the same tree from JSON.
     #[staticmethod]
     #[pyo3(signature = (text, source = "<string>", sets = Vec::new()))]
     fn from_json(text: &str, source: &str, sets: Vec<String>) -> Result<Self, Error> {
-        Ok(Scenario { inner: ackclock::scenario::Scenario::from_json_with(text, source, &sets, &beside(source))? })
+        Ok(Scenario { inner: ackclock_scenario::Scenario::from_json_with(text, source, &sets, &beside(source))? })
     }
 
     /// This scenario with some keys changed.

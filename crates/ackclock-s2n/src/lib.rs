@@ -7,7 +7,7 @@
 //! use std::sync::Arc;
 //! use std::sync::atomic::AtomicBool;
 //!
-//! use ackclock::scenario::Scenario;
+//! use ackclock_scenario::Scenario;
 //! use s2n_quic_core::recovery::CubicCongestionController;
 //!
 //! let text = "

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ackclock::cc::Algorithm;
-use ackclock::scenario::Scenario;
+use ackclock_scenario::Scenario;
 use ackclock::sim::{self, FlowResult};
 use s2n_quic_core::recovery::CubicCongestionController;
 use s2n_quic_core::recovery::bbr::BbrCongestionController;

@@ -1,6 +1,6 @@
 //! Errors of the core as errors of JavaScript.
 
-use ackclock::scenario::{ScenarioError, printable};
+use ackclock_scenario::{ScenarioError, printable};
 use serde_json::json;
 use wasm_bindgen::prelude::*;
 

@@ -17,7 +17,7 @@ use wasm_bindgen::prelude::*;
 /// The entries of a list (`cc`, `recovery`, `queue`, `loss`, `traffic`, `topology`) as JSON.
 #[wasm_bindgen(js_name = listJson)]
 pub fn list_json(kind: &str) -> Result<String, JsError> {
-    let entries = ackclock::scenario::catalog(kind).ok_or_else(|| JsError::new(&format!("unknown list {kind:?}")))?;
+    let entries = ackclock_scenario::catalog(kind).ok_or_else(|| JsError::new(&format!("unknown list {kind:?}")))?;
     Ok(error::to_json(&entries))
 }
 

@@ -184,6 +184,20 @@ impl Live {
         self.with(|run| Ok(run.set_limit(link, QueueLimit::Packets(packets))?))
     }
 
+    /// Another queue takes the place of that of a link: its name, or the table `queue`, as JSON. Returns it in words.
+    #[wasm_bindgen(js_name = setQueue)]
+    pub fn set_queue(&mut self, link: usize, queue: &str) -> Result<String, JsError> {
+        within(link, self.run.borrow_owner().links.len(), "link")?;
+        let scenario = &self.scenario;
+        self.run.with_dependent_mut(|_, run| {
+            let run = run.as_mut().ok_or_else(ended)?;
+            let queue = scenario.queue_at(link, &run.place(link), queue)?;
+            let words = queue.in_words();
+            run.set_queue(link, queue)?;
+            Ok(words)
+        })
+    }
+
     /// Another algorithm takes over a flow: its name, or the table `cc`, as JSON.
     #[wasm_bindgen(js_name = setAlgorithm)]
     pub fn set_algorithm(&mut self, flow: usize, cc: &str) -> Result<(), JsError> {

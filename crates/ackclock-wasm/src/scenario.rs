@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use ackclock::scenario::ReadFiles;
+use ackclock::qdisc::{Place, QueuePlan};
 use ackclock::sim::{self, RunOf, RunResult};
+use ackclock_scenario::ReadFiles;
 use wasm_bindgen::prelude::*;
 
 use crate::column::{Column, Table, columns, timers};
@@ -34,7 +35,7 @@ impl ReadFiles for Files {
 /// A checked scenario.
 #[wasm_bindgen]
 pub struct Scenario {
-    inner: ackclock::scenario::Scenario,
+    inner: ackclock_scenario::Scenario,
 }
 
 #[wasm_bindgen]
@@ -45,9 +46,9 @@ impl Scenario {
     pub fn new(text: &str, is_json: bool, sets: Vec<String>, files: Vec<String>) -> Result<Scenario, JsValue> {
         let (source, files) = ("scenario", Files::new(files));
         let read = if is_json {
-            ackclock::scenario::Scenario::from_json_with(text, source, &sets, &files)
+            ackclock_scenario::Scenario::from_json_with(text, source, &sets, &files)
         } else {
-            ackclock::scenario::Scenario::from_toml_with(text, source, &sets, &files)
+            ackclock_scenario::Scenario::from_toml_with(text, source, &sets, &files)
         };
         let inner = read.map_err(|error| scenario_error(&error))?;
         if let Some(spec) = inner.foreign().first() {
@@ -118,6 +119,10 @@ impl Scenario {
 impl Scenario {
     pub(crate) fn plan(&self, seed: Option<u64>, replicate: u64) -> sim::Plan {
         self.inner.plan(seed, replicate)
+    }
+
+    pub(crate) fn queue_at(&self, link: usize, place: &Place, json: &str) -> Result<QueuePlan, JsError> {
+        self.inner.queue_at(link, place, json).map_err(|error| JsError::new(&error.to_string()))
     }
 
     pub(crate) fn finished(&self, result: RunResult, seed: Option<u64>, replicate: u64) -> Finished {

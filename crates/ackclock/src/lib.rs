@@ -13,7 +13,7 @@
 //! use std::sync::atomic::AtomicBool;
 //!
 //! use ackclock::cc::{Ack, Algorithm, CcContext, Congestion, CongestionControl, Restart};
-//! use ackclock::scenario::Scenario;
+//! use ackclock_scenario::Scenario;
 //!
 //! /// Slow start, one segment per round trip, and seven tenths of the window at a loss.
 //! #[derive(Debug)]
@@ -94,7 +94,6 @@ pub mod quantity;
 pub mod quic;
 pub mod rng;
 pub mod rule;
-pub mod scenario;
 pub mod score;
 pub mod sim;
 pub mod tcp;

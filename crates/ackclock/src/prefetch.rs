@@ -1,5 +1,8 @@
 //! Asking for memory before it is needed.
 
+/// Whether [`prefetch`] does something here: where it does not, there is no use in looking for what to ask for.
+pub const PREFETCHES: bool = cfg!(target_arch = "x86_64");
+
 /// Lines of the processor's caches, in bytes.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;

@@ -51,8 +51,8 @@ impl<T: Queued> Qdisc<T> for Example<T> {
         self.limit = limit;
     }
 
-    fn visit(&self, see: &mut dyn FnMut(&T)) {
-        self.fifo.iter().for_each(see);
+    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
+        self.fifo.visit(see);
     }
 }
 

@@ -68,10 +68,10 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
 
 /// What became of the items of a case.
 #[derive(Clone, Debug, Default)]
-struct Course {
+pub(super) struct Course {
     enqueued: Vec<(Instant, Item)>,
-    dropped: Vec<Item>,
-    arrived: Vec<(Instant, Item)>,
+    pub(super) dropped: Vec<Item>,
+    pub(super) arrived: Vec<(Instant, Item)>,
     lost: Vec<Item>,
 }
 
@@ -98,13 +98,13 @@ fn volume<'a>(items: impl IntoIterator<Item = &'a Item>) -> (u64, u64) {
 }
 
 impl Course {
-    fn enqueue(&mut self, link: &mut Link<Item>, now: Instant, item: Item) {
+    pub(super) fn enqueue(&mut self, link: &mut Link<Item>, now: Instant, item: Item) {
         self.enqueued.push((now, item));
         link.enqueue(now, item, self);
     }
 
     /// Takes what arrives by `now`, at the times that the link asks for.
-    fn take_until(&mut self, link: &mut Link<Item>, now: Instant) {
+    pub(super) fn take_until(&mut self, link: &mut Link<Item>, now: Instant) {
         while let Some(deadline) = link.next_deadline().filter(|deadline| *deadline <= now) {
             while let Some(item) = link.poll(deadline, self) {
                 self.arrived.push((deadline, item));
@@ -112,7 +112,7 @@ impl Course {
         }
     }
 
-    fn check_conservation(&self, link: &Link<Item>) -> Result<(), String> {
+    pub(super) fn check_conservation(&self, link: &Link<Item>) -> Result<(), String> {
         let counters = link.counters();
         let sent = volume(self.enqueued.iter().map(|(_, item)| item));
         let dropped = volume(&self.dropped);
@@ -155,7 +155,7 @@ impl Course {
     }
 
     /// Takes everything to its end.
-    fn drain(&mut self, link: &mut Link<Item>) -> Result<(), String> {
+    pub(super) fn drain(&mut self, link: &mut Link<Item>) -> Result<(), String> {
         while let Some(deadline) = link.next_deadline() {
             self.take_until(link, deadline);
             self.check_conservation(link)?;
@@ -184,7 +184,12 @@ impl Course {
         Ok(())
     }
 
-    fn check_times(&self, rate: Option<Rate>, delay: Duration, impairments: &ImpairmentsPlan) -> Result<(), String> {
+    pub(super) fn check_times(
+        &self,
+        rate: Option<Rate>,
+        delay: Duration,
+        impairments: &ImpairmentsPlan,
+    ) -> Result<(), String> {
         for flow in (0..4).filter(|_| !impairments.reorders()) {
             let numbers = self.arrived.iter().filter(|(_, item)| item.flow == flow).map(|(_, item)| item.number);
             ensure!(numbers.is_sorted(), "items of flow {flow} overtake one another");

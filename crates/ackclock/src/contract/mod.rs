@@ -51,6 +51,7 @@ mod queue;
 mod random_queue;
 mod rule;
 mod run;
+mod takeover;
 mod traffic;
 
 pub use cc::check_cc;
@@ -63,6 +64,7 @@ pub use queue::check_queue;
 pub use random_queue::{queue_kinds, random_queues};
 pub use rule::check_rule;
 pub use run::check_run;
+pub use takeover::check_takeover;
 
 use draw::Draw;
 

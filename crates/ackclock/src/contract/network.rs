@@ -4,6 +4,7 @@ use super::parts::{drop_tail, impairments, over_quic, queue, settings, variation
 use super::{Draw, traffic};
 use crate::cc::CcSpec;
 use crate::meter::Profile;
+use crate::qdisc::Place;
 use crate::sim::{FlowPlan, ImpairmentsPlan, LinkPlan, MeterPlan, MeterScope, Plan, Sampling};
 use crate::units::{Duration, Instant, Rate};
 
@@ -67,6 +68,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         varies: None,
         delay,
         queue,
+        place: Place { rate, delay, packet_bytes: 1500, mean_rtt_secs: 2.0 * delay.as_secs_f64() },
         impairments,
         channel: None,
         private: false,

@@ -16,7 +16,7 @@ const OPERATIONS: usize = 600;
 /// * the items of a flow leave in the order in which they came, with the time at which they did;
 /// * the limit is never exceeded, and where it becomes smaller, what is queued beyond it becomes no more;
 /// * something leaves at [`Qdisc::next_deadline`], or all queued items are dropped, or there is a later deadline;
-/// * [`Qdisc::visit`] shows what is queued, those of a flow in their order;
+/// * [`Qdisc::visit`] shows what is queued and when it came, those of a flow in their order;
 /// * nothing leaves before the deadline;
 /// * only ECN-capable items are marked, those that it reports, and each once;
 /// * [`Qdisc::bypass`] does what `enqueue` and then `dequeue` do.
@@ -91,11 +91,11 @@ impl Waiting {
         };
         ensure!(within, "{packets} items of {bytes} bytes are queued beyond the limit, {limit:?}");
         let mut shown = Vec::new();
-        queue.visit(&mut |item| shown.push(*item));
-        let mut queued: Vec<Item> = self.items.iter().map(|(_, item)| *item).collect();
+        queue.visit(&mut |since, item| shown.push((since, *item)));
+        let mut queued: Vec<(Instant, Item)> = self.items.iter().copied().collect();
         // Queues of flows may be shown in any order.
-        shown.sort_by_key(|item| item.flow);
-        queued.sort_by_key(|item| item.flow);
+        shown.sort_by_key(|(_, item)| item.flow);
+        queued.sort_by_key(|(_, item)| item.flow);
         ensure!(shown == queued, "{queued:?} are queued, and {shown:?} are shown");
         Ok(())
     }

@@ -1,9 +1,9 @@
-//! Changes of a link during a run: its rate, its delay, what it loses, and what its queue holds.
+//! Changes of a link during a run: its rate, its delay, what it loses, its queue, and what that holds.
 
-use super::{Impairable, Impairments, Line, Link, Loss};
-use crate::qdisc::{Limit, Qdisc};
+use super::{Impairable, Impairments, Line, Link, Loss, Reports, Sink};
+use crate::qdisc::{Limit, Qdisc, Queue, QueueSink, Reason};
 use crate::rng::Rng;
-use crate::units::{Duration, Rate};
+use crate::units::{Duration, Instant, Rate};
 
 impl<T: Impairable> Link<T> {
     /// Bits per second, where they are the same at all times.
@@ -67,14 +67,55 @@ impl<T: Impairable> Link<T> {
         true
     }
 
-    /// How much the queue holds.
-    pub fn limit(&self) -> Limit {
-        self.queue.limit()
+    /// The queue.
+    pub fn queue(&self) -> &Queue<T> {
+        &self.queue
     }
 
     /// The queue holds so much from now on; what is queued beyond it stays ([`Qdisc::set_limit`]). Call [`Link::advance`]
     /// first, up to the last moment before the change.
     pub fn set_limit(&mut self, limit: Limit) {
         self.queue.set_limit(limit);
+    }
+
+    /// An empty queue takes the place of that of the link, and takes over what is queued: the packets come to it in the order
+    /// in which they came to the old one, each at its time, and none leaves before `now`. Those that it refuses are dropped now.
+    /// Call [`Link::advance`] first, up to the last moment before the change, and wake the link by its new deadline afterwards.
+    pub fn set_queue(&mut self, now: Instant, queue: Queue<T>, sink: &mut impl Sink<T>) {
+        let old = std::mem::replace(&mut self.queue, queue);
+        let mut times = Vec::new();
+        old.visit(&mut |since, _| times.push(since.as_nanos()));
+        times.sort_unstable();
+        let mut waiting = vec![None; times.len()];
+        // Items of one time stay in the order in which they are shown, in which those of a flow came.
+        old.visit(&mut |since, item| {
+            let mut place = times.partition_point(|time| *time < since.as_nanos());
+            while waiting[place].is_some() {
+                place += 1;
+            }
+            waiting[place] = Some(item.clone());
+        });
+        let mut reports = Now { now, reports: Reports { counters: &mut self.counters, sink } };
+        for (since, item) in times.into_iter().zip(waiting.into_iter().flatten()) {
+            self.queue.enqueue(Instant::from_nanos(since), item, &mut reports);
+        }
+        self.note_backlog();
+        self.next_start = self.next_start.max(now);
+    }
+}
+
+/// Reports what a queue does with packets that came before as done now.
+struct Now<R> {
+    now: Instant,
+    reports: R,
+}
+
+impl<T, R: QueueSink<T>> QueueSink<T> for Now<R> {
+    fn dropped(&mut self, _since: Instant, item: T, reason: Reason) {
+        self.reports.dropped(self.now, item, reason);
+    }
+
+    fn marked(&mut self, _since: Instant, item: &T, reason: Reason) {
+        self.reports.marked(self.now, item, reason);
     }
 }

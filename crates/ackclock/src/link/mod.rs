@@ -383,7 +383,7 @@ impl<T: Impairable> Link<T> {
 
     /// Shows every queued packet, and every one that was sent with the time of its arrival. Call [`Link::advance`] first.
     pub fn visit(&self, mut see: impl FnMut(&T, Option<Instant>)) {
-        self.queue.visit(&mut |item| see(item, None));
+        self.queue.visit(&mut |_, item| see(item, None));
         self.pipe.iter().for_each(|(at, item)| see(item, Some(*at)));
     }
 

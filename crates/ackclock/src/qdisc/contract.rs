@@ -162,6 +162,6 @@ pub trait Qdisc<T: Queued> {
     /// makes the queue drop what does not fit; other parameters stay as they are.
     fn set_limit(&mut self, limit: Limit);
 
-    /// Shows every queued item: those of a flow in the order in which they came.
-    fn visit(&self, see: &mut dyn FnMut(&T));
+    /// Shows every queued item and when it came: those of a flow in the order in which they came.
+    fn visit(&self, see: &mut dyn FnMut(Instant, &T));
 }

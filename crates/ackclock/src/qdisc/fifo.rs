@@ -42,9 +42,9 @@ impl<T: Queued> Fifo<T> {
         Some(item)
     }
 
-    /// The items, the first one first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.items.iter().map(|(_, item)| item)
+    /// Shows the items and when they came, the first one first.
+    pub(super) fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
+        self.items.iter().for_each(|(since, item)| see(*since, item));
     }
 
     /// Takes out everything.

@@ -110,9 +110,9 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
         limit.holds(self.packets, self.bytes)
     }
 
-    /// The items of all queues, one queue after the other.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.queues.iter().flat_map(|queue| queue.fifo.iter())
+    /// Shows the items of all queues and when they came, one queue after the other.
+    pub(super) fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
+        self.queues.iter().for_each(|queue| queue.fifo.visit(see));
     }
 
     /// Items in all queues.

@@ -170,11 +170,11 @@ macro_rules! queues {
 
         impl QueuePlan {
             /// The queue, empty; one that draws numbers draws them from the `stream` of a purpose.
-            pub fn build<T: Queued>(&self, stream: impl Fn(&str) -> Rng) -> Queue<T> {
+            pub fn build<T: Queued>(&self, stream: &dyn Fn(&str) -> Rng) -> Queue<T> {
                 match &self.discipline {
-                    Discipline::$most(parameters) => Queue::$most(parameters.build(self.limit, &stream)),
+                    Discipline::$most(parameters) => Queue::$most(parameters.build(self.limit, stream)),
                     $(Discipline::$variant(parameters) => {
-                        Queue::$variant(Box::new(parameters.build(self.limit, &stream)))
+                        Queue::$variant(Box::new(parameters.build(self.limit, stream)))
                     })*
                 }
             }
@@ -305,7 +305,7 @@ macro_rules! queues {
                 self.others().set_limit(limit);
             }
 
-            fn visit(&self, see: &mut dyn FnMut(&T)) {
+            fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
                 self.others_read().visit(see);
             }
         }

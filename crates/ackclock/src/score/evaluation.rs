@@ -1,36 +1,40 @@
-//! An algorithm against the panel of a suite, from the values of all runs: what `ackclock evaluate --json` prints of one.
+//! Algorithms against the panel of a suite, from the values of all runs: what `ackclock evaluate --json` prints.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::board::{Board, EnvironmentResult, Score, by_replicate, scores};
+use super::board::{Board, EnvironmentResult, Score, scores};
 use super::environment::{Environment, Metric, WATCH, common};
-use super::estimate::{CONFIDENCE, compared, estimate};
-use super::objective::{ALPHA, Best, Costs, Objective, SHARES, Scored};
+use super::estimate::CONFIDENCE;
+use super::objective::{ALPHA, Best, Costs, Objective, Scored};
+use super::ranking::{Difference, Place, Ranking};
 use super::regret::{Regret, Table, regrets};
 use super::rivals::{Algorithm, Contender, Neighbours, Rival, rivals, starves};
+use super::runs::{Failure, Runs, Tried};
 use super::sum::mean;
 use super::verdict::{sentences, verdict};
 
 /// The version of the document.
 const SCHEMA: u32 = 1;
+/// Candidates whose scores are shown in full: the first of the ranking.
+const SHOWN: usize = 3;
 
 /// What scores need to know of a suite.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Suite {
     name: String,
     version: u32,
-    environments: Vec<Entry>,
-    panel: Vec<Algorithm>,
+    pub(super) environments: Vec<Entry>,
+    pub(super) panel: Vec<Algorithm>,
     baseline: Baseline,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Entry {
+pub(super) struct Entry {
     #[serde(flatten)]
-    environment: Environment,
+    pub environment: Environment,
     question: String,
     neighbours: Option<Neighbours>,
 }
@@ -48,159 +52,120 @@ struct Baseline {
     reference_costs: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
 }
 
-/// All runs of an evaluation.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Runs {
-    /// What ran them: version and fingerprint of the sources.
-    build: String,
-    seed: u64,
-    replicates: u64,
-    /// The candidate, then the algorithms of the panel that are not the same.
-    algorithms: Vec<Algorithm>,
-    /// Whether replicates differ, by environment and algorithm.
-    random: Vec<Vec<bool>>,
-    /// By environment, algorithm, replicate and metric.
-    values: Vec<Vec<Vec<Vec<f64>>>>,
-}
-
-/// What environments add to a score, per replicate.
-type Parts = Vec<(String, Vec<f64>)>;
-
-/// An algorithm against a panel, judged.
+/// Algorithms against a panel, judged.
 pub struct Evaluation {
-    suite: Suite,
-    runs: Runs,
-    board: Board,
+    pub(super) suite: Suite,
+    pub(super) runs: Runs,
     best: Best,
-    objective: Objective,
-    /// By algorithm: what each environment adds, and the score.
-    scored: Vec<(Parts, Scored)>,
+    pub(super) objective: Objective,
+    /// By algorithm.
+    pub(super) tried: Vec<Tried>,
+    pub(super) ranking: Ranking,
+    /// The places of the algorithms of the scoreboard: the first few of the ranking, then the panel.
+    pub(super) shown: Vec<usize>,
+    pub(super) board: Board,
 }
 
 impl Evaluation {
     /// Judges all runs.
     pub fn new(suite: Suite, runs: Runs) -> Self {
-        let is_reference = |other: &Algorithm| other.cc == suite.panel[0].cc;
-        let reference = runs.algorithms.iter().position(is_reference).unwrap_or(0);
-        let result = |(place, entry): (usize, &Entry)| {
-            let metrics = entry.environment.metrics();
-            let exact = !runs.random[place].contains(&true);
-            EnvironmentResult {
-                title: entry.environment.title.clone(),
-                scores: scores(&metrics, &runs.values[place], reference, exact),
-                metrics,
-                exact,
-            }
-        };
-        let board = Board {
-            labels: runs.algorithms.iter().map(|algorithm| algorithm.label.clone()).collect(),
-            reference,
-            results: suite.environments.iter().enumerate().map(result).collect(),
-        };
         let environments: Vec<Environment> = suite.environments.iter().map(|entry| entry.environment.clone()).collect();
-        let costs: Vec<Costs> = (0..board.labels.len()).map(|at| costs_of(&environments, &board, at)).collect();
+        let algorithms = 0..runs.algorithms.len();
+        let values = |at: usize| -> Vec<Option<Vec<Vec<f64>>>> {
+            let failed = |place| runs.failures.iter().any(|each| (each.environment, each.algorithm) == (place, at));
+            let of = |place: usize| (!failed(place)).then(|| by_metric(&runs.values[place][at]));
+            (0..environments.len()).map(of).collect()
+        };
+        let values: Vec<_> = algorithms.clone().map(values).collect();
+        let costs: Vec<Costs> = values.iter().map(|values| costs_of(&environments, values)).collect();
         let best = if suite.baseline.stored {
             suite.baseline.best.clone()
         } else {
             let in_panel = |at: &usize| suite.panel.iter().any(|other| other.cc == runs.algorithms[*at].cc);
-            best_of((0..costs.len()).filter(in_panel).map(|at| &costs[at]))
+            best_of(algorithms.filter(in_panel).map(|at| &costs[at]))
         };
-        let objective = Objective::new(&environments, SHARES, &best);
-        let score = |costs: &Costs| {
+        let objective = Objective::new(&environments, &runs.metric, &best);
+        let of = |(values, costs): (Vec<Option<Vec<Vec<f64>>>>, &Costs)| {
             let parts = objective.parts(costs, &best);
             let rows: Vec<Vec<f64>> = parts.iter().map(|(_, values)| values.clone()).collect();
-            (parts, Scored::new(&rows))
+            let is_whole = values.iter().all(Option::is_some);
+            Tried { values, parts, scored: is_whole.then(|| Scored::new(&rows)) }
         };
-        let scored = costs.iter().map(score).collect();
-        Evaluation { suite, runs, board, best, objective, scored }
+        let tried: Vec<Tried> = values.into_iter().zip(&costs).map(of).collect();
+        let ranking = Ranking::new(&runs, &suite.panel, &tried);
+        let panel = suite.panel.iter().map(|other| place_of(&runs, other));
+        let mut shown = ranking.first(SHOWN);
+        let first: Vec<usize> = shown.clone();
+        shown.extend(panel.filter(|at| !first.contains(at)));
+        let board = board(&suite, &runs, &shown);
+        Evaluation { suite, runs, best, objective, tried, ranking, shown, board }
     }
 
     /// Everything of it, as the command's `--json` has it.
     pub fn document(&self) -> Value {
-        let rivals = self.rivals();
-        let titles: Vec<String> = self.board.results.iter().map(|result| result.title.clone()).collect();
-        let mut told = vec![verdict(&self.board)];
-        told.extend(sentences(&rivals, &titles, &self.objective.heading));
-        let random = self.runs.random.iter().flatten().any(|random| *random);
-        let ended =
-            if random { "all replicates were run" } else { "nothing is random, so that one replicate says all" };
         let mut panel: Vec<(usize, usize)> =
             self.suite.panel.iter().enumerate().map(|(index, other)| (index, self.place(other))).collect();
-        panel.sort_by(|(_, one), (_, other)| {
-            self.scored[*one].1.value.mean.total_cmp(&self.scored[*other].1.value.mean)
-        });
-        let candidates = self.runs.algorithms.iter();
+        panel.sort_by(|(_, one), (_, other)| self.mean(*one).total_cmp(&self.mean(*other)));
+        let rivals = self.rivals();
+        let candidates = self.shown.iter().map(|at| &self.runs.algorithms[*at]);
         json!({
             "schema": SCHEMA,
             "build": self.runs.build,
             "suite": { "name": self.suite.name, "version": self.suite.version },
             "seed": self.runs.seed,
-            "sets": [],
+            "sets": self.runs.sets,
             "confidence": CONFIDENCE,
             "candidates": candidates.map(|each| json!({ "label": each.label, "cc": each.cc })).collect::<Value>(),
             "reference": self.board.labels[self.board.reference],
-            "verdict": told.join(" "),
+            "verdict": self.verdict(&rivals),
             "regret_baseline": self.baseline(),
             "regrets": self.regrets(),
             "environments": self.environments(),
             "score": {
-                "metric": SHARES, "heading": self.objective.heading, "better": "lower", "alpha": ALPHA, "budget": null, "ended": ended,
+                "metric": self.runs.metric, "heading": self.objective.heading, "better": "lower", "alpha": ALPHA, "budget": null,
+                "ended": self.ranking.ended,
             },
-            "ranking": [self.entry(0, 0, "best")],
-            "panel": panel.into_iter().map(|(index, at)| self.entry(index, at, "panel")).collect::<Value>(),
+            "ranking": self.ranking.places.iter().map(|place| self.entry(place)).collect::<Value>(),
+            "panel": panel.into_iter().map(|(index, at)| self.entry(&Place::of_panel(index, at))).collect::<Value>(),
             "rivals": rivals.iter().map(|rival| self.rival(rival)).collect::<Value>(),
             "rounds": [{
-                "replicates": self.runs.replicates, "candidates": 1, "alpha": ALPHA, "work": 0.0, "dropped": [], "failed": [],
+                "replicates": self.runs.replicates, "candidates": self.runs.candidates.len(), "alpha": self.ranking.alpha, "work": 0.0,
+                "dropped": self.ranking.dropped, "failed": self.ranking.failed,
             }],
         })
     }
 
-    /// The same at a glance: by environment and algorithm what its part of the score says beside the reference; and throughput
-    /// against delay, means over environments.
-    pub fn overview(&self) -> Value {
-        let algorithms = 0..self.board.labels.len();
-        let cell = |place: usize, at: usize| {
-            let id = &self.suite.environments[place].environment.id;
-            let part = |at: usize| self.scored[at].0.iter().find(|(name, _)| name == id).map(|(_, values)| values);
-            let (ours, theirs) = (part(at)?, part(self.board.reference)?);
-            let exact = !self.runs.random[place][at] && !self.runs.random[place][self.board.reference];
-            let difference = compared(ours, theirs, exact);
-            let judgement = difference.map_or("", |difference| difference.judgement().word());
-            Some(json!({ "score": mean(ours), "difference": difference, "judgement": judgement }))
-        };
-        let rows = 0..self.board.results.len();
-        let spot = |at: usize| {
-            let over_environments = |name: &str| {
-                let rows = self.board.results.iter().map(|result| {
-                    let metric = result.metrics.iter().position(|metric| metric.name == name);
-                    result.scores[at][metric.expect("every environment has it")].values.clone()
-                });
-                let rows: Vec<Vec<f64>> = rows.collect();
-                let count = rows.len() as f64;
-                let means: Vec<f64> = by_replicate(&rows).iter().map(|sum| sum / count).collect();
-                estimate(&means, CONFIDENCE)
-            };
-            json!({ "throughput": over_environments("efficiency"), "delay": over_environments("queue_delay") })
-        };
-        json!({
-            "cells": rows.map(|place| algorithms.clone().map(|at| cell(place, at)).collect::<Value>()).collect::<Value>(),
-            "plane": algorithms.clone().map(spot).collect::<Value>(),
-        })
+    fn verdict(&self, rivals: &[Rival]) -> String {
+        if self.ranking.best().is_none() {
+            return "Every candidate failed.".to_owned();
+        }
+        let titles: Vec<String> = self.board.results.iter().map(|result| result.title.clone()).collect();
+        let mut told = vec![verdict(&self.board)];
+        told.extend(sentences(rivals, &titles, &self.objective.heading));
+        told.join(" ")
     }
 
-    fn place(&self, algorithm: &Algorithm) -> usize {
-        let same = self.runs.algorithms.iter().position(|each| each.cc == algorithm.cc);
-        same.expect("every algorithm of the panel was run")
+    pub(super) fn place(&self, algorithm: &Algorithm) -> usize {
+        place_of(&self.runs, algorithm)
+    }
+
+    /// The mean score of an algorithm; infinite where a run failed.
+    fn mean(&self, at: usize) -> f64 {
+        self.tried[at].scored.as_ref().map_or(f64::INFINITY, |scored| scored.value.mean)
     }
 
     fn rivals(&self) -> Vec<Rival> {
-        let contender = |algorithm: &Algorithm| Contender {
-            algorithm: algorithm.clone(),
-            values: self.scored[self.place(algorithm)].1.values.clone(),
+        let Some(best) = self.ranking.best().and_then(|place| self.tried[place.algorithm].scored.as_ref()) else {
+            return Vec::new();
         };
-        let panel: Vec<Contender> = self.suite.panel.iter().map(contender).collect();
+        let contender = |algorithm: &Algorithm| {
+            let scored = self.tried[self.place(algorithm)].scored.as_ref()?;
+            Some(Contender { algorithm: algorithm.clone(), values: scored.values.clone() })
+        };
+        let panel: Vec<Contender> = self.suite.panel.iter().filter_map(contender).collect();
         let neighbours: Vec<_> = self.suite.environments.iter().map(|entry| entry.neighbours.clone()).collect();
-        rivals(&self.board, &self.runs.algorithms, &self.scored[0].1.values, &panel, &neighbours)
+        let algorithms: Vec<Algorithm> = self.shown.iter().map(|at| self.runs.algorithms[*at].clone()).collect();
+        rivals(&self.board, &algorithms, &best.values, &panel, &neighbours)
     }
 
     fn baseline(&self) -> Value {
@@ -291,32 +256,44 @@ impl Evaluation {
         })
     }
 
-    /// An algorithm with its score.
-    fn entry(&self, index: usize, at: usize, standing: &str) -> Value {
-        let (parts, scored) = &self.scored[at];
-        let environment = |(entry, result): (&Entry, &EnvironmentResult)| {
+    /// An algorithm with its score and its place.
+    fn entry(&self, place: &Place) -> Value {
+        let Tried { values, parts, scored } = &self.tried[place.algorithm];
+        let environment = |(at, (entry, result)): (usize, (&Entry, &EnvironmentResult))| {
             let id = &entry.environment.id;
-            let score = parts.iter().position(|(name, _)| name == id).map_or(0.0, |part| scored.by_environment[part]);
-            let metrics = result.metrics.iter().zip(&result.scores[at]).map(|(metric, score)| {
-                let costs: Vec<f64> = score.values.iter().map(|value| metric.better.cost(*value)).collect();
+            let score = parts.iter().find(|(name, _)| name == id).map_or(0.0, |(_, values)| mean(values));
+            let rows = values[at].as_ref().expect("what has a score has values everywhere");
+            let metrics = result.metrics.iter().zip(rows).map(|(metric, values)| {
+                let costs: Vec<f64> = values.iter().map(|value| metric.better.cost(*value)).collect();
                 let regret = mean(&costs) - self.best[&metric.name][id];
-                (metric.name.clone(), json!({ "mean": mean(&score.values), "regret": regret }))
+                (metric.name.clone(), json!({ "mean": mean(values), "regret": regret }))
             });
             (id.clone(), json!({ "score": score, "metrics": metrics.collect::<Value>() }))
         };
-        let algorithm = &self.runs.algorithms[at];
+        let rows = self.suite.environments.iter().zip(&self.board.results).enumerate();
+        let environments: Value = if scored.is_some() { rows.map(environment).collect() } else { json!({}) };
+        let algorithm = &self.runs.algorithms[place.algorithm];
+        let failure = |failure: &Failure| {
+            let id = &self.suite.environments[failure.environment].environment.id;
+            json!({ "environment": id, "replicate": failure.replicate, "message": failure.message })
+        };
+        let difference = |difference: &Difference| json!({ "mean": difference.mean, "low": difference.low, "to": self.runs.algorithms[difference.leader].label });
         json!({
-            "rank": if standing == "best" { Some(1) } else { None },
-            "index": index,
+            "rank": place.rank,
+            "index": place.index,
             "candidate": algorithm.label,
             "cc": algorithm.cc,
-            "standing": standing,
-            "score": scored.value.mean, "low": scored.value.low, "high": scored.value.high,
-            "values": scored.values,
+            "standing": place.standing,
+            "score": scored.as_ref().map(|scored| scored.value.mean),
+            "low": scored.as_ref().and_then(|scored| scored.value.low),
+            "high": scored.as_ref().and_then(|scored| scored.value.high),
+            "values": scored.as_ref().map_or(Vec::new(), |scored| scored.values.clone()),
             "replicates": self.runs.replicates,
-            "round": null, "difference": null, "failure": null,
-            "worst": parts[scored.worst].0,
-            "environments": self.suite.environments.iter().zip(&self.board.results).map(environment).collect::<Value>(),
+            "round": place.round,
+            "difference": place.difference.as_ref().map(difference),
+            "failure": self.runs.first_failure(place.algorithm).map(failure),
+            "worst": scored.as_ref().map(|scored| &parts[scored.worst].0),
+            "environments": environments,
         })
     }
 
@@ -355,14 +332,49 @@ impl Scale {
     }
 }
 
-fn costs_of(environments: &[Environment], board: &Board, at: usize) -> Costs {
-    let of = |(environment, result): (&Environment, &EnvironmentResult)| {
-        let costs = result.metrics.iter().zip(&result.scores[at]).map(|(metric, score)| {
-            (metric.name.clone(), score.values.iter().map(|value| metric.better.cost(*value)).collect())
-        });
-        (environment.id.clone(), costs.collect())
+fn place_of(runs: &Runs, algorithm: &Algorithm) -> usize {
+    let same = runs.algorithms.iter().position(|each| each.cc == algorithm.cc);
+    same.expect("every algorithm of the panel was run")
+}
+
+/// The scoreboard of some algorithms, whose reference is the first of the panel.
+fn board(suite: &Suite, runs: &Runs, shown: &[usize]) -> Board {
+    let is_reference = |at: &usize| runs.algorithms[*at].cc == suite.panel[0].cc;
+    let reference = shown.iter().position(is_reference).unwrap_or(0);
+    let result = |(place, entry): (usize, &Entry)| {
+        let metrics = entry.environment.metrics();
+        let values: Vec<Vec<Vec<f64>>> = shown.iter().map(|at| runs.values[place][*at].clone()).collect();
+        let exact = !shown.iter().any(|at| runs.random[place][*at]);
+        EnvironmentResult {
+            title: entry.environment.title.clone(),
+            scores: scores(&metrics, &values, reference, exact),
+            metrics,
+            exact,
+        }
     };
-    environments.iter().zip(&board.results).map(of).collect()
+    Board {
+        labels: shown.iter().map(|at| runs.algorithms[*at].label.clone()).collect(),
+        reference,
+        results: suite.environments.iter().enumerate().map(result).collect(),
+    }
+}
+
+/// Values by metric and replicate.
+fn by_metric(values: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let count = values.first().map_or(0, Vec::len);
+    (0..count).map(|metric| values.iter().map(|row| row[metric]).collect()).collect()
+}
+
+/// Costs in the environments in which no run failed.
+fn costs_of(environments: &[Environment], values: &[Option<Vec<Vec<f64>>>]) -> Costs {
+    let of = |(environment, rows): (&Environment, &Option<Vec<Vec<f64>>>)| {
+        let costs = environment.metrics().into_iter().zip(rows.as_ref()?).map(|(metric, values)| {
+            let costs: Vec<f64> = values.iter().map(|value| metric.better.cost(*value)).collect();
+            (metric.name, costs)
+        });
+        Some((environment.id.clone(), costs.collect()))
+    };
+    environments.iter().zip(values).filter_map(of).collect()
 }
 
 /// The least mean costs, by metric and environment.

@@ -1,5 +1,7 @@
 //! Formulas by hand. `tests/test_score.py` and its neighbours have those of whole evaluations.
 
+use serde_json::{Value, json};
+
 use super::mersenne::Mersenne;
 use super::text::{general, joined};
 use super::*;
@@ -62,4 +64,52 @@ fn a_single_replicate_stands_for_all_and_says_something_only_where_nothing_is_ra
     assert_eq!(compared(&[2.0], &[1.0], true).unwrap().judgement(), Judgement::Worse);
     assert_eq!(compared(&[5.0], &[1.0, 2.0, 3.0], false).unwrap().mean, 3.0);
     assert_eq!(compared(&[5.0, 6.0, 7.0], &[1.0, 2.0], false).unwrap().mean, 4.0);
+}
+
+#[test]
+fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
+    let algorithm = |label: &str| json!({ "label": label, "cc": { "kind": label } });
+    let environment = json!({
+        "id": "e", "title": "E", "question": "?", "fairness": false, "watch": null, "scored": [], "neighbours": null,
+    });
+    let baseline = json!({
+        "title": "here", "stored": false, "algorithms": [], "reason": "", "best": {}, "reference_costs": {},
+    });
+    let suite = json!({
+        "name": "s", "version": 1, "environments": [environment], "panel": [algorithm("p")], "baseline": baseline,
+    });
+    // Efficiency, segments lost, queueing delay, goodput of two replicates; the third of the algorithms has one run that failed.
+    let values = |efficiency: f64| json!([[efficiency, 1.0, 5.0, 9.0], [efficiency + 1.0, 2.0, 6.0, 8.0]]);
+    let runs = json!({
+        "build": "b", "seed": 1, "sets": [], "metric": "efficiency", "replicates": 2,
+        "algorithms": ["a", "b", "c", "p"].map(algorithm), "candidates": [1, 0, 2, 0], "random": [[true, true, true, true]],
+        "values": [[values(90.0), values(80.0), [[70.0, 1.0, 5.0, 9.0]], values(95.0)]],
+        "failures": [{ "environment": 0, "algorithm": 2, "replicate": 1, "message": "too much" }],
+    });
+    let found = Evaluation::new(serde_json::from_value(suite).unwrap(), serde_json::from_value(runs).unwrap());
+    let document = found.document();
+    let of = |key: &str| -> Vec<Value> {
+        document["ranking"].as_array().unwrap().iter().map(|entry| entry[key].clone()).collect()
+    };
+    assert_eq!(json!(of("candidate")), json!(["a", "a", "b", "c"]));
+    assert_eq!(json!(of("standing")), json!(["best", "tied", "worse", "failed"]));
+    assert_eq!(json!(of("rank")), json!([1, 2, 3, null]));
+    // The best of the panel carries 95 and 96 %.
+    assert_eq!(json!(of("score")), json!([5.0, 5.0, 15.0, null]));
+    assert_eq!(of("difference")[2], json!({ "mean": 10.0, "low": 10.0, "to": "a" }));
+    assert_eq!(of("failure")[3], json!({ "environment": "e", "replicate": 1, "message": "too much" }));
+    let round = &document["rounds"][0];
+    assert_eq!((&round["dropped"], &round["failed"]), (&json!([0]), &json!([2])));
+    assert_eq!(round["alpha"], json!(ALPHA / 3.0));
+    assert_eq!(document["score"]["ended"], "all replicates were run");
+    let labels: Vec<&Value> =
+        document["candidates"].as_array().unwrap().iter().map(|candidate| &candidate["label"]).collect();
+    assert_eq!(labels, ["a", "b", "p"]);
+    let row: Vec<Value> = found.overview()["maps"][0]["cells"][0]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cell| cell["judgement"].clone())
+        .collect();
+    assert_eq!(json!(row), json!(["worse", "worse", "worse", "failed", "reference"]));
 }

@@ -58,24 +58,3 @@ pub(super) fn planned(plan: &Plan, link: usize) -> Room {
 pub(super) fn most_in_flight(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> Room) -> u32 {
     holds(plan, flow, current).saturating_mul(TIMES).clamp(LEAST, MOST_IN_FLIGHT) as u32
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::scenario::Scenario;
-
-    fn most(sets: &[&str]) -> u32 {
-        let text = include_str!("../../../../examples/two-flows.toml");
-        let plan = Scenario::from_toml(text, "two-flows.toml", sets).unwrap().plan(None, 0);
-        most_in_flight(&plan, &plan.flows[0], planned)
-    }
-
-    #[test]
-    fn a_flow_may_have_many_times_in_flight_what_its_path_holds() {
-        // The queues of the access links hold some 20,000 packets.
-        let usual = most(&[]);
-        assert!((LEAST..MOST_IN_FLIGHT).contains(&u64::from(usual)), "{usual}");
-        assert_eq!(most(&["topology.queue.limit=20000 packets"]) - usual, 16 * (20_000 - 100));
-        assert_eq!(u64::from(most(&["topology.rate=1 Tbit/s", "topology.access.rate=1 Tbit/s"])), MOST_IN_FLIGHT);
-    }
-}

@@ -264,8 +264,10 @@ impl Measurement {
     fn link(&self, run: &Run, index: usize, end: Instant) -> LinkResult {
         let rank = run.network.link_rank[index];
         let (plan, link) = (run.plan, &run.network.links[rank]);
+        let later = run.network.queues.iter().filter(|(link, _)| *link == index).map(|(_, queue)| queue);
         let measures = LinkMeasures {
             plan: &plan.links[index],
+            queues: [&plan.links[index].queue].into_iter().chain(later).collect(),
             before: self.links[rank],
             after: link.counters(),
             capacity_bps: self.capacity_bps(run, index, end),

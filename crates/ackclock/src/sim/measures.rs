@@ -20,6 +20,8 @@ use crate::units::{Duration, NANOS_PER_SEC};
 pub struct LinkMeasures<'a> {
     /// The link.
     pub plan: &'a LinkPlan,
+    /// The queues that it had, one after the other.
+    pub queues: Vec<&'a QueuePlan>,
     /// Its counters when the window began, and when it ended.
     pub before: LinkCounters,
     /// The same at its end.
@@ -37,7 +39,7 @@ pub struct LinkMeasures<'a> {
 impl LinkMeasures<'_> {
     /// The row.
     pub fn result(self) -> LinkResult {
-        let LinkMeasures { plan, before, after, capacity_bps, is_changed, sojourn_times, window } = self;
+        let LinkMeasures { plan, queues, before, after, capacity_bps, is_changed, sojourn_times, window } = self;
         let forwarded = after.forwarded - before.forwarded;
         let bits = 8.0 * (after.forwarded_bytes - before.forwarded_bytes) as f64;
         LinkResult {
@@ -48,8 +50,11 @@ impl LinkMeasures<'_> {
             forwarded,
             drops: after.drops - before.drops,
             marks: after.marks - before.marks,
-            reasons: reasons(&plan.queue, &before, &after),
-            in_profile_drops: plan.queue.reads_profiles().then(|| after.in_profile_drops - before.in_profile_drops),
+            reasons: reasons(&queues, &before, &after),
+            in_profile_drops: queues
+                .iter()
+                .any(|queue| queue.reads_profiles())
+                .then(|| after.in_profile_drops - before.in_profile_drops),
             losses: after.losses - before.losses,
             impairments: plan.impairments.may_alter_arrivals().then(|| impairments(&before, &after)),
             attempts: plan.channel.map(|_| Attempts {
@@ -66,13 +71,20 @@ impl LinkMeasures<'_> {
     }
 }
 
-fn reasons(queue: &QueuePlan, before: &LinkCounters, after: &LinkCounters) -> Reasons {
-    let counted = |which: &[Reason], before: &[u64], after: &[u64]| {
-        which.iter().map(|reason| (*reason, after[*reason as usize] - before[*reason as usize])).collect()
+/// Drops and marks for each reason that one of the queues has.
+fn reasons(queues: &[&QueuePlan], before: &LinkCounters, after: &LinkCounters) -> Reasons {
+    let counted = |which: fn(&QueuePlan) -> &'static [Reason], before: &[u64], after: &[u64]| {
+        let mut counted: Vec<(Reason, u64)> = Vec::new();
+        for reason in queues.iter().flat_map(|queue| which(queue)) {
+            if counted.iter().all(|(known, _)| known != reason) {
+                counted.push((*reason, after[*reason as usize] - before[*reason as usize]));
+            }
+        }
+        counted
     };
     Reasons {
-        drops: counted(queue.drops(), &before.drops_by, &after.drops_by),
-        marks: counted(queue.marks(), &before.marks_by, &after.marks_by),
+        drops: counted(QueuePlan::drops, &before.drops_by, &after.drops_by),
+        marks: counted(QueuePlan::marks, &before.marks_by, &after.marks_by),
     }
 }
 

@@ -15,7 +15,7 @@ use super::result::{Totals, Volume};
 use crate::engine::{ComponentId, EventQueue};
 use crate::link::{Ahead, Channel, Link, StationConfig};
 use crate::probe::PacketEvent;
-use crate::qdisc::Queued;
+use crate::qdisc::{QueuePlan, Queued};
 use crate::rng::RngStreams;
 use crate::tcp::Timer;
 use crate::units::Instant;
@@ -81,6 +81,8 @@ pub(super) struct Network {
     pub(super) link_rank: Vec<usize>,
     /// The rates of links that were changed.
     pub(super) rates: ChangedRates,
+    /// Queues that took the place of others, with the links of the plan.
+    pub(super) queues: Vec<(usize, QueuePlan)>,
     /// In the order of their component numbers.
     channels: Vec<Channel<Packet>>,
     /// For each of `links` that is one; empty where there are no channels.
@@ -183,6 +185,7 @@ impl Network {
             links,
             link_rank: routes.link_rank.to_vec(),
             rates: ChangedRates::default(),
+            queues: Vec::new(),
             channels,
             stations,
             hands_over: link_order.iter().map(|index| routes.lookahead[*index].hands_over).collect(),

@@ -9,7 +9,7 @@ use super::population::SourcePopulation;
 use crate::cc::{Algorithm, CcContext, CcSpec};
 use crate::link::{Dcf, Impairable, Link, LinkConfig};
 use crate::meter::Profile;
-use crate::qdisc::QueuePlan;
+use crate::qdisc::{Place, QueuePlan};
 use crate::rng::RngStreams;
 use crate::tcp::Transport;
 use crate::units::{Duration, Instant, Rate};
@@ -125,6 +125,8 @@ pub struct LinkPlan {
     pub delay: Duration,
     /// The queue in front of the transmitter.
     pub queue: QueuePlan,
+    /// What its parameters were derived from.
+    pub place: Place,
     /// Its impairments.
     pub impairments: ImpairmentsPlan,
     /// The channel of `channels` of which it is a station; `rate` is then that of its data, `delay` the channel's.
@@ -158,7 +160,7 @@ impl LinkPlan {
             impairments: self.impairments.build(|purpose| rngs.stream(&self.name, purpose)),
             histogram: !self.private,
         };
-        Link::new(config, self.queue.build(|purpose| rngs.stream(&self.name, purpose)))
+        Link::new(config, self.queue.build(&|purpose| rngs.stream(&self.name, purpose)))
     }
 }
 
@@ -232,6 +234,11 @@ pub struct FlowPlan {
 impl FlowPlan {
     /// The start of a flow that begins on request.
     pub const ON_REQUEST: Instant = Instant::MAX;
+
+    /// Whether its packets, or its ACKs, cross a link.
+    pub(super) fn crosses(&self, link: usize) -> bool {
+        self.forward.contains(&link) || self.reverse.contains(&link)
+    }
 }
 
 /// What an application writes.

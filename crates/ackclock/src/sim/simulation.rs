@@ -219,7 +219,7 @@ impl<'plan> Simulation<'plan> {
     /// ```
     /// use std::sync::atomic::AtomicBool;
     ///
-    /// use ackclock::scenario::Scenario;
+    /// use ackclock_scenario::Scenario;
     /// use ackclock::sim::{Progress, Simulation};
     /// use ackclock::units::{Duration, Instant, Rate};
     ///

@@ -4,6 +4,7 @@
 use std::sync::atomic::AtomicBool;
 
 use ackclock::cc::{CcContext, CcSpec};
+use ackclock::qdisc::Place;
 use ackclock::sim::{
     self, FlowPlan, ImpairmentsPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling, Traffic,
 };
@@ -72,6 +73,12 @@ impl Dumbbell {
             varies: None,
             delay: eighth * 2,
             queue: QueuePlan::drop_tail(QueueLimit::Packets(limit)),
+            place: Place {
+                rate: Rate::from_bps(self.rate_bps),
+                delay: eighth * 2,
+                packet_bytes: 1500,
+                mean_rtt_secs: self.base_rtt.as_secs_f64(),
+            },
             impairments: ImpairmentsPlan { loss, ..ImpairmentsPlan::default() },
             channel: None,
             private: false,

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ackclock::scenario::Scenario;
 use ackclock::sim::{self, LinkResult, RunResult};
+use ackclock_scenario::Scenario;
 
 /// A dumbbell of 10 Mbit/s whose capacity varies like this, with one flow over an ample buffer.
 fn text(varies: &str) -> String {

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use ackclock::cc::{Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl};
 use ackclock::qdisc::disciplines;
-use ackclock::scenario::Scenario;
 use ackclock::sim::{ChangeError, LossPlan, PacketKind, PacketView, Plan, QueueLimit, Simulation, run};
 use ackclock::units::{Duration, Instant};
+use ackclock_scenario::Scenario;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 

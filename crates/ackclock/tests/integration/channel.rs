@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use ackclock::contract::check_run;
-use ackclock::scenario::Scenario;
 use ackclock::sim::{Plan, QueueLimit, RunResult};
+use ackclock_scenario::Scenario;
 
 fn plan(text: &str, sets: &[&str]) -> Plan {
     Scenario::from_toml(text, "channel.toml", sets).unwrap_or_else(|error| panic!("{error}")).plan(None, 0)

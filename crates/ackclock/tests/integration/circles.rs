@@ -102,15 +102,22 @@ fn circle(start: &Module, uses: &BTreeMap<Module, BTreeSet<Module>>) -> Option<V
 
 #[test]
 fn files_of_a_module_use_each_other_in_one_direction() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let named = rust_files(&src).into_iter().map(|file| (module_of(file.strip_prefix(&src).unwrap()), file));
+    for crate_sources in ["src", "../ackclock-scenario/src"] {
+        let circles = circles(&Path::new(env!("CARGO_MANIFEST_DIR")).join(crate_sources));
+        let shown =
+            circles.iter().map(|path| path.iter().map(|module| module.join("/")).collect::<Vec<_>>().join(" -> "));
+        assert!(circles.is_empty(), "{}", shown.collect::<Vec<_>>().join("\n"));
+    }
+}
+
+/// Those of the files in this folder.
+fn circles(src: &Path) -> Vec<Vec<Module>> {
+    let named = rust_files(src).into_iter().map(|file| (module_of(file.strip_prefix(src).unwrap()), file));
     let is_test = |module: &Module| module.iter().any(|name| name == "tests");
     let is_one_type = |module: &Module| ONE_TYPE.iter().any(|folder| module.join("/").starts_with(folder));
     let files: BTreeMap<_, _> = named.filter(|(module, _)| !is_test(module) && !is_one_type(module)).collect();
     let uses = uses(&files);
-    let circles: Vec<_> = files.keys().filter_map(|module| circle(module, &uses)).collect();
-    let shown = circles.iter().map(|path| path.iter().map(|module| module.join("/")).collect::<Vec<_>>().join(" -> "));
-    assert!(circles.is_empty(), "{}", shown.collect::<Vec<_>>().join("\n"));
+    files.keys().filter_map(|module| circle(module, &uses)).collect()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use ackclock::cc::{CcSpec, ParametersVisitor, algorithms};
 use ackclock::contract::{
-    Violation, check_cc, check_link, check_queue, check_rule, check_run, random_plan, random_queues,
+    Violation, check_cc, check_link, check_queue, check_rule, check_run, check_takeover, random_plan, random_queues,
 };
 use ackclock::link::Link;
 use ackclock::qdisc::{DropTail, Place, Queue};
@@ -97,14 +97,14 @@ fn every_algorithm_keeps_its_contract() -> Result<(), Violation> {
 }
 
 /// Every registered queue, with random keys.
-fn queues() -> Vec<(String, QueuePlan)> {
+fn queues(times: usize) -> Vec<(String, QueuePlan)> {
     let place = Place {
         rate: Rate::from_bps(10_000_000),
         delay: Duration::from_millis(10),
         packet_bytes: 1500,
         mean_rtt_secs: 0.04,
     };
-    random_queues(1, 12, &place).into_iter().map(|plan| (format!("{plan:?}"), plan)).collect()
+    random_queues(1, times, &place).into_iter().map(|plan| (format!("{plan:?}"), plan)).collect()
 }
 
 fn rng(purpose: &str) -> Rng {
@@ -113,8 +113,8 @@ fn rng(purpose: &str) -> Rng {
 
 #[test]
 fn every_queue_keeps_its_contract() -> Result<(), Violation> {
-    for (name, queue) in queues() {
-        check_queue(&name, queue.limit(), || queue.build(rng))?;
+    for (name, queue) in queues(12) {
+        check_queue(&name, queue.limit(), || queue.build(&rng))?;
     }
     Ok(())
 }
@@ -122,8 +122,19 @@ fn every_queue_keeps_its_contract() -> Result<(), Violation> {
 #[test]
 fn a_link_keeps_its_contract_behind_every_queue() -> Result<(), Violation> {
     check_link("drop-tail", |config, limit| Link::new(config, Queue::DropTail(DropTail::new(limit))))?;
-    for (name, queue) in queues() {
-        check_link(&name, |config, _| Link::new(config, queue.build(rng)))?;
+    for (name, queue) in queues(12) {
+        check_link(&name, |config, _| Link::new(config, queue.build(&rng)))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn every_queue_takes_over_from_every_other() -> Result<(), Violation> {
+    let queues = queues(3);
+    for (old_name, old) in &queues {
+        for (new_name, new) in &queues {
+            check_takeover(&format!("{old_name}, then {new_name}"), [&|| old.build(&rng), &|| new.build(&rng)])?;
+        }
     }
     Ok(())
 }

@@ -169,6 +169,7 @@ struct Heap {
     bypasses_all: bool,
     is_stubborn: bool,
     hides: bool,
+    misdates: bool,
 }
 
 const FIFO: Heap = Heap {
@@ -182,6 +183,7 @@ const FIFO: Heap = Heap {
     bypasses_all: false,
     is_stubborn: false,
     hides: false,
+    misdates: false,
 };
 
 impl Qdisc<Item> for Heap {
@@ -229,8 +231,10 @@ impl Qdisc<Item> for Heap {
             self.most = packets as usize;
         }
     }
-    fn visit(&self, see: &mut dyn FnMut(&Item)) {
-        self.items.iter().skip(usize::from(self.hides)).for_each(|(_, item)| see(item));
+    fn visit(&self, see: &mut dyn FnMut(Instant, &Item)) {
+        self.items.iter().skip(usize::from(self.hides)).for_each(|(since, item)| {
+            see(if self.misdates { *since + Duration::from_nanos(1) } else { *since }, item);
+        });
     }
 }
 
@@ -248,6 +252,7 @@ fn a_queue_that_breaks_a_promise_is_found() {
         (Heap { bypasses_all: true, ..FIFO }, "an item that comes to an idle link leaves as"),
         (Heap { is_stubborn: true, ..FIFO }, "the limit is"),
         (Heap { hides: true, ..FIFO }, "are shown"),
+        (Heap { misdates: true, ..FIFO }, "are shown"),
     ] {
         broken(check_queue("heap", limit, || queue.clone()), promise);
     }

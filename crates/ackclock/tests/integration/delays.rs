@@ -2,8 +2,8 @@
 
 use crate::common::run;
 use ackclock::probe::PacketEvent;
-use ackclock::scenario::Scenario;
 use ackclock::sim::RunResult;
+use ackclock_scenario::Scenario;
 
 const MS: u64 = 1_000_000;
 

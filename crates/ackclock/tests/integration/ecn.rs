@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use ackclock::cc::{Ack, Algorithm, Cc, Congestion, CongestionControl};
-use ackclock::scenario::Scenario;
 use ackclock::sim::{self, FlowResult, LinkResult, RunResult};
 use ackclock::units::Duration;
+use ackclock_scenario::Scenario;
 
 /// Four flows at 10 Mbit/s and 40 ms, with RED.
 fn text(queue: &str, flows: &str) -> String {

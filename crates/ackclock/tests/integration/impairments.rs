@@ -6,12 +6,12 @@ use crate::common::{Dumbbell, run};
 use ackclock::cc::CcSpec;
 use ackclock::contract::check_run;
 use ackclock::probe::PacketEvent;
-use ackclock::scenario::Scenario;
 use ackclock::sim::{
     ChannelState, ImpairmentCounts, ImpairmentsPlan, LossPlan, Plan, ReorderingPlan, RunResult, Traffic,
 };
 use ackclock::tcp::{LossRecovery, Undo};
 use ackclock::units::Duration;
+use ackclock_scenario::Scenario;
 
 /// 5 Mbit/s, 60 ms, a buffer of a bandwidth-delay product: 25 packets.
 fn small(flows: usize) -> Dumbbell {

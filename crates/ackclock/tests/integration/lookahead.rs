@@ -3,8 +3,8 @@
 use ackclock::cc::CcSpec;
 use ackclock::contract::random_plan;
 use ackclock::probe::PacketEvent;
-use ackclock::scenario::Scenario;
 use ackclock::sim::{Plan, RunResult};
+use ackclock_scenario::Scenario;
 
 /// All of a result but its trace and the number of events.
 fn without_trace(mut result: RunResult) -> String {

@@ -18,6 +18,7 @@ mod metamorphic;
 mod meters;
 mod network;
 mod paths;
+mod queue_changes;
 mod queues;
 mod quic;
 mod receiver_window;

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ackclock::scenario::Scenario;
 use ackclock::sim::{self, ColourCounts, MeterResult, RunResult};
+use ackclock_scenario::Scenario;
 
 fn run(text: &str, sets: &[&str]) -> RunResult {
     let scenario = Scenario::from_toml(text, "x", sets).unwrap();

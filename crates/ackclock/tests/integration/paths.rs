@@ -1,7 +1,7 @@
 //! Ways that differ: ACKs on links of their own, and traffic in both directions of a link.
 
-use ackclock::scenario::Scenario;
 use ackclock::sim::{LinkResult, RunResult};
+use ackclock_scenario::Scenario;
 
 fn read(text: &str) -> Result<Scenario, String> {
     let text = format!("schema = 1\nduration = \"30 s\"\nwarmup = \"5 s\"\n{text}");

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ackclock::scenario::Scenario;
 use ackclock::sim::{self, FlowResult, LinkResult, RunResult};
+use ackclock_scenario::Scenario;
 
 fn run(text: &str) -> RunResult {
     let scenario = Scenario::from_toml::<&str>(text, "x", &[]).unwrap();

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use ackclock::capture::{QlogVersion, Segment, qlog, sequences};
 use ackclock::contract::check_run;
 use ackclock::model::closed_form;
-use ackclock::scenario::Scenario;
 use ackclock::sim::{Plan, RunResult};
 use ackclock::units::Instant;
+use ackclock_scenario::Scenario;
 
 const DUMBBELL: &str = r#"
     schema = 1

@@ -6,9 +6,9 @@ use ackclock::cc::{
 };
 use ackclock::model::{Setup, Synchronous};
 use ackclock::rule::Rule;
-use ackclock::scenario::Scenario;
 use ackclock::sim::{self, Plan, RunError};
 use ackclock::units::{Duration, Instant};
+use ackclock_scenario::Scenario;
 
 const EVENTS: usize = 20_000;
 

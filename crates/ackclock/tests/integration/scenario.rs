@@ -1,9 +1,9 @@
 //! Scenario files from the outside: what they mean. What is said about wrong ones is in `scenario_mistakes.rs`.
 
 use crate::texts::{TWO_FLOWS, TWO_LINKS};
-use ackclock::scenario::Scenario;
 use ackclock::sim::{LossPlan, QueueLimit, QueuePlan};
 use ackclock::units::Duration;
+use ackclock_scenario::Scenario;
 
 const NO_SETS: [&str; 0] = [];
 

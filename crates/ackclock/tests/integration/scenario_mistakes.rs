@@ -1,7 +1,7 @@
 //! Wrong scenario files from the outside: each mistake has its message, and all are told at once.
 
 use crate::texts::{TWO_FLOWS, TWO_LINKS};
-use ackclock::scenario::Scenario;
+use ackclock_scenario::Scenario;
 
 const NO_SETS: [&str; 0] = [];
 

@@ -1,6 +1,6 @@
 //! Any text is a scenario, or there is a message: mutations of valid texts, as a fuzzer would make them.
 
-use ackclock::scenario::fuzz;
+use ackclock_scenario::fuzz;
 use proptest::prelude::*;
 
 const TEXTS: [&str; 3] = [
@@ -99,6 +99,6 @@ proptest! {
 #[test]
 fn the_texts_themselves_are_scenarios() {
     for text in TEXTS {
-        ackclock::scenario::Scenario::from_toml::<&str>(text, "corpus", &[]).unwrap();
+        ackclock_scenario::Scenario::from_toml::<&str>(text, "corpus", &[]).unwrap();
     }
 }

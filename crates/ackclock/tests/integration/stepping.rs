@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::common::Dumbbell;
 use ackclock::cc::{Ack, Algorithm, CcContext, CcSpec, Congestion, CongestionControl};
-use ackclock::contract::random_plan;
+use ackclock::contract::{queue_kinds, random_plan};
+use ackclock::qdisc::QueueSpec;
 use ackclock::rng::{Rng, RngStreams};
-use ackclock::scenario::Scenario;
 use ackclock::sim::{
     ChangeError, Distribution, FlowPlan, Plan, Progress, QueueLimit, QueuePlan, RunError, RunResult, Simulation,
     Traffic, WebPlan,
 };
 use ackclock::units::{Duration, Instant, Rate};
+use ackclock_scenario::Scenario;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -83,7 +84,7 @@ fn seen(plan: &Plan, simulation: &mut Simulation) -> String {
     format!("{:?} {flows:?} {links:?} {rows:?}", simulation.now())
 }
 
-/// Another rate, delay, loss and limit for links drawn at random, not for those that have none of their own, and other algorithms.
+/// Another rate, delay, loss, limit and queue for links drawn at random, not for those that have none of their own, and other algorithms.
 fn change(plan: &Plan, simulation: &mut Simulation, rng: &mut Rng) -> u32 {
     let mut changes = 0;
     for index in 0..plan.links.len() {
@@ -105,6 +106,13 @@ fn change(plan: &Plan, simulation: &mut Simulation, rng: &mut Rng) -> u32 {
         if rng.next_u64().is_multiple_of(3) {
             let limit = QueueLimit::Packets(1 + rng.next_u64() as u32 % 100);
             changes += u32::from(simulation.set_limit(index, limit).is_ok());
+        }
+        if rng.next_u64().is_multiple_of(3) {
+            let kinds = queue_kinds();
+            let kind = &kinds[rng.next_u64() as usize % kinds.len()];
+            let spec: Result<QueueSpec, _> = serde_json::from_value(serde_json::json!({ "kind": kind }));
+            let queue = spec.ok().and_then(|spec| spec.plan(&simulation.place(index)).ok());
+            changes += queue.map_or(0, |queue| u32::from(simulation.set_queue(index, queue).is_ok()));
         }
     }
     for index in 0..plan.flows.len() {
@@ -258,6 +266,8 @@ fn a_longer_or_faster_path_may_have_more_in_flight() {
     // Two-way 600 ms at 1 Gbit/s are 50,000 packets, the queues hold 300; sixteen times as much.
     assert_eq!(limit(1_000_000_000, long), 16 * (300 + 50_000 + 1));
     assert!(limit(1_000_000_000, short) < limit(1_000_000_000, long));
+    // Never more than this, whatever the path holds.
+    assert_eq!(limit(1_000_000_000_000, long), 1 << 22);
     let mut simulation = Simulation::new(&plan);
     simulation.set_limit(plan.bottleneck, QueueLimit::Packets(50_000)).unwrap();
     match simulation.finish(&NEVER) {
@@ -287,6 +297,8 @@ fn what_has_no_rate_or_delay_of_its_own_is_not_changed() {
     assert_eq!(simulation.set_delay(link, Duration::ZERO), Err(ChangeError::Station));
     assert_eq!(simulation.set_loss(link, 0.1), Err(ChangeError::Station));
     assert_eq!(simulation.set_limit(link, QueueLimit::Packets(9)), Err(ChangeError::Station));
+    let queue = QueuePlan::drop_tail(QueueLimit::Packets(9));
+    assert_eq!(simulation.set_queue(link, queue), Err(ChangeError::Station));
 }
 
 #[test]

@@ -46,7 +46,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("score", &["metric", "sim"]),
     ("contract", &["units", "rng", "rule", "cc", "tcp", "meter", "qdisc", "variation", "link", "sim"]),
-    ("scenario", &["units", "rng", "rule", "cc", "tcp", "meter", "quantity", "qdisc", "variation", "link", "sim"]),
 ];
 
 /// Beyond this a file holds more than one concept, or its tests want a file of their own.
@@ -225,7 +224,8 @@ fn a_function_can_be_seen_at_a_glance() {
 
 #[test]
 fn the_core_asks_the_outside_for_nothing() {
-    for file in rust_files(&root().join("crates/ackclock/src")) {
+    let sources = ["crates/ackclock/src", "crates/ackclock-scenario/src"];
+    for file in sources.iter().flat_map(|folder| rust_files(&root().join(folder))) {
         if let Some((call, why)) = forbidden(&fs::read_to_string(&file).unwrap()).first() {
             assert!(file.ends_with("tests.rs"), "{}: `{call}`: {why}", file.display());
         }
@@ -261,7 +261,7 @@ const SAMPLE: &str = r#"use crate::units::Rate;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-use crate::scenario::{
+use crate::score::{
     One, Two,
 };
 let x = crate::cc::Cc::new(crate::rule::f());

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use ackclock::cc::{Ack, Algorithm, Congestion, CongestionControl};
 use ackclock::probe::PacketEvent;
-use ackclock::scenario::Scenario;
 use ackclock::sim::{Plan, RunResult};
 use ackclock::tcp::Timer;
 use ackclock::units::Rate;
+use ackclock_scenario::Scenario;
 
 const DUMBBELL: &str = r#"
     schema = 1

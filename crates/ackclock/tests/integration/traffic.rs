@@ -1,8 +1,8 @@
 //! Traffic against closed forms: arrivals, completion times, datagrams.
 
 use crate::common::run;
-use ackclock::scenario::Scenario;
 use ackclock::sim::{DatagramResult, RunResult, TransferResult};
+use ackclock_scenario::Scenario;
 
 /// A run on one link without access links.
 fn result(link: &str, times: &str, flows: &str, replicate: u64) -> RunResult {

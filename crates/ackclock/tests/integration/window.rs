@@ -1,7 +1,7 @@
 //! The window of measurement is half-open, `[warmup, end)`, and the same for every counter.
 
-use ackclock::scenario::Scenario;
 use ackclock::sim::RunResult;
+use ackclock_scenario::Scenario;
 
 const DUMBBELL: (&str, &str) = ("dumbbell.toml", include_str!("../../../../bench/golden/dumbbell.toml"));
 const TRAFFIC: (&str, &str) = ("traffic.toml", include_str!("../../../../bench/golden/traffic.toml"));

@@ -70,7 +70,7 @@ impl<T: Queued> Qdisc<T> for CoDel<T> {
         self.queue.set_limit(limit);
     }
 
-    fn visit(&self, see: &mut dyn FnMut(&T)) {
+    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
         self.queue.visit(see);
     }
 }

@@ -92,8 +92,8 @@ impl<T: Queued> Qdisc<T> for DropTail<T> {
         self.limit = limit;
     }
 
-    fn visit(&self, see: &mut dyn FnMut(&T)) {
-        self.fifo.iter().for_each(see);
+    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
+        self.fifo.visit(see);
     }
 }
 

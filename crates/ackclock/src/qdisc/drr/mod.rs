@@ -175,8 +175,8 @@ impl<T: Queued> Qdisc<T> for Drr<T> {
         self.limit = limit;
     }
 
-    fn visit(&self, see: &mut dyn FnMut(&T)) {
-        self.queues.iter().for_each(see);
+    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
+        self.queues.visit(see);
     }
 }
 

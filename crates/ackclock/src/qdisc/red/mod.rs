@@ -342,7 +342,7 @@ impl<T: Queued> Qdisc<T> for Red<T> {
         self.fifo.set_limit(limit);
     }
 
-    fn visit(&self, see: &mut dyn FnMut(&T)) {
+    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
         self.fifo.visit(see);
     }
 }

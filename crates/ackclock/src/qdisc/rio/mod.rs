@@ -187,7 +187,7 @@ impl<T: Queued> Qdisc<T> for Rio<T> {
         self.fifo.set_limit(limit);
     }
 
-    fn visit(&self, see: &mut dyn FnMut(&T)) {
+    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
         self.fifo.visit(see);
     }
 }

@@ -73,7 +73,7 @@ impl<T: Queued> Qdisc<T> for Sfq<T> {
         self.queues.set_limit(limit);
     }
 
-    fn visit(&self, see: &mut dyn FnMut(&T)) {
+    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
         self.queues.visit(see);
     }
 }

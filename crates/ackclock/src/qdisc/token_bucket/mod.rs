@@ -113,7 +113,7 @@ impl<T: Queued> Qdisc<T> for TokenBucket<T> {
         self.queue.set_limit(limit);
     }
 
-    fn visit(&self, see: &mut dyn FnMut(&T)) {
+    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
         self.queue.visit(see);
     }
 }

@@ -12,6 +12,7 @@ const MOST_HALVINGS: u64 = 64;
 
 impl Sender {
     /// The next packet to send at `now`, if any may be sent.
+    #[inline(never)]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<DataPacket> {
         self.timers.stop(Timer::Pacing);
         if self.probes > 0 {

@@ -1,0 +1,140 @@
+//! What may stand in a scenario, by name: algorithms, queues, losses and so on, with their parameters.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::channel::Channel;
+use super::impairments::Loss;
+use super::json_schema::schema_of;
+use super::keys::in_words;
+use super::kinds::kinds;
+use super::network::Topology;
+use super::traffic::TrafficKeys;
+use ackclock::cc::{CcSpec, algorithms, foreign_kinds};
+use ackclock::qdisc::QueueSpec;
+use ackclock::tcp::LossRecovery;
+
+/// Something that a scenario can name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Entry {
+    /// The name.
+    pub name: String,
+    /// What it is.
+    pub summary: String,
+    /// Where it was published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A parameter of an [`Entry`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parameter {
+    /// The key.
+    pub name: String,
+    /// What may be written.
+    pub takes: String,
+    /// Whether it must be given.
+    pub required: bool,
+    /// What it is if not given; none for a parameter that must be, that may be left out, or that depends on others.
+    pub default: Option<Json>,
+    /// What it does.
+    pub help: String,
+}
+
+/// The lists that there are.
+pub const CATALOGS: [&str; 7] = ["cc", "recovery", "queue", "loss", "traffic", "topology", "channel"];
+
+/// Everything of one of the [`CATALOGS`].
+pub fn catalog(name: &str) -> Option<Vec<Entry>> {
+    match name {
+        "cc" => Some(algorithm_entries()),
+        "recovery" => Some(entries_of_names::<LossRecovery>()),
+        "queue" => Some(entries_of_kinds::<QueueSpec>()),
+        "loss" => Some(entries_of_kinds::<Loss>()),
+        "traffic" => Some(entries_of_kinds::<TrafficKeys>()),
+        "topology" => Some(entries_of_kinds::<Topology>()),
+        "channel" => Some(entries_of_kinds::<Channel>()),
+        _ => None,
+    }
+}
+
+fn algorithm_entries() -> Vec<Entry> {
+    let mut entries = entries_of_kinds::<CcSpec>();
+    let built_in = algorithms().into_iter().map(|info| (info.name, info.reference));
+    for (entry, (name, reference)) in entries.iter_mut().zip(built_in.chain(foreign_kinds())) {
+        debug_assert_eq!(entry.name, name, "invariant: the schema lists the algorithms in their order");
+        entry.reference = Some(reference.to_owned());
+    }
+    entries
+}
+
+fn entries_of_kinds<T: JsonSchema>() -> Vec<Entry> {
+    let kinds = kinds(schema_of::<T>());
+    let entry = |name: &str, schema: &Json| Entry {
+        name: name.to_owned(),
+        summary: description(schema),
+        reference: None,
+        parameters: parameters(schema),
+    };
+    kinds.iter().map(|kind| entry(kind.name, kind.schema)).collect()
+}
+
+fn entries_of_names<T: JsonSchema>() -> Vec<Entry> {
+    let names = schema_of::<T>().get("oneOf").and_then(Json::as_array).into_iter().flatten();
+    let entry = |schema: &Json| {
+        let name = schema.get("const")?.as_str()?.to_owned();
+        Some(Entry { name, summary: description(schema), reference: None, parameters: Vec::new() })
+    };
+    names.filter_map(entry).collect()
+}
+
+fn parameters(schema: &Json) -> Vec<Parameter> {
+    let properties = schema.get("properties").and_then(Json::as_object).into_iter().flatten();
+    let required = schema.get("required").and_then(Json::as_array);
+    let is_required = |name: &str| required.is_some_and(|keys| keys.iter().any(|key| key == name));
+    let parameters = properties.filter(|(name, _)| *name != "kind");
+    parameters
+        .map(|(name, schema)| Parameter {
+            name: name.clone(),
+            required: is_required(name),
+            default: schema.get("default").cloned(),
+            takes: in_words(schema),
+            help: description(schema),
+        })
+        .collect()
+}
+
+fn description(schema: &Json) -> String {
+    schema.get("description").and_then(Json::as_str).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_of_every_catalog_is_explained() {
+        for name in CATALOGS {
+            let entries = catalog(name).unwrap();
+            assert!(!entries.is_empty(), "{name}");
+            for entry in entries {
+                assert!(!entry.summary.is_empty(), "{name} {}", entry.name);
+                assert!(entry.parameters.iter().all(|parameter| !parameter.help.is_empty()), "{name} {}", entry.name);
+                assert_eq!(entry.reference.is_some(), name == "cc");
+            }
+        }
+        assert_eq!(catalog("flavour"), None);
+    }
+
+    #[test]
+    fn parameters_have_their_defaults() {
+        let aimd = &catalog("cc").unwrap()[0];
+        assert!(aimd.summary.starts_with("Additive increase, multiplicative decrease"));
+        let parameters: Vec<_> = aimd.parameters.iter().map(|p| (p.name.as_str(), p.default.clone())).collect();
+        assert_eq!(parameters, [("increase", Some(1.0.into())), ("remaining", Some(0.5.into()))]);
+        assert_eq!(catalog("queue").unwrap()[0].name, "drop-tail");
+    }
+}

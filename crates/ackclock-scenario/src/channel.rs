@@ -1,0 +1,343 @@
+//! The keys of channels that stations contend for, their presets, and the parameters that come of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use ackclock::quantity::Size;
+use ackclock::quantity::{Hint, Problem};
+use ackclock::sim;
+use ackclock::sim::{AfterFailure, Countdown};
+use ackclock::units::{Duration, Rate};
+
+/// A channel: a medium on which one station sends at a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Channel {
+    /// The distributed coordination function of IEEE 802.11: stations count down random numbers of slots, and those who come to zero together collide.
+    Dcf(Box<Dcf>),
+}
+
+/// The distributed coordination function of IEEE 802.11.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dcf {
+    /// Source of the defaults.
+    #[serde(default)]
+    pub preset: Preset,
+    /// Rate of data, unless the link of a station has another one. Default: the highest of the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// A step of the backoff. Default: 20 us (802.11b), 9 us (802.11a, 802.11g), 50 us (fhss).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot: Option<Duration>,
+    /// Time between a frame and its answer. Default: 10 us (802.11b, 802.11g), 16 us (802.11a), 28 us (fhss).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sifs: Option<Duration>,
+    /// Idle time of the channel before counters resume. Default: SIFS and two slots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difs: Option<Duration>,
+    /// Propagation between any two stations.
+    #[serde(default = "one_microsecond")]
+    pub propagation: Duration,
+    /// Counters are drawn from 0 to this: a power of two less one. Default: 31 (802.11b, fhss), 15 (802.11a, 802.11g).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 65_535))]
+    pub cw_min: Option<u32>,
+    /// The largest bound of counters; each failure doubles the bound up to it. Default: 1023; fhss: 255.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 65_535))]
+    pub cw_max: Option<u32>,
+    /// Retransmissions of a frame; when they fail its packets are lost. Default: 6; fhss: 255, which is as good as no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 255))]
+    pub retries: Option<u32>,
+    /// Preamble and header of the physical layer before each frame. Default: 192 us (802.11b), 20 us (802.11a, 802.11g), 128 us (fhss).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phy_header: Option<Duration>,
+    /// Overhead of a frame: MAC header, check sequence, LLC. Default: 36 B; fhss: 34 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mac_header: Option<Size>,
+    /// Size of an ACK of the MAC.
+    #[serde(default = "ack")]
+    pub ack: Size,
+    /// Rates of ACKs, RTS and CTS, ascending: the highest that is not above the rate of the data. Default: 1 and 2 Mbit/s (802.11b), 6, 12 and 24 Mbit/s (802.11a, 802.11g), 1 Mbit/s (fhss).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub basic_rates: Option<Vec<Rate>>,
+    /// Effect of a busy period on the counters of other stations. Default: freezes; fhss: counts-busy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub countdown: Option<CountdownName>,
+    /// Interframe space after a transmission without an ACK. Default: eifs; fhss: difs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_failure: Option<AfterFailureName>,
+    /// Frames of at least this size, MAC header included, are announced by RTS and CTS; by default none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rts_threshold: Option<Size>,
+    /// Packets that one transmission carries at most (A-MPDU).
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 64))]
+    pub aggregate: u32,
+    /// Probability that a transmission without a collision comes with wrong bits and is repeated, 0 to 1.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub frame_errors: f64,
+}
+
+/// Whose values a channel has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Preset {
+    /// 802.11b with the long preamble: 1, 2, 5.5 and 11 Mbit/s.
+    #[serde(rename = "802.11b")]
+    B,
+    /// 802.11a: OFDM, 6 to 54 Mbit/s.
+    #[serde(rename = "802.11a")]
+    A,
+    /// 802.11g without 802.11b: OFDM, 6 to 54 Mbit/s, short slots.
+    #[default]
+    #[serde(rename = "802.11g")]
+    G,
+    /// Frequency hopping as in Bianchi 2000, table II, at 1 Mbit/s, with his conventions.
+    #[serde(rename = "fhss")]
+    Fhss,
+}
+
+/// Effect of a busy period on the counters of other stations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountdownName {
+    /// Nothing: they go on where they stopped.
+    Freezes,
+    /// It counts as one slot (Bianchi 2000).
+    CountsBusy,
+}
+
+/// Interframe space after a transmission without an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterFailureName {
+    /// SIFS, the time of an ACK at the lowest basic rate, and DIFS.
+    Eifs,
+    /// DIFS (Bianchi 2000).
+    Difs,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn one_microsecond() -> Duration {
+    Duration::from_micros(1)
+}
+
+fn ack() -> Size {
+    Size(14)
+}
+
+const OFDM_KBPS: &[u64] = &[6_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000];
+
+/// What a preset says.
+struct Defaults {
+    /// The rates that there are; none where any goes.
+    rates_kbps: &'static [u64],
+    rate_kbps: u64,
+    basic_kbps: &'static [u64],
+    slot_us: u64,
+    sifs_us: u64,
+    phy_header_us: u64,
+    phy_trailer_us: u64,
+    symbol: Option<Duration>,
+    cw_min: u32,
+    cw_max: u32,
+    retries: u32,
+    mac_header: u64,
+    countdown: CountdownName,
+    after_failure: AfterFailureName,
+}
+
+impl Preset {
+    fn defaults(self) -> Defaults {
+        let b = Defaults {
+            rates_kbps: &[1_000, 2_000, 5_500, 11_000],
+            rate_kbps: 11_000,
+            basic_kbps: &[1_000, 2_000],
+            slot_us: 20,
+            sifs_us: 10,
+            phy_header_us: 192,
+            phy_trailer_us: 0,
+            symbol: None,
+            cw_min: 31,
+            cw_max: 1023,
+            retries: 6,
+            mac_header: 36,
+            countdown: CountdownName::Freezes,
+            after_failure: AfterFailureName::Eifs,
+        };
+        let a = Defaults {
+            rates_kbps: OFDM_KBPS,
+            rate_kbps: 54_000,
+            basic_kbps: &[6_000, 12_000, 24_000],
+            slot_us: 9,
+            sifs_us: 16,
+            phy_header_us: 20,
+            symbol: Some(Duration::from_micros(4)),
+            cw_min: 15,
+            ..b
+        };
+        match self {
+            Preset::B => b,
+            Preset::A => a,
+            Preset::G => Defaults { sifs_us: 10, phy_trailer_us: 6, ..a },
+            Preset::Fhss => Defaults {
+                rates_kbps: &[],
+                rate_kbps: 1_000,
+                basic_kbps: &[1_000],
+                slot_us: 50,
+                sifs_us: 28,
+                phy_header_us: 128,
+                cw_max: 255,
+                retries: 255,
+                mac_header: 34,
+                countdown: CountdownName::CountsBusy,
+                after_failure: AfterFailureName::Difs,
+                ..b
+            },
+        }
+    }
+
+    /// Checks that the preset has this rate.
+    fn check_rate(self, rate: Rate) -> Result<(), Problem> {
+        let known = self.defaults().rates_kbps;
+        if known.is_empty() || known.iter().any(|kbps| kbps * 1000 == rate.as_bps()) {
+            return Ok(());
+        }
+        let hint = Hint::OneOf(known.iter().map(|kbps| shown(*kbps)).collect());
+        Err(Problem::UnknownName { what: "rate of its preset", name: rate.to_string(), hint })
+    }
+}
+
+fn shown(kbps: u64) -> String {
+    rate_of(kbps).to_string()
+}
+
+fn rate_of(kbps: u64) -> Rate {
+    Rate::from_bps(kbps * 1000).expect("invariant: a preset has rates")
+}
+
+/// The key that does not fit, and why.
+type Misfit = (&'static str, Problem);
+
+impl Channel {
+    fn dcf(&self) -> &Dcf {
+        let Channel::Dcf(dcf) = self;
+        dcf
+    }
+
+    /// Rate of data, unless the link of a station has another one.
+    pub fn rate(&self) -> Rate {
+        let dcf = self.dcf();
+        dcf.rate.unwrap_or_else(|| rate_of(dcf.preset.defaults().rate_kbps))
+    }
+
+    /// Propagation between any two stations.
+    pub fn propagation(&self) -> Duration {
+        self.dcf().propagation
+    }
+
+    /// Whether nothing gets through.
+    pub fn is_dead(&self) -> bool {
+        self.dcf().frame_errors >= 1.0
+    }
+
+    /// Whether chance decides which transmissions arrive with wrong bits.
+    pub fn has_random_errors(&self) -> bool {
+        self.dcf().frame_errors > 0.0 && !self.is_dead()
+    }
+
+    /// Probability that a transmission without a collision comes with wrong bits.
+    pub fn frame_errors(&self) -> f64 {
+        self.dcf().frame_errors
+    }
+
+    /// Checks that a station may have this rate.
+    ///
+    /// # Errors
+    /// Which rates there are.
+    pub fn check_rate(&self, rate: Rate) -> Result<(), Problem> {
+        self.dcf().preset.check_rate(rate)
+    }
+
+    /// The plan.
+    ///
+    /// # Errors
+    /// The key that does not fit, and why.
+    pub fn plan(&self) -> Result<sim::Dcf, Misfit> {
+        let keys = self.dcf();
+        let defaults = keys.preset.defaults();
+        let micros = |length: Option<Duration>, micros| length.unwrap_or(Duration::from_micros(micros));
+        let slot = short_enough("slot", micros(keys.slot, defaults.slot_us))?;
+        if slot.is_zero() {
+            return Err(("slot", out_of_range(slot, "above zero")));
+        }
+        let sifs = short_enough("sifs", micros(keys.sifs, defaults.sifs_us))?;
+        let (cw_min, cw_max) = (keys.cw_min.unwrap_or(defaults.cw_min), keys.cw_max.unwrap_or(defaults.cw_max));
+        for (key, bound) in [("cw_min", cw_min), ("cw_max", cw_max)] {
+            if !(bound + 1).is_power_of_two() {
+                return Err((key, out_of_range(bound, "a power of two less one, such as 31")));
+            }
+        }
+        if cw_max < cw_min {
+            return Err(("cw_max", out_of_range(cw_max, &format!("at least cw_min, {cw_min}"))));
+        }
+        let basic_rates = match &keys.basic_rates {
+            None => defaults.basic_kbps.iter().map(|kbps| rate_of(*kbps)).collect(),
+            Some(rates) => rates.clone(),
+        };
+        if let Some(pair) = basic_rates.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return Err(("basic_rates", out_of_range(pair[1], &format!("above {}: ascending", pair[0]))));
+        }
+        self.check_rate(self.rate()).map_err(|problem| ("rate", problem))?;
+        for rate in &basic_rates {
+            self.check_rate(*rate).map_err(|problem| ("basic_rates", problem))?;
+        }
+        Ok(sim::Dcf {
+            slot,
+            sifs,
+            difs: short_enough("difs", keys.difs.unwrap_or(sifs + slot * 2))?,
+            propagation: short_enough("propagation", keys.propagation)?,
+            cw_min,
+            cw_max,
+            retries: keys.retries.unwrap_or(defaults.retries),
+            phy_header: short_enough("phy_header", micros(keys.phy_header, defaults.phy_header_us))?,
+            phy_trailer: Duration::from_micros(defaults.phy_trailer_us),
+            symbol: defaults.symbol,
+            mac_header: small_enough("mac_header", keys.mac_header.unwrap_or(Size(defaults.mac_header)))?,
+            ack: small_enough("ack", keys.ack)?,
+            basic_rates,
+            countdown: match keys.countdown.unwrap_or(defaults.countdown) {
+                CountdownName::Freezes => Countdown::Freezes,
+                CountdownName::CountsBusy => Countdown::CountsBusy,
+            },
+            after_failure: match keys.after_failure.unwrap_or(defaults.after_failure) {
+                AfterFailureName::Eifs => AfterFailure::Eifs,
+                AfterFailureName::Difs => AfterFailure::Difs,
+            },
+            rts_threshold: keys.rts_threshold.map(|size| u32::try_from(size.0).unwrap_or(u32::MAX)),
+            aggregate: keys.aggregate,
+            frame_errors: keys.frame_errors,
+        })
+    }
+}
+
+fn short_enough(key: &'static str, length: Duration) -> Result<Duration, Misfit> {
+    const LONGEST: Duration = Duration::from_secs(1);
+    if length > LONGEST { Err((key, out_of_range(length, &format!("at most {LONGEST}")))) } else { Ok(length) }
+}
+
+fn small_enough(key: &'static str, size: Size) -> Result<u32, Misfit> {
+    const LARGEST: u64 = 65_535;
+    if size.0 > LARGEST { Err((key, out_of_range(size, &format!("at most {LARGEST} B")))) } else { Ok(size.0 as u32) }
+}
+
+fn out_of_range(value: impl ToString, expected: &str) -> Problem {
+    Problem::OutOfRange { value: value.to_string(), expected: expected.to_owned() }
+}

@@ -1,0 +1,346 @@
+//! From the document to the plan of one run: private links, drawn values, limits in packets.
+
+use std::sync::Arc;
+
+use super::channel::Channel;
+use super::meters;
+use super::network::Access;
+use super::places::{place_of_access, places};
+use super::schema::{Document, Flow};
+use super::topology::{Network, Route};
+use super::traffic::{SpacingName, TrafficKeys};
+use ackclock::cc::{Algorithm, CcContext};
+use ackclock::qdisc::{Place, QueuePlan, QueueSpec};
+use ackclock::quantity::SendJitter;
+use ackclock::rng::RngStreams;
+use ackclock::sim::{
+    ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, OnOffPlan, Plan, Sampling,
+    SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
+};
+use ackclock::tcp::Transport;
+use ackclock::units::{Duration, Instant};
+
+/// The plan of one replicate, with the first `most` flows of each group.
+pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u32) -> Plan {
+    let mut plan = Plan {
+        seed: rngs.root(),
+        duration: document.duration,
+        warmup: document.warmup,
+        links: shared_links(document, network),
+        channels: channels(document),
+        flows: Vec::new(),
+        arrivals: Vec::new(),
+        datagrams: Vec::new(),
+        meters: meters::plans(document, network),
+        bottleneck: network.bottleneck,
+        sampling: Sampling {
+            interval: document.sampling_interval(),
+            max_flows: usize::try_from(document.sampling.flows).unwrap_or(usize::MAX),
+            packets: document.sampling.packets,
+        },
+        capture: None,
+    };
+    for (flow, route) in document.flows.iter().zip(&network.routes) {
+        let meter = meters::index(document, flow);
+        let group_name: Arc<str> = flow.name.as_str().into();
+        let cc = flow.cc.clone().map(Arc::<Algorithm>::from);
+        let cc_context = Arc::new(flow.transport.cc_context());
+        let transport = Arc::new(flow.transport.transport(flow.recovery));
+        let group = (0..flow.count.min(most)).map(|number| {
+            let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
+            let (group, cc, cc_context) = (group_name.clone(), cc.clone(), cc_context.clone());
+            SingleFlow { flow, route, name, group, cc, cc_context, transport: transport.clone(), meter }
+        });
+        match (&flow.traffic, emission(flow)) {
+            (TrafficKeys::Arrivals { every, alternating, size }, _) => {
+                let slots = group.map(|single| single.add_to(&mut plan, network, rngs)).collect();
+                plan.arrivals.push(ArrivalsPlan {
+                    name: flow.name.clone(),
+                    slots,
+                    every: *every,
+                    alternating: alternating.map(|alternating| (alternating.every, alternating.interval)),
+                    size: size.distribution(),
+                    start: start_of(flow, &flow.name, rngs),
+                    stop: stop_of(flow),
+                });
+            }
+            (TrafficKeys::Population { .. }, Some(emission)) => {
+                let sources = group.map(|single| single.add_source_to(&mut plan, network, rngs)).collect();
+                let start = start_of(flow, &flow.name, rngs);
+                plan.datagrams.push(datagrams(flow, &flow.name, meter, emission, start, sources));
+            }
+            (_, Some(emission)) => {
+                for single in group {
+                    let (start, name) = (start_of(flow, &single.name, rngs), single.name.clone());
+                    let source = single.add_source_to(&mut plan, network, rngs);
+                    plan.datagrams.push(datagrams(flow, &name, meter, emission.clone(), start, vec![source]));
+                }
+            }
+            _ => {
+                for single in group {
+                    let flow = single.add_to(&mut plan, network, rngs);
+                    plan.flows.push(flow);
+                }
+            }
+        }
+    }
+    plan
+}
+
+/// A row of datagrams of a group, from these sources.
+fn datagrams(
+    flow: &Flow,
+    name: &str,
+    meter: Option<usize>,
+    emission: Emission,
+    start: Instant,
+    sources: Vec<SourcePlan>,
+) -> DatagramPlan {
+    DatagramPlan {
+        name: name.to_owned(),
+        group: flow.name.clone(),
+        packet: flow.packet_bytes() as u32,
+        in_profile: flow.in_profile,
+        meter,
+        emission,
+        start,
+        stop: stop_of(flow),
+        sources,
+    }
+}
+
+/// When the application of `name` starts, which may be a flow or a group.
+fn start_of(flow: &Flow, name: &str, rngs: RngStreams) -> Instant {
+    Instant::ZERO + flow.start.draw(&mut rngs.stream(name, "start"))
+}
+
+fn stop_of(flow: &Flow) -> Option<Instant> {
+    flow.stop.map(|stop| Instant::ZERO + stop)
+}
+
+fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
+    let links = network.links.iter().zip(places(document, network));
+    links
+        .map(|(link, place)| LinkPlan {
+            name: link.name.clone(),
+            rate: link.rate,
+            varies: link
+                .variation()
+                .transpose()
+                .unwrap_or_else(|(key, problem)| panic!("invariant: rates that vary were checked, {key}: {problem}")),
+            delay: link.delay,
+            queue: queue_plan(&link.queue, &place),
+            place,
+            impairments: link.impairments.plan(link.delay),
+            channel: link.channel,
+            private: false,
+        })
+        .collect()
+}
+
+fn channels(document: &Document) -> Vec<ChannelPlan> {
+    let plan = |(name, channel): (&String, &Channel)| ChannelPlan {
+        name: name.clone(),
+        dcf: channel
+            .plan()
+            .unwrap_or_else(|(key, problem)| panic!("invariant: channels were checked, {key}: {problem}")),
+    };
+    document.channels.iter().map(plan).collect()
+}
+
+/// The plan of a queue that was checked.
+fn queue_plan(queue: &QueueSpec, place: &Place) -> QueuePlan {
+    queue.plan(place).unwrap_or_else(|(key, problem)| panic!("invariant: queues were checked, {key}: {problem}"))
+}
+
+/// How many links each flow of a group has for itself.
+pub fn private_links(flow: &Flow, route: &Route, network: &Network) -> u64 {
+    let is_longer = flow.rtt.is_some_and(|rtt| rtt.max() > route.path_rtt);
+    match (network.access.is_some(), flow.is_tcp()) {
+        (true, true) => 4,
+        (true, false) => 2,
+        (false, true) => {
+            if is_longer || !flow.transport.send_jitter.is_zero() {
+                2
+            } else {
+                0
+            }
+        }
+        (false, false) => u64::from(is_longer),
+    }
+}
+
+/// The path of a flow; that of its group if it is the same.
+fn shared(path: Vec<usize>, of_group: &Arc<[usize]>) -> Arc<[usize]> {
+    if *path == **of_group { of_group.clone() } else { path.into() }
+}
+
+/// One flow of a group.
+struct SingleFlow<'a> {
+    flow: &'a Flow,
+    route: &'a Route,
+    name: String,
+    group: Arc<str>,
+    cc: Option<Arc<Algorithm>>,
+    cc_context: Arc<CcContext>,
+    transport: Arc<Transport>,
+    meter: Option<usize>,
+}
+
+impl SingleFlow<'_> {
+    fn base_rtt(&self, rngs: RngStreams) -> Duration {
+        match &self.flow.rtt {
+            Some(rtt) => rtt.draw(&mut rngs.stream(&self.name, "rtt")),
+            None => self.route.path_rtt,
+        }
+    }
+
+    /// Adds its private links; returns it as one of TCP.
+    fn add_to(self, plan: &mut Plan, network: &Network, rngs: RngStreams) -> FlowPlan {
+        let start = start_of(self.flow, &self.name, rngs);
+        let base_rtt = self.base_rtt(rngs);
+        let missing = base_rtt - self.route.path_rtt;
+        let jitter = self.send_jitter(network);
+        let needs_source = network.access.is_some() || !missing.is_zero() || !jitter.is_zero();
+
+        let mut forward = Vec::new();
+        let mut reverse = self.route.reverse.to_vec();
+        let out = missing / 2;
+        if needs_source {
+            forward.push(plan.links.len());
+            plan.links.push(self.private_link("source", network, out, jitter));
+            reverse.push(plan.links.len());
+            plan.links.push(self.private_link("source.reverse", network, missing - out, Duration::ZERO));
+        }
+        forward.extend(&*self.route.forward);
+        if network.access.is_some() {
+            forward.push(plan.links.len());
+            plan.links.push(self.private_link("destination", network, Duration::ZERO, Duration::ZERO));
+            reverse.insert(0, plan.links.len());
+            plan.links.push(self.private_link("destination.reverse", network, Duration::ZERO, Duration::ZERO));
+        }
+
+        FlowPlan {
+            name: self.name.into(),
+            group: self.group,
+            forward: shared(forward, &self.route.forward),
+            reverse: shared(reverse, &self.route.reverse),
+            cc: self.cc.expect("invariant: a flow of TCP has an algorithm"),
+            cc_context: self.cc_context,
+            transport: self.transport,
+            traffic: traffic(&self.flow.traffic),
+            in_profile: self.flow.in_profile,
+            meter: self.meter,
+            start,
+            stop: stop_of(self.flow),
+            base_rtt,
+        }
+    }
+
+    /// Adds its private links; returns it as a source of datagrams, which have no reverse path.
+    fn add_source_to(self, plan: &mut Plan, network: &Network, rngs: RngStreams) -> SourcePlan {
+        let out = (self.base_rtt(rngs) - self.route.path_rtt) / 2;
+        let mut forward = Vec::new();
+        if network.access.is_some() || !out.is_zero() {
+            forward.push(plan.links.len());
+            plan.links.push(self.private_link("source", network, out, Duration::ZERO));
+        }
+        forward.extend(&*self.route.forward);
+        if network.access.is_some() {
+            forward.push(plan.links.len());
+            plan.links.push(self.private_link("destination", network, Duration::ZERO, Duration::ZERO));
+        }
+        SourcePlan { name: self.name, forward: shared(forward, &self.route.forward) }
+    }
+
+    /// A link that only this flow crosses: an access link, or a pure delay where there is none.
+    fn private_link(&self, part: &str, network: &Network, extra: Duration, jitter: Duration) -> LinkPlan {
+        let pure_delay = Access::default();
+        let access = network.access.as_ref().unwrap_or(&pure_delay);
+        let place = place_of_access(self.flow, self.route, access, part.ends_with("reverse"));
+        let mut impairments = access.impairments.plan(access.delay);
+        if !jitter.is_zero() {
+            impairments.jitter = jitter;
+        }
+        LinkPlan {
+            name: format!("{}.{part}", self.name),
+            rate: access.rate,
+            varies: None,
+            delay: access.delay + extra,
+            queue: queue_plan(&access.queue, &place),
+            place,
+            impairments,
+            channel: None,
+            private: true,
+        }
+    }
+
+    fn send_jitter(&self, network: &Network) -> Duration {
+        match self.flow.transport.send_jitter {
+            SendJitter::Time(length) => length,
+            SendJitter::Packets(packets) => {
+                let packet = network.links[network.bottleneck]
+                    .rate
+                    .map_or(Duration::ZERO, |rate| rate.transmission(self.flow.transport.data_packet_bytes()).0);
+                packet.mul_f64_floor(packets)
+            }
+        }
+    }
+}
+
+fn traffic(keys: &TrafficKeys) -> Traffic {
+    match keys {
+        TrafficKeys::Bulk => Traffic::Bulk,
+        TrafficKeys::Transfer { size } => Traffic::Transfer { bytes: size.0 },
+        TrafficKeys::RateLimited { rate } => Traffic::RateLimited { rate: *rate },
+        TrafficKeys::Web { think, request, response } => Traffic::Web(Box::new(WebPlan {
+            think: think.distribution(),
+            // Validation bounds it by the largest packet.
+            request: request.0 as u32,
+            response: response.distribution(),
+        })),
+        TrafficKeys::Interactive { every, size } => {
+            Traffic::Interactive(Box::new(InteractivePlan { every: every.distribution(), size: size.distribution() }))
+        }
+        TrafficKeys::Arrivals { .. } => Traffic::Slot,
+        TrafficKeys::Cbr { .. }
+        | TrafficKeys::Population { .. }
+        | TrafficKeys::OnOff { .. }
+        | TrafficKeys::Rtp { .. } => {
+            unreachable!("invariant: datagrams are no flow of TCP")
+        }
+    }
+}
+
+/// When datagrams leave, for traffic that consists of them.
+fn emission(flow: &Flow) -> Option<Emission> {
+    let leaves = flow.traffic.leaves().map(|leaves| {
+        leaves.unwrap_or_else(|(key, problem)| panic!("invariant: what is left was checked, {key}: {problem}"))
+    });
+    match &flow.traffic {
+        TrafficKeys::Cbr { rate, spacing, .. } => Some(Emission::Cbr {
+            rate: *rate,
+            spacing: match spacing {
+                SpacingName::Even => Spacing::Even,
+                SpacingName::Exponential => Spacing::Exponential,
+            },
+            leaves,
+        }),
+        TrafficKeys::Population { capacity, beside, .. } => {
+            let population = SourcePopulation { capacity: *capacity, beside: *beside, count: flow.count };
+            leaves.map(|leaves| Emission::Population { population, leaves })
+        }
+        TrafficKeys::OnOff { rate, on, off, .. } => {
+            Some(Emission::OnOff(OnOffPlan { rate: *rate, on: on.distribution(), off: off.distribution() }))
+        }
+        TrafficKeys::Rtp { rate, interval, deadline, .. } => {
+            Some(Emission::Rtp { rate: *rate, interval: *interval, deadline: *deadline })
+        }
+        TrafficKeys::Bulk
+        | TrafficKeys::Transfer { .. }
+        | TrafficKeys::RateLimited { .. }
+        | TrafficKeys::Arrivals { .. }
+        | TrafficKeys::Web { .. }
+        | TrafficKeys::Interactive { .. } => None,
+    }
+}

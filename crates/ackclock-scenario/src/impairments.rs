@@ -1,0 +1,249 @@
+//! The keys of the impairments of a link: jitter, reordering, loss, duplication, corruption.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::delays::{DelayVaries, OutageTimes};
+use super::kinds::Shorthand;
+use super::mistakes::Misfits;
+use ackclock::quantity::Problem;
+use ackclock::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
+use ackclock::units::Duration;
+
+/// The impairments of a link.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Impairments {
+    /// The delay over time, of which `delay` is the shortest; by default it is constant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_varies: Option<DelayVaries>,
+    /// Times in which every packet is lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outages: Option<OutageTimes>,
+    /// Extra delay of each packet, uniform between 0 and this.
+    pub jitter: Duration,
+    /// Whether jitter may change the order of packets; if not, packets arrive in the order in which they were sent.
+    pub jitter_reorders: bool,
+    /// Packets that are held back, so that others overtake them (reordering).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordering: Option<Reordering>,
+    /// Losses in transit.
+    #[schemars(with = "Shorthand<Loss>")]
+    pub loss: Loss,
+    /// Probability that a packet arrives twice, 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub duplication: f64,
+    /// Probability that a packet arrives with wrong bits, to be discarded by its host, 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub corruption: f64,
+}
+
+/// Packets that are held back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reordering {
+    /// Probability that a packet is held back, 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: f64,
+    /// For how long.
+    pub delay: Duration,
+}
+
+/// Losses that are not the queue's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Loss {
+    /// Nothing is lost.
+    #[default]
+    None,
+    /// Each packet is lost with the same probability, independently.
+    Bernoulli {
+        /// Probability, 0 to 1.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        probability: f64,
+    },
+    /// Each bit is wrong with the same probability, independently; a packet with a wrong bit is lost.
+    BitErrors {
+        /// Probability of a bit error, 0 to 1; header and framing count as bits, too.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        probability: f64,
+    },
+    /// Packets are lost in bursts: the link is good or bad for some packets at a time.
+    GilbertElliott {
+        /// Probability that a good link is bad for the next packet, 0 to 1.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        p: f64,
+        /// Probability that a bad link is good for the next packet, 0 to 1; a bad time lasts 1/r packets.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        r: f64,
+        /// Probability that a good link loses a packet, 0 to 1.
+        #[serde(default)]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_good: f64,
+        /// Probability that a bad link loses a packet, 0 to 1.
+        #[serde(default = "certain")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_bad: f64,
+    },
+    /// Every n-th packet is lost.
+    Periodic {
+        /// The n: at least 1.
+        #[schemars(range(min = 1))]
+        period: u64,
+        /// Number of packets by which the first loss comes earlier; below the period.
+        #[serde(default)]
+        offset: u64,
+    },
+    /// The packets with these numbers are lost, late, or marked.
+    Scripted {
+        /// Numbers of the packets that are lost at this link, from 1, ascending.
+        #[serde(default)]
+        packets: Vec<u64>,
+        /// Numbers of the packets that arrive late, so that others overtake them.
+        #[serde(default)]
+        late_packets: Vec<u64>,
+        /// Extra delay of those packets.
+        #[serde(default)]
+        late_by: Duration,
+        /// Numbers of the packets that are marked (RFC 3168) if they are ECN-capable.
+        #[serde(default)]
+        marked_packets: Vec<u64>,
+    },
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+impl Loss {
+    /// The least and the greatest probability with which a packet is lost.
+    fn odds(&self) -> (f64, f64) {
+        match *self {
+            Loss::Bernoulli { probability } | Loss::BitErrors { probability } => (probability, probability),
+            Loss::GilbertElliott { p: 0.0, loss_good, .. } => (loss_good, loss_good),
+            Loss::GilbertElliott { r: 0.0, loss_bad, .. } => (loss_bad, loss_bad),
+            Loss::GilbertElliott { loss_good, loss_bad, .. } => (loss_good.min(loss_bad), loss_good.max(loss_bad)),
+            Loss::Periodic { period: 1, .. } => (1.0, 1.0),
+            Loss::None | Loss::Periodic { .. } | Loss::Scripted { .. } => (0.0, 0.0),
+        }
+    }
+
+    /// Whether chance decides what is lost.
+    pub fn is_random(&self) -> bool {
+        let (least, most) = self.odds();
+        most > 0.0 && least < 1.0
+    }
+
+    /// Whether nothing gets through.
+    fn is_total(&self) -> bool {
+        self.odds().0 >= 1.0
+    }
+
+    /// What no range says.
+    ///
+    /// # Errors
+    /// An offset that is not below the period; numbers of packets that do not ascend from 1.
+    pub fn check(&self) -> Result<(), Problem> {
+        match self {
+            Loss::Periodic { period, offset } if offset >= period => {
+                out_of_range(format!("an offset of {offset}"), &format!("below the period, {period}"))
+            }
+            Loss::Scripted { packets, late_packets, late_by: _, marked_packets } => {
+                ascend(packets)?;
+                ascend(late_packets)?;
+                ascend(marked_packets)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether packets are marked.
+    pub fn marks(&self) -> bool {
+        matches!(self, Loss::Scripted { marked_packets, .. } if !marked_packets.is_empty())
+    }
+
+    fn plan(&self) -> LossPlan {
+        match self {
+            Loss::None => LossPlan::None,
+            Loss::Bernoulli { probability } => LossPlan::Bernoulli { probability: *probability },
+            Loss::BitErrors { probability } => LossPlan::BitErrors { probability: *probability },
+            Loss::GilbertElliott { p, r, loss_good, loss_bad } => LossPlan::GilbertElliott {
+                good: ChannelState { loss: *loss_good, leave: *p },
+                bad: ChannelState { loss: *loss_bad, leave: *r },
+            },
+            Loss::Periodic { period, offset } => LossPlan::Periodic { period: *period, offset: *offset },
+            Loss::Scripted { packets, late_packets, late_by, marked_packets } => LossPlan::Scripted(Script {
+                lost: packets.clone(),
+                late: late_packets.clone(),
+                late_by: *late_by,
+                marked: marked_packets.clone(),
+            }),
+        }
+    }
+}
+
+impl Impairments {
+    /// What one hardly means to do to the link of this name.
+    pub fn warnings(&self, link: &str) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.loss.is_total() || self.corruption >= 1.0 {
+            warnings.push(format!("{link} lets nothing through: what crosses it ends in exponential back-off"));
+        }
+        if self.jitter_reorders && self.jitter.is_zero() {
+            warnings.push(format!("{link} has jitter_reorders, but no jitter"));
+        }
+        warnings
+    }
+
+    /// The impairments of a link of this delay, as a plan has them.
+    pub fn plan(&self, delay: Duration) -> ImpairmentsPlan {
+        ImpairmentsPlan {
+            course: self.delay_varies.as_ref().map(|varies| varies.course(delay)),
+            outages: self.outages.as_ref().map(OutageTimes::outages),
+            jitter: self.jitter,
+            jitter_reorders: self.jitter_reorders,
+            reordering: self.reordering.map(|Reordering { probability, delay }| ReorderingPlan { probability, delay }),
+            loss: self.loss.plan(),
+            duplication: self.duplication,
+            corruption: self.corruption,
+        }
+    }
+}
+
+/// Checks the changes by the clock of a link of this delay.
+pub fn check_times(place: &str, impairments: &Impairments, delay: Duration, misfits: &mut Misfits) {
+    let varies = impairments.delay_varies.as_ref().map_or(Ok(()), |varies| varies.check(delay));
+    let outages = impairments.outages.as_ref().map_or(Ok(()), OutageTimes::check);
+    for (key, result) in [("delay_varies", varies), ("outages", outages)] {
+        if let Err((below, problem)) = result {
+            misfits.check(&format!("{place}.{key}.{below}"), Err::<(), _>(problem));
+        }
+    }
+}
+
+fn ascend(packets: &[u64]) -> Result<(), Problem> {
+    if packets.first() == Some(&0) {
+        return out_of_range("packet 0", "at least 1");
+    }
+    match packets.windows(2).find(|pair| pair[0] >= pair[1]) {
+        Some(pair) => out_of_range(format!("packet {}", pair[1]), &format!("above {}: ascending", pair[0])),
+        None => Ok(()),
+    }
+}
+
+fn out_of_range(value: impl ToString, expected: &str) -> Result<(), Problem> {
+    Err(Problem::OutOfRange { value: value.to_string(), expected: expected.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripted_losses_ascend_from_one() {
+        assert_eq!(ascend(&[]), Ok(()));
+        assert_eq!(ascend(&[1, 2, 9]), Ok(()));
+        assert!(ascend(&[0, 2]).is_err());
+        assert!(ascend(&[2, 2]).is_err());
+    }
+}

@@ -1,0 +1,57 @@
+//! Scenario files: schema, validation, canonical hash, and the compilation to a `Plan`.
+//!
+//! A text is parsed into a tree with line numbers (`parse`), expanded to its full form (`shorthand`), changed by
+//! `--set` (`sets`), checked against the schema (`conform`), read into types (`resolve`), checked as a whole
+//! (`validate`), and compiled for each replicate (`compile`). All mistakes are reported at once (`mistakes`).
+
+mod amounts;
+mod catalog;
+mod channel;
+mod checked;
+mod compile;
+mod conform;
+mod delays;
+mod describe;
+mod distribution;
+mod foreign;
+#[cfg(any(test, feature = "fuzz"))]
+mod fuzz;
+mod hash;
+mod impairments;
+mod json_schema;
+mod keys;
+mod kinds;
+mod link_checks;
+mod meter;
+mod meters;
+mod mistakes;
+mod network;
+mod parse;
+mod partial;
+mod places;
+mod queue;
+mod random_inputs;
+mod resolve;
+mod schema;
+mod sets;
+mod shorthand;
+mod topology;
+mod traces;
+mod traffic;
+mod tree;
+mod validate;
+mod variation;
+mod warnings;
+
+pub use ackclock::quantity::{Hint, Problem};
+pub use catalog::{CATALOGS, Entry, Parameter, catalog};
+pub use checked::Scenario;
+pub use describe::{Description, FlowDescription, LinkDescription};
+pub use foreign::kind_of as kind_of_file;
+#[cfg(any(test, feature = "fuzz"))]
+pub use fuzz::fuzz;
+pub use json_schema::document_schema;
+pub use keys::{KeyInfo, keys};
+pub use mistakes::{Mistake, ScenarioError, printable};
+pub use schema::Document;
+pub use traces::ReadFiles;

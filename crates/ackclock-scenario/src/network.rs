@@ -1,0 +1,130 @@
+//! The keys of the network: the dumbbell, links and queues.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::impairments::Impairments;
+use super::kinds::Shorthand;
+use super::variation::Varies;
+use ackclock::qdisc::QueueSpec;
+use ackclock::units::{Duration, Rate};
+
+/// A network by its shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Topology {
+    /// All flows share the link `bottleneck`, each with access links of its own, if there are any.
+    Dumbbell(Dumbbell),
+    /// Equal links `hop1`, `hop2`, ... in a row. A flow without a `path` crosses all of them.
+    ParkingLot(ParkingLot),
+}
+
+/// Flows that share one link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Dumbbell {
+    /// Rate of a shared link, in each direction.
+    pub rate: Rate,
+    /// Capacity over time, of which `rate` is the highest value; by default it is constant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Shorthand<Varies>")]
+    pub varies: Option<Varies>,
+    /// One-way propagation delay of such a link.
+    pub delay: Duration,
+    /// Queue of the data direction.
+    #[serde(default = "QueueSpec::one_bdp")]
+    #[schemars(with = "Shorthand<QueueSpec>")]
+    pub queue: QueueSpec,
+    /// Impairments after the queue.
+    #[serde(flatten)]
+    pub impairments: Impairments,
+    /// The other direction of such a link.
+    #[serde(default)]
+    pub reverse: Reverse,
+    /// Links that each flow has for itself on both sides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
+}
+
+/// Equal links in a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ParkingLot {
+    /// Number of links.
+    #[schemars(range(min = 1, max = 1000))]
+    pub hops: u32,
+    /// Each of them.
+    #[serde(flatten)]
+    pub hop: Dumbbell,
+}
+
+/// A link of the general form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Link {
+    /// The channel of which the link is a station; each direction is one for itself. Propagation is then the channel's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// Rate in each direction; without it a pure delay, or on a channel its rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Capacity over time, of which `rate` is the highest value; by default it is constant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Shorthand<Varies>")]
+    pub varies: Option<Varies>,
+    /// One-way propagation delay.
+    #[serde(default)]
+    pub delay: Duration,
+    /// Queue in front of the transmitter.
+    #[serde(default = "QueueSpec::one_bdp")]
+    #[schemars(with = "Shorthand<QueueSpec>")]
+    pub queue: QueueSpec,
+    /// Impairments after the queue.
+    #[serde(flatten)]
+    pub impairments: Impairments,
+    /// The other direction.
+    #[serde(default)]
+    pub reverse: Reverse,
+}
+
+/// The other direction of a link.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Reverse {
+    /// Rate; by default that of the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Capacity over time, of which `rate` is the highest value; by default it is constant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Shorthand<Varies>")]
+    pub varies: Option<Varies>,
+    /// Propagation; by default that of the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+    /// Queue in front of the transmitter.
+    #[serde(default)]
+    #[schemars(with = "Shorthand<QueueSpec>")]
+    pub queue: QueueSpec,
+    /// Impairments after the queue.
+    #[serde(flatten)]
+    pub impairments: Impairments,
+}
+
+/// Links that each flow has for itself: one at its source and one at its destination, each with two directions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Access {
+    /// Rate; without it a pure delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// One-way propagation delay of each of the links.
+    #[serde(default)]
+    pub delay: Duration,
+    /// Queue in front of each transmitter.
+    #[serde(default)]
+    #[schemars(with = "Shorthand<QueueSpec>")]
+    pub queue: QueueSpec,
+    /// Impairments after the queue.
+    #[serde(flatten)]
+    pub impairments: Impairments,
+}

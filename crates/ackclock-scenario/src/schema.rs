@@ -1,0 +1,227 @@
+//! The document: every key of a scenario with its type, default and help.
+//!
+//! These types are the only place where a key is declared. The JSON Schema, the check for unknown keys,
+//! the tables of the documentation and the reading all come from them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::channel::Channel;
+use super::kinds::Shorthand;
+use super::meter::Meter;
+use super::network::{Link, Topology};
+use super::traffic::TrafficKeys;
+use ackclock::cc::CcSpec;
+use ackclock::quantity::Interval;
+use ackclock::quantity::without_default;
+use ackclock::rng::Rng;
+use ackclock::tcp::{LossRecovery, TransportKeys};
+use ackclock::units::Duration;
+
+/// A scenario: a network, the flows on it, and how long they run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields, title = "ackclock scenario")]
+pub struct Document {
+    /// Version of the schema, 1 or 2: in files of version 2 the profile of the transport is "linux" by default.
+    #[schemars(range(min = 1, max = 2))]
+    pub schema: u32,
+    /// Name of the scenario, up to 200 characters, none of them a control character; results do not depend on it.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// Length of the run.
+    pub duration: Duration,
+    /// Time at the beginning that metrics leave out.
+    #[serde(default)]
+    pub warmup: Duration,
+    /// Root of all random streams.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// A network by its shape; or write `links`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topology: Option<Topology>,
+    /// A network link by link, by name; or write a `topology`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: BTreeMap<String, Link>,
+    /// Channels that stations contend for, by name; a link is a station of the one that its `channel` names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub channels: BTreeMap<String, Channel>,
+    /// Meters by name, which colour the packets of groups of flows by a profile.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub meters: BTreeMap<String, Meter>,
+    /// Transport of all flows; each flow may override every key.
+    #[serde(default, skip_serializing)]
+    pub transport: TransportKeys,
+    /// Samples over time.
+    #[serde(default)]
+    pub sampling: SamplingKeys,
+    /// Groups of equal flows.
+    #[schemars(length(min = 1))]
+    pub flows: Vec<Flow>,
+}
+
+fn default_name() -> String {
+    "scenario".to_owned()
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+/// A group of equal flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Flow {
+    /// Name of the group, `flow0`, `flow1`, ... by default. Single flows of a group with a count are called `test.0`, `test.1`, ...
+    #[serde(default)]
+    #[schemars(transform = without_default)]
+    pub name: String,
+    /// Number of flows: 1 to 1000000, of all groups together.
+    #[serde(default = "default_count")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub count: u32,
+    /// Congestion control: the name of an algorithm, or a table with its `kind` and parameters. Every flow but those of datagrams has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Shorthand<CcSpec>", transform = without_default)]
+    pub cc: Option<CcSpec>,
+    /// Loss recovery.
+    #[serde(default)]
+    pub recovery: LossRecovery,
+    /// Traffic of the application, or datagrams without congestion control.
+    #[serde(default)]
+    #[schemars(with = "Shorthand<TrafficKeys>")]
+    pub traffic: TrafficKeys,
+    /// Whether its packets are in profile: RIO drops them later than others.
+    #[serde(default)]
+    pub in_profile: bool,
+    /// Name of the meter that says so from its link on; by default none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meter: Option<String>,
+    /// When the application starts.
+    #[serde(default)]
+    pub start: Draw,
+    /// When the application stops writing; by default at the end of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
+    /// Base RTT of each flow; what the shared path leaves is added to the two directions of the source's side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<Draw>,
+    /// Names of the links that data crosses, in order. Not needed where there is one link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Vec<String>>,
+    /// Names of the links that ACKs cross, in order; by default the reverse of the path, backwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_path: Option<Vec<String>>,
+    /// Transport of this group.
+    #[serde(flatten)]
+    pub transport: TransportKeys,
+}
+
+fn default_count() -> u32 {
+    1
+}
+
+impl Flow {
+    /// Whether it is TCP.
+    pub fn is_tcp(&self) -> bool {
+        self.traffic.datagram().is_none()
+    }
+
+    /// Whether each of its flows is there for itself: no slots of arrivals, no datagrams.
+    pub fn is_persistent(&self) -> bool {
+        self.is_tcp() && !matches!(self.traffic, TrafficKeys::Arrivals { .. })
+    }
+
+    /// Bytes of its largest packets on the wire.
+    pub fn packet_bytes(&self) -> u64 {
+        self.traffic.datagram().map_or(self.transport.data_packet_bytes(), |packet| packet.0)
+    }
+}
+
+/// A length of time, the same for all flows of a group or drawn for each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Draw {
+    /// The same for all.
+    Fixed(Duration),
+    /// Drawn for each flow.
+    Uniform(Uniform),
+}
+
+/// Uniform between two bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Uniform {
+    /// Lower and upper bound.
+    pub uniform: [Duration; 2],
+}
+
+impl Default for Draw {
+    fn default() -> Self {
+        Draw::Fixed(Duration::ZERO)
+    }
+}
+
+impl Draw {
+    /// The smallest possible value.
+    pub fn min(&self) -> Duration {
+        match self {
+            Draw::Fixed(length) => *length,
+            Draw::Uniform(Uniform { uniform: [min, _] }) => *min,
+        }
+    }
+
+    /// The largest possible value.
+    pub fn max(&self) -> Duration {
+        match self {
+            Draw::Fixed(length) => *length,
+            Draw::Uniform(Uniform { uniform: [_, max] }) => *max,
+        }
+    }
+
+    /// The expected value.
+    pub fn mean(&self) -> Duration {
+        (self.min() + self.max()) / 2
+    }
+
+    /// True if it is random.
+    pub fn is_random(&self) -> bool {
+        self.min() != self.max()
+    }
+
+    /// A value, rounded down to whole nanoseconds.
+    pub fn draw(&self, stream: &mut Rng) -> Duration {
+        self.min() + (self.max() - self.min()).mul_f64_floor(stream.next_f64())
+    }
+}
+
+/// Samples over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SamplingKeys {
+    /// Time between two samples, "auto" for a thousandth of the run, or "none". A run has at most 10000000 rows of samples.
+    pub interval: Interval,
+    /// Number of flows that are sampled, in the order of declaration; counters are kept for all.
+    pub flows: u32,
+    /// Whether every packet is written down at every link, every change of a window, and every timer of a sender that goes off; at most 50000000 rows.
+    pub packets: bool,
+}
+
+impl Default for SamplingKeys {
+    fn default() -> Self {
+        SamplingKeys { interval: Interval::Auto, flows: 64, packets: false }
+    }
+}
+impl Document {
+    /// Time between two samples, if there are any.
+    pub fn sampling_interval(&self) -> Option<Duration> {
+        /// Samples of a run whose interval is "auto".
+        const AUTO: u64 = 1_000;
+        match self.sampling.interval {
+            Interval::Auto => Some((self.duration / AUTO).max(Duration::from_nanos(1))),
+            Interval::None => None,
+            Interval::Every(interval) => Some(interval),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! What a scenario says that it hardly means: look before you trust the results.
+
+use super::meters;
+use super::schema::{Document, Flow};
+use super::topology::{DirectedLink, Network};
+use ackclock::qdisc::QueueSpec;
+use ackclock::quantity::RateOrZero;
+use ackclock::tcp::{EcnMode, TransportKeys};
+use ackclock::variation::VariationPlan;
+
+/// The links of a dumbbell that each flow has for itself.
+const ACCESS: &str = "access";
+
+/// The keys of the transport that window rules alone read: they say how a rule is applied.
+const OF_WINDOW_RULES: [&str; 9] = [
+    "first_cut",
+    "cut_window",
+    "timeout_ssthresh",
+    "exit_window",
+    "slow_start",
+    "whole_window",
+    "idle_window",
+    "undo_response",
+    "ecn_beta",
+];
+
+/// Everything that one should look at before one trusts a result.
+pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
+    let flows = || document.flows.iter().zip(&network.routes);
+    let access = network.access.as_ref().map(|access| &access.queue);
+    let mut warnings = Vec::new();
+    let mut check_queue = |name: &str, queue: &QueueSpec, crossing: Vec<&Flow>| {
+        if queue.asks_for_ecn() && crossing.iter().all(|flow| !is_capable(flow)) {
+            let whose = match crossing.is_empty() {
+                true => "no data cross it".to_owned(),
+                false => format!("of the flows that cross it none is ECN-capable: {}", names(&crossing)),
+            };
+            warnings.push(format!("the queue of {name} is to mark packets, but {whose}"));
+        }
+    };
+    let mut crossing: Vec<Vec<&Flow>> = vec![Vec::new(); network.links.len()];
+    for (flow, route) in flows() {
+        route.forward.iter().for_each(|link| crossing[*link].push(flow));
+    }
+    for (link, crossing) in network.links.iter().zip(crossing) {
+        check_queue(&link.name, &link.queue, crossing);
+    }
+    if let Some(queue) = access {
+        check_queue("every access link", queue, document.flows.iter().collect());
+    }
+    warnings.extend(network.links.iter().filter_map(capped_trace));
+    warnings.extend(meters::warnings(document, network));
+    warnings.extend(network.parts().flat_map(|(name, _, impairments)| impairments.warnings(name)));
+    for (name, _) in document.channels.iter().filter(|(_, channel)| channel.is_dead()) {
+        warnings.push(format!("{name} lets nothing through: every frame comes with wrong bits"));
+    }
+    warnings.extend(flows().flat_map(|(flow, _)| cannot_undo(flow)));
+    warnings.extend(flows().filter_map(|(flow, _)| no_window_rule(flow)));
+    for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
+        let shared = route.forward.iter().map(|link| &network.links[*link]);
+        let mut queues: Vec<(&str, &QueueSpec)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();
+        queues.extend(access.map(|queue| (ACCESS, queue)));
+        let scripted = route.forward.iter().any(|link| network.links[*link].impairments.loss.marks())
+            || network.access.as_ref().is_some_and(|access| access.impairments.loss.marks());
+        let marking = queues.iter().find(|(_, queue)| queue.marks()).map(|(name, _)| *name);
+        warnings.extend(deaf(flow, marking.or(scripted.then_some("its path"))));
+        if !scripted && !queues.iter().any(|(_, queue)| queue.marks()) {
+            let links: Vec<_> = queues.iter().map(|(name, _)| *name).collect();
+            let (name, mode) = (&flow.name, flow.transport.ecn.name());
+            let links = links.join(", ");
+            warnings.push(format!(
+                "{name} is ECN-capable (ecn = \"{mode}\"), but no queue on its path marks packets: {links}"
+            ));
+        }
+    }
+    warnings
+}
+
+/// An algorithm that has no response to the marks that it will get at `place`.
+fn deaf(flow: &Flow, place: Option<&str>) -> Option<String> {
+    let cc = flow.cc.as_ref().filter(|cc| !cc.responds_to_marks())?;
+    let (name, cc) = (&flow.name, cc.name());
+    Some(format!(
+        "{name} is ECN-capable, but {cc} has no response to marks, which {} sets: it will not slow down for them; write ecn = \"off\"",
+        place?
+    ))
+}
+
+/// What is to show that a recovery was spurious, and is not there.
+fn cannot_undo(flow: &Flow) -> impl Iterator<Item = String> {
+    let (name, keys) = (&flow.name, &flow.transport);
+    let timestamps = (keys.undo.by_timestamps() && !keys.timestamps)
+        .then(|| format!("{name} is to undo recoveries by timestamps, but sends none; write timestamps = true"));
+    let duplicates = (keys.undo.by_duplicates() && !(keys.dsack && keys.peer_sack)).then(|| {
+        format!("{name} is to undo recoveries by D-SACK blocks, but its receiver sends none; write dsack = true")
+    });
+    timestamps.into_iter().chain(duplicates)
+}
+
+/// Keys that differ from those of the profile, in a flow whose code does not read them.
+fn no_window_rule(flow: &Flow) -> Option<String> {
+    let cc = flow.cc.as_ref().filter(|cc| cc.is_foreign())?;
+    let (given, profile) = (json(&flow.transport)?, flow.transport.profile.settings());
+    let plain = json(&TransportKeys::default())?;
+    let default = |key| profile.iter().find(|(name, _)| *name == key).map_or(&plain[key], |(_, value)| value);
+    let changed: Vec<_> = OF_WINDOW_RULES.into_iter().filter(|key| &given[*key] != default(*key)).collect();
+    let (name, cc) = (&flow.name, cc.title());
+    let (keys, have) = (changed.join(", "), if changed.len() == 1 { "has" } else { "have" });
+    (!changed.is_empty()).then(|| {
+        format!("{name}: {keys} {have} no effect on {cc}, which is code from outside and cuts its window itself")
+    })
+}
+
+fn json(keys: &TransportKeys) -> Option<serde_json::Value> {
+    serde_json::to_value(keys).ok()
+}
+
+/// A trace that offers more than the link's rate.
+fn capped_trace(link: &DirectedLink) -> Option<String> {
+    let (rate, varies) = (link.rate?, link.varies.as_ref()?);
+    let Ok(VariationPlan::Schedule(schedule)) = varies.plan(rate) else { return None };
+    let share = schedule.share_above(rate.as_bps());
+    let (name, peak) = (&link.name, RateOrZero(schedule.peak_bps()));
+    (share > 0.0).then(|| {
+        format!(
+            "{name} has a rate of {rate}, but its trace goes up to {peak}: {:.1} % of the trace is cut off",
+            100.0 * share
+        )
+    })
+}
+
+fn is_capable(flow: &Flow) -> bool {
+    flow.transport.ecn != EcnMode::Off
+}
+
+/// The names of some of the flows.
+fn names(flows: &[&Flow]) -> String {
+    const MOST: usize = 10;
+    let some = flows.iter().take(MOST).map(|flow| flow.name.as_str()).collect::<Vec<_>>().join(", ");
+    match flows.len().saturating_sub(MOST) {
+        0 => some,
+        more => format!("{some} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scenario;
+
+    fn warnings(topology: &str, flows: &str) -> Vec<String> {
+        let text = format!(
+            "schema = 1\nduration = '1 s'\n[topology]\nkind = 'dumbbell'\nrate = '8 Mbit/s'\ndelay = '10 ms'\n{topology}\n{flows}"
+        );
+        Scenario::from_toml::<&str>(&text, "x", &[]).unwrap().warnings()
+    }
+
+    const MARKING: &str = "queue = { kind = 'red', ecn = true }";
+    const PLAIN: &str = "[[flows]]\nname = 'plain'\ncc = 'aimd'\n";
+    const CAPABLE: &str = "[[flows]]\nname = 'capable'\ncc = 'aimd'\necn = 'classic'\n";
+
+    #[test]
+    fn queues_that_mark_and_flows_that_can_be_marked_belong_together() {
+        assert_eq!(warnings(MARKING, CAPABLE), [""; 0]);
+        assert_eq!(warnings("queue = 'red'", PLAIN), [""; 0]);
+        assert_eq!(warnings(MARKING, &format!("{PLAIN}{CAPABLE}")), [""; 0]);
+        let access = format!("access = {{ rate = '9 Mbit/s', {MARKING} }}");
+        assert_eq!(warnings(&access, CAPABLE), [""; 0]);
+        let script = "loss = { kind = 'scripted', marked_packets = [7] }";
+        assert_eq!(warnings(script, CAPABLE), [""; 0]);
+        assert_eq!(warnings(&format!("access = {{ rate = '9 Mbit/s', {script} }}"), CAPABLE), [""; 0]);
+    }
+
+    #[test]
+    fn keys_that_code_from_outside_does_not_read_are_worth_a_warning() {
+        let own = "[[flows]]\nname = 'own'\ncc = { kind = 'python', source = 'a.py:A', code = 'x' }\n";
+        let of = |transport: &str, flows: &str| warnings("", &format!("[transport]\n{transport}\n{flows}"));
+        assert_eq!(
+            of("first_cut = 'half'\necn_beta = 0.8\ninitial_window = 7", own),
+            ["own: first_cut, ecn_beta have no effect on A, which is code from outside and cuts its window itself"]
+        );
+        assert_eq!(
+            of("profile = 'linux'\nslow_start = 'hystart++'", own),
+            ["own: slow_start has no effect on A, which is code from outside and cuts its window itself"]
+        );
+        // What the profile says nobody has asked for.
+        assert_eq!(of("profile = 'linux'", own), [""; 0]);
+        assert_eq!(of("profile = 'ns-2'", own), [""; 0]);
+        assert_eq!(of("first_cut = 'half'\necn_beta = 0.8", PLAIN), [""; 0]);
+    }
+
+    #[test]
+    fn a_queue_that_marks_by_default_is_worth_no_warning() {
+        assert_eq!(warnings("queue = 'fq-codel'", PLAIN), [""; 0]);
+        assert_eq!(warnings("queue = { kind = 'fq-codel', ce_threshold = '1 ms' }", PLAIN).len(), 1);
+        assert_eq!(warnings("queue = { kind = 'codel', ecn = true }", PLAIN).len(), 1);
+    }
+
+    #[test]
+    fn a_queue_that_marks_in_vain_is_named_with_the_flows() {
+        assert_eq!(
+            warnings(MARKING, PLAIN),
+            ["the queue of bottleneck is to mark packets, but of the flows that cross it none is ECN-capable: plain"]
+        );
+        let reverse = format!("reverse.{MARKING}");
+        assert_eq!(
+            warnings(&reverse, PLAIN),
+            ["the queue of bottleneck.reverse is to mark packets, but no data cross it"]
+        );
+        let access = format!("access = {{ rate = '9 Mbit/s', {MARKING} }}");
+        assert_eq!(
+            warnings(&access, PLAIN),
+            [
+                "the queue of every access link is to mark packets, but of the flows that cross it none is ECN-capable: plain"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_trace_that_is_cut_off_is_named() {
+        // 12.032 Mbit/s in the first of two milliseconds.
+        let trace = "varies = { kind = 'trace', milliseconds = [1, 2, 2] }";
+        let expected =
+            "bottleneck has a rate of 8 Mbit/s, but its trace goes up to 24.064 Mbit/s: 55.7 % of the trace is cut off";
+        assert_eq!(warnings(trace, PLAIN), [expected]);
+        let even = "varies = { kind = 'trace', bin = '5 ms', milliseconds = [5, 5, 5] }";
+        assert_eq!(warnings(even, PLAIN), [""; 0]);
+    }
+
+    #[test]
+    fn a_flow_that_cannot_undo_what_it_is_to_undo_is_named() {
+        let with = |keys: &str| warnings("", &format!("[[flows]]\nname = 'shy'\ncc = 'cubic'\n{keys}"));
+        let timestamps = "shy is to undo recoveries by timestamps, but sends none; write timestamps = true";
+        let duplicates = "shy is to undo recoveries by D-SACK blocks, but its receiver sends none; write dsack = true";
+        assert_eq!(with("undo = 'eifel'"), [timestamps]);
+        assert_eq!(with("undo = 'dsack'"), [duplicates]);
+        assert_eq!(with("undo = 'dsack'\ndsack = true\npeer_sack = false"), [duplicates]);
+        assert_eq!(with("undo = 'both'"), [timestamps, duplicates]);
+        for keys in ["", "dsack = true", "undo = 'dsack'\ndsack = true", "undo = 'eifel'\ntimestamps = true"] {
+            assert_eq!(with(keys), [""; 0], "{keys}");
+        }
+    }
+
+    #[test]
+    fn a_flow_that_does_not_respond_to_marks_is_named() {
+        for cc in ["bbr1", "bbr3"] {
+            let flow = format!("[[flows]]\nname = 'deaf'\ncc = '{cc}'\necn = 'accecn'\n");
+            assert_eq!(
+                warnings(MARKING, &flow),
+                [format!(
+                    "deaf is ECN-capable, but {cc} has no response to marks, which bottleneck sets: it will not slow down for them; write ecn = \"off\""
+                )]
+            );
+            assert!(
+                warnings("loss = { kind = 'scripted', marked_packets = [7] }", &flow)[0]
+                    .contains("which its path sets")
+            );
+            // Without marks there is another warning.
+            assert!(warnings("", &flow)[0].contains("no queue on its path marks"));
+            assert_eq!(warnings("queue = 'fq-codel'", &flow.replace("accecn", "off")), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_flow_that_nobody_marks_is_named_with_its_links() {
+        assert_eq!(
+            warnings("access.rate = '9 Mbit/s'", CAPABLE),
+            ["capable is ECN-capable (ecn = \"classic\"), but no queue on its path marks packets: bottleneck, access"]
+        );
+    }
+}

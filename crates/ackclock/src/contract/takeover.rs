@@ -1,0 +1,148 @@
+//! The contract of a queue that takes the place of another one at a link.
+
+use super::link::Course;
+use super::{Item, Violation, for_each_case};
+use crate::link::{Link, LinkConfig, LinkCounters, Sink};
+use crate::qdisc::{Ecn, Limit, Qdisc, Queue, Reason};
+use crate::sim::ImpairmentsPlan;
+use crate::units::{Duration, Instant, Rate};
+
+const CASES: u64 = 6;
+const ARRIVALS: u64 = 160;
+/// Arrivals from one takeover to the next.
+const APART: u64 = 40;
+
+/// Checks that queues take over what is queued at a link, one after the other, under random arrivals:
+///
+/// * the packets come to the new queue in the order of their arrival, each at its time, and it holds what it holds of them then;
+/// * what was queued is queued with the time at which it came, or dropped: nothing is lost or made, in packets and in bytes, and
+///   each drop and mark is reported and counted once, at the time of the change and for a reason;
+/// * the limit of the new queue holds, and nothing leaves before the change that was queued then;
+/// * only ECN-capable items are marked, and marks stay;
+/// * the items of a flow keep their order, and nothing arrives before its transmission and propagation could be over.
+///
+/// # Errors
+/// The first promise that is broken.
+pub fn check_takeover(name: &str, queues: [&dyn Fn() -> Queue<Item>; 2]) -> Result<(), Violation> {
+    for_each_case(name, CASES, |draw| {
+        let rate = Rate::from_bps(draw.scale(1e5, 1e8) as u64);
+        let delay = draw.time(Duration::from_millis(20));
+        let config = LinkConfig { rate, varies: None, delay, impairments: None, histogram: draw.chance(50) };
+        let mut link = Link::new(config, queues[0]());
+        let mut course = Course::default();
+        let mut kept = Vec::new();
+        let gap = rate.map_or(Duration::from_millis(1), |rate| rate.transmission(1500).0);
+        let load = draw.scale(0.5, 4.0);
+        let mut now = Instant::ZERO;
+        for number in 0..ARRIVALS {
+            if draw.chance(60) {
+                now += draw.time(gap.mul_f64_floor(2.0 / 0.6 / load));
+            }
+            if number % APART == APART - 1 {
+                let new = queues[(number / APART + 1) as usize % 2]();
+                take_over(&mut link, now, new, &mut course, &mut kept)?;
+                course.check_conservation(&link)?;
+            }
+            course.enqueue(&mut link, now, Item::random(draw, number));
+        }
+        course.check_conservation(&link)?;
+        course.drain(&mut link)?;
+        course.check_times(rate, delay, &ImpairmentsPlan::default())?;
+        for (changed, item) in kept {
+            let arrived = course.arrived.iter().find(|(_, other)| other.number == item.number);
+            let is_late = arrived.is_none_or(|(at, _)| *at >= changed + delay);
+            ensure!(is_late, "{item:?} was queued at {changed}, and has arrived by {arrived:?}");
+        }
+        Ok(())
+    })
+}
+
+/// What a link reports while a queue takes over.
+#[derive(Debug, Default)]
+struct Reported {
+    dropped: Vec<(Instant, Item, Reason)>,
+    marked: Vec<(Instant, Item, Reason)>,
+}
+
+impl Sink<Item> for Reported {
+    fn dropped(&mut self, at: Instant, item: Item, reason: Reason) {
+        self.dropped.push((at, item, reason));
+    }
+
+    fn marked(&mut self, at: Instant, item: &Item, reason: Reason) {
+        self.marked.push((at, *item, reason));
+    }
+}
+
+/// A queue takes over; adds what it keeps to `kept`, with the time.
+fn take_over(
+    link: &mut Link<Item>,
+    now: Instant,
+    new: Queue<Item>,
+    course: &mut Course,
+    kept: &mut Vec<(Instant, Item)>,
+) -> Result<(), String> {
+    if let Some(last) = now.before() {
+        link.advance(last, course);
+    }
+    let (before, counted) = (shown(link.queue()), link.counters());
+    let (limit, expected, mut reported) = (new.limit(), expected(new.clone(), &before), Reported::default());
+    link.set_queue(now, new, &mut reported);
+    let after = shown(link.queue());
+    ensure!(after == expected, "taken over in the order of their arrival, {expected:?} are queued, and {after:?} are");
+
+    let known = |list: &[(Instant, Item, Reason)], item: &Item| {
+        list.iter().filter(|(at, other, _)| *at == now && other.number == item.number).count()
+    };
+    for (since, item) in &before {
+        let (marks, drops) = (known(&reported.marked, item), known(&reported.dropped, item));
+        ensure!(marks == 0 || marks == 1 && item.ecn != Ecn::NotEct, "{item:?} was marked {marks} times");
+        let left = Item { ecn: if marks == 1 { Ecn::Ce } else { item.ecn }, ..*item };
+        let stays = after.iter().filter(|other| **other == (*since, left)).count();
+        ensure!(drops + stays == 1, "{item:?} of {since} was dropped {drops} times, and is queued {stays} times");
+    }
+    let told = reported.dropped.len();
+    ensure!(after.len() + told == before.len(), "of {} items {told} are dropped, {} queued", before.len(), after.len());
+    let (packets, bytes) = link.backlog();
+    let holds = match limit {
+        Limit::Packets(most) => packets <= most,
+        Limit::Bytes(most) => bytes <= most,
+    };
+    ensure!(holds, "{packets} items of {bytes} bytes are taken over beyond the limit, {limit:?}");
+    check_counters(&counted, &link.counters(), &reported)?;
+    course.dropped.extend(reported.dropped.iter().map(|(_, item, _)| *item));
+    kept.extend(after.iter().map(|(_, item)| (now, *item)));
+    Ok(())
+}
+
+/// What a queue holds of items that come to it in the order of their times, those of one time as they were shown.
+fn expected(mut queue: Queue<Item>, items: &[(Instant, Item)]) -> Vec<(Instant, Item)> {
+    let mut arrivals = items.to_vec();
+    arrivals.sort_by_key(|(since, _)| *since);
+    arrivals.into_iter().for_each(|(since, item)| queue.enqueue(since, item, &mut ()));
+    shown(&queue)
+}
+
+/// Drops and marks add up, in all and by reasons, and nothing else is counted.
+fn check_counters(before: &LinkCounters, after: &LinkCounters, reported: &Reported) -> Result<(), String> {
+    let mut expected = *before;
+    for (_, item, reason) in &reported.dropped {
+        expected.drops += 1;
+        expected.drops_by[*reason as usize] += 1;
+        expected.dropped_bytes += u64::from(item.bytes);
+        expected.in_profile_drops += u64::from(item.in_profile);
+    }
+    for (_, _, reason) in &reported.marked {
+        expected.marks += 1;
+        expected.marks_by[*reason as usize] += 1;
+    }
+    ensure!(*after == expected, "counted are {after:?}, reported {expected:?}");
+    Ok(())
+}
+
+/// The queued items and when they came.
+fn shown(queue: &Queue<Item>) -> Vec<(Instant, Item)> {
+    let mut shown = Vec::new();
+    queue.visit(&mut |since, item| shown.push((since, *item)));
+    shown
+}

@@ -1,0 +1,122 @@
+// An evaluation at a glance: every network by every algorithm, by the score or a metric, and throughput against delay.
+
+import { make } from "./elements.js";
+import { meanOf, overTime, topOf } from "./overtime.js";
+import { plane } from "./plane.js";
+import { estimateText, intervalText } from "./sentences.js";
+
+const SIGNS = { better: "▲", worse: "▼", open: "·", reference: "=", none: "", failed: "✕" };
+const WORDS = { better: "better", worse: "worse", open: "cannot tell", reference: "the reference", none: "does not apply", failed: "failed" };
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+/** Runs with charts over time, over all networks, and in one. */
+const DRAWN_RUNS = 130;
+const DRAWN_AT_MOST = 5;
+const ELLIPSES = "ellipses reach as far along each axis as the 95 % intervals of the means";
+
+/** A drawing from its text, without a line of HTML. */
+function drawn(svg) {
+  return document.importNode(new DOMParser().parseFromString(svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" '), "image/svg+xml").documentElement, true);
+}
+
+const figure = (caption, more, svg) => make("figure", {}, make("figcaption", { textContent: caption }, make("small", { textContent: ` ${more}` })), drawn(svg));
+
+/** The figures of a cell by all maps, in words. */
+function figuresOf({ maps }, place, at) {
+  const told = maps.map(({ heading, digits, cells }) => {
+    const { judgement, value, difference } = cells[place][at];
+    if (value === null) return null;
+    const beside = difference === null ? "" : ` (difference ${intervalText(difference, digits)}${["better", "worse"].includes(judgement) ? ` ${SIGNS[judgement]}` : ""})`;
+    return `${heading} ${estimateText(value, digits)}${beside}`;
+  });
+  return told.filter(Boolean).join("; ");
+}
+
+/** The heat map: cells are buttons that tell their figures; arrow keys walk through them. */
+export function heatMap({ document: { environments, reference }, overview }, nameOf) {
+  const { maps, algorithms } = overview;
+  const buttons = environments.map(() => algorithms.map(() => make("button", { type: "button", tabIndex: -1 })));
+  const told = make("p", { id: "cell", className: "hint cell", textContent: "Choose a cell for its figures; arrow keys move." });
+  told.setAttribute("aria-live", "polite");
+  let map = maps[0];
+  const showMap = () =>
+    buttons.forEach((row, place) =>
+      row.forEach((button, at) => {
+        const { judgement } = map.cells[place][at];
+        button.className = judgement;
+        button.title = `${algorithms[at].label}: ${figuresOf(overview, place, at)}`;
+        button.replaceChildren(make("span", { textContent: SIGNS[judgement], ariaHidden: "true" }), make("span", { className: "hidden", textContent: WORDS[judgement] }));
+      }),
+    );
+  const choose = (place, at) => {
+    for (const button of buttons.flat()) button.setAttribute("aria-pressed", button === buttons[place][at]);
+    const title = make("b", { textContent: `${nameOf(algorithms[at].label)} in “${environments[place].title}”: ${WORDS[map.cells[place][at].judgement]}. ` });
+    told.replaceChildren(title, `${figuresOf(overview, place, at)}. Differences are to ${reference}; below zero is better.`);
+  };
+  buttons.forEach((row, place) =>
+    row.forEach((button, at) => {
+      button.addEventListener("click", () => choose(place, at));
+      button.addEventListener("focus", () => buttons.flat().forEach((other) => (other.tabIndex = other === button ? 0 : -1)));
+      button.addEventListener("keydown", (event) => {
+        const [down, right] = STEPS[event.key] ?? [];
+        if (down === undefined) return;
+        event.preventDefault();
+        buttons[place + down]?.[at + right]?.focus();
+      });
+    }),
+  );
+  buttons[0][0].tabIndex = 0;
+  const by = make("select", { id: "heat-by" }, ...maps.map(({ name, heading }, at) => make("option", { value: at, textContent: name === "score" ? "the score" : heading })));
+  by.addEventListener("change", () => {
+    map = maps[by.value];
+    showMap();
+  });
+  showMap();
+  const heads = algorithms.map(({ label }, at) => make("th", { scope: "col", className: at === overview.reference ? "soft" : "" }, make("span", { title: label, textContent: nameOf(label) })));
+  const rows = environments.map(({ title }, place) => make("tr", {}, make("th", { scope: "row", textContent: title }), ...buttons[place].map((button) => make("td", {}, button))));
+  const table = make("table", { id: "heat" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, make("span", { className: "hidden", textContent: "network" })), ...heads)), make("tbody", {}, ...rows));
+  const wide = make("div", { className: "wide" }, table);
+  const caption = make("p", { className: "hint", textContent: `Beside ${reference}: ▲ better, ▼ worse, · the runs cannot tell, = the reference.` });
+  return [make("p", { className: "by" }, make("label", { textContent: "By ", htmlFor: "heat-by" }), by), caption, wide, told];
+}
+
+/** All networks together in the plane of throughput and delay; nothing where something failed in each. */
+export function wholePlane({ overview: { plane: spots } }, nameOf) {
+  if (spots.length === 0) return [];
+  const named = spots.map((spot) => ({ ...spot, name: nameOf(spot.name) }));
+  return [figure("Share of the links carried against queueing delay", `means over networks; ${ELLIPSES}`, plane(named, "share of the links carried, %", "all networks"))];
+}
+
+/** Charts over time of a network: a row of windows, a row of queues, an algorithm each. */
+function chartsOf(evaluation, place, nameOf) {
+  const { environments } = evaluation.document;
+  const { algorithms, reference } = evaluation.overview;
+  const most = Math.max(2, Math.min(DRAWN_AT_MOST, Math.floor(DRAWN_RUNS / environments.length)));
+  const order = [0, reference, ...algorithms.keys()].filter((at, index, all) => all.indexOf(at) === index && evaluation.curves[place][at] !== null);
+  const chosen = order.slice(0, most).sort((one, other) => one - other);
+  if (chosen.length === 0) return [];
+  const runs = chosen.map((at) => ({ name: nameOf(algorithms[at].label), ...evaluation.curves[place][at] }));
+  const { flows, hidden } = runs[0];
+  const keys = flows.map((name, at) => make("li", {}, key(at), name));
+  const row = (what, unit, linesOf, says) => {
+    const top = topOf(runs.map((run) => ({ ...run, lines: linesOf(run) })));
+    const charts = runs.map((run) => make("figure", {}, make("figcaption", { textContent: run.name }), drawn(overTime({ ...run, lines: linesOf(run) }, top, `${what} of ${run.name} in ${environments[place].title}: ${says(run)}`))));
+    return [make("h3", { textContent: what }, make("small", { textContent: ` ${unit}` })), make("div", { className: "row" }, ...charts)];
+  };
+  const windows = (run) => run.flows.map((name, at) => `${name} mean ${meanOf(run.cwnd[at]).toFixed(1)} segments`).join(", ");
+  return [
+    make("ul", { className: "keys" }, ...keys, ...(hidden > 0 ? [make("li", { textContent: `and ${hidden} more` })] : [])),
+    ...row("Window", "segments, first replicate; the shaded start is in no metric, and may exceed the scale", ({ cwnd }) => cwnd, windows),
+    ...row("Queue", "at the bottleneck, packets", ({ queue }) => [queue], (run) => `mean ${meanOf(run.queue).toFixed(1)} packets`),
+  ];
+}
+
+const key = (at) => drawn(`<svg class="key" viewBox="0 0 26 10"><path class="line c${at} d${at}" d="M0 5H26"/></svg>`);
+
+/** A part for each network, with its question, its plane, and its runs over time. */
+export function networks(evaluation, nameOf) {
+  return evaluation.document.environments.map(({ id, title, question }, place) => {
+    const spots = evaluation.overview.planes[place].map((spot) => ({ ...spot, name: nameOf(spot.name) }));
+    const parts = spots.length > 0 ? [figure("Goodput against queueing delay", ELLIPSES, plane(spots, "goodput, Mbit/s", title))] : [];
+    return make("details", { id: `network-${id}`, className: "network" }, make("summary", { textContent: title }), make("p", { className: "hint", textContent: question }), ...parts, ...chartsOf(evaluation, place, nameOf));
+  });
+}

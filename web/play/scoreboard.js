@@ -1,0 +1,122 @@
+// The tables of an evaluation: ranking, rivals and their shares, wins and losses, every metric, regret.
+
+import { make } from "./elements.js";
+import { estimateText, general, intervalText } from "./sentences.js";
+
+const MARKS = { better: ["▲", "better"], worse: ["▼", "worse"] };
+const STANDINGS = { best: "best", tied: "not told from the best", worse: "worse than the best", failed: "failed" };
+const STARVED = { yes: "▼ starved", maybe: "▼ starved perhaps" };
+const BETTER = { higher: "more is better", lower: "less is better", "near-one": "1 is best", "reach-one": "1 is enough" };
+const COMMON = ["efficiency", "loss_rate", "queue_delay", "jain_index"];
+
+/** A cell: figures to the right, words to the left. */
+const cell = (textContent, className = "n", ...more) => make("td", { textContent, className }, ...more);
+const words = (textContent) => cell(textContent, "");
+
+function table(label, heads, bodies) {
+  const head = make("thead", {}, make("tr", {}, ...heads.map(([textContent, className]) => make("th", { textContent, scope: "col", className }))));
+  const made = make("div", { className: "wide", tabIndex: 0, ariaLabel: label }, make("table", {}, head, ...bodies));
+  made.setAttribute("role", "region");
+  return made;
+}
+
+const row = (label, cells, className = "") => make("tr", { className }, make("th", { scope: "row" }, label), ...cells);
+const group = (textContent, columns) => make("tr", { className: "group" }, make("th", { textContent, scope: "rowgroup", colSpan: columns }));
+
+function marked(text, judgement) {
+  const [sign, word] = MARKS[judgement] ?? [];
+  if (sign === undefined) return cell(text);
+  return cell(text, `n ${judgement}`, make("span", { className: "mark", textContent: ` ${sign}`, ariaHidden: "true" }), make("span", { className: "hidden", textContent: ` ${word}` }));
+}
+
+/** The candidates by score, and the panel below them. */
+export function ranking({ document: { ranking: entries, panel, score, environments }, overview: { digits } }, named) {
+  const title = (id) => environments.find((each) => each.id === id)?.title ?? "";
+  const figures = ({ score: mean, low, high }) => (mean === null ? "" : intervalText({ mean, low, high }, digits));
+  const several = entries.length > 1;
+  const line = (entry) =>
+    row(named(entry.candidate), [...(several ? [cell(String(entry.rank ?? "")), words(STANDINGS[entry.standing] ?? "")] : []), cell(figures(entry)), words(title(entry.worst))], entry.rank === 1 ? "ours" : "");
+  const rest = panel.filter(({ candidate }) => entries.every((entry) => entry.candidate !== candidate));
+  const heads = [["algorithm", ""], ...(several ? [["rank", "n"], ["standing", ""]] : []), [`${score.heading}, less is better`, "n"], ["loses most in", ""]];
+  const bodies = [make("tbody", {}, ...entries.map(line)), ...(rest.length > 0 ? [make("tbody", {}, group("the panel", heads.length), ...rest.map(line))] : [])];
+  return table(several ? "Ranking" : "Scores", heads, bodies);
+}
+
+/** How the best compares with each rival, and the least share that it leaves to it. */
+export function rivals({ document: { rivals: found, environments }, overview: { digits } }, named) {
+  const line = ({ rival, difference, judgement, delay_ratio, starved, beside: [worst] }) =>
+    row(named(rival), [
+      marked(difference === null ? "" : intervalText(difference, digits), judgement),
+      cell(delay_ratio === null ? "" : `${delay_ratio.toFixed(2)} ×`),
+      cell(worst === undefined ? "" : shareText(worst.share), STARVED[starved] ? "n worse" : "n", ...(STARVED[starved] ? [make("span", { className: "mark", textContent: ` ${STARVED[starved]}` })] : [])),
+      words(worst === undefined ? "" : environments.find(({ id }) => id === worst.environment).title),
+    ]);
+  const heads = [["rival", ""], ["difference of scores, below 0 is better", "n"], ["queueing delay over the rival's", "n"], ["rival's least share, 1 is fair", "n"], ["where", ""]];
+  return table("Rivals", heads, [make("tbody", {}, ...found.map(line))]);
+}
+
+const shareText = (share) => intervalText(share, 2);
+
+/** What part of a fair share each rival gets, by algorithm beside it; nothing where none was met. */
+export function shares({ document: { rivals: found, environments, candidates } }, named) {
+  const met = found.flatMap(({ rival, beside }) => beside.map(({ environment, share }) => ({ rival, environment, share })));
+  if (met.length === 0) return null;
+  met.sort((one, other) => one.share.mean - other.share.mean);
+  const line = ({ rival, environment }) => {
+    const { title, scores } = environments.find(({ id }) => id === environment);
+    const part = ({ metrics: { watch } }) => cell(`${partOf(watch.mean)} ${shareText(watch)}`, watch.mean < 0.2 ? "n worse" : "n");
+    return row(named(rival), [words(title), ...scores.map(part)]);
+  };
+  return table("Shares of rivals", [["rival", ""], ["network", ""], ...candidates.map(({ label }) => [named(label).textContent, "n"])], [make("tbody", {}, ...met.map(line))]);
+}
+
+/** Starves, less than its part, its part within a fifth, more. */
+const partOf = (share) => (share < 0.2 ? "▼" : share < 0.8 ? "↓" : share > 1.25 ? "↑" : "=");
+
+/** Where the first algorithm is clearly better and worse than each of the others; what adds most to its score first. */
+export function wins({ document: { ranking: [best], environments, candidates }, overview: { wins: found, digits } }, named) {
+  const others = candidates.slice(1, 1 + found[0].length);
+  const short = (labels) => labels.map((label) => label.replace(/ of a fair share$/, "")).join(", ");
+  const part = ({ better, worse }) => words([better.length > 0 ? `▲ ${short(better)}` : "", worse.length > 0 ? `▼ ${short(worse)}` : ""].filter(Boolean).join("; "));
+  const lines = environments.map(({ id, title }, place) => ({ title, score: best.environments[id].score, parts: found[place] }));
+  lines.sort((one, other) => other.score - one.score);
+  const rows = lines.map(({ title, score, parts }) => row(title, [cell(score.toFixed(digits)), ...parts.map(part)]));
+  return table("Wins and losses", [["network", ""], ["adds to the score", "n"], ...others.map(({ label }) => [`against ${named(label).textContent}`, ""])], [make("tbody", {}, ...rows)]);
+}
+
+/** Every metric of every network. */
+export function board({ document: { environments }, overview: { metrics } }, named) {
+  const heads = COMMON.map((name) => metrics.flat().find((metric) => metric.name === name)).filter(Boolean);
+  const groups = environments.map(({ title, scores }, place) => {
+    const watch = metrics[place].find(({ name }) => name === "watch");
+    const told = watch === undefined ? title : `${title} (watched: ${[watch.label, watch.unit].filter(Boolean).join(" ")}, ${BETTER[watch.better]})`;
+    const lines = scores.map(({ candidate, metrics: found }, at) => {
+      const figures = [...heads.map(({ name }) => name), "watch"].map((name) => {
+        const metric = metrics[place].find((each) => each.name === name);
+        return metric === undefined ? cell("") : marked(estimateText(found[name], metric.digits), found[name].judgement);
+      });
+      return row(named(candidate), figures, at === 0 ? "ours" : "");
+    });
+    return make("tbody", {}, group(told, heads.length + 2), ...lines);
+  });
+  const headings = heads.map(({ label, unit, better }) => [`${[label, unit].filter(Boolean).join(" ")}, ${BETTER[better]}`, "n"]);
+  return table("Scoreboard", [["algorithm", ""], ...headings, ["watched metric", "n"]], groups);
+}
+
+/** How far each algorithm is below the best score. */
+export function regret({ document: { regrets, environments }, overview: { maps } }, named) {
+  const title = (id) => environments.find((each) => each.id === id).title;
+  const names = Object.keys(regrets[0].metrics).sort((one, other) => order(maps, one) - order(maps, other));
+  const bodies = names.map((name) => {
+    const { digits } = maps.find((map) => map.name === name);
+    const { heading, noise_floor: floor } = regrets[0].metrics[name];
+    const told = floor === null ? heading : `${heading}; noise floor of the worst case ${general(Number(floor.worst_case_high.toFixed(digits)), 6)}`;
+    const lines = regrets.map(({ candidate, metrics: { [name]: found } }, at) =>
+      row(named(candidate), [cell(intervalText(found.worst_case, digits)), cell(intervalText(found.total, digits)), words(title(found.worst))], at === 0 ? "ours" : ""),
+    );
+    return make("tbody", {}, group(told, 4), ...lines);
+  });
+  return table("Regret", [["algorithm", ""], ["worst case", "n"], ["total", "n"], ["worst in", ""]], bodies);
+}
+
+const order = (maps, name) => maps.findIndex((map) => map.name === name);
