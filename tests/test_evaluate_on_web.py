@@ -6,11 +6,7 @@ import json
 import re
 import shutil
 import subprocess
-import threading
-from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +22,7 @@ from ackclock.evaluation.planes import environment_plane, whole_plane
 from ackclock.evaluation.scoreboard import estimate_json
 from ackclock.evaluation.series import Drawn, run_series
 from ackclock.evaluation.suite import Suite
+from ackclock.page import embedded
 from ackclock.page.plane import plane
 from ackclock.scenario import Scenario
 
@@ -35,8 +32,6 @@ RULE = "grow = gain / w; cut = if(queue_delay > 10 ms, 0.5, 0.8) * w; gain = 1"
 @pytest.fixture(autouse=True)
 def _is_built() -> None:
     require_web()
-    if not (ROOT / "web/module/score_bg.wasm").is_file():
-        pytest.skip("the module of the scores is not built: make web")
 
 
 def in_node(suite: Path, **options: Any) -> Any:
@@ -213,8 +208,8 @@ def test_what_is_no_algorithm_is_one_message(data: Path) -> None:
 
 
 @pytest.fixture
-def served(data: Path, tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The page, with the small suite in place of all others, and the folder in which it is."""
+def address(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The live page as a file, beside which is the page, with the small suite in place of all others."""
     root = tmp_path / "web"
     shutil.copytree(ROOT / "web", root, ignore=shutil.ignore_patterns("suites", "tests"))
     folder = root / "module/suites"
@@ -222,17 +217,16 @@ def served(data: Path, tmp_path: Path) -> Iterator[tuple[str, Path]]:
     suite = json.loads(data.read_text())
     suites_on_web.write(folder / "core.json", suite | {"name": "core"})
     suites_on_web.write(folder / "index.json", suites_on_web.listed([suite | {"name": "core"}]))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(play_command._Files, directory=str(root)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/play/", root / "play"
-    server.shutdown()
-    server.server_close()
+    monkeypatch.setattr(embedded, "_ROOT", root)
+    play_command.write(tmp_path / "pages", "")
+    return (tmp_path / "pages/index.html").as_uri()
 
 
 def test_the_page_judges_cancels_and_complains(
-    served: tuple[str, Path], data: Path, tiny_suite: Path, tmp_path: Path
+    address: str, data: Path, tiny_suite: Path, tmp_path: Path
 ) -> None:
-    address, folder = served
+    folder = tmp_path / "taken"
+    folder.mkdir()
     own = tmp_path / "own.json"
     suites_on_web.write(own, json.loads(data.read_text()) | {"name": "mine"})
     found = used("evaluating.mjs", address, str(folder), str(own))
@@ -257,7 +251,7 @@ def test_the_page_judges_cancels_and_complains(
     )
     assert found["cancelled"] == "Cancelled." and "`1/v`" in found["complaint"]
     assert {"connect-src", "img-src", "script-src-attr", "script-src-elem"} == set(found["broken"])
-    assert found["wide"] is False and found["given"].startswith("grow = 3 / w")
+    assert found["wide"] is False and found["given"] == "grow = 3 / w\ncut = w / 2" and found["back"]
     _several(found, folder, tiny_suite, tmp_path)
     saved = (folder / "evaluation-core.html").read_text(encoding="utf-8")
     assert found["saved"] == {"verdict": expected["verdict"], "planes": 3, "charts": 12, "wide": False}
@@ -270,7 +264,7 @@ def _several(found: dict[str, Any], folder: Path, tiny_suite: Path, tmp_path: Pa
     """The page ranks several over a suite of one's own as the command does."""
     rules = ["rule grow = 2 / w; cut = w / 2", "--rule", RULE]
     more = ["--against", "cubic", "--against", "aimd", "--metric", "queue_delay"]
-    changed = ["--set", "transport.min_rto=300 ms", "--replicates", "2", "--out", tmp_path / "several"]
+    changed = ["--set", "transport.min_rto=300 ms", "--replicates", "2", "--out", str(tmp_path / "several")]
     expected = by_command(tiny_suite, "aimd(increase=2)", *rules, *more, *changed)
     assert _given(folder / "evaluation-mine.json") == expected
     assert found["several"] == (

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from browsers import used
-from helpers import ROOT
+from helpers import ROOT, require_web
 
 import ackclock
 import live_figures
 
 FIGURES = list(live_figures.figures())
-MODULE = ROOT / "web" / "module" / "ackclock_bg.wasm"
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.page)
@@ -47,35 +42,17 @@ def test_what_has_no_default_and_no_value_here_is_named() -> None:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[str]:
-    """The address of a folder with a page that has a figure, and what the figure needs."""
-    if not MODULE.is_file():
-        pytest.skip("ackclock for browsers is not built: make web")
+def site(tmp_path: Path) -> str:
+    """The address of a file with a page that has a figure, in a folder with what the site has in `live`."""
+    require_web()
     figure = next(each for each in FIGURES if each.name == "codel")
+    live_figures.write_live(tmp_path / "live")
     (tmp_path / "picture.svg").write_bytes(figure.svg())
-    (tmp_path / "live").symlink_to(ROOT / "web")
     (tmp_path / "page.html").write_text(
         f'<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,">'
         f"<title>{figure.name}</title>{figure.html('picture.svg', 'live')}</html>"
     )
-    handler = functools.partial(Quiet, directory=str(tmp_path))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/page.html"
-        server.shutdown()
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Files, and no word of them."""
-
-    extensions_map = {  # noqa: RUF012 - as the base class has it
-        **http.server.SimpleHTTPRequestHandler.extensions_map,
-        ".js": "text/javascript",
-        ".wasm": "application/wasm",
-    }
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+    return (tmp_path / "page.html").as_uri()
 
 
 def test_a_click_runs_the_figure_in_the_page(site: str) -> None:

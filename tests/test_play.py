@@ -1,7 +1,8 @@
-"""`ackclock play`: what it serves, and the page in a browser."""
+"""`ackclock play`: what it serves and saves, and the page in a browser, served and from disk."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shlex
@@ -15,12 +16,12 @@ from xml.etree import ElementTree
 
 import pytest
 from browsers import used
-from helpers import ROOT, cli, require_web
+from helpers import cli, require_web
 
 import ackclock
 from ackclock.cli import play_command
 from ackclock.errors import InputError
-from ackclock.page import embedded
+from ackclock.page import embedded, live
 
 SCENARIO = """
 schema = 2
@@ -43,45 +44,80 @@ def address(tmp_path: Path) -> Iterator[str]:
         server.terminate()
 
 
-def imported(name: str, found: set[str]) -> set[str]:
-    """The modules of the live page that one of them imports."""
-    text = (ROOT / "web" / "play" / name).read_text(encoding="utf-8")
-    for each in re.findall(r'^import .* from "\./([\w.-]+)";$', text, re.MULTILINE):
-        if each not in found:
-            found.add(each)
-            imported(each, found)
-    return found
+@pytest.fixture
+def on_disk(tmp_path: Path) -> str:
+    """The address of a page that is a file, with a scenario in it."""
+    require_web()
+    file = tmp_path / "scenario.toml"
+    file.write_text(SCENARIO)
+    page = tmp_path / "page of mine.html"
+    saved = cli("play", str(file), "--save", str(page))
+    assert saved.code == 0 and saved.stdout == f"{page}\n", saved.stderr
+    return page.as_uri()
 
 
-@pytest.mark.parametrize(
-    ("page", "entry", "known"),
-    [("index.html", "page.js", "scales.js"), ("evaluate.html", "evaluating.js", "plane.js")],
-)
-def test_modules_are_asked_for_all_at_once(page: str, entry: str, known: str) -> None:
-    text = (ROOT / "web" / "play" / page).read_text(encoding="utf-8")
-    asked = re.findall(r'<link rel="modulepreload" href="([\w.-]+)">', text)
-    assert asked == sorted(imported(entry, set())) and known in asked
-
-
-def test_files_are_served_under_a_strict_policy(address: str) -> None:
+def test_both_pages_are_served_and_nothing_else(address: str) -> None:
     page, _, fragment = address.partition("#")
-    root = page.removesuffix("/play/")
-    types = {
-        "/play/": "text/html",
-        "/ackclock.js": "text/javascript",
-        "/module/ackclock_bg.wasm": "application/wasm",
-    }
-    for name, kind in types.items():
-        with urllib.request.urlopen(root + name) as answer:
-            assert answer.headers.get_content_type() == kind
-            assert answer.headers["Content-Security-Policy"].startswith(
-                "default-src 'none'; script-src 'self'"
-            )
-    with urllib.request.urlopen(root + "/") as answer:
-        assert answer.url == page
-    with pytest.raises(urllib.error.HTTPError, match="404"):
-        urllib.request.urlopen(root + "/../pyproject.toml")
-    assert root.startswith("http://127.0.0.1:") and fragment.startswith("1j.")
+    for name in ("", "index.html", "evaluate.html?again"):
+        with urllib.request.urlopen(page + name) as answer:
+            assert answer.headers.get_content_type() == "text/html"
+            assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+            assert "<title>ackclock" in answer.read().decode()
+    for name in ("page.js", "module/ackclock_bg.wasm", "../pyproject.toml"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(page + name)
+    assert page.startswith("http://127.0.0.1:") and fragment.startswith("1j.")
+
+
+def test_a_page_names_all_that_it_may_do_and_is_small() -> None:
+    require_web()
+    for page, most in ((live.live_page(), 800_000), (live.evaluation_page(), 1_000_000)):
+        found = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+        assert found is not None
+        policy = dict(part.split(" ", 1) for part in found[1].split("; "))
+        assert policy["default-src"] == policy["connect-src"] == policy["base-uri"] == "'none'"
+        assert policy["worker-src"] == "blob:" and policy["img-src"] == "data:"
+        hashes = r"'sha256-[\w+/]{43}='"
+        assert re.fullmatch(rf"{hashes}( {hashes})?", policy["style-src"])
+        assert re.fullmatch(rf"{hashes} {hashes} 'wasm-unsafe-eval'", policy["script-src"])
+        # The module takes at most 650 kB of it.
+        assert len(gzip.compress(page.encode(), 9)) < most
+        assert not re.search(r'(?:src|href)="(?!data:|evaluate\.html"|index\.html")', page)
+
+
+def test_texts_in_scripts_do_not_end_their_elements() -> None:
+    text = "const ends = `</script>`, comment = '<!-- ';"
+    assert embedded.script(text, " nomodule") == (
+        "<script nomodule>\nconst ends = `<\\/script>`, comment = '<\\!-- ';\n</script>"
+    )
+
+
+def test_a_folder_has_both_pages_and_a_file_is_alone(tmp_path: Path) -> None:
+    require_web()
+    saved = cli("play", "--save", str(tmp_path / "stick"))
+    names = ["index.html", "evaluate.html"]
+    assert saved.stdout.splitlines() == [str(tmp_path / "stick" / name) for name in names]
+    assert (tmp_path / "stick/index.html").read_text() == live.live_page()
+    # A page that is alone does not lead to the other one.
+    assert cli("play", "--save", str(tmp_path / "lab.htm")).code == 0
+    assert (tmp_path / "lab.htm").read_text().count("<html data-alone ") == 1
+    refused = cli("play", "--save", str(tmp_path / "lab.htm" / "stick"))
+    assert refused.code == 2 and len(refused.stderr.splitlines()) == 1 and "--save" in refused.stderr
+
+
+@pytest.mark.parametrize("browser", ["chromium", "firefox-esr"])
+def test_a_link_of_the_served_page_gives_the_same_run_from_disk(
+    address: str, on_disk: str, browser: str
+) -> None:
+    served = used("opened.mjs", address, browser="chromium")
+    # The page begins with the scenario that it was saved with, and with what a link has otherwise.
+    assert served["problems"] == [] and len(served["sum"]) == 64
+    text = SCENARIO.replace("10 Mbit/s", "7 Mbit/s")
+    other = used("opened.mjs", f"{on_disk}#{play_command.packed(text)}", browser=browser)
+    found = used("opened.mjs", on_disk, browser=browser)
+    assert found == served | {"elsewhere": []} and other["sum"] not in ("", found["sum"])
+    link = f"{on_disk}#{address.partition('#')[2]}"
+    assert used("opened.mjs", link, browser=browser)["sum"] == served["sum"]
 
 
 def test_a_link_gives_the_same_run(address: str) -> None:
@@ -121,9 +157,9 @@ def test_packets_are_drawn_and_two_set_ups_compared(address: str) -> None:
     assert len(found["figures"]) == 5 and all(figure.startswith("B: ") for figure in found["figures"])
 
 
-def test_lessons_show_what_their_runs_give(address: str) -> None:
-    found = used("lessons.mjs", address)
-    assert found["problems"] == [] and len(found["found"]) == 10
+def test_lessons_show_what_their_runs_give(on_disk: str) -> None:
+    found = used("lessons.mjs", on_disk)
+    assert found["problems"] == [] and found["elsewhere"] == [] and len(found["found"]) == 10
     for name, figures in found["found"].items():
         assert "✓" in figures[0], name
         assert not any("✗" in figure for figure in figures), name
@@ -136,14 +172,14 @@ def test_a_link_of_firefox_gives_the_same_run_in_chromium(address: str) -> None:
     assert used("opened.mjs", found["link"], browser="chromium")["sum"] == found["first"]
 
 
-def test_a_lesson_in_firefox_shows_what_its_runs_give(address: str) -> None:
-    found = used("lessons.mjs", address, "sawtooth", browser="firefox-esr")
+def test_a_lesson_in_firefox_shows_what_its_runs_give(on_disk: str) -> None:
+    found = used("lessons.mjs", on_disk, "sawtooth", browser="firefox-esr")
     assert found["problems"] == []
     assert "✓" in found["found"]["sawtooth"][0]
 
 
-def test_what_is_hostile_or_too_much_is_one_message(address: str) -> None:
-    found = used("hostile.mjs", address)
+def test_what_is_hostile_or_too_much_is_one_message(on_disk: str) -> None:
+    found = used("hostile.mjs", on_disk)
     assert found["problems"] == [] and found["elsewhere"] == []
     reasons = {
         "long": "more than 100000",

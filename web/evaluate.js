@@ -3,11 +3,12 @@
 //     import { evaluate } from "ackclock/evaluate.js";
 //     const { document } = await evaluate({ suite: "core", rule: "grow = 1/w; cut = w/2", replicates: 3 });
 
-import { inNode, METRICS, suiteOf } from "./suites.js";
+import { compiled, inNode, workerOf } from "./files.js";
+import { METRICS, readSuite, suiteOf, suites } from "./suites.js";
 
-export { METRICS, readSuite, suites } from "./suites.js";
+export { METRICS, readSuite, suites };
 
-const address = new URL("evaluator.js", import.meta.url);
+const WORKER = "evaluator.js";
 
 /** A worker, in a browser or in Node, that answers one message at a time. */
 class Evaluator {
@@ -21,8 +22,9 @@ class Evaluator {
   }
 
   static async begin() {
-    const { Worker: Thread } = inNode ? await import("node:worker_threads") : { Worker };
-    return new Evaluator(new Thread(address, inNode ? { execArgv: [] } : { type: "module" }));
+    if (!inNode) return new Evaluator(workerOf(WORKER));
+    const { Worker: Thread } = await import("node:worker_threads");
+    return new Evaluator(new Thread(new URL(WORKER, import.meta.url), { execArgv: [] }));
   }
 
   ask(type, rest = {}) {
@@ -91,10 +93,11 @@ export async function evaluate({ suite: name = "core", cc, rule, against, metric
 async function judged({ name, asked, replicates, quick, seed, workers, onProgress, pool, points }) {
   const suite = typeof name === "string" ? await suiteOf(name) : name;
   const wanted = replicates ?? (quick ? suite.quick : suite.replicates);
+  const [engine, scores] = await Promise.all(["ackclock", "score"].map((each) => compiled(`module/${each}_bg.wasm`)));
   const begin = async () => {
     const evaluator = await Evaluator.begin();
     pool.push(evaluator);
-    await evaluator.ask("suite", { suite });
+    await evaluator.ask("begin", { engine, scores, suite });
     return evaluator;
   };
   const first = await begin();

@@ -1,11 +1,11 @@
-// A worker of `evaluate.js`: it runs one replicate after another, and has the module of the engine and that of the scores.
+// A worker of `evaluate.js`: it is given the module of the engine, that of the scores, and a suite, and runs one replicate after another.
 
 import { list, load, rule, run, Scenario } from "./ackclock.js";
 import { curvesOf } from "./curves.js";
 import initialiseScores, { evaluateJson, valuesOf } from "./module/score.js";
-import { bytesOf, inNode, METRICS } from "./suites.js";
+import { inNode } from "./files.js";
+import { METRICS } from "./suites.js";
 
-const port = inNode ? (await import("node:worker_threads")).parentPort : self;
 let suite = null;
 let specifications = [];
 /** The texts of the algorithms, the candidates first. */
@@ -14,12 +14,13 @@ let algorithms = [];
 let sets = [];
 /** What is asked for, as the scores need it of the suite. */
 let judgedBy = null;
-let loaded = null;
 
-async function begin() {
-  if (inNode) await load(await bytesOf("module/ackclock_bg.wasm"));
-  else await load();
-  await initialiseScores({ module_or_path: inNode ? await bytesOf("module/score_bg.wasm") : new URL("module/score_bg.wasm", import.meta.url) });
+async function begin({ engine, scores, suite: given }) {
+  await load(engine);
+  await initialiseScores({ module_or_path: scores });
+  suite = given;
+  specifications = suite.environments.map(({ id, title, fairness, watch, scored }) => JSON.stringify({ id, title, fairness, watch, scored }));
+  return {};
 }
 
 const inline = (table) => `{ ${Object.entries(table).map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join(", ")} }`;
@@ -139,11 +140,7 @@ function runOne({ place, algorithm, seed, replicate, points }) {
 }
 
 const answers = {
-  suite(message) {
-    suite = message.suite;
-    specifications = suite.environments.map(({ id, title, fairness, watch, scored }) => JSON.stringify({ id, title, fairness, watch, scored }));
-    return {};
-  },
+  begin,
   plan,
   algorithms(message) {
     algorithms = message.texts;
@@ -156,13 +153,12 @@ const answers = {
 
 async function answer({ type, ...message }) {
   try {
-    await (loaded ??= begin());
-    port.postMessage({ type, ...answers[type](message) });
+    return { type, ...(await answers[type](message)) };
   } catch (error) {
     const [mistake] = error.mistakes ?? [];
-    port.postMessage({ type: "failed", message: mistake === undefined ? String(error.message ?? error) : mistake.message });
+    return { type: "failed", message: mistake === undefined ? String(error.message ?? error) : mistake.message };
   }
 }
 
-if (inNode) port.on("message", answer);
-else port.onmessage = ({ data }) => answer(data);
+if (inNode) import("node:worker_threads").then(({ parentPort }) => parentPort.on("message", async (message) => parentPort.postMessage(await answer(message))));
+else self.onmessage = async ({ data }) => self.postMessage(await answer(data));

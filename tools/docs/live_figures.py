@@ -12,6 +12,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import ackclock
@@ -19,7 +20,11 @@ from ackclock import _core
 from ackclock.cli.play_command import packed
 from ackclock.cli.shorthand import Shorthand
 from ackclock.files.documents import as_toml_file
+from ackclock.page import live
+from ackclock.page.embedded import bundle
 from ackclock.page.over_time import over_time
+
+SOURCES = Path(__file__).resolve().parents[2] / "web" / "figures"
 
 #: What a figure has in the place of a parameter that has no default, by what it takes.
 REQUIRED = {"rate": "5 Mbit/s"}
@@ -79,17 +84,19 @@ class Figure(NamedTuple):
         """The part of the page in the repository."""
         return f"<!-- figure -->\n\n{self.caption}:\n\n```sh\n{self.command}\n```\n\n<!-- end -->"
 
-    def html(self, picture: str, live: str | None) -> str:
-        """The part of the page on the site: a picture, which runs where `live` has the engine."""
+    def html(self, picture: str, folder: str | None) -> str:
+        """The part of the page on the site: a picture, which runs where `write_live` filled the folder."""
         caption = html.escape(self.caption)
         image = f'<img src="{picture}" alt="{caption}: {" and ".join(self.panels)} over time">'
-        if live is None:
+        if folder is None:
             return f"<figure>{image}</figure>"
-        link = f'<a href="{live}/play/index.html#{packed(self.text)}">On the live page</a>'
+        own = f"{folder}/figures"
+        link = f'<a href="{folder}/play/{live.LIVE}#{packed(self.text)}">On the live page</a>'
         return (
-            f'<figure class="live-figure" data-panels="{" ".join(self.panels)}">{image}'
+            f'<figure class="live-figure" data-panels="{" ".join(self.panels)}">'
+            f'<link rel="stylesheet" href="{own}/figure.css">{image}'
             f"<figcaption>{link}</figcaption></figure>\n"
-            f'<script type="module" src="{live}/figures/figure.js"></script>'
+            f'<script defer src="{own}/figure.js" data-engine="{own}/engine.js"></script>'
         )
 
     def put(self, text: str, part: str) -> str:
@@ -112,6 +119,28 @@ def figures() -> Iterator[Figure]:
         name = queue["name"]
         options = {**path, "queue": written(queue), "flows": "cubic,bbr3", "duration": "60s"}
         yield Figure("queues", name, f"CUBIC and BBRv3 through {name}", ("rate", "queue"), options)
+
+
+def write_live(folder: Path) -> None:
+    """Write the live page, the page of evaluations, and what figures run with. All of it runs from disk.
+
+    Figures load scripts, which browsers do from disk, too. Raises `InputError` if the module for browsers is
+    not built.
+    """
+    carried = json.dumps(live.engine())
+    element = "Object.assign(document.createElement('script'), { type: 'text/plain', id, textContent })"
+    engine = f"for (const [id, textContent] of Object.entries({carried})) document.head.append({element});\n"
+    files = {
+        f"play/{live.LIVE}": live.live_page(),
+        f"play/{live.EVALUATION}": live.evaluation_page(),
+        "figures/figure.css": (SOURCES / "figure.css").read_text(encoding="utf-8"),
+        "figures/figure.js": f"(() => {{\n{bundle(SOURCES / 'figure.js')}\n}})();\n",
+        "figures/engine.js": engine,
+    }
+    for name, text in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
 
 
 def written(entry: Mapping[str, Any]) -> str:

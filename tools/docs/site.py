@@ -29,17 +29,13 @@ GALLERY = ROOT / "docs/gallery"
 LINK = re.compile(r"\]\(([^)#\s:]+)(#[^)]*)?\)")
 #: What stands behind the language of a block is for the tests.
 FENCE = re.compile(r"^(```\w+)[^\n]*$", re.MULTILINE)
-WEB = ROOT / "web"
-#: What figures and the live page are made of, and where the site has it.
-LIVE_PARTS, LIVE = (
-    ("ackclock.js", "evaluate.js", "evaluator.js", "suites.js", "module", "play", "figures"),
-    "live",
-)
+#: Where the site has what runs in browsers.
+LIVE = "live"
 
 
 def is_live() -> bool:
     """Whether the engine is built for browsers."""
-    return (WEB / "module" / "ackclock_bg.wasm").is_file()
+    return (ROOT / "web" / "module" / "ackclock_bg.wasm").is_file()
 
 
 def lay_out(pages: Path) -> None:
@@ -54,8 +50,9 @@ def lay_out(pages: Path) -> None:
     for figure in live_figures.figures():
         page = pages / "docs" / figure.page
         page.with_suffix(".svg").write_bytes(figure.svg())
-        live = f"../../{LIVE}" if is_live() else None
-        page.write_text(figure.put(page.read_text(encoding="utf-8"), figure.html(f"{figure.name}.svg", live)))
+        folder = f"../../{LIVE}" if is_live() else None
+        part = figure.html(f"{figure.name}.svg", folder)
+        page.write_text(figure.put(page.read_text(encoding="utf-8"), part))
 
 
 def write(source: Path, text: str, pages: Path) -> None:
@@ -89,17 +86,6 @@ def with_links(source: Path, text: str, pages: Path) -> str:
     return FENCE.sub(r"\1", LINK.sub(lead, text))
 
 
-def add_live(site: Path) -> None:
-    """Copy what runs in the browser as it is: lessons stay Markdown there, which the live page reads."""
-    for name in LIVE_PARTS:
-        source, target = WEB / name, site / LIVE / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target, dirs_exist_ok=True)
-        else:
-            shutil.copyfile(source, target)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -110,7 +96,7 @@ def main() -> int:
     if not options.live:
         lay_out(options.folder)
     elif is_live():
-        add_live(options.folder)
+        live_figures.write_live(options.folder / LIVE)
     else:
         print("SKIPPED: figures that run; ackclock for browsers is not built: make web", file=sys.stderr)
     return 0

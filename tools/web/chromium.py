@@ -1,11 +1,16 @@
-"""Chromium, and the live page for it."""
+"""Chromium, and what is served to it: the live page, or the files of ackclock for JavaScript."""
 
 import contextlib
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def chromium() -> str | None:
@@ -23,3 +28,22 @@ def served(file: Path | None = None) -> Iterator[str]:
             yield server.stdout.readline().strip()
         finally:
             server.terminate()
+
+
+class _Files(SimpleHTTPRequestHandler):
+    """Files, and no word of them."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@contextlib.contextmanager
+def files() -> Iterator[str]:
+    """The address of the folder `web`, which is served meanwhile: pages on it can import its modules."""
+    handler = partial(_Files, directory=str(ROOT / "web"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/package.json"
+        finally:
+            server.shutdown()

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from chromium import chromium, served
+from chromium import chromium, files
 from golden_on_web import PROGRAMS, missing
 
 from ackclock.evaluation import evaluate
@@ -29,7 +29,7 @@ def found(place: str, suite: str, options: dict[str, Any]) -> Any:
         return _answer(["node", str(PROGRAMS / "evaluate.mjs"), *given])
     browser = chromium()
     assert browser is not None
-    with served() as address:
+    with files() as address:
         return _answer(["node", str(PROGRAMS / "evaluate_chromium.mjs"), browser, address, *given])
 
 

@@ -28,7 +28,7 @@ from ackclock.scenario import Scenario
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools" / "bench"))
 
-from chromium import chromium, served  # noqa: E402
+from chromium import chromium, files  # noqa: E402
 
 import golden  # noqa: E402
 
@@ -65,7 +65,7 @@ def opened(place: str) -> Iterator[Place]:
         return
     browser = chromium()
     assert browser is not None
-    with served() as address:
+    with files() as address:
         yield Place(("node", str(PROGRAMS / "golden_chromium.mjs"), browser, address), 1)
 
 

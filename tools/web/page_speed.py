@@ -1,14 +1,16 @@
 """How fast the live page is in Chromium: its first picture, and frames a second with many flows.
 
-    python tools/web/page_speed.py [--flows N] [--rate RATE] [--speed 100] [--rounds N] [--json]
+    python tools/web/page_speed.py [--from server|disk] [--flows N] [--rate RATE] [--speed 100]
+        [--rounds N] [--json]
 
 The first picture is the first frame in which the page draws a run, counted from when it is opened: in a
-browser that was just begun, and again. Frames are counted for 5 s; pictures are those frames in which the
-run had gone on. The machine should have nothing else to do.
-Needs `make web`, node and Chromium.
+browser that was just begun, and again. From disk it is a file that `ackclock play --save` wrote. Frames are
+counted for 5 s; pictures are those frames in which the run had gone on. The machine should have nothing else
+to do. Needs `make web`, node and Chromium.
 """
 
 import argparse
+import contextlib
 import json
 import statistics
 import subprocess
@@ -35,21 +37,34 @@ flows = [{{ cc = "cubic", count = {flows} }}]
 """
 
 
-def rounds(text: str, speed: str, count: int) -> Iterator[Any]:
-    """What a new browser shows, in each round."""
+@contextlib.contextmanager
+def opened(place: str, text: str) -> Iterator[str]:
+    """The address of a page with a scenario in it: from a server, or from disk."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "scenario.toml")
+        file, page = Path(folder, "scenario.toml"), Path(folder, "page.html")
         file.write_text(text)
-        with served(file) as address:
-            for _ in range(count):
-                command = ["node", str(PROGRAM), str(chromium()), address, speed, SECONDS]
-                yield json.loads(subprocess.run(command, check=True, capture_output=True, timeout=300).stdout)
+        if place == "server":
+            with served(file) as address:
+                yield address
+        else:
+            play = [sys.executable, "-m", "ackclock", "play", str(file), "--save", str(page)]
+            subprocess.run(play, check=True, stdout=subprocess.DEVNULL)
+            yield page.as_uri()
+
+
+def rounds(place: str, text: str, speed: str, count: int) -> Iterator[Any]:
+    """What a new browser shows, in each round."""
+    with opened(place, text) as address:
+        for _ in range(count):
+            command = ["node", str(PROGRAM), str(chromium()), address, speed, SECONDS]
+            yield json.loads(subprocess.run(command, check=True, capture_output=True, timeout=300).stdout)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--from", dest="place", choices=("server", "disk"), default="server")
     parser.add_argument("--flows", type=int, default=20)
     parser.add_argument("--rate", default="50 Mbit/s")
     parser.add_argument(
@@ -63,7 +78,7 @@ def main() -> int:
         print(f"page speed: skipped, {problem}")
         return 77
     scenario = SCENARIO.format(rate=options.rate, flows=options.flows)
-    found = list(rounds(scenario, options.speed, options.rounds))
+    found = list(rounds(options.place, scenario, options.speed, options.rounds))
     figures = {
         "first picture, ms": [each["first"][0] for each in found],
         "again, ms": [each["first"][1] for each in found],

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from chromium import chromium, served
+from chromium import chromium, files
 from golden_on_web import MODULE, PROGRAMS, missing
 
 from ackclock.cli.console import show
@@ -34,7 +34,7 @@ def command(place: str) -> Iterator[list[str]]:
     if place == "node":
         yield ["node", "--no-liftoff", str(PROGRAMS / "speed_node.mjs"), str(MODULE)]
         return
-    with served() as address:
+    with files() as address:
         yield ["node", str(PROGRAMS / "speed.mjs"), str(chromium()), address]
 
 

@@ -1,12 +1,13 @@
 // A figure of the documentation that runs: a picture, until its button is pressed; then a simulation of the scenario that the link
 // below it holds, with the charts and the worker of the live page.
 
+import { lacking } from "../files.js";
 import { Chart, styleOf } from "../play/charts.js";
 import { make, seldom } from "../play/elements.js";
 import { unpack } from "../play/link.js";
 import { LogScale, words } from "../play/scales.js";
 import { Series } from "../play/series.js";
-import { lacking, Simulator } from "../play/simulator.js";
+import { Simulator } from "../play/simulator.js";
 
 const TITLES = { window: "Window, segments", rate: "Rate, Mbit/s", queue: "Queue, packets; ▼ drops, ○ marks" };
 /** What a reader can change: its value in the scenario that runs, and the setting that changes it. */
@@ -17,6 +18,18 @@ const CONTROLS = [
 ];
 /** How much faster than the clock a run is that is watched. */
 const SPEED = 15;
+
+/** Where the engine is, which only a reader who runs a figure loads. */
+const { engine } = document.currentScript.dataset;
+let loading = null;
+
+/** Loads the engine, once: it is a script, as browsers load nothing else for pages that are opened from disk. */
+function loaded() {
+  loading ??= new Promise((resolve, reject) => {
+    document.head.append(make("script", { src: engine, onload: resolve, onerror: () => reject(new Error(`The simulator cannot be loaded: ${engine}.`)) }));
+  });
+  return loading;
+}
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -43,6 +56,12 @@ class Figure {
     }
     this.button.textContent = "Run again";
     if (this.simulator === undefined) {
+      try {
+        await loaded();
+      } catch (error) {
+        this.fail(error.message);
+        return;
+      }
       this.setup = await unpack(new URL(this.link.href).hash.slice(1));
       this.layOut();
       this.simulator = new Simulator((message) => this.hear(message), (message) => this.fail(message));
@@ -145,11 +164,12 @@ class Figure {
 
   draw() {
     const { series } = this;
+    const { values: times } = series.time;
     for (const { name, chart } of this.charts) {
       const columns = name === "queue" ? [series.queue] : this.flows.map((flow) => flow[name]);
-      chart.lines = columns.map(({ values }, position) => ({ values, style: styleOf(position) }));
+      chart.lines = columns.map(({ values }, position) => ({ times, values, count: series.count, style: styleOf(position) }));
       if (name === "queue") chart.events = [{ counts: series.drops.values, mark: "drop" }, { counts: series.marks.values, mark: "mark" }];
-      chart.draw(series.time.values, series.count, series.most[name]);
+      chart.draw(series.most[name]);
     }
   }
 
@@ -166,5 +186,4 @@ class Figure {
   }
 }
 
-document.head.append(make("link", { rel: "stylesheet", href: new URL("figure.css", import.meta.url).href }));
 for (const element of document.querySelectorAll(".live-figure")) new Figure(element);

@@ -23,7 +23,9 @@ async function copyLink() {
   }
   lab.ownLink = `#${fragment}`;
   history.replaceState(null, "", lab.ownLink);
-  await copy("Link", location.href, lab.setup.sets.size + lab.setup.changes.length > 0 ? " It holds the settings and changes." : "");
+  const what = lab.setup.sets.size + lab.setup.changes.length > 0 ? " It holds the settings and changes." : "";
+  const where = location.protocol === "file:" ? " On another machine put what begins with # behind the address of the page there." : "";
+  await copy("Link", location.href, what + where);
 }
 
 const asText = () => (lab.setup.sets.size === 0 ? lab.setup.text : toml(lab.run.resolved));

@@ -1,11 +1,11 @@
 // The page that evaluates: what is asked for, how far it is, and what comes of it.
 
 import { evaluate } from "../evaluate.js";
+import { lacking } from "../files.js";
 import { wanted, wireForm } from "./asking.js";
 import { byId, show } from "./elements.js";
 import { showEvaluation, wireTaking } from "./evaluation.js";
 import { firstRule } from "./ruletext.js";
-import { lacking } from "./simulator.js";
 
 /** Characters of a rule that an address may carry. */
 const LONGEST = 20_000;

@@ -1,5 +1,6 @@
-// What the page begins with: what its link holds, or a lesson.
+// What the page begins with: what its link holds, the scenario that it was written with, or a lesson.
 
+import { carried, textOf } from "../files.js";
 import { pin, unpin } from "./compare.js";
 import { byId, make, show } from "./elements.js";
 import { isStill, lab, setupOf } from "./lab.js";
@@ -17,15 +18,9 @@ const lessons = new Map();
 let lesson = null;
 let lessonsRead = null;
 
-async function fetched(file) {
-  const answer = await fetch(`lessons/${file}`);
-  if (!answer.ok) throw new Error(`lessons/${file}: ${answer.status}`);
-  return answer;
-}
-
 async function readLessons() {
-  const names = await (await fetched("index.json")).json();
-  const texts = await Promise.all(names.map(async (name) => (await fetched(`${name}.md`)).text()));
+  const names = JSON.parse(await textOf("play/lessons/index.json"));
+  const texts = await Promise.all(names.map((name) => textOf(`play/lessons/${name}.md`)));
   names.forEach((name, index) => lessons.set(name, parsed(texts[index])));
   byId("lesson-list").append(...Array.from(lessons, ([name, { title }], index) => make("option", { value: name, textContent: `${index + 1}. ${title}` })));
 }
@@ -77,14 +72,14 @@ export function compareWithLesson() {
   });
 }
 
-/** Begins with what the link holds, or with a lesson. */
+/** Begins with what the link holds, with the scenario that the page was written with, or with a lesson. */
 export async function open() {
   if (location.hash === lab.ownLink && lab.ownLink !== null) return;
   const [, name] = LESSON.exec(location.hash) ?? [];
   lab.greeting = null;
   unpin();
   try {
-    const given = name === undefined ? await unpack(location.hash.slice(1)) : null;
+    const given = name === undefined ? await unpack(location.hash.slice(1) || (carried("opening") ?? "")) : null;
     if (given !== null) {
       hideLesson();
       use(given.text, { ...given, play: !isStill() });

@@ -1,5 +1,6 @@
 // The page: it hears the worker, and leads each message to what shows it.
 
+import { lacking } from "../files.js";
 import { showChosen } from "./chosen.js";
 import { follow, showPinned, wireCompare } from "./compare.js";
 import { buttons, wireControls } from "./controls.js";
@@ -12,7 +13,7 @@ import { showChanges, showResult, wireChanges } from "./outcome.js";
 import { draw, layOutCharts, wireCharts } from "./panels.js";
 import { Series, spanOf } from "./series.js";
 import { fillQueues, ruleRead, showSettings, wireSettings } from "./settings.js";
-import { lacking, Simulator } from "./simulator.js";
+import { Simulator } from "./simulator.js";
 import { makeSliders, release } from "./sliders.js";
 import { mistakes, wireText } from "./text.js";
 import { wireTrace } from "./trace.js";

@@ -1,35 +1,13 @@
 // The worker from outside: started, told, watched, and ended when it does not answer.
 
+import { compiled, workerOf } from "../files.js";
+
 /** Looks at a worker that does not answer, after which it is ended. They are counted rather than timed: a page that slept, was in the
  * background, or is on a machine that has no time for either of them, looks less often. */
 const PATIENCE = 8;
 /** The same of its first answer: it has the module to load. */
 const LOADING = 60;
 const WATCH_MS = 1000;
-
-/** Whether this browser has modules in workers: it asks for the option then. */
-function hasModuleWorkers() {
-  let asked = false;
-  const options = {
-    get type() {
-      asked = true;
-      return "module";
-    },
-  };
-  try {
-    new Worker("http://[", options);
-  } catch {
-    // Its options are read before its address, which is none: nothing is begun.
-  }
-  return asked;
-}
-
-/** What this browser lacks, in one sentence; null if it has everything. */
-export function lacking() {
-  if (typeof WebAssembly !== "object") return "This browser has no WebAssembly, or it is switched off: the simulator needs it.";
-  if (typeof Worker !== "function" || !hasModuleWorkers()) return "This browser has no modules in workers: the simulator needs them, as all browsers since 2023 have them.";
-  return null;
-}
 
 export class Simulator {
   /** `heard`: called with each message; `lost`: called with a sentence when the worker has been ended. */
@@ -41,7 +19,8 @@ export class Simulator {
   }
 
   begin() {
-    this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+    const worker = workerOf("play/worker.js");
+    this.worker = worker;
     this.looks = null;
     this.patience = LOADING;
     this.worker.onmessage = ({ data }) => {
@@ -51,8 +30,12 @@ export class Simulator {
     };
     this.worker.onerror = (event) => {
       event.preventDefault();
-      this.end(`The simulator cannot go on: ${event.message ?? "its files cannot be read"}.`);
+      this.end(`The simulator cannot go on: ${event.message ?? "its script cannot be read"}.`);
     };
+    compiled("module/ackclock_bg.wasm").then(
+      (module) => worker.postMessage({ type: "load", module }),
+      (error) => this.end(`The simulator cannot be loaded: ${error.message ?? error}.`),
+    );
   }
 
   tell(type, rest = {}) {

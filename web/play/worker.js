@@ -1,4 +1,4 @@
-// The simulation, in a worker: it alone has the module. It is told what to do by `page.js`, and answers with rows of figures.
+// The simulation, in a worker: it is given the module, told what to do by `page.js`, and answers with rows of figures.
 
 import { load, list, rule, Scenario } from "../ackclock.js";
 import { csv } from "./csv.js";
@@ -301,7 +301,11 @@ const tasks = {
   },
 };
 
-const loaded = load(new URL("../module/ackclock_bg.wasm", import.meta.url)).then(
+let begin = null;
+const begun = new Promise((resolve) => {
+  begin = resolve;
+});
+const loaded = begun.then(load).then(
   () => post("ready", { cc: list("cc"), queue: list("queue") }),
   (error) => post("failed", { message: `the module of the simulator cannot be loaded: ${error.message ?? error}`, ended: true }),
 );
@@ -311,6 +315,7 @@ pair.port1.onmessage = tick;
 channel = pair.port2;
 
 onmessage = async ({ data }) => {
+  if (data.type === "load") begin(data.module);
   await loaded;
   try {
     tasks[data.type]?.(data);

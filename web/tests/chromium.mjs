@@ -20,7 +20,9 @@ export async function withPage(chromium, use) {
   } finally {
     // All of its processes end with it, so that none of them writes into the folder any more.
     browser.stdio[3].write(`${text({ id: 0, method: "Browser.close" })}\0`);
-    await Promise.race([gone, sleep(10_000).then(() => browser.kill())]);
+    const late = setTimeout(() => browser.kill(), 10_000);
+    await gone;
+    clearTimeout(late);
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }

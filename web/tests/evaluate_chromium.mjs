@@ -1,6 +1,6 @@
 // The same as evaluate.mjs in Chromium: node evaluate_chromium.mjs CHROMIUM ADDRESS SUITE OPTIONS.json
 //
-// ADDRESS is that of a served live page, SUITE the name of a suite beside the module.
+// ADDRESS is that of a file of this package, which is served; SUITE the name of a suite beside the module.
 
 import { withPage } from "./chromium.mjs";
 

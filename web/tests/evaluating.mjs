@@ -1,6 +1,6 @@
 // The page that evaluates, used as a person uses it: node evaluating.mjs BROWSER ADDRESS FOLDER OWN [PHOTOGRAPHS]
 //
-// ADDRESS: of a folder with a small suite; OWN: the file of a suite. What the page gives is left in FOLDER. Prints what it showed as JSON.
+// ADDRESS: of the live page, which leads to one with a small suite; OWN: the file of a suite. What the page gives is left in FOLDER. Prints what it showed as JSON.
 
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -35,8 +35,17 @@ async function photographed(page, name) {
 
 await withPage(browser, async (page) => {
   const found = {};
-  await page.visit(`${address}evaluate.html#${encodeURIComponent("grow = 3 / w\ncut = w / 2")}`);
+  await page.visit(address);
+  await page.state("playing");
+  await page.press("#rule-box summary");
+  await page.type("rule", "grow = 3 / w\ncut = w / 2");
+  // What a click opens, without the click: the page is another one then.
+  await page.evaluate("document.getElementById('evaluate').addEventListener('click', (event) => event.preventDefault())");
+  await page.click("evaluate");
+  const evaluation = await page.evaluate("document.getElementById('evaluate').href");
+  await page.visit(evaluation);
   await page.state("ready");
+  found.back = (await page.evaluate("document.querySelector('header a').href")) === address;
   found.given = await page.value("rule");
   found.broken = await policy(page);
 
@@ -102,10 +111,11 @@ await withPage(browser, async (page) => {
   await page.attach("own-suite", join(folder, "evaluation-core.csv"));
   found.refused = await page.until("document.getElementById('message').textContent");
   // The saved report alone, from disk.
-  await page.visit(pathToFileURL(join(folder, "evaluation-core.html")).href);
+  const saved = pathToFileURL(join(folder, "evaluation-core.html")).href;
+  await page.visit(saved);
   found.saved = await page.evaluate("({ verdict: document.getElementById('verdict').textContent, planes: document.querySelectorAll('.plane').length, charts: document.querySelectorAll('.time').length, wide: document.documentElement.scrollWidth > innerWidth })");
   if (photographs !== undefined) await photographed(page, "saved");
   found.problems = page.problems;
-  found.elsewhere = page.requests.filter((url) => !url.startsWith(new URL(address).origin) && !url.startsWith("about:") && !url.startsWith("file:") && !url.startsWith("blob:"));
+  found.elsewhere = page.elsewhere(evaluation).filter((url) => url !== address && url !== saved);
   console.log(JSON.stringify(found));
 });

@@ -13,12 +13,22 @@ await withPage(browser, async (page) => {
   const state = (name) => page.until(`${FIGURE}?.dataset.state === "${name}"`);
   await page.visit(address);
   await state("picture");
-  // Nothing is loaded for a reader who only looks.
-  assert.equal(await page.evaluate("performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.wasm')).length"), 0);
+  // The engine is not loaded for a reader who only looks.
+  const engine = "document.getElementById('module/ackclock_bg.wasm')";
+  assert.equal(await page.evaluate(`${engine} === null`), true);
   await page.press(".live-figure button");
   await state("done");
   const first = await page.evaluate(SAID);
+  assert.equal(await page.evaluate(`${engine} === null`), false);
   assert.equal(await page.evaluate(`${FIGURE}.querySelectorAll("canvas").length`), 2);
+  // Lines are drawn, and in colours, which axes have not.
+  const coloured = `[...${FIGURE}.querySelectorAll("canvas")].map((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4) if (data[at + 3] > 128 && Math.abs(data[at] - data[at + 2]) > 60) count += 1;
+    return count;
+  })`;
+  for (const count of await page.evaluate(coloured)) assert.ok(count > 500, `${count} pixels of lines`);
   if (picture !== undefined) await page.photograph(picture);
   await page.press(".live-figure input");
   await page.until(`${FIGURE}.dataset.state === "done" && ${SAID} !== ${JSON.stringify(first)}`);

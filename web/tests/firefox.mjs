@@ -24,7 +24,7 @@ const PREFERENCES = {
   "browser.download.alwaysOpenPanel": false,
 };
 /** Mistakes of pages; Firefox says of its own parts, too, what goes wrong in them. */
-const COMPLAINTS = /^JavaScript (error|warning): http/;
+const COMPLAINTS = /^JavaScript (error|warning): (http|file|blob)/;
 const KEYS = { Enter: "\uE007", End: "\uE010", Tab: "\uE004", ArrowDown: "\uE015" };
 const CONTROL = "\uE009";
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
@@ -46,7 +46,9 @@ export async function withPage(firefox, use) {
   } finally {
     if (page === null) browser.kill();
     else await page.send("Marionette:Quit", { flags: ["eForceQuit"] });
-    await Promise.race([gone, sleep(10_000).then(() => browser.kill("SIGKILL"))]);
+    const late = setTimeout(() => browser.kill("SIGKILL"), 10_000);
+    await gone;
+    clearTimeout(late);
     rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }

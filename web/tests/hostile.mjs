@@ -106,5 +106,5 @@ await withPage(browser, async (page) => {
   const much = await tooMuch(page);
   await background(page);
   await looks(page);
-  console.log(JSON.stringify({ links, broken, much, elsewhere: page.requests.filter((url) => !url.startsWith(page0.replace(/play\/$/, "")) && !url.startsWith("blob:")), problems: page.problems }));
+  console.log(JSON.stringify({ links, broken, much, elsewhere: page.elsewhere(address), problems: page.problems }));
 });

@@ -22,6 +22,11 @@ export class Page {
     throw new Error(`never true: ${expression}; the page: ${shown}; ${this.problems.join("; ")}`);
   }
 
+  /** What was asked for, beside a page and what it makes itself. */
+  elsewhere(address) {
+    return this.requests.filter((url) => url !== address.split("#")[0] && !/^(about|blob|data):/.test(url));
+  }
+
   state(name) {
     return this.until(`document.documentElement.dataset.state === "${name}"`);
   }

@@ -1,6 +1,6 @@
 // How long runs take in Chromium: node speed.mjs CHROMIUM ADDRESS
 //
-// Each line that comes in is a scenario as JSON; each line that goes out the milliseconds of CPU time that ten runs took in the process of
+// ADDRESS is that of a file of this package, which is served. Each line that comes in is a scenario as JSON; each line that goes out the milliseconds of CPU time that ten runs took in the process of
 // the page, which other programs on the machine do not take, and the packets forwarded.
 
 import { createInterface } from "node:readline";

@@ -5,44 +5,51 @@ from __future__ import annotations
 import base64
 import json
 import webbrowser
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
 from ackclock.cli.console import emit, talk
 from ackclock.errors import InputError
 from ackclock.files.documents import read_text
-from ackclock.page.embedded import web
+from ackclock.files.writing import write_target
+from ackclock.page import live
 
 #: Characters of a fragment that the page reads.
 _LONGEST = 100_000
-#: The page asks for its own files and nothing else, and runs no script but these.
-_POLICY = (
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; "
-    "worker-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 
 
 @click.command("play")
 @click.argument("file", required=False, type=click.Path())
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path),
+    metavar="WHERE",
+    help="Write the page and end: NAME.html is the live page in one file; any other name a folder, with the "
+    "page of evaluations beside it.",
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; a free one by default.")
 @click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
-def command(file: str | None, port: int, no_open: bool) -> int:
+def command(file: str | None, save: Path | None, port: int, no_open: bool) -> int:
     """Serve the live page on 127.0.0.1 until Ctrl-C, with the scenario FILE in it.
 
     Everything is computed in the page. What it shows is in its address, so that a link gives others the same
-    run.
+    run. With --save it is a file instead, which any browser opens from disk, and which begins with FILE.
     """
-    root = web()
-    fragment = "" if file is None else "#" + opening(Path(file))
+    fragment = "" if file is None else opening(Path(file))
+    if save is not None:
+        write(save, fragment)
+        return 0
+    live.live_page()
     try:
-        server = ThreadingHTTPServer(("127.0.0.1", port), partial(_Files, directory=str(root)))
+        server = ThreadingHTTPServer(("127.0.0.1", port), _Pages)
     except OSError as error:
         raise InputError(f"--port {port}: {error.strerror}; leave it out to take a free one") from None
     with server:
-        address = f"http://127.0.0.1:{server.server_address[1]}/play/{fragment}"
+        address = f"http://127.0.0.1:{server.server_address[1]}/" + (f"#{fragment}" if fragment else "")
         emit(address)
         talk("Ctrl-C ends it")
         if not no_open:
@@ -74,33 +81,49 @@ def packed(text: str) -> str:
     return "1j." + base64.urlsafe_b64encode(document.encode()).decode().rstrip("=")
 
 
-class _Files(SimpleHTTPRequestHandler):
-    """Files of a folder, under a strict policy."""
+def write(where: Path, fragment: str) -> None:
+    """Write the live page to a file, or both pages into a folder, and print which files there are.
 
-    #: One connection for many files.
-    protocol_version = "HTTP/1.1"
-    extensions_map = {  # noqa: RUF012 - as the base class has it
-        **SimpleHTTPRequestHandler.extensions_map,
-        ".js": "text/javascript",
-        ".wasm": "application/wasm",
-        ".svg": "image/svg+xml",
+    Raises:
+        InputError: if the modules are not built, or a file cannot be written.
+    """
+    if where.suffix.lower() in (".html", ".htm"):
+        pages = {where: live.live_page(fragment, is_alone=True)}
+    else:
+        pages = {where / live.LIVE: live.live_page(fragment), where / live.EVALUATION: live.evaluation_page()}
+    try:
+        for path, page in pages.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_target(path, page.encode())
+            emit(str(path))
+    except OSError as error:
+        raise InputError(f"--save {where}: {error.strerror}") from None
+
+
+class _Pages(BaseHTTPRequestHandler):
+    """The two pages, made of their sources each time that they are asked for."""
+
+    pages: dict[str, Callable[[], str]] = {  # noqa: RUF012 - never changed
+        "/": live.live_page,
+        f"/{live.LIVE}": live.live_page,
+        f"/{live.EVALUATION}": live.evaluation_page,
     }
 
     def do_GET(self) -> None:
-        """Send a file; the root is the page."""
-        if self.path == "/":
-            self.send_response(302)
-            self.send_header("Location", "/play/")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+        """Send a page."""
+        make = self.pages.get(urlsplit(self.path).path)
+        if make is None:
+            self.send_error(404)
             return
-        super().do_GET()
-
-    def end_headers(self) -> None:
-        """Add what goes with every answer."""
-        self.send_header("Content-Security-Policy", _POLICY)
+        page = make().encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(page)))
+        # The page itself says what it may do, but for this.
+        self.send_header("Content-Security-Policy", "frame-ancestors 'none'")
         self.send_header("Cache-Control", "no-cache")
-        super().end_headers()
+        self.end_headers()
+        self.wfile.write(page)
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing of what is asked for."""

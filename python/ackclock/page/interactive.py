@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.page.embedded import bundle, module
+from ackclock.page.embedded import bundle, data, module, script, with_policy
 
 _FOLDER = Path(__file__).parent / "rerun"
 STYLE = (_FOLDER / "rerun.css").read_text(encoding="utf-8")
 #: Runs whose figures a page carries; beyond that each cell has those of its first replicates.
 _MOST_FIGURES = 1300
-_POLICY = re.compile(r'(<meta http-equiv="Content-Security-Policy" content=")[^"]*(">)')
-_SCRIPT = re.compile(r'<script(?: type="module")?>(.*?)</script>', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -80,34 +76,18 @@ def interactive(page: str, cells: Mapping[str, Kept]) -> str:
     }
     parts = [
         '<dialog id="rerun"></dialog>',
-        _data("rerun-module", base64.b64encode(module()).decode()),
-        _data("rerun-cells", packed(document)),
-        _data("rerun-worker", worker()),
-        f"<script>\n{bundle(_FOLDER / 'report.js')}\n</script>",
+        data("rerun-module", base64.b64encode(module()).decode()),
+        data("rerun-cells", packed(document)),
+        data("rerun-worker", worker()),
+        script(bundle(_FOLDER / "report.js")),
     ]
     before, body, after = page.rpartition("</body>")
     styled = before.replace("</head>", f"<style>\n{STYLE}</style>\n</head>", 1)
     whole = styled + "\n".join([*parts, body]) + after
-    return _POLICY.sub(rf"\g<1>{_policy(whole)}\g<2>", whole, count=1)
+    return with_policy(whole, has_styles=True)
 
 
 def packed(document: Any) -> str:
     """Return a document as JSON, gzip and base64."""
     text = json.dumps(document, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
-
-
-def _data(name: str, text: str) -> str:
-    """Return an element with a text that is no script of the page."""
-    assert "</script" not in text.lower(), f"{name} would end its element"
-    return f'<script type="text/plain" id="{name}">\n{text}\n</script>'
-
-
-def _policy(page: str) -> str:
-    """Return what a page may do: run the scripts that are in it, WebAssembly, and a worker that it makes."""
-    hashes = (hashlib.sha256(script.encode()).digest() for script in _SCRIPT.findall(page))
-    scripts = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes)
-    return (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src {scripts} 'wasm-unsafe-eval'; "
-        "worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'"
-    )

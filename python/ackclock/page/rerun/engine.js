@@ -1,16 +1,6 @@
 // The worker from outside: started when it is needed, told to run, ended when it is stopped.
 
-/** What this browser lacks, in one sentence; null if it has everything. */
-export function lacking() {
-  const missing = ["WebAssembly", "Worker", "DecompressionStream"].find((name) => typeof globalThis[name] === "undefined");
-  return missing === undefined ? null : `This browser has no ${missing}, or it is switched off: cells cannot be run again in it.`;
-}
-
-/** Unpacks gzip. */
-export async function unpack(packed) {
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
+import { unpacked, workerOfText } from "ackclock/files.js";
 
 /** A run that somebody stopped. */
 export class Stopped extends Error {}
@@ -23,10 +13,8 @@ export class Engine {
 
   /** Begins a worker, and waits until it has the module. */
   async begin() {
-    this.module ??= await unpack(this.packed);
-    const address = URL.createObjectURL(new Blob([this.script], { type: "text/javascript" }));
-    this.worker = new Worker(address);
-    URL.revokeObjectURL(address);
+    this.module ??= await unpacked(this.packed);
+    this.worker = workerOfText(this.script);
     this.metrics = (await this.ask({ type: "begin", module: this.module })).metrics;
   }
 

@@ -1,8 +1,9 @@
 // A cell that can be run again: what may be changed, what is stored of it, and what came out here.
 
+import { lacking } from "ackclock/files.js";
 import { csv, drawing } from "./curves.js";
 import { html } from "./elements.js";
-import { lacking, Stopped } from "./engine.js";
+import { Stopped } from "./engine.js";
 import { figures, rowsOf } from "./figures.js";
 
 const FIELDS = [

@@ -1,11 +1,9 @@
 // Cells of a report, run again in its page: buttons with `data-rerun` open the dialog on one.
 
-import { Engine, lacking, unpack } from "./engine.js";
+import { carried, decoded, lacking, unpacked } from "ackclock/files.js";
+import { Engine } from "./engine.js";
 import { html } from "./elements.js";
 import { Rerun } from "./panel.js";
-
-const content = (id) => document.getElementById(id).textContent.trim();
-const bytes = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 
 const dialog = document.getElementById("rerun");
 const title = html("h2", { id: "rerun-title" });
@@ -19,13 +17,13 @@ let cells = null;
 
 /** The cells, unpacked when the first is asked for. */
 async function readCells() {
-  const { scenarios, cells: found } = JSON.parse(new TextDecoder().decode(await unpack(bytes(content("rerun-cells")))));
+  const { scenarios, cells: found } = JSON.parse(new TextDecoder().decode(await unpacked(decoded(carried("rerun-cells")))));
   return new Map(Object.entries(found).map(([name, cell]) => [name, { name, scenario: scenarios[cell.hash], ...cell }]));
 }
 
 async function open(name) {
   if (panel === null) {
-    panel = new Rerun(body, new Engine(content("rerun-worker"), bytes(content("rerun-module"))));
+    panel = new Rerun(body, new Engine(carried("rerun-worker"), decoded(carried("rerun-module"))));
     panel.hasFiles = document.querySelector("[data-save]") !== null;
   }
   dialog.showModal();

@@ -1,0 +1,65 @@
+"""The live page and the page of evaluations, each as one file that loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+
+from ackclock.page.embedded import bundle, data, packed_file, script, web, with_policy
+
+#: What both pages link to each other by.
+LIVE, EVALUATION = "index.html", "evaluate.html"
+#: Of the engine and of the scores.
+_MODULE, _SCORES = "module/ackclock_bg.wasm", "module/score_bg.wasm"
+_STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
+_ICON = re.compile(r'(?<=<link rel="icon" href=")([^"]+)(?=" type="([^"]+)">)')
+_SCRIPT = re.compile(r'<script( type="module"| nomodule) src="([^"]+)"></script>')
+
+
+def live_page(opening: str = "", *, is_alone: bool = False) -> str:
+    """Return the live page.
+
+    `opening`: the fragment of an address that it begins with where its own has none. `is_alone`: the page of
+    evaluations is not beside it. Raises `InputError` if the module for browsers is not built.
+    """
+    begins = {"opening": opening} if opening else {}
+    page = _whole(LIVE, begins | engine() | _packed("play/lessons", "*"))
+    return page.replace("<html", "<html data-alone", 1) if is_alone else page
+
+
+def evaluation_page() -> str:
+    """Return the page of evaluations, with all suites. Raises `InputError` if the modules are not built."""
+    modules = {name: packed_file(name) for name in (_MODULE, _SCORES)}
+    worker = {"evaluator.js": bundle(web() / "evaluator.js")}
+    return _whole(EVALUATION, worker | modules | _packed("module/suites", "*.json"))
+
+
+def engine() -> dict[str, str]:
+    """Return what a page carries to simulate: the worker of the live page, and the module, by their names."""
+    return {"play/worker.js": bundle(web() / "play/worker.js"), _MODULE: packed_file(_MODULE)}
+
+
+def _packed(folder: str, pattern: str) -> dict[str, str]:
+    names = (f"{folder}/{path.name}" for path in sorted((web() / folder).glob(pattern)))
+    return {name: packed_file(name) for name in names}
+
+
+def _whole(name: str, carried: Mapping[str, str]) -> str:
+    """Return a page of the folder `play` with all that it names in it, and what it carries beside that."""
+    folder = web() / "play"
+
+    def style(match: re.Match[str]) -> str:
+        return f"<style>\n{(folder / match[1]).read_text(encoding='utf-8')}</style>"
+
+    def run(match: re.Match[str]) -> str:
+        path = folder / match[2]
+        text = path.read_text(encoding="utf-8") if match[1] == " nomodule" else bundle(path)
+        return script(text, match[1])
+
+    def icon(match: re.Match[str]) -> str:
+        return f"data:{match[2]};base64,{base64.b64encode((folder / match[1]).read_bytes()).decode()}"
+
+    page = _ICON.sub(icon, _STYLE.sub(style, (folder / name).read_text(encoding="utf-8")))
+    before, body, after = _SCRIPT.sub(run, page).rpartition("</body>")
+    return with_policy(before + "\n".join([*(data(*each) for each in carried.items()), body]) + after)
