@@ -2,7 +2,7 @@
 
     python tools/web/evaluate_on_web.py                            new-aimd over `core`, in Node
     python tools/web/evaluate_on_web.py --in chromium --workers 2  the same in a page
-    python tools/web/evaluate_on_web.py bbr3 --suite tcpeval --replicates 1
+    python tools/web/evaluate_on_web.py bbr3 cubic --replicates 1 --set "transport.min_rto=300 ms"
 
 Needs `make web` and node, and Chromium; ends with 1 and the places that differ.
 """
@@ -53,7 +53,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("cc", nargs="?", default="new-aimd")
+    parser.add_argument("ccs", metavar="cc", nargs="*", default=["new-aimd"])
+    parser.add_argument("--against", action="append", help="the panel of the suite by default")
+    parser.add_argument("--metric", default="shares")
+    parser.add_argument("--set", dest="sets", action="append", default=[])
     parser.add_argument("--suite", default="core")
     parser.add_argument("--replicates", type=int, default=3)
     parser.add_argument("--workers", type=int, help="all cores by default")
@@ -63,15 +66,17 @@ def main() -> int:
     if problem is not None:
         print(f"evaluate: skipped, {problem}")
         return 77
-    asked = {"cc": options.cc, "replicates": options.replicates}
+    asked = {"replicates": options.replicates, "metric": options.metric, "sets": options.sets}
+    asked |= {} if options.against is None else {"against": options.against}
+    there_asked = asked | {"cc": options.ccs}
     if options.workers is not None:
-        asked["workers"] = options.workers
-    there = found(options.place, options.suite, asked)
+        there_asked["workers"] = options.workers
+    there = found(options.place, options.suite, there_asked)
     began = time.monotonic()
     evaluation = evaluate(
-        options.cc,
+        options.ccs if len(options.ccs) > 1 else options.ccs[0],
         suite=options.suite,
-        replicates=options.replicates,
+        **asked,
         workers=options.workers,
         progress=lambda done, total: None,
     )

@@ -80,9 +80,10 @@ fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
     });
     // Efficiency, segments lost, queueing delay, goodput of two replicates; the third of the algorithms has one run that failed.
     let values = |efficiency: f64| json!([[efficiency, 1.0, 5.0, 9.0], [efficiency + 1.0, 2.0, 6.0, 8.0]]);
+    let algorithms = json!(["a", "b", "c", "p"].map(algorithm));
     let runs = json!({
         "build": "b", "seed": 1, "sets": [], "metric": "efficiency", "replicates": 2,
-        "algorithms": (["a", "b", "c", "p"].map(algorithm)), "candidates": [1, 0, 2, 0], "random": [[true, true, true, true]],
+        "algorithms": algorithms, "candidates": [1, 0, 2, 0], "random": [[true, true, true, true]],
         "values": [[values(90.0), values(80.0), [[70.0, 1.0, 5.0, 9.0]], values(95.0)]],
         "failures": [{ "environment": 0, "algorithm": 2, "replicate": 1, "message": "too much" }],
     });
