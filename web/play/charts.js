@@ -1,5 +1,6 @@
 // Small multiples over time on canvases: only what is new is drawn, unless the scale changes.
 
+import { escaped } from "./escaping.js";
 import { ceiling, ticks, words } from "./scales.js";
 
 const MARGIN = { left: 52, right: 10, top: 8, bottom: 22 };
@@ -164,8 +165,6 @@ export class Chart {
     }
   }
 }
-
-const escaped = (text) => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 
 /** The panels as one SVG file, in the colours of light pages. `panels`: {title, lines, most}. */
 export function svg(panels, duration, legend, name) {

@@ -1,13 +1,12 @@
 // Runs over time as small pictures side by side, at one scale.
 
+import { escaped } from "./escaping.js";
 import { general } from "./sentences.js";
 
 const WIDTH = 340;
 const HEIGHT = 150;
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 10, 8, 24];
 const STEPS = [1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
-
-const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
 /** The end of a scale for a value: the next of a few round steps. */
 function nice(value) {

@@ -1,5 +1,6 @@
 // Throughput against delay as a picture, as reports draw it: the delay axis is reversed, so that up and right is better.
 
+import { escaped } from "./escaping.js";
 import { general } from "./sentences.js";
 
 const WIDTH = 560;
@@ -26,7 +27,6 @@ const AROUND = [
   [-9, 17, "end"],
 ];
 
-const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;");
 const span = (low, high, start, end) => (value) => start + ((end - start) * (value - low)) / (high - low);
 const one = (value) => value.toFixed(1);
 

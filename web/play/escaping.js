@@ -1,0 +1,6 @@
+// Texts in markup.
+
+const MEANS = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;" };
+
+/** A text as it stands in markup, between elements or in an attribute. */
+export const escaped = (text) => text.replace(/[&<>"']/g, (char) => MEANS[char]);
