@@ -1,7 +1,7 @@
 // What the form of the page that evaluates asks for, and the suites that it offers.
 
 import { METRICS, readSuite, suites } from "../evaluate.js";
-import { byId, fill, make, show } from "./elements.js";
+import { byId, fill, make, onFile, show } from "./elements.js";
 import { oneLine } from "./ruletext.js";
 import { quoted } from "./toml.js";
 
@@ -79,18 +79,7 @@ export async function wireForm() {
   byId("metric").replaceChildren(...METRICS.map((value) => make("option", { value, textContent: SCORES[value] })));
   byId("kind").addEventListener("change", showKind);
   showKind();
-  byId("own-suite").addEventListener("change", () => {
-    const [file] = byId("own-suite").files;
-    if (file !== undefined) take(file);
-    // The same file can be chosen again.
-    byId("own-suite").value = "";
-  });
-  document.addEventListener("dragover", (event) => event.preventDefault());
-  document.addEventListener("drop", (event) => {
-    event.preventDefault();
-    const [file] = event.dataTransfer.files;
-    if (file !== undefined) take(file);
-  });
+  onFile(byId("own-suite"), take);
   const found = await suites().catch(() => null);
   if (found === null) return false;
   known = found;

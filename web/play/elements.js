@@ -33,6 +33,21 @@ export function seldom(wait, call) {
   };
 }
 
+/** Calls with a file that is chosen, or dropped on the page. */
+export function onFile(input, call) {
+  const first = ([file]) => file !== undefined && call(file);
+  input.addEventListener("change", () => {
+    first(input.files);
+    // The same file can be chosen again.
+    input.value = "";
+  });
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    first(event.dataTransfer.files);
+  });
+}
+
 export function show(sentence) {
   byId("message").textContent = sentence ?? "";
   byId("message").hidden = !sentence;

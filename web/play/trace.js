@@ -2,7 +2,7 @@
 // deliver a packet, with its millisecond.
 
 import { base } from "./bottleneck.js";
-import { byId, show } from "./elements.js";
+import { byId, onFile, show } from "./elements.js";
 import { lab, set } from "./lab.js";
 
 /** Bytes of a packet of mahimahi. */
@@ -41,17 +41,4 @@ async function useTrace(file) {
   }
 }
 
-export function wireTrace() {
-  byId("trace").addEventListener("change", () => {
-    const [file] = byId("trace").files;
-    if (file !== undefined) useTrace(file);
-    // The same file can be chosen again.
-    byId("trace").value = "";
-  });
-  document.addEventListener("dragover", (event) => event.preventDefault());
-  document.addEventListener("drop", (event) => {
-    event.preventDefault();
-    const [file] = event.dataTransfer.files;
-    if (file !== undefined) useTrace(file);
-  });
-}
+export const wireTrace = () => onFile(byId("trace"), useTrace);
