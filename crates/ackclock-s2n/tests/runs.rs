@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ackclock::cc::Algorithm;
-use ackclock_scenario::Scenario;
 use ackclock::sim::{self, FlowResult};
+use ackclock_scenario::Scenario;
 use s2n_quic_core::recovery::CubicCongestionController;
 use s2n_quic_core::recovery::bbr::BbrCongestionController;
 
