@@ -36,6 +36,13 @@ pub struct EnvironmentResult {
     pub exact: bool,
 }
 
+impl EnvironmentResult {
+    /// The place of a metric among its metrics.
+    pub fn metric(&self, name: &str) -> Option<usize> {
+        self.metrics.iter().position(|metric| metric.name == name)
+    }
+}
+
 /// All results of an evaluation: the candidate first.
 #[derive(Clone, Debug)]
 pub struct Board {
@@ -56,7 +63,7 @@ impl Board {
             .results
             .iter()
             .filter_map(|result| {
-                let at = result.metrics.iter().position(|metric| metric.name == name)?;
+                let at = result.metric(name)?;
                 let (ours, theirs) = (result.scores[0][at].value.mean, result.scores[other][at].value.mean);
                 (ours > 0.0 && theirs > 0.0).then(|| libm::log(ours / theirs))
             })
@@ -82,7 +89,6 @@ pub fn scores(metrics: &[Metric], runs: &[Vec<Vec<f64>>], reference: usize, exac
     let values = |candidate: usize, at: usize| -> Vec<f64> { runs[candidate].iter().map(|run| run[at]).collect() };
     let mut score = |candidate: usize, at: usize| {
         let (metric, values, theirs) = (&metrics[at], values(candidate, at), values(reference, at));
-        let costs = |values: &[f64]| -> Vec<f64> { values.iter().map(|value| metric.better.cost(*value)).collect() };
         let is_told = candidate != reference && (exact || values.len() > 1);
         Score {
             value: if metric.bounded {
@@ -90,7 +96,8 @@ pub fn scores(metrics: &[Metric], runs: &[Vec<Vec<f64>>], reference: usize, exac
             } else {
                 estimate(&values, CONFIDENCE)
             },
-            cost_difference: is_told.then(|| paired_difference(&costs(&values), &costs(&theirs))),
+            cost_difference: is_told
+                .then(|| paired_difference(&metric.better.costs(&values), &metric.better.costs(&theirs))),
             values,
         }
     };

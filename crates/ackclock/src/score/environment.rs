@@ -33,6 +33,11 @@ impl Better {
         }
     }
 
+    /// The same of each value.
+    pub fn costs(self, values: &[f64]) -> Vec<f64> {
+        values.iter().map(|value| self.cost(*value)).collect()
+    }
+
     /// Whether one is what there is to reach.
     pub fn is_share(self) -> bool {
         matches!(self, Better::NearOne | Better::ReachOne)

@@ -103,9 +103,6 @@ impl Evaluation {
 
     /// Everything of it, as the command's `--json` has it.
     pub fn document(&self) -> Value {
-        let mut panel: Vec<(usize, usize)> =
-            self.suite.panel.iter().enumerate().map(|(index, other)| (index, self.place(other))).collect();
-        panel.sort_by(|(_, one), (_, other)| self.mean(*one).total_cmp(&self.mean(*other)));
         let rivals = self.rivals();
         let candidates = self.shown.iter().map(|at| &self.runs.algorithms[*at]);
         json!({
@@ -126,7 +123,7 @@ impl Evaluation {
                 "ended": self.ranking.ended,
             },
             "ranking": self.ranking.places.iter().map(|place| self.entry(place)).collect::<Value>(),
-            "panel": panel.into_iter().map(|(index, at)| self.entry(&Place::of_panel(index, at))).collect::<Value>(),
+            "panel": self.panel().into_iter().map(|(index, at)| self.entry(&Place::of_panel(index, at))).collect::<Value>(),
             "rivals": rivals.iter().map(|rival| self.rival(rival)).collect::<Value>(),
             "rounds": [{
                 "replicates": self.runs.replicates, "candidates": self.runs.candidates.len(), "alpha": self.ranking.alpha, "work": 0.0,
@@ -149,9 +146,12 @@ impl Evaluation {
         place_of(&self.runs, algorithm)
     }
 
-    /// The mean score of an algorithm; infinite where a run failed.
-    fn mean(&self, at: usize) -> f64 {
-        self.tried[at].scored.as_ref().map_or(f64::INFINITY, |scored| scored.value.mean)
+    /// The panel, the best first: the place of each in the list that was given, and among all algorithms.
+    pub(super) fn panel(&self) -> Vec<(usize, usize)> {
+        let mut panel: Vec<(usize, usize)> =
+            self.suite.panel.iter().enumerate().map(|(index, other)| (index, self.place(other))).collect();
+        panel.sort_by(|(_, one), (_, other)| self.tried[*one].mean().total_cmp(&self.tried[*other].mean()));
+        panel
     }
 
     fn rivals(&self) -> Vec<Rival> {
@@ -216,14 +216,14 @@ impl Evaluation {
 
     /// The environments that have a metric, and its costs in them.
     fn table(&self, scale: &Scale) -> (Vec<usize>, Table) {
-        let at = |result: &EnvironmentResult| result.metrics.iter().position(|metric| metric.name == scale.name);
-        let places: Vec<usize> =
-            (0..self.board.results.len()).filter(|place| at(&self.board.results[*place]).is_some()).collect();
+        let places: Vec<usize> = (0..self.board.results.len())
+            .filter(|place| self.board.results[*place].metric(&scale.name).is_some())
+            .collect();
         let costs = |place: &usize| {
             let result = &self.board.results[*place];
-            let at = at(result).expect("these environments have the metric");
+            let at = result.metric(&scale.name).expect("these environments have the metric");
             let better = result.metrics[at].better;
-            result.scores.iter().map(|row| row[at].values.iter().map(|value| better.cost(*value)).collect()).collect()
+            result.scores.iter().map(|row| better.costs(&row[at].values)).collect()
         };
         let environment = |place: &usize| &self.suite.environments[*place].environment;
         let id = |place: &usize| &environment(place).id;
@@ -264,8 +264,7 @@ impl Evaluation {
             let score = parts.iter().find(|(name, _)| name == id).map_or(0.0, |(_, values)| mean(values));
             let rows = values[at].as_ref().expect("what has a score has values everywhere");
             let metrics = result.metrics.iter().zip(rows).map(|(metric, values)| {
-                let costs: Vec<f64> = values.iter().map(|value| metric.better.cost(*value)).collect();
-                let regret = mean(&costs) - self.best[&metric.name][id];
+                let regret = mean(&metric.better.costs(values)) - self.best[&metric.name][id];
                 (metric.name.clone(), json!({ "mean": mean(values), "regret": regret }))
             });
             (id.clone(), json!({ "score": score, "metrics": metrics.collect::<Value>() }))
@@ -368,10 +367,8 @@ fn by_metric(values: &[Vec<f64>]) -> Vec<Vec<f64>> {
 /// Costs in the environments in which no run failed.
 fn costs_of(environments: &[Environment], values: &[Option<Vec<Vec<f64>>>]) -> Costs {
     let of = |(environment, rows): (&Environment, &Option<Vec<Vec<f64>>>)| {
-        let costs = environment.metrics().into_iter().zip(rows.as_ref()?).map(|(metric, values)| {
-            let costs: Vec<f64> = values.iter().map(|value| metric.better.cost(*value)).collect();
-            (metric.name, costs)
-        });
+        let metrics = environment.metrics().into_iter().zip(rows.as_ref()?);
+        let costs = metrics.map(|(metric, values)| (metric.name, metric.better.costs(values)));
         Some((environment.id.clone(), costs.collect()))
     };
     environments.iter().zip(values).filter_map(of).collect()

@@ -19,10 +19,7 @@ impl Evaluation {
     pub fn overview(&self) -> Value {
         let mut entries: Vec<usize> = self.ranking.places.iter().map(|place| place.algorithm).collect();
         let ranked = entries.clone();
-        let mut panel: Vec<usize> = self.suite.panel.iter().map(|other| self.place(other)).collect();
-        let score = |at: usize| self.tried[at].scored.as_ref().map_or(f64::INFINITY, |scored| scored.value.mean);
-        panel.sort_by(|one, other| score(*one).total_cmp(&score(*other)));
-        entries.extend(panel.into_iter().filter(|at| !ranked.contains(at)));
+        entries.extend(self.panel().into_iter().map(|(_, at)| at).filter(|at| !ranked.contains(at)));
         let of_board = self.shown[self.board.reference];
         let reference = entries.iter().position(|at| *at == of_board).expect("the reference was run");
         let environments = 0..self.suite.environments.len();
@@ -63,7 +60,7 @@ impl Evaluation {
         })];
         let heads = common().into_iter().map(|metric| (metric.name.clone(), metric.heading(), metric.digits));
         for (name, heading, digits) in heads.chain([(WATCH.to_owned(), "watched metric".to_owned(), 3)]) {
-            let metric = |place: usize| self.board.results[place].metrics.iter().position(|each| each.name == name);
+            let metric = |place: usize| self.board.results[place].metric(&name);
             if places.clone().all(|place| metric(place).is_none()) {
                 continue;
             }
@@ -85,8 +82,7 @@ impl Evaluation {
     fn cell_by(&self, metric: usize, (ours, theirs): (usize, usize), place: usize) -> Value {
         let values = |at: usize| self.tried[at].values[place].as_ref().map(|rows| rows[metric].clone());
         let better = self.board.results[place].metrics[metric].better;
-        let costs =
-            |at: usize| -> Option<Vec<f64>> { Some(values(at)?.into_iter().map(|value| better.cost(value)).collect()) };
+        let costs = |at: usize| Some(better.costs(&values(at)?));
         let (shown, own, others) = (values(ours), costs(ours), costs(theirs));
         self.cell(shown.as_deref(), own.as_deref(), others.as_deref(), (ours, theirs), place)
     }
@@ -118,7 +114,7 @@ impl Evaluation {
     fn spots(&self, entries: &[usize], places: &[usize], throughput: &str) -> Value {
         let over = |at: usize, name: &str| {
             let row = |place: &usize| {
-                let metric = self.board.results[*place].metrics.iter().position(|metric| metric.name == name);
+                let metric = self.board.results[*place].metric(name);
                 Some(self.tried[at].values[*place].as_ref()?[metric.expect("every environment has it")].clone())
             };
             let rows: Vec<Vec<f64>> = places.iter().map(row).collect::<Option<_>>()?;
@@ -145,9 +141,7 @@ impl Evaluation {
         let others = 1..self.board.labels.len().min(1 + OTHERS);
         let of = |place: usize, other: usize| {
             let result = &self.board.results[place];
-            let costs = |metric: &Metric, at: usize, row: usize| -> Vec<f64> {
-                result.scores[row][at].values.iter().map(|value| metric.better.cost(*value)).collect()
-            };
+            let costs = |metric: &Metric, at: usize, row: usize| metric.better.costs(&result.scores[row][at].values);
             let (mut better, mut worse) = (Vec::new(), Vec::new());
             for (at, metric) in result.metrics.iter().enumerate().filter(|(_, metric)| metric.name != GOODPUT) {
                 let found = compared(&costs(metric, at, 0), &costs(metric, at, other), result.exact);

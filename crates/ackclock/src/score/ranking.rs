@@ -58,9 +58,8 @@ pub(super) struct Ranking {
 impl Ranking {
     pub fn new(runs: &Runs, panel: &[Algorithm], tried: &[Tried]) -> Self {
         let alpha = ALPHA / runs.candidates.len().saturating_sub(1).max(1) as f64;
-        let mean = |at: usize| tried[at].scored.as_ref().map_or(f64::INFINITY, |scored| scored.value.mean);
         let mut order: Vec<(usize, usize)> = runs.candidates.iter().copied().enumerate().collect();
-        order.sort_by(|(_, one), (_, other)| mean(*one).total_cmp(&mean(*other)));
+        order.sort_by(|(_, one), (_, other)| tried[*one].mean().total_cmp(&tried[*other].mean()));
         let leader = order.first().filter(|(_, at)| tried[*at].scored.is_some()).copied();
         let place = |(rank, (index, algorithm)): (usize, &(usize, usize))| {
             let (index, algorithm) = (*index, *algorithm);

@@ -152,7 +152,7 @@ pub fn rivals(
 fn met<'a>(board: &Board, neighbours: &'a [Option<Neighbours>]) -> Vec<(Beside, &'a Neighbours)> {
     let of = |(place, neighbours): (usize, &'a Option<Neighbours>)| {
         let (result, neighbours) = (&board.results[place], neighbours.as_ref()?);
-        let at = result.metrics.iter().position(|metric| metric.name == WATCH)?;
+        let at = result.metric(WATCH)?;
         let theirs = result.scores[0][at].value;
         let ours = rest_of(&theirs, neighbours.of_rival, neighbours.flows);
         Some((Beside { place, theirs, ours }, neighbours))

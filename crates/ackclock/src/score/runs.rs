@@ -50,6 +50,13 @@ pub(super) struct Tried {
     pub scored: Option<Scored>,
 }
 
+impl Tried {
+    /// The mean score; infinite where a run failed.
+    pub fn mean(&self) -> f64 {
+        self.scored.as_ref().map_or(f64::INFINITY, |scored| scored.value.mean)
+    }
+}
+
 impl Runs {
     /// The first run of an algorithm that failed, in the order of environments and replicates.
     pub(super) fn first_failure(&self, algorithm: usize) -> Option<&Failure> {
