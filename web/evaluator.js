@@ -43,23 +43,28 @@ function labelOf({ kind, ...given }) {
   return changed.length === 0 ? kind : `${kind}(${changed.map(([key, value]) => `${key}=${shown(value)}`).join(", ")})`;
 }
 
+/** Whether two tables are of one algorithm. */
 const same = (one, other) => JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 
 /** The scenario of an environment with an algorithm, as the suite has it. */
 const base = (place, text) => new Scenario(suite.environments[place].scenario).withSets(suite.environments[place].groups.map((group) => `flows.${group}.cc=${text}`));
 
-function scenario(place, text) {
-  const chosen = base(place, text);
-  if (sets.length === 0) return chosen;
-  const changed = chosen.withSets(sets);
+/** The same with the changes. */
+const scenario = (place, text) => (sets.length === 0 ? base(place, text) : base(place, text).withSets(sets));
+
+/** The changes leave the algorithm under test as it is. */
+function requireAsGiven(place, text) {
   const under = (of) => of.resolved.flows.filter(({ name }) => suite.environments[place].groups.includes(name));
-  const after = under(changed);
-  for (const { name, cc } of under(chosen)) {
+  const after = under(scenario(place, text));
+  for (const { name, cc } of under(base(place, text))) {
     const there = after.find((flow) => flow.name === name);
     if (there === undefined || !same(there.cc, cc)) throw new Error(`sets: change the algorithm of the flows ${name}, which are under test; name its parameters with the algorithm, as in aimd(increase=2)`);
   }
-  return changed;
 }
+
+/** The place of an algorithm in a list. */
+const placeOf = (every, { cc }) => every.findIndex((other) => same(other.cc, cc));
+const isFirst = (each, at, every) => placeOf(every, each) === at;
 
 /** An algorithm with its label and what tells it from others. */
 function algorithmOf(given) {
@@ -73,8 +78,8 @@ function distinct(every) {
   const named = [];
   for (const each of every) {
     const alike = named.filter(({ label }) => label.split(" #")[0] === each.label);
-    const known = alike.find((other) => same(other.cc, each.cc));
-    const others = alike.filter((one, at) => alike.findIndex((other) => same(one.cc, other.cc)) === at).length;
+    const known = alike[placeOf(alike, each)];
+    const others = alike.filter(isFirst).length;
     named.push(known ?? (others === 0 ? each : { ...each, label: `${each.label} #${others + 1}` }));
   }
   return named;
@@ -113,15 +118,15 @@ function plan({ candidates, against, metric, sets: changes }) {
   const own = candidates.map(algorithmOf);
   const every = distinct([...own, ...(against === null ? suite.panel : against.map((cc) => algorithmOf({ cc })))]);
   const panel = every.slice(own.length);
-  const inPanel = (each) => panel.some((other) => same(other.cc, each.cc));
-  const found = every.filter((each, at) => every.findIndex((other) => same(other.cc, each.cc)) === at).map((each) => ({ ...each, inPanel: inPanel(each) }));
+  const found = every.filter(isFirst).map((each) => ({ ...each, inPanel: placeOf(panel, each) >= 0 }));
+  if (sets.length > 0) suite.environments.forEach((_, place) => found.forEach(({ text }) => requireAsGiven(place, text)));
   const random = suite.environments.map((_, place) => found.map(({ text }) => scenario(place, text).isRandom));
   judgedBy = {
     panel: panel.map(({ label, cc }) => ({ label, cc })),
     baseline: baseline(),
     environments: suite.environments.map(({ scenario: _, ...rest }, place) => (sets.length === 0 ? rest : { ...rest, neighbours: neighbours(suite.environments[place]) })),
   };
-  return { algorithms: found, candidates: every.slice(0, own.length).map((each) => found.findIndex((other) => same(other.cc, each.cc))), random };
+  return { algorithms: found, candidates: every.slice(0, own.length).map((each) => placeOf(found, each)), random };
 }
 
 /** Runs a replicate; with `points`, its lines over time come with the values. */

@@ -43,6 +43,7 @@ def command(file: str | None, save: Path | None, port: int, no_open: bool) -> in
     if save is not None:
         write(save, fragment)
         return 0
+    # What is missing is said before a browser opens, and what is compressed once is kept.
     live.live_page()
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), _Pages)

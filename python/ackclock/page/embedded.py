@@ -15,9 +15,9 @@ from ackclock.errors import InputError
 #: The folder `web` of a checkout is a link in this package, and a folder of it in wheels.
 _ROOT = Path(__file__).parents[1] / "web"
 #: Built by `make web`.
-_MODULE = "module/ackclock_bg.wasm"
+MODULE = "module/ackclock_bg.wasm"
 #: What is in it, with the modules.
-_NEEDED = ("play/index.html", "ackclock.js", "module/ackclock.js", _MODULE, "module/suites/index.json")
+_NEEDED = ("play/index.html", "ackclock.js", "module/ackclock.js", MODULE, "module/suites/index.json")
 #: What modules of ours and of wasm-bindgen say at the beginnings of lines.
 _IMPORT = re.compile(r'^import (?:(\w+)(?:, )?)?(?:\{([^}]*)\} )?from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", re.MULTILINE)
@@ -45,7 +45,7 @@ def web() -> Path:
 
 def module() -> bytes:
     """Return the module, compressed by gzip. Raises `InputError` if it is not built."""
-    return _packed_file(web() / _MODULE)
+    return _packed_file(web() / MODULE)
 
 
 def packed_file(name: str) -> str:

@@ -6,12 +6,12 @@ import base64
 import re
 from collections.abc import Mapping
 
-from ackclock.page.embedded import bundle, data, packed_file, script, web, with_policy
+from ackclock.page.embedded import MODULE, bundle, data, packed_file, script, web, with_policy
 
 #: What both pages link to each other by.
 LIVE, EVALUATION = "index.html", "evaluate.html"
-#: Of the engine and of the scores.
-_MODULE, _SCORES = "module/ackclock_bg.wasm", "module/score_bg.wasm"
+#: The module of the scores.
+_SCORES = "module/score_bg.wasm"
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
 _ICON = re.compile(r'(?<=<link rel="icon" href=")([^"]+)(?=" type="([^"]+)">)')
 _SCRIPT = re.compile(r'<script( type="module"| nomodule) src="([^"]+)"></script>')
@@ -30,14 +30,14 @@ def live_page(opening: str = "", *, is_alone: bool = False) -> str:
 
 def evaluation_page() -> str:
     """Return the page of evaluations, with all suites. Raises `InputError` if the modules are not built."""
-    modules = {name: packed_file(name) for name in (_MODULE, _SCORES)}
+    modules = {name: packed_file(name) for name in (MODULE, _SCORES)}
     worker = {"evaluator.js": bundle(web() / "evaluator.js")}
     return _whole(EVALUATION, worker | modules | _packed("module/suites", "*.json"))
 
 
 def engine() -> dict[str, str]:
     """Return what a page carries to simulate: the worker of the live page, and the module, by their names."""
-    return {"play/worker.js": bundle(web() / "play/worker.js"), _MODULE: packed_file(_MODULE)}
+    return {"play/worker.js": bundle(web() / "play/worker.js"), MODULE: packed_file(MODULE)}
 
 
 def _packed(folder: str, pattern: str) -> dict[str, str]:
