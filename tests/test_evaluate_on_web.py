@@ -198,12 +198,14 @@ def test_what_is_no_algorithm_is_one_message(data: Path) -> None:
         "const onProgress = ({ done }) => done === 1 && abort.abort(new Error('enough'));"
         "console.log(JSON.stringify([await told({ suite, rule: 'grow = 1/v; cut = w/2' }),"
         "await told({ suite, cc: 'cubick' }), await told({ suite: 'cor', cc: 'cubic' }),"
-        "await told({ suite, cc: 'cubic', onProgress, signal: abort.signal })]))"
+        "await told({ suite, cc: 'cubic', onProgress, signal: abort.signal }),"
+        "await told({ suite, cc: 'cubic', sets: ['flows.test.cc=reno'] })]))"
     )
     done = subprocess.run(
         ["node", "--input-type=module", "--eval", program], capture_output=True, text=True, check=True
     )
-    rule, name, suite, aborted = json.loads(done.stdout)
+    rule, name, suite, aborted, changed = json.loads(done.stdout)
+    assert "change the algorithm of the flows test, which are under test" in changed
     assert "`1/v`" in rule and "cubic" in name and "there are: core," in suite and aborted == "enough"
 
 
