@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock.arguments import path_of, whole_number
 from ackclock.errors import ArgumentTypeError, ArgumentValueError
 from ackclock.metrics.frames import samples_frame
+from ackclock.metrics.shares import groups_of
 from ackclock.metrics.summary import coverage, shown
 from ackclock.running.backend import prepare
 from ackclock.running.job import BACKENDS, SIM, Outcome
@@ -65,6 +66,11 @@ class RunResult:
     def flows(self) -> list[dict[str, Any]]:
         """Metrics of each flow with congestion control; flow arrivals are not among them."""
         return list(self.document["flows"])
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """Each group of flows: `group`, `flows`, `goodput_bps`, and `share` of the goodput of all flows."""
+        return groups_of(self.document)
 
     @property
     def transfers(self) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -62,11 +63,49 @@ def show(table: Table) -> None:
     console.print(table)
 
 
+class Lines:
+    """Progress as lines on stderr: the first after some seconds, then at growing intervals."""
+
+    #: Seconds to the first line, and between lines at most; each interval doubles.
+    FIRST_S, MOST_S = 10.0, 120.0
+
+    def __init__(self, what: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._what, self._clock = what, clock
+        self._interval_s = self.FIRST_S
+        self._next_s: float | None = None
+        #: Time and finished runs at the first call: stored runs take no time.
+        self._begin: tuple[float, int] = (0.0, 0)
+
+    def tell(self, done: int, total: int) -> None:
+        """Note that `done` of `total` runs are finished."""
+        now = self._clock()
+        if self._next_s is None:
+            self._begin, self._next_s = (now, done), now + self._interval_s
+        if now < self._next_s or done >= total:
+            return
+        self._interval_s = min(2 * self._interval_s, self.MOST_S)
+        self._next_s = now + self._interval_s
+        talk(f"{self._what}: {done} of {total} runs{self._left(now, done, total)}")
+
+    def _left(self, now: float, done: int, total: int) -> str:
+        since, before = self._begin
+        if done <= before:
+            return ""
+        return f", about {span((now - since) / (done - before) * (total - done))} left"
+
+
+def span(seconds: float) -> str:
+    """Return a time in one unit, as people say it."""
+    if seconds < 120:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Give a function of (done, total) that moves a bar on stderr; silent where that is no terminal."""
+    """Give a function of (done, total) that moves a bar on a terminal, and prints lines elsewhere."""
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield Lines(what).tell
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

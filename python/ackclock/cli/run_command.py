@@ -28,6 +28,7 @@ from ackclock.errors import InputError, writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import METRICS
 from ackclock.metrics.frames import samples_frame
+from ackclock.metrics.shares import groups_of, shares_of
 from ackclock.metrics.summary import coverage, shown
 from ackclock.running.backend import faults, prepare
 from ackclock.running.cells import Found, find
@@ -142,7 +143,7 @@ def command(
         }
         sides = [_side(scenario, done.get(backend)) for backend in chosen_backends]
         documents = [side.document for side in sides]
-        document = documents[0] if len(documents) == 1 else comparison(sides)
+        document = _with_groups(documents[0]) if len(documents) == 1 else comparison(sides)
         if out is not None:
             store.write_file("summary.json", json.dumps(document, indent=2) + "\n")
             store.write_file("scenario.json", json.dumps(json.loads(scenario.resolved_json), indent=2) + "\n")
@@ -172,6 +173,12 @@ def command(
         wanted.write(outcome)
     program_exit = documents[0].get("emulation", {}).get("program_exit")
     return int(program_exit or 0)
+
+
+def _with_groups(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of a run with its groups of flows, where there are several."""
+    groups = groups_of(document)
+    return {**document, "groups": groups} if len(groups) > 1 else document
 
 
 def _last(study: Study) -> Study:
@@ -364,6 +371,9 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
         # Why a run has no value is not why the model has none.
         if "model" not in document or row[1] != "-":
             summary.add_row(*row)
+    for share in shares_of(document):
+        if (value := share.of(document)) is not None:
+            summary.add_row(share.label, f"{share.factor * value:.4f}", share.unit)
     show(summary)
     _show_rows(_FLOW_COLUMNS, document["flows"], "flows")
     _show_rows(_TRANSFER_COLUMNS, document.get("transfers", ()), "groups")

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock.cli.console import emit, progress, say, show, talk, width
+from ackclock.cli.console import emit, progress, say, show, span, talk, width
 from ackclock.cli.emulating import backend_option, tell_invalid
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import interactive_option, json_option, set_option, workers_option
 from ackclock.cli.shorthand import Shorthand, lasting_tree, optional_file, shorthand_options
-from ackclock.metrics.summary import BY_NAME, SUMMARY
+from ackclock.metrics.declared import Metric
 from ackclock.running.backend import prepare, workers_for
 from ackclock.running.job import SIM
 from ackclock.running.store import Store
-from ackclock.studies.campaign import PointSummary, run_grid, summaries
+from ackclock.studies.campaign import PointSummary, metrics_of, run_grid, summaries
+from ackclock.studies.charts import shown_of
 from ackclock.studies.forecast import Forecast, forecast
 from ackclock.studies.grid import Grid, plain
 from ackclock.studies.keys import SAMPLES, SCHEMA
@@ -33,8 +34,6 @@ from ackclock.studies.vary import grid_of
 if TYPE_CHECKING:
     from ackclock.text.table import Table
 
-#: Metrics of the table, as many as fit; `summary.csv` has all.
-_SHOWN = ("goodput", "queue_delay_mean", "loss_rate", "utilization", "jain_index")
 _MOST_ROWS = 40
 
 
@@ -57,6 +56,11 @@ _MOST_ROWS = 40
 @click.option(
     "--replicates", type=click.IntRange(1), help="Replicates of each point; the file's number by default."
 )
+@click.option(
+    "--until",
+    metavar="'METRIC +- NUMBER UNIT'",
+    help="Add replicates until this interval is narrow enough, such as 'share(cubic) +- 2 points'.",
+)
 @click.option("--samples", type=click.Choice(SAMPLES), help="Replicates that keep samples over time.")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the results.")
 @click.option("--report", is_flag=True, help="Write report.html, with charts over the axes of the grid.")
@@ -71,6 +75,7 @@ def command(
     workers: int | None,
     dask: str | None,
     replicates: int | None,
+    until: str | None,
     samples: str | None,
     out: str | None,
     report: bool,
@@ -94,10 +99,11 @@ def command(
 
         web()
     options = Shorthand(**shorthand)
+    settings = {"replicates": replicates, "until": until, "samples": samples, "backend": backend}
     if vary:
-        grid = _varied(options, file, vary, sets, replicates=replicates, samples=samples, backend=backend)
+        grid = _varied(options, file, vary, sets, **settings)
     else:
-        grid = _loaded(options, file, sets, replicates=replicates, samples=samples, backend=backend)
+        grid = _loaded(options, file, sets, **settings)
     workers = workers_for(backend, workers)
     emulated = "" if backend == SIM else f"-{backend}"
     folder = Path(out or f"ackclock-out/study-{grid.name}{emulated}")
@@ -152,7 +158,7 @@ def _varied(
     name = "-".join(dict.fromkeys(key.rpartition(".")[2] for key in grid))
     table = {"name": name, "scenario": scenario.resolved, "grid": grid}
     found = Grid.of(table, source="--vary", **settings)
-    most = {} if settings["replicates"] is None else {"replicates": settings["replicates"]}
+    most = {key: settings[key] for key in ("replicates", "until") if settings[key] is not None}
     kept = lasting_tree(options.save, scenario, tree)
     options.keep({"schema": SCHEMA, "name": name, **most, "scenario": kept, "grid": grid}, "study")
     return found
@@ -170,7 +176,7 @@ def _show_plan(grid: Grid, folder: Path, workers: int | None, as_json: bool) -> 
         return
     say(f"points      {found.points}")
     say(f"runs        {_range(found.least_runs, found.most_runs)}, {found.stored_runs} of them stored")
-    time_words = _range(_duration(found.least_time_s), _duration(found.most_time_s))
+    time_words = _range(span(found.least_time_s), span(found.most_time_s))
     say(f"time        about {time_words} on {found.workers} workers")
     size_words = _range(_size(found.least_bytes), _size(found.most_bytes))
     say(f"size        about {size_words}{_samples_words(grid, found)}")
@@ -185,14 +191,6 @@ def _samples_words(grid: Grid, found: Forecast) -> str:
 
 def _range(least: object, most: object) -> str:
     return str(least) if least == most else f"{least} to {most}"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def _size(count: int) -> str:
@@ -210,6 +208,7 @@ def _write(grid: Grid, store: Store, found: Sequence[PointSummary]) -> None:
 
 
 def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
+    metrics = metrics_of(found)
     return {
         "study": grid.name,
         "seed": grid.seed,
@@ -221,12 +220,16 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
                 "settings": plain_settings(summary),
                 "replicates": summary.replicates,
                 **({} if grid.backend == SIM else {"invalid_runs": summary.invalid}),
-                **({} if grid.until is None else {"until_met": summary.met}),
+                **(
+                    {}
+                    if grid.until is None
+                    else {"until_met": summary.met, "replicates_needed": summary.needed}
+                ),
                 "metrics": {
                     metric.key: None
-                    if (value := summary.metrics[metric.name]) is None
+                    if (value := summary.metrics.get(metric.name)) is None
                     else {"mean": value.mean, "low": value.low, "high": value.high}
-                    for metric in SUMMARY
+                    for metric in metrics
                 },
             }
             for summary in found
@@ -235,7 +238,8 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
 
 
 def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
-    tables = [_table(grid, found, _SHOWN[:count]) for count in range(len(_SHOWN), 0, -1)]
+    metrics = shown_of(found)
+    tables = [_table(grid, found, metrics[:count]) for count in range(len(metrics), 0, -1)]
     # Where settings alone are too wide, the table turns on its side, and has room for all.
     show(next((table for table in tables if table.fits(width())), tables[0]))
     if len(found) > _MOST_ROWS:
@@ -243,22 +247,24 @@ def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
     open_points = sum(not summary.met for summary in found)
     if grid.until is not None and open_points:
         of = f"{open_points} of {len(found)} points"
+        needed = max(summary.needed or 0 for summary in found)
         say(
-            f"  ! {grid.until.text!r} is not met at {of}, which used all replicates; --replicates allows more"
+            f"  ! {grid.until.text!r} is not met at {of}, which used all replicates; "
+            f"--replicates {needed} would meet it, by an estimate"
         )
 
 
-def _table(grid: Grid, found: Sequence[PointSummary], names: Sequence[str]) -> Table:
+def _table(grid: Grid, found: Sequence[PointSummary], metrics: Sequence[Metric]) -> Table:
     from ackclock.text.table import Column, Table
 
     table = Table(
         *_short_keys(grid.keys),
-        *(Column(heading, right=True) for heading in ("runs", *(BY_NAME[name].column for name in names))),
+        *(Column(heading, right=True) for heading in ("runs", *(metric.column for metric in metrics))),
         title=grid.name,
     )
     for summary in found[:_MOST_ROWS]:
         settings = (str(plain(summary.point.settings[key])) for key in grid.keys)
-        values = (_value(summary, name) for name in names)
+        values = (_value(summary, metric) for metric in metrics)
         table.add_row(*settings, f"{summary.replicates}{_marks(summary)}", *values)
     return table
 
@@ -286,8 +292,8 @@ def _short_keys(keys: Sequence[str]) -> list[str]:
     return [short(key) for key in keys]
 
 
-def _value(summary: PointSummary, name: str) -> str:
-    metric, value = BY_NAME[name], summary.metrics[name]
+def _value(summary: PointSummary, metric: Metric) -> str:
+    value = summary.metrics.get(metric.name)
     if value is None:
         return "-"
     mean, half = metric.factor * value.mean, value.half_width

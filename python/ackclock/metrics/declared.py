@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,11 @@ class Metric:
     def column(self) -> str:
         """The heading of a column, with the unit."""
         return f"{self.heading} {self.unit}".rstrip()
+
+    @property
+    def anchor(self) -> str:
+        """The name as a part of addresses and names of files."""
+        return re.sub(r"\W+", "-", self.name).strip("-")
 
     def of(self, document: dict[str, Any]) -> float | None:
         """Return the value of a run's summary, in the unit of the key; none where it does not apply."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ackclock.errors import InputError
+from ackclock.metrics.declared import Metric
+from ackclock.metrics.shares import metric_named, shares_of
 from ackclock.metrics.summary import SUMMARY
 from ackclock.running.backend import faults
 from ackclock.running.executor import Executor
@@ -70,6 +72,8 @@ class _Progress:
     done: int = 0
     #: What the stopping rule looks at, by replicate.
     values: dict[int, float] = field(default_factory=dict)
+    #: Replicates that the stopping rule is expected to take beyond those asked for.
+    ahead: int = 0
 
 
 class Campaign:
@@ -90,6 +94,8 @@ class Campaign:
         self.replicates: dict[int, int] = {}
         self._done = 0
         self._total = sum(self._first(point) for point in grid.points)
+        #: Runs that the stopping rule is expected to add.
+        self._ahead = 0
         progress(0, self._total)
 
     def next(self) -> Job | None:
@@ -144,12 +150,20 @@ class Campaign:
             if until is not None and progress.asked < point.most:
                 enough = until.enough([progress.values[number] for number in range(progress.asked)])
             if enough is None:
+                assert until is not None, "invariant: without a rule the replicates asked for suffice"
                 more = min(STEP, point.most - progress.asked)
                 self._total += more
+                needed = min(until.needed(list(progress.values.values())), point.most)
+                self._expect(progress, max(needed - progress.asked - more, 0))
                 self._ask(progress, more)
             else:
+                self._expect(progress, 0)
                 self.replicates[point.number] = enough
-        self._tell(self._done, self._total)
+        self._tell(self._done, self._total + self._ahead)
+
+    def _expect(self, progress: _Progress, ahead: int) -> None:
+        self._ahead += ahead - progress.ahead
+        progress.ahead = ahead
 
     def _stored_value(self, job: Job) -> float:
         if self._grid.until is None:
@@ -179,6 +193,8 @@ class PointSummary:
     replicates: int
     #: Whether the stopping rule was met, or the replicates ended before; without a rule it is.
     met: bool
+    #: Replicates that the stopping rule takes by an estimate, where it was not met.
+    needed: int | None
     #: How many of the replicates are emulations that did not keep their times; the metrics contain them.
     invalid: int
     #: By name of the metric, in the unit of its key, over the replicates to which it applies; none for none.
@@ -194,19 +210,30 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
     for point in grid.points:
         count = counts[point.number]
         invalid = 0
-        values: dict[str, list[float]] = {metric.name: [] for metric in SUMMARY}
+        until = grid.until
+        wanted = [*SUMMARY, *([] if until is None or until.metric in SUMMARY else [until.metric])]
+        found: dict[str, tuple[Metric, list[float]]] = {metric.name: (metric, []) for metric in wanted}
         for _, job in zip(range(count), grid.jobs(point), strict=False):
             outcome = store.get(replace(job, samples=False))
             assert outcome is not None, "invariant: points are noted when their runs are stored"
             document = json.loads(outcome.result_json)
             invalid += bool(faults(document))
-            for metric in SUMMARY:
+            for share in shares_of(document):
+                found.setdefault(share.name, (share, []))
+            for metric, values in found.values():
                 if (value := metric.of(document)) is not None:
-                    values[metric.name].append(value)
+                    values.append(value)
         metrics = {
-            metric.name: interval(metric, found) if (found := values[metric.name]) else None
-            for metric in SUMMARY
+            name: interval(metric, values) if values else None for name, (metric, values) in found.items()
         }
-        until = grid.until
-        met = until is None or point.most == 1 or until.enough(values[until.metric.name]) is not None
-        yield PointSummary(point, count, met, invalid, metrics)
+        needed = None
+        if until is not None and point.most > 1:
+            _, values = found[until.metric.name]
+            needed = None if until.enough(values) is not None else until.needed(values)
+        yield PointSummary(point, count, needed is None, needed, invalid, metrics)
+
+
+def metrics_of(found: Sequence[PointSummary]) -> list[Metric]:
+    """Return the metrics of a study: those of the summary, then the shares of groups."""
+    names = dict.fromkeys(name for summary in found for name in summary.metrics)
+    return [metric for name in names if (metric := metric_named(name)) is not None]

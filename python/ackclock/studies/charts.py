@@ -9,14 +9,14 @@ from typing import Any
 
 from ackclock.metrics.declared import Metric
 from ackclock.metrics.quantities import number_of
-from ackclock.metrics.summary import BY_NAME
+from ackclock.metrics.shares import GroupShare
 from ackclock.page.lines import Axes, Line, csv_of, ends, lines
 from ackclock.statistics.estimates import Estimate
-from ackclock.studies.campaign import PointSummary
+from ackclock.studies.campaign import PointSummary, metrics_of
 from ackclock.studies.grid import Axis, Grid, plain
 
 #: Metrics with charts; `summary.csv` has all.
-SHOWN = ("goodput", "queue_delay_mean", "loss_rate", "utilization", "jain_index")
+SHOWN = ("goodput", "queue_delay_mean", "queue_delay_p95", "loss_rate", "utilization", "jain_index")
 #: Lines of a chart at the most, which six dashes and marks tell apart.
 _LINES = 6
 #: Charts of a metric.
@@ -25,6 +25,13 @@ _CHARTS = 24
 _LEAST = 3
 #: The largest ratio of values that are equally far apart on a plain axis.
 _WIDE = 20.0
+
+
+def shown_of(found: Sequence[PointSummary]) -> list[Metric]:
+    """Return the metrics with charts and columns: the main ones, then the shares of groups."""
+    metrics = {metric.name: metric for metric in metrics_of(found)}
+    main = [metrics[name] for name in SHOWN if name in metrics]
+    return [*main, *(metric for metric in metrics.values() if isinstance(metric, GroupShare))]
 
 
 @dataclass(frozen=True)
@@ -104,8 +111,8 @@ class Charts:
         self._layout = layout(self.sides)
         self.metrics = [
             metric
-            for metric in map(BY_NAME.__getitem__, SHOWN)
-            if any(summary.metrics[metric.name] is not None for summary in found)
+            for metric in shown_of(found)
+            if any(summary.metrics.get(metric.name) is not None for summary in found)
         ]
 
     def drawn(self, metric: Metric) -> Drawn | None:
@@ -130,7 +137,7 @@ class Charts:
         unit = self.sides[self._layout.right].unit or "step"
         return [
             {
-                "name": f"{metric.name}-{number}",
+                "name": f"{metric.anchor}-{number}",
                 "svg": lines(found, drawn.axes, f"{metric.label} {caption}".strip()),
                 "csv": csv_of(found, unit),
                 "caption": caption,
@@ -171,7 +178,7 @@ class Charts:
     def _value(self, metric: Metric, steps: Mapping[int, int]) -> Estimate | None:
         """Return a metric at a point, in its shown unit."""
         key = tuple(steps.get(at, 0) for at in range(len(self.sides)))
-        value = self._points[key].metrics[metric.name]
+        value = self._points[key].metrics.get(metric.name)
         if value is None:
             return None
         low, high = (None if end is None else metric.factor * end for end in (value.low, value.high))

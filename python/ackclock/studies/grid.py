@@ -64,15 +64,16 @@ class Grid:
         path: str | PathLike[str],
         *,
         replicates: int | None = None,
+        until: str | None = None,
         samples: str | None = None,
         backend: str = SIM,
     ) -> Grid:
-        """Read a study file; `replicates` and `samples` take the place of the file's.
+        """Read a study file; `replicates`, `until` and `samples` take the place of the file's.
 
         Raises `InputError` or `ScenarioError` with file and key.
         """
         path = Path(path)
-        return cls._of(path, _read(path), replicates, samples, backend)
+        return cls._of(path, _with(_read(path), until), replicates, samples, backend)
 
     @classmethod
     def of(
@@ -80,6 +81,7 @@ class Grid:
         table: Mapping[str, Any],
         *,
         replicates: int | None = None,
+        until: str | None = None,
         samples: str | None = None,
         backend: str = SIM,
         source: str = "<dict>",
@@ -92,7 +94,7 @@ class Grid:
         """
         path = Path(source)
         _check(path, table)
-        return cls._of(path, {"name": "study", **table}, replicates, samples, backend)
+        return cls._of(path, _with({"name": "study", **table}, until), replicates, samples, backend)
 
     @classmethod
     def _of(
@@ -133,6 +135,17 @@ class Grid:
                 backend=self.backend,
                 samples=self.samples == "all" or (self.samples == "first" and replicate == 0),
             )
+
+
+def _with(table: dict[str, Any], until: str | None) -> dict[str, Any]:
+    """Return a table of a study whose stopping rule an option replaces."""
+    if until is None:
+        return table
+    try:
+        Until.parse(until)
+    except InputError as error:
+        raise ArgumentValueError("until", str(error)) from None
+    return {**table, "until": until}
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def _rows(
     grid: Grid, found: Sequence[PointSummary], metrics: Sequence[Metric], folder: Path
 ) -> Iterator[dict[str, Any]]:
     for summary in found:
-        values = (summary.metrics[metric.name] for metric in metrics)
+        values = (summary.metrics.get(metric.name) for metric in metrics)
         yield {
             "number": summary.point.number,
             "settings": [str(plain(summary.point.settings[key])) for key in grid.keys],

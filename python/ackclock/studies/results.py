@@ -12,10 +12,9 @@ from ackclock.arguments import optional_number, path_of
 from ackclock.errors import ArgumentTypeError, ArgumentValueError, InputError
 from ackclock.metrics.frames import frame_of
 from ackclock.metrics.quantities import with_numbers
-from ackclock.metrics.summary import SUMMARY
 from ackclock.running.executor import Executor
 from ackclock.running.store import Store
-from ackclock.studies.campaign import PointSummary, run_grid, summaries
+from ackclock.studies.campaign import PointSummary, metrics_of, run_grid, summaries
 from ackclock.studies.grid import Grid, plain
 from ackclock.studies.queries import answer, runs
 from ackclock.text.suggest import hint
@@ -84,6 +83,7 @@ def study(
     file: str | PathLike[str] | Mapping[str, Any],
     *,
     replicates: int | None = None,
+    until: str | None = None,
     samples: str | None = None,
     out: str | PathLike[str] | None = None,
     executor: Executor | None = None,
@@ -92,8 +92,9 @@ def study(
 ) -> StudyResult:
     """Run a study: a scenario at every point of a grid, so many replicates each.
 
-    `file`: a study file, or the dict of one, whose scenario may be a dict, too. `replicates`, `samples`
-    (`none`, `first`, `all`): in place of the file's. `out`: a folder to keep every run in, which the same
+    `file`: a study file, or the dict of one, whose scenario may be a dict, too. `replicates`, `until` (a
+    stopping rule such as `"share(cubic) +- 2 points"`), `samples` (`none`, `first`, `all`): in place of the
+    file's. `out`: a folder to keep every run in, which the same
     study takes up again and `query` reads; without one nothing is kept, samples least of all. `workers`:
     threads, all cores by default. `progress` is called with the number of finished runs and of all runs; by
     default notebooks have a bar.
@@ -108,9 +109,9 @@ def study(
         samples = "none"
     replicates = optional_number("replicates", replicates, least=1)
     if isinstance(file, Mapping):
-        grid = Grid.of(file, replicates=replicates, samples=samples)
+        grid = Grid.of(file, replicates=replicates, until=until, samples=samples)
     elif isinstance(file, str | PathLike):
-        grid = Grid.load(file, replicates=replicates, samples=samples)
+        grid = Grid.load(file, replicates=replicates, until=until, samples=samples)
     else:
         kind = type(file).__name__
         raise ArgumentTypeError("file", f"is of type {kind}, but must be the path of a study file or a dict")
@@ -151,13 +152,15 @@ def newest_store() -> Path:
 def summary_frame(grid: Grid, found: Iterable[PointSummary]) -> polars.DataFrame:
     """Return a row per point of a study: settings, replicates, mean and interval of each metric."""
     rows = []
-    for summary in found:
+    summaries = list(found)
+    metrics = metrics_of(summaries)
+    for summary in summaries:
         row: dict[str, Any] = {"point": summary.point.number, **plain_settings(summary)}
         row["replicates"] = summary.replicates
         if grid.until is not None:
             row["until_met"] = summary.met
-        for metric in SUMMARY:
-            value = summary.metrics[metric.name]
+        for metric in metrics:
+            value = summary.metrics.get(metric.name)
             for end, name in (("", "mean"), ("_low", "low"), ("_high", "high")):
                 row[f"{metric.key}{end}"] = None if value is None else getattr(value, name)
         rows.append(row)

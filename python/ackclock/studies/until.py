@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ackclock.errors import InputError
 from ackclock.metrics.declared import Metric
-from ackclock.metrics.summary import BY_NAME
+from ackclock.metrics.shares import NAMES, metric_named
 from ackclock.statistics.bootstrap import bootstrap_estimate
 from ackclock.statistics.estimates import Estimate, estimate
 from ackclock.text.suggest import hint
@@ -20,7 +21,7 @@ STEP = 5
 #: The most replicates where nothing else is said.
 DEFAULT_MOST = 100
 
-_FORM = re.compile(r"([\w-]+)\s*(?:\+-|±|\+/-)\s*(\d+\.?\d*|\.\d+)\s*(.*)")
+_FORM = re.compile(r"(share\([^()]*\)|[\w-]+)\s*(?:\+-|±|\+/-)\s*(\d+\.?\d*|\.\d+)\s*(.*)")
 _POINTS = "points"
 
 
@@ -41,9 +42,9 @@ class Until:
         if found is None:
             raise InputError(f"{text!r}: expected METRIC +- NUMBER UNIT, as in 'goodput +- 1 %'")
         name, number, unit = found[1], float(found[2]), found[3].strip()
-        metric = BY_NAME.get(name.replace("-", "_"))
+        metric = metric_named(name)
         if metric is None:
-            raise InputError(f"{text!r}: no metric is called {name!r}; {hint(name, BY_NAME)}")
+            raise InputError(f"{text!r}: no metric is called {name!r}; {hint(name, NAMES)}")
         if not number > 0:
             raise InputError(f"{text!r}: the width of the interval must be above zero")
         if unit == "%":
@@ -63,6 +64,18 @@ class Until:
             if self._narrow(interval(self.metric, values[:count])):
                 return count
         return None
+
+    def needed(self, values: Sequence[float]) -> int:
+        """Estimate how many replicates the rule takes, from the interval of those that exist.
+
+        The half-width of an interval falls with the square root of the number of replicates.
+        """
+        found = interval(self.metric, values)
+        width = self.width * (abs(found.mean) if self.relative else 1.0)
+        if found.half_width is None or width == 0:
+            return FIRST
+        count = len(values) * (found.half_width / width) ** 2
+        return FIRST + STEP * max(0, math.ceil((count - FIRST) / STEP))
 
     def _narrow(self, found: Estimate) -> bool:
         half = found.half_width

@@ -1,0 +1,90 @@
+"""Shares of groups of flows in the goodput of a run, as metrics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock.metrics.declared import Metric
+from ackclock.metrics.summary import BY_NAME
+
+#: `share(cubic)`, `share(cubic, bbr3)`.
+_FORM = re.compile(r"share\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)")
+#: What `metric_named` knows.
+NAMES = (*BY_NAME, "share(GROUP)", "share(GROUP, GROUP)")
+_DEFINITION = "Goodput of the group over the goodput of all flows, or of both groups of a pair."
+
+
+@dataclass(frozen=True)
+class GroupShare(Metric):
+    """The share of a group of flows: in the goodput of all flows, or of the group and one other."""
+
+    group: str = ""
+    #: The other group of a pair.
+    other: str | None = None
+
+    @classmethod
+    def between(cls, group: str, other: str | None = None) -> GroupShare:
+        """Return the share of `group` in the goodput of all flows, or of the pair with `other`."""
+        pair = f"{group}, {other}" if other is not None else group
+        return cls(
+            list="groups",
+            key=f"share({pair})",
+            name=f"share({pair})",
+            unit="%",
+            factor=100.0,
+            better="neither",
+            label=f"share of {group}" + (f" against {other}" if other is not None else ""),
+            heading=f"share {pair}",
+            bounded=True,
+            absent="no flows of this group, or no goodput",
+            definition=_DEFINITION,
+            group=group,
+            other=other,
+        )
+
+    def of(self, document: dict[str, Any]) -> float | None:
+        """Return the share, 0 to 1; none without such flows or without goodput."""
+        goodputs = goodputs_bps(document)
+        needed = (self.group,) if self.other is None else (self.group, self.other)
+        if any(group not in goodputs for group in needed):
+            return None
+        whole = sum(goodputs.values() if self.other is None else (goodputs[group] for group in needed))
+        return goodputs[self.group] / whole if whole > 0 else None
+
+
+def goodputs_bps(document: dict[str, Any]) -> dict[str, float]:
+    """Return the goodput of each group of flows of a run, in the order of the scenario."""
+    found: dict[str, float] = {}
+    for flow in document["flows"]:
+        found[flow["group"]] = found.get(flow["group"], 0.0) + flow["goodput_bps"]
+    return found
+
+
+def shares_of(document: dict[str, Any]) -> Sequence[GroupShare]:
+    """Return the share of each group of a run; none where there are fewer than two groups."""
+    groups = goodputs_bps(document)
+    return [GroupShare.between(group) for group in groups] if len(groups) > 1 else []
+
+
+def groups_of(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each group of flows: its name, number of flows, goodput and share of the goodput."""
+    flows = [flow["group"] for flow in document["flows"]]
+    return [
+        {
+            "group": group,
+            "flows": flows.count(group),
+            "goodput_bps": goodput_bps,
+            "share": GroupShare.between(group).of(document),
+        }
+        for group, goodput_bps in goodputs_bps(document).items()
+    ]
+
+
+def metric_named(text: str) -> Metric | None:
+    """Return a metric of the summary, or `share(GROUP)` or `share(GROUP, GROUP)`; none of another name."""
+    if (found := _FORM.fullmatch(text.strip())) is not None:
+        return GroupShare.between(found[1], found[2])
+    return BY_NAME.get(text.strip().replace("-", "_"))

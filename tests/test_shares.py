@@ -1,0 +1,118 @@
+"""Shares of groups as metrics, and stopping rules on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers import cli
+
+import ackclock
+from ackclock.cli.console import Lines
+from ackclock.errors import ArgumentValueError, InputError
+from ackclock.metrics.shares import GroupShare, groups_of, metric_named, shares_of
+from ackclock.studies.until import Until
+
+PAIR = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"kind": "drop-tail", "limit": "1 BDP"}}
+SCENARIO = {
+    "schema": 2,
+    "duration": "4 s",
+    "warmup": "1 s",
+    "topology": {"kind": "dumbbell", **PAIR},
+    "flows": [
+        {"name": "a", "cc": "reno", "count": 2, "start": {"uniform": ["0 s", "1 s"]}},
+        {"name": "b", "cc": "cubic"},
+        {"name": "c", "cc": "aimd"},
+    ],
+}
+
+
+def document(**goodputs: list[float]) -> dict[str, object]:
+    flows = [{"group": name, "goodput_bps": each} for name, values in goodputs.items() for each in values]
+    return {"flows": flows}
+
+
+def test_a_share_is_of_all_flows_or_of_a_pair() -> None:
+    run = document(a=[1.0, 2.0], b=[1.0], c=[6.0])
+    # (1 + 2) of 10, and of 4 with b.
+    assert [share.of(run) for share in shares_of(run)] == [0.3, 0.1, 0.6]
+    assert GroupShare.between("a", "b").of(run) == 0.75
+    assert groups_of(run)[0] == {"group": "a", "flows": 2, "goodput_bps": 3.0, "share": 0.3}
+    assert GroupShare.between("a", "x").of(run) is None
+    assert GroupShare.between("a", "b").of(document(a=[0.0], b=[0.0])) is None
+    assert shares_of(document(a=[1.0, 2.0])) == []
+
+
+def test_a_rule_takes_shares_in_points() -> None:
+    rule = Until.parse("share( a,b ) +- 2 points")
+    assert (rule.metric.name, rule.width, rule.relative) == ("share(a, b)", 0.02, False)
+    assert metric_named("share(a)") == GroupShare.between("a")
+    with pytest.raises(InputError, match=r"the unit of share\(a\) must be % of the mean, or points"):
+        Until.parse("share(a) +- 2 ms")
+
+
+def test_replicates_needed_go_with_the_square_of_the_width() -> None:
+    values = [0.5 + (0.03 if number % 2 else -0.03) for number in range(20)]
+    narrow, wide = Until.parse("share(a) +- 0.5 points"), Until.parse("share(a) +- 1 points")
+    assert narrow.needed(values) == pytest.approx(4 * wide.needed(values), rel=0.15)
+    assert Until.parse("share(a) +- 10 points").needed(values) == 10
+
+
+def test_runs_tell_the_share_of_each_group(tmp_path: Path) -> None:
+    result = ackclock.run(SCENARIO)
+    assert sum(group["share"] for group in result.groups) == pytest.approx(1)
+    assert [group["flows"] for group in result.groups] == [2, 1, 1]
+    file = tmp_path / "three.json"
+    file.write_text(json.dumps(SCENARIO))
+    assert json.loads(cli("run", file, "--json").stdout)["groups"] == result.groups
+    assert "share of b" in cli("run", file).stdout
+
+
+def test_a_study_has_shares_with_intervals_and_stops_by_them(tmp_path: Path) -> None:
+    table = {"scenario": SCENARIO, "grid": {"topology.queue.limit": ["1 BDP", "2 BDP"]}}
+    study = ackclock.study(table, until="share(a) +- 30 points", replicates=15, out=tmp_path / "o")
+    assert study.summary["until_met"].to_list() == [True, True]
+    for column in ("share(a)", "share(a)_low", "share(b)_high"):
+        assert study.summary[column].null_count() == 0
+    file = tmp_path / "study.json"
+    file.write_text(json.dumps(SCENARIO))
+    shown = cli(
+        "study",
+        file,
+        "--vary",
+        "topology.queue.limit=1..2BDP",
+        "--until",
+        "share(a, b) +- 0.01 points",
+        "--replicates",
+        "10",
+        "--out",
+        tmp_path / "p",
+    )
+    assert "--replicates" in shown.stdout and "by an estimate" in shown.stdout
+    shown = cli(
+        "study", file, "--vary", "topology.queue.limit=1..2BDP", "--json", "--replicates", "2",
+        "--out", tmp_path / "q",
+    )  # fmt: skip
+    metrics = json.loads(shown.stdout)["points"][0]["metrics"]
+    assert metrics["share(a)"]["low"] <= metrics["share(a)"]["mean"] <= metrics["share(a)"]["high"]
+    assert metrics["queue_delay_p95_s"]["low"] is not None
+
+
+def test_a_rule_that_is_none_names_the_option() -> None:
+    with pytest.raises(ArgumentValueError, match="until"):
+        ackclock.study({"scenario": SCENARIO}, until="goodput")
+
+
+def test_progress_without_a_terminal_has_lines_at_growing_intervals(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    now = 0.0
+    lines = Lines("running", lambda: now)
+    for done in range(301):
+        lines.tell(100 + done, 400)
+        now += 1
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "running: 110 of 400 runs, about 5 min left"
+    # At 10, 30, 70, 150 and 270 s.
+    assert [int(line.split()[1]) - 100 for line in told] == [10, 30, 70, 150, 270]
